@@ -75,7 +75,7 @@ def test_a_failure_of_another_kind_is_the_base_class() -> None:
     assert type(error) is samedeal.SamedealError
     assert (error.kind, error.field, error.value, error.most) == (
         "too-late",
-        "latest-epoch",
+        "latest_epoch",
         "100",
         99,
     )

@@ -484,6 +484,8 @@ def outcome(name: str, run: Callable[..., Any], *arguments: Any, **named: Any) -
         found = run(*arguments, **named)
     except samedeal.SamedealError as error:
         told = {name: getattr(error, name) for name in ("kind", "field", "value", "allowed")}
+        if error.path != error.field:
+            told["path"] = error.path
         facts = [[name, value] for name, values in error.facts.items() for value in values]
         return {"fails": told | ({"facts": facts} if facts else {})}
     return {"returns": found if name in NARROW_CALLS else written(found)}

@@ -134,8 +134,8 @@ function outcome(call) {
     return { returns: call() };
   } catch (error) {
     if (error instanceof Error && !(error instanceof SamedealError)) throw error;
-    const { kind, field, value, allowed, facts } = error;
-    return { fails: { kind, field, value, allowed, facts: pairs(facts) } };
+    const { kind, field, path, value, allowed, facts } = error;
+    return { fails: { kind, field, path, value, allowed, facts: pairs(facts) } };
   }
 }
 
@@ -146,7 +146,7 @@ function pairs(facts) {
 }
 
 function mismatch(where, got, { fails, returns = null }) {
-  const [is, should] = [got, fails ? { fails: { facts: [], ...fails } } : { returns }].map(canonical);
+  const [is, should] = [got, fails ? { fails: { facts: [], path: fails.field, ...fails } } : { returns }].map(canonical);
   return is === should ? undefined : `${where}: got ${is.slice(0, 1000)}, expected ${should.slice(0, 1000)}`;
 }
 

@@ -208,7 +208,7 @@ def test_steps_end_where_draws_end() -> None:
     assert left.num_steps() == 2**51 - 1
     assert left.samples_consumed(left.num_steps()) == 2**53 - 4
     assert '"epoch":1,"consumed":4503599627370493,"step":2251799813685247}' in left.state(left.num_steps())
-    assert failure(lambda: left.step_of_consumed(2**53 - 4))[:2] == ("out-of-range", "samples-consumed")
+    assert failure(lambda: left.step_of_consumed(2**53 - 4))[:2] == ("out-of-range", "samples_consumed")
     assert failure(lambda: left.step_of(1, 2**52 - 3)) == ("out-of-range", "epoch", "1")
     assert failure(lambda: left.step_of(1, 2**52 - 1))[:2] == ("out-of-range", "position")
     assert failure(lambda: left.step_of(2, 2**60)) == ("out-of-range", "epoch", "2")
@@ -246,11 +246,11 @@ def test_steps_of_a_past_with_other_ranks() -> None:
     state = before[0].state(9)
     assert {one.step_of_state(state) for one in after} == {9}
     assert [after[0].samples_consumed(step) for step in (1, 5, 9, 10)] == [6, 30, 102, 110]
-    assert failure(lambda: after[0].indices(4, 2)) == ("contradiction", "batch-size", "6")
-    assert failure(lambda: after[0].indices(8, 2)) == ("contradiction", "batch-size", "18")
+    assert failure(lambda: after[0].indices(4, 2)) == ("contradiction", "batch_size", "6")
+    assert failure(lambda: after[0].indices(8, 2)) == ("contradiction", "batch_size", "18")
     assert after[0].indices(4, 0) == []
     sample = before[0].indices(0, 1)[0]
-    assert failure(lambda: after[0].locate(sample, 0)) == ("contradiction", "batch-size", "6")
+    assert failure(lambda: after[0].locate(sample, 0)) == ("contradiction", "batch_size", "6")
     found = after[0].locate(sample, 9)
     assert found is not None
     assert after[found.rank].indices(found.step, 1)[found.index_in_batch] == sample
@@ -282,7 +282,7 @@ def test_stages_from_the_step_on_may_differ() -> None:
     assert failure(lambda: changed(8).step_of_state(state)) == ("contradiction", "stages", "without entry 0")
     assert failure(lambda: changed([(0, 8), (3, 16), (4, 16)]).step_of_state(state))[2] == "with a new entry 1"
     assert failure(lambda: changed([(0, 8), (3, 24)]).step_of_state(state))[2] == "not as in the state at entry 0"
-    assert failure(lambda: changed([(0, 16), (3, 16)]).step_of_state(state)) == ("contradiction", "batch-size", "16")
+    assert failure(lambda: changed([(0, 16), (3, 16)]).step_of_state(state)) == ("contradiction", "batch_size", "16")
     # A stage that begins at the step is none of those before.
     assert changed([(0, 8)]).step_of_state(changed(BEFORE).state(3)) == 3
     # At step 0 everything may differ.
@@ -302,7 +302,7 @@ def test_failures_of_resume() -> None:
     assert fails('"from":3', '"from":3,"weights":[1]')[:2] == ("wrong-type", "state")
     assert fails('"steps":{', '"deal":{},"steps":{')[:2] == ("wrong-type", "state")
     assert fails('"seed":3', '"seed":4') == ("contradiction", "seed", "3")
-    assert fails('"batch_size":8,', "") == ("contradiction", "batch-size", "8")
+    assert fails('"batch_size":8,', "") == ("contradiction", "batch_size", "8")
     assert fails('"from":3,', "") == ("contradiction", "stages", "not as in the state at entry 0")
     assert fails('"step":5', '"step":' + str(2**60)) == ("out-of-range", "step", str(2**60))
     last = changed([(0, 8), (3, 16), (9, 32)]).num_steps()
@@ -353,8 +353,8 @@ def test_a_past_with_other_ranks() -> None:
             assert here.locate(7, step) is not None
         else:
             for call in (lambda h=here, s=state: h.step_of_state(s), lambda h=here, n=step: h.indices(n, 1)):
-                assert failure(call) == ("contradiction", "batch-size", "8")
-    assert failure(lambda: three[0].locate(three[0]._order.sample(0, 0), 0)) == ("contradiction", "batch-size", "8")
+                assert failure(call) == ("contradiction", "batch_size", "8")
+    assert failure(lambda: three[0].locate(three[0]._order.sample(0, 0), 0)) == ("contradiction", "batch_size", "8")
 
 
 # Reading
@@ -372,38 +372,38 @@ def staged(*stages: dict[str, int], size: int = 4) -> dict[str, Any]:
     return {**ORDER, "deal": {"world_size": 2}, "steps": {"batch_size": size, "stages": list(stages)}}
 
 
-CONTRADICTED = ("contradiction", "batch-size", "3")
+CONTRADICTED = ("contradiction", "batch_size", "3")
 REFUSED: list[tuple[dict[str, Any], tuple[str, str, str | None]]] = [
     (STEPS, ("missing", "order", "")),
     (ORDER, ("missing", "steps", "")),
-    (ORDER | {"steps": {}}, ("missing", "batch-size", "")),
+    (ORDER | {"steps": {}}, ("missing", "batch_size", "")),
     (ORDER | STEPS | {"batch": {}}, ("contradiction", "batch", "there")),
     (ORDER | STEPS | {"deal": {"workers": 1}}, ("contradiction", "workers", "there")),
-    (ORDER | {"steps": {"from": 1}}, ("unknown-name", "steps-member", "from")),
-    (staged({"weights": 1}), ("unknown-name", "stages-member", "weights")),
+    (ORDER | {"steps": {"from": 1}}, ("unknown-member", "steps", "from")),
+    (staged({"weights": 1}), ("unknown-member", "stages", "weights")),
     ({"order": {}} | STEPS | {"deal": {"layout": "no"}}, ("missing", "samples", "")),
-    ({"order": {"name": "no"}, "steps": {}}, ("unknown-name", "order", "no")),
-    (ORDER | STEPS | {"deal": {"layout": "no", "world_size": 2**32}}, ("out-of-range", "world-size", str(2**32))),
+    ({"order": {"name": "no"}, "steps": {}}, ("unknown-name", "name", "no")),
+    (ORDER | STEPS | {"deal": {"layout": "no", "world_size": 2**32}}, ("out-of-range", "world_size", str(2**32))),
     (ORDER | STEPS | {"deal": {"layout": "no", "unit": 0}}, ("unknown-name", "layout", "no")),
     (ORDER | {"steps": {}, "deal": {"unit": 0}}, ("out-of-range", "unit", "0")),
     (ORDER | {"deal": {"remainder": "pad", "world_size": 0}}, ("contradiction", "remainder", "there")),
-    (ORDER | STEPS | {"deal": {"world_size": 0, "layout": "no"}}, ("out-of-range", "world-size", "0")),
+    (ORDER | STEPS | {"deal": {"world_size": 0, "layout": "no"}}, ("out-of-range", "world_size", "0")),
     (staged(*[{}] * (2**16 + 1), size=3), ("out-of-range", "stages", "65537 objects")),
     (staged({}, size=3), ("missing", "from", "")),
     (staged(stage(0, None), size=3), ("out-of-range", "from", "0")),
-    (staged(stage(1, None), size=3), ("missing", "batch-size", "")),
+    (staged(stage(1, None), size=3), ("missing", "batch_size", "")),
     (staged(stage(0, 8), size=3), ("out-of-range", "from", "0")),
-    (staged(stage(2, 8), stage(2, None)), ("missing", "batch-size", "")),
-    (staged(stage(2, 8), stage(2, 0)), ("out-of-range", "batch-size", "0")),
+    (staged(stage(2, 8), stage(2, None)), ("missing", "batch_size", "")),
+    (staged(stage(2, 8), stage(2, 0)), ("out-of-range", "batch_size", "0")),
     (staged(stage(2, 8), stage(2, 8)), ("out-of-range", "from", "2")),
-    (staged(stage(2, 3), stage(3, 0)), ("out-of-range", "batch-size", "0")),
-    (staged(stage(2, 2**32), size=3), ("out-of-range", "batch-size", str(2**32))),
-    (staged(stage(2, 6), stage(3, 5)), ("contradiction", "batch-size", "5")),
-    (staged(size=3), ("contradiction", "batch-size", "3")),
-    (staged(stage(2, 4), stage(3, 5), size=3), ("contradiction", "batch-size", "5")),
-    (staged(stage(2, 5), stage(3, 7), size=3), ("contradiction", "batch-size", "7")),
+    (staged(stage(2, 3), stage(3, 0)), ("out-of-range", "batch_size", "0")),
+    (staged(stage(2, 2**32), size=3), ("out-of-range", "batch_size", str(2**32))),
+    (staged(stage(2, 6), stage(3, 5)), ("contradiction", "batch_size", "5")),
+    (staged(size=3), ("contradiction", "batch_size", "3")),
+    (staged(stage(2, 4), stage(3, 5), size=3), ("contradiction", "batch_size", "5")),
+    (staged(stage(2, 5), stage(3, 7), size=3), ("contradiction", "batch_size", "7")),
     (ORDER | {"deal": {"unit": 2}, "steps": {"batch_size": 3, "stages": [stage(1, 4)]}}, CONTRADICTED),
-    (ORDER | STEPS | {"deal": {"unit": 3}}, ("contradiction", "batch-size", "4")),
+    (ORDER | STEPS | {"deal": {"unit": 3}}, ("contradiction", "batch_size", "4")),
     ({"order": {"samples": 0}} | STEPS, ("out-of-range", "samples", "0")),
     (
         {"order": {"name": "copies", "copies": 2, "of": {"samples": 2**53 - 1}}, "deal": {"layout": "no"}} | STEPS,

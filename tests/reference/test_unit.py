@@ -170,7 +170,7 @@ def failure(call: Any) -> tuple[str, str, str | None]:
 def test_unit_out_of_range(unit: int) -> None:
     # After the members of `deal` before it.
     assert failure(lambda: sampler(5, 1, unit=unit)) == ("out-of-range", "unit", str(unit))
-    assert failure(lambda: sampler(5, 0, unit=unit)) == ("out-of-range", "world-size", "0")
+    assert failure(lambda: sampler(5, 0, unit=unit)) == ("out-of-range", "world_size", "0")
     assert failure(lambda: sampler(5, 1, unit=unit, layout="no")) == ("unknown-name", "layout", "no")
 
 

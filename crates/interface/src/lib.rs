@@ -57,7 +57,8 @@ impl From<samedeal_core::Failure> for types::Failure {
     fn from(failure: samedeal_core::Failure) -> Self {
         let fact = |samedeal_core::Fact { name, value }| types::Fact { name: name.into(), value };
         let facts = failure.facts().into_iter().map(fact).collect();
+        let path = failure.path().into();
         let samedeal_core::Parts { kind, field, value, allowed, .. } = failure.into_parts();
-        Self { kind: kind.name().into(), field: field.into(), value, allowed, facts }
+        Self { kind: kind.name().into(), field: field.into(), path, value, allowed, facts }
     }
 }

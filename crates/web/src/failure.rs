@@ -39,11 +39,13 @@ impl From<Failure> for Thrown {
 impl From<Thrown> for JsValue {
     fn from(Thrown(failure): Thrown) -> Self {
         let facts = failure.facts();
+        let path = JsValue::from(failure.path());
         let Parts { kind, field, value, allowed, .. } = failure.into_parts();
         let fact = |Fact { name, value }| JsValue::from(Object::of([("name", name.into()), ("value", value.into())]));
         let members = Object::of([
             ("kind", kind.name().into()),
             ("field", field.into()),
+            ("path", path),
             ("value", value.into()),
             ("allowed", allowed.into()),
             ("facts", facts.into_iter().map(fact).collect::<Vec<_>>().into()),

@@ -2,7 +2,7 @@
 //! have to be small. It converts, and computes nothing.
 //!
 //! Numbers of 64 bits cross as `bigint`, lists as typed arrays copied in one piece, and a failure is thrown as
-//! a plain object `{ kind, field, value, allowed, facts }`: what the component gives in JavaScript, so that one class serves
+//! a plain object `{ kind, field, path, value, allowed, facts }`: what the component gives in JavaScript, so that one class serves
 //! both. The numbers are checked by that class, since the bindings wrap numbers around silently.
 
 mod failure;

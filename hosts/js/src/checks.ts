@@ -291,7 +291,7 @@ export function placed<T>(place: string, check: () => T): T {
 
 /** The result of `check`; its errors have this field, the name by which the value was passed. */
 export function named<T>(field: string, check: () => T): T {
-  return retold(check, () => ({ field }));
+  return retold(check, () => ({ field, path: field }));
 }
 
 function retold<T>(check: () => T, change: (error: SamedealError) => Partial<Failure>): T {
@@ -299,8 +299,8 @@ function retold<T>(check: () => T, change: (error: SamedealError) => Partial<Fai
     return check();
   } catch (error) {
     if (!(error instanceof SamedealError)) throw error;
-    const { kind, field, value, allowed } = error;
-    throw new SamedealError({ kind, field, value, allowed, facts: factsOf(error), ...change(error) });
+    const { kind, field, path, value, allowed } = error;
+    throw new SamedealError({ kind, field, path, value, allowed, facts: factsOf(error), ...change(error) });
   }
 }
 

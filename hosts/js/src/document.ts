@@ -32,7 +32,7 @@ export class Document {
     const given = Object.entries(lists).filter(([, numbers]) => numbers !== undefined);
     const named = given.map(([option, numbers]) => {
       const name = snaked(option);
-      return { name, numbers: words(fieldOf(name), numbers) };
+      return { name, numbers: words(name, numbers) };
     });
     this.#beside = beside;
     this.lists = [...named, ...beside];
@@ -87,7 +87,7 @@ export function besideOf(lists: unknown): NamedList[] {
   if (lists === undefined) return [];
   return Object.entries(record('lists', lists, 'a plain object with lists of numbers by their paths')).map(
     ([name, numbers]) => {
-      const field = fieldOf(name.slice(name.lastIndexOf('/') + 1));
+      const field = name.slice(name.lastIndexOf('/') + 1);
       return { name, numbers: words(field, numbers) };
     },
   );
@@ -153,9 +153,9 @@ const MEMBER = 2;
 /** Members whose objects have members of their own. */
 const NESTING = ['of', 'order', 'sources', 'stages', 'growth', 'ranges', 'parts'];
 /** Members that may have more than 53 bits, where a `number` may not be the one that was written in the source. */
-const WIDE = ['seed', 'epoch', 'max-tokens', 'max-cost'];
+const WIDE = ['seed', 'epoch', 'max_tokens', 'max_cost'];
 /** Names that callers choose, and that may be long. */
-const CHOSEN = ['source', 'part'];
+const CHOSEN = ['name'];
 
 /** A recipe as text: an object is written as JSON, whose numbers may be `bigint` and whose lists may be typed arrays. */
 function documentText(recipe: unknown): string {
@@ -188,7 +188,7 @@ export function written(field: string, value: unknown, depth: number): string {
       const entries = Object.entries(value).filter(([, member]) => member !== undefined);
       const texts = entries.map(([name, member]) => {
         // A member that is an object is refused by its own name, unless its members are told by theirs.
-        const own = depth < MEMBER || NESTING.includes(field) ? memberOf(field, name) : field;
+        const own = depth < MEMBER || NESTING.includes(field) ? name : field;
         return `${JSON.stringify(name)}:${written(own, member, depth + 1)}`;
       });
       return `{${texts}}`;
@@ -217,12 +217,3 @@ function writtenList(field: string, value: unknown, depth: number): string {
   });
   return `[${texts}]`;
 }
-
-/** The name of a member of an object in errors, in all languages. */
-const memberOf = (field: string, name: string): string => {
-  const isName = name === 'name' && (field === 'sources' || field === 'parts');
-  return isName ? field.slice(0, -1) : fieldOf(name);
-};
-
-/** The field of an error for a name in a section of a recipe. */
-const fieldOf = (name: string): string => (name === 'name' ? 'order' : name.replaceAll('_', '-'));

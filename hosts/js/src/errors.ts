@@ -2,6 +2,7 @@
 export type Kind =
   | 'out-of-range'
   | 'unknown-name'
+  | 'unknown-member'
   | 'out-of-memory'
   | 'wrong-type'
   | 'missing'
@@ -18,8 +19,13 @@ export interface Fact {
 export interface Failure {
   /** The kind of the failure. */
   kind: Kind;
-  /** The parameter at fault, by its name in the language-neutral interface, such as `batch-size`. */
+  /** The name of the parameter or of the member of a recipe at fault, the same in every language, such as `batch_size`. */
   field: string;
+  /**
+   * Where a member lies in its recipe or state, such as `deal.world_size` or `order.sources[0].weight`; its last name is `field`. Of
+   * anything else it is `field`.
+   */
+  path: string;
   /** Its value as text (cut after 64 characters). */
   value: string;
   /** The values that are allowed in its place, for people. */
@@ -32,19 +38,21 @@ export function isFailure(error: unknown): error is Raw {
 }
 
 /** A failure as the bindings give it. */
-export interface Raw extends Failure {
+export interface Raw extends Omit<Failure, 'path'> {
+  path?: string;
   facts?: readonly Fact[];
 }
 
 /**
  * The one error of this package that depends on what a caller passes. The message uses JavaScript's names
- * (`batchSize`); `field` keeps the name that all languages share (`batch-size`). The object that threw it is as good
+ * (`batchSize`); `field` and `path` keep the names that all languages share (`batch_size`). The object that threw it is as good
  * as before.
  */
 export class SamedealError extends Error implements Failure {
   override readonly name = 'SamedealError';
   readonly kind: Kind;
   readonly field: string;
+  readonly path: string;
   readonly value: string;
   readonly allowed: string;
   /**
@@ -54,10 +62,11 @@ export class SamedealError extends Error implements Failure {
   readonly facts: Readonly<Record<string, readonly string[]>>;
 
   /** @internal */
-  constructor({ kind, field, value, allowed, facts = [] }: Raw) {
-    super(message({ kind, field, value, allowed: inOptions(allowed, facts) }));
+  constructor({ kind, field, path = field, value, allowed, facts = [] }: Raw) {
+    super(message({ kind, path, value, allowed: inOptions(allowed, facts) }));
     this.kind = kind;
     this.field = field;
+    this.path = path;
     this.value = value;
     this.allowed = allowed;
     const byName: Record<string, string[]> = {};
@@ -71,8 +80,8 @@ export class SamedealError extends Error implements Failure {
 
   /** The object that `JSON.stringify` writes: an error has no properties there. */
   toJSON(): Failure & { name: string; message: string; facts: Readonly<Record<string, readonly string[]>> } {
-    const { name, message, kind, field, value, allowed, facts } = this;
-    return { name, message, kind, field, value, allowed, facts };
+    const { name, message, kind, field, path, value, allowed, facts } = this;
+    return { name, message, kind, field, path, value, allowed, facts };
   }
 
   /** The smallest number that is allowed, if the failure says it; a `bigint` where it is beyond 2^53 - 1. */
@@ -121,13 +130,20 @@ function inOptions(allowed: string, facts: readonly Fact[]): string {
     .join(' ');
 }
 
-function message({ kind, field, value, allowed }: Failure): string {
-  const name = camelled(field, '-');
+/** A path as a sentence has it: without the section, whose members are options. The name of an order is the order. */
+function spoken(path: string): string {
+  const [section = '', ...within] = path.split('.');
+  const inner = within.join('.');
+  return camelled(inner === '' || inner === 'name' ? section : inner, '_');
+}
+
+function message({ kind, path, value, allowed }: Omit<Failure, 'field'>): string {
+  const name = spoken(path);
   switch (kind) {
     case 'unknown-name':
-      if (field.endsWith('-member'))
-        return `${field.slice(0, -'-member'.length)} has no member "${value}"; known: ${allowed}`;
       return `${name} is "${value}"; known: ${allowed}`;
+    case 'unknown-member':
+      return `${name} has no member "${value}"; known: ${allowed}`;
     case 'out-of-memory':
       return `no memory for ${name} = ${value}; allowed: ${allowed}`;
     case 'missing': {

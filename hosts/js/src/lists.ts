@@ -9,7 +9,7 @@ export const LONGEST = 2 ** 25;
 /** How many ranks are asked, one after the other: a list of what they answer is no longer than others. */
 export function fewRanks(worldSize: number): number {
   if (worldSize > LONGEST)
-    fail('out-of-memory', 'world-size', worldSize, `up to ${LONGEST} ranks, each of which is asked`);
+    fail('out-of-memory', 'world_size', worldSize, `up to ${LONGEST} ranks, each of which is asked`);
   return worldSize;
 }
 
@@ -18,7 +18,7 @@ export function fewSamples(worldSize: number, most: number, batchSize: unknown):
   if (most * fewRanks(worldSize) <= LONGEST) return;
   const least = Math.floor(LONGEST / worldSize);
   const allowed = `up to ${least} for each of ${worldSize} ranks, ${LONGEST} samples for all of them; or ask each rank for its batch`;
-  fail('out-of-range', 'batch-size', batchSize, allowed, mostFacts(least));
+  fail('out-of-range', 'batch_size', batchSize, allowed, mostFacts(least));
 }
 
 /** An array or a typed array of at most so many elements, whatever is in it. */

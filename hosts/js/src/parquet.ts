@@ -205,7 +205,7 @@ function checked(paths: Paths, given: ReadOptions | BatchReadOptions | undefined
     ...others
   } = options<BatchReadOptions>(given as BatchReadOptions, OPTIONS);
   if ((rank === undefined) !== (worldSize === undefined)) {
-    const [field, other] = rank === undefined ? ['rank', 'worldSize'] : ['world-size', 'rank'];
+    const [field, other] = rank === undefined ? ['rank', 'worldSize'] : ['world_size', 'rank'];
     fail('missing', field, '', `it too, if ${other} is given`);
   }
   if (state !== undefined && epoch !== undefined)
@@ -213,10 +213,10 @@ function checked(paths: Paths, given: ReadOptions | BatchReadOptions | undefined
   if (progress !== undefined && typeof progress !== 'function') fail('wrong-type', 'progress', progress, 'a function');
   const reader = [rank === undefined ? 0 : rank, worker] as const;
   const number = integer('epoch', epoch === undefined ? 0 : epoch, U64);
-  if (boolean('drop-last', dropLast) && batchSize === undefined) {
-    fail('contradiction', 'drop-last', dropLast, 'false where single rows come, without batchSize');
+  if (boolean('drop_last', dropLast) && batchSize === undefined) {
+    fail('contradiction', 'drop_last', dropLast, 'false where single rows come, without batchSize');
   }
-  const size = batchSize === undefined ? batchSize : Number(integer('batch-size', batchSize, FROM_ONE));
+  const size = batchSize === undefined ? batchSize : Number(integer('batch_size', batchSize, FROM_ONE));
   const readingOf = (sizes: Integers, bytes: Integers) =>
     new host.Reading(sizes, {
       ...(others as ReadingOptions),

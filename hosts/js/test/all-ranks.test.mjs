@@ -24,8 +24,8 @@ for (const [entry, samedeal] of Object.entries(composed)) {
   describe(`${entry}: a step of all ranks`, () => {
     test('of more ranks than a list has is refused at once', () => {
       const worldSize = 2 ** 32 - 1;
-      refused(() => new Sampler(10, { worldSize }).step(0, 1), 'out-of-memory', 'world-size');
-      refused(() => new Schedule(10, worldSize, { worldSize }).step(0), 'out-of-memory', 'world-size');
+      refused(() => new Sampler(10, { worldSize }).step(0, 1), 'out-of-memory', 'world_size');
+      refused(() => new Schedule(10, worldSize, { worldSize }).step(0), 'out-of-memory', 'world_size');
     });
 
     test('of samplers, also with a table, and where some have no such batch', () => {
@@ -55,7 +55,7 @@ for (const [entry, samedeal] of Object.entries(composed)) {
       assert.deepEqual(lists(uneven.step(1, 4)), [[8], []]);
       assert(new Sampler(2 ** 40, { worldSize: 2 }).step(3, 2).every((batch) => batch instanceof Float64Array));
       refused(() => new Sampler(0).step(0, 2), 'out-of-range', 'batch');
-      refused(() => uneven.step(0, 0), 'out-of-range', 'batch-size');
+      refused(() => uneven.step(0, 0), 'out-of-range', 'batch_size');
       refused(() => uneven.step(0.5, 2), 'wrong-type', 'batch');
     });
 
@@ -292,6 +292,7 @@ for (const [entry, samedeal] of Object.entries(composed)) {
         message: 'rank is 4; allowed: 0 to 3',
         kind: 'out-of-range',
         field: 'rank',
+        path: 'rank',
         value: '4',
         allowed: '0 to 3',
         facts: { least: ['0'], most: ['3'] },
@@ -313,7 +314,7 @@ test('a step of more samples than a list has is refused at once, and says how ma
         assert(error instanceof SamedealError);
         assert.deepEqual(
           [error.kind, error.field, error.value, error.most],
-          ['out-of-range', 'batch-size', value, 8192],
+          ['out-of-range', 'batch_size', value, 8192],
         );
         return true;
       });

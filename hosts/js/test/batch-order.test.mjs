@@ -189,11 +189,11 @@ test('what is no order of batches is refused', () => {
     [{ order: order('feistel', { samples: 499 }) }, 'contradiction', 'samples'],
     [{ order: plain.exclude([500]) }, 'out-of-range', 'indices'],
     [{ order: blend({ a: [499] }) }, 'contradiction', 'samples'],
-    [{ order: { samples: 500, lane: 2 } }, 'unknown-name', 'order-member'],
+    [{ order: { samples: 500, lane: 2 } }, 'unknown-member', 'order'],
     [{ order: { name: 'copies', copies: 2 } }, 'missing', 'of'],
     [{ order: ['feistel'] }, 'wrong-type', 'order'],
     [{ order: new Map() }, 'wrong-type', 'order'],
-    [{ order: () => 'feistel' }, 'wrong-type', 'order'],
+    [{ order: () => 'feistel' }, 'wrong-type', 'name'],
     [{ order: 'blend' }, 'missing', 'sources'],
   ]) {
     refused(() => new Batcher(lengths, { maxTokens: 400, ...options }), kind, field);

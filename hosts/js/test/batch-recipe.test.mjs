@@ -76,9 +76,9 @@ test('a recipe stays, and a state names what differs from it', () => {
   const { samedeal, deal, ...sections } = JSON.parse(recipe);
   assert.deepEqual(state.recipe, sections);
   for (const [options, field] of [
-    [{ maxTokens: 301 }, 'max-tokens'],
+    [{ maxTokens: 301 }, 'max_tokens'],
     [{ maxTokens: 300, tail: 'drop' }, 'tail'],
-    [{ maxTokens: 300, batchWindow: 400 }, 'batch-window'],
+    [{ maxTokens: 300, batchWindow: 400 }, 'batch_window'],
     [{ maxTokens: 300, counting: 'unpadded' }, 'counting'],
   ]) {
     refused(() => new Batcher(some(500), options).resume(batcher.state(0)), 'contradiction', field);
@@ -90,15 +90,15 @@ test('what JSON cannot carry is refused by its name', () => {
   circle.batch.order = circle;
   for (const [recipe, kind, field] of [
     [circle, 'wrong-type', 'recipe'],
-    [{ batch: { max_tokens: Number.NaN } }, 'wrong-type', 'max-tokens'],
-    [{ batch: { max_tokens: 2 ** 53 } }, 'out-of-range', 'max-tokens'],
-    [{ batch: { max_tokens: 2n ** 64n } }, 'out-of-range', 'max-tokens'],
-    [{ batch: { max_tokens: () => 9 } }, 'wrong-type', 'max-tokens'],
+    [{ batch: { max_tokens: Number.NaN } }, 'wrong-type', 'max_tokens'],
+    [{ batch: { max_tokens: 2 ** 53 } }, 'out-of-range', 'max_tokens'],
+    [{ batch: { max_tokens: 2n ** 64n } }, 'out-of-range', 'max_tokens'],
+    [{ batch: { max_tokens: () => 9 } }, 'wrong-type', 'max_tokens'],
     [{ batch: new Map([['max_tokens', 9]]) }, 'wrong-type', 'batch'],
-    [{ order: { name: Symbol('torch') }, batch: { max_tokens: 9 } }, 'wrong-type', 'order'],
+    [{ order: { name: Symbol('torch') }, batch: { max_tokens: 9 } }, 'wrong-type', 'name'],
     [{ batch: { strategy: 'bucket', boundaries: [3, undefined] } }, 'missing', 'boundaries'],
     [{ batch: { strategy: 'bucket', boundaries: new Uint8Array(2 ** 23 + 1) } }, 'out-of-range', 'recipe'],
-    [{ batch: { max_tokens: 9, maxTokens: 9 } }, 'unknown-name', 'batch-member'],
+    [{ batch: { max_tokens: 9, maxTokens: 9 } }, 'unknown-member', 'batch'],
     [{ order: { samples: 2 }, batch: { max_tokens: 9 } }, 'contradiction', 'samples'],
     [{ deal: { remainder: 'pad' }, batch: { max_tokens: 9 } }, 'contradiction', 'remainder'],
     [null, 'wrong-type', 'recipe'],
@@ -107,7 +107,7 @@ test('what JSON cannot carry is refused by its name', () => {
     refused(() => Batcher.fromRecipe(recipe, [3]), kind, field);
   }
   // Digits after this mark were written as a number before.
-  refused(() => Batcher.fromRecipe({ batch: { max_tokens: '\u00009' } }, [3]), 'wrong-type', 'max-tokens');
+  refused(() => Batcher.fromRecipe({ batch: { max_tokens: '\u00009' } }, [3]), 'wrong-type', 'max_tokens');
   for (const options of [{ rank: 1 }, { epoch: -1 }, { state: '3' }, { worldSize: 2 }, { boundaries: [3] }]) {
     assert.throws(() => Batcher.fromRecipe({ batch: { max_tokens: 9 } }, [3], options), SamedealError);
   }

@@ -72,7 +72,7 @@ describe('states', () => {
     const batcher = make({ worldSize: 2 });
     const smaller = make({ worldSize: 3, maxTokens: 150 });
     const state = batcher.state(4);
-    refused(() => smaller.resume(state), 'contradiction', 'max-tokens');
+    refused(() => smaller.resume(state), 'contradiction', 'max_tokens');
     smaller.resume(state, { replan: true });
     assert.deepEqual(sorted([...samplesOf(batcher, 0, 4), ...samplesOf(smaller)]), all(500));
     const again = make({ worldSize: 3, maxTokens: 150 });
@@ -191,9 +191,9 @@ describe('refusals', () => {
     for (const [other, field] of [
       [new Batcher(some(101), { maxTokens: 300, seed: 3 }), 'samples'],
       [make({ seed: 4 }), 'seed'],
-      [make({ order: 'torch' }), 'order'],
+      [make({ order: 'torch' }), 'name'],
       [new Batcher(some(100), { strategy: 'pack', capacity: 300, seed: 3 }), 'strategy'],
-      [make({ maxTokens: 301 }), 'max-tokens'],
+      [make({ maxTokens: 301 }), 'max_tokens'],
       [new Batcher(some(100).reverse(), { maxTokens: 300, seed: 3 }), 'lengths'],
     ]) {
       const before = other.fingerprint();

@@ -156,16 +156,16 @@ describe('refusals', () => {
     const as = (option, others) => (value) => new BatchStream({ maxTokens: 9, ...others, [option]: value });
     for (const [field, outside, call] of [
       ['rank', [1, ...NOT_32_BITS], as('rank')],
-      ['world-size', [0, 2 ** 20 + 1, ...NOT_32_BITS], as('worldSize')],
-      ['batch-window', [2 ** 24 + 1, ...NOT_32_BITS], as('batchWindow')],
-      ['max-tokens', [0, -1, 2 ** 53], as('maxTokens')],
+      ['world_size', [0, 2 ** 20 + 1, ...NOT_32_BITS], as('worldSize')],
+      ['batch_window', [2 ** 24 + 1, ...NOT_32_BITS], as('batchWindow')],
+      ['max_tokens', [0, -1, 2 ** 53], as('maxTokens')],
       ['seed', [2 ** 53], as('seed')],
     ]) {
       for (const value of NOT_WHOLE) refused(() => call(value), wrong(value), field);
       for (const value of outside) refused(() => call(value), 'out-of-range', field);
     }
     for (const option of ['order', 'quantiles', 'lengths']) refused(() => as(option)(3), 'unknown-name', 'options');
-    refused(() => new BatchStream(), 'missing', 'max-tokens');
+    refused(() => new BatchStream(), 'missing', 'max_tokens');
     refused(() => as('tail')('cut'), 'unknown-name', 'tail');
   });
 });

@@ -230,20 +230,20 @@ describe('refusals', () => {
       ['seed', [2 ** 53, 2n ** 63n], as('seed')],
       ['epoch', [-1, 2 ** 53, 2n ** 64n], as('epoch')],
       ['rank', [1, ...NOT_32_BITS], as('rank')],
-      ['world-size', [0, 2 ** 20 + 1, ...NOT_32_BITS], as('worldSize')],
-      ['max-batch-size', NOT_32_BITS, as('maxBatchSize')],
-      ['max-batch-size', [0], as('maxBatchSize', { strategy: 'bucket' })],
-      ['max-length', NOT_32_BITS, as('maxLength')],
-      ['max-tokens', [0, -1, 2 ** 53, 2n ** 64n], as('maxTokens')],
-      ['max-cost', [0, -1, 2 ** 53, 2n ** 64n], as('maxCost', weighted)],
+      ['world_size', [0, 2 ** 20 + 1, ...NOT_32_BITS], as('worldSize')],
+      ['max_batch_size', NOT_32_BITS, as('maxBatchSize')],
+      ['max_batch_size', [0], as('maxBatchSize', { strategy: 'bucket' })],
+      ['max_length', NOT_32_BITS, as('maxLength')],
+      ['max_tokens', [0, -1, 2 ** 53, 2n ** 64n], as('maxTokens')],
+      ['max_cost', [0, -1, 2 ** 53, 2n ** 64n], as('maxCost', weighted)],
       ['linear', NOT_32_BITS, as('linear', weighted)],
       ['quadratic', NOT_32_BITS, as('quadratic', weighted)],
-      ['batch-size-multiple', [0, ...NOT_32_BITS], as('batchSizeMultiple')],
+      ['batch_size_multiple', [0, ...NOT_32_BITS], as('batchSizeMultiple')],
       ['capacity', [0, ...NOT_32_BITS], as('capacity', { strategy: 'pack' })],
-      ['bucket-width', [0, ...NOT_32_BITS], as('bucketWidth', bucket)],
+      ['bucket_width', [0, ...NOT_32_BITS], as('bucketWidth', bucket)],
       ['boundaries', NOT_32_BITS, (value) => as('boundaries', bucket)([value])],
       ['quantiles', [0, 2 ** 20 + 1, ...NOT_32_BITS], as('quantiles', bucket)],
-      ['batch-window', NOT_32_BITS, as('batchWindow')],
+      ['batch_window', NOT_32_BITS, as('batchWindow')],
       ['epoch', [-1, 2 ** 53, 2n ** 64n], (value) => batcher.setEpoch(value)],
       ['step', [batcher.numSteps(), ...NOT_32_BITS], (value) => batcher.batch(value)],
       ['rank', [2, ...NOT_32_BITS], (value) => batcher.batch(0, value)],
@@ -282,17 +282,20 @@ describe('refusals', () => {
   test('names', () => {
     for (const [option, field, others] of [
       ['strategy', 'strategy'],
-      ['order', 'order'],
+      ['order', 'name'],
       ['counting', 'counting'],
       ['packing', 'packing', { strategy: 'pack', capacity: 9 }],
-      ['tooLong', 'too-long'],
+      ['tooLong', 'too_long'],
       ['tail', 'tail'],
     ]) {
       for (const value of ['', 'Pack', 'pack ', '\0', 'x'.repeat(2 ** 20)]) {
         refused(() => as(option, others)(value), 'unknown-name', field);
       }
-      for (const value of [null, 3, new Map(), ['pack'], Symbol('pack')])
-        refused(() => as(option, others)(value), 'wrong-type', field);
+      for (const value of [null, 3, new Map(), ['pack'], Symbol('pack')]) {
+        // An order that JSON has no text for is refused as an option, and not as the member of the recipe.
+        const own = field === 'name' && typeof value === 'object' && value !== null ? 'order' : field;
+        refused(() => as(option, others)(value), 'wrong-type', own);
+      }
       // The members of an order are an order.
       if (option !== 'order') refused(() => as(option, others)({}), 'wrong-type', field);
     }
@@ -314,23 +317,23 @@ describe('refusals', () => {
 
   test('what is missing, and what does not fit together', () => {
     for (const options of [undefined, {}, { maxBatchSize: 3 }, { maxLength: 3 }]) {
-      refused(() => new Batcher([1], options), 'missing', 'max-tokens');
+      refused(() => new Batcher([1], options), 'missing', 'max_tokens');
     }
-    refused(() => new Batcher([1], { counting: 'weighted' }), 'missing', 'max-cost');
+    refused(() => new Batcher([1], { counting: 'weighted' }), 'missing', 'max_cost');
     refused(() => new Batcher([1], { strategy: 'pack' }), 'missing', 'capacity');
     refused(() => as('boundaries', { strategy: 'bucket' })([3, 3]), 'contradiction', 'boundaries');
     for (const [field, options, allowed] of [
       ['quantiles', { maxTokens: 9, quantiles: 30 }, 'budget and counting padded; it goes with strategy bucket'],
       ['boundaries', { maxTokens: 9, boundaries: [30] }, 'budget and counting padded; it goes with strategy bucket'],
       [
-        'bucket-width',
+        'bucket_width',
         { strategy: 'pack', capacity: 9, bucketWidth: 64 },
         'pack and counting padded; it goes with strategy bucket',
       ],
       ['linear', { maxTokens: 9, linear: 1 }, 'budget and counting padded; it goes with counting weighted'],
       ['capacity', { maxTokens: 9, capacity: 8 }, 'budget and counting padded; it goes with strategy pack'],
-      ['max-tokens', { counting: 'weighted', maxCost: 9, maxTokens: 9 }, 'budget and counting weighted; it goes with'],
-      ['batch-window', { strategy: 'pad-to-max', batchWindow: 9 }, 'pad-to-max and counting padded; it goes with'],
+      ['max_tokens', { counting: 'weighted', maxCost: 9, maxTokens: 9 }, 'budget and counting weighted; it goes with'],
+      ['batch_window', { strategy: 'pad-to-max', batchWindow: 9 }, 'pad-to-max and counting padded; it goes with'],
     ]) {
       assert.throws(
         () => new Batcher([1], options),

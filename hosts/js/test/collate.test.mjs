@@ -154,18 +154,18 @@ describe('refusals', () => {
   test('numbers', () => {
     for (const [field, outside, call] of [
       ['width', [0, 1, ...NOT_32_BITS], pad('width')],
-      ['pad-to-multiple-of', [0, ...NOT_32_BITS], pad('padToMultipleOf')],
+      ['pad_to_multiple_of', [0, ...NOT_32_BITS], pad('padToMultipleOf')],
       ['width', NOT_32_BITS, pack('width')],
-      ['row-ends', NOT_32_BITS, (value) => collatePack(two, { rowEnds: [value] })],
+      ['row_ends', NOT_32_BITS, (value) => collatePack(two, { rowEnds: [value] })],
       ['offsets', [-1, 2 ** 53], (value) => collatePad(two[0], { offsets: [0, value] })],
-      ['padding-value', [2 ** 31, -(2 ** 31) - 1, 2n ** 64n], pad('paddingValue')],
+      ['padding_value', [2 ** 31, -(2 ** 31) - 1, 2n ** 64n], pad('paddingValue')],
     ]) {
       for (const value of NOT_WHOLE) refused(() => call(value), wrong(value), field);
       for (const value of outside) refused(() => call(value), 'out-of-range', field);
     }
     refused(() => pad('width')(2 ** 26), 'out-of-range', 'lengths');
     refused(() => pack('width')(2 ** 32 - 1), 'out-of-range', 'lengths');
-    refused(() => pack('width')(2), 'out-of-range', 'row-ends');
+    refused(() => pack('width')(2), 'out-of-range', 'row_ends');
   });
 
   test('a padding value is one of the type', () => {
@@ -180,14 +180,14 @@ describe('refusals', () => {
       [Float32Array, [1e300]],
     ]) {
       for (const paddingValue of wrong) {
-        refused(() => collatePad([new Type(1)], { paddingValue }), 'out-of-range', 'padding-value');
+        refused(() => collatePad([new Type(1)], { paddingValue }), 'out-of-range', 'padding_value');
       }
       for (const paddingValue of [null, '0', true, {}]) {
-        refused(() => collatePad([new Type(1)], { paddingValue }), 'wrong-type', 'padding-value');
+        refused(() => collatePad([new Type(1)], { paddingValue }), 'wrong-type', 'padding_value');
       }
     }
-    refused(() => collatePad([new Uint8Array(1)], { paddingValue: 0.5 }), 'wrong-type', 'padding-value');
-    refused(() => collatePad([new Float64Array(1)], { paddingValue: 1n }), 'wrong-type', 'padding-value');
+    refused(() => collatePad([new Uint8Array(1)], { paddingValue: 0.5 }), 'wrong-type', 'padding_value');
+    refused(() => collatePad([new Float64Array(1)], { paddingValue: 1n }), 'wrong-type', 'padding_value');
     for (const paddingValue of [Number.NEGATIVE_INFINITY, Number.NaN, -0, 0.5]) {
       const { values } = collatePad([new Float32Array(0)], { width: 1, paddingValue });
       assert.deepEqual(values, Float32Array.of(paddingValue));
@@ -209,13 +209,13 @@ describe('refusals', () => {
     for (const value of NO_LIST.slice(1)) {
       refused(() => pad('offsets')(value), wrong(value), 'sequences');
       refused(() => collatePad(two[0], { offsets: value }), wrong(value), 'offsets');
-      refused(() => pack('rowEnds')(value), wrong(value), 'row-ends');
+      refused(() => pack('rowEnds')(value), wrong(value), 'row_ends');
     }
   });
 
   test('rows, sides and options', () => {
     for (const value of [[], [1], [2, 1], [3], [2, 3]])
-      refused(() => pack('rowEnds')(value), 'contradiction', 'row-ends');
+      refused(() => pack('rowEnds')(value), 'contradiction', 'row_ends');
     refused(() => pad('side')('both'), 'unknown-name', 'side');
     refused(() => pad('side')(null), 'wrong-type', 'side');
     for (const option of ['rowEnds', 'padding_value']) refused(() => pad(option)(3), 'unknown-name', 'options');

@@ -145,7 +145,7 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, windows }] 
       assert.equal(made('fail', { samples: 16 }).epochLength, 16);
       refused(() => made('fail'), 'missing', 'samples');
       refused(() => made('fail', { samples: 40 }), 'out-of-range', 'samples');
-      refused(() => made('repeat', { maxPasses: 1 }), 'contradiction', 'max-passes');
+      refused(() => made('repeat', { maxPasses: 1 }), 'contradiction', 'max_passes');
       refused(() => made('stop', { stages: [{ from: 3, weights: [1, 1] }] }), 'contradiction', 'stages');
     });
 
@@ -166,7 +166,7 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, windows }] 
       const made = new Sampler(blend({ easy: [easy, 1], all: [100, 1] }, { indexSpace: 'shared', samples: 60 }));
       assert.equal(made.samples, 100);
       assert.deepEqual(sorted(new Set([...made].filter((sample) => sample < 30))), range(30));
-      refused(() => made.sourceOf(3), 'contradiction', 'index-space');
+      refused(() => made.sourceOf(3), 'contradiction', 'index_space');
     });
 
     test('a map keeps the order of names that are numbers', () => {
@@ -199,7 +199,7 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, windows }] 
         () => plain.sourceBounds,
         () => plain.sourceOf(3),
       ]) {
-        refused(call, 'contradiction', 'order');
+        refused(call, 'contradiction', 'name');
       }
     });
   });
@@ -476,12 +476,12 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, windows }] 
       for (const [field, call] of [
         ['samples', (value) => order('feistel', { samples: value })],
         ['lanes', (value) => sharded([1], { lanes: value })],
-        ['shuffle-window', (value) => sharded([1], { shuffleWindow: value })],
+        ['shuffle_window', (value) => sharded([1], { shuffleWindow: value })],
         ['samples', (value) => blend({ a: [value, 1] })],
         ['weight', (value) => blend({ a: [3, value] })],
         ['samples', (value) => blend({ a: [3] }, { samples: value })],
-        ['max-passes', (value) => blend({ a: [3] }, { maxPasses: value })],
-        ['run-length', (value) => blend({ a: [3] }, { runLength: value })],
+        ['max_passes', (value) => blend({ a: [3] }, { maxPasses: value })],
+        ['run_length', (value) => blend({ a: [3] }, { runLength: value })],
         ['from', (value) => blend({ a: [3] }, { stages: [{ from: value, weights: [1] }] })],
         ['weights', (value) => blend({ a: [3] }, { stages: [{ from: 1, weights: [value] }] })],
         ['weights', (value) => mixed.stage(1, { a: 1, b: value })],
@@ -500,7 +500,7 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, windows }] 
         ['sizes', (value) => windows([value], 1)],
         ['position', (value) => new Sampler(mixed).locateFrom(0, value, 1)],
         ['sample', (value) => new Sampler(mixed).locateFrom(value, 0, 1)],
-        ['batch-size', (value) => new Sampler(mixed).locateFrom(0, 0, value)],
+        ['batch_size', (value) => new Sampler(mixed).locateFrom(0, 0, value)],
         ['start', (value) => new Sampler(mixed).sourceCounts(value, 3)],
         ['end', (value) => new Sampler(mixed).sourceCounts(0, value)],
         ['sample', (value) => new Sampler(mixed).sourceOf(value)],
@@ -532,7 +532,7 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, windows }] 
       for (const value of [null, 3, true]) {
         refused(() => order(value, { samples: 3 }), 'wrong-type', 'order');
         refused(() => blend({ a: [3] }, { exhaustion: value }), 'wrong-type', 'exhaustion');
-        refused(() => blend({ a: [3] }, { indexSpace: value }), 'wrong-type', 'index-space');
+        refused(() => blend({ a: [3] }, { indexSpace: value }), 'wrong-type', 'index_space');
         refused(() => blend({ a: [3] }, { exact: value === true ? 1 : value }), 'wrong-type', 'exact');
         refused(() => plain.skip([value]), 'wrong-type', 'ranges');
         refused(() => grown(3, [value]), 'wrong-type', 'growth');
@@ -564,7 +564,7 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, windows }] 
 
     test('what does not fit together is told when a sampler is made', () => {
       for (const [made, kind, field] of [
-        [order('fiestel', { samples: 3 }), 'unknown-name', 'order'],
+        [order('fiestel', { samples: 3 }), 'unknown-name', 'name'],
         [order('sharded', { samples: 3 }), 'missing', 'sizes'],
         [plain.exclude([3, 2]), 'contradiction', 'indices'],
         [plain.exclude([10]), 'out-of-range', 'indices'],
@@ -577,10 +577,10 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, windows }] 
         [plain.grow(0, 3, 10), 'out-of-range', 'samples'],
         [blend({}), 'missing', 'sources'],
         [blend({ a: [3, 0] }), 'out-of-range', 'weight'],
-        [blend({ 'a/b': [3] }), 'out-of-range', 'source'],
-        [blend({ 'a/b': [order('feistel', { samples: 400 }).exclude(range(300))] }), 'out-of-range', 'source'],
-        [blend({ '\ud800': [3], '\ud801': [3] }), 'contradiction', 'source'],
-        [blend({ a: [order('torch', { samples: 3 })] }), 'contradiction', 'order'],
+        [blend({ 'a/b': [3] }), 'out-of-range', 'name'],
+        [blend({ 'a/b': [order('feistel', { samples: 400 }).exclude(range(300))] }), 'out-of-range', 'name'],
+        [blend({ '\ud800': [3], '\ud801': [3] }), 'contradiction', 'name'],
+        [blend({ a: [order('torch', { samples: 3 })] }), 'contradiction', 'name'],
         [blend({ a: [3] }, { exhaustion: 'end' }), 'unknown-name', 'exhaustion'],
         [mixed.stage(4, [1, 1]).stage(4, [1, 1]), 'out-of-range', 'from'],
         [mixed.stage(4, [1, 1, 1]), 'contradiction', 'weights'],
@@ -605,9 +605,9 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, windows }] 
       for (const [made, kind, field] of [
         [{ name: 'copies', of: { samples: Number.NaN } }, 'wrong-type', 'samples'],
         [{ name: 'blend', sources: [{ name: 'a', samples: 3, weight: 2 ** 53 }] }, 'out-of-range', 'weight'],
-        [{ name: 'blend', sources: [{ name: Symbol('a'), samples: 3 }] }, 'wrong-type', 'source'],
-        [{ name: 'blend', sources: [{ name: 'a', order: { samples: 3, lane: 1 } }] }, 'unknown-name', 'order-member'],
-        [{ name: 'blend', sources: [{ name: 'a', size: 3 }] }, 'unknown-name', 'sources-member'],
+        [{ name: 'blend', sources: [{ name: Symbol('a'), samples: 3 }] }, 'wrong-type', 'name'],
+        [{ name: 'blend', sources: [{ name: 'a', order: { samples: 3, lane: 1 } }] }, 'unknown-member', 'order'],
+        [{ name: 'blend', sources: [{ name: 'a', size: 3 }] }, 'unknown-member', 'sources'],
         [{ name: 'copies', of: { samples: 3, seed: {} }, copies: 1 }, 'wrong-type', 'seed'],
       ]) {
         refused(() => Sampler.fromRecipe({ order: made }), kind, field);
@@ -643,7 +643,7 @@ test('samedeal/light has none, and says so', () => {
       () => new Sampler(made),
       (error) => {
         assert(error instanceof node.SamedealError);
-        assert.deepEqual([error.kind, error.field, error.value], ['contradiction', 'order', made.name]);
+        assert.deepEqual([error.kind, error.field, error.value], ['contradiction', 'name', made.name]);
         assert.match(error.allowed, /samedeal\/light has no others/);
         return true;
       },
@@ -651,7 +651,7 @@ test('samedeal/light has none, and says so', () => {
   }
   const plain = new Sampler(node.order('torch', { samples: 10, seed: 3 }), { layout: 'rotated', worldSize: 2 });
   assert.deepEqual([plain.epochLength, plain.layout, plain.length], [10, 'rotated', 5]);
-  refused(() => plain.sources, 'contradiction', 'order');
+  refused(() => plain.sources, 'contradiction', 'name');
 });
 
 test('a ledger of a blend: each position has one reader', async () => {

@@ -99,7 +99,7 @@ test('a failure changes nothing, anything else replaces the instance', () => {
   const throwing = (error) => () => {
     throw error;
   };
-  const failure = { kind: 'out-of-range', field: 'drop-last', value: '3', allowed: 'less' };
+  const failure = { kind: 'out-of-range', field: 'drop_last', value: '3', allowed: 'less' };
   assert.throws(
     () => one.call(throwing(failure)),
     (error) => error instanceof SamedealError && error.message === 'dropLast is 3; allowed: less',

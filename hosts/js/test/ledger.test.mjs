@@ -418,7 +418,10 @@ describe('Ledger', () => {
     const other = new Sampler(100, { ...of, rank: 2, worldSize: 3 });
     assert.equal((await (await openLedger(other, log, { reader: 1 })).progress()).positions, 80);
     for (const [field, other] of Object.entries({ seed: 2, epoch: 5, consumed: 0, order: 'torch' })) {
-      await assert.rejects(open({ [field]: other }), { kind: 'contradiction', field });
+      await assert.rejects(open({ [field]: other }), {
+        kind: 'contradiction',
+        field: field === 'order' ? 'name' : field,
+      });
     }
     await assert.rejects(open({}, 9), { kind: 'contradiction', field: 'block' });
     await assert.rejects(open({}, 8, 101), { kind: 'contradiction', field: 'samples' });
@@ -580,7 +583,7 @@ describe('Ledger', () => {
       ['lease', [0, 0n, -1, 2 ** 53, 2n ** 53n, 2n ** 64n]],
       ['checkpointInterval', [0, 0n, -1, 2 ** 53, 2n ** 53n, 2n ** 64n]],
     ]) {
-      const told = field === 'checkpointInterval' ? 'checkpoint-interval' : field;
+      const told = field === 'checkpointInterval' ? 'checkpoint_interval' : field;
       for (const value of out) await assert.rejects(open({ [field]: value }), { kind: 'out-of-range', field: told });
       for (const value of NOT_WHOLE)
         await assert.rejects(open({ [field]: value }), { kind: wrong(value), field: told });

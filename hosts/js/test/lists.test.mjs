@@ -31,7 +31,7 @@ const LISTS = [
   ['sizes', (list) => new ShardPlan(list)],
   ['ids', (list) => new Split({ test: 1, training: 9 }).partOf(list)],
   ['bytes', (list) => new ShardPlan([1, 2, 3, 4], { bytes: list })],
-  ['row-ends', (list) => collatePack([new Int32Array(3)], { rowEnds: list })],
+  ['row_ends', (list) => collatePack([new Int32Array(3)], { rowEnds: list })],
   ['offsets', (list) => collatePad(new Int32Array(9), { offsets: list })],
 ];
 

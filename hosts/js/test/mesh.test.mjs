@@ -59,7 +59,7 @@ describe('Mesh', () => {
   test('bad input', () => {
     const mesh = new Mesh(4, { dp: 2, tp: 2 }, ['dp']);
     for (const [field, outside, call] of [
-      ['world-size', [0, ...NOT_32_BITS], (value) => new Mesh(value, { dp: 2 }, [])],
+      ['world_size', [0, ...NOT_32_BITS], (value) => new Mesh(value, { dp: 2 }, [])],
       ['axes', [0, ...NOT_32_BITS], (value) => new Mesh(2, { dp: value }, [])],
       ['rank', [4, ...NOT_32_BITS], (value) => mesh.dataRank(value)],
       ['rank', [4, ...NOT_32_BITS], (value) => mesh.coordinates(value)],
@@ -127,13 +127,13 @@ describe('detectRank', () => {
     for (const environment of [null, 3, 'RANK=0', ['RANK=0']]) refused(as(environment), 'wrong-type', 'environment');
     for (const [field, option] of [
       ['rank', 'rank'],
-      ['world-size', 'worldSize'],
+      ['world_size', 'worldSize'],
     ]) {
       const call = (value) => () => detectRank({ rank: 0, worldSize: 1, [option]: value, environment: {} });
       for (const value of NOT_WHOLE) refused(call(value), wrong(value), field);
       for (const value of NOT_32_BITS) refused(call(value), 'out-of-range', field);
     }
-    refused(() => detectRank({ rank: 0, environment: {} }), 'missing', 'world-size');
+    refused(() => detectRank({ rank: 0, environment: {} }), 'missing', 'world_size');
     refused(() => detectRank({ Rank: 0 }), 'unknown-name', 'options');
   });
 });

@@ -260,7 +260,7 @@ test('what is refused, at the call', async (t) => {
   as({})('missing', 'rank');
   as(undefined)('missing', 'rank');
   as({ rank: 0, worldSize: 2 })('unknown-name', 'options');
-  as({ rank: 0, sampleColumn: 3 })('wrong-type', 'sample-column');
+  as({ rank: 0, sampleColumn: 3 })('wrong-type', 'sample_column');
   for (const other of [undefined, null, 3, {}, new ShardPlan(shards.sizes)])
     as({ rank: 0 }, other)(wrong(other), 'reading');
   for (const other of [undefined, null, where, {}, { sizes: [30, 40] }]) {
@@ -282,7 +282,7 @@ test('what is refused, at the call', async (t) => {
   assert.match(message, /^sizes is 41 samples in shard 1; allowed: 40, the rows of .*1\.parquet$/);
   // As with readShards, names of columns are held against those of the files where the iteration begins.
   const pass = readBatches(shards, reading, { rank: 0, paddingColumn: 'text' });
-  await assert.rejects(all(pass), { kind: 'contradiction', field: 'padding-column' });
+  await assert.rejects(all(pass), { kind: 'contradiction', field: 'padding_column' });
   await assert.rejects(findShards(where, { columns: ['Id'] }), { kind: 'unknown-name', field: 'columns' });
   await assert.rejects(findShards(3), { kind: 'wrong-type', field: 'paths' });
   await assert.rejects(findShards(where, { column: ['id'] }), { kind: 'unknown-name', field: 'options' });

@@ -432,7 +432,7 @@ describe('rows of any samples', () => {
       [() => readRows(shards, [-1]), 'out-of-range', 'sample'],
       [() => readRows(shards, [1.5]), 'wrong-type', 'sample'],
       [() => readRows('data', [1]), 'wrong-type', 'shards'],
-      [() => readRows(shards, [1], { sampleColumn: 'id' }), 'contradiction', 'sample-column'],
+      [() => readRows(shards, [1], { sampleColumn: 'id' }), 'contradiction', 'sample_column'],
       [() => readRows(shards, [1], { rank: 3 }), 'unknown-name', 'options'],
       [() => readRows(shards, 3), 'wrong-type', 'samples'],
     ]) {

@@ -118,7 +118,7 @@ describe('ShardPlan', () => {
       field: 'sizes',
     });
     refused(() => ShardPlan.fromRecipe({ shards: { sizes: [1] }, order: {} }), 'contradiction', 'order');
-    refused(() => ShardPlan.fromRecipe({ shards: { size: [1] } }), 'unknown-name', 'shards-member');
+    refused(() => ShardPlan.fromRecipe({ shards: { size: [1] } }), 'unknown-member', 'shards');
   });
 
   test('whatever does not fit is refused, and the plan is as good as before', () => {
@@ -129,7 +129,7 @@ describe('ShardPlan', () => {
     const parameters = [
       ['sizes', [-1, 2 ** 53, 2n ** 64n], (value) => new ShardPlan([value])],
       ['bytes', [-1, 2 ** 53, 2n ** 64n], (value) => new ShardPlan([1], { bytes: [value] })],
-      ['world-size', [0, 2 ** 22 + 1, ...NOT_32_BITS], as('worldSize')],
+      ['world_size', [0, 2 ** 22 + 1, ...NOT_32_BITS], as('worldSize')],
       ['workers', [0, 2 ** 22 + 1, ...NOT_32_BITS], as('workers')],
       ['seed', [2 ** 53, 2n ** 63n], as('seed')],
       ['epoch', [-1, 2 ** 53, 2n ** 64n], as('epoch')],
@@ -140,9 +140,9 @@ describe('ShardPlan', () => {
       ['shard', [100, ...NOT_32_BITS], (value) => plan.rows(value)],
       ['start', [11, -1, 2n ** 64n], (value) => plan.rows(0, value)],
       ['end', [11, 2, -1, 2n ** 64n], (value) => plan.rows(0, 3, value)],
-      ['batch-size', [0, ...NOT_32_BITS], (value) => plan.steps(value)],
+      ['batch_size', [0, ...NOT_32_BITS], (value) => plan.steps(value)],
       ['holders', NOT_32_BITS, (value) => new ShardPlan([1], { ...NEAR, holders: [[value]] })],
-      ['rank-nodes', NOT_32_BITS, (value) => new ShardPlan([1], { ...NEAR, rankNodes: [value] })],
+      ['rank_nodes', NOT_32_BITS, (value) => new ShardPlan([1], { ...NEAR, rankNodes: [value] })],
       ['tolerance', NOT_32_BITS, (tolerance) => new ShardPlan([1], { ...NEAR, tolerance })],
     ];
     for (const [field, outside, call] of parameters) {
@@ -151,7 +151,7 @@ describe('ShardPlan', () => {
     }
     for (const [option, field] of [
       ['policy', 'policy'],
-      ['workerPolicy', 'worker-policy'],
+      ['workerPolicy', 'worker_policy'],
       ['weight', 'weight'],
     ]) {
       refused(() => as(option)('even'), 'unknown-name', field);
@@ -165,12 +165,12 @@ describe('ShardPlan', () => {
     refused(() => plan.loadSummary('ranks', 'rows'), 'unknown-name', 'weight');
     refused(() => new ShardPlan(), 'missing', 'sizes');
     refused(() => new ShardPlan([1, 2], { bytes: [1] }), 'contradiction', 'bytes');
-    refused(() => as('workerPolicy')('locality-aware'), 'unknown-name', 'worker-policy');
+    refused(() => as('workerPolicy')('locality-aware'), 'unknown-name', 'worker_policy');
     refused(() => as('policy')('locality-aware'), 'missing', 'holders');
-    refused(() => new ShardPlan([1], { ...NEAR, rankNodes: undefined }), 'missing', 'rank-nodes');
+    refused(() => new ShardPlan([1], { ...NEAR, rankNodes: undefined }), 'missing', 'rank_nodes');
     refused(() => new ShardPlan([1], { ...NEAR, holders: undefined }), 'missing', 'holders');
     refused(() => as('holders')([[0], [1]]), 'contradiction', 'holders');
-    refused(() => as('rankNodes')([0]), 'contradiction', 'rank-nodes');
+    refused(() => as('rankNodes')([0]), 'contradiction', 'rank_nodes');
     refused(() => as('tolerance')(5), 'contradiction', 'tolerance');
     refused(() => new ShardPlan([1], { ...NEAR, holders: [[]] }), 'missing', 'holders');
     refused(() => new ShardPlan([1], { ...NEAR, holders: [0] }), 'wrong-type', 'holders');
@@ -366,9 +366,9 @@ describe('ChunkStream', () => {
       for (const value of NOT_WHOLE) refused(() => call(value), wrong(value), field);
       for (const value of outside) refused(() => call(value), 'out-of-range', field);
     }
-    refused(() => as('order')('shuffled'), 'unknown-name', 'order');
-    refused(() => as('order')(3), 'wrong-type', 'order');
-    refused(() => as('order')('feistel'), 'contradiction', 'order');
+    refused(() => as('order')('shuffled'), 'unknown-name', 'name');
+    refused(() => as('order')(3), 'wrong-type', 'name');
+    refused(() => as('order')('feistel'), 'contradiction', 'name');
     refused(() => as('reader')(0), 'unknown-name', 'options');
     assert.deepEqual([...stream.chunks(1, 2)], [4, 8]);
   });

@@ -323,10 +323,10 @@ describe('what is refused', () => {
     for (const [field, outside, call] of [
       ['seed', [2 ** 53, 2n ** 63n, 1e300], as('seed')],
       ['lanes', [0, 4097, ...NOT_32_BITS], as('lanes')],
-      ['shuffle-window', [0, 2 ** 20 + 1, ...NOT_32_BITS], as('shuffleWindow')],
-      ['world-size', [0, 2 ** 22 + 1, ...NOT_32_BITS], as('worldSize')],
+      ['shuffle_window', [0, 2 ** 20 + 1, ...NOT_32_BITS], as('shuffleWindow')],
+      ['world_size', [0, 2 ** 22 + 1, ...NOT_32_BITS], as('worldSize')],
       ['workers', [0, 2 ** 16 + 1, ...NOT_32_BITS], as('workers')],
-      ['batch-size', [0, ...NOT_32_BITS], as('batchSize')],
+      ['batch_size', [0, ...NOT_32_BITS], as('batchSize')],
       ['epoch', NOT_64_BITS, (value) => reading.atEpoch(value)],
       ['steps', [reading.steps.most + 1, ...NOT_64_BITS], (value) => reading.state(value)],
       ['rank', [2, ...NOT_32_BITS], (value) => reading.numSteps(value)],
@@ -368,7 +368,7 @@ describe('what is refused', () => {
       ['deal', 'deal', {}],
       ['remainder', 'remainder', {}],
       ['policy', 'policy', sharded],
-      ['workerPolicy', 'worker-policy', sharded],
+      ['workerPolicy', 'worker_policy', sharded],
       ['weight', 'weight', sharded],
     ]) {
       for (const value of [null, 3, true, {}, ['pad']]) {
@@ -380,8 +380,8 @@ describe('what is refused', () => {
     }
     for (const [option, field, others] of [
       ['shuffle', 'shuffle', {}],
-      ['dropLast', 'drop-last', {}],
-      ['shuffleRows', 'shuffle-rows', sharded],
+      ['dropLast', 'drop_last', {}],
+      ['shuffleRows', 'shuffle_rows', sharded],
       ['reshuffle', 'reshuffle', sharded],
     ]) {
       for (const value of [null, 0, 1, 'true', {}]) {
@@ -392,17 +392,17 @@ describe('what is refused', () => {
 
   test('options that the deal does not use, and unknown ones', () => {
     for (const [options, field] of [
-      [{ shuffleRows: false }, 'shuffle-rows'],
+      [{ shuffleRows: false }, 'shuffle_rows'],
       [{ reshuffle: false }, 'reshuffle'],
       [{ policy: 'size-aware' }, 'policy'],
-      [{ workerPolicy: 'size-aware' }, 'worker-policy'],
+      [{ workerPolicy: 'size-aware' }, 'worker_policy'],
       [{ weight: 'samples' }, 'weight'],
       [{ bytes: [] }, 'lists'],
       [{ deal: 'shards', lanes: 64 }, 'lanes'],
-      [{ deal: 'shards', shuffleWindow: 256 }, 'shuffle-window'],
+      [{ deal: 'shards', shuffleWindow: 256 }, 'shuffle_window'],
       [{ deal: 'shards', remainder: 'pad' }, 'remainder'],
       [{ shuffle: false, lanes: 64 }, 'lanes'],
-      [{ shuffle: false, shuffleWindow: 256 }, 'shuffle-window'],
+      [{ shuffle: false, shuffleWindow: 256 }, 'shuffle_window'],
       [{ deal: 'shards', bytes: [1, 2, 3, 4] }, 'bytes'],
     ]) {
       refused(() => new Reading(SIZES, options), 'contradiction', field);
@@ -438,8 +438,8 @@ describe('what is refused', () => {
     for (const [sizes, options, field] of [
       [SIZES, { ...own, seed: 1 }, 'seed'],
       [SIZES, { ...own, lanes: 7 }, 'lanes'],
-      [SIZES, { ...own, shuffleWindow: 8 }, 'shuffle-window'],
-      [SIZES, { shuffle: false }, 'order'],
+      [SIZES, { ...own, shuffleWindow: 8 }, 'shuffle_window'],
+      [SIZES, { shuffle: false }, 'name'],
       [SIZES, { deal: 'shards' }, 'recipe'],
       [[300, 0, 700, 3], own, 'sizes'],
       [[...SIZES, 0], own, 'shards'],
@@ -607,7 +607,7 @@ describe('orders that are made of others', () => {
     assert.deepEqual(again.indices(0), reading.indices(0));
     assert.deepEqual(Reading.fromJSON(JSON.parse(JSON.stringify(again))).indices(0), reading.indices(0));
     refused(() => Reading.fromRecipe(reading.recipe), 'missing', 'sizes');
-    refused(() => new Reading(blend({ a: [13] })), 'contradiction', 'order');
+    refused(() => new Reading(blend({ a: [13] })), 'contradiction', 'name');
     refused(() => new Reading(mixed, { lanes: 4 }), 'unknown-name', 'options');
   });
 });

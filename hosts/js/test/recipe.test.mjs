@@ -58,8 +58,8 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
       [{ order: { samples: 7.5 } }, 'wrong-type', 'samples'],
       [{ order: { samples: '7' } }, 'wrong-type', 'samples'],
       [{ order: { samples: Number.NaN } }, 'wrong-type', 'samples'],
-      [{ order: { samples: 7, sed: 1 } }, 'unknown-name', 'order-member'],
-      [{ order: { samples: 7 }, deal: { world_size: 0 } }, 'out-of-range', 'world-size'],
+      [{ order: { samples: 7, sed: 1 } }, 'unknown-member', 'order'],
+      [{ order: { samples: 7 }, deal: { world_size: 0 } }, 'out-of-range', 'world_size'],
       [{ order: { samples: 7, lanes: 1 } }, 'contradiction', 'lanes'],
       [{}, 'missing', 'order'],
       [`{"order":{"samples":7}}${' '.repeat(2 ** 24)}`, 'out-of-range', 'recipe'],
@@ -102,7 +102,7 @@ test('texts may have escapes, as writers of JSON make them', async () => {
   // What Python's json.dumps writes.
   const split = Split.fromRecipe('{"split": {"parts": [{"name": "M\\u00fcnchen \\ud83c\\udf0d", "weight": 1}]}}');
   assert.deepEqual(split.parts, ['München 🌍']);
-  assert.throws(() => Split.fromRecipe('{"split": {"parts": [{"name": "\\ud83c", "weight": 1}]}}'), { field: 'part' });
+  assert.throws(() => Split.fromRecipe('{"split": {"parts": [{"name": "\\ud83c", "weight": 1}]}}'), { field: 'name' });
 
   const name = 'C:\\data "deal":{} \n';
   const sampler = new Sampler(blend({ [name]: [9, 1] }), { worldSize: 3 });

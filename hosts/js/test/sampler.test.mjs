@@ -86,7 +86,7 @@ for (const [entry, { Sampler, orders, version }] of Object.entries(entries)) {
 
     test('a batch is refused by what it holds, not by its size', () => {
       const sampler = new Sampler(2 ** 20 + 1);
-      const refused = { kind: 'out-of-range', field: 'batch-size' };
+      const refused = { kind: 'out-of-range', field: 'batch_size' };
       for (const size of [2 ** 20 + 1, 2 ** 21, 2 ** 32 - 1]) {
         assert.throws(() => sampler.batch(0, size), { ...refused, value: String(size) });
         assert.throws(() => [...sampler.batches(size)], { ...refused, value: String(size) });

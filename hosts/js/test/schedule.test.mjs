@@ -184,7 +184,7 @@ test('a run goes on after a state, on other ranks and with other batch sizes', (
       .slice(240, 420)
       .sort((a, b) => a - b),
   );
-  refused(() => new Schedule(100, 6, { seed: 5 }).resume(state), 'contradiction', 'batch-size');
+  refused(() => new Schedule(100, 6, { seed: 5 }).resume(state), 'contradiction', 'batch_size');
   refused(
     () =>
       new Schedule(
@@ -219,10 +219,10 @@ test('the first batch sizes may be those of other ranks', () => {
   assert.deepEqual(stepsOf(five, 4, 20), stepsOf(new Schedule(100, sizes), 4, 20));
   assert.deepEqual([five.batchSize(3), five.samplesConsumed(20), five.batch(20).length], [12, 240, 6]);
   for (const call of [() => five.batch(19), () => five.indices(0, 30), () => five.indices(19, 2)]) {
-    assert.throws(call, { kind: 'contradiction', field: 'batch-size', value: '12' });
+    assert.throws(call, { kind: 'contradiction', field: 'batch_size', value: '12' });
   }
-  refused(() => five.locate([...five.batch(20)][0], 0), 'contradiction', 'batch-size');
-  refused(() => new Schedule(100, [...sizes, [30, 12]], { worldSize: 5 }), 'contradiction', 'batch-size');
+  refused(() => five.locate([...five.batch(20)][0], 0), 'contradiction', 'batch_size');
+  refused(() => new Schedule(100, [...sizes, [30, 12]], { worldSize: 5 }), 'contradiction', 'batch_size');
 });
 
 test('a blend that got a stage goes on', () => {
@@ -275,8 +275,8 @@ test('a recipe makes an equal schedule', () => {
 
 test('what is no schedule is refused', () => {
   for (const [call, kind, field, value] of [
-    [() => new Schedule(100, 6, { worldSize: 4 }), 'contradiction', 'batch-size', '6'],
-    [() => new Schedule(100, 8, { worldSize: 4, unit: 4 }), 'contradiction', 'batch-size', '8'],
+    [() => new Schedule(100, 6, { worldSize: 4 }), 'contradiction', 'batch_size', '6'],
+    [() => new Schedule(100, 8, { worldSize: 4, unit: 4 }), 'contradiction', 'batch_size', '8'],
     [
       () =>
         new Schedule(
@@ -288,19 +288,19 @@ test('what is no schedule is refused', () => {
           { worldSize: 4 },
         ),
       'contradiction',
-      'batch-size',
+      'batch_size',
       '6',
     ],
-    [() => new Schedule(100, 0), 'out-of-range', 'batch-size', '0'],
-    [() => new Schedule(100, 2 ** 32), 'out-of-range', 'batch-size', '4294967296'],
-    [() => new Schedule(100, -1), 'out-of-range', 'batch-size', '-1'],
-    [() => new Schedule(100, undefined), 'missing', 'batch-size'],
-    [() => new Schedule(100, '8'), 'wrong-type', 'batch-size'],
-    [() => new Schedule(100, { 0: 8 }), 'wrong-type', 'batch-size'],
-    [() => new Schedule(100, []), 'missing', 'batch-size'],
-    [() => new Schedule(100, [[5, 8]]), 'missing', 'batch-size'],
-    [() => new Schedule(100, [8]), 'wrong-type', 'batch-size', '8 (at index 0)'],
-    [() => new Schedule(100, [[0, 8], [5]]), 'wrong-type', 'batch-size', 'an array (at index 1)'],
+    [() => new Schedule(100, 0), 'out-of-range', 'batch_size', '0'],
+    [() => new Schedule(100, 2 ** 32), 'out-of-range', 'batch_size', '4294967296'],
+    [() => new Schedule(100, -1), 'out-of-range', 'batch_size', '-1'],
+    [() => new Schedule(100, undefined), 'missing', 'batch_size'],
+    [() => new Schedule(100, '8'), 'wrong-type', 'batch_size'],
+    [() => new Schedule(100, { 0: 8 }), 'wrong-type', 'batch_size'],
+    [() => new Schedule(100, []), 'missing', 'batch_size'],
+    [() => new Schedule(100, [[5, 8]]), 'missing', 'batch_size'],
+    [() => new Schedule(100, [8]), 'wrong-type', 'batch_size', '8 (at index 0)'],
+    [() => new Schedule(100, [[0, 8], [5]]), 'wrong-type', 'batch_size', 'an array (at index 1)'],
     [
       () =>
         new Schedule(100, [
@@ -308,7 +308,7 @@ test('what is no schedule is refused', () => {
           [5, 1.5],
         ]),
       'wrong-type',
-      'batch-size',
+      'batch_size',
       '1.5 (at index 1)',
     ],
     [
@@ -346,22 +346,22 @@ test('what is no schedule is refused', () => {
     [() => new Schedule(-1, 8), 'out-of-range', 'samples'],
     [() => new Schedule('100', 8), 'wrong-type', 'samples'],
     [() => new Schedule(100, 8, { rank: 1 }), 'out-of-range', 'rank', '1'],
-    [() => new Schedule(100, 8, { worldSize: 0 }), 'out-of-range', 'world-size', '0'],
+    [() => new Schedule(100, 8, { worldSize: 0 }), 'out-of-range', 'world_size', '0'],
     [() => new Schedule(100, 8, { unit: 0 }), 'out-of-range', 'unit', '0'],
-    [() => new Schedule(100, 8, { order: 'shuffle' }), 'unknown-name', 'order', 'shuffle'],
+    [() => new Schedule(100, 8, { order: 'shuffle' }), 'unknown-name', 'name', 'shuffle'],
     [() => new Schedule(100, 8, { layout: 'round' }), 'unknown-name', 'layout', 'round'],
     [() => new Schedule(100, 8, { remainder: 'pad' }), 'unknown-name', 'options', 'remainder'],
     [() => new Schedule(order('feistel', { samples: 3 }), 8, { seed: 3 }), 'unknown-name', 'options', 'seed'],
     [() => new Schedule(100, 8, null), 'wrong-type', 'options'],
     [() => Schedule.fromRecipe({ order: { samples: 3 } }), 'missing', 'steps'],
-    [() => Schedule.fromRecipe({ order: { samples: 3 }, steps: {} }), 'missing', 'batch-size'],
-    [() => Schedule.fromRecipe({ order: { samples: 3 }, steps: { size: 3 } }), 'unknown-name', 'steps-member'],
+    [() => Schedule.fromRecipe({ order: { samples: 3 }, steps: {} }), 'missing', 'batch_size'],
+    [() => Schedule.fromRecipe({ order: { samples: 3 }, steps: { size: 3 } }), 'unknown-member', 'steps'],
     [
       () => Schedule.fromRecipe({ order: { samples: 3 }, steps: { batch_size: 3, stages: [{ at: 3 }] } }),
-      'unknown-name',
-      'stages-member',
+      'unknown-member',
+      'stages',
     ],
-    [() => Schedule.fromRecipe({ order: { samples: 3 }, steps: { batch_size: 1.5 } }), 'wrong-type', 'batch-size'],
+    [() => Schedule.fromRecipe({ order: { samples: 3 }, steps: { batch_size: 1.5 } }), 'wrong-type', 'batch_size'],
     [
       () => Schedule.fromRecipe({ order: { samples: 3 }, steps: { batch_size: 3, stages: [{ from: () => 3 }] } }),
       'wrong-type',
@@ -394,7 +394,7 @@ test('what is no step, sample or rank is refused, and the schedule is as before'
     ['step', (value) => schedule.state(value), numSteps + 1],
     ['step', (value) => schedule.locate(0, value), numSteps + 1],
     ['sample', (value) => schedule.locate(value), 10],
-    ['samples-consumed', (value) => schedule.stepOfConsumed(value), 4 * numSteps],
+    ['samples_consumed', (value) => schedule.stepOfConsumed(value), 4 * numSteps],
     ['position', (value) => schedule.stepOf(0, value), 10],
     ['start', (value) => schedule.indices(value, 0), numSteps + 1],
     ['count', (value) => schedule.indices(1, value), numSteps],

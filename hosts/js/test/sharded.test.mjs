@@ -73,11 +73,11 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
       refused('out-of-memory', 'sizes', new Uint8Array(2 ** 25 + 1));
       for (const lanes of [0, 4097, -1, 2 ** 32, 2n ** 64n]) refused('out-of-range', 'lanes', [3], { lanes });
       for (const shuffleWindow of [0, 2 ** 20 + 1, -1]) {
-        refused('out-of-range', 'shuffle-window', [3], { shuffleWindow });
+        refused('out-of-range', 'shuffle_window', [3], { shuffleWindow });
       }
       for (const value of [1.5, '3', null]) {
         refused('wrong-type', 'lanes', [3], { lanes: value });
-        refused('wrong-type', 'shuffle-window', [3], { shuffleWindow: value });
+        refused('wrong-type', 'shuffle_window', [3], { shuffleWindow: value });
       }
       refused('unknown-name', 'options', [3], { order: 'sharded' });
       refused('out-of-range', 'rank', [3], { rank: 1 });
@@ -129,7 +129,7 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
       const sampler = new Sampler(10);
       assert.deepEqual([sampler.sizes, sampler.lanes, sampler.shuffleWindow], [undefined, undefined, undefined]);
       for (const call of [() => sampler.numRounds, () => sampler.round(0), () => sampler.shardOf(0)]) {
-        assert.throws(call, { kind: 'contradiction', field: 'order' });
+        assert.throws(call, { kind: 'contradiction', field: 'name' });
       }
       assert.throws(() => new Sampler(10, { order: 'sharded' }), { kind: 'missing', field: 'sizes' });
     });

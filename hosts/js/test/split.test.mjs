@@ -206,9 +206,9 @@ test('what is no split is refused', () => {
     [() => new Split({ a: -1 }), 'out-of-range', 'weight', '-1 (of part a)'],
     [() => new Split({ a: 0.5 }), 'wrong-type', 'weight', '0.5 (of part a)'],
     [() => new Split({ a: 2 ** 53 - 1, b: 1 }), 'out-of-range', 'weight'],
-    [() => new Split({ '': 1 }), 'out-of-range', 'part'],
-    [() => new Split({ ['n'.repeat(257)]: 1 }), 'out-of-range', 'part'],
-    [() => new Split({ ['\u00e9'.repeat(129)]: 1 }), 'out-of-range', 'part'],
+    [() => new Split({ '': 1 }), 'out-of-range', 'name'],
+    [() => new Split({ ['n'.repeat(257)]: 1 }), 'out-of-range', 'name'],
+    [() => new Split({ ['\u00e9'.repeat(129)]: 1 }), 'out-of-range', 'name'],
     [() => new Split(new Map([[3, 1]])), 'wrong-type', 'part'],
     [() => Split.ofSizes({ a: 0 }), 'out-of-range', 'size'],
     [() => Split.ofSizes({ a: '3' }), 'wrong-type', 'size', '"3" (of part a)'],
@@ -218,14 +218,14 @@ test('what is no split is refused', () => {
     [() => new Split({ a: 1 }, null), 'wrong-type', 'options'],
     [() => Split.fromRecipe({}), 'missing', 'split'],
     [() => Split.fromRecipe({ split: {} }), 'missing', 'parts'],
-    [() => Split.fromRecipe({ split: { part: [] } }), 'unknown-name', 'split-member'],
-    [() => Split.fromRecipe(part('a', { weigth: 1 })), 'unknown-name', 'parts-member'],
+    [() => Split.fromRecipe({ split: { part: [] } }), 'unknown-member', 'split'],
+    [() => Split.fromRecipe(part('a', { weigth: 1 })), 'unknown-member', 'parts'],
     [() => Split.fromRecipe(part('a', {})), 'missing', 'weight'],
-    [() => Split.fromRecipe(part(undefined, { weight: 1 })), 'missing', 'part'],
+    [() => Split.fromRecipe(part(undefined, { weight: 1 })), 'missing', 'name'],
     [() => Split.fromRecipe(part('a', { weight: 1, size: 1 })), 'contradiction', 'weight'],
     [() => Split.fromRecipe(part('a', { weight: 1.5 })), 'wrong-type', 'weight'],
-    [() => Split.fromRecipe(part(Symbol('a'), { weight: 1 })), 'wrong-type', 'part'],
-    [() => Split.fromRecipe(part(3, { weight: 1 })), 'wrong-type', 'part'],
+    [() => Split.fromRecipe(part(Symbol('a'), { weight: 1 })), 'wrong-type', 'name'],
+    [() => Split.fromRecipe(part(3, { weight: 1 })), 'wrong-type', 'name'],
     [() => Split.fromRecipe({ split: { samples: 4, parts: [{ name: 'a', size: 3 }] } }), 'contradiction', 'samples'],
     [() => Split.fromRecipe(new Sampler(3).recipe), 'contradiction', 'order'],
     [() => Split.fromRecipe('{'), 'wrong-type', 'recipe'],
@@ -246,7 +246,7 @@ test('what is no split is refused', () => {
       ],
     },
   };
-  assert.throws(() => Split.fromRecipe(twice), { kind: 'contradiction', field: 'part', value: 'a' });
+  assert.throws(() => Split.fromRecipe(twice), { kind: 'contradiction', field: 'name', value: 'a' });
 });
 
 test('what is no id, part or key is refused, and the split is as before', () => {

@@ -128,8 +128,8 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
       for (const [other, field] of [
         [new Sampler(101, { seed: 3 }), 'samples'],
         [new Sampler(100, { seed: 4 }), 'seed'],
-        [new Sampler(100, { seed: 3, order: 'torch' }), 'order'],
-        [Sampler.sharded([100], { seed: 3 }), 'order'],
+        [new Sampler(100, { seed: 3, order: 'torch' }), 'name'],
+        [Sampler.sharded([100], { seed: 3 }), 'name'],
       ]) {
         const before = other.toJSON();
         assert.throws(
@@ -137,7 +137,7 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
           (error) => {
             assert(error instanceof SamedealError);
             assert.deepEqual([error.kind, error.field], ['contradiction', field]);
-            assert.equal(error.value, String(other[field]));
+            assert.equal(error.value, String(field === 'name' ? other.order : other[field]));
             return true;
           },
         );

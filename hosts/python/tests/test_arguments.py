@@ -27,14 +27,14 @@ def test_constructor_takes_whole_numbers_only(field: str, value: Any) -> None:
         with fails(MissingError, field):
             Sampler(None)
         return
-    with fails(WrongTypeError, field.replace("_", "-")):
+    with fails(WrongTypeError, field):
         Sampler(**{"samples": 10, field: value})
 
 
 @pytest.mark.parametrize("field", ["samples", "epoch", "rank", "world_size", "memory_limit"])
 @pytest.mark.parametrize("value", TOO_WIDE, ids=lambda value: hex(value)[:20])
 def test_constructor_takes_numbers_that_cross_only(field: str, value: Any) -> None:
-    with fails(OutOfRangeError, field.replace("_", "-")):
+    with fails(OutOfRangeError, field):
         Sampler(**{"samples": 10, field: value})
 
 
@@ -62,26 +62,27 @@ def test_constructor_takes_every_seed_that_crosses(seed: int) -> None:
         ("world_size", {"samples": 10, "world_size": 0}),
         ("world_size", {"samples": 10, "world_size": 2**32}),
         ("seed", {"samples": 10, "order": "dotnet", "seed": 2**31}),
-        ("memory-limit", {"samples": 10, "memory_limit": 0}),
-        ("memory-limit", {"samples": 10, "memory_limit": 2**20}),
+        ("memory_limit", {"samples": 10, "memory_limit": 0}),
+        ("memory_limit", {"samples": 10, "memory_limit": 2**20}),
     ],
 )
 def test_constructor_takes_the_documented_ranges(field: str, arguments: dict[str, Any]) -> None:
-    with fails(OutOfRangeError, field.replace("_", "-")):
+    with fails(OutOfRangeError, field):
         Sampler(**arguments)
 
 
 @pytest.mark.parametrize("field", ["order", "remainder", "layout"])
 @pytest.mark.parametrize("value", UNKNOWN, ids=lambda value: ascii(value)[:20])
 def test_names_must_be_known(field: str, value: str) -> None:
-    with fails(UnknownNameError, field):
+    with fails(UnknownNameError, "name" if field == "order" else field):
         Sampler(10, **{field: value})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("field", ["order", "remainder", "layout"])
 @pytest.mark.parametrize("value", [0, True, b"pad", ["pad"], Vicious()], ids=lambda value: type(value).__name__)
 def test_names_must_be_strings(field: str, value: Any) -> None:
-    with fails(WrongTypeError, field):
+    # What JSON has is refused by the component, as the member of the recipe.
+    with fails(WrongTypeError, "name" if field == "order" and isinstance(value, int) else field):
         Sampler(10, **{field: value})
 
 
@@ -103,15 +104,15 @@ CALLS: dict[str, tuple[str, Call]] = {
     "indices from": ("start", lambda sampler, value: sampler.indices(value)),
     "indices to": ("stop", lambda sampler, value: sampler.indices(0, value)),
     "batch number": ("batch", lambda sampler, value: sampler.batch(value, 2)),
-    "batch size": ("batch-size", lambda sampler, value: sampler.batch(0, value)),
-    "num_batches": ("batch-size", lambda sampler, value: sampler.num_batches(value)),
-    "batches": ("batch-size", lambda sampler, value: sampler.batches(value)),
+    "batch size": ("batch_size", lambda sampler, value: sampler.batch(0, value)),
+    "num_batches": ("batch_size", lambda sampler, value: sampler.num_batches(value)),
+    "batches": ("batch_size", lambda sampler, value: sampler.batches(value)),
     "batches from": ("start", lambda sampler, value: sampler.batches(2, start=value)),
     "sample_at": ("position", lambda sampler, value: sampler.sample_at(value)),
     "locate": ("sample", lambda sampler, value: sampler.locate(value, 2)),
-    "locate size": ("batch-size", lambda sampler, value: sampler.locate(0, value)),
+    "locate size": ("batch_size", lambda sampler, value: sampler.locate(0, value)),
     "place_of": ("position", lambda sampler, value: sampler.place_of(value, 2)),
-    "place_of size": ("batch-size", lambda sampler, value: sampler.place_of(0, value)),
+    "place_of size": ("batch_size", lambda sampler, value: sampler.place_of(0, value)),
 }
 
 
@@ -141,13 +142,13 @@ def test_every_call_checks_and_leaves_the_sampler_working(name: str) -> None:
         ("stop", lambda sampler: sampler.indices(3, 2)),
         ("batch", lambda sampler: sampler.batch(2, 2)),
         ("batch", lambda sampler: sampler.batch(1, 3, drop_last=True)),
-        ("batch-size", lambda sampler: sampler.batch(0, 0)),
-        ("batch-size", lambda sampler: sampler.num_batches(0)),
-        ("batch-size", lambda sampler: sampler.batches(0)),
+        ("batch_size", lambda sampler: sampler.batch(0, 0)),
+        ("batch_size", lambda sampler: sampler.num_batches(0)),
+        ("batch_size", lambda sampler: sampler.batches(0)),
         ("start", lambda sampler: sampler.batches(3, start=3)),
         ("start", lambda sampler: sampler.batches(3, True, start=2)),
-        ("batch-size", lambda sampler: sampler.locate(0, 0)),
-        ("batch-size", lambda sampler: sampler.locate(0, 2**32)),
+        ("batch_size", lambda sampler: sampler.locate(0, 0)),
+        ("batch_size", lambda sampler: sampler.locate(0, 2**32)),
         ("position", lambda sampler: sampler.sample_at(12)),
         ("position", lambda sampler: sampler.place_of(12, 1)),
         ("sample", lambda sampler: sampler.locate(10, 1)),
@@ -225,7 +226,7 @@ def test_batches_beyond_the_widest_window(drop_last: bool) -> None:
     failures = []
     for call in (lambda size: sampler.batch(0, size, drop_last), lambda size: sampler.batches(size, drop_last)):
         for size in (2**20 + 1, 2**21):
-            with fails(OutOfRangeError, "batch-size") as caught:
+            with fails(OutOfRangeError, "batch_size") as caught:
                 call(size)
             assert caught.value.value == str(size)
             failures.append(caught.value.args)
@@ -243,7 +244,7 @@ def test_batches_that_become_too_long() -> None:
     batches = sampler.batches(2**21)
     assert [len(batch) for batch in batches] == [2**20]
     sampler.set_rank(0)
-    with fails(OutOfRangeError, "batch-size"):
+    with fails(OutOfRangeError, "batch_size"):
         iter(batches)
 
 
@@ -251,9 +252,9 @@ def test_batches_that_become_too_long() -> None:
 def test_drop_last_is_a_bool(value: Any) -> None:
     sampler = Sampler(10)
     for call in (sampler.num_batches, sampler.batches):
-        with fails(WrongTypeError, "drop-last"):
+        with fails(WrongTypeError, "drop_last"):
             call(3, value)
-    with fails(WrongTypeError, "drop-last"):
+    with fails(WrongTypeError, "drop_last"):
         sampler.batch(0, 3, value)
     assert sampler.num_batches(3, np.bool_(True)) == 3  # type: ignore[arg-type]
 
@@ -279,7 +280,7 @@ def test_errors_are_what_python_expects_and_survive_a_pickle() -> None:
         sampler.batch(0, 0)
     copy = pickle.loads(pickle.dumps(caught.value))
     assert type(copy) is OutOfRangeError
-    assert (copy.kind, copy.field, copy.value, copy.allowed) == ("out-of-range", "batch-size", "0", "1 to 4294967295")
+    assert (copy.kind, copy.field, copy.value, copy.allowed) == ("out-of-range", "batch_size", "0", "1 to 4294967295")
     assert issubclass(samedeal.OutOfMemoryError, MemoryError)
     kinds = {error.kind for error in (OutOfRangeError, UnknownNameError, WrongTypeError, samedeal.OutOfMemoryError)}
     assert kinds == {"out-of-range", "unknown-name", "wrong-type", "out-of-memory"}

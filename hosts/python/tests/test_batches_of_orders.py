@@ -113,10 +113,10 @@ def test_the_order_has_its_own_seed_and_samples() -> None:
         Batcher(LENGTHS, order=BLEND, seed=3, **OPTIONS)
     with fails(ContradictionError, "samples"):
         Batcher(LENGTHS[1:], order=BLEND, **OPTIONS)
-    for order in (3, ["feistel"], True):
-        with fails(WrongTypeError, "order"):
+    for order, field in ((3, "name"), (["feistel"], "order"), (True, "name")):
+        with fails(WrongTypeError, field):
             Batcher(LENGTHS, order=order, **OPTIONS)  # type: ignore[arg-type]
-    with fails(UnknownNameError, "order"):
+    with fails(UnknownNameError, "name"):
         Batcher(LENGTHS, order="sideways", **OPTIONS)
 
 

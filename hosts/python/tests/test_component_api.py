@@ -439,7 +439,7 @@ def plain(value: Any) -> Any:
         return {name: plain(item) for name, item in value._asdict().items()}
     if isinstance(value, SamedealError):
         facts = [{"name": name, "value": fact} for name, texts in value.facts.items() for fact in texts]
-        return {name: getattr(value, name) for name in ("kind", "field", "value", "allowed")} | {"facts": facts}
+        return {name: getattr(value, name) for name in ("kind", "field", "path", "value", "allowed")} | {"facts": facts}
     if isinstance(value, (wc.ResourceAny, abi.Handle)):
         return "a resource"
     if isinstance(value, np.ndarray):
@@ -694,7 +694,7 @@ def held(value: Any) -> Any:
 def test_readings_that_are_refused(where: reads.Where, recipe: Recipe) -> None:
     failure = ours(reads.Read, where, recipe, MEMORY)
     assert failure == plain(read_by(Oracle("readings"), where, recipe))
-    assert set(failure) == {"kind", "field", "value", "allowed", "facts"}
+    assert set(failure) == {"kind", "field", "path", "value", "allowed", "facts"}
 
 
 @pytest.mark.parametrize("config", MESHES, ids=lambda config: config.world_size)
@@ -760,14 +760,14 @@ def test_batch_streams(config: Batched) -> None:
 def test_batchers_that_are_refused(config: Batched) -> None:
     failure = ours(plan_of, config)
     assert failure == plain(batches_by(Oracle("batches"), config))
-    assert set(failure) == {"kind", "field", "value", "allowed", "facts"}
+    assert set(failure) == {"kind", "field", "path", "value", "allowed", "facts"}
 
 
 @pytest.mark.parametrize(("config", "rank"), BAD_BATCH_STREAMS, ids=range(len(BAD_BATCH_STREAMS)))
 def test_batch_streams_that_are_refused(config: Batched, rank: int) -> None:
     failure = ours(stream_of, config, rank)
     assert failure == plain(batches_by(Oracle("batches"), config, rank))
-    assert set(failure) == {"kind", "field", "value", "allowed", "facts"}
+    assert set(failure) == {"kind", "field", "path", "value", "allowed", "facts"}
 
 
 def in_recipe(recipe: Recipe, *others: Any) -> tuple[Any, ...]:
@@ -816,7 +816,7 @@ def test_constructor_failures(name: str, make: Callable[..., Any], bad: Any) -> 
     for arguments in bad:
         failure = ours(make, *arguments)
         assert failure == plain(Oracle(interface).call(function, *arguments)), arguments
-        assert set(failure) == {"kind", "field", "value", "allowed", "facts"}
+        assert set(failure) == {"kind", "field", "path", "value", "allowed", "facts"}
 
 
 HEADERS: Calls = [(Sampler(5).state(0), 3, 9), (Sampler(5).state(0), 0, 9), ("naïve ✓", 1, 1)]

@@ -849,10 +849,10 @@ def test_a_log_of_something_else_is_refused(tmp_path: Path) -> None:
         (Sampler(41, seed=1), 1024, "samples"),
         (Sampler(40, seed=2), 1024, "seed"),
         (Sampler(40, seed=1, epoch=1), 1024, "epoch"),
-        (Sampler(40, seed=1, order="torch"), 1024, "order"),
+        (Sampler(40, seed=1, order="torch"), 1024, "name"),
         (Sampler(40, seed=1, consumed=3), 1024, "consumed"),
         (Sampler(40, seed=1), 10, "block"),
-        (Sampler.sharded([40], seed=1), 1024, "order"),
+        (Sampler.sharded([40], seed=1), 1024, "name"),
     ]:
         with pytest.raises(ContradictionError) as caught:
             Ledger(sampler, FileLog(path), reader=1, block=block)

@@ -381,7 +381,7 @@ def test_a_rest_is_planned_with_other_options() -> None:
     state = first.state(100)
     assert json.loads(state)["history"]
     second = Batcher(LENGTHS, **OPTIONS | {"max_tokens": 2048, "world_size": 3})
-    with fails(ContradictionError, "max-tokens"):
+    with fails(ContradictionError, "max_tokens"):
         second.resume(state)
     second.resume(state, replan=True)
     taken = [batch.samples.tolist() for rank in range(2) for batch in itertools.islice(first.batches(rank=rank), 100)]

@@ -21,6 +21,7 @@ from samedeal import (
     Order,
     OutOfRangeError,
     Sampler,
+    UnknownMemberError,
     UnknownNameError,
     WrongTypeError,
 )
@@ -184,7 +185,7 @@ def test_batches_of_one_source_and_of_all() -> None:
         for batch in sampler.batches(16):
             assert Counter(sampler.source_of(int(i)).source for i in batch) == {0: 10, 1: 4, 2: 2}
     state = Sampler(order=of_one).state(80)
-    with fails(ContradictionError, "run-length"):
+    with fails(ContradictionError, "run_length"):
         Sampler(order=samedeal.blend(sources, samples=1600)).resume(state)
     later = Sampler(order=of_one.stage(88, [1, 1, 1]))
     later.resume(state)
@@ -192,7 +193,7 @@ def test_batches_of_one_source_and_of_all() -> None:
     for options in ({"samples": 1601}, {"exhaustion": "fail", "samples": 9}, {"stages": [(4, [1, 1, 1])]}):
         with pytest.raises(ContradictionError, match="multiple of 8, which is run_length"):
             Sampler(order=samedeal.blend(sources, run_length=8, **options))
-    with fails(ContradictionError, "run-length"):
+    with fails(ContradictionError, "run_length"):
         Sampler(order=samedeal.blend(sources, run_length=8, exhaustion="renormalise"))
 
 
@@ -204,7 +205,7 @@ def test_sources_may_be_parts_of_one_dataset() -> None:
     sampler = Sampler(order=order)
     assert (sampler.samples, sampler.epoch_length) == (1000, 1000)
     assert Counter(sample % 2 for sample in sampler) == {0: 250, 1: 750}
-    with fails(ContradictionError, "index-space"):
+    with fails(ContradictionError, "index_space"):
         sampler.source_of(0)
     assert set(order.lists) == {"sources/even/indices", "sources/odd/indices"}
 
@@ -441,12 +442,12 @@ NUMBERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "order samples": ("samples", lambda value: samedeal.order("feistel", value)),
     "order seed": ("seed", lambda value: samedeal.order("feistel", 10, value)),
     "lanes": ("lanes", lambda value: samedeal.sharded([1], value)),
-    "shuffle_window": ("shuffle-window", lambda value: samedeal.sharded([1], 1, value)),
+    "shuffle_window": ("shuffle_window", lambda value: samedeal.sharded([1], 1, value)),
     "source": ("samples", lambda value: samedeal.blend({"a": (value, 1)})),
     "weight": ("weight", lambda value: samedeal.blend({"a": (1, value)})),
     "blend samples": ("samples", lambda value: samedeal.blend({"a": (1, 1)}, samples=value)),
-    "max_passes": ("max-passes", lambda value: samedeal.blend({"a": (1, 1)}, max_passes=value)),
-    "run_length": ("run-length", lambda value: samedeal.blend({"a": (1, 1)}, run_length=value)),
+    "max_passes": ("max_passes", lambda value: samedeal.blend({"a": (1, 1)}, max_passes=value)),
+    "run_length": ("run_length", lambda value: samedeal.blend({"a": (1, 1)}, run_length=value)),
     "stage": ("from", lambda value: BLEND.stage(value, [1, 1])),
     "weights": ("weights", lambda value: BLEND.stage(1, [1, value])),
     "weights by name": ("weight", lambda value: BLEND.stage(1, {"a": 1, "b": value})),
@@ -624,20 +625,20 @@ def test_factors_have_six_decimals(factor: Any) -> None:
 @pytest.mark.parametrize(
     ("error", "field", "order"),
     [
-        (UnknownNameError, "order", samedeal.order("shuffle", 10)),
+        (UnknownNameError, "name", samedeal.order("shuffle", 10)),
         (OutOfRangeError, "samples", samedeal.order("feistel", -1)),
         (OutOfRangeError, "seed", samedeal.order("feistel", 1, 2**63)),
         (MissingError, "sources", samedeal.blend({})),
-        (OutOfRangeError, "source", samedeal.blend({"": (1, 1)})),
-        (OutOfRangeError, "source", samedeal.blend({"a/b": (1, 1)})),
+        (OutOfRangeError, "name", samedeal.blend({"": (1, 1)})),
+        (OutOfRangeError, "name", samedeal.blend({"a/b": (1, 1)})),
         (OutOfRangeError, "weight", samedeal.blend({"a": (1, 0)})),
         (OutOfRangeError, "weight", samedeal.blend({"a": (1, 2**20), "b": (1, 1)}, exact=True)),
         (ContradictionError, "weight", samedeal.blend({"a": (0, 1)})),
-        (ContradictionError, "order", samedeal.blend({"a": (samedeal.order("torch", 5), 1)})),
+        (ContradictionError, "name", samedeal.blend({"a": (samedeal.order("torch", 5), 1)})),
         (UnknownNameError, "exhaustion", samedeal.blend({"a": (1, 1)}, exhaustion="wrap")),
-        (UnknownNameError, "index-space", samedeal.blend({"a": (1, 1)}, index_space="own")),
+        (UnknownNameError, "index_space", samedeal.blend({"a": (1, 1)}, index_space="own")),
         (MissingError, "samples", samedeal.blend({"a": (1, 1)}, exhaustion="fail")),
-        (ContradictionError, "max-passes", samedeal.blend({"a": (1, 1)}, max_passes=2)),
+        (ContradictionError, "max_passes", samedeal.blend({"a": (1, 1)}, max_passes=2)),
         (OutOfRangeError, "from", BLEND.stage(0, [1, 1])),
         (ContradictionError, "weights", BLEND.stage(5, [1])),
         (OutOfRangeError, "consumed", FEISTEL.grow(0, 11, 20)),
@@ -654,7 +655,7 @@ def test_factors_have_six_decimals(factor: Any) -> None:
         (OutOfRangeError, "stride", samedeal.windows([10], 1, 0)),
         (OutOfRangeError, "classes", samedeal.balance([1], [1])),
         (OutOfRangeError, "factors", samedeal.balance([0], [4295])),
-        (UnknownNameError, "order-member", Order({"name": "feistel", "samples": 5, "lane": 3})),
+        (UnknownMemberError, "order", Order({"name": "feistel", "samples": 5, "lane": 3})),
         (UnknownNameError, "lists", Order({"name": "feistel", "samples": 5}, {"of/lengths": [1]})),
         (ContradictionError, "lists", Order({"name": "feistel", "samples": 5}, {"of/indices": [1]})),
     ],
@@ -693,7 +694,7 @@ def test_sources_are_asked_of_blends_alone() -> None:
         lambda: sampler.source_of(0),
     ]
     for ask in questions:
-        with fails(ContradictionError, "order"):
+        with fails(ContradictionError, "name"):
             ask()
 
 
@@ -705,7 +706,7 @@ def test_sources_are_asked_of_blends_alone() -> None:
         ("sample", lambda sampler, value: sampler.source_of(value)),
         ("sample", lambda sampler, value: sampler.locate_from(value, 0, 1)),
         ("position", lambda sampler, value: sampler.locate_from(0, value, 1)),
-        ("batch-size", lambda sampler, value: sampler.locate_from(0, 0, value)),
+        ("batch_size", lambda sampler, value: sampler.locate_from(0, 0, value)),
     ],
 )
 def test_calls_check_what_they_take(field: str, call: Callable[[Sampler, Any], Any]) -> None:

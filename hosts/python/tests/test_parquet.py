@@ -42,7 +42,7 @@ CALLS: list[tuple[type[SamedealError], str, Callable[[Shards], Any]]] = [
     (WrongTypeError, "tables", lambda own: batches(3, 4, False)),  # type: ignore[arg-type]
     (WrongTypeError, "tables", lambda own: list(batches(iter([3]), 4, False))),
     (OutOfRangeError, "size", lambda own: batches(iter([]), 0, False)),
-    (WrongTypeError, "drop-last", lambda own: batches(iter([]), 1, 0)),  # type: ignore[arg-type]
+    (WrongTypeError, "drop_last", lambda own: batches(iter([]), 1, 0)),  # type: ignore[arg-type]
     (WrongTypeError, "items", lambda own: ahead([1])),  # type: ignore[arg-type]
     (OutOfRangeError, "shard", lambda own: own.open(2, 1024)),
     (WrongTypeError, "shard", lambda own: own.open([], 1024)),  # type: ignore[arg-type]

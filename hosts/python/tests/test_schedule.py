@@ -129,7 +129,7 @@ def test_later_batch_sizes_may_change_and_earlier_ones_may_not() -> None:
     assert Schedule(SAMPLES, [*SIZES[:2], (7, 100)], seed=7).resume(state) == 7
     with fails(ContradictionError, "stages"):
         Schedule(SAMPLES, [(0, 12), (6, 24)], seed=7).resume(state)
-    with fails(ContradictionError, "batch-size"):
+    with fails(ContradictionError, "batch_size"):
         Schedule(SAMPLES, 24, seed=7).resume(state)
     with fails(ContradictionError, "seed"):
         Schedule(SAMPLES, SIZES, seed=8).resume(state)
@@ -174,23 +174,23 @@ def test_lists_beside_the_recipe() -> None:
 @pytest.mark.parametrize(
     ("error", "field", "given"),
     [
-        (ContradictionError, "batch-size", {"batch_size": 5, "world_size": 2}),
-        (ContradictionError, "batch-size", {"batch_size": 6, "world_size": 2, "unit": 2}),
-        (OutOfRangeError, "batch-size", {"batch_size": 0}),
-        (OutOfRangeError, "batch-size", {"batch_size": 2**32}),
-        (MissingError, "batch-size", {"batch_size": []}),
-        (MissingError, "batch-size", {"batch_size": [(1, 4)]}),
+        (ContradictionError, "batch_size", {"batch_size": 5, "world_size": 2}),
+        (ContradictionError, "batch_size", {"batch_size": 6, "world_size": 2, "unit": 2}),
+        (OutOfRangeError, "batch_size", {"batch_size": 0}),
+        (OutOfRangeError, "batch_size", {"batch_size": 2**32}),
+        (MissingError, "batch_size", {"batch_size": []}),
+        (MissingError, "batch_size", {"batch_size": [(1, 4)]}),
         (OutOfRangeError, "from", {"batch_size": [(0, 4), (0, 8)]}),
         (OutOfRangeError, "from", {"batch_size": [(0, 4), (5, 8), (5, 8)]}),
-        (WrongTypeError, "batch-size", {"batch_size": [4, 8]}),
-        (WrongTypeError, "batch-size", {"batch_size": [(0, 4, 5)]}),
-        (WrongTypeError, "batch-size", {"batch_size": {0: 4}}),
-        (WrongTypeError, "batch-size", {"batch_size": "4"}),
+        (WrongTypeError, "batch_size", {"batch_size": [4, 8]}),
+        (WrongTypeError, "batch_size", {"batch_size": [(0, 4, 5)]}),
+        (WrongTypeError, "batch_size", {"batch_size": {0: 4}}),
+        (WrongTypeError, "batch_size", {"batch_size": "4"}),
         (OutOfRangeError, "rank", {"rank": 1}),
-        (OutOfRangeError, "world-size", {"world_size": 0}),
+        (OutOfRangeError, "world_size", {"world_size": 0}),
         (OutOfRangeError, "unit", {"unit": 0}),
         (UnknownNameError, "layout", {"layout": "diagonal"}),
-        (UnknownNameError, "order", {"order": "sideways"}),
+        (UnknownNameError, "name", {"order": "sideways"}),
         (OutOfRangeError, "samples", {"order_or_samples": 0}),
         (ContradictionError, "seed", {"order_or_samples": a_blend(), "seed": 3}),
         (ContradictionError, "order", {"order_or_samples": a_blend(), "order": "torch"}),
@@ -215,7 +215,7 @@ def check_numbers(value: Any) -> None:
         ("step", lambda: schedule.state(value)),
         ("start", lambda: schedule.indices(value)),
         ("count", lambda: schedule.indices(0, value)),
-        ("samples-consumed", lambda: schedule.step_of_consumed(value)),
+        ("samples_consumed", lambda: schedule.step_of_consumed(value)),
         ("epoch", lambda: schedule.step_of(value)),
         ("sample", lambda: schedule.locate(value)),
         ("rank", lambda: schedule.at_rank(value)),

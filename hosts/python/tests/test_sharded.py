@@ -226,10 +226,10 @@ def test_numbers_are_checked(field: str) -> None:
     for value in [*NOT_WHOLE, Vicious()]:
         if value is None and field in ("lanes", "shuffle_window", "seed", "world_size"):
             continue
-        with fails(WrongTypeError, field.replace("_", "-")):
+        with fails(WrongTypeError, field):
             make(**{field: value})
     for wide in (2**64, -(2**64), 10**5000):
-        with fails(OutOfRangeError, field.replace("_", "-")):
+        with fails(OutOfRangeError, field):
             make(**{field: wide})
 
 
@@ -245,7 +245,7 @@ def test_numbers_are_checked(field: str) -> None:
     ],
 )
 def test_numbers_have_their_range(field: str, value: int) -> None:
-    with fails(OutOfRangeError, field.replace("_", "-")):
+    with fails(OutOfRangeError, field):
         make(**{field: value})
 
 
@@ -287,7 +287,7 @@ def test_the_range_is_the_same_for_what_cannot_cross() -> None:
 def test_other_orders_have_no_shards() -> None:
     sampler = Sampler(10)
     for call in (lambda: sampler.num_rounds, lambda: sampler.round(0), lambda: sampler.shard_of(0)):
-        with fails(ContradictionError, "order"):
+        with fails(ContradictionError, "name"):
             call()
     assert (sampler.sizes, sampler.lanes, sampler.shuffle_window) == (None, None, None)
     with fails(MissingError, "sizes"):

@@ -18,6 +18,7 @@ from samedeal import (
     OutOfRangeError,
     SamedealError,
     Split,
+    UnknownMemberError,
     UnknownNameError,
     WrongTypeError,
 )
@@ -139,8 +140,8 @@ def test_the_recipe_says_all() -> None:
         (WrongTypeError, "size", {"sizes": {"a": "3"}}),
         (WrongTypeError, "weight", {"parts": {"a": Vicious()}}),
         (WrongTypeError, "part", {"parts": {3: 1}}),
-        (OutOfRangeError, "part", {"parts": {"": 1}}),
-        (OutOfRangeError, "part", {"parts": {"a" * 257: 1}}),
+        (OutOfRangeError, "name", {"parts": {"": 1}}),
+        (OutOfRangeError, "name", {"parts": {"a" * 257: 1}}),
         (OutOfRangeError, "weight", {"parts": {"a": 0}}),
         (OutOfRangeError, "weight", {"parts": {"a": 2**53 - 1, "b": 1}}),
         (OutOfRangeError, "size", {"sizes": {"a": 0, "b": 0}}),
@@ -196,7 +197,7 @@ def test_what_cannot_be_asked() -> None:
     for folds in (0, 2**16 + 1, -1):
         with fails(OutOfRangeError, "folds"):
             Split.folds(folds)
-    with fails(UnknownNameError, "split-member"):
+    with fails(UnknownMemberError, "split"):
         Split.from_recipe({"split": {"parts": [{"name": "a", "weight": 1}], "share": 3}})
     with fails(MissingError, "split"):
         Split.from_recipe({})

@@ -64,8 +64,8 @@ def test_states_of_something_else_are_refused() -> None:
     for other, field in (
         (Sampler(101, seed=3), "samples"),
         (Sampler(100, seed=4), "seed"),
-        (Sampler(100, seed=3, order="torch"), "order"),
-        (Sampler.sharded([100], seed=3), "order"),
+        (Sampler(100, seed=3, order="torch"), "name"),
+        (Sampler.sharded([100], seed=3), "name"),
     ):
         with fails(ContradictionError, field):
             other.resume(state)

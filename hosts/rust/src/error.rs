@@ -72,6 +72,8 @@ pub enum FailureKind {
     OutOfRange,
     /// A name is not one of those that this version knows.
     UnknownName,
+    /// An object of a recipe has a member that this version does not know.
+    UnknownMember,
     /// There is no memory for what was asked. The same object still answers everything that needs less.
     OutOfMemory,
     /// A value of the wrong type, where text should be a number. Rust's own types leave no other room for it.
@@ -90,6 +92,7 @@ impl FailureKind {
         match self {
             Self::OutOfRange => "out-of-range",
             Self::UnknownName => "unknown-name",
+            Self::UnknownMember => "unknown-member",
             Self::OutOfMemory => "out-of-memory",
             Self::WrongType => "wrong-type",
             Self::Missing => "missing",
@@ -104,6 +107,7 @@ impl From<String> for FailureKind {
         match name.as_str() {
             "out-of-range" => Self::OutOfRange,
             "unknown-name" => Self::UnknownName,
+            "unknown-member" => Self::UnknownMember,
             "out-of-memory" => Self::OutOfMemory,
             "wrong-type" => Self::WrongType,
             "missing" => Self::Missing,
@@ -126,8 +130,10 @@ impl From<FailureKind> for String {
 pub struct Failure {
     /// The kind of the failure.
     pub kind: FailureKind,
-    /// The parameter at fault, by its name in the interface that all languages share, such as `batch-size`.
+    /// The name of the parameter or the member of a recipe at fault, the same in every language, such as `batch_size`.
     pub field: String,
+    /// Where a member lies in its recipe or state, such as `deal.world_size`; its last name is `field`. Of anything else, `field`.
+    pub path: String,
     /// Its value, in decimal, or the name that was given (cut after 64 characters),
     /// or the values that contradict each other.
     pub value: String,
@@ -204,6 +210,7 @@ impl Failure {
         Self {
             kind,
             field: field.to_owned(),
+            path: field.to_owned(),
             value: value.to_string(),
             allowed: allowed.to_string(),
             facts: Vec::new(),
@@ -211,19 +218,26 @@ impl Failure {
     }
 }
 
+/// A path as a sentence has it: without the section, whose members are arguments. The name of an order is the order.
+fn spoken(path: &str) -> &str {
+    match path.split_once('.') {
+        Some((section, "name")) => section,
+        Some((_, within)) => within,
+        None => path,
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, field, value, allowed, .. } = self;
-        let field = field.replace('-', "_");
+        let Self { kind, value, allowed, .. } = self;
+        let field = spoken(&self.path);
         match kind {
             FailureKind::OutOfRange | FailureKind::WrongType | FailureKind::Contradiction | FailureKind::Other(_) => {
                 write!(f, "{field} is {value}; allowed: {allowed}")
             }
             FailureKind::Missing => write!(f, "{field} is missing; needed: {allowed}"),
-            FailureKind::UnknownName => match field.strip_suffix("_member") {
-                Some(section) => write!(f, "{section} has no member {value:?}; known: {allowed}"),
-                None => write!(f, "{field} is {value:?}; known: {allowed}"),
-            },
+            FailureKind::UnknownName => write!(f, "{field} is {value:?}; known: {allowed}"),
+            FailureKind::UnknownMember => write!(f, "{field} has no member {value:?}; known: {allowed}"),
             FailureKind::OutOfMemory => write!(f, "no memory for {field} = {value}; allowed: {allowed}"),
         }
     }
@@ -342,10 +356,10 @@ mod tests {
 
     #[test]
     fn what_main_and_unwrap_show_is_the_sentence() {
-        let failure = Failure::out_of_range("batch-size", 0, "1 to 9");
+        let failure = Failure::out_of_range("batch_size", 0, "1 to 9");
         let error = Error::from(failure.clone());
         assert_eq!(format!("{error:?}"), "batch_size is 0; allowed: 1 to 9");
         // A failure by itself shows its parts, for a program's own eyes.
-        assert!(format!("{failure:?}").contains("field: \"batch-size\""));
+        assert!(format!("{failure:?}").contains("field: \"batch_size\""));
     }
 }

@@ -194,8 +194,8 @@ def _of_message(what: str, error: samedeal.SamedealError) -> Failure | None:
         all(isinstance(part, str) for part in (error.field, error.value, error.allowed))
         and error.field
         and error.allowed
-        # An unknown member is told as one of its section.
-        and error.field.removesuffix("-member").replace("-", "_") in told
+        # The name of an order is told as the order.
+        and (error.field in told or error.path == "order.name")
         and len(told) < 3000
         and type(pickle.loads(pickle.dumps(error))) is type(error)
     )

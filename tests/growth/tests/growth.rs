@@ -184,9 +184,9 @@ fn recipes_metrics_and_failures_grow() {
         assert_eq!(written.contains("latest_epoch"), is_there, "{written}");
     }
     // A failure of a kind that the copy does not name.
-    let types::Failure { kind, field, value, allowed, facts } =
+    let types::Failure { kind, path, value, allowed, facts, .. } =
         read(&mut store, r#"{"batch": {"max_tokens": 9, "latest_epoch": 100}}"#).unwrap_err();
-    assert_eq!([kind, field, value, allowed], ["too-late", "latest-epoch", "100", "0 to 99"].map(str::to_owned));
+    assert_eq!([kind, path, value, allowed], ["too-late", "batch.latest_epoch", "100", "0 to 99"].map(str::to_owned));
     let facts: Vec<_> = facts.iter().map(|fact| (fact.name.as_str(), fact.value.as_str())).collect();
     assert_eq!(facts, [("least", "0"), ("most", "99")]);
 }

@@ -134,11 +134,27 @@ pub struct Axis {
 pub struct Failure {
     pub kind: String,
     pub field: String,
+    /// Where it lies; left out where that is the field.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub path: String,
     pub value: String,
     pub allowed: String,
     /// The same for programs, by names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<(String, String)>,
+}
+
+impl Failure {
+    /// A failure of any host.
+    pub fn new(
+        kind: &str,
+        [field, path]: [&str; 2],
+        [value, allowed]: [String; 2],
+        facts: Vec<(String, String)>,
+    ) -> Self {
+        let path = if path == field { String::new() } else { path.into() };
+        Self { kind: kind.into(), field: field.into(), path, value, allowed, facts }
+    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -355,6 +355,6 @@ fn place(place: core::Place) -> Value {
 
 fn failure(failure: core::Failure) -> Failure {
     let facts = failure.facts().into_iter().map(|core::Fact { name, value }| (name.into(), value)).collect();
-    let core::Parts { kind, field, value, allowed, .. } = failure.into_parts();
-    Failure { kind: kind.name().into(), field: field.into(), value, allowed, facts }
+    let core::Parts { kind, field, value, allowed, .. } = &*failure;
+    Failure::new(kind.name(), [field, failure.path()], [value.clone(), allowed.clone()], facts)
 }

@@ -60,7 +60,7 @@ class BatchConfig:
     @property
     def limit(self) -> str:
         """The name of the budget in failures."""
-        return "max-cost" if self.counting == "weighted" else "max-tokens"
+        return "max_cost" if self.counting == "weighted" else "max_tokens"
 
     @property
     def most_rows(self) -> int:

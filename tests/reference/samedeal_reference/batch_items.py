@@ -26,7 +26,7 @@ def treat(config: BatchConfig, items: Iterable[Item]) -> tuple[list[Item], int]:
         require_room(config, over)
     if over and config.too_long == "split":
         parts = len(given) - len(over) + sum(ceil_div(item.length, most) for item in over)
-        require(parts < 2**32 - 1, "max-length", most)
+        require(parts < 2**32 - 1, "max_length", most)
     treated: list[Item] = []
     for item in given:
         if item.length <= most or config.too_long == "single":
@@ -43,5 +43,5 @@ def require_room(config: BatchConfig, over: list[Item]) -> None:
     """The failures of items of more than M tokens."""
     require(config.too_long != "error", "lengths", f"{over[0].length} (sample {over[0].sample})")
     if config.too_long in ("truncate", "split"):
-        require(config.max_length > 0, "max-length", 0)
+        require(config.max_length > 0, "max_length", 0)
         require(config.longest > 0, config.limit, config.budget)

@@ -12,7 +12,7 @@ from .composed import own_members, read
 from .composed_base import Composed, Plain
 from .members import BATCH, DEAL_OF_BATCHES, checked
 from .orders import feistel, require_range
-from .recipe_text import Lists, field_of, hash_of, inline, narrow, read_recipe, shown, written
+from .recipe_text import Lists, hash_of, inline, narrow, read_recipe, shown, written
 from .recipe_text import fingerprint as fingerprint_of
 from .recipes import ORDERS
 from .sampler_recipe import seed_of
@@ -39,7 +39,7 @@ class BatchRecipe:
         fields = read_recipe(recipe, lists, "batcher")
         order, deal, batch = (fields.get(section, {}) for section in ("order", "deal", "batch"))
         name = order_name(order)
-        require(name in (*ORDERS, "sharded", *COMPOSED_ORDERS), "order", name, "unknown-name")
+        require(name in (*ORDERS, "sharded", *COMPOSED_ORDERS), "name", name, "unknown-name")
         of_order = [(path, numbers) for path, numbers in lists if path != "boundaries"]
         self.order: Composed | None = None
         """None without lengths."""
@@ -119,18 +119,18 @@ def read_options(section: dict[str, Any], lists: Lists | None = None) -> Options
     budget = given.get(limit)
     if budget is None and strategy == "budget":
         if not most or longest is None or counting == "weighted":
-            raise Failure("missing", field_of(limit), "")
+            raise Failure("missing", limit, "")
         budget = most * longest
     capacity = given.get("capacity", longest)
     if strategy == "pack" and capacity is None:
         raise Failure("missing", "capacity", "")
     there = [member for member in BUCKETS if member in given]
     if len(there) > 1:
-        raise Failure("contradiction", field_of(there[0]), shown(given[there[0]]))
+        raise Failure("contradiction", there[0], shown(given[there[0]]))
     default = {"budget": 0, "pack": 1}.get(strategy, 0 if budget else 32)
     most = default if most is None else most
-    require(most > 0 or strategy == "budget" or budget, "max-batch-size", 0)
-    require(strategy != "budget" or budget > 0, field_of(limit), 0)
+    require(most > 0 or strategy == "budget" or budget, "max_batch_size", 0)
+    require(strategy != "budget" or budget > 0, limit, 0)
     require(strategy != "pack" or capacity > 0, "capacity", 0)
     ends = given.get("boundaries", [])
     require(ends == sorted(set(ends)), "boundaries", None, "contradiction")

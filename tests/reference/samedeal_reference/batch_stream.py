@@ -20,7 +20,7 @@ class BatchStream:
         config = replace(recipe.config(epoch), sample=None)
         buckets = config.buckets or {"bucket_width": WIDTH}
         require("quantiles" not in buckets, "quantiles", buckets.get("quantiles"), "contradiction")
-        require(config.batch_window <= MAX_WAITING, "batch-window", config.batch_window)
+        require(config.batch_window <= MAX_WAITING, "batch_window", config.batch_window)
         require(rank < config.world_size, "rank", rank)
         self._config, self._rank = replace(config, buckets=buckets), rank
         self._metrics = Metrics()

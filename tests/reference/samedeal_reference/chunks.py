@@ -23,8 +23,8 @@ class ChunkStream:
         checked(CHUNKS, section)
         readers = checked(DEAL_OF_CHUNKS, deal).get("readers", 1)
         require(reader < readers, "reader", reader)
-        require(chunks is not None or order == "sequential", "order", order, "contradiction")
-        require(order != "sharded", "order", order, "contradiction")
+        require(chunks is not None or order == "sequential", "name", order, "contradiction")
+        require(order != "sharded", "name", order, "contradiction")
         require_range(order, chunks or 0, seed, "chunks")
         self._chunks, self._reader, self._readers = chunks, reader, readers
         self._order, self._seed, self._epoch = order, seed, epoch

@@ -47,7 +47,7 @@ class Client:
         checkpoint_interval: int = 4096,
     ) -> None:
         self.header = header(state, 1024 if block is None else block, 60_000 if lease is None else lease)
-        require(0 < checkpoint_interval < 2**53, "checkpoint-interval", checkpoint_interval)
+        require(0 < checkpoint_interval < 2**53, "checkpoint_interval", checkpoint_interval)
         self.reader, self.life, self.block_is_open = reader, life, block is None
         self.given_lease, self.interval, self.due = lease, checkpoint_interval, checkpoint_interval
         self.ledger = Ledger(self.header)

@@ -32,7 +32,7 @@ def require_cells(lengths: list[int], rows: int, width: int) -> None:
 
 def pad(lengths: list[int], width: int, pad_to_multiple_of: int, side: str) -> Padded:
     longest = max(lengths, default=0)
-    require(pad_to_multiple_of > 0, "pad-to-multiple-of", pad_to_multiple_of)
+    require(pad_to_multiple_of > 0, "pad_to_multiple_of", pad_to_multiple_of)
     require(width == 0 or width >= longest, "width", width)
     cells = ceil_div(width or longest, pad_to_multiple_of) * pad_to_multiple_of
     require(cells < 2**32, "width", width)
@@ -48,7 +48,7 @@ def pad(lengths: list[int], width: int, pad_to_multiple_of: int, side: str) -> P
 def pack(lengths: list[int], row_ends: list[int], width: int) -> Packed:
     ends = [0, *row_ends]
     ascending = all(a <= b for a, b in pairwise(ends))
-    require(ascending and ends[-1] == len(lengths), "row-ends", None, "contradiction")
+    require(ascending and ends[-1] == len(lengths), "row_ends", None, "contradiction")
     require_cells(lengths, len(row_ends), width)
     offsets = list(accumulate(lengths, initial=0))
     sources: list[int] = []
@@ -56,7 +56,7 @@ def pack(lengths: list[int], row_ends: list[int], width: int) -> Packed:
     segments: list[int] = []
     for first, end in pairwise(ends):
         tokens = offsets[end] - offsets[first]
-        require(tokens <= width, "row-ends", None)
+        require(tokens <= width, "row_ends", None)
         padding = width - tokens
         sources += [*range(offsets[first], offsets[end]), *[PADDING] * padding]
         for i, length in enumerate(lengths[first:end], 1):

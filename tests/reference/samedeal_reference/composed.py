@@ -12,7 +12,7 @@ from .composed_leaves import Balance, Grown, Windows
 from .composed_views import Copies, Exclude, Skip, Subset
 from .members import ORDER, VIEWS, allow, checked
 from .orders import require_range
-from .recipe_text import Lists, field_of, inline, narrow
+from .recipe_text import Lists, inline, narrow
 from .recipes import ORDERS, order_section, read_stored
 
 __all__ = ["Balance", "Blend", "Composed", "Copies", "Exclude", "Grown", "Plain", "Skip", "Subset", "Windows", "make"]
@@ -56,7 +56,7 @@ def read_any(section: Section, lists: Lists, path: str, default: int) -> Read:
     name = name_of(section)
     seed = section.get("seed", default)
     if name not in MEMBERS:
-        require(name in (*ORDERS, "sharded"), "order", name, "unknown-name")
+        require(name in (*ORDERS, "sharded"), "name", name, "unknown-name")
         return read_plain(name, section, lists, path, seed)
     section = own_members(name, section, lists, path)
     order, members = READ[name](section, lists, path, seed)
@@ -70,7 +70,7 @@ def name_of(section: Section) -> str:
 
 def need(section: Section, member: str) -> Any:
     if member not in section:
-        raise Failure("missing", field_of(member), "")
+        raise Failure("missing", member, "")
     return section[member]
 
 
@@ -100,8 +100,8 @@ def read_blend(section: Section, lists: Lists, path: str, seed: int) -> Read:
     written = []
     for item in items:
         name = item["name"]
-        require("/" not in name, "source", name)
-        require(name not in [source.name for source in sources], "source", f"{name} twice", "contradiction")
+        require("/" not in name, "name", name)
+        require(name not in [source.name for source in sources], "name", f"{name} twice", "contradiction")
         if "order" not in item:
             need(item, "samples")
             allow([(of, own) for of, own in lists if of.startswith(f"{path}sources/{name}/")], path, {})
@@ -109,14 +109,14 @@ def read_blend(section: Section, lists: Lists, path: str, seed: int) -> Read:
             raise Failure("contradiction", "samples", item["samples"])
         inner = item.get("order", {"name": "feistel", "samples": item.get("samples")})
         order, text = read(inner, lists, f"{path}sources/{name}/", source_seed(seed, name))
-        require(not order.has_table and not order.ends, "order", text["name"], "contradiction")
+        require(not order.has_table and not order.ends, "name", text["name"], "contradiction")
         sources.append(Source(name, item.get("weight", 1), order))
         written.append({"name": name, "weight": sources[-1].weight, "order": text})
     allow(lists, path, {}, *(f"sources/{source.name}/" for source in sources))
     require_unlike(sources, written)
     exhaustion, space = (section.get("exhaustion", "repeat"), section.get("index_space", "joined"))
     run = section.get("run_length", 1)
-    require(run == 1 or exhaustion != "renormalise", "run-length", run, "contradiction")
+    require(run == 1 or exhaustion != "renormalise", "run_length", run, "contradiction")
     blend = Blend({"name": name_of(section), **section, "seed": seed}, sources)
     members: Section = {"samples": blend.len, "seed": seed, "exhaustion": exhaustion}
     if exhaustion != "repeat":

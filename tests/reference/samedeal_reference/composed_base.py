@@ -106,7 +106,7 @@ class Plain(Composed):
 
     def __init__(self, name: str, samples: int, seed: int, sharding: Sharding | None = None) -> None:
         if name not in ("feistel", "sequential", *TABLES) and sharding is None:
-            raise Failure("unknown-name", "order", name)
+            raise Failure("unknown-name", "name", name)
         require_range(name, samples, seed)
         self.name, self.range, self.seed, self.sharding = name, samples, seed, sharding
         self.has_table = name in TABLES

@@ -72,9 +72,10 @@ class Blend(Composed):
             self._stage(start, weights)
 
     def _stage(self, start: int, weights: list[int]) -> None:
-        require(0 < sum(weights) <= MAX_SAMPLES, "weight", sum(weights))
+        field = "weights" if start > 0 else "weight"
+        require(0 < sum(weights) <= MAX_SAMPLES, field, sum(weights))
         for weight, source in zip(weights, self.sources, strict=True):
-            require(weight == 0 or source.order.length(0) > 0, "weight", weight, "contradiction")
+            require(weight == 0 or source.order.length(0) > 0, field, weight, "contradiction")
         self._begin(start, weights)
 
     def _begin(self, start: int, weights: list[int]) -> None:

@@ -8,7 +8,7 @@ from .base import Failure
 from .composed_base import Composed
 from .composed_blend import Blend
 from .composed_views import Copies, View
-from .recipe_text import TYPES, field_of, shown
+from .recipe_text import TYPES, shown
 
 Section = dict[str, Any]
 
@@ -57,7 +57,7 @@ def goes_on_from(order: Composed, here: Section, there: Section, epoch: int, pos
             begins(member, x, y)
             require_later(member, x, len(y), "start", (epoch, read_to(order, epoch, position)))
         elif member != "sources" or x is None or y is None:
-            require_member(member, field_of(member), x, y)
+            require_member(member, member, x, y)
     return None
 
 
@@ -95,7 +95,7 @@ def sources_go_on(order: Blend, here: Section, there: Section, epoch: int, posit
         raise refuse("sources", f"{len(xs)} objects")
     draws = order.draws(epoch, position)
     for source, x, y, draw in zip(order.sources, xs, ys, draws, strict=False):
-        require_member("name", "source", x["name"], y.get("name"))
+        require_member("name", "name", x["name"], y.get("name"))
         require_member("weight", "weight", x["weight"], y.get("weight"))
         e, p = source.order.find(draw) if source.order.length(0) else (0, 0)
         goes_on_from(source.order, x["order"], y.get("order", {}), e, p)

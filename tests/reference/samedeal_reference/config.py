@@ -25,7 +25,7 @@ class Config:
     def check(self) -> None:
         """The first broken rule decides."""
         require_range(self.order, self.samples, self.seed)
-        require(self.world_size > 0, "world-size", self.world_size)
+        require(self.world_size > 0, "world_size", self.world_size)
         whole = self.consumed == self.samples or self.consumed % self.unit == 0
         require(self.consumed <= self.samples and whole, "consumed", self.consumed)
         require(replace(self, consumed=0).end() <= MAX_SAMPLES, "samples", self.samples)

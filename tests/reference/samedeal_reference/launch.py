@@ -103,7 +103,7 @@ def detect(environment: list[tuple[str, str]], rank: int | None, world_size: int
         if found_rank is not None:
             used.append(f"{rank_field}={found_rank}")
 
-    world_field, found_world = "world-size", world_size
+    world_field, found_world = "world_size", world_size
     if world_size is None:
         world_field, found_world = world_name, env.number(world_name)
         if found_world is not None:
@@ -115,7 +115,7 @@ def detect(environment: list[tuple[str, str]], rank: int | None, world_size: int
         name, found_rank, found_world = "none", 0, 1
     else:
         if found_world is None:
-            raise Failure("missing", world_name if launcher else "world-size", "")
+            raise Failure("missing", world_name if launcher else "world_size", "")
         require(found_rank < found_world, rank_field, found_rank)
         name = "explicit" if len(used) == explicit else launcher or "torchrun"
     warnings = 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .base import MAX_SAMPLES, MAX_WINDOW, Failure, require
-from .recipe_text import Lists, field_of, found, shown
+from .recipe_text import Lists, found, shown
 
 Names = dict[str, str]
 """The names that the members of an object have, or that stand for them."""
@@ -25,7 +25,6 @@ class Member:
     objects: dict[str, Member] | None = None
     beside: bool = True
     """Whether numbers may come beside the text."""
-    field: str = ""
 
 
 ANY = Member(most=2**64 - 1)
@@ -55,12 +54,12 @@ def when(belongs: Callable[[Names], bool], member: Member = ANY) -> Member:
     return Member(**(vars(member) | {"belongs": belongs}))
 
 
-SOURCE = {"name": Member(1, 2**24, needed=True, field="source"), "weight": COUNT, "samples": COUNT, "order": ANY}
+SOURCE = {"name": Member(1, 2**24, needed=True), "weight": COUNT, "samples": COUNT, "order": ANY}
 STAGE = {"from": needed(POSITIVE), "weights": Member(most=2**64 - 1, needed=True, beside=False)}
 GROWTH = {"epoch": needed(ANY), "consumed": needed(COUNT), "samples": needed(POSITIVE)}
 RANGE = {"epoch": needed(ANY), "start": needed(COUNT), "count": needed(COUNT)}
 ORDER = {
-    "name": Member(field="order"),
+    "name": Member(),
     "samples": when(but(*VIEWS, "windows"), COUNT),
     "seed": when(but(*VIEWS)),
     "lanes": when(of("sharded"), Member(1, 4096)),
@@ -157,7 +156,7 @@ STEPS = {
     "epochs": POSITIVE,
     "stages": Member(most=2**16, objects={"from": needed(POSITIVE), "batch_size": needed(SHORT_POSITIVE)}),
 }
-PART = {"name": Member(1, 256, needed=True, field="part"), "weight": COUNT, "size": COUNT}
+PART = {"name": Member(1, 256, needed=True), "weight": COUNT, "size": COUNT}
 SPLIT = {"samples": COUNT, "parts": Member(most=2**16, needed=True, objects=PART)}
 
 
@@ -169,31 +168,30 @@ def checked(
     numbers = dict(lists or [])
     out = dict(members)
     for name, member in table.items():
-        field = member.field or field_of(name)
         beside = numbers.get(path + name) if member.beside else None
         value = members.get(name)
         if value is None and beside is None:
-            require(not member.needed or not member.belongs(here), field, "", "missing")
+            require(not member.needed or not member.belongs(here), name, "", "missing")
             continue
         if not member.belongs(here):
             there = beside if value is None else value
             text = f"{len(there)} objects" if member.objects is not None else shown(there)
-            raise Failure("contradiction", field, text)
+            raise Failure("contradiction", name, text)
         if member.objects is not None:
-            require(bool(value) or not member.needed, field, "", "missing")
-            require(len(value) <= member.most, field, f"{len(value)} objects")
+            require(bool(value) or not member.needed, name, "", "missing")
+            require(len(value) <= member.most, name, f"{len(value)} objects")
             for item in value:
                 checked(member.objects, item)
         elif isinstance(value, list) or beside is not None or (isinstance(value, str) and is_numbers(name)):
-            out[name] = found(field, value, beside)
+            out[name] = found(name, value, beside)
             for at, number in enumerate(out[name]):
-                require(number <= member.most, field, f"{number} (at index {at})")
+                require(number <= member.most, name, f"{number} (at index {at})")
         elif member.names:
-            require(value in member.names, field, value, "unknown-name")
+            require(value in member.names, name, value, "unknown-name")
         elif isinstance(value, str):
-            require(member.least <= len(value.encode()) <= member.most, field, value)
+            require(member.least <= len(value.encode()) <= member.most, name, value)
         elif isinstance(value, int) and not isinstance(value, bool) and name != "seed":
-            require(member.least <= value <= member.most, field, value)
+            require(member.least <= value <= member.most, name, value)
     return out
 
 

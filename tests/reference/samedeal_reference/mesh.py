@@ -19,7 +19,7 @@ class Mesh:
     def __init__(self, world_size: int, axes: list[Axis]) -> None:
         for axis in axes:
             require(axis.role in ("shard", "replicate"), "role", axis.role, "unknown-name")
-        require(world_size > 0, "world-size", world_size)
+        require(world_size > 0, "world_size", world_size)
         require(len(axes) <= 64, "axes", None)
         for i, axis in enumerate(axes):
             require(axis.size > 0, "axes", None)

@@ -151,7 +151,7 @@ TABLES: dict[str, Callable[[Items, int, int], None]] = {
 
 def require_name(order: str) -> None:
     if order not in ("sequential", "feistel", "sharded", *TABLES):
-        raise Failure("unknown-name", "order", order)
+        raise Failure("unknown-name", "name", order)
 
 
 def require_range(order: str, samples: int, seed: int, field: str = "samples") -> None:

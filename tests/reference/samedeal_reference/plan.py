@@ -28,8 +28,8 @@ class Locality:
     def check(self, shards: int, world_size: int) -> None:
         offsets = self.holder_offsets
         ends = len(offsets) == shards + 1 and offsets[0] == 0 and offsets[-1] == len(self.holders)
-        require(ends and all(a <= b for a, b in pairwise(offsets)), "holder-offsets", None, "contradiction")
-        require(len(self.rank_nodes) == world_size, "rank-nodes", None, "contradiction")
+        require(ends and all(a <= b for a, b in pairwise(offsets)), "holder_offsets", None, "contradiction")
+        require(len(self.rank_nodes) == world_size, "rank_nodes", None, "contradiction")
         require(all(a < b for a, b in pairwise(offsets)), "holders", "", "missing")
 
     def holds(self, node: int, shard: int) -> bool:
@@ -57,7 +57,7 @@ class PlanConfig:
 
     def check(self) -> None:
         """The first broken rule decides."""
-        require(1 <= self.world_size <= MAX_READERS, "world-size", self.world_size)
+        require(1 <= self.world_size <= MAX_READERS, "world_size", self.world_size)
         require(1 <= self.workers <= MAX_READERS // self.world_size, "workers", self.workers)
         require(len(self.sizes) <= 2**32 - 2 and sum(self.sizes) <= MAX_SAMPLES, "sizes", None)
         require(sum(self.bytes or []) <= MAX_SAMPLES, "bytes", None)
@@ -324,7 +324,7 @@ class Plan:
         return loads + [0] * (len(busy) < self._members(tier))
 
     def step_bounds(self, batch_size: int, drop_last: bool) -> StepBounds:
-        require(batch_size > 0, "batch-size", batch_size)
+        require(batch_size > 0, "batch_size", batch_size)
         steps: dict[int, int] = {}
         for reader in self._readers:
             samples = self._load("workers", reader)["samples"]

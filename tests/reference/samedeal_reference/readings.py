@@ -81,8 +81,8 @@ def read_positions(section: dict[str, Any], lists: Lists) -> Positions | Compose
     order = section.get("name", "sharded")
     if order in MEMBERS:
         return ComposedPositions.read(section, lists)
-    require(order in (*ORDERS, "sharded"), "order", order, "unknown-name")
-    require(order in ("sharded", "sequential"), "order", order, "contradiction")
+    require(order in (*ORDERS, "sharded"), "name", order, "unknown-name")
+    require(order in ("sharded", "sequential"), "name", order, "contradiction")
     if order == "sequential":
         refuse(section, "lanes", "shuffle_window")
     section = own_members("sharded", section, lists)

@@ -65,7 +65,7 @@ def shards(order: Composed, section: dict[str, Any]) -> list[int]:
     if isinstance(order, (*VIEWS, Copies)):
         return shards(order.of, section["of"])
     if not isinstance(order, Plain) or order.sharding is None:
-        raise Failure("contradiction", "order", section["name"])
+        raise Failure("contradiction", "name", section["name"])
     return list(order.sharding.sizes)
 
 

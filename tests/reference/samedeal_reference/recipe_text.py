@@ -218,16 +218,16 @@ def broken() -> Failure:
     return Failure("wrong-type", "recipe", None)
 
 
-def read_object(text: Text, section: str, kind: str) -> dict[str, Any]:
+def read_object(text: Text, section: str, kind: str, own: str = "recipe") -> dict[str, Any]:
     text.need("{")
     require(text.depth < MAX_DEPTH, "recipe", "objects in objects")
     text.depth += 1
-    fields = read_members(text, section, kind)
+    fields = read_members(text, section, kind, own)
     text.depth -= 1
     return fields
 
 
-def read_members(text: Text, section: str, kind: str) -> dict[str, Any]:
+def read_members(text: Text, section: str, kind: str, own: str) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     if text.next("}"):
         return fields
@@ -237,16 +237,15 @@ def read_members(text: Text, section: str, kind: str) -> dict[str, Any]:
             raise broken()
         text.need(":")
         if name not in TYPES[section]:
-            raise Failure("unknown-name", f"{section.split()[0]}-member", name)
-        field = {"sources": "source", "parts": "part"}.get(section, "order") if name == "name" else field_of(name)
+            raise Failure("unknown-member", own, name)
         if name in fields:
-            raise Failure("contradiction", field, "there twice")
+            raise Failure("contradiction", name, "there twice")
         if name not in OWN[kind][section]:
-            raise Failure("contradiction", field, "there")
+            raise Failure("contradiction", name, "there")
         of_type = TYPES[section][name]
         if (kind, of_type) == ("reading", "batch"):
             of_type = "batch of a reading"
-        fields[name] = read_value(text, field, of_type, kind)
+        fields[name] = read_value(text, name, of_type, kind)
         if text.next("}"):
             return fields
         text.need(",")
@@ -259,11 +258,11 @@ def read_value(text: Text, field: str, of_type: str, kind: str) -> Any:
     if of_type in TYPES:
         if start != "{":
             raise mistyped
-        return read_object(text, of_type, kind)
+        return read_object(text, of_type, kind, field)
     if of_type.startswith("["):
         if start != "[":
             raise mistyped
-        return read_objects(text, of_type[1:-1], kind)
+        return read_objects(text, of_type[1:-1], kind, field)
     if of_type == "numbers" and start == "[":
         return read_numbers(text, field)
     if of_type in ("string", "numbers"):
@@ -298,13 +297,13 @@ def in_digits(digits: str | None) -> int | None:
     return int(digits) if digits is not None and WHOLE.fullmatch(digits) else None
 
 
-def read_objects(text: Text, section: str, kind: str) -> list[dict[str, Any]]:
+def read_objects(text: Text, section: str, kind: str, field: str) -> list[dict[str, Any]]:
     objects: list[dict[str, Any]] = []
     text.need("[")
     if text.next("]"):
         return objects
     while True:
-        objects.append(read_object(text, section, kind))
+        objects.append(read_object(text, section, kind, field))
         if text.next("]"):
             return objects
         text.need(",")
@@ -330,11 +329,6 @@ def read_number(text: Text, field: str, low: int, end: int, place: str = "") -> 
     return int(found[0])
 
 
-def field_of(name: str) -> str:
-    """The name of a member in failures."""
-    return "order" if name == "name" else name.replace("_", "-")
-
-
 def read_recipe(text: str, lists: Lists, kind: str) -> dict[str, Any]:
     """Points 1 to 5 of reading."""
     if len(text.encode()) > MAX_TEXT:
@@ -358,19 +352,19 @@ def read_recipe(text: str, lists: Lists, kind: str) -> dict[str, Any]:
 
 def find(section: dict[str, Any], member: str, lists: Lists) -> list[int] | None:
     """The numbers of a member that may stand in a section, or come beside it by its name."""
-    return found(field_of(member), section.get(member), dict(lists).get(member))
+    return found(member, section.get(member), dict(lists).get(member))
 
 
 def name_of(section: dict[str, Any], member: str, known: tuple[str, ...]) -> str:
     """A member that is a name; by default, the first one."""
     name = section.get(member, known[0])
-    require(name in known, field_of(member), name, "unknown-name")
+    require(name in known, member, name, "unknown-name")
     return str(name)
 
 
 def u32(section: dict[str, Any], member: str, default: Any = None) -> Any:
     number = section.get(member, default)
-    require(number is None or number < 2**32, field_of(member), number)
+    require(number is None or number < 2**32, member, number)
     return number
 
 

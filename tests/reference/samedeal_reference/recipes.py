@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .base import MAX_SAMPLES, Failure, require
-from .recipe_text import field_of, inline, shown
+from .recipe_text import inline, shown
 from .sharded import Sharding
 
 ORDERS = ("feistel", "fisher-yates", "sequential", "torch", "torch-2.5", "python", "dotnet")
@@ -20,7 +20,7 @@ def refuse(section: dict[str, Any], *members: str) -> None:
     """The first of these members that is there."""
     for member in members:
         if member in section:
-            raise Failure("contradiction", field_of(member), shown(section[member]))
+            raise Failure("contradiction", member, shown(section[member]))
 
 
 def read_stored(order: dict[str, Any]) -> Sharding:

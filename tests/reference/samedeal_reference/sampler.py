@@ -254,14 +254,14 @@ class Sampler:
         return self.indices(start, count, 2**32)
 
     def num_batches(self, batch_size: int, drop_last: bool) -> int:
-        require(batch_size > 0, "batch-size", batch_size)
+        require(batch_size > 0, "batch_size", batch_size)
         n = self.num_samples()
         return n // batch_size if drop_last else ceil_div(n, batch_size)
 
     def batch(self, batch: int, batch_size: int, drop_last: bool, limit: int = MAX_SAMPLES) -> list[int]:
         require(batch < self.num_batches(batch_size, drop_last), "batch", batch)
         start, end = batch * batch_size, min((batch + 1) * batch_size, self.num_samples())
-        require(end - start <= MAX_WINDOW, "batch-size", batch_size)
+        require(end - start <= MAX_WINDOW, "batch_size", batch_size)
         require(self.samples() <= limit, "samples", self.samples())
         return list(self._samples(start, end))
 
@@ -269,7 +269,7 @@ class Sampler:
         return self.batch(batch, batch_size, drop_last, 2**32)
 
     def step(self, batch: int, batch_size: int, drop_last: bool, first: int, count: int) -> RankBatches:
-        require(batch_size > 0, "batch-size", batch_size)
+        require(batch_size > 0, "batch_size", batch_size)
         world, most = self._config.world_size, self._deal.most()
         require(batch < (most // batch_size if drop_last else ceil_div(most, batch_size)), "batch", batch)
         require_ranks(first, count, world, min(batch_size, most - batch * batch_size))
@@ -304,7 +304,7 @@ class Sampler:
 
     def fate(self, sample: int, batch_size: int, taken: int) -> Fate:
         require(sample < self.samples(), "sample", sample)
-        require(batch_size > 0, "batch-size", batch_size)
+        require(batch_size > 0, "batch_size", batch_size)
         read = self._consumed_after(taken)
         c, n, end = self._config, self._config.samples, self._config.end()
         own: list[int] = []
@@ -335,7 +335,7 @@ class Sampler:
 
     def place_of(self, position: int, batch_size: int) -> Place:
         require(self._config.consumed <= position < self._config.end(), "position", position)
-        require(batch_size > 0, "batch-size", batch_size)
+        require(batch_size > 0, "batch_size", batch_size)
         return self._place(position, batch_size)
 
     def locate(self, sample: int, batch_size: int) -> Place | None:
@@ -345,7 +345,7 @@ class Sampler:
         require(len(samples) <= MAX_WINDOW, "samples", None)
         for sample in samples:
             require(sample < self.samples(), "sample", sample)
-        require(batch_size > 0, "batch-size", batch_size)
+        require(batch_size > 0, "batch_size", batch_size)
         return [self.locate(sample, batch_size) for sample in samples]
 
     def locate_from(self, sample: int, position: int, batch_size: int) -> Place | None:
@@ -356,7 +356,7 @@ class Sampler:
 
     def _locate(self, sample: int, start: int, batch_size: int) -> Place | None:
         require(sample < self.samples(), "sample", sample)
-        require(batch_size > 0, "batch-size", batch_size)
+        require(batch_size > 0, "batch_size", batch_size)
         n, end = self._config.samples, self._config.end()
         if start >= end:
             return None
@@ -380,7 +380,7 @@ class Sampler:
 
     def _blend(self) -> Blend:
         if not isinstance(self._composed, Blend):
-            raise Failure("contradiction", "order", self._config.order)
+            raise Failure("contradiction", "name", self._config.order)
         return self._composed
 
     def sources(self) -> list[str]:
@@ -409,7 +409,7 @@ class Sampler:
         blend = self._blend()
         require(sample < blend.range, "sample", sample)
         if self._canonical["index_space"] == "shared":
-            raise Failure("contradiction", "index-space", "shared")
+            raise Failure("contradiction", "index_space", "shared")
         source = max(i for i, offset in enumerate(blend.offsets) if offset <= sample)
         return SourceOf(source, sample - blend.offsets[source])
 
@@ -454,7 +454,7 @@ class Sampler:
 
     def _shards(self) -> Sharding:
         if self._sharding is None:
-            raise Failure("contradiction", "order", self._config.order)
+            raise Failure("contradiction", "name", self._config.order)
         return self._sharding
 
     def _rounds(self) -> Sharding:
@@ -484,7 +484,7 @@ class Sampler:
             lanes.add(p % sharding.lanes)
         spans = [(lane, *span) for lane in sorted(lanes) for span in order.spans(lane, number)]
         padding = [p for p in positions if p >= self._config.samples]
-        require(len(spans) + len(padding) <= MAX_WINDOW, "shuffle-window", sharding.window)
+        require(len(spans) + len(padding) <= MAX_WINDOW, "shuffle_window", sharding.window)
         for p in padding:
             q = p % self._config.samples
             spans.append((q % sharding.lanes, *sharding.shard_of(order.sample(q)), 1))

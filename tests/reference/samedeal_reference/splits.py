@@ -21,7 +21,7 @@ def read_parts(parts: list[Part]) -> None:
     share = "size" if "size" in parts[0] else "weight"
     for part in parts:
         name = part["name"]
-        require(name not in names, "part", name, "contradiction")
+        require(name not in names, "name", name, "contradiction")
         names.add(name)
         if "weight" in part and "size" in part:
             raise Failure("contradiction", "weight", part["weight"])

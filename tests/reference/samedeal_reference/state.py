@@ -15,7 +15,6 @@ from .recipe_text import (
     RANGES,
     SURROGATE,
     TYPES,
-    field_of,
     in_digits,
     shown,
     written,
@@ -187,7 +186,7 @@ def compare_section(of: str, section: str, own: dict[str, Any], other: dict[str,
             x, y = own.get(member), other.get(member)
             known = None if TYPES[section][member] == "numbers" and x is not None else "not there"
             value = known if x is None or known is None else shown(x)
-            require(x == y and type(x) is type(y), field_of(member), value, "contradiction")
+            require(x == y and type(x) is type(y), member, value, "contradiction")
 
 
 def read_state(text: str, kind: str, here: Recipe) -> dict[str, Any]:

@@ -65,9 +65,9 @@ def read_steps(section: Section, world_size: int, unit: int) -> Section:
         stages.append({"from": before, "batch_size": stage["batch_size"]})
     sizes = [section["batch_size"], *(stage["batch_size"] for stage in stages)]
     for size in sizes:
-        require(size % unit == 0, "batch-size", size, "contradiction")
+        require(size % unit == 0, "batch_size", size, "contradiction")
     # Stages before may be those of a past with other ranks.
-    require(sizes[-1] % (world_size * unit) == 0, "batch-size", sizes[-1], "contradiction")
+    require(sizes[-1] % (world_size * unit) == 0, "batch_size", sizes[-1], "contradiction")
     epochs = {"epochs": section["epochs"]} if "epochs" in section else {}
     return {"batch_size": section["batch_size"], **epochs, **({"stages": stages} if stages else {})}
 
@@ -184,7 +184,7 @@ class Schedule:
     def _require_ranks(self, step: int) -> None:
         for size in self._sizes[self._sizes.index(self._size_of(step)) :]:
             fits = size.batch_size % (self._world_size * self._unit) == 0
-            require(fits, "batch-size", size.batch_size, "contradiction")
+            require(fits, "batch_size", size.batch_size, "contradiction")
 
     def _deal(self, step: int) -> Deal:
         turns = rotation(self.seed(), 0, self._world_size) if self._layout == "rotated" else None
@@ -206,7 +206,7 @@ class Schedule:
         return self._place(self._begin(step))
 
     def step_of_consumed(self, samples_consumed: int) -> int:
-        require(samples_consumed < self._num_draws, "samples-consumed", samples_consumed)
+        require(samples_consumed < self._num_draws, "samples_consumed", samples_consumed)
         return self._step(samples_consumed)
 
     def step_of(self, epoch: int, position: int) -> int:
@@ -281,7 +281,7 @@ class Schedule:
     def _same_steps(self, there: Section, step: int) -> None:
         """That the steps before this one had the same batch sizes."""
         size = self._steps["batch_size"]
-        require(step == 0 or there.get("batch_size") == size, "batch-size", size, "contradiction")
+        require(step == 0 or there.get("batch_size") == size, "batch_size", size, "contradiction")
         ours = [stage for stage in self._steps.get("stages", []) if stage["from"] < step]
         theirs = [stage for stage in there.get("stages", []) if stage.get("from", 0) < step]
         for number in range(max(len(ours), len(theirs))):

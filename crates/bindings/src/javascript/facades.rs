@@ -8,7 +8,7 @@ use super::{MADE, options};
 use crate::Files;
 use crate::facade::{self, Table, class_of, default_of, has_class, is_plain, is_value, listed};
 use crate::wit::{self, Shape, Signature, Wit};
-use crate::words::{camel, capital, pascal, spread, words_of};
+use crate::words::{camel, capital, pascal, snake, spread, words_of};
 
 /// `batch` has any length of a batch, and columns are properties. A batch of a reading has its samples.
 const BY_HAND: Table = &[("sampler", &["batch", "locate-all"]), ("reading", &["batch", "batch-at"])];
@@ -235,7 +235,7 @@ impl Module<'_> {
             let own = camel(parameter);
             let check = if is_flag(ty) {
                 parameters.push(format!("options?: {{ {own}?: boolean }}"));
-                format!("flag('{parameter}', '{own}', options)")
+                format!("flag('{}', '{own}', options)", snake(parameter))
             } else {
                 // Asked for what is allowed, where this value cannot cross.
                 let others = names.iter().enumerate().map(|(at, name)| if at == i { "other" } else { name });
@@ -331,8 +331,11 @@ impl Module<'_> {
             (Shape::Plain(Type::String), "index") => ("string | Uint8Array", "indexText", ""),
             _ => return Err(format!("the parameter {name} has no form in TypeScript yet")),
         };
-        let check =
-            if rest.is_empty() { format!("{function}({own})") } else { format!("{function}('{name}', {own}, {rest})") };
+        let check = if rest.is_empty() {
+            format!("{function}({own})")
+        } else {
+            format!("{function}('{}', {own}, {rest})", snake(name))
+        };
         Ok((ty.to_owned(), check))
     }
 }

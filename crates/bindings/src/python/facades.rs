@@ -139,7 +139,7 @@ impl Module<'_> {
             let is_last = signature.parameters[i..].iter().all(|other| default(other).is_some());
             let default = default(given).filter(|_| is_last).map_or_else(String::new, |value| format!(" = {value}"));
             parameters.push(format!("{own}: {kind}{default}"));
-            let field = if check == "state" { String::new() } else { format!("\"{parameter}\", ") };
+            let field = if check == "state" { String::new() } else { format!("\"{own}\", ") };
             arguments.push(format!("check.{check}({field}{own})"));
         }
         // The number of steps is an attribute in every class, also where it may take a while.

@@ -91,12 +91,12 @@ fn texts_have_the_words_of_javascript() {
             ("sampling.ts", "`null` if it is not seen again."),
             (
                 "sampling.ts",
-                "   * @throws SamedealError `contradiction` (`order`: it is no blend; `indexSpace`: several sources may have the\n",
+                "   * @throws SamedealError `contradiction` (`name`: it is no blend; `indexSpace`: several sources may have the\n",
             ),
             // Errors of another function.
             (
                 "sampling.ts",
-                "   * @throws SamedealError `contradiction` (`order`: it is not `sharded`; `layout`: it is `rotated`; `unit`: above 1).\n",
+                "   * @throws SamedealError `contradiction` (`name`: it is not `sharded`; `layout`: it is `rotated`; `unit`: above 1).\n",
             ),
             ("steps.ts", "/** Which samples of a step belong to a rank, see `Sampler.layout`. */"),
             ("ledger.ts", "   * - `commit`: the reader has finished the run."),

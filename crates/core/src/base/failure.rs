@@ -6,6 +6,8 @@ use alloc::{format, vec};
 use core::fmt::{self, Display};
 use core::ops::Deref;
 
+use crate::document::member::Member;
+
 /// The kinds of failure: what a program branches on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -13,6 +15,8 @@ pub enum Kind {
     OutOfRange,
     /// A name is not one of those that this version knows.
     UnknownName,
+    /// An object of a document has a member that this version does not know.
+    UnknownMember,
     /// There is no memory for what was asked.
     OutOfMemory,
     /// A value is not of the type that is needed, such as an environment variable that holds no number.
@@ -165,6 +169,7 @@ impl Kind {
         match self {
             Self::OutOfRange => "out-of-range",
             Self::UnknownName => "unknown-name",
+            Self::UnknownMember => "unknown-member",
             Self::OutOfMemory => "out-of-memory",
             Self::WrongType => "wrong-type",
             Self::Missing => "missing",
@@ -185,8 +190,11 @@ pub struct Failure(Box<Parts>);
 pub struct Parts {
     /// The kind of the failure, by which programs branch.
     pub kind: Kind,
-    /// The parameter or configuration field at fault, by its name in the WIT interface.
+    /// The parameter or the member of a document at fault, by its name in documents.
     pub field: &'static str,
+    /// Where a member lies in its document, with its own name at the end; empty where that is the name alone. An index that is not there
+    /// (`[]`) stands for all objects of a list together.
+    path: String,
     /// Its value, in decimal, or the name that was given (cut after 64 characters), or the values that contradict each other.
     pub value: String,
     /// The allowed values, for people.
@@ -196,6 +204,11 @@ pub struct Parts {
 }
 
 impl Parts {
+    /// Where the value at fault lies in its document, such as `order.sources[0].weight`. A parameter is its name.
+    pub fn path(&self) -> &str {
+        if self.path.is_empty() { self.field } else { &self.path }
+    }
+
     /// The allowed values, for programs: a range, or names.
     pub fn facts(&self) -> Vec<Fact> {
         self.limits.facts()
@@ -215,7 +228,14 @@ impl Failure {
     #[cold]
     #[inline(never)]
     fn new(kind: Kind, field: &'static str, value: &dyn Display, Allowed { limits, words }: Allowed) -> Self {
-        Self(Box::new(Parts { kind, field, value: value.to_string(), allowed: format!("{limits}{words}"), limits }))
+        Self(Box::new(Parts {
+            kind,
+            field,
+            path: String::new(),
+            value: value.to_string(),
+            allowed: format!("{limits}{words}"),
+            limits,
+        }))
     }
 
     /// All of it, to take it apart.
@@ -226,6 +246,27 @@ impl Failure {
     /// This failure, told of another field.
     pub(crate) fn of(mut self, field: &'static str) -> Self {
         self.0.field = field;
+        self.0.path.clear();
+        self
+    }
+
+    /// This failure, of a member that lies in an object with this path, whose members these are. A failure of anything else stays what it is.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn under(mut self, path: &str, members: &[Member]) -> Self {
+        let parts = &mut *self.0;
+        parts.path = match (&*parts.path, parts.kind) {
+            ("", Kind::UnknownMember) => path.into(),
+            ("", _) if !members.iter().any(|member| member.name == parts.field) => return self,
+            ("", _) => format!("{path}.{}", parts.field),
+            (own, _) => format!("{path}.{own}"),
+        };
+        self
+    }
+
+    /// This failure, of the member at this path of the document or the object.
+    pub(crate) fn at(mut self, path: impl Into<String>) -> Self {
+        self.0.path = path.into();
         self
     }
 
@@ -267,6 +308,11 @@ impl Failure {
             closest_first(&name, names);
         }
         Self::new(Kind::UnknownName, field, &name, known)
+    }
+
+    pub(crate) fn unknown_member(section: &'static str, name: &str, known: impl Into<Allowed>) -> Self {
+        let failure = Self::unknown_name(section, name, known);
+        Self(Box::new(Parts { kind: Kind::UnknownMember, ..failure.into_parts() }))
     }
 
     pub(crate) fn wrong_type(field: &'static str, value: &str, allowed: impl Into<Allowed>) -> Self {
@@ -329,7 +375,8 @@ fn distance(one: &str, other: &str) -> usize {
 
 impl Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Parts { kind, field, value, allowed, .. } = &**self;
+        let Parts { kind, value, allowed, .. } = &**self;
+        let field = self.path();
         match kind {
             Kind::Missing => write!(f, "{field} is missing; needed: {allowed}"),
             Kind::Wanted => write!(f, "{field} ({value}) are wanted: {allowed}"),
@@ -338,10 +385,8 @@ impl Display for Failure {
             }
             #[cfg(feature = "grown")]
             Kind::TooLate => write!(f, "{field} is {value}, which is too late; allowed: {allowed}"),
-            Kind::UnknownName => match field.strip_suffix("-member") {
-                Some(section) => write!(f, "{section} has no member \"{value}\"; known: {allowed}"),
-                None => write!(f, "{field} is \"{value}\"; known: {allowed}"),
-            },
+            Kind::UnknownName => write!(f, "{field} is \"{value}\"; known: {allowed}"),
+            Kind::UnknownMember => write!(f, "{field} has no member \"{value}\"; known: {allowed}"),
             Kind::OutOfMemory => write!(f, "no memory for {field} = {value}; allowed: {allowed}"),
         }
     }
@@ -379,16 +424,16 @@ mod tests {
     #[test]
     fn the_name_that_was_probably_meant_comes_first() {
         let names = ["feistel", "fisher-yates", "torch", "torch-2.5"];
-        let first = |name| Failure::unknown_name("order", name, known(names)).into_parts().allowed;
+        let first = |name| Failure::unknown_name("name", name, known(names)).into_parts().allowed;
         assert_eq!(first("fisher-yate"), "fisher-yates, feistel, torch, torch-2.5");
         assert_eq!(first("TORCH"), "torch, feistel, fisher-yates, torch-2.5");
         assert_eq!(first("torsch-2.5"), "torch-2.5, feistel, fisher-yates, torch");
         for other in ["", "random", "fei", &"feistel".repeat(20)] {
             assert_eq!(first(other), "feistel, fisher-yates, torch, torch-2.5");
         }
-        let failure = Failure::unknown_name("order", "torhc", known(names));
+        let failure = Failure::unknown_name("name", "torhc", known(names));
         assert_eq!(failure.facts()[0], Fact { name: "known", value: "torch".into() });
-        let member = Failure::unknown_name("deal-member", "wrld", known(["world_size"]));
+        let member = Failure::unknown_member("deal", "wrld", known(["world_size"]));
         assert_eq!(member.to_string(), "deal has no member \"wrld\"; known: world_size");
     }
 

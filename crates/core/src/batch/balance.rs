@@ -31,11 +31,11 @@ impl Balance {
         let all = parts.saturating_mul(each);
         Ok(Self {
             each,
-            costs: collect("batch-window", all, [])?,
-            loads: collect("batch-window", parts, core::iter::repeat_n(0, parts))?,
-            filled: collect("batch-window", parts, core::iter::repeat_n(0, parts))?,
-            places: collect("batch-window", all, core::iter::repeat_n(0, all))?,
-            open: collect("batch-window", parts, [])?,
+            costs: collect("batch_window", all, [])?,
+            loads: collect("batch_window", parts, core::iter::repeat_n(0, parts))?,
+            filled: collect("batch_window", parts, core::iter::repeat_n(0, parts))?,
+            places: collect("batch_window", all, core::iter::repeat_n(0, all))?,
+            open: collect("batch_window", parts, [])?,
         })
     }
 

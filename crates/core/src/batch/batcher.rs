@@ -541,7 +541,7 @@ impl Batcher {
         }
         match &*recent {
             Some((_, window)) => ask(window),
-            None => Err(Failure::out_of_memory("batch-window", number, "a smaller window")),
+            None => Err(Failure::out_of_memory("batch_window", number, "a smaller window")),
         }
     }
 
@@ -549,8 +549,8 @@ impl Batcher {
     fn learn(&self, number: u64, window: &Window) -> Result<(), Failure> {
         let known = &mut *self.known.borrow_mut();
         if known.ends.len() as u64 == number {
-            grow("batch-window", 1, &mut known.ends)?;
-            grow("batch-window", 1, &mut known.checksums)?;
+            grow("batch_window", 1, &mut known.ends)?;
+            grow("batch_window", 1, &mut known.checksums)?;
             known.ends.push(known.steps() + window.count() as u64);
             known.checksums.push(window.checksum);
         } else if let (Some(&end), Some(&checksum)) =
@@ -651,7 +651,7 @@ fn untaken(items: &Items, steps: &Steps, first: usize) -> Result<Items, Failure>
         return Ok(Items::default());
     }
     let all = items.count() as usize;
-    let mut taken = collect("batch-window", all, core::iter::repeat_n(false, all))?;
+    let mut taken = collect("batch_window", all, core::iter::repeat_n(false, all))?;
     let mut left = all;
     for step in 0..first {
         for rank in 0..steps.world() {

@@ -21,10 +21,10 @@ pub enum Buckets {
 }
 
 impl Buckets {
-    /// Failures: `bucket-width`, `boundaries`, `quantiles`.
+    /// Failures: `bucket_width`, `boundaries`, `quantiles`.
     pub(super) fn check(&self) -> Result<(), Failure> {
         match *self {
-            Self::Width(0) => Err(Failure::out_of_range("bucket-width", 0, range(1, u32::MAX))),
+            Self::Width(0) => Err(Failure::out_of_range("bucket_width", 0, range(1, u32::MAX))),
             Self::Boundaries(ref ends) => match ends.windows(2).find(|pair| pair[0] >= pair[1]) {
                 Some(pair) => {
                     let value = format!("{} after {}", pair[1], pair[0]);

@@ -47,11 +47,11 @@ pub struct Packed {
 }
 
 /// A row for each sequence, as wide as the longest, or `width` if that is not 0; rounded up to a multiple of `pad_to_multiple_of`.
-/// Failures: `width` (narrower than a sequence), `pad-to-multiple-of`, `lengths` (too many cells), `out-of-memory`.
+/// Failures: `width` (narrower than a sequence), `pad_to_multiple_of`, `lengths` (too many cells), `out-of-memory`.
 pub fn pad(lengths: &[u32], width: u32, pad_to_multiple_of: u32, side: Side) -> Result<Padded, Failure> {
     let longest = lengths.iter().copied().max().unwrap_or(0);
     if pad_to_multiple_of == 0 {
-        return Err(Failure::out_of_range("pad-to-multiple-of", 0, range(1, u32::MAX)));
+        return Err(Failure::out_of_range("pad_to_multiple_of", 0, range(1, u32::MAX)));
     }
     if width != 0 && width < longest {
         return Err(Failure::out_of_range("width", width, format!("0, or at least {longest}, the longest sequence")));
@@ -85,12 +85,12 @@ pub fn pad(lengths: &[u32], width: u32, pad_to_multiple_of: u32, side: Side) -> 
     Ok(Padded { width: wide, sources })
 }
 
-/// Rows of `width` that hold the sequences up to each of `row_ends`, one after the other. Failures: `row-ends` (not
+/// Rows of `width` that hold the sequences up to each of `row_ends`, one after the other. Failures: `row_ends` (not
 /// ascending to the number of sequences; a row that holds more than `width`), `lengths`, `out-of-memory`.
 pub fn pack(lengths: &[u32], row_ends: &[u32], width: u32) -> Result<Packed, Failure> {
     if !row_ends.is_sorted() || row_ends.last().copied().unwrap_or(0) as usize != lengths.len() {
         let value = format!("{} numbers", row_ends.len());
-        return Err(Failure::contradiction("row-ends", value, format!("ascending to {}", lengths.len())));
+        return Err(Failure::contradiction("row_ends", value, format!("ascending to {}", lengths.len())));
     }
     let cells = check_cells(lengths, row_ends.len() as u64, width.into())?;
     let mut packed = Packed {
@@ -106,7 +106,7 @@ pub fn pack(lengths: &[u32], row_ends: &[u32], width: u32) -> Result<Packed, Fai
         let tokens: u64 = held.iter().map(|&length| u64::from(length)).sum();
         let Some(padding) = u64::from(width).checked_sub(tokens) else {
             let value = format!("{tokens} tokens in row {row}");
-            return Err(Failure::out_of_range("row-ends", value, at_most(width).and(", the width")));
+            return Err(Failure::out_of_range("row_ends", value, at_most(width).and(", the width")));
         };
         for (segment, &length) in (1..).zip(held) {
             packed.sources.extend(at..at + length);

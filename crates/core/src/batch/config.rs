@@ -173,14 +173,14 @@ impl BatchConfig {
         }
     }
 
-    /// Failures: `world-size`, `max-batch-size`, `max-tokens` or `max-cost`, `capacity`, `batch-size-multiple`, those of [`Buckets`].
+    /// Failures: `world_size`, `max_batch_size`, `max_tokens` or `max_cost`, `capacity`, `batch_size_multiple`, those of [`Buckets`].
     pub(super) fn check(&self) -> Result<(), Failure> {
         if self.world == 0 || self.world > MAX_WORLD {
-            return Err(Failure::out_of_range("world-size", self.world, range(1, MAX_WORLD)));
+            return Err(Failure::out_of_range("world_size", self.world, range(1, MAX_WORLD)));
         }
         let has_budget = self.strategy == Strategy::Budget || self.strategy == Strategy::Bucket && self.budget > 0;
         if self.max_batch_size == 0 && !has_budget {
-            return Err(Failure::out_of_range("max-batch-size", 0, range(1, u32::MAX)));
+            return Err(Failure::out_of_range("max_batch_size", 0, range(1, u32::MAX)));
         }
         if self.strategy == Strategy::Budget && self.budget == 0 {
             return Err(Failure::out_of_range(self.limit(), 0, range(1, u64::MAX)));
@@ -189,14 +189,14 @@ impl BatchConfig {
             return Err(Failure::out_of_range("capacity", 0, range(1, u32::MAX)));
         }
         if self.multiple == 0 {
-            return Err(Failure::out_of_range("batch-size-multiple", 0, range(1, u32::MAX)));
+            return Err(Failure::out_of_range("batch_size_multiple", 0, range(1, u32::MAX)));
         }
         self.buckets.as_ref().map_or(Ok(()), Buckets::check)
     }
 
     /// The name of the budget: what it limits.
     pub(super) fn limit(&self) -> &'static str {
-        if matches!(self.counting, Counting::Weighted { .. }) { "max-cost" } else { "max-tokens" }
+        if matches!(self.counting, Counting::Weighted { .. }) { "max_cost" } else { "max_tokens" }
     }
 
     /// Whether the steps of a window stay in their order.

@@ -10,21 +10,21 @@ use crate::Failure;
 use crate::base::failure::{only, range, shorten};
 use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::{collect, grow};
-use crate::document::member::{Kind, Member, member};
+use crate::document::member::{Kind, Member};
 use crate::document::state::{self, EPOCH, KIND};
 use crate::document::{numbers, recipe, unsigned_text};
 
 const INDEX: &[Member] = &[
     recipe::SAMEDEAL,
     KIND,
-    member!("fingerprint", Kind::TEXT),
+    Member::new("fingerprint", Kind::TEXT),
     EPOCH,
-    member!("windows", Kind::COUNT),
-    member!("first", Kind::COUNT),
-    member!("steps", Kind::Numbers { most: crate::MAX_EXACT, beside: false }),
-    member!("checksums", Kind::Numbers { most: u64::MAX, beside: false }),
-    member!("metrics", Kind::Numbers { most: u64::MAX, beside: false }),
-    member!("checksum", Kind::TEXT),
+    Member::new("windows", Kind::COUNT),
+    Member::new("first", Kind::COUNT),
+    Member::new("steps", Kind::Numbers { most: crate::MAX_EXACT, beside: false }),
+    Member::new("checksums", Kind::Numbers { most: u64::MAX, beside: false }),
+    Member::new("metrics", Kind::Numbers { most: u64::MAX, beside: false }),
+    Member::new("checksum", Kind::TEXT),
 ];
 
 /// Steps and metrics of some windows of an epoch, one after the other.

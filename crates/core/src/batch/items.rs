@@ -29,8 +29,8 @@ impl Items {
         Self { samples, starts: Vec::new(), lengths }
     }
 
-    /// The items after `too_long`: long ones are cut, left out, or become several items. Failures: `lengths`, `max-length`, `max-tokens`,
-    /// `max-cost`, `out-of-memory`.
+    /// The items after `too_long`: long ones are cut, left out, or become several items. Failures: `lengths`, `max_length`, `max_tokens`,
+    /// `max_cost`, `out-of-memory`.
     pub(super) fn treated(self, config: &BatchConfig, tally: &mut Tally) -> Result<Self, Failure> {
         let most = config.longest();
         let over = self.lengths.iter().filter(|&&length| length > most).count() as u64;
@@ -61,7 +61,7 @@ impl Items {
         }
     }
 
-    /// Whether items that are too long can become others. Failures: `max-length`, `max-tokens`, `max-cost`.
+    /// Whether items that are too long can become others. Failures: `max_length`, `max_tokens`, `max_cost`.
     pub(super) fn check(config: &BatchConfig, how: TooLong) -> Result<(), Failure> {
         match how {
             TooLong::Truncate => check_room(config, config.longest(), "truncate to"),
@@ -70,13 +70,13 @@ impl Items {
         }
     }
 
-    /// Failures: `max-length` (too many parts), `out-of-memory`.
+    /// Failures: `max_length` (too many parts), `out-of-memory`.
     fn split(&self, most: u32) -> Result<Self, Failure> {
         let pieces = |length: u32| length.div_ceil(most).max(1);
         let count: u64 = self.lengths.iter().map(|&length| u64::from(pieces(length))).sum();
         let Some(many) = usize::try_from(count).ok().filter(|_| count < u32::MAX.into()) else {
             let allowed = format!("parts of which a window has fewer than {}", u32::MAX);
-            return Err(Failure::out_of_range("max-length", most, allowed));
+            return Err(Failure::out_of_range("max_length", most, allowed).at("batch.max_length"));
         };
         let parts = (0..self.count()).flat_map(|item| {
             let (sample, start) = self.part(item);
@@ -97,9 +97,9 @@ impl Items {
 
     fn of_parts(count: usize, parts: impl Iterator<Item = (u64, u32, u32)>) -> Result<Self, Failure> {
         let mut items = Self {
-            samples: collect("batch-window", count, [])?,
-            starts: collect("batch-window", count, [])?,
-            lengths: collect("batch-window", count, [])?,
+            samples: collect("batch_window", count, [])?,
+            starts: collect("batch_window", count, [])?,
+            lengths: collect("batch_window", count, [])?,
         };
         for (sample, start, length) in parts {
             items.samples.push(sample);
@@ -132,17 +132,20 @@ impl Items {
 }
 
 /// Whether items have room for a token: samples that are cut to none, or into parts of none, lose all that they hold.
-/// Failures: `max-length`, `max-tokens`, `max-cost`.
+/// Failures: `max_length`, `max_tokens`, `max_cost`.
 fn check_room(config: &BatchConfig, most: u32, why: &str) -> Result<(), Failure> {
     if most > 0 {
         return Ok(());
     }
     if config.max_length == 0 {
-        return Err(Failure::out_of_range("max-length", 0, at_least(1).and(format_args!(", to {why}"))));
+        return Err(
+            Failure::out_of_range("max_length", 0, at_least(1).and(format_args!(", to {why}"))).at("batch.max_length")
+        );
     }
     // One token costs less than 2^34.
     let least = config.cost(1) as u64;
-    Err(Failure::out_of_range(config.limit(), config.budget, at_least(least).and(format_args!(", to {why}"))))
+    let (limit, allowed) = (config.limit(), at_least(least).and(format_args!(", to {why}")));
+    Err(Failure::out_of_range(limit, config.budget, allowed).at(format!("batch.{limit}")))
 }
 
 /// The failure of a sample of more than `most` tokens.

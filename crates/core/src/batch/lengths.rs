@@ -171,12 +171,12 @@ impl Desk {
             return Ok((samples, lengths));
         }
         let Some(room) = usize::try_from(count).ok().filter(|&count| count < u32::MAX as usize) else {
-            return Err(Failure::out_of_memory("batch-window", count, "a smaller window"));
+            return Err(Failure::out_of_memory("batch_window", count, "a smaller window"));
         };
-        let mut samples = collect("batch-window", room, core::iter::repeat_n(0, room))?;
+        let mut samples = collect("batch_window", room, core::iter::repeat_n(0, room))?;
         order.fill(start, 1, &mut samples)?;
         if let Some(held) = lengths.held.get() {
-            let own = collect("batch-window", room, samples.iter().map(|&sample| held[sample as usize]))?;
+            let own = collect("batch_window", room, samples.iter().map(|&sample| held[sample as usize]))?;
             return Ok((samples, own));
         }
         *asked = Some(Asked { positions: (start, count), samples, lengths: None });
@@ -187,7 +187,7 @@ impl Desk {
     pub(super) fn wanted(&self) -> Result<Vec<u64>, Failure> {
         match &*self.0.borrow() {
             Some(Asked { samples, lengths: None, .. }) => {
-                collect("batch-window", samples.len(), samples.iter().copied())
+                collect("batch_window", samples.len(), samples.iter().copied())
             }
             _ => Ok(Vec::new()),
         }

@@ -28,7 +28,7 @@ impl Packs {
         let places = places(sizes, &classes)?;
         // Within a class, items are taken as they came: the shapes of the packs are fixed, their members random.
         let mut next = collect(
-            "batch-window",
+            "batch_window",
             classes.len(),
             classes.iter().scan(0, |at, class| {
                 let first = *at;
@@ -37,8 +37,8 @@ impl Packs {
             }),
         )?;
         let mut packs = Self {
-            items: collect("batch-window", pool.len(), [])?,
-            ends: collect("batch-window", packing.count() as usize, [])?,
+            items: collect("batch_window", pool.len(), [])?,
+            ends: collect("batch_window", packing.count() as usize, [])?,
             bound: packing.bound(),
         };
         for pattern in packing.patterns() {
@@ -91,9 +91,9 @@ impl Packs {
         let held = &self.items[start..];
         let keys = dearest_first(held.len(), held.iter().map(|&item| cost(item)))?;
         let empty = (0..wanted).map(|pack| Reverse((0_u128, pack)));
-        let mut loads = BinaryHeap::from(collect("batch-window", wanted, empty)?);
-        let mut filled = collect("batch-window", wanted, core::iter::repeat_n((0_u64, 0_u32), wanted))?;
-        let mut chosen = collect("batch-window", held.len(), [])?;
+        let mut loads = BinaryHeap::from(collect("batch_window", wanted, empty)?);
+        let mut filled = collect("batch_window", wanted, core::iter::repeat_n((0_u64, 0_u32), wanted))?;
+        let mut chosen = collect("batch_window", held.len(), [])?;
         for &key in &keys {
             let item = held[place_of(key)];
             let Some(Reverse((load, pack))) = loads.pop() else { return Ok(false) };
@@ -112,9 +112,9 @@ impl Packs {
             end += count;
             end
         });
-        let ends = collect("batch-window", wanted, ends)?;
-        let mut next = collect("batch-window", wanted, core::iter::once(start as u32).chain(ends.iter().copied()))?;
-        let sorted = collect("batch-window", held.len(), keys.iter().map(|&key| held[place_of(key)]))?;
+        let ends = collect("batch_window", wanted, ends)?;
+        let mut next = collect("batch_window", wanted, core::iter::once(start as u32).chain(ends.iter().copied()))?;
+        let sorted = collect("batch_window", held.len(), keys.iter().map(|&key| held[place_of(key)]))?;
         for (item, &pack) in sorted.into_iter().zip(&chosen) {
             let next = &mut next[pack as usize];
             self.items[*next as usize] = item;
@@ -128,7 +128,7 @@ impl Packs {
     /// two.
     fn halve(&mut self, first: usize, wanted: usize) -> Result<(), Failure> {
         let there = (first..self.count()).map(|pack| (self.items(pack).len() as u32, Reverse(self.start(pack) as u32)));
-        let mut sizes = BinaryHeap::from(collect("batch-window", wanted, there)?);
+        let mut sizes = BinaryHeap::from(collect("batch_window", wanted, there)?);
         while sizes.len() < wanted {
             let Some((count, Reverse(begin))) = sizes.pop() else { break };
             if count < 2 {
@@ -139,7 +139,7 @@ impl Packs {
             sizes.push((count / 2, Reverse(begin + count.div_ceil(2))));
         }
         let ends = sizes.into_iter().map(|(count, Reverse(begin))| begin + count);
-        let mut ends = collect("batch-window", wanted, ends)?;
+        let mut ends = collect("batch_window", wanted, ends)?;
         sort_short(&mut ends);
         self.replace(first, ends)
     }
@@ -147,7 +147,7 @@ impl Packs {
     /// Puts other ends in the place of those from number `first` on.
     fn replace(&mut self, first: usize, ends: Vec<u32>) -> Result<(), Failure> {
         self.ends.truncate(first);
-        grow("batch-window", ends.len(), &mut self.ends)?;
+        grow("batch_window", ends.len(), &mut self.ends)?;
         self.ends.extend(ends);
         Ok(())
     }
@@ -180,7 +180,7 @@ pub(super) fn steps_of_packs(
     let size = |item: u32| {
         if shape.shared { u64::from(items.length(item)) } else { config.cost(items.length(item)) as u64 }
     };
-    let sizes = collect("batch-window", pool.len(), pool.iter().map(|&item| size(item)))?;
+    let sizes = collect("batch_window", pool.len(), pool.iter().map(|&item| size(item)))?;
     let mut packs = Packs::new(&pool, &sizes, shape)?;
     let bound = packs.bound;
     let world = config.world as usize;
@@ -258,7 +258,7 @@ fn close(
 /// it costs less than 2^96: fewer than 2^32 each, and no more than 2^32 for each of them squared.
 fn dearest_first(count: usize, costs: impl Iterator<Item = u128>) -> Result<Vec<u128>, Failure> {
     let keys = (0_u128..).zip(costs).map(|(place, cost)| (DEAREST - cost.min(DEAREST)) << 32 | place);
-    let mut keys = collect("batch-window", count, keys)?;
+    let mut keys = collect("batch_window", count, keys)?;
     samedeal_bulk::numbers128(&mut keys);
     Ok(keys)
 }

@@ -16,7 +16,7 @@ pub(super) fn in_order(pool: Vec<u32>, rows: u32, steps: &mut Steps, world: u32)
         steps.strided(step, 0)?;
     }
     let rest = chunks.remainder();
-    collect("batch-window", rest.len(), rest.iter().copied())
+    collect("batch_window", rest.len(), rest.iter().copied())
 }
 
 /// Steps of similar lengths: the longest items first, as many for each rank as a batch of the longest has room for.
@@ -37,7 +37,7 @@ pub(super) fn by_length(
         steps.strided(&sorted[at..at + full as usize], 0)?;
         at += full as usize;
     }
-    collect("batch-window", sorted.len() - at, sorted[at..].iter().copied())
+    collect("batch_window", sorted.len() - at, sorted[at..].iter().copied())
 }
 
 /// Steps of one bucket each, as items come, and those of what does not fill one: of all buckets together, in the order in which it came,
@@ -51,7 +51,7 @@ pub(super) fn by_bucket(
 ) -> Result<u64, Failure> {
     // Stable: within a bucket, items stay as they came.
     let mut keys = collect(
-        "batch-window",
+        "batch_window",
         pool.len(),
         (0_u64..).zip(&pool).map(|(place, &item)| u64::from(config.bucket(items.length(item))) << 32 | place),
     )?;
@@ -64,15 +64,15 @@ pub(super) fn by_bucket(
         let full = full_step(rows(first), config.world, &pool);
         let mut chunks = bucket.chunks_exact(full);
         for step in &mut chunks {
-            let step = collect("batch-window", full, step.iter().map(item))?;
+            let step = collect("batch_window", full, step.iter().map(item))?;
             steps.strided(&step, 0)?;
         }
         let rest = chunks.remainder();
         if config.separate {
-            let rest = collect("batch-window", rest.len(), rest.iter().map(item))?;
+            let rest = collect("batch_window", rest.len(), rest.iter().map(item))?;
             dropped += tail(config, items, rest, steps, rows, before)?;
         } else {
-            grow("batch-window", rest.len(), &mut left)?;
+            grow("batch_window", rest.len(), &mut left)?;
             left.extend(rest.iter().map(|key| *key as u32));
         }
     }
@@ -91,7 +91,7 @@ pub(super) fn as_they_come(
     steps: &mut Steps,
 ) -> Result<Vec<u32>, Failure> {
     let world = config.world as usize;
-    let mut ends = collect("batch-window", world, [])?;
+    let mut ends = collect("batch_window", world, [])?;
     let (mut begin, mut first, mut at, mut longest, mut cost) = (0, 0, 0, 0, 0_u128);
     while at < pool.len() || at > first {
         if let Some(&item) = pool.get(at) {
@@ -124,7 +124,7 @@ pub(super) fn as_they_come(
             ends.clear();
         }
     }
-    collect("batch-window", pool.len() - begin, pool[begin..].iter().copied())
+    collect("batch_window", pool.len() - begin, pool[begin..].iter().copied())
 }
 
 /// The steps of items that fill no step of their strategy; how many are left out. Steps before number `first` lend none.
@@ -145,7 +145,7 @@ pub(super) fn tail(
         Tail::EvenSplit if left.len() < world => {
             let spared = if steps.count() > first { steps.spare(world - left.len())? } else { Vec::new() };
             if !has_room(&mut left, spared.len()) {
-                return Err(Failure::out_of_memory("batch-window", spared.len(), "a smaller window"));
+                return Err(Failure::out_of_memory("batch_window", spared.len(), "a smaller window"));
             }
             left.extend(spared);
             steps.strided(&longest_first(items, left)?, 0)?;
@@ -157,9 +157,9 @@ pub(super) fn tail(
         Tail::Duplicate => {
             let there = left.len();
             let full = there.div_ceil(world) * world;
-            let again = collect("batch-window", full - there, left.iter().rev().cycle().copied())?;
+            let again = collect("batch_window", full - there, left.iter().rev().cycle().copied())?;
             if !has_room(&mut left, again.len()) {
-                return Err(Failure::out_of_memory("batch-window", again.len(), "a smaller window"));
+                return Err(Failure::out_of_memory("batch_window", again.len(), "a smaller window"));
             }
             left.extend(again);
             steps.strided(&left, full - there)?;
@@ -208,7 +208,7 @@ fn full_step(rows: u32, world: u32, pool: &[u32]) -> usize {
 
 /// The items, longest first, in the order in which they came among equals.
 fn longest_first(items: &Items, mut pool: Vec<u32>) -> Result<Vec<u32>, Failure> {
-    let mut other = collect("batch-window", pool.len(), core::iter::repeat_n(0, pool.len()))?;
+    let mut other = collect("batch_window", pool.len(), core::iter::repeat_n(0, pool.len()))?;
     samedeal_bulk::longest_first(&mut pool, &mut other, items.lengths());
     Ok(pool)
 }

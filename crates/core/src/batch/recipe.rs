@@ -21,11 +21,11 @@ use crate::base::names::name_of;
 use crate::document::check::Checked;
 use crate::document::fields::{Fields, NOTHING};
 use crate::document::lists::List;
-use crate::document::member::{Default, Kind, Member, Need, is, member, names, place, text};
+use crate::document::member::{Default, Kind, Member, Need, is, names, place, text};
 use crate::document::numbers;
 use crate::document::recipe::{self, VERSION};
 use crate::document::{signed_text, unsigned_text};
-use crate::order::OrderPart;
+use crate::order::{OrderPart, of_order};
 use crate::{Failure, MAX_COUNT, OrderId, deal, order};
 
 const STRATEGIES: [(&str, Strategy); 4 + cfg!(feature = "grown") as usize] = [
@@ -59,12 +59,12 @@ pub(crate) const SECTIONS: &[Member] = &[
     deal::DEAL.of(Kind::Section(DEAL)),
     recipe::STEPS_ELSEWHERE,
     recipe::SPLIT_ELSEWHERE,
-    member!("batch", Kind::Section(BATCH)).or(Default::Empty),
-    member!("shards", Kind::Elsewhere(recipe::OF_READERS)),
+    Member::new("batch", Kind::Section(BATCH)).or(Default::Empty),
+    Member::new("shards", Kind::Elsewhere(recipe::OF_READERS)),
 ];
 
 /// The sections of which a state has those that it goes on with.
-pub(super) const STATE_SECTIONS: &[Member] = &[order::ANY_ORDER, member!("batch", Kind::Section(BATCH))];
+pub(super) const STATE_SECTIONS: &[Member] = &[order::ANY_ORDER, Member::new("batch", Kind::Section(BATCH))];
 
 const HAS_TAIL: &str = "none with batches, which have tail";
 const DEAL: &[Member] = &[
@@ -86,60 +86,60 @@ const WEIGHTED: Need = is("counting", &["weighted"]);
 
 /// In the order of the canonical text.
 pub(super) const BATCH: &[Member] = &[
-    member!("strategy", Kind::Name(const { &names(&STRATEGIES) })).text(text!("How items become batches.")),
-    member!("counting", Kind::Name(const { &names(&COUNTINGS) })).text(text!("How much of the budget an item uses.")),
-    member!("linear", Kind::SHORT).with(place![[WEIGHTED]]).or_number(1).text(text!("Factor of the length in the cost of an item: `linear` * length + `quadratic` * length * length.")),
-    member!("quadratic", Kind::SHORT)
+    Member::new("strategy", Kind::Name(const { &names(&STRATEGIES) })).text(text!("How items become batches.")),
+    Member::new("counting", Kind::Name(const { &names(&COUNTINGS) })).text(text!("How much of the budget an item uses.")),
+    Member::new("linear", Kind::SHORT).with(place![[WEIGHTED]]).or_number(1).text(text!("Factor of the length in the cost of an item: `linear` * length + `quadratic` * length * length.")),
+    Member::new("quadratic", Kind::SHORT)
         .with(place![[WEIGHTED]])
         .or_number(0)
         .text(text!("Factor of the squared length in the cost of an item: `linear` * length + `quadratic` * length * length.")),
-    member!("max_batch_size", Kind::SHORT)
+    Member::new("max_batch_size", Kind::SHORT)
         .text(text!("The most rows of a batch. Without `pack`, a row is one item. 0 means no limit, and is allowed if there is a budget. By default, 1 with `pack`; 0 if there is a budget; else 32.")),
-    member!("max_length", Kind::SHORT).or_number(u32::MAX as u64).text(text!("The most tokens of an item.")),
-    member!("max_tokens", Kind::Natural { least: 1, most: u64::MAX })
+    Member::new("max_length", Kind::SHORT).or_number(u32::MAX as u64).text(text!("The most tokens of an item.")),
+    Member::new("max_tokens", Kind::Natural { least: 1, most: u64::MAX })
         .with(place![[WITH_BUDGET, TOKENS]])
         .text(text!("The budget of a batch, in tokens. By default, `max_batch_size` * `max_length` with `budget`, if both are given; no limit with `bucket`.")),
-    member!("max_cost", Kind::Natural { least: 1, most: u64::MAX })
+    Member::new("max_cost", Kind::Natural { least: 1, most: u64::MAX })
         .with(place![[WITH_BUDGET, WEIGHTED]])
         .text(text!("The budget of a batch, as a cost, in place of `max_tokens`. With the strategy `budget`, it must be given.")),
-    member!("batch_size_multiple", Kind::SHORT_POSITIVE)
+    Member::new("batch_size_multiple", Kind::SHORT_POSITIVE)
         .with(place![[BUCKET], [BUDGET, PADDED]])
         .or_number(1)
         .text(text!("The number of items of a batch is rounded down to a multiple of this, unless it is smaller than this. Not used in the last steps of a window.")),
-    member!("capacity", Kind::SHORT_POSITIVE)
+    Member::new("capacity", Kind::SHORT_POSITIVE)
         .with(place![[PACK]])
         .text(text!("The most tokens of a row; by default, `max_length`, if that is given.")),
-    member!("packing", Kind::Name(const { &names(&PACKINGS) }))
+    Member::new("packing", Kind::Name(const { &names(&PACKINGS) }))
         .with(place![[PACK], [BUDGET, is("counting", &["unpadded", "weighted"])]])
         .text(text!("How much work goes into finding few packs, or few batches.")),
-    member!("bucket_width", Kind::SHORT_POSITIVE).with(place![[BUCKET]]).text(text!("The width w of a bucket, in tokens: lengths 0 to w, w + 1 to 2 w, and so on. By default, 64 buckets that have the same number of tokens each; in a stream, a width of 64.")),
-    member!("boundaries", Kind::SHORT_NUMBERS)
+    Member::new("bucket_width", Kind::SHORT_POSITIVE).with(place![[BUCKET]]).text(text!("The width w of a bucket, in tokens: lengths 0 to w, w + 1 to 2 w, and so on. By default, 64 buckets that have the same number of tokens each; in a stream, a width of 64.")),
+    Member::new("boundaries", Kind::SHORT_NUMBERS)
         .with(place![[BUCKET]])
         .text(text!("The greatest length of each bucket, in tokens, ascending; longer items are in one more bucket.")),
-    member!("quantiles", Kind::from_one(MAX_COUNT))
+    Member::new("quantiles", Kind::from_one(MAX_COUNT))
         .with(place![[BUCKET]])
         .text(text!("The number of buckets. Each gets the same number of items, as far as equal lengths allow.")),
-    member!("separate_buckets", Kind::Flag)
+    Member::new("separate_buckets", Kind::Flag)
         .with(place![[BUCKET]])
         .or(Default::Flag(false))
         .text(text!("Whether every step has items of one bucket alone. Then each bucket ends a window with a step that is not full; else the last items of all buckets make such steps together.")),
-    member!("pad_to_bucket", Kind::Flag)
+    Member::new("pad_to_bucket", Kind::Flag)
         .with(place![[BUCKET]])
         .or(Default::Flag(false))
         .text(text!("Whether rows are padded to the greatest length of the bucket, so that there are few shapes; else to the longest item of the batch.")),
-    member!("batch_window", Kind::SHORT)
+    Member::new("batch_window", Kind::SHORT)
         .with(place![[is("strategy", &["budget", "bucket", "pack"])]])
         .text(text!("The number of samples of a window, which are planned together. A window should have the samples of many steps: it ends with a step that is not full. With 0, the default is used, and the steps of a window are not shuffled; with `budget`, items are also taken as they come. By default, the samples of 128 steps of average batches: 8,192 or more, and 2^22 or fewer if that is enough for 8 steps; with `separate_buckets`, of 32 steps for each bucket, if that is more. In a stream without `mean_length`, 2,048 for each rank: 8,192 or more, and 2^22 or fewer.")),
-    member!("mean_length", Kind::SHORT_POSITIVE)
+    Member::new("mean_length", Kind::SHORT_POSITIVE)
         .with(place![[is("strategy", &["budget", "bucket", "pack"])]])
         .text(text!("The tokens of an average sample, from which the default window follows. By default, it follows from the lengths of 16,384 samples.")),
-    member!("too_long", Kind::Name(const { &names(&TOO_LONG) }))
+    Member::new("too_long", Kind::Name(const { &names(&TOO_LONG) }))
         .text(text!("What happens to a sample that is longer than `max_length`, or too long for the budget or for a row.")),
-    member!("tail", Kind::Name(const { &names(&TAILS) }))
+    Member::new("tail", Kind::Name(const { &names(&TAILS) }))
         .text(text!("What happens to the items of each window that do not fill a step.")),
-    member!("lengths", Kind::Lengths).text(text!("The length of every sample, in tokens; or the hash of the lengths of up to 16,384 samples.")),
+    Member::new("lengths", Kind::Lengths).text(text!("The length of every sample, in tokens; or the hash of the lengths of up to 16,384 samples.")),
     #[cfg(feature = "grown")]
-    member!("latest_epoch", Kind::LONG).or_number(LATEST_EPOCH),
+    Member::new("latest_epoch", Kind::LONG).or_number(LATEST_EPOCH),
 ];
 
 /// The default of a member that came later.
@@ -147,7 +147,7 @@ pub(super) const BATCH: &[Member] = &[
 pub(super) const LATEST_EPOCH: u64 = 99;
 
 /// The ways to say which lengths are a bucket.
-const BUCKETS: [&str; 3] = ["bucket-width", "boundaries", "quantiles"];
+const BUCKETS: [&str; 3] = ["bucket_width", "boundaries", "quantiles"];
 
 /// Everything that decides the batches of every epoch: the order, the world size, how samples become batches, and their lengths. It
 /// says nothing of an epoch, or of how far anything was read.
@@ -198,17 +198,18 @@ impl BatchRecipe {
     /// field; `out-of-memory`.
     #[inline(never)]
     pub fn read(text: &str, num_lengths: Option<u64>, lists: &[List]) -> Result<Self, Failure> {
-        let fields = recipe::fields(text, SECTIONS, lists)?;
-        let order = fields.section("order");
-        let (id, part) = order_of(order, lists)?;
-        let deal = fields.section("deal").check(&[], &[])?;
-        let batch = fields.section("batch").check(lists, &[])?;
-        let seed = part.as_ref().map_or(order.integer("seed"), |part| part.seed);
-        let config = BatchConfig { seed, order: id, world: deal.short("world-size"), ..options(&batch)? };
-        config.check()?;
-        let samples = part.as_ref().map(|part| part.samples).or_else(|| order.count("samples"));
-        let lengths = Lengths::chosen(batch.numbers("lengths"), num_lengths, samples)?;
-        Self::of_order(config, part, lengths)
+        recipe::read(text, SECTIONS, lists, |fields| {
+            let order = fields.section("order");
+            let (id, part) = order_of(order, lists).map_err(of_order)?;
+            let deal = fields.check_section("deal", &[])?;
+            let batch = fields.check_section("batch", lists)?;
+            let seed = part.as_ref().map_or(order.integer("seed"), |part| part.seed);
+            let config = BatchConfig { seed, order: id, world: deal.short("world_size"), ..options(&batch)? };
+            config.check()?;
+            let samples = part.as_ref().map(|part| part.samples).or_else(|| order.count("samples"));
+            let lengths = Lengths::chosen(batch.numbers("lengths"), num_lengths, samples)?;
+            Self::of_order(config, part, lengths)
+        })
     }
 
     /// Reads a recipe and gives it all lengths at once. Failures: as `read`, and `lengths` that are not those of the document.
@@ -344,13 +345,13 @@ pub(super) fn written(config: &BatchConfig) -> String {
         number(&mut text, "max_length", (*max_length).into());
     }
     let given = [("strategy", strategy.name()), ("counting", counting_name(*counting))];
-    let used = |field| BATCH.iter().any(|member| member.field == field && NOTHING.fits(member, &given));
-    for member in ["max-tokens", "max-cost"] {
+    let used = |field| BATCH.iter().any(|member| member.name == field && NOTHING.fits(member, &given));
+    for member in ["max_tokens", "max_cost"] {
         if used(member) && *budget > 0 {
-            number(&mut text, &member.replace('-', "_"), *budget);
+            number(&mut text, member, *budget);
         }
     }
-    if used("batch-size-multiple") {
+    if used("batch_size_multiple") {
         number(&mut text, "batch_size_multiple", (*multiple).into());
     }
     if used("capacity") {
@@ -368,15 +369,15 @@ pub(super) fn written(config: &BatchConfig) -> String {
         }
         None => {}
     }
-    if used("separate-buckets") {
+    if used("separate_buckets") {
         text += &format!(",\"separate_buckets\":{separate},\"pad_to_bucket\":{pad_to_bucket}");
     }
     if let Some(window) = window
-        && used("batch-window")
+        && used("batch_window")
     {
         number(&mut text, "batch_window", (*window).into());
     }
-    if *mean_length > 0 && used("mean-length") {
+    if *mean_length > 0 && used("mean_length") {
         number(&mut text, "mean_length", (*mean_length).into());
     }
     name(&mut text, "too_long", name_of(too_long, &TOO_LONG));
@@ -406,7 +407,7 @@ fn counting_name(counting: Counting) -> &'static str {
 fn order_of(fields: &Fields, lists: &[List]) -> Result<(OrderId, Option<OrderPart>), Failure> {
     let by_default = if fields.has("sizes") { OrderId::Sharded } else { OrderId::Feistel };
     let named = |name| OrderId::of_any_name(name, fields, lists, &[OrderId::Sharded]);
-    let id = fields.text("order").map_or(Ok(by_default), named)?;
+    let id = fields.text("name").map_or(Ok(by_default), named)?;
     let own = lists.iter().filter(|(name, _)| *name != "boundaries").copied();
     let lists: Vec<List> = collect("lists", lists.len(), own)?;
     if id == OrderId::Sharded || id.is_composed() {
@@ -425,13 +426,13 @@ pub(super) fn options(fields: &Checked) -> Result<BatchConfig, Failure> {
         (*linear, *quadratic) = (fields.short("linear"), fields.short("quadratic"));
     }
     #[cfg(feature = "grown")]
-    if let Some(latest @ 100..) = fields.count("latest-epoch") {
-        return Err(Failure::too_late("latest-epoch", latest, range(0, 99)));
+    if let Some(latest @ 100..) = fields.count("latest_epoch") {
+        return Err(Failure::too_late("latest_epoch", latest, range(0, 99)));
     }
-    let most_rows = fields.given_short("max-batch-size");
-    let longest = fields.given_short("max-length");
+    let most_rows = fields.given_short("max_batch_size");
+    let longest = fields.given_short("max_length");
     let is_weighted = matches!(counting, Counting::Weighted { .. });
-    let limit = if is_weighted { "max-cost" } else { "max-tokens" };
+    let limit = if is_weighted { "max_cost" } else { "max_tokens" };
     let budget = match (fields.count(limit), most_rows, longest) {
         (Some(budget), ..) => budget,
         (None, Some(rows @ 1..), Some(longest)) if strategy == Strategy::Budget && !is_weighted => {
@@ -457,21 +458,21 @@ pub(super) fn options(fields: &Checked) -> Result<BatchConfig, Failure> {
     };
     Ok(BatchConfig {
         max_batch_size: most_rows.unwrap_or(usual_rows),
-        max_length: fields.short("max-length"),
+        max_length: fields.short("max_length"),
         budget,
         counting,
-        multiple: fields.short("batch-size-multiple"),
+        multiple: fields.short("batch_size_multiple"),
         capacity,
         packing: fields.named("packing", &PACKINGS),
         buckets: buckets(fields)?,
-        separate: fields.is("separate-buckets"),
-        pad_to_bucket: fields.is("pad-to-bucket"),
-        window: fields.given_short("batch-window"),
-        mean_length: fields.given_short("mean-length").unwrap_or(0),
-        too_long: fields.named("too-long", &TOO_LONG),
+        separate: fields.is("separate_buckets"),
+        pad_to_bucket: fields.is("pad_to_bucket"),
+        window: fields.given_short("batch_window"),
+        mean_length: fields.given_short("mean_length").unwrap_or(0),
+        too_long: fields.named("too_long", &TOO_LONG),
         tail: fields.named("tail", &TAILS),
         #[cfg(feature = "grown")]
-        latest_epoch: fields.number("latest-epoch"),
+        latest_epoch: fields.number("latest_epoch"),
         ..BatchConfig::new(Vec::new(), strategy)
     })
 }
@@ -484,7 +485,7 @@ fn buckets(fields: &Checked) -> Result<Option<Buckets>, Failure> {
         let value = fields.shown(first).unwrap_or_else(|| numbers::counted(fields.found(first)));
         return Err(Failure::contradiction(first, value, format!("none, where {} is given", second.replace('-', "_"))));
     }
-    if let Some(width) = fields.given_short("bucket-width") {
+    if let Some(width) = fields.given_short("bucket_width") {
         return Ok(Some(Buckets::Width(width)));
     }
     if let Some(count) = fields.given_short("quantiles") {

@@ -11,8 +11,8 @@ use super::recipe::{BATCH, BatchRecipe, STATE_SECTIONS, options, written};
 use super::rules::Rules;
 use crate::base::failure::{at_most, only, range};
 use crate::base::memory::collect;
-use crate::document::fields::{self, Fields};
-use crate::document::member::{Kind, Member, member};
+use crate::document::fields::{self, Fields, element};
+use crate::document::member::{Kind, Member};
 use crate::document::state::{self, AS_IN_STATE, CONSUMED, EPOCH, KIND, MAX_SEGMENTS, history_of, recipe_of};
 use crate::document::{numbers, recipe, unsigned_text};
 use crate::{Failure, MAX_EXACT};
@@ -24,16 +24,16 @@ const STATE: &[Member] = &[
     EPOCH,
     CONSUMED,
     history_of(SEGMENT),
-    member!("window", Kind::COUNT),
-    member!("checksum", Kind::LONG),
+    Member::new("window", Kind::COUNT),
+    Member::new("checksum", Kind::LONG),
 ];
 const SEGMENT: &[Member] = &[
-    member!("world_size", Kind::from_one(MAX_WORLD)),
-    member!("steps", Kind::POSITIVE),
-    member!("batch", Kind::Section(BATCH)),
+    Member::new("world_size", Kind::from_one(MAX_WORLD)),
+    Member::new("steps", Kind::POSITIVE),
+    Member::new("batch", Kind::Section(BATCH)),
 ];
 /// The member that stays where other options are allowed: the lengths.
-const LENGTHS: &[Member] = &[member!("lengths", Kind::Lengths)];
+const LENGTHS: &[Member] = &[Member::new("lengths", Kind::Lengths)];
 const AS_PLANNED: &str =
     "as in the state; to use another value, plan the rest of the epoch anew (replan), or begin a new epoch";
 const AS_THE_LENGTHS: &str = "as in the state: other options are of the same samples";
@@ -99,17 +99,19 @@ impl Batcher {
         let recipe = self.recipe();
         let here = recipe.options_text();
         // Segments without options have those of the state.
-        let then = if anew { written(&options_of(of.section("batch"))?) } else { here.clone() };
+        let then = if anew { written(&options_before(of)?) } else { here.clone() };
         let mut history: Vec<Past> = collect("history", segments.len(), [])?;
-        for segment in segments {
-            let checked = segment.check(&[], &[])?;
-            let (world, steps) = (checked.short("world-size"), segment.number("steps"));
-            let own = segment.given_section("batch").map(options_of).transpose()?;
+        for (index, segment) in segments.iter().enumerate() {
+            let within = |failure: Failure| failure.under(&element("history", index), segment.known);
+            let checked = segment.check(&[], &[]).map_err(within)?;
+            let (world, steps) = (checked.short("world_size"), segment.number("steps"));
+            let own = segment.given_section("batch").map(options_of).transpose();
+            let own = own.map_err(|failure| within(failure.under("batch", BATCH)))?;
             let text = own.as_ref().map_or_else(|| then.clone(), written);
             let other = if text == here {
                 None
             } else {
-                let options = own.map_or_else(|| options_of(of.section("batch")), Ok)?;
+                let options = own.map_or_else(|| options_before(of), Ok)?;
                 Some((Rc::from(text), rules(recipe, options, world)?))
             };
             match history.last_mut() {
@@ -147,10 +149,16 @@ impl Batcher {
             None => fields::compare(&here, of, &STATE_SECTIONS[..1], AS_IN_STATE)?,
         }
         if anew {
-            return fields::compare(here.section("batch"), of.section("batch"), LENGTHS, AS_THE_LENGTHS);
+            let same = fields::compare(here.section("batch"), of.section("batch"), LENGTHS, AS_THE_LENGTHS);
+            return same.map_err(|failure| failure.under("batch", LENGTHS));
         }
         fields::compare(&here, of, &STATE_SECTIONS[1..], AS_PLANNED)
     }
+}
+
+/// The options of the recipe of a state.
+fn options_before(recipe: &Fields) -> Result<BatchConfig, Failure> {
+    options_of(recipe.section("batch")).map_err(|failure| failure.under("recipe.batch", BATCH))
 }
 
 /// Failures: `history`.

@@ -86,7 +86,7 @@ impl Steps {
     }
 
     fn full(&self) -> Failure {
-        Failure::out_of_memory("batch-window", self.items.len(), "a smaller window")
+        Failure::out_of_memory("batch_window", self.items.len(), "a smaller window")
     }
 
     /// Takes items out of the last step, as many as `wanted` or as it can spare: the last one of the largest batch, the first
@@ -102,7 +102,7 @@ impl Steps {
         )?;
         let first_row = start(&self.batch_ends, batches);
         let first_item = self.first_item(first_row);
-        let held = collect("batch-window", self.items.len() - first_item, self.items[first_item..].iter().copied())?;
+        let held = collect("batch_window", self.items.len() - first_item, self.items[first_item..].iter().copied())?;
         let ends = collect(
             "world",
             self.world,
@@ -134,7 +134,7 @@ impl Steps {
 
     /// Puts the steps into a random order.
     pub(super) fn shuffle(&mut self, words: &mut Words) -> Result<(), Failure> {
-        self.shuffled = collect("batch-window", self.count(), 0..self.count() as u32)?;
+        self.shuffled = collect("batch_window", self.count(), 0..self.count() as u32)?;
         shuffle(&mut self.shuffled, words);
         Ok(())
     }

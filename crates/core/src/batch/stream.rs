@@ -42,15 +42,15 @@ impl BatchStream {
     }
 
     /// A stream that gives the batches of a rank in an epoch. The lengths of the recipe are not looked at, nor is the name of its order.
-    /// Failures: `quantiles` (lengths are not known), `batch-window` (0 to 2^24), `rank`.
+    /// Failures: `quantiles` (lengths are not known), `batch_window` (0 to 2^24), `rank`.
     pub fn new(recipe: &BatchRecipe, epoch: u64, rank: u32) -> Result<Self, Failure> {
         let config = recipe.config();
         if let Some(Buckets::Quantiles(count)) = config.buckets {
             let allowed = "a width or boundaries, where lengths are not known";
-            return Err(Failure::contradiction("quantiles", count, allowed));
+            return Err(Failure::contradiction("quantiles", count, allowed).at("batch.quantiles"));
         }
         if let Some(window) = config.window.filter(|&window| window > MAX_WINDOW) {
-            return Err(Failure::out_of_range("batch-window", window, range(0, MAX_WINDOW)));
+            return Err(Failure::out_of_range("batch_window", window, range(0, MAX_WINDOW)).at("batch.batch_window"));
         }
         if rank >= config.world {
             return Err(Failure::out_of_range("rank", rank, range(0, config.world - 1)));
@@ -105,7 +105,7 @@ impl BatchStream {
         self.ended = true;
     }
 
-    /// The next batches, those of one window that has any; none if no window is complete. Failures: `out-of-memory`, `max-length`; what
+    /// The next batches, those of one window that has any; none if no window is complete. Failures: `out-of-memory`, `max_length`; what
     /// waits still does.
     pub fn take(&mut self) -> Result<Option<Run>, Failure> {
         loop {
@@ -139,8 +139,8 @@ impl BatchStream {
     /// Makes a window of the first `count` that wait.
     fn plan(&mut self, count: usize) -> Result<Run, Failure> {
         let taken = self.start..self.start + count;
-        let samples = collect("batch-window", count, self.samples[taken.clone()].iter().copied())?;
-        let lengths = collect("batch-window", count, self.lengths[taken].iter().copied())?;
+        let samples = collect("batch_window", count, self.samples[taken.clone()].iter().copied())?;
+        let lengths = collect("batch_window", count, self.lengths[taken].iter().copied())?;
         let mut tally = Tally::default();
         let items = Items::new(samples, lengths).treated(&self.rules, &mut tally)?;
         let Planned { steps, dropped, packs_bound } = plan_window(&self.rules, self.epoch, &items, self.position)?;

@@ -76,14 +76,14 @@ fn singles(config: &BatchConfig, items: &Items) -> Result<(Vec<u32>, Vec<u32>), 
     let is_alone = |&item: &u32| items.length(item) > most;
     let count = if most == u32::MAX { 0 } else { (0..items.count()).filter(is_alone).count() };
     if count == 0 {
-        return Ok((Vec::new(), collect("batch-window", all, 0..items.count())?));
+        return Ok((Vec::new(), collect("batch_window", all, 0..items.count())?));
     }
     // One number for each item, so that the longest comes first, and of equal ones the first. A sort of a type of its own would be 6 kB more.
     let key = |item: u32| u64::from(!items.length(item)) << 32 | u64::from(item);
-    let mut keys = collect("batch-window", count, (0..items.count()).filter(is_alone).map(key))?;
+    let mut keys = collect("batch_window", count, (0..items.count()).filter(is_alone).map(key))?;
     keys.sort_unstable();
-    let alone = collect("batch-window", count, keys.into_iter().map(|key| key as u32))?;
-    let pool = collect("batch-window", all - count, (0..items.count()).filter(|item| !is_alone(item)))?;
+    let alone = collect("batch_window", count, keys.into_iter().map(|key| key as u32))?;
+    let pool = collect("batch_window", all - count, (0..items.count()).filter(|item| !is_alone(item)))?;
     Ok((alone, pool))
 }
 
@@ -101,7 +101,7 @@ fn steps_of_singles(config: &BatchConfig, alone: Vec<u32>, steps: &mut Steps) ->
         Tail::Keep | Tail::EvenSplit => steps.strided(rest, 0)?,
         Tail::Duplicate => {
             let again = rest.iter().rev().copied().cycle();
-            let full = collect("batch-window", world, rest.iter().copied().chain(again))?;
+            let full = collect("batch_window", world, rest.iter().copied().chain(again))?;
             steps.strided(&full, world - rest.len())?;
         }
     }

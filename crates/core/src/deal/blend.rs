@@ -58,16 +58,20 @@ impl Sampler {
         collect("sources", count, (0..count as u32).map(|source| blend.bound(source)))
     }
 
-    /// The source of a sample, and its index there. Failures: `order` (no blend), `sample`, `index-space`.
+    /// The source of a sample, and its index there. Failures: `order` (no blend), `sample`, `index_space`.
     pub fn source_of(&self, sample: u64) -> Result<(u32, u64), Failure> {
         let blend = self.blend()?;
         check_below("sample", sample, self.config.samples)?;
         let allowed = "joined: several sources may have a sample of a shared dataset";
-        blend.source_of(sample).ok_or_else(|| Failure::contradiction("index-space", "shared", allowed))
+        blend
+            .source_of(sample)
+            .ok_or_else(|| Failure::contradiction("index_space", "shared", allowed).at("order.index_space"))
     }
 
     fn blend(&self) -> Result<&dyn Sources, Failure> {
         let allowed = "blend or blend-exact, where sources are asked for";
-        self.part.as_blend().ok_or_else(|| Failure::contradiction("order", self.config.order.name(), allowed))
+        self.part
+            .as_blend()
+            .ok_or_else(|| Failure::contradiction("name", self.config.order.name(), allowed).at("order.name"))
     }
 }

@@ -118,7 +118,7 @@ impl Deal {
         unit: u32,
     ) -> Result<Self, Failure> {
         if world_size == 0 {
-            return Err(Failure::out_of_range("world-size", 0, range(1, u32::MAX)));
+            return Err(Failure::out_of_range("world_size", 0, range(1, u32::MAX)));
         }
         if !(1..=MAX_UNIT).contains(&unit) {
             return Err(Failure::out_of_range("unit", unit, range(1, MAX_UNIT)));
@@ -232,7 +232,7 @@ impl Deal {
         }
         if self.layout == Layout::Contiguous && self.world_size > 1 {
             let allowed = known(["strided", "rotated"]).and(", within an epoch");
-            return Err(Failure::contradiction("layout", "contiguous", allowed));
+            return Err(Failure::contradiction("layout", "contiguous", allowed).at("deal.layout"));
         }
         if !taken.is_multiple_of(self.unit()) {
             let allowed = format!(

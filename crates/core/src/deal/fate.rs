@@ -28,7 +28,7 @@ pub struct Fate {
 
 impl Sampler {
     /// What became of a sample once every rank has taken so many of its samples, or all that it has, and what is to come. Failures:
-    /// `sample`, `batch-size`, `taken`, `layout`.
+    /// `sample`, `batch_size`, `taken`, `layout`.
     pub fn fate(&self, sample: u64, batch_size: u32, taken: u64) -> Result<Fate, Failure> {
         check_below("sample", sample, self.config.samples)?;
         check_batch_size(batch_size)?;

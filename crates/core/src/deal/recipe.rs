@@ -12,7 +12,7 @@ use alloc::string::String;
 use super::dealt::{LAYOUTS, MAX_UNIT, REMAINDERS};
 use crate::document::fields::Fields;
 use crate::document::lists::List;
-use crate::document::member::{Default, Kind, Member, member, names, text};
+use crate::document::member::{Default, Kind, Member, names, text};
 use crate::document::recipe::{self, OF_READERS, OF_STREAMS, VERSION};
 use crate::order::{ANY_ORDER, OrderPart};
 use crate::{Config, Failure, Layout, Remainder, Sampler};
@@ -23,28 +23,31 @@ pub(crate) const SECTIONS: &[Member] = &[
     DEAL,
     recipe::STEPS_ELSEWHERE,
     recipe::SPLIT_ELSEWHERE,
-    member!("shards", Kind::Elsewhere("none in the recipe of a sampler: whole shards belong to plans and to readers")),
-    member!("batch", Kind::Elsewhere("none in the recipe of a sampler: a recipe of batches makes batches")),
+    Member::new(
+        "shards",
+        Kind::Elsewhere("none in the recipe of a sampler: whole shards belong to plans and to readers"),
+    ),
+    Member::new("batch", Kind::Elsewhere("none in the recipe of a sampler: a recipe of batches makes batches")),
 ];
 
 /// The deal of single positions to ranks.
-pub(crate) const DEAL: Member = member!("deal", Kind::Section(MEMBERS)).or(Default::Empty);
+pub(crate) const DEAL: Member = Member::new("deal", Kind::Section(MEMBERS)).or(Default::Empty);
 
 pub(crate) const WORLD_SIZE: Member =
-    member!("world_size", Kind::SHORT_POSITIVE).or_number(1).text(text!("Number of ranks."));
+    Member::new("world_size", Kind::SHORT_POSITIVE).or_number(1).text(text!("Number of ranks."));
 pub(crate) const WORKERS: Member =
-    member!("workers", Kind::SHORT_POSITIVE).or_number(1).text(text!("Number of loader workers of each rank."));
-pub(crate) const REMAINDER: Member = member!("remainder", Kind::Name(const { &names(&REMAINDERS) })).text(text!(
+    Member::new("workers", Kind::SHORT_POSITIVE).or_number(1).text(text!("Number of loader workers of each rank."));
+pub(crate) const REMAINDER: Member = Member::new("remainder", Kind::Name(const { &names(&REMAINDERS) })).text(text!(
     "What happens if the number of ranks (in a reading: of readers) does not divide the number of positions."
 ));
-pub(crate) const LAYOUT: Member = member!("layout", Kind::Name(const { &names(&LAYOUTS) })).text(text!(
+pub(crate) const LAYOUT: Member = Member::new("layout", Kind::Name(const { &names(&LAYOUTS) })).text(text!(
     "Which positions belong to a rank; by default `rotated` if an epoch can have a sample twice, else `strided`."
 ));
-pub(crate) const UNIT: Member = member!("unit", Kind::from_one(MAX_UNIT))
+pub(crate) const UNIT: Member = Member::new("unit", Kind::from_one(MAX_UNIT))
     .or_number(1)
     .text(text!("How many neighbouring positions always go to the same rank."));
 pub(crate) const READERS: Member =
-    member!("readers", Kind::SHORT_POSITIVE).or_number(1).text(text!("Number of readers."));
+    Member::new("readers", Kind::SHORT_POSITIVE).or_number(1).text(text!("Number of readers."));
 const MEMBERS: &[Member] =
     &[WORLD_SIZE, REMAINDER, LAYOUT, UNIT, WORKERS.elsewhere(OF_READERS), READERS.elsewhere(OF_STREAMS)];
 
@@ -72,21 +75,22 @@ pub struct Recipe {
 
 impl Recipe {
     /// Reads a document, and the lists that it has as a hash alone, or not at all. Failures: `recipe` (no JSON object, or more than
-    /// 2^24 bytes), `recipe-member`, `order-member` or `deal-member` (an unknown one), `lists` (an unknown name), or any field.
+    /// 2^24 bytes), an unknown member, `lists` (an unknown name), or any field.
     #[inline(never)]
     pub fn read(text: &str, lists: &[List]) -> Result<Self, Failure> {
-        let fields = recipe::fields(text, SECTIONS, lists)?;
-        let order = OrderPart::of_recipe(&fields, lists)?;
-        let deal = fields.section("deal").check(&[], &[])?;
-        let made = Self {
-            world_size: deal.short("world-size"),
-            remainder: deal.named("remainder", &REMAINDERS),
-            layout: layout(&deal, &order),
-            unit: deal.short("unit"),
-            order: Rc::new(order),
-        };
-        made.config(0, 0).deal(made.order.length(0)?)?;
-        Ok(made)
+        recipe::read(text, SECTIONS, lists, |fields| {
+            let order = OrderPart::of_recipe(fields, lists)?;
+            let deal = fields.check_section("deal", &[])?;
+            let made = Self {
+                world_size: deal.short("world_size"),
+                remainder: deal.named("remainder", &REMAINDERS),
+                layout: layout(&deal, &order),
+                unit: deal.short("unit"),
+                order: Rc::new(order),
+            };
+            made.config(0, 0).deal(made.order.length(0)?)?;
+            Ok(made)
+        })
     }
 
     /// The recipe of a configuration, whose fields were checked.

@@ -45,7 +45,7 @@ impl Sampler {
 
     /// A round: the positions that have the windows of one number in all lanes, of which this rank has some, from some
     /// lanes. The spans are those windows, lane by lane, in the order in which they are stored; then those of the
-    /// padding, sample by sample. Failures: `order` (not `sharded`), `layout`, `unit`, `number`, `shuffle-window` (more than 2^20
+    /// padding, sample by sample. Failures: `order` (not `sharded`), `layout`, `unit`, `number`, `shuffle_window` (more than 2^20
     /// spans), `out-of-memory`.
     pub fn round(&self, number: u64) -> Result<Round, Failure> {
         let (sharding, first, stride) = self.lanes_in_turn()?;
@@ -86,22 +86,23 @@ impl Sampler {
         let Some(sharding) = self.sharding() else { return Err(self.not_sharded()) };
         if self.config.layout == Layout::Rotated {
             let allowed = "strided or contiguous: a rank whose positions are rotated has no lanes of its own";
-            return Err(Failure::contradiction("layout", "rotated", allowed));
+            return Err(Failure::contradiction("layout", "rotated", allowed).at("deal.layout"));
         }
         match self.deal.run() {
             Some((first, stride)) if self.config.unit == 1 => Ok((sharding, first, stride)),
             _ => {
                 let allowed = only(1).and(", where rounds are asked for");
-                Err(Failure::contradiction("unit", self.config.unit, allowed))
+                Err(Failure::contradiction("unit", self.config.unit, allowed).at("deal.unit"))
             }
         }
     }
 
     fn not_sharded(&self) -> Failure {
         Failure::contradiction(
-            "order",
+            "name",
             self.config.order.name(),
             only("sharded").and(", where rounds or shards are asked for"),
         )
+        .at("order.name")
     }
 }

@@ -158,26 +158,26 @@ impl Sampler {
         self.deal.of_rank(self.deal.fullest()).num_samples()
     }
 
-    /// How many batches this rank gets: rounded down with `drop_last`, else up. Failures: `batch-size`.
+    /// How many batches this rank gets: rounded down with `drop_last`, else up. Failures: `batch_size`.
     pub fn num_batches(&self, batch_size: u32, drop_last: bool) -> Result<u64, Failure> {
         let size = check_batch_size(batch_size)?;
         Ok(if drop_last { self.num_samples() / size } else { self.num_samples().div_ceil(size) })
     }
 
-    /// Batch number `batch` of this rank. Failures: `batch-size`, `batch`, `samples`.
+    /// Batch number `batch` of this rank. Failures: `batch_size`, `batch`, `samples`.
     pub fn batch<T: Index>(&self, batch: u64, batch_size: u32, drop_last: bool) -> Result<Vec<T>, Failure> {
         let batches = self.num_batches(batch_size, drop_last)?;
         check_below("batch", batch, batches)?;
         let start = batch * u64::from(batch_size);
         let count = u64::from(batch_size).min(self.num_samples() - start);
         if count > u64::from(MAX_COUNT) {
-            return Err(Failure::out_of_range("batch-size", batch_size, range(1, MAX_COUNT).and(" in one piece")));
+            return Err(Failure::out_of_range("batch_size", batch_size, range(1, MAX_COUNT).and(" in one piece")));
         }
         self.check_width::<T>()?;
-        self.window(start, count as u32, ("batch-size", batch_size))
+        self.window(start, count as u32, ("batch_size", batch_size))
     }
 
-    /// Batch number `batch` of neighbouring ranks, one after the other, and how many samples each of them has. Failures: `batch-size`, `batch`,
+    /// Batch number `batch` of neighbouring ranks, one after the other, and how many samples each of them has. Failures: `batch_size`, `batch`,
     /// `first`, `count`, `samples`.
     pub fn step(
         &self,
@@ -226,7 +226,7 @@ impl Sampler {
     }
 
     /// Where in this deal a sample is seen first; none if it is dropped, or was dealt before. Failures: `sample`,
-    /// `batch-size`.
+    /// `batch_size`.
     pub fn locate(&self, sample: u64, batch_size: u32) -> Result<Option<Place>, Failure> {
         check_below("sample", sample, self.config.samples)?;
         check_batch_size(batch_size)?;
@@ -234,7 +234,7 @@ impl Sampler {
         Ok(found.map(|position| self.deal.place(position, batch_size)))
     }
 
-    /// `locate` for each of these samples; one pass over a table, if the order has one. Failures: `samples` (too many), `sample`, `batch-size`.
+    /// `locate` for each of these samples; one pass over a table, if the order has one. Failures: `samples` (too many), `sample`, `batch_size`.
     pub fn locate_all(&self, samples: &[u64], batch_size: u32) -> Result<Vec<Option<Place>>, Failure> {
         check_count("samples", samples.len(), "numbers")?;
         for &sample in samples {
@@ -255,7 +255,7 @@ impl Sampler {
         Ok(found)
     }
 
-    /// Where in this deal a sample is seen first from a global position on. Failures: `sample`, `position`, `batch-size`.
+    /// Where in this deal a sample is seen first from a global position on. Failures: `sample`, `position`, `batch_size`.
     pub fn locate_from(&self, sample: u64, position: u64, batch_size: u32) -> Result<Option<Place>, Failure> {
         check_below("sample", sample, self.config.samples)?;
         let (first, end) = (self.deal.consumed(), self.deal.end());
@@ -293,7 +293,7 @@ impl Sampler {
         Ok(found.filter(|&position| position < end))
     }
 
-    /// Which rank sees a global position, and when. Failures: `position`, `batch-size`.
+    /// Which rank sees a global position, and when. Failures: `position`, `batch_size`.
     pub fn place_of(&self, position: u64, batch_size: u32) -> Result<Place, Failure> {
         self.check_position(position)?;
         check_batch_size(batch_size)?;
@@ -367,7 +367,7 @@ impl Sampler {
         let most = 1 << (8 * size_of::<T>()).min(53);
         if self.config.samples > most {
             let allowed = range(0, most).and(" in windows of 32-bit numbers");
-            return Err(Failure::out_of_range("samples", self.config.samples, allowed));
+            return Err(Failure::out_of_range("samples", self.config.samples, allowed).at("order.samples"));
         }
         Ok(())
     }
@@ -383,7 +383,7 @@ impl Sampler {
 
 pub(super) fn check_batch_size(batch_size: u32) -> Result<u64, Failure> {
     if batch_size == 0 {
-        return Err(Failure::out_of_range("batch-size", 0, range(1, u32::MAX)));
+        return Err(Failure::out_of_range("batch_size", 0, range(1, u32::MAX)));
     }
     Ok(u64::from(batch_size))
 }

@@ -26,7 +26,7 @@ pub(crate) struct SamplerState<'a> {
 /// Failures: `state`.
 pub(crate) fn positions_of(state: &Fields, text: &str, kind: &str) -> Result<Option<u64>, Failure> {
     let order = state.section("recipe").section("order");
-    let is_composed = COMPOSED_MEMBERS.iter().any(|key| order.has(key.field));
+    let is_composed = COMPOSED_MEMBERS.iter().any(|key| order.has(key.name));
     match state.count("positions") {
         Some(positions @ ..=MAX_EXACT) if is_composed => Ok(Some(positions)),
         None if !is_composed => Ok(None),

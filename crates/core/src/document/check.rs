@@ -3,10 +3,10 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::fields::{Fields, Value};
+use super::fields::{Fields, Value, element};
 use super::json::unsigned;
 use super::lists::{List, beside};
-use super::member::{Default, Kind, Member, Need, joined, words};
+use super::member::{Default, Kind, Member, Need, decider, joined, words};
 use super::numbers::{self, Chosen};
 use crate::Failure;
 use crate::base::failure::{at_most, range, shorten};
@@ -57,14 +57,14 @@ impl<'a> Fields<'a> {
         let mut checked = Checked { fields: self, numbers: Vec::new() };
         for member in self.known {
             let list = match member.kind {
-                Kind::Numbers { beside: true, .. } => beside(member.field, lists),
+                Kind::Numbers { beside: true, .. } => beside(member.name, lists),
                 _ => None,
             };
-            let value = self.value(member.field);
+            let value = self.value(member.name);
             if value.is_none() && list.is_none() {
                 match member.default {
                     Default::Required(what) if self.fits(member, given) => {
-                        return Err(Failure::missing(member.field, what));
+                        return Err(Failure::missing(member.name, what));
                     }
                     _ => continue,
                 }
@@ -73,10 +73,16 @@ impl<'a> Fields<'a> {
                 return Err(self.misplaced(member, list, given));
             }
             if let Some(numbers) = self.check_value(member, value, list)? {
-                checked.numbers.push((member.field, numbers));
+                checked.numbers.push((member.name, numbers));
             }
         }
         Ok(checked)
+    }
+
+    /// The members of a section, checked as above, which failures have the path of.
+    pub(crate) fn check_section<'f>(&'f self, name: &str, lists: &[List<'f>]) -> Result<Checked<'f, 'a>, Failure> {
+        let section = self.section(name);
+        section.check(lists, &[]).map_err(|failure| failure.under(name, section.known))
     }
 
     /// The numbers that are found, of a member that is numbers. Failures: the member, or one of the objects in it.
@@ -86,7 +92,7 @@ impl<'a> Fields<'a> {
         value: Option<&'f Value<'a>>,
         list: Option<&'f [u64]>,
     ) -> Result<Option<&'f [u64]>, Failure> {
-        let field = member.field;
+        let field = member.name;
         match (member.kind, value) {
             (Kind::Natural { least, most }, Some(&Value::Number(number))) => {
                 let number = unsigned(number).unwrap_or_default();
@@ -119,7 +125,10 @@ impl<'a> Fields<'a> {
                 if objects.len() > most {
                     return Err(Failure::out_of_range(field, format!("{} objects", objects.len()), at_most(most)));
                 }
-                objects.iter().try_for_each(|object| object.check(&[], &[]).map(drop))?;
+                for (index, object) in objects.iter().enumerate() {
+                    let checked = object.check(&[], &[]);
+                    checked.map_err(|failure| failure.under(&element(field, index), object.known))?;
+                }
             }
             _ => {}
         }
@@ -132,7 +141,7 @@ impl<'a> Fields<'a> {
         if let Some(&(_, name)) = given.iter().find(|(of, _)| *of == field) {
             return name;
         }
-        let by_default = || match self.known.iter().find(|member| member.field == field)?.kind {
+        let by_default = || match self.known.iter().find(|member| member.name == field)?.kind {
             Kind::Name(names) => names.first().copied(),
             _ => None,
         };
@@ -142,14 +151,14 @@ impl<'a> Fields<'a> {
     /// Whether a member belongs here.
     #[inline(never)]
     pub(crate) fn fits(&self, member: &Member, given: Names) -> bool {
-        let holds = |need: &Need| need.names.contains(&self.name_now(need.field, given)) == need.is_one;
+        let holds = |need: &Need| need.names.contains(&self.name_now(need.member, given)) == need.is_one;
         member.place.is_empty() || member.place.iter().any(|all| all.iter().all(holds))
     }
 
     #[cold]
     #[inline(never)]
     fn misplaced(&self, member: &Member, list: Option<&[u64]>, given: Names) -> Failure {
-        let value = match self.shown(member.field) {
+        let value = match self.shown(member.name) {
             Some(value) => value,
             None => numbers::counted(list),
         };
@@ -157,16 +166,16 @@ impl<'a> Fields<'a> {
             self.known
                 .iter()
                 .flat_map(|member| member.place.iter().flat_map(|all| all.iter()))
-                .any(|need| need.field == field)
+                .any(|need| need.member == field)
         };
         let named = self
             .known
             .iter()
-            .filter(|other| matches!(other.kind, Kind::Name(_)) && decides(other.field) && self.fits(other, given));
-        let named = named.map(|other| format!("{} {}", other.field, self.name_now(other.field, given)));
-        let mut here = given.iter().map(|(field, name)| format!("the {field} {name}")).chain(named);
+            .filter(|other| matches!(other.kind, Kind::Name(_)) && decides(other.name) && self.fits(other, given));
+        let named = named.map(|other| format!("{} {}", decider(other.name), self.name_now(other.name, given)));
+        let mut here = given.iter().map(|&(of, name)| format!("the {} {name}", decider(of))).chain(named);
         let here = joined(&mut here, " and ", " and ");
-        Failure::contradiction(member.field, value, format!("none with {here}; it goes with {}", words(member.place)))
+        Failure::contradiction(member.name, value, format!("none with {here}; it goes with {}", words(member.place)))
     }
 }
 
@@ -187,29 +196,35 @@ mod tests {
         for (value, shown) in [("0", "0"), ("-1", "-1"), ("4294967296", "4294967296")] {
             assert_eq!(
                 told("", &format!("\"world_size\":{value}")),
-                format!("world-size is {shown}; allowed: 1 to 4294967295")
+                format!("deal.world_size is {shown}; allowed: 1 to 4294967295")
             );
         }
-        assert_eq!(told("", "\"unit\":-3"), "unit is -3; allowed: 1 to 1048576");
-        assert_eq!(told("", "\"world_size\":1.5"), "world-size is 1.5; allowed: a whole number from 1 to 4294967295");
+        assert_eq!(told("", "\"unit\":-3"), "deal.unit is -3; allowed: 1 to 1048576");
+        assert_eq!(
+            told("", "\"world_size\":1.5"),
+            "deal.world_size is 1.5; allowed: a whole number from 1 to 4294967295"
+        );
     }
 
     #[test]
     fn the_first_member_of_the_table_is_told() {
         // Whatever the text has first.
         let deal = "\"unit\":0,\"layout\":\"x\",\"remainder\":\"y\",\"world_size\":0";
-        assert!(told("", deal).starts_with("world-size is 0"));
-        assert!(told("", &deal.replace("\"world_size\":0", "\"world_size\":1")).starts_with("remainder is \"y\""));
+        assert!(told("", deal).starts_with("deal.world_size is 0"));
+        assert!(told("", &deal.replace("\"world_size\":0", "\"world_size\":1")).starts_with("deal.remainder is \"y\""));
         // Where it belongs comes before its range, and the sections of a recipe one after the other.
         let order = ",\"shuffle_window\":0,\"lanes\":0";
-        assert_eq!(told(order, deal), "lanes is 0; allowed: none with the order feistel; it goes with order sharded");
+        assert_eq!(
+            told(order, deal),
+            "order.lanes is 0; allowed: none with the order feistel; it goes with order sharded"
+        );
     }
 
     #[test]
     fn objects_in_lists_are_checked_one_after_the_other() {
         let failure = Split::read(r#"{"split":{"parts":[{"name":"a"},{"name":"","weight":1},{}]}}"#).err().unwrap();
-        assert_eq!(failure.to_string(), "part is ; allowed: 1 to 256 bytes");
+        assert_eq!(failure.to_string(), "split.parts[1].name is ; allowed: 1 to 256 bytes");
         let failure = Split::read(r#"{"split":{"parts":[]}}"#).err().unwrap();
-        assert!(failure.to_string().starts_with("parts is missing"));
+        assert!(failure.to_string().starts_with("split.parts is missing"));
     }
 }

@@ -18,7 +18,7 @@ const MAX_DEPTH: u32 = 25;
 /// The fields that are there, each once.
 pub(crate) struct Fields<'a> {
     /// All that there may be.
-    pub(super) known: &'static [Member],
+    pub(crate) known: &'static [Member],
     values: Vec<(&'static Member, Value<'a>)>,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Fields<'a> {
     /// The fields of a text that is an object and nothing else. Failures: `recipe`, the name of a section, or a field.
     pub(crate) fn read(text: &'a str, known: &'static [Member]) -> Result<Self, Failure> {
         let mut reader = Reader::new(text);
-        reader.depth = u32::from(!known.iter().any(|key| key.field == "recipe"));
+        reader.depth = u32::from(!known.iter().any(|key| key.name == "recipe"));
         let fields = Self::of(&mut reader, "recipe", known)?;
         if reader.is_at_end() { Ok(fields) } else { Err(broken(&reader)) }
     }
@@ -78,11 +78,10 @@ impl<'a> Fields<'a> {
     /// Adds the objects that stand for sections which are not there.
     fn filled(mut self) -> Result<Self, Failure> {
         for member in self.known {
-            if let (Kind::Section(known), Default::Empty, None) =
-                (member.kind, member.default, self.value(member.field))
+            if let (Kind::Section(known), Default::Empty, None) = (member.kind, member.default, self.value(member.name))
             {
                 let empty = Self { known, values: Vec::new() }.filled()?;
-                grow(member.field, 1, &mut self.values)?;
+                grow(member.name, 1, &mut self.values)?;
                 self.values.push((member, Value::Section(empty)));
             }
         }
@@ -95,22 +94,25 @@ impl<'a> Fields<'a> {
         let Some(key) = known.iter().find(|key| key.name == name) else {
             let own = known.iter().filter(|key| !matches!(key.kind, Kind::Elsewhere(_)));
             let names = one_of(own.map(|key| key.name));
-            return Err(Failure::unknown_name(member_of(section), name, names));
+            return Err(Failure::unknown_member(section, name, names));
         };
-        if self.value(key.field).is_some() {
-            return Err(Failure::contradiction(key.field, "there twice", "once"));
+        if self.value(key.name).is_some() {
+            return Err(Failure::contradiction(key.name, "there twice", "once"));
         }
         let before = reader.rest();
         let value = match key.kind {
-            Kind::Section(keys) if reader.is_at(b'{') => Value::Section(Self::of(reader, key.field, keys)?),
+            Kind::Section(keys) if reader.is_at(b'{') => {
+                let section = Self::of(reader, key.name, keys);
+                Value::Section(section.map_err(|failure| failure.under(key.name, keys))?)
+            }
             Kind::Numbers { .. } | Kind::Lengths if reader.is_at(b'[') => {
-                Value::Numbers(Numbers::All(list(reader, key.field)?))
+                Value::Numbers(Numbers::All(list(reader, key.name)?))
             }
             Kind::Numbers { .. } | Kind::Lengths if reader.is_at(b'"') => {
                 let hash = reader.string().filter(|text| is_hash(text)).ok_or_else(|| mistyped(key, before))?;
                 Value::Numbers(Numbers::Hash(hash))
             }
-            Kind::Objects { of: keys, .. } if reader.is_at(b'[') => Value::Objects(objects(reader, key.field, keys)?),
+            Kind::Objects { of: keys, .. } if reader.is_at(b'[') => Value::Objects(objects(reader, key.name, keys)?),
             Kind::Text { .. } | Kind::Name(_) => Value::Text(reader.string().ok_or_else(|| mistyped(key, before))?),
             Kind::Flag => Value::Flag(reader.flag().ok_or_else(|| mistyped(key, before))?),
             Kind::Natural { .. } | Kind::Integer => {
@@ -119,16 +121,16 @@ impl<'a> Fields<'a> {
             Kind::Section(_) | Kind::Numbers { .. } | Kind::Lengths | Kind::Objects { .. } => {
                 return Err(mistyped(key, before));
             }
-            Kind::Elsewhere(allowed) => return Err(Failure::contradiction(key.field, "there", allowed)),
+            Kind::Elsewhere(allowed) => return Err(Failure::contradiction(key.name, "there", allowed)),
         };
-        grow(key.field, 1, &mut self.values)?;
+        grow(key.name, 1, &mut self.values)?;
         self.values.push((key, value));
         Ok(())
     }
 
     #[inline(never)]
     pub(super) fn value(&self, field: &str) -> Option<&Value<'a>> {
-        self.values.iter().find(|(key, _)| key.field == field).map(|(_, value)| value)
+        self.values.iter().find(|(key, _)| key.name == field).map(|(_, value)| value)
     }
 
     /// Whether a field is there.
@@ -150,7 +152,7 @@ impl<'a> Fields<'a> {
     }
 
     fn default(&self, field: &str) -> Default {
-        self.known.iter().find(|member| member.field == field).map_or(Default::None, |member| member.default)
+        self.known.iter().find(|member| member.name == field).map_or(Default::None, |member| member.default)
     }
 
     /// A number that was checked, or what stands for it.
@@ -220,19 +222,19 @@ impl<'a> Fields<'a> {
 
     /// The first of these fields that is there.
     pub(crate) fn first_of(&self, known: &'static [Member]) -> Option<&'static str> {
-        known.iter().map(|key| key.field).find(|field| self.has(field))
+        known.iter().map(|key| key.name).find(|field| self.has(field))
     }
 
     /// The first field that is there, in the order of the table, and as people read it.
     pub(crate) fn first(&self) -> Option<(&'static str, String)> {
-        self.known.iter().find_map(|key| Some((key.field, self.shown(key.field)?)))
+        self.known.iter().find_map(|key| Some((key.name, self.shown(key.name)?)))
     }
 
     /// An object of these fields, in their order and in the canonical form.
     pub(crate) fn canonical(&self, known: &'static [Member]) -> String {
         let mut text = String::from("{");
         for key in known {
-            let Some(value) = self.value(key.field) else { continue };
+            let Some(value) = self.value(key.name) else { continue };
             text += if text.len() > 1 { ",\"" } else { "\"" };
             text += key.name;
             text += "\":";
@@ -246,7 +248,7 @@ impl<'a> Fields<'a> {
                     let objects: Vec<String> = objects.iter().map(|object| object.canonical(known)).collect();
                     format!("[{}]", objects.join(","))
                 }
-                _ => self.shown(key.field).unwrap_or_default(),
+                _ => self.shown(key.name).unwrap_or_default(),
             };
         }
         text + "}"
@@ -268,23 +270,9 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The field of the failure of an unknown member of a section.
-fn member_of(section: &'static str) -> &'static str {
-    match section {
-        "order" => "order-member",
-        "deal" => "deal-member",
-        "shards" => "shards-member",
-        "batch" => "batch-member",
-        "of" => "order-member",
-        "sources" => "sources-member",
-        "stages" => "stages-member",
-        "growth" => "growth-member",
-        "ranges" => "ranges-member",
-        "split" => "split-member",
-        "parts" => "parts-member",
-        "steps" => "steps-member",
-        _ => "recipe-member",
-    }
+/// The path of an object in a list.
+pub(crate) fn element(list: &str, index: usize) -> String {
+    format!("{list}[{index}]")
 }
 
 fn list(reader: &mut Reader, field: &'static str) -> Result<Vec<u64>, Failure> {
@@ -312,9 +300,10 @@ fn objects<'a>(
 ) -> Result<Vec<Fields<'a>>, Failure> {
     let (mut objects, mut failed) = (Vec::new(), None);
     let read = reader.list(b'[', b']', |reader| {
-        match grow(field, 1, &mut objects).and_then(|()| Fields::of(reader, field, keys)) {
+        let object = Fields::of(reader, field, keys);
+        match object.and_then(|fields| grow(field, 1, &mut objects).map(|()| fields)) {
             Ok(fields) => objects.push(fields),
-            Err(failure) => failed = Some(failure),
+            Err(failure) => failed = Some(failure.under(&element(field, objects.len()), keys)),
         }
         failed.is_none().then_some(())
     });
@@ -341,8 +330,8 @@ fn number(reader: &mut Reader, kind: &Kind) -> Option<Number> {
 #[inline(never)]
 fn mistyped(key: &Member, before: &str) -> Failure {
     match key.kind {
-        Kind::Natural { .. } | Kind::Integer => no_number(key.field, before, &key.kind),
-        _ => Failure::wrong_type(key.field, token(before), key.kind.allowed()),
+        Kind::Natural { .. } | Kind::Integer => no_number(key.name, before, &key.kind),
+        _ => Failure::wrong_type(key.name, token(before), key.kind.allowed()),
     }
 }
 
@@ -422,22 +411,24 @@ fn broken(reader: &Reader) -> Failure {
 pub(crate) fn compare(here: &Fields, of: &Fields, known: &'static [Member], why: &str) -> Result<(), Failure> {
     for key in known {
         if let Kind::Section(keys) = key.kind {
-            if !here.has(key.field) && !of.has(key.field) {
+            if !here.has(key.name) && !of.has(key.name) {
                 continue;
             }
-            let [here, of] = [here, of].map(|fields| fields.section(key.field));
-            compare(here, of, keys, why)?;
+            let [here, of] = [here, of].map(|fields| fields.section(key.name));
+            compare(here, of, keys, why).map_err(|failure| failure.under(key.name, keys))?;
             continue;
         }
         if let Kind::Objects { of: keys, .. } = key.kind {
-            let [own, others] = [here, of].map(|fields| fields.objects(key.field));
+            let [own, others] = [here, of].map(|fields| fields.objects(key.name));
             if own.len() == others.len() {
-                own.iter().zip(others).try_for_each(|(own, other)| compare(own, other, keys, why))?;
+                for (index, (own, other)) in own.iter().zip(others).enumerate() {
+                    compare(own, other, keys, why).map_err(|failure| failure.under(&element(key.name, index), keys))?;
+                }
                 continue;
             }
         }
-        let [shown, taken] = [here, of].map(|fields| fields.shown(key.field));
-        let (value, allowed) = match numbers::difference(here.numbers(key.field), of.numbers(key.field)) {
+        let [shown, taken] = [here, of].map(|fields| fields.shown(key.name));
+        let (value, allowed) = match numbers::difference(here.numbers(key.name), of.numbers(key.name)) {
             Some(Some((value, Some(taken)))) => (value, only(taken).and(format_args!(", {why}"))),
             Some(Some((value, None))) => (value, format!("those, {why}").into()),
             None if shown == taken => continue,
@@ -451,7 +442,7 @@ pub(crate) fn compare(here: &Fields, of: &Fields, known: &'static [Member], why:
                 (value, allowed)
             }
         };
-        return Err(Failure::contradiction(key.field, value, allowed));
+        return Err(Failure::contradiction(key.name, value, allowed));
     }
     Ok(())
 }

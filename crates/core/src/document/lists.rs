@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::member::{Kind, Member};
 use crate::base::failure::{Failure, known as one_of};
 
-/// Numbers that a recipe may have as a hash alone, by the name of their field.
+/// Numbers that a recipe may have as a hash alone, by the name of their member.
 pub type List<'a> = (&'a str, &'a [u64]);
 
 /// Whether lists have names that they may have beside a document of these sections, each name once. Failures: `lists`.
@@ -41,11 +41,10 @@ fn lists_of(section: Kind) -> impl Iterator<Item = &'static str> {
     members.iter().filter(is_list).map(|member| member.name)
 }
 
-/// The list of a field that comes beside the document. The names of lists have `_` where those of fields have `-`.
+/// The list of a member that comes beside the document.
 #[inline(never)]
-pub(crate) fn beside<'a>(field: &str, lists: &[List<'a>]) -> Option<&'a [u64]> {
-    let is_named = |name: &str| name.bytes().map(|byte| if byte == b'_' { b'-' } else { byte }).eq(field.bytes());
-    lists.iter().find(|(name, _)| is_named(name)).map(|&(_, list)| list)
+pub(crate) fn beside<'a>(member: &str, lists: &[List<'a>]) -> Option<&'a [u64]> {
+    lists.iter().find(|(name, _)| *name == member).map(|&(_, list)| list)
 }
 
 /// Failures: `lists`, where a list is neither of these members nor below one of them.

@@ -11,8 +11,6 @@ use crate::base::failure::{Allowed, known, range};
 pub(crate) struct Member {
     /// Its name in the document.
     pub(crate) name: &'static str,
-    /// Its name in failures, as the interface writes names.
-    pub(crate) field: &'static str,
     pub(crate) kind: Kind,
     /// Where it belongs; elsewhere it is refused.
     pub(crate) place: Place,
@@ -61,10 +59,10 @@ pub(crate) enum Kind {
 /// When a member may be given: a list of alternatives. An alternative holds if all its `Need`s hold. An empty list: always.
 pub(crate) type Place = &'static [&'static [Need]];
 
-/// A member of the same object, by its field, that has one of these names, or none of them.
+/// A member of the same object that has one of these values, or none of them.
 #[derive(Clone, Copy)]
 pub(crate) struct Need {
-    pub(crate) field: &'static str,
+    pub(crate) member: &'static str,
     pub(crate) names: &'static [&'static str],
     pub(crate) is_one: bool,
 }
@@ -82,15 +80,6 @@ pub(crate) enum Default {
     Empty,
 }
 
-/// A member of a name, called the same in failures, with `-` for `_`.
-macro_rules! member {
-    ($name:literal, $kind:expr) => {{
-        const FIELD: [u8; $name.len()] = $crate::document::member::dashed($name);
-        $crate::document::member::Member::new($name, $crate::document::member::utf8(&FIELD), $kind)
-    }};
-}
-pub(crate) use member;
-
 /// Where a member belongs: any of these lists is enough, each of which needs all of its own.
 macro_rules! place {
     ($([$($need:expr),*]),*) => {
@@ -107,22 +96,6 @@ macro_rules! text {
 }
 pub(crate) use text;
 
-pub(crate) const fn dashed<const N: usize>(name: &str) -> [u8; N] {
-    let (mut dashed, mut at) = ([0; N], 0);
-    while at < N {
-        dashed[at] = if name.as_bytes()[at] == b'_' { b'-' } else { name.as_bytes()[at] };
-        at += 1;
-    }
-    dashed
-}
-
-pub(crate) const fn utf8(bytes: &'static [u8]) -> &'static str {
-    match core::str::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(_) => "",
-    }
-}
-
 /// The names of what has names.
 pub(crate) const fn names<T: Copy, const N: usize>(known: &[(&'static str, T); N]) -> [&'static str; N] {
     let (mut names, mut at) = ([""; N], 0);
@@ -134,31 +107,25 @@ pub(crate) const fn names<T: Copy, const N: usize>(known: &[(&'static str, T); N
 }
 
 /// A member that has one of these names.
-pub(crate) const fn is(field: &'static str, names: &'static [&'static str]) -> Need {
-    Need { field, names, is_one: true }
+pub(crate) const fn is(member: &'static str, names: &'static [&'static str]) -> Need {
+    Need { member, names, is_one: true }
 }
 
 /// A member that has none of these names.
-pub(crate) const fn is_not(field: &'static str, names: &'static [&'static str]) -> Need {
-    Need { field, names, is_one: false }
+pub(crate) const fn is_not(member: &'static str, names: &'static [&'static str]) -> Need {
+    Need { member, names, is_one: false }
 }
 
 impl Member {
-    pub(crate) const fn new(name: &'static str, field: &'static str, kind: Kind) -> Self {
+    pub(crate) const fn new(name: &'static str, kind: Kind) -> Self {
         Self {
             name,
-            field,
             kind,
             place: &[],
             default: Default::None,
             #[cfg(feature = "texts")]
             text: "",
         }
-    }
-
-    /// With another name in failures.
-    pub(crate) const fn called(self, field: &'static str) -> Self {
-        Self { field, ..self }
     }
 
     pub(crate) const fn of(self, kind: Kind) -> Self {
@@ -268,10 +235,19 @@ impl Kind {
 pub(super) fn words(place: Place) -> String {
     let need = |need: &Need| {
         let but = if need.is_one { "" } else { "other than " };
-        format!("{} {but}{}", need.field, joined(&mut need.names.iter().map(|&name| name.into()), ", ", " or "))
+        format!(
+            "{} {but}{}",
+            decider(need.member),
+            joined(&mut need.names.iter().map(|&name| name.into()), ", ", " or ")
+        )
     };
     let all = |all: &&[Need]| joined(&mut all.iter().map(need), " and ", " and ");
     joined(&mut place.iter().map(all), "; or ", "; or ")
+}
+
+/// The member that decides whether another one belongs, in words: `name` is that of the order.
+pub(super) fn decider(member: &str) -> &str {
+    if member == "name" { "order" } else { member }
 }
 
 /// Words in one text, with another text before the last one.

@@ -6,32 +6,33 @@ use alloc::string::String;
 use super::fields::Fields;
 use super::json::MAX_TEXT;
 use super::lists::{List, check_names};
-use super::member::{Kind, Member, member, text};
+use super::member::{Kind, Member, text};
 use crate::base::failure::{Failure, at_most};
 use crate::base::fingerprint::Fingerprint;
 
 /// The version of the format.
 pub(crate) const VERSION: u64 = 1;
 
-pub(crate) const SAMEDEAL: Member = member!("samedeal", Kind::Natural { least: VERSION, most: VERSION })
+pub(crate) const SAMEDEAL: Member = Member::new("samedeal", Kind::Natural { least: VERSION, most: VERSION })
     .or_number(VERSION)
     .text(text!("The version of the format."));
 /// The seed of an order, or of what shuffles.
-pub(crate) const SEED: Member = member!("seed", Kind::Integer).or_number(0).text(text!("The seed of all shuffles."));
+pub(crate) const SEED: Member =
+    Member::new("seed", Kind::Integer).or_number(0).text(text!("The seed of all shuffles."));
 
 /// Which kind of documents has a member that this one refuses.
 pub(crate) const OF_STREAMS: &str = "none here: it belongs to a stream of chunks";
 pub(crate) const OF_READERS: &str = "none here: it belongs to readers of a dataset in shards";
 
 pub(crate) const STEPS_ELSEWHERE: Member =
-    member!("steps", Kind::Elsewhere("none here: it belongs to a schedule of global steps"));
-pub(crate) const SPLIT_ELSEWHERE: Member = member!("split", Kind::Elsewhere("none here: it belongs to a split"));
+    Member::new("steps", Kind::Elsewhere("none here: it belongs to a schedule of global steps"));
+pub(crate) const SPLIT_ELSEWHERE: Member = Member::new("split", Kind::Elsewhere("none here: it belongs to a split"));
 
 /// A document and its own members, and whether the lists that come beside it have names that they may have. Failures: `recipe` (no JSON
-/// object, or more than 2^24 bytes), `recipe-member` and its like (an unknown one), `lists`, any member that is of another type,
+/// object, or more than 2^24 bytes), an unknown member, `lists`, any member that is of another type,
 /// `samedeal`, a section that is missing.
 #[inline(never)]
-pub(crate) fn fields<'a>(text: &'a str, sections: &'static [Member], lists: &[List]) -> Result<Fields<'a>, Failure> {
+fn fields<'a>(text: &'a str, sections: &'static [Member], lists: &[List]) -> Result<Fields<'a>, Failure> {
     if text.len() > MAX_TEXT {
         let value = format!("of {} bytes", text.len());
         return Err(Failure::out_of_range(
@@ -44,6 +45,34 @@ pub(crate) fn fields<'a>(text: &'a str, sections: &'static [Member], lists: &[Li
     let fields = Fields::read(text, sections)?;
     fields.check(&[], &[])?;
     Ok(fields)
+}
+
+/// What a document of these sections says, by `made`. Failures: as `fields`, and those of `made`, with the path of the member.
+pub(crate) fn read<'a, T>(
+    text: &'a str,
+    sections: &'static [Member],
+    lists: &[List],
+    made: impl FnOnce(&Fields<'a>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let fields = fields(text, sections, lists)?;
+    made(&fields).map_err(|failure| located(failure, &fields))
+}
+
+/// A failure with the path of its member, if a section of the document has such a member and the failure has no path yet.
+#[cold]
+#[inline(never)]
+fn located(failure: Failure, fields: &Fields) -> Failure {
+    if failure.path() != failure.field {
+        return failure;
+    }
+    let found = fields.known.iter().find_map(|section| {
+        let members = fields.given_section(section.name)?.known;
+        members.iter().any(|member| member.name == failure.field).then_some((section.name, members))
+    });
+    match found {
+        Some((section, members)) => failure.under(section, members),
+        None => failure,
+    }
 }
 
 /// SHA-256 over a canonical text, in hexadecimal.

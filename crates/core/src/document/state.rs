@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use super::fields::{self, Fields};
 use super::json::{MAX_TEXT, unsigned_text};
-use super::member::{Kind, Member, member};
+use super::member::{Kind, Member};
 use super::recipe::VERSION;
 use crate::base::failure::{Failure, Kind as FailureKind, at_most};
 
@@ -19,18 +19,18 @@ pub(crate) const AS_IN_STATE: &str = "as in the state; to use another value, beg
 const OPTIONAL: [&str; 2] = ["positions", "batch"];
 
 // The members of states, in the order of the canonical text.
-pub(crate) const KIND: Member = member!("kind", Kind::TEXT);
-pub(crate) const EPOCH: Member = member!("epoch", Kind::LONG);
-pub(crate) const CONSUMED: Member = member!("consumed", Kind::COUNT);
+pub(crate) const KIND: Member = Member::new("kind", Kind::TEXT);
+pub(crate) const EPOCH: Member = Member::new("epoch", Kind::LONG);
+pub(crate) const CONSUMED: Member = Member::new("consumed", Kind::COUNT);
 /// The recipe of a state: the sections that every world has.
 pub(crate) const fn recipe_of(sections: &'static [Member]) -> Member {
-    member!("recipe", Kind::Section(sections))
+    Member::new("recipe", Kind::Section(sections))
 }
 pub(crate) const fn history_of(segment: &'static [Member]) -> Member {
-    member!("history", Kind::objects(segment))
+    Member::new("history", Kind::objects(segment))
 }
 
-pub(crate) const POSITIONS: Member = member!("positions", Kind::COUNT);
+pub(crate) const POSITIONS: Member = Member::new("positions", Kind::COUNT);
 
 /// The text of a state: JSON, in one line. `recipe` is the text of an object; `more` is the text of the members that follow `epoch`, with
 /// its comma.
@@ -56,10 +56,10 @@ pub(crate) fn read<'a>(text: &'a str, kind: &str, members: &'static [Member]) ->
     };
     let fields = found.filter(|fields| {
         let has_all = |fields: &Fields, keys: &[Member]| {
-            keys.iter().all(|key| fields.has(key.field) || OPTIONAL.contains(&key.field))
+            keys.iter().all(|key| fields.has(key.name) || OPTIONAL.contains(&key.name))
         };
         let is_whole = members.iter().all(|key| match key.kind {
-            Kind::Objects { of: keys, .. } => fields.objects(key.field).iter().all(|object| has_all(object, keys)),
+            Kind::Objects { of: keys, .. } => fields.objects(key.name).iter().all(|object| has_all(object, keys)),
             _ => true,
         }) && has_all(fields, members);
         is_whole && fields.count("samedeal") == Some(VERSION) && fields.text("kind") == Some(kind)

@@ -166,13 +166,13 @@ pub struct Client {
 }
 
 impl Client {
-    /// A reader that has not opened its log. Failures: those of [`Ledger::header`]; `checkpoint-interval`.
+    /// A reader that has not opened its log. Failures: those of [`Ledger::header`]; `checkpoint_interval`.
     pub fn new(options: ClientOptions) -> Result<Self, Failure> {
         let ClientOptions { state, block, lease, checkpoint_interval, .. } = &options;
         let header = Ledger::header(state, block.unwrap_or(BLOCK), lease.unwrap_or(LEASE))?;
         let interval = checkpoint_interval.unwrap_or(CHECKPOINT_INTERVAL);
         if !(1..=MAX_EXACT).contains(&interval) {
-            return Err(Failure::out_of_range("checkpoint-interval", interval, range(1, MAX_EXACT)));
+            return Err(Failure::out_of_range("checkpoint_interval", interval, range(1, MAX_EXACT)));
         }
         Ok(Self {
             ledger: Ledger::new(&header)?,

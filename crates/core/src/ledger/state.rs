@@ -7,7 +7,7 @@ use core::fmt::Display;
 use crate::base::failure::{only, range, shorten};
 use crate::deal::SamplerState;
 use crate::document::fields;
-use crate::document::member::{Kind, Member, member};
+use crate::document::member::{Kind, Member};
 use crate::document::recipe::SAMEDEAL;
 use crate::document::state::{CONSUMED, EPOCH, KIND, POSITIONS, read, recipe_of};
 use crate::order::ORDERS;
@@ -20,8 +20,8 @@ const LEDGER: &[Member] = &[
     EPOCH,
     CONSUMED,
     POSITIONS,
-    member!("block", Kind::COUNT),
-    member!("lease", Kind::COUNT),
+    Member::new("block", Kind::COUNT),
+    Member::new("lease", Kind::COUNT),
 ];
 
 /// The members of the first entry of a ledger.

@@ -113,7 +113,7 @@ impl OrderId {
             } else {
                 &Self::ALL
             };
-            Failure::unknown_name("order", name, known(fit.iter().map(|id| id.name())))
+            Failure::unknown_name("name", name, known(fit.iter().map(|id| id.name())))
         })
     }
 
@@ -139,7 +139,7 @@ impl OrderId {
             .into_iter()
             .chain([Self::Sharded])
             .find(|id| id.name() == name)
-            .ok_or_else(|| Failure::unknown_name("order", name, known(Self::ALL.map(Self::name))))
+            .ok_or_else(|| Failure::unknown_name("name", name, known(Self::ALL.map(Self::name))))
     }
 
     /// Whether an epoch needs a table of all samples: any position costs as much as all of them.

@@ -3,7 +3,7 @@
 use super::compose::names::{EXHAUSTIONS, INDEX_SPACES, MAX_SOURCES};
 use super::sharded::MAX_LANES;
 use crate::document::MAX_TEXT;
-use crate::document::member::{Kind, Member, Place, is, is_not, member, names, place, text};
+use crate::document::member::{Kind, Member, Place, is, is_not, names, place, text};
 use crate::document::recipe::{OF_STREAMS, SEED};
 use crate::{MAX_COUNT, MAX_EXACT};
 
@@ -12,7 +12,7 @@ pub(super) const MAX_ORDER: usize = MAX_TEXT - (1 << 22);
 
 /// An order, which may be composed.
 pub(crate) const ANY_ORDER: Member =
-    member!("order", Kind::Section(&MEMBERS)).required("the section that has the samples and their order");
+    Member::new("order", Kind::Section(&MEMBERS)).required("the section that has the samples and their order");
 /// The sections of the recipe in a sampler's state.
 pub(crate) const ORDERS: &[Member] = &[ANY_ORDER];
 /// The members of orders that are made of others.
@@ -23,97 +23,97 @@ pub(crate) const ANY_ORDER_MEMBERS: &[Member] = &MEMBERS;
 
 const BLENDS: &[&str] = &["blend", "blend-exact"];
 const VIEWS: &[&str] = &["exclude", "subset", "skip", "copies"];
-const SHARDED: Place = place![[is("order", &["sharded"])]];
-const BLENDED: Place = place![[is("order", BLENDS)]];
-const WINDOWS: Place = place![[is("order", &["windows"])]];
-const BALANCE: Place = place![[is("order", &["balance"])]];
+const SHARDED: Place = place![[is("name", &["sharded"])]];
+const BLENDED: Place = place![[is("name", BLENDS)]];
+const WINDOWS: Place = place![[is("name", &["windows"])]];
+const BALANCE: Place = place![[is("name", &["balance"])]];
 
 // Orders lie in one another, so that this refers to itself.
 static MEMBERS: [Member; 23] = [
-    member!("name", Kind::TEXT).called("order").text(text!("The name of the order.")),
-    member!("samples", Kind::COUNT)
-        .with(place![[is_not("order", &["exclude", "subset", "skip", "copies", "windows"])]])
+    Member::new("name", Kind::TEXT).text(text!("The name of the order.")),
+    Member::new("samples", Kind::COUNT)
+        .with(place![[is_not("name", &["exclude", "subset", "skip", "copies", "windows"])]])
         .text(text!("Number of samples in the dataset; with a blend and a balance, number of positions in an epoch.")),
-    SEED.with(place![[is_not("order", VIEWS)]]),
-    member!("lanes", Kind::from_one(MAX_LANES))
+    SEED.with(place![[is_not("name", VIEWS)]]),
+    Member::new("lanes", Kind::from_one(MAX_LANES))
         .with(SHARDED)
         .or_number(64)
         .text(text!("Number of parts of the dataset that are read side by side; best a multiple of every number of readers that may read it.")),
-    member!("shuffle_window", Kind::from_one(MAX_COUNT))
+    Member::new("shuffle_window", Kind::from_one(MAX_COUNT))
         .with(SHARDED)
         .or_number(256)
         .text(text!("Number of neighbouring samples of a lane that are shuffled together.")),
-    member!("shards", Kind::COUNT).with(SHARDED).text(text!("The number of `sizes`.")),
-    member!("sizes", Kind::NUMBERS)
-        .with(place![[is("order", &["sharded", "windows"])]])
+    Member::new("shards", Kind::COUNT).with(SHARDED).text(text!("The number of `sizes`.")),
+    Member::new("sizes", Kind::NUMBERS)
+        .with(place![[is("name", &["sharded", "windows"])]])
         .required("the samples of each shard, or of each episode")
         .text(text!("Number of samples in each shard; with the order `windows`, in each episode.")),
-    member!("chunks", Kind::Elsewhere(OF_STREAMS)),
-    member!("exhaustion", Kind::Name(const { &names(&EXHAUSTIONS) }))
+    Member::new("chunks", Kind::Elsewhere(OF_STREAMS)),
+    Member::new("exhaustion", Kind::Name(const { &names(&EXHAUSTIONS) }))
         .with(BLENDED)
         .text(text!("What happens if a source has made `max_passes` passes in an epoch. With `stop`, the epoch ends; with `renormalise`, the other sources go on; with `fail`, the recipe is refused. With `repeat`, the number of passes has no limit.")),
-    member!("max_passes", Kind::POSITIVE)
-        .with(place![[is("order", BLENDS), is("exhaustion", &["stop", "renormalise", "fail"])]])
+    Member::new("max_passes", Kind::POSITIVE)
+        .with(place![[is("name", BLENDS), is("exhaustion", &["stop", "renormalise", "fail"])]])
         .or_number(1)
         .text(text!("The largest number of passes over a source in an epoch.")),
-    member!("run_length", Kind::from_one(MAX_COUNT))
+    Member::new("run_length", Kind::from_one(MAX_COUNT))
         .with(BLENDED)
         .or_number(1)
         .text(text!("Number of neighbouring positions that a source gets at a time.")),
-    member!("index_space", Kind::Name(const { &names(&INDEX_SPACES) }))
+    Member::new("index_space", Kind::Name(const { &names(&INDEX_SPACES) }))
         .with(BLENDED)
         .text(text!("Whether each source has sample indices of its own (`joined`), or all sources have the same ones (`shared`).")),
-    member!("sources", Kind::Objects { of: SOURCE_MEMBERS, most: MAX_SOURCES })
+    Member::new("sources", Kind::Objects { of: SOURCE_MEMBERS, most: MAX_SOURCES })
         .with(BLENDED)
         .required("the orders that are blended"),
-    member!("stages", Kind::objects(STAGE_MEMBERS)).with(BLENDED).text(text!("Other weights from later positions on.")),
-    member!("growth", Kind::objects(GROWTH_MEMBERS))
-        .with(place![[is("order", &["grown"])]])
+    Member::new("stages", Kind::objects(STAGE_MEMBERS)).with(BLENDED).text(text!("Other weights from later positions on.")),
+    Member::new("growth", Kind::objects(GROWTH_MEMBERS))
+        .with(place![[is("name", &["grown"])]])
         .text(text!("The times at which the dataset got more samples.")),
-    member!("of", Kind::Section(&MEMBERS))
-        .with(place![[is("order", VIEWS)]])
+    Member::new("of", Kind::Section(&MEMBERS))
+        .with(place![[is("name", VIEWS)]])
         .required("the order that this one is made of"),
-    member!("indices", Kind::NUMBERS)
-        .with(place![[is("order", &["exclude", "subset"])]])
+    Member::new("indices", Kind::NUMBERS)
+        .with(place![[is("name", &["exclude", "subset"])]])
         .required("samples, in ascending order"),
-    member!("ranges", Kind::objects(RANGE_MEMBERS))
-        .with(place![[is("order", &["skip"])]])
+    Member::new("ranges", Kind::objects(RANGE_MEMBERS))
+        .with(place![[is("name", &["skip"])]])
         .text(text!("Positions that are left out, in ascending order.")),
-    member!("copies", Kind::SHORT_POSITIVE)
-        .with(place![[is("order", &["copies"])]])
+    Member::new("copies", Kind::SHORT_POSITIVE)
+        .with(place![[is("name", &["copies"])]])
         .required("how many times in a row each sample comes"),
-    member!("length", Kind::POSITIVE).with(WINDOWS).required("the samples of a window"),
-    member!("stride", Kind::POSITIVE)
+    Member::new("length", Kind::POSITIVE).with(WINDOWS).required("the samples of a window"),
+    Member::new("stride", Kind::POSITIVE)
         .with(WINDOWS)
         .text(text!("Number of samples from the beginning of a window to the beginning of the next one; by default, `length`.")),
-    member!("classes", Kind::SHORT_NUMBERS).with(BALANCE).required("the class of each sample"),
-    member!("factors", Kind::Numbers { most: MAX_EXACT, beside: true })
+    Member::new("classes", Kind::SHORT_NUMBERS).with(BALANCE).required("the class of each sample"),
+    Member::new("factors", Kind::Numbers { most: MAX_EXACT, beside: true })
         .with(BALANCE)
         .required("how often the samples of each class are seen in an epoch, in millionths"),
 ];
 static SOURCE_MEMBERS: &[Member] = &[
     SOURCE_NAME,
     SOURCE_WEIGHT,
-    member!("samples", Kind::COUNT).text(text!("Number of samples of a source without an order.")),
-    member!("order", Kind::Section(&MEMBERS)).text(text!("The order of the source; by default, `feistel`.")),
+    Member::new("samples", Kind::COUNT).text(text!("Number of samples of a source without an order.")),
+    Member::new("order", Kind::Section(&MEMBERS)).text(text!("The order of the source; by default, `feistel`.")),
 ];
 pub(super) const SOURCE_NAME: Member =
-    member!("name", Kind::Text { least: 1, most: MAX_TEXT }).called("source").required("a name for each source");
-pub(super) const SOURCE_WEIGHT: Member = member!("weight", Kind::COUNT)
+    Member::new("name", Kind::Text { least: 1, most: MAX_TEXT }).required("a name for each source");
+pub(super) const SOURCE_WEIGHT: Member = Member::new("weight", Kind::COUNT)
     .or_number(1)
     .text(text!("How many positions the source gets, in proportion to the other weights."));
 static STAGE_MEMBERS: &[Member] = &[
-    member!("from", Kind::POSITIVE).required("the first position of each stage"),
-    member!("weights", Kind::Numbers { most: u64::MAX, beside: false }).required("a weight for each source"),
+    Member::new("from", Kind::POSITIVE).required("the first position of each stage"),
+    Member::new("weights", Kind::Numbers { most: u64::MAX, beside: false }).required("a weight for each source"),
 ];
-const EVENT_EPOCH: Member = member!("epoch", Kind::LONG).required("an epoch in each entry");
+const EVENT_EPOCH: Member = Member::new("epoch", Kind::LONG).required("an epoch in each entry");
 static GROWTH_MEMBERS: &[Member] = &[
     EVENT_EPOCH,
-    member!("consumed", Kind::COUNT).required("the positions of that epoch that were consumed before"),
-    member!("samples", Kind::POSITIVE).required("the number of samples after it"),
+    Member::new("consumed", Kind::COUNT).required("the positions of that epoch that were consumed before"),
+    Member::new("samples", Kind::POSITIVE).required("the number of samples after it"),
 ];
 static RANGE_MEMBERS: &[Member] = &[
     EVENT_EPOCH,
-    member!("start", Kind::COUNT).required("the first position that is left out"),
-    member!("count", Kind::COUNT).required("how many positions are left out"),
+    Member::new("start", Kind::COUNT).required("the first position that is left out"),
+    Member::new("count", Kind::COUNT).required("how many positions are left out"),
 ];

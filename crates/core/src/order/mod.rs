@@ -33,7 +33,7 @@ pub(crate) use members::ANY_ORDER_MEMBERS;
 pub(crate) use members::{ANY_ORDER, COMPOSED_MEMBERS, ORDERS};
 use part::Composed;
 pub(crate) use part::{Drawn, OrderPart, Sources};
-pub(crate) use recipe::check_sums;
+pub(crate) use recipe::{check_sums, of_order};
 pub(crate) use sharded::{MAX_LANES, Sharding};
 pub(crate) use shards::{Shards, total};
 pub use spans::Spans;

@@ -17,7 +17,7 @@ use crate::document::lists::{List, check_lists};
 impl OrderPart {
     /// The order of a recipe of a sampler or a schedule. Failures: any field.
     pub(crate) fn of_recipe(fields: &Fields, lists: &[List]) -> Result<Self, Failure> {
-        Self::read(fields.section("order"), lists)
+        Self::read(fields.section("order"), lists).map_err(of_order)
     }
 
     /// The order of a sampler. Failures: any field.
@@ -42,14 +42,14 @@ impl OrderPart {
 
     fn with_default(fields: &Fields, lists: &[List], derived: Option<i64>) -> Result<Self, Failure> {
         // A list does not choose the order: a recipe is of one deal, whatever comes with it.
-        let id = match fields.text("order") {
+        let id = match fields.text("name") {
             Some(name) => OrderId::of_any_name(name, fields, lists, &[OrderId::Sharded])?,
             None if fields.numbers("sizes").is_some() => OrderId::Sharded,
             None => OrderId::Feistel,
         };
         if id.is_composed() && !cfg!(feature = "composed") {
             let allowed = "an order that is not made of others: samedeal/light has no others, samedeal has all";
-            return Err(Failure::contradiction("order", id.name(), allowed));
+            return Err(Failure::contradiction("name", id.name(), allowed));
         }
         let order = Self::checked(fields, lists, id)?;
         if id.is_composed() && cfg!(feature = "composed") {
@@ -74,7 +74,7 @@ impl OrderPart {
         lists: &[List<'f>],
         id: OrderId,
     ) -> Result<Checked<'f, 'a>, Failure> {
-        let order = fields.check(lists, &[("order", id.name())])?;
+        let order = fields.check(lists, &[("name", id.name())])?;
         let below = if id.is_blend() { Some("sources/") } else { id.is_view().then_some("of/") };
         check_lists(lists, ANY_ORDER_MEMBERS, |name| below.is_some_and(|path| name.starts_with(path)))?;
         Ok(order)
@@ -86,17 +86,17 @@ impl OrderPart {
     pub(crate) fn of_shards(fields: &Fields, lists: &[List]) -> Result<(Self, Option<Rc<Sharding>>), Failure> {
         let stored = [OrderId::Sharded, OrderId::Sequential];
         let named = |name| OrderId::of_any_name(name, fields, lists, &stored);
-        let id = fields.text("order").map_or(Ok(OrderId::Sharded), named)?;
+        let id = fields.text("name").map_or(Ok(OrderId::Sharded), named)?;
         if id.is_composed() {
             return Ok((Self::read(fields, lists)?, None));
         }
         if !matches!(id, OrderId::Sharded | OrderId::Sequential) {
             let allowed =
                 "sharded, sequential or one that is made of sharded ones: readers of shards need neighbouring rows";
-            return Err(Failure::contradiction("order", id.name(), allowed));
+            return Err(Failure::contradiction("name", id.name(), allowed));
         }
         // With `sequential`, shards are read as they are stored, so that there are no lanes.
-        for field in ["lanes", "shuffle-window"] {
+        for field in ["lanes", "shuffle_window"] {
             if let (Some(value), OrderId::Sequential) = (fields.shown(field), id) {
                 return Err(Failure::contradiction(
                     field,
@@ -113,10 +113,15 @@ impl OrderPart {
         let shards = Shards::new(order.found("sizes").unwrap_or_default())?;
         check_sums(order, shards.count().into(), shards.samples())?;
         let samples = shards.samples();
-        let sharding = Rc::new(Sharding::new(shards, order.short("lanes"), order.short("shuffle-window"))?);
+        let sharding = Rc::new(Sharding::new(shards, order.short("lanes"), order.short("shuffle_window"))?);
         let seed = order.signed("seed").or(derived).unwrap_or(0);
         Ok((Self::new(id, samples, seed, Some(Rc::clone(&sharding))), sharding))
     }
+}
+
+/// A failure of a member of the section `order`, with its path in the recipe.
+pub(crate) fn of_order(failure: Failure) -> Failure {
+    failure.under("order", ANY_ORDER_MEMBERS)
 }
 
 /// Whether the numbers of shards and of samples, if they are there, are those of the sizes. Failures: `shards`, `samples`.

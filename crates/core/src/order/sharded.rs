@@ -28,13 +28,13 @@ pub(crate) struct Sharding {
 }
 
 impl Sharding {
-    /// Failures: `lanes`, `shuffle-window`.
+    /// Failures: `lanes`, `shuffle_window`.
     pub(crate) fn new(shards: Shards, lanes: u32, window: u32) -> Result<Self, Failure> {
         if lanes == 0 || lanes > MAX_LANES {
             return Err(Failure::out_of_range("lanes", lanes, range(1, MAX_LANES)));
         }
         if window == 0 || window > MAX_COUNT {
-            return Err(Failure::out_of_range("shuffle-window", window, range(1, MAX_COUNT)));
+            return Err(Failure::out_of_range("shuffle_window", window, range(1, MAX_COUNT)));
         }
         Ok(Self { shards, lanes, window })
     }
@@ -142,7 +142,7 @@ impl Sharded {
         (window * u64::from(self.sharding.window) + within) * u64::from(self.sharding.lanes) + u64::from(lane)
     }
 
-    /// Adds where a window of a lane is stored, in order. The lane must have that window. Failures: `shuffle-window` (more
+    /// Adds where a window of a lane is stored, in order. The lane must have that window. Failures: `shuffle_window` (more
     /// than 2^20 spans), `out-of-memory`.
     pub(crate) fn add_spans(&self, lane: u32, window: u64, spans: &mut Spans) -> Result<(), Failure> {
         let first = window * u64::from(self.sharding.window);
@@ -168,16 +168,17 @@ impl Sharded {
         spans.push(lane, shard, first, count)
     }
 
-    /// Whether so many spans may be handed out together. Failures: `shuffle-window`.
+    /// Whether so many spans may be handed out together. Failures: `shuffle_window`.
     pub(crate) fn check_spans(&self, count: u64) -> Result<(), Failure> {
         if count <= MAX_COUNT.into() {
             return Ok(());
         }
         Err(Failure::out_of_range(
-            "shuffle-window",
+            "shuffle_window",
             self.sharding.window,
             "a smaller window, fewer lanes or larger shards",
-        ))
+        )
+        .at("order.shuffle_window"))
     }
 
     fn permute<R>(&self, lane: u32, window: u64, ask: impl FnOnce(&Feistel) -> R) -> R {

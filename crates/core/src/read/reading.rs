@@ -81,7 +81,7 @@ enum Reader {
 }
 
 impl Reading {
-    /// The whole of an epoch. Failures: `recipe` (no JSON object, or more than 2^24 bytes), `recipe-member` and its like (an unknown
+    /// The whole of an epoch. Failures: `recipe` (no JSON object, or more than 2^24 bytes), an unknown
     /// one), `lists` (an unknown name), or any member.
     pub fn from_recipe(text: &str, lists: &[List], epoch: u64) -> Result<Self, Failure> {
         let (recipe, group, remainder, drop_last) = recipe::read(text, lists)?;
@@ -99,7 +99,7 @@ impl Reading {
             rows: RefCell::new(None),
         };
         // Whatever is wrong shows here.
-        reading.num_steps(0)?;
+        reading.num_steps(0).map_err(|failure| reading.recipe.located(failure))?;
         Ok(reading)
     }
 
@@ -320,7 +320,7 @@ impl Reading {
     }
 
     /// Round number `number` of a reader: one window of each lane of the reader, or one shard. Failures: as
-    /// `num_samples`; `number`; `shuffle-window` (more than 2^20 spans).
+    /// `num_samples`; `number`; `shuffle_window` (more than 2^20 spans).
     pub fn round(&self, rank: u32, worker: u32, number: u64) -> Result<ReadRound, Failure> {
         let reader = self.reader(rank, worker)?;
         check_below("number", number, reader.num_rounds()?)?;

@@ -14,9 +14,9 @@ use crate::base::failure::shorten;
 use crate::deal::{REMAINDERS, Rotation};
 use crate::document::fields::Fields;
 use crate::document::lists::List;
-use crate::document::member::{Default, Kind, Member, member, text};
+use crate::document::member::{Default, Kind, Member, text};
 use crate::document::recipe::{self, VERSION};
-use crate::order::{OrderPart, Sharding, Shards};
+use crate::order::{OrderPart, Sharding, Shards, of_order};
 use crate::shard::{self, PlanConfig, Weight};
 use crate::{Failure, OrderId, Remainder, deal, order};
 
@@ -27,7 +27,7 @@ pub(crate) const SECTIONS: &[Member] = &[
     order::ANY_ORDER.or(Default::None),
     shard::SHARDS.or(Default::None),
     deal::DEAL.of(Kind::Section(DEAL)),
-    member!("batch", Kind::Section(BATCH)).or(Default::Empty),
+    Member::new("batch", Kind::Section(BATCH)).or(Default::Empty),
 ];
 /// The sections of which a state has the one that it goes on with.
 pub(super) const STATE_SECTIONS: &[Member] = &[order::ANY_ORDER, shard::SHARDS];
@@ -44,10 +44,10 @@ const DEAL: &[Member] = &[
 pub(super) const WORLD_SIZE: Member = deal::WORLD_SIZE.of(Kind::Natural { least: 1, most: MAX_READERS });
 pub(super) const WORKERS: Member = deal::WORKERS.of(Kind::from_one(MAX_WORKERS));
 pub(super) const BATCH_SIZE: Member =
-    member!("batch_size", Kind::SHORT_POSITIVE).or_number(1).text(text!("Number of samples in a batch."));
+    Member::new("batch_size", Kind::SHORT_POSITIVE).or_number(1).text(text!("Number of samples in a batch."));
 const BATCH: &[Member] = &[
     BATCH_SIZE,
-    member!("drop_last", Kind::Flag)
+    Member::new("drop_last", Kind::Flag)
         .or(Default::Flag(false))
         .text(text!("Whether the last batch of a reader is left out, if it is not full.")),
 ];
@@ -79,6 +79,14 @@ pub(super) enum Files {
 }
 
 impl Recipe {
+    /// A failure of a member of the section that is dealt, with its path.
+    pub(super) fn located(&self, failure: Failure) -> Failure {
+        match self.dealt {
+            Dealt::Samples(..) => of_order(failure),
+            Dealt::Shards(..) => failure.under("shards", shard::MEMBERS),
+        }
+    }
+
     fn new(dealt: Dealt) -> Self {
         let seed = match &dealt {
             Dealt::Samples(order, _) => order.seed,
@@ -138,36 +146,37 @@ impl Recipe {
 /// are left out. Failures: any member.
 #[inline(never)]
 pub(super) fn read(text: &str, lists: &[List]) -> Result<(Recipe, Group, Remainder, bool), Failure> {
-    let fields = recipe::fields(text, SECTIONS, lists)?;
-    let dealt = match (fields.given_section("order"), fields.given_section("shards")) {
-        (Some(order), None) => samples(order, lists)?,
-        (None, Some(shards)) => whole(shards, lists)?,
-        (Some(order), Some(shards)) => return Err(both(order, shards)),
-        (None, None) => {
-            let what = "the section that has the samples, or the section shards for whole shards";
-            return Err(Failure::missing("order", what));
+    recipe::read(text, SECTIONS, lists, |fields| {
+        let dealt = match (fields.given_section("order"), fields.given_section("shards")) {
+            (Some(order), None) => samples(order, lists).map_err(of_order)?,
+            (None, Some(shards)) => whole(shards, lists)?,
+            (Some(order), Some(shards)) => return Err(both(order, shards)),
+            (None, None) => {
+                let what = "the section that has the samples, or the section shards for whole shards";
+                return Err(Failure::missing("order", what));
+            }
+        };
+        let by_samples = matches!(dealt, Dealt::Samples(..));
+        let deal = fields.check_section("deal", &[])?;
+        let batch = fields.check_section("batch", &[])?;
+        let remainder = deal.named("remainder", &REMAINDERS);
+        if let Some(value) = deal.text("remainder")
+            && !by_samples
+        {
+            let allowed = "none, as whole shards are dealt: each of them has one reader";
+            return Err(Failure::contradiction("remainder", shorten(value), allowed));
         }
-    };
-    let by_samples = matches!(dealt, Dealt::Samples(..));
-    let deal = fields.section("deal").check(&[], &[])?;
-    let batch = fields.section("batch").check(&[], &[])?;
-    let remainder = deal.named("remainder", &REMAINDERS);
-    if let Some(value) = deal.text("remainder")
-        && !by_samples
-    {
-        let allowed = "none, as whole shards are dealt: each of them has one reader";
-        return Err(Failure::contradiction("remainder", shorten(value), allowed));
-    }
-    let short_left_out = batch.is("drop-last");
-    let group = Group {
-        world_size: deal.short("world-size"),
-        workers: deal.short("workers"),
-        batch_size: batch.short("batch-size"),
-        // Where samples are dealt, a reader's short batch is its last one in any case, and says nothing of other readers.
-        drop_last: if by_samples { remainder == Remainder::Drop } else { short_left_out },
-    };
-    group.check()?;
-    Ok((Recipe::new(dealt), group, remainder, short_left_out))
+        let short_left_out = batch.is("drop_last");
+        let group = Group {
+            world_size: deal.short("world_size"),
+            workers: deal.short("workers"),
+            batch_size: batch.short("batch_size"),
+            // Where samples are dealt, a reader's short batch is its last one in any case, and says nothing of other readers.
+            drop_last: if by_samples { remainder == Remainder::Drop } else { short_left_out },
+        };
+        group.check()?;
+        Ok((Recipe::new(dealt), group, remainder, short_left_out))
+    })
 }
 
 /// The whole recipe in its canonical form.
@@ -218,10 +227,12 @@ fn whole(fields: &Fields, lists: &[List]) -> Result<Dealt, Failure> {
 /// That single samples and whole shards are read: the first member of the section that is too much, or the section, if it is empty.
 #[cold]
 fn both(order: &Fields, shards: &Fields) -> Failure {
-    let (fields, section, allowed) = match order.has("order") {
+    let (fields, section, allowed) = match order.has("name") {
         true => (shards, "shards", "none, as single samples are dealt: the recipe has an order"),
         false => (order, "order", "none, as whole shards are dealt: the recipe has the section shards"),
     };
-    let (field, value) = fields.first().unwrap_or((section, "there".into()));
-    Failure::contradiction(field, value, allowed)
+    let Some((field, value)) = fields.first() else {
+        return Failure::contradiction(section, "there", allowed).at(section);
+    };
+    Failure::contradiction(field, value, allowed).under(section, fields.known)
 }

@@ -26,11 +26,11 @@ pub struct Group {
 }
 
 impl Group {
-    /// Failures: `world-size`, `workers`, `batch-size`.
+    /// Failures: `world_size`, `workers`, `batch_size`.
     pub(super) fn check(&self) -> Result<(), Failure> {
         let most = u32::try_from(MAX_READERS).unwrap_or(u32::MAX);
         if self.world_size == 0 || self.world_size > most {
-            return Err(Failure::out_of_range("world-size", self.world_size, range(1, most)));
+            return Err(Failure::out_of_range("world_size", self.world_size, range(1, most)));
         }
         let most = MAX_WORKERS.min(most / self.world_size);
         if self.workers == 0 || self.workers > most {
@@ -38,7 +38,7 @@ impl Group {
             return Err(Failure::out_of_range("workers", self.workers, allowed));
         }
         if self.batch_size == 0 {
-            return Err(Failure::out_of_range("batch-size", 0, range(1, u32::MAX)));
+            return Err(Failure::out_of_range("batch_size", 0, range(1, u32::MAX)));
         }
         Ok(())
     }

@@ -11,8 +11,8 @@ use crate::Failure;
 use crate::base::failure::range;
 use crate::base::memory::collect;
 use crate::deal::positions_of;
-use crate::document::fields::{self, Fields};
-use crate::document::member::{Kind, Member, member};
+use crate::document::fields::{self, Fields, element};
+use crate::document::member::{Kind, Member};
 use crate::document::numbers;
 use crate::document::recipe;
 use crate::document::state::{self, AS_IN_STATE, CONSUMED, EPOCH, KIND, POSITIONS, history_of, recipe_of};
@@ -23,9 +23,9 @@ const SEGMENT: &[Member] = &[
     WORLD_SIZE,
     WORKERS,
     BATCH_SIZE,
-    member!("drop_last", Kind::Flag),
+    Member::new("drop_last", Kind::Flag),
     // A state has no segment without steps.
-    member!("steps", Kind::POSITIVE),
+    Member::new("steps", Kind::POSITIVE),
 ];
 
 /// The members of a state about its epoch.
@@ -83,15 +83,16 @@ pub(super) fn read(text: &str, recipe: &Recipe, group: Group) -> Result<ReadStat
 
 fn history(found: &[Fields], here: Group) -> Result<Vec<Segment>, Failure> {
     let mut history = collect("history", found.len(), [])?;
-    for segment in found {
-        let segment = segment.check(&[], &[])?;
+    for (index, segment) in found.iter().enumerate() {
+        let within = |failure: Failure| failure.under(&element("history", index), segment.known);
+        let segment = segment.check(&[], &[]).map_err(within)?;
         let group = Group {
-            world_size: segment.short("world-size"),
+            world_size: segment.short("world_size"),
             workers: segment.short("workers"),
-            batch_size: segment.short("batch-size"),
-            drop_last: segment.is("drop-last"),
+            batch_size: segment.short("batch_size"),
+            drop_last: segment.is("drop_last"),
         };
-        group.check()?;
+        group.check().map_err(within)?;
         history.push(Segment { group, steps: segment.number("steps") });
     }
     check_history(&history, here)?;

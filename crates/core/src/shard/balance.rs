@@ -18,7 +18,7 @@ pub(super) fn balance(weights: &[u64], parts: u32) -> Result<Vec<u32>, Failure> 
     let order = heaviest_first(weights)?;
     let mut owners = collect("sizes", weights.len(), weights.iter().map(|_| 0))?;
     let mut lightest: BinaryHeap<_> =
-        collect("world-size", parts as usize, (0..parts).map(|part| Reverse((0, part))))?.into();
+        collect("world_size", parts as usize, (0..parts).map(|part| Reverse((0, part))))?.into();
     for &item in &order {
         if let Some(mut top) = lightest.peek_mut() {
             let Reverse((load, part)) = *top;
@@ -44,8 +44,8 @@ pub(super) fn heaviest_first(weights: &[u64]) -> Result<Vec<u32>, Failure> {
 
 /// Exchanges between the heaviest and the lightest part.
 fn improve(weights: &[u64], order: &[u32], owners: &mut [u32], parts: u32) -> Result<(), Failure> {
-    let mut loads = collect("world-size", parts as usize, (0..parts).map(|_| 0_u64))?;
-    let mut counts = collect("world-size", parts as usize, (0..parts).map(|_| 0_usize))?;
+    let mut loads = collect("world_size", parts as usize, (0..parts).map(|_| 0_u64))?;
+    let mut counts = collect("world_size", parts as usize, (0..parts).map(|_| 0_usize))?;
     for (&owner, weight) in owners.iter().zip(weights) {
         loads[owner as usize] += weight;
         counts[owner as usize] += 1;
@@ -55,7 +55,7 @@ fn improve(weights: &[u64], order: &[u32], owners: &mut [u32], parts: u32) -> Re
         return Ok(());
     }
     // The items of every part, heaviest first.
-    let mut members: Vec<Vec<u32>> = collect("world-size", parts as usize, [])?;
+    let mut members: Vec<Vec<u32>> = collect("world_size", parts as usize, [])?;
     for count in counts {
         members.push(collect("sizes", count, [])?);
     }
@@ -65,9 +65,9 @@ fn improve(weights: &[u64], order: &[u32], owners: &mut [u32], parts: u32) -> Re
     // The heaps keep what was true once, and forget it when it comes up.
     let loaded = |part: u32| loads[part as usize];
     let mut heaviest: BinaryHeap<_> =
-        collect("world-size", parts as usize, (0..parts).map(|part| (loaded(part), Reverse(part))))?.into();
+        collect("world_size", parts as usize, (0..parts).map(|part| (loaded(part), Reverse(part))))?.into();
     let mut lightest: BinaryHeap<_> =
-        collect("world-size", parts as usize, (0..parts).map(|part| Reverse((loaded(part), part))))?.into();
+        collect("world_size", parts as usize, (0..parts).map(|part| Reverse((loaded(part), part))))?.into();
     // Every exchange makes the heaviest part lighter; the bound is for those that do so by little.
     for _ in 0..2 * u64::from(parts) {
         while heaviest.peek().is_some_and(|&(load, Reverse(part))| load != loads[part as usize]) {

@@ -25,7 +25,7 @@ pub struct Locality {
 }
 
 impl Locality {
-    /// Failures: `holder-offsets`, `holders`, `rank-nodes`.
+    /// Failures: `holder_offsets`, `holders`, `rank_nodes`.
     pub(super) fn check(&self, shards: usize, world_size: u32) -> Result<(), Failure> {
         if self.offsets.len() != shards + 1
             || self.offsets.first() != Some(&0)
@@ -34,11 +34,11 @@ impl Locality {
         {
             let allowed = format!("{} ascending numbers from 0 to {}", shards + 1, self.holders.len());
             let value = format!("{} numbers", self.offsets.len());
-            return Err(Failure::contradiction("holder-offsets", value, allowed));
+            return Err(Failure::contradiction("holder_offsets", value, allowed));
         }
         if self.rank_nodes.len() != world_size as usize {
             let value = format!("{} nodes", self.rank_nodes.len());
-            return Err(Failure::contradiction("rank-nodes", value, only(world_size).and(", one for each rank")));
+            return Err(Failure::contradiction("rank_nodes", value, only(world_size).and(", one for each rank")));
         }
         if let Some(shard) = (0..shards).find(|&shard| self.offsets[shard] == self.offsets[shard + 1]) {
             return Err(Failure::missing("holders", format!("at least one node for shard {shard}")));
@@ -93,11 +93,11 @@ type Heap = BinaryHeap<Reverse<(u64, u32)>>;
 
 impl<'a> Loads<'a> {
     fn new(nodes: &'a [u32]) -> Result<Self, Failure> {
-        let mut known = collect("rank-nodes", nodes.len(), nodes.iter().copied())?;
+        let mut known = collect("rank_nodes", nodes.len(), nodes.iter().copied())?;
         sort_short(&mut known);
         known.dedup();
-        let of_node = collect("rank-nodes", known.len(), known.iter().map(|_| Heap::new()))?;
-        let loads = collect("rank-nodes", nodes.len(), nodes.iter().map(|_| 0))?;
+        let of_node = collect("rank_nodes", known.len(), known.iter().map(|_| Heap::new()))?;
+        let loads = collect("rank_nodes", nodes.len(), nodes.iter().map(|_| 0))?;
         let mut all = Self { loads, nodes, known, of_node, of_all: Heap::new() };
         for rank in 0..nodes.len() as u32 {
             all.add(rank, 0)?;
@@ -127,7 +127,7 @@ impl<'a> Loads<'a> {
 
 fn push(heap: &mut Heap, load: u64, rank: u32) -> Result<(), Failure> {
     if heap.len() == heap.capacity() && (heap.try_reserve(1).is_err() || !has_headroom()) {
-        return Err(Failure::out_of_memory("rank-nodes", heap.len(), "fewer shards or ranks"));
+        return Err(Failure::out_of_memory("rank_nodes", heap.len(), "fewer shards or ranks"));
     }
     heap.push(Reverse((load, rank)));
     Ok(())

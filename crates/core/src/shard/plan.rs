@@ -72,7 +72,7 @@ impl PlanConfig {
 
     fn check(&self) -> Result<(), Failure> {
         if self.world_size == 0 || self.world_size > MAX_READERS {
-            return Err(Failure::out_of_range("world-size", self.world_size, range(1, MAX_READERS)));
+            return Err(Failure::out_of_range("world_size", self.world_size, range(1, MAX_READERS)));
         }
         let most = MAX_READERS / self.world_size;
         if self.workers == 0 || self.workers > most {
@@ -250,10 +250,10 @@ impl Plan {
     }
 
     /// How many steps the ranks with the fewest and the most of them will take with batches of `batch_size` that each
-    /// worker forms by itself. Failures: `batch-size`.
+    /// worker forms by itself. Failures: `batch_size`.
     pub fn steps(&self, batch_size: u32, drop_last: bool) -> Result<(u64, u64), Failure> {
         if batch_size == 0 {
-            return Err(Failure::out_of_range("batch-size", 0, range(1, u32::MAX)));
+            return Err(Failure::out_of_range("batch_size", 0, range(1, u32::MAX)));
         }
         let size = u64::from(batch_size);
         let (mut least, mut most) = (if self.busy_ranks() < self.config.world_size { 0 } else { u64::MAX }, 0);
@@ -354,8 +354,8 @@ impl Plan {
         }
         let owners = self.split(policy, &order, world_size)?;
         let (rank_offsets, ranked) = group(&order, &owners)?;
-        let mut firsts = collect("world-size", rank_offsets.len(), [0])?;
-        let mut offsets = collect("world-size", rank_offsets.len(), [0])?;
+        let mut firsts = collect("world_size", rank_offsets.len(), [0])?;
+        let mut offsets = collect("world_size", rank_offsets.len(), [0])?;
         let mut assigned = collect("sizes", count, [])?;
         for bounds in rank_offsets.windows(2) {
             let shards = &ranked[bounds[0] as usize..bounds[1] as usize];
@@ -418,14 +418,14 @@ struct Load {
 /// that has any, and the items.
 fn group(items: &[u32], owners: &[u32]) -> Result<(Vec<u32>, Vec<u32>), Failure> {
     let parts = owners.iter().max().map_or(0, |&last| last as usize + 1);
-    let mut ends = collect("world-size", parts + 1, (0..=parts).map(|_| 0))?;
+    let mut ends = collect("world_size", parts + 1, (0..=parts).map(|_| 0))?;
     for &owner in owners {
         ends[owner as usize + 1] += 1;
     }
     for part in 0..parts {
         ends[part + 1] += ends[part];
     }
-    let mut next = collect("world-size", parts, ends.iter().copied())?;
+    let mut next = collect("world_size", parts, ends.iter().copied())?;
     let mut grouped = collect("sizes", items.len(), items.iter().map(|_| 0))?;
     for (&item, &owner) in items.iter().zip(owners) {
         grouped[next[owner as usize] as usize] = item;

@@ -12,7 +12,7 @@ use super::plan::{MAX_READERS, Plan, PlanConfig, check_bytes};
 use crate::base::names::name_of;
 use crate::document::fields::Fields;
 use crate::document::lists::{List, check_lists};
-use crate::document::member::{Default, Kind, Member, Place, is, member, names, place, text};
+use crate::document::member::{Default, Kind, Member, Place, is, names, place, text};
 use crate::document::numbers;
 use crate::document::recipe::{self, VERSION};
 use crate::document::signed_text;
@@ -24,37 +24,39 @@ const NEAR: Place = place![[is("policy", &["locality-aware"])]];
 
 /// In the order of the canonical text.
 pub(crate) const MEMBERS: &[Member] = &[
-    member!("shuffle", Kind::Flag)
+    Member::new("shuffle", Kind::Flag)
         .or(Default::Flag(true))
         .text(text!("Whether the list of shards is shuffled before it is dealt.")),
-    member!("shuffle_rows", Kind::Flag)
+    Member::new("shuffle_rows", Kind::Flag)
         .text(text!("Whether the rows within each shard are shuffled; by default, the value of `shuffle`.")),
-    member!("reshuffle", Kind::Flag)
+    Member::new("reshuffle", Kind::Flag)
         .or(Default::Flag(false))
         .text(text!("Whether each reader shuffles its own shards again, after the deal.")),
     recipe::SEED,
-    member!("policy", Kind::Name(const { &names(&POLICIES) })).text(text!("How shards are dealt to ranks.")),
-    member!("worker_policy", Kind::Name(const { &names(&WORKER_POLICIES) }))
+    Member::new("policy", Kind::Name(const { &names(&POLICIES) })).text(text!("How shards are dealt to ranks.")),
+    Member::new("worker_policy", Kind::Name(const { &names(&WORKER_POLICIES) }))
         .text(text!("How the shards of a rank are dealt to its workers.")),
-    member!("weight", Kind::Name(const { &names(&WEIGHTS) }))
+    Member::new("weight", Kind::Name(const { &names(&WEIGHTS) }))
         .text(text!("What is balanced between ranks and between workers: the number of samples, or of bytes.")),
-    member!("tolerance", Kind::SHORT).with(NEAR).or_number(50).text(text!(
+    Member::new("tolerance", Kind::SHORT).with(NEAR).or_number(50).text(text!(
         "How far the weight of a rank may exceed the mean for the sake of locality, in thousandths of the mean."
     )),
-    member!("samples", Kind::COUNT).text(text!("The sum of `sizes`.")),
-    member!("shards", Kind::COUNT).text(text!("The number of `sizes`.")),
-    member!("sizes", Kind::NUMBERS)
+    Member::new("samples", Kind::COUNT).text(text!("The sum of `sizes`.")),
+    Member::new("shards", Kind::COUNT).text(text!("The number of `sizes`.")),
+    Member::new("sizes", Kind::NUMBERS)
         .required("the samples of each shard")
         .text(text!("Number of samples in each shard.")),
-    member!("bytes", Kind::NUMBERS).text(text!("Number of bytes in each shard.")),
-    member!("holders", Kind::SHORT_NUMBERS).with(NEAR).required("the nodes that store each shard"),
-    member!("holder_offsets", Kind::SHORT_NUMBERS).with(NEAR).required("where the nodes of each shard are in holders"),
-    member!("rank_nodes", Kind::SHORT_NUMBERS).with(NEAR).required("the node that runs each rank"),
+    Member::new("bytes", Kind::NUMBERS).text(text!("Number of bytes in each shard.")),
+    Member::new("holders", Kind::SHORT_NUMBERS).with(NEAR).required("the nodes that store each shard"),
+    Member::new("holder_offsets", Kind::SHORT_NUMBERS)
+        .with(NEAR)
+        .required("where the nodes of each shard are in holders"),
+    Member::new("rank_nodes", Kind::SHORT_NUMBERS).with(NEAR).required("the node that runs each rank"),
 ];
 
 /// The section of whole shards.
 pub(crate) const SHARDS: Member =
-    member!("shards", Kind::Section(MEMBERS)).required("the section that has the shards and how they are dealt");
+    Member::new("shards", Kind::Section(MEMBERS)).required("the section that has the shards and how they are dealt");
 
 pub(crate) const SECTIONS: &[Member] = &[
     recipe::SAMEDEAL,
@@ -65,7 +67,7 @@ pub(crate) const SECTIONS: &[Member] = &[
     order::ANY_ORDER.elsewhere(
         "none in the recipe of a plan: it deals whole shards, and single samples belong to samplers and readers",
     ),
-    member!("batch", Kind::Elsewhere("none in the recipe of a plan: it says nothing of batches")),
+    Member::new("batch", Kind::Elsewhere("none in the recipe of a plan: it says nothing of batches")),
 ];
 const DEAL: &[Member] = &[
     deal::WORLD_SIZE.of(Kind::from_one(MAX_READERS)),
@@ -78,15 +80,15 @@ const DEAL: &[Member] = &[
 const OF_SAMPLES: &str = "none here: it belongs to a deal of single samples";
 
 impl Plan {
-    /// The plan of a recipe, in an epoch. Failures: `recipe` (no JSON object, or more than 2^24 bytes), `recipe-member`,
-    /// `shards-member` or `deal-member` (an unknown one), `lists` (an unknown name), or any field.
+    /// The plan of a recipe, in an epoch. Failures: `recipe` (no JSON object, or more than 2^24 bytes), an unknown member, `lists` (an unknown name), or any field.
     #[inline(never)]
     pub fn from_recipe(text: &str, lists: &[List], epoch: u64) -> Result<Self, Failure> {
-        let fields = recipe::fields(text, SECTIONS, lists)?;
-        let mut config = PlanConfig::read(fields.section("shards"), lists)?;
-        let deal = fields.section("deal").check(&[], &[])?;
-        (config.world_size, config.workers) = (deal.short("world-size"), deal.short("workers"));
-        Self::new(Rc::new(config), epoch)
+        recipe::read(text, SECTIONS, lists, |fields| {
+            let mut config = PlanConfig::read(fields.section("shards"), lists)?;
+            let deal = fields.check_section("deal", &[])?;
+            (config.world_size, config.workers) = (deal.short("world_size"), deal.short("workers"));
+            Self::new(Rc::new(config), epoch)
+        })
     }
 
     /// The recipe in its canonical form: JSON in one line, with every member that there is, the defaults too.
@@ -121,8 +123,8 @@ impl PlanConfig {
         let locality = match policy {
             Policy::LocalityAware => Some(Locality {
                 holders: shards.copied32("holders")?,
-                offsets: shards.copied32("holder-offsets")?,
-                rank_nodes: shards.copied32("rank-nodes")?,
+                offsets: shards.copied32("holder_offsets")?,
+                rank_nodes: shards.copied32("rank_nodes")?,
                 tolerance: shards.short("tolerance"),
             }),
             _ => None,
@@ -130,12 +132,12 @@ impl PlanConfig {
         let shuffle = shards.is("shuffle");
         Ok(Self {
             policy,
-            worker_policy: shards.named("worker-policy", &WORKER_POLICIES),
+            worker_policy: shards.named("worker_policy", &WORKER_POLICIES),
             weight,
             bytes,
             locality,
             shuffle,
-            shuffle_rows: shards.flag("shuffle-rows").unwrap_or(shuffle),
+            shuffle_rows: shards.flag("shuffle_rows").unwrap_or(shuffle),
             reshuffle: shards.is("reshuffle"),
             seed: shards.integer("seed"),
             ..Self::new(sizes, 1, 1)

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use crate::base::check::check_run;
 use crate::base::failure::{only, range};
 use crate::base::memory::collect;
-use crate::document::member::{Default, Kind, Member, member, text, with_elsewhere};
+use crate::document::member::{Default, Kind, Member, text, with_elsewhere};
 use crate::document::recipe::{self, VERSION};
 use crate::document::signed_text;
 use crate::order::COMPOSED_MEMBERS;
@@ -45,52 +45,51 @@ pub(crate) const SECTIONS: &[Member] = &[
     recipe::SPLIT_ELSEWHERE,
     order::ANY_ORDER.of(Kind::Section(ORDER)).or(Default::Empty),
     deal::DEAL.of(Kind::Section(DEAL)),
-    member!("shards", OF_OTHERS),
-    member!("batch", OF_OTHERS),
+    Member::new("shards", OF_OTHERS),
+    Member::new("batch", OF_OTHERS),
 ];
 const ORDER: &[Member] = &const {
     let allowed = "none here: composed orders belong to samplers";
     with_elsewhere::<_, { OWN_ORDER.len() + COMPOSED_MEMBERS.len() }>(OWN_ORDER, COMPOSED_MEMBERS, allowed)
 };
 const OWN_ORDER: [Member; 8] = [
-    member!("name", Kind::TEXT)
-        .called("order")
+    Member::new("name", Kind::TEXT)
         .text(text!("The order of the chunks in each cycle; by default `feistel`, or `sequential` without `chunks`.")),
-    member!("chunks", Kind::POSITIVE).text(text!("The number of chunks, if it is known.")),
+    Member::new("chunks", Kind::POSITIVE).text(text!("The number of chunks, if it is known.")),
     recipe::SEED,
-    member!("samples", OF_OTHERS),
-    member!("lanes", OF_OTHERS),
-    member!("shuffle_window", OF_OTHERS),
-    member!("shards", OF_OTHERS),
-    member!("sizes", OF_OTHERS),
+    Member::new("samples", OF_OTHERS),
+    Member::new("lanes", OF_OTHERS),
+    Member::new("shuffle_window", OF_OTHERS),
+    Member::new("shards", OF_OTHERS),
+    Member::new("sizes", OF_OTHERS),
 ];
 const DEAL: &[Member] = &[
     deal::READERS,
-    member!("world_size", OF_OTHERS),
-    member!("workers", OF_OTHERS),
-    member!("remainder", OF_OTHERS),
-    member!("layout", OF_OTHERS),
-    member!("unit", OF_OTHERS),
+    Member::new("world_size", OF_OTHERS),
+    Member::new("workers", OF_OTHERS),
+    Member::new("remainder", OF_OTHERS),
+    Member::new("layout", OF_OTHERS),
+    Member::new("unit", OF_OTHERS),
 ];
 const OF_OTHERS: Kind = Kind::Elsewhere("none in the recipe of a stream of chunks: it has chunks and readers");
 
 impl Stream {
-    /// The stream of a recipe, as a reader sees it. Failures: `recipe` (no JSON object, or more than 2^24 bytes), `recipe-member`,
-    /// `order-member` or `deal-member` (an unknown one), or any field.
+    /// The stream of a recipe, as a reader sees it. Failures: `recipe` (no JSON object, or more than 2^24 bytes), an unknown member, or any field.
     #[inline(never)]
     pub fn from_recipe(text: &str, epoch: u64, reader: u32) -> Result<Self, Failure> {
-        let fields = recipe::fields(text, SECTIONS, &[])?;
-        let order = fields.section("order");
-        let chunks = order.count("chunks");
-        let id = match (order.text("order"), chunks) {
-            (Some(name), _) => OrderId::from_name(name)?,
-            (None, Some(_)) => OrderId::Feistel,
-            (None, None) => OrderId::Sequential,
-        };
-        order.check(&[], &[])?;
-        let deal = fields.section("deal").check(&[], &[])?;
-        let (seed, readers) = (order.integer("seed"), deal.short("readers"));
-        Self::new(StreamConfig { chunks, reader, readers, order: id, seed, epoch })
+        recipe::read(text, SECTIONS, &[], |fields| {
+            let order = fields.section("order");
+            let chunks = order.count("chunks");
+            let id = match (order.text("name"), chunks) {
+                (Some(name), _) => OrderId::from_name(name)?,
+                (None, Some(_)) => OrderId::Feistel,
+                (None, None) => OrderId::Sequential,
+            };
+            fields.check_section("order", &[])?;
+            let deal = fields.check_section("deal", &[])?;
+            let (seed, readers) = (order.integer("seed"), deal.short("readers"));
+            Self::new(StreamConfig { chunks, reader, readers, order: id, seed, epoch })
+        })
     }
 
     /// The recipe in its canonical form: JSON in one line, with every member that there is, the defaults too.
@@ -119,13 +118,13 @@ impl Stream {
         }
         if chunks.is_none() && order != OrderId::Sequential {
             return Err(Failure::contradiction(
-                "order",
+                "name",
                 order.name(),
                 only("sequential").and(", where the number of chunks is not known"),
             ));
         }
         if order == OrderId::Sharded {
-            return Err(Failure::contradiction("order", order.name(), "an order of single chunks"));
+            return Err(Failure::contradiction("name", order.name(), "an order of single chunks"));
         }
         order.check(chunks.unwrap_or(0), seed).map_err(of_chunks)?;
         Ok(Self { config, order: None })

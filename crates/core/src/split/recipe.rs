@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::Split;
 use crate::base::failure::{only, range};
 use crate::base::memory::{collect, grow};
-use crate::document::member::{Kind, Member, member, text};
+use crate::document::member::{Kind, Member, text};
 use crate::document::recipe::{self, VERSION};
 use crate::document::{numbers, quoted, signed_text};
 use crate::{Failure, MAX_EXACT};
@@ -17,23 +17,23 @@ const OF_OTHERS: Kind = Kind::Elsewhere("none in the recipe of a split: it has t
 
 pub(crate) const SECTIONS: &[Member] = &[
     recipe::SAMEDEAL,
-    member!("split", Kind::Section(SPLIT)).required("the section that has the parts"),
-    member!("order", OF_OTHERS),
-    member!("deal", OF_OTHERS),
-    member!("shards", OF_OTHERS),
-    member!("batch", OF_OTHERS),
-    member!("steps", OF_OTHERS),
+    Member::new("split", Kind::Section(SPLIT)).required("the section that has the parts"),
+    Member::new("order", OF_OTHERS),
+    Member::new("deal", OF_OTHERS),
+    Member::new("shards", OF_OTHERS),
+    Member::new("batch", OF_OTHERS),
+    Member::new("steps", OF_OTHERS),
 ];
 const SPLIT: &[Member] = &[
     recipe::SEED,
-    member!("samples", Kind::COUNT).text(text!("The sum of the sizes, if the parts have sizes.")),
-    member!("parts", Kind::Objects { of: PART, most: MAX_PARTS })
+    Member::new("samples", Kind::COUNT).text(text!("The sum of the sizes, if the parts have sizes.")),
+    Member::new("parts", Kind::Objects { of: PART, most: MAX_PARTS })
         .required("the names of the parts, and their weights or sizes"),
 ];
 const PART: &[Member] = &[
-    member!("name", Kind::Text { least: 1, most: MAX_NAME }).called("part").required("a name for each part"),
-    member!("weight", Kind::COUNT).text(text!("Share of the part, in proportion to the other weights.")),
-    member!("size", Kind::COUNT).text(text!("Number of samples in the part.")),
+    Member::new("name", Kind::Text { least: 1, most: MAX_NAME }).required("a name for each part"),
+    Member::new("weight", Kind::COUNT).text(text!("Share of the part, in proportion to the other weights.")),
+    Member::new("size", Kind::COUNT).text(text!("Number of samples in the part.")),
 ];
 
 const MAX_PARTS: usize = 1 << 16;
@@ -43,49 +43,51 @@ impl Split {
     /// Reads a document. Failures: those of a recipe; `split`, any field of it; `out-of-memory`.
     #[inline(never)]
     pub fn read(text: &str) -> Result<Self, Failure> {
-        let fields = recipe::fields(text, SECTIONS, &[])?;
-        let split = fields.section("split").check(&[], &[])?;
-        let objects = split.objects("parts");
-        let by_size = objects.first().is_some_and(|first| first.has("size"));
-        let [own, other] = if by_size { ["size", "weight"] } else { ["weight", "size"] };
-        let mut shares: Vec<(String, u64)> = collect("parts", objects.len(), [])?;
-        // Names are texts of their own: there has to be room for all of them.
-        grow("parts", 2 * text.len() + 64 * objects.len(), &mut Vec::<u8>::new())?;
-        let mut names = BTreeSet::new();
-        for part in objects {
-            let name = part.text("part").unwrap_or_default();
-            if !names.insert(name) {
-                return Err(Failure::contradiction("part", name, "each name once"));
+        recipe::read(text, SECTIONS, &[], |fields| {
+            let split = fields.check_section("split", &[])?;
+            let objects = split.objects("parts");
+            let by_size = objects.first().is_some_and(|first| first.has("size"));
+            let [own, other] = if by_size { ["size", "weight"] } else { ["weight", "size"] };
+            let mut shares: Vec<(String, u64)> = collect("parts", objects.len(), [])?;
+            // Names are texts of their own: there has to be room for all of them.
+            grow("parts", 2 * text.len() + 64 * objects.len(), &mut Vec::<u8>::new())?;
+            let mut names = BTreeSet::new();
+            for (index, part) in objects.iter().enumerate() {
+                let path = |member| format!("split.parts[{index}].{member}");
+                let name = part.text("name").unwrap_or_default();
+                if !names.insert(name) {
+                    return Err(Failure::contradiction("name", name, "each name once").at(path("name")));
+                }
+                if let (Some(weight), true) = (part.count("weight"), part.has("size")) {
+                    return Err(Failure::contradiction("weight", weight, "a weight or a size").at(path("weight")));
+                }
+                let Some(share) = part.count(own) else {
+                    return Err(match part.count(other) {
+                        Some(value) if !by_size => {
+                            Failure::contradiction(other, value, "weights, as the first part has one").at(path(other))
+                        }
+                        _ if by_size => Failure::missing("size", "the number of samples of each part").at(path("size")),
+                        _ => Failure::missing("weight", "the weight, or the size, of each part").at(path("weight")),
+                    });
+                };
+                shares.push((name.to_string(), share));
             }
-            if let (Some(weight), true) = (part.count("weight"), part.has("size")) {
-                return Err(Failure::contradiction("weight", weight, "a weight or a size"));
+            let total = check_sum(own, &shares)?;
+            match split.count("samples") {
+                Some(samples) if !by_size => {
+                    return Err(Failure::contradiction(
+                        "samples",
+                        samples,
+                        "none with weights, which need no number of ids",
+                    ));
+                }
+                Some(samples) if samples != total => {
+                    return Err(Failure::contradiction("samples", samples, only(total).and(", the sum of the sizes")));
+                }
+                _ => {}
             }
-            let Some(share) = part.count(own) else {
-                return Err(match part.count(other) {
-                    Some(value) if !by_size => {
-                        Failure::contradiction(other, value, "weights, as the first part has one")
-                    }
-                    _ if by_size => Failure::missing("size", "the number of samples of each part"),
-                    _ => Failure::missing("weight", "the weight, or the size, of each part"),
-                });
-            };
-            shares.push((name.to_string(), share));
-        }
-        let total = check_sum(own, &shares)?;
-        match split.count("samples") {
-            Some(samples) if !by_size => {
-                return Err(Failure::contradiction(
-                    "samples",
-                    samples,
-                    "none with weights, which need no number of ids",
-                ));
-            }
-            Some(samples) if samples != total => {
-                return Err(Failure::contradiction("samples", samples, only(total).and(", the sum of the sizes")));
-            }
-            _ => {}
-        }
-        Self::new(split.signed("seed").unwrap_or(0), by_size, shares)
+            Self::new(split.signed("seed").unwrap_or(0), by_size, shares)
+        })
     }
 
     /// The canonical text: JSON in one line, with every field that there is, the defaults too.
@@ -107,18 +109,24 @@ impl Split {
     }
 }
 
+/// The path of a member of all parts together.
+fn all(member: &str) -> String {
+    format!("split.parts[].{member}")
+}
+
 /// The sum of the shares. Failures: `field`.
 fn check_sum(field: &'static str, shares: &[(String, u64)]) -> Result<u64, Failure> {
     let mut total = 0_u64;
     for &(_, share) in shares {
         let most = MAX_EXACT - total;
         if share > most {
-            return Err(Failure::out_of_range(field, share, range(0, most).and(": all together are at most 2^53 - 1")));
+            return Err(Failure::out_of_range(field, share, range(0, most).and(": all together are at most 2^53 - 1"))
+                .at(all(field)));
         }
         total += share;
     }
     if total == 0 {
-        return Err(Failure::out_of_range(field, 0, range(1, MAX_EXACT).and(": not all of them are 0")));
+        return Err(Failure::out_of_range(field, 0, range(1, MAX_EXACT).and(": not all of them are 0")).at(all(field)));
     }
     Ok(total)
 }

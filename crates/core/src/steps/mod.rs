@@ -162,9 +162,9 @@ impl Schedule {
         self.order.find(self.before(step))
     }
 
-    /// The step that takes the sample before which all ranks took so many. Failures: `samples-consumed`.
+    /// The step that takes the sample before which all ranks took so many. Failures: `samples_consumed`.
     pub fn step_of_consumed(&self, samples_consumed: u64) -> Result<u64, Failure> {
-        check_below("samples-consumed", samples_consumed, self.before(self.num_steps))?;
+        check_below("samples_consumed", samples_consumed, self.before(self.num_steps))?;
         Ok(self.taking(samples_consumed))
     }
 
@@ -181,7 +181,7 @@ impl Schedule {
         Ok(self.taking(draw))
     }
 
-    /// The samples of this rank at steps number `start` to `start + count - 1`. Failures: `start`, `count`, `batch-size`, `out-of-memory`.
+    /// The samples of this rank at steps number `start` to `start + count - 1`. Failures: `start`, `count`, `batch_size`, `out-of-memory`.
     pub fn indices(&self, start: u64, count: u32) -> Result<Vec<u64>, Failure> {
         if start > self.num_steps {
             return Err(Failure::out_of_range("start", start, range(0, self.num_steps)));
@@ -211,7 +211,7 @@ impl Schedule {
     }
 
     /// The samples of the ranks `first` to `first + count - 1` at a step, rank after rank: each has as many. Failures: `step`, `first`,
-    /// `count`, `batch-size`, `out-of-memory`.
+    /// `count`, `batch_size`, `out-of-memory`.
     pub fn step(&self, step: u64, first: u32, count: u32) -> Result<Vec<u64>, Failure> {
         let each = u64::from(self.batch_size(step)?) / u64::from(self.world_size);
         self.check_dealt(step)?;
@@ -225,7 +225,7 @@ impl Schedule {
         Ok(out)
     }
 
-    /// When and where a sample is seen first, from a step on. Failures: `sample`, `step`, `batch-size`, `out-of-memory`.
+    /// When and where a sample is seen first, from a step on. Failures: `sample`, `step`, `batch_size`, `out-of-memory`.
     pub fn locate(&self, sample: u64, step: u64) -> Result<Option<StepPlace>, Failure> {
         check_below("sample", sample, self.order.samples)?;
         self.check_step(step)?;
@@ -290,15 +290,16 @@ impl Schedule {
     }
 
     /// Whether all ranks have equal shares of a step, and of all that come after it: one that has not would end a training that goes on from
-    /// here. Failures: `batch-size`.
+    /// here. Failures: `batch_size`.
     fn check_dealt(&self, step: u64) -> Result<(), Failure> {
         if step >= self.dealt_from {
             return Ok(());
         }
         let now = self.stages.partition_point(|stage| stage.from <= step) - 1;
         let (world_size, unit) = (self.world_size, self.unit);
-        let unfit = self.stages[now..].iter().find(|stage| !stage::fits(stage.batch_size, world_size, unit));
-        unfit.map_or(Ok(()), |stage| Err(stage::unfit(*stage, world_size, unit)))
+        let mut later = self.stages.iter().enumerate().skip(now);
+        let unfit = later.find(|(_, stage)| !stage::fits(stage.batch_size, world_size, unit));
+        unfit.map_or(Ok(()), |(number, stage)| Err(stage::unfit(number, *stage, world_size, unit)))
     }
 
     /// The deal of a step: which rank takes which of its positions.

@@ -6,13 +6,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::Schedule;
-use super::stage::{Stage, fits, unfit};
+use super::stage::{Stage, fits, path, unfit};
 use crate::base::failure::range;
 use crate::base::memory::collect;
 use crate::deal::recipe::{self as deal, layout, unit_text};
 use crate::document::fields::Fields;
 use crate::document::lists::List;
-use crate::document::member::{Kind, Member, member, text};
+use crate::document::member::{Kind, Member, text};
 use crate::document::numbers;
 use crate::document::recipe::{self, VERSION};
 use crate::order::OrderPart;
@@ -23,8 +23,8 @@ pub(crate) const SECTIONS: &[Member] = &[
     order::ANY_ORDER,
     deal::DEAL.of(Kind::Section(DEAL)),
     STEPS,
-    member!("shards", Kind::Elsewhere(recipe::OF_READERS)),
-    member!("batch", Kind::Elsewhere("none in the recipe of a schedule: it has steps")),
+    Member::new("shards", Kind::Elsewhere(recipe::OF_READERS)),
+    Member::new("batch", Kind::Elsewhere("none in the recipe of a schedule: it has steps")),
     recipe::SPLIT_ELSEWHERE,
 ];
 const DEAL: &[Member] = &[
@@ -36,17 +36,17 @@ const DEAL: &[Member] = &[
     deal::READERS.elsewhere(recipe::OF_STREAMS),
 ];
 pub(super) const STEPS: Member =
-    member!("steps", Kind::Section(MEMBERS)).required("the section that has the batch size");
+    Member::new("steps", Kind::Section(MEMBERS)).required("the section that has the batch size");
 const MEMBERS: &[Member] = &[
     BATCH_SIZE,
-    member!("epochs", Kind::POSITIVE).text(text!("The number of epochs; by default, as many as there can be.")),
-    member!("stages", Kind::Objects { of: STAGE, most: MAX_STAGES })
+    Member::new("epochs", Kind::POSITIVE).text(text!("The number of epochs; by default, as many as there can be.")),
+    Member::new("stages", Kind::Objects { of: STAGE, most: MAX_STAGES })
         .text(text!("Other batch sizes from later steps on.")),
 ];
-const BATCH_SIZE: Member = member!("batch_size", Kind::SHORT_POSITIVE)
+const BATCH_SIZE: Member = Member::new("batch_size", Kind::SHORT_POSITIVE)
     .required("the samples that all ranks together take at a step")
     .text(text!("How many samples all ranks together take at a step."));
-const STAGE: &[Member] = &[member!("from", Kind::POSITIVE).required("the first step of each stage"), BATCH_SIZE];
+const STAGE: &[Member] = &[Member::new("from", Kind::POSITIVE).required("the first step of each stage"), BATCH_SIZE];
 
 const MAX_STAGES: usize = 1 << 16;
 
@@ -54,22 +54,23 @@ impl Schedule {
     /// Reads a document, and the lists of its order. Failures: those of a recipe of a sampler; `steps`, any field of it; `rank`.
     #[inline(never)]
     pub fn read(text: &str, lists: &[List], rank: u32) -> Result<Self, Failure> {
-        let fields = recipe::fields(text, SECTIONS, lists)?;
-        let order = OrderPart::of_recipe(&fields, lists)?;
-        let deal = fields.section("deal").check(&[], &[])?;
-        let (world_size, layout, unit) = (deal.short("world-size"), layout(&deal, &order), deal.short("unit"));
-        let steps = fields.section("steps").check(&[], &[])?;
-        let stages = stages(&steps)?;
-        check_fit(&stages, world_size, unit)?;
-        if order.length(0)? == 0 {
-            return Err(Failure::out_of_range("samples", 0, range(1, MAX_EXACT).and(" positions in epoch 0")));
-        }
-        let epochs = steps.count("epochs");
-        let most = order.epochs()?;
-        if let Some(epochs) = epochs.filter(|&epochs| epochs > most) {
-            return Err(Failure::out_of_range("epochs", epochs, range(1, most)));
-        }
-        Self::new((Rc::new(order), epochs), (rank, world_size), layout, unit, Rc::new(stages))
+        recipe::read(text, SECTIONS, lists, |fields| {
+            let order = OrderPart::of_recipe(fields, lists)?;
+            let deal = fields.check_section("deal", &[])?;
+            let (world_size, layout, unit) = (deal.short("world_size"), layout(&deal, &order), deal.short("unit"));
+            let steps = fields.check_section("steps", &[])?;
+            let stages = stages(&steps)?;
+            check_fit(&stages, world_size, unit)?;
+            if order.length(0)? == 0 {
+                return Err(Failure::out_of_range("samples", 0, range(1, MAX_EXACT).and(" positions in epoch 0")));
+            }
+            let epochs = steps.count("epochs");
+            let most = order.epochs()?;
+            if let Some(epochs) = epochs.filter(|&epochs| epochs > most) {
+                return Err(Failure::out_of_range("epochs", epochs, range(1, most)));
+            }
+            Self::new((Rc::new(order), epochs), (rank, world_size), layout, unit, Rc::new(stages))
+        })
     }
 
     /// The canonical text: JSON in one line, with every field that there is, the defaults too.
@@ -108,30 +109,32 @@ impl Schedule {
 fn stages(steps: &Fields) -> Result<Vec<Stage>, Failure> {
     let objects = steps.objects("stages");
     let mut stages: Vec<Stage> = collect("stages", objects.len() + 1, [])?;
-    stages.push(Stage { from: 0, batch_size: steps.short("batch-size"), before: 0 });
-    for object in objects {
+    stages.push(Stage { from: 0, batch_size: steps.short("batch_size"), before: 0 });
+    for (index, object) in objects.iter().enumerate() {
         let from = object.number("from");
         let last = stages[stages.len() - 1];
         if from <= last.from {
             let allowed = range(last.from + 1, MAX_EXACT).and(", after the stage before");
-            return Err(Failure::out_of_range("from", from, allowed));
+            return Err(Failure::out_of_range("from", from, allowed).at(format!("steps.stages[{index}].from")));
         }
         let before = (from - last.from).saturating_mul(last.batch_size.into()).saturating_add(last.before);
-        stages.push(Stage { from, batch_size: object.short("batch-size"), before });
+        stages.push(Stage { from, batch_size: object.short("batch_size"), before });
     }
     Ok(stages)
 }
 
-/// Failures: `batch-size`, where ranks cannot have equal shares of the last steps. Stages before may be of a past with other ranks.
+/// Failures: `batch_size`, where ranks cannot have equal shares of the last steps. Stages before may be of a past with other ranks.
 fn check_fit(stages: &[Stage], world_size: u32, unit: u32) -> Result<(), Failure> {
-    for stage in stages {
+    for (number, stage) in stages.iter().enumerate() {
         if !stage.batch_size.is_multiple_of(unit) {
             let allowed = format!("a multiple of {unit}, which is unit");
-            return Err(Failure::contradiction("batch-size", stage.batch_size, allowed));
+            return Err(Failure::contradiction("batch_size", stage.batch_size, allowed).at(path(number)));
         }
     }
-    match stages.last().filter(|stage| !fits(stage.batch_size, world_size, unit)) {
-        Some(stage) => Err(unfit(*stage, world_size, unit)),
-        None => Ok(()),
+    match stages.iter().enumerate().next_back() {
+        Some((number, stage)) if !fits(stage.batch_size, world_size, unit) => {
+            Err(unfit(number, *stage, world_size, unit))
+        }
+        _ => Ok(()),
     }
 }

@@ -1,6 +1,7 @@
 //! Steps of one batch size.
 
 use alloc::format;
+use alloc::string::String;
 
 use crate::Failure;
 
@@ -18,9 +19,18 @@ pub(super) fn fits(batch_size: u32, world_size: u32, unit: u32) -> bool {
     u64::from(batch_size).is_multiple_of(u64::from(world_size) * u64::from(unit))
 }
 
-pub(super) fn unfit(Stage { from, batch_size, .. }: Stage, world_size: u32, unit: u32) -> Failure {
+/// The path of the batch size of a stage, by its number: the first one is that of the section.
+pub(super) fn path(number: usize) -> String {
+    match number.checked_sub(1) {
+        None => "steps.batch_size".into(),
+        Some(index) => format!("steps.stages[{index}].batch_size"),
+    }
+}
+
+/// A batch size of which ranks cannot have equal shares, with the number of its stage.
+pub(super) fn unfit(number: usize, Stage { from, batch_size, .. }: Stage, world_size: u32, unit: u32) -> Failure {
     let row = u64::from(world_size) * u64::from(unit);
     let times = if unit == 1 { "" } else { " times unit" };
     let allowed = format!("a multiple of {row}, the world size{times}, from step {from} on");
-    Failure::contradiction("batch-size", batch_size, allowed)
+    Failure::contradiction("batch_size", batch_size, allowed).at(path(number))
 }

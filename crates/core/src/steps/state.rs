@@ -8,13 +8,14 @@ use super::recipe::STEPS;
 use crate::Failure;
 use crate::base::failure::only;
 use crate::document::fields::Fields;
-use crate::document::member::{Kind, Member, member};
+use crate::document::member::{Kind, Member};
 use crate::document::recipe;
 use crate::document::state::{self, CONSUMED, EPOCH, KIND, recipe_of};
 use crate::order::ANY_ORDER;
 
 const SECTIONS: &[Member] = &[ANY_ORDER, STEPS];
-const STATE: &[Member] = &[recipe::SAMEDEAL, KIND, recipe_of(SECTIONS), EPOCH, CONSUMED, member!("step", Kind::COUNT)];
+const STATE: &[Member] =
+    &[recipe::SAMEDEAL, KIND, recipe_of(SECTIONS), EPOCH, CONSUMED, Member::new("step", Kind::COUNT)];
 
 /// Why a recipe should be that of a state.
 const AS_BEFORE: &str = "as in the state; to use another value, begin another training";
@@ -28,8 +29,8 @@ impl Schedule {
         Ok(state::write("schedule", &recipe, epoch, &format!(",\"consumed\":{position},\"step\":{step}")))
     }
 
-    /// The step to go on with after a state. Failures: `state`; the first member of the order that differs; `batch-size`, `stages`, of
-    /// steps that were taken; `step`, `consumed`; `batch-size`, of a step that is still to come; `out-of-memory`.
+    /// The step to go on with after a state. Failures: `state`; the first member of the order that differs; `batch_size`, `stages`, of
+    /// steps that were taken; `step`, `consumed`; `batch_size`, of a step that is still to come; `out-of-memory`.
     pub fn step_of_state(&self, state: &str) -> Result<u64, Failure> {
         let state = state::read(state, "schedule", STATE)?;
         let [epoch, consumed, step] = ["epoch", "consumed", "step"].map(|field| state.count(field).unwrap_or_default());
@@ -49,16 +50,18 @@ impl Schedule {
         Ok(step)
     }
 
-    /// Whether the steps that were taken had the batch sizes that they have here. Failures: `batch-size`, `stages`.
+    /// Whether the steps that were taken had the batch sizes that they have here. Failures: `batch_size`, `stages`.
     fn check_stages(&self, of: &Fields, step: u64) -> Result<(), Failure> {
         let first = self.stages[0].batch_size;
-        if step > 0 && of.count("batch-size") != Some(first.into()) {
-            let allowed = of.shown("batch-size").unwrap_or_else(|| "not there".into());
-            return Err(Failure::contradiction("batch-size", first, format!("{allowed}, {AS_BEFORE}")));
+        if step > 0 && of.count("batch_size") != Some(first.into()) {
+            let allowed = of.shown("batch_size").unwrap_or_else(|| "not there".into());
+            return Err(
+                Failure::contradiction("batch_size", first, format!("{allowed}, {AS_BEFORE}")).at("steps.batch_size")
+            );
         }
         let own = self.stages.iter().skip(1).filter(|stage| stage.from < step);
         let own = own.map(|stage| (Some(stage.from), Some(u64::from(stage.batch_size))));
-        let stages = of.objects("stages").iter().map(|stage| (stage.count("from"), stage.count("batch-size")));
+        let stages = of.objects("stages").iter().map(|stage| (stage.count("from"), stage.count("batch_size")));
         let mut past = stages.filter(|&(from, _)| from.is_none_or(|from| from < step));
         for (number, own) in own.map(Some).chain(core::iter::repeat(None)).enumerate() {
             let theirs = past.next();
@@ -75,7 +78,7 @@ impl Schedule {
                 let was = if theirs.is_some() { "as in the state" } else { "is not in the state" };
                 let allowed =
                     format!("entries that leave the steps before step {step} as they were taken: {shown} {was}");
-                return Err(Failure::contradiction("stages", value, allowed));
+                return Err(Failure::contradiction("stages", value, allowed).at("steps.stages"));
             }
             if own.is_none() {
                 break;

@@ -79,11 +79,7 @@ pub fn described() -> Vec<Described> {
         for section in sections {
             let Kind::Section(members) = section.kind else { continue };
             for member in members.iter().filter(|member| !matches!(member.kind, Kind::Elsewhere(_))) {
-                let need = |need: &Need| Needed {
-                    name: members.iter().find(|other| other.field == need.field).map_or(need.field, |other| other.name),
-                    names: need.names,
-                    is_one: need.is_one,
-                };
+                let need = |need: &Need| Needed { name: need.member, names: need.names, is_one: need.is_one };
                 let value = match member.kind {
                     Kind::Natural { least, most } => {
                         Value::Natural { most, range: format!("{} to {}", number(least), number(most)) }
@@ -178,10 +174,9 @@ fn kind(kind: Kind) -> String {
 fn belongs(member: &Member) -> String {
     let mut any = member.place.iter().map(|all| {
         let mut needs = all.iter().map(|need| {
-            let (field, but) =
-                (if need.field == "order" { "name" } else { need.field }, if need.is_one { "" } else { "all but " });
+            let but = if need.is_one { "" } else { "all but " };
             let names = joined(&mut need.names.iter().map(|name| format!("`{name}`")), ", ", ", ");
-            format!("`{field}` {but}{names}")
+            format!("`{}` {but}{names}", need.member)
         });
         joined(&mut needs, " and ", " and ")
     });
@@ -288,7 +283,7 @@ fn every(schemas: impl Iterator<Item = String>) -> String {
 
 /// Whether a need holds: also where the name that is needed stands for one that is not there.
 fn holds(need: &Need, of: &Member, members: &[Member], recipe: &str) -> String {
-    let Some(member) = members.iter().find(|member| member.field == need.field) else { return "true".into() };
+    let Some(member) = members.iter().find(|member| member.name == need.member) else { return "true".into() };
     let name = quoted(member.name);
     // A reading that deals samples as they are stored has shards, too, and no lanes.
     let is_stored = recipe == "reading" && need.names.contains(&"sharded") && matches!(of.name, "sizes" | "shards");
@@ -323,7 +318,7 @@ fn value(member: &Member, siblings: &[Member], recipe: &str) -> String {
             any([number, in_quotes("-?")].into_iter())
         }
         // The name of an order.
-        Kind::Text { .. } if member.field == "order" => {
+        Kind::Text { least: 0, .. } if member.name == "name" => {
             let all = OrderId::ALL.iter().chain(&[OrderId::Sharded]).chain(&COMPOSED);
             let fits = |id: &&OrderId| match recipe {
                 // Orders of stored rows.

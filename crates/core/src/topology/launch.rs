@@ -138,7 +138,7 @@ pub fn detect(
         (None, None, None) => ("", None),
     };
     let (world_field, found_world_size) = match world_size {
-        Some(world_size) => ("world-size", Some(world_size)),
+        Some(world_size) => ("world_size", Some(world_size)),
         None => (names.world_size, environment.used(names.world_size, &mut used)?),
     };
     // In words, options have the names that recipes have.
@@ -148,7 +148,7 @@ pub fn detect(
         (Some(rank), Some(world_size)) => (rank, world_size),
         (None, None | Some(1)) => (0, 1),
         (Some(rank), None) => {
-            let field = if launcher.is_some() { names.world_size } else { "world-size" };
+            let field = if launcher.is_some() { names.world_size } else { "world_size" };
             return Err(Failure::missing(field, format!("the number of processes, as {rank_field}={rank}")));
         }
         (None, Some(world_size)) => {

@@ -45,10 +45,10 @@ pub struct Mesh {
 }
 
 impl Mesh {
-    /// A mesh of `world_size` ranks. Failures: `world-size`, `axes`.
+    /// A mesh of `world_size` ranks. Failures: `world_size`, `axes`.
     pub fn new(world_size: u32, axes: Vec<Axis>) -> Result<Self, Failure> {
         if world_size == 0 {
-            return Err(Failure::out_of_range("world-size", 0, range(1, u32::MAX)));
+            return Err(Failure::out_of_range("world_size", 0, range(1, u32::MAX)));
         }
         if axes.len() > MAX_AXES {
             return Err(Failure::out_of_range("axes", format!("{} axes", axes.len()), at_most(MAX_AXES)));

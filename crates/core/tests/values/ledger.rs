@@ -207,7 +207,7 @@ fn ledgers_of_something_else_are_refused() {
         (own.replace("\"samples\":10", "\"samples\":11"), "samples"),
         (own.replace("\"seed\":0", "\"seed\":1"), "seed"),
         (own.replace("\"epoch\":0", "\"epoch\":1"), "epoch"),
-        (own.replace("feistel", "torch"), "order"),
+        (own.replace("feistel", "torch"), "name"),
         (own.replace("\"consumed\":2", "\"consumed\":3"), "consumed"),
         (own.replace("\"block\":4", "\"block\":5"), "block"),
         (own.replace("\"block\":4", "\"block\":0"), "block"),

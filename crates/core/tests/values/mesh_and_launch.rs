@@ -47,7 +47,7 @@ fn contradictions_show_the_arithmetic() {
     assert_eq!(failure.allowed, "sizes whose product is the world size, 8");
     let huge = [("a", u32::MAX, Shard); 5].map(|(_, size, role)| Axis { name: format!("{size}"), size, role });
     assert_eq!(Mesh::new(8, huge.into()).unwrap_err().kind, Kind::Contradiction, "the same name twice");
-    assert_eq!(mesh(0, &[]).unwrap_err().field, "world-size");
+    assert_eq!(mesh(0, &[]).unwrap_err().field, "world_size");
     assert_eq!(mesh(1, &[("dp", 0, Shard)]).unwrap_err().field, "axes");
     assert_eq!(mesh(2, &[]).unwrap_err().value, "1");
     let one = mesh(1, &[]).unwrap();
@@ -135,9 +135,9 @@ fn explicit_values_come_first() {
     assert_eq!(detection.warnings, ["not used: RANK=5; used: rank 1 of 8 (torchrun)"]);
     assert_eq!(detect(&environment, Some(1), Some(2)).unwrap().used, ["rank=1", "world_size=2"]);
     assert_eq!(detect(&environment, None, Some(4)).unwrap_err().field, "RANK");
-    assert_eq!(detect(&[], Some(1), None).unwrap_err().field, "world-size");
+    assert_eq!(detect(&[], Some(1), None).unwrap_err().field, "world_size");
     assert_eq!(detect(&[], Some(2), Some(2)).unwrap_err().field, "rank");
-    assert_eq!(detect(&[], Some(0), Some(0)).unwrap_err().field, "world-size");
+    assert_eq!(detect(&[], Some(0), Some(0)).unwrap_err().field, "world_size");
     assert_eq!(detect(&[], None, Some(2)).unwrap_err().kind, Kind::Missing);
     assert_eq!(detect(&[], None, Some(1)).map(|found| (found.rank, found.world_size)), Ok((0, 1)));
 }

@@ -182,7 +182,7 @@ fn too_many_spans_for_one_round() {
     let sizes = vec![1; (1 << 20) + 2];
     let config = Config { order: OrderId::Sharded, ..Config::new(sizes.len() as u64) };
     let failure = sharded(config, &sizes, 2, 1 << 20).unwrap().round(0).unwrap_err();
-    assert_eq!((failure.kind, failure.field, failure.value.as_str()), (Kind::OutOfRange, "shuffle-window", "1048576"));
+    assert_eq!((failure.kind, failure.field, failure.value.as_str()), (Kind::OutOfRange, "shuffle_window", "1048576"));
     let round = sharded(config, &sizes, 2, 1 << 19).unwrap().round(0).unwrap();
     assert_eq!(round.spans.len(), 1 << 20);
 }
@@ -413,7 +413,7 @@ fn bad_shards() {
     assert_eq!(fails(config, &[4, 5], 1, 1), ("samples", Kind::Contradiction));
     assert_eq!(fails(config, &[4, 6], 0, 1), ("lanes", Kind::OutOfRange));
     assert_eq!(fails(config, &[4, 6], 5_000, 1), ("lanes", Kind::OutOfRange));
-    assert_eq!(fails(config, &[4, 6], 1, 0), ("shuffle-window", Kind::OutOfRange));
+    assert_eq!(fails(config, &[4, 6], 1, 0), ("shuffle_window", Kind::OutOfRange));
     assert_eq!(fails(config, &[u64::MAX, u64::MAX], 1, 1), ("sizes", Kind::OutOfRange));
     // The order of single samples has no lanes.
     assert_eq!(fails(Config::new(10), &[4, 6], 1, 1), ("lanes", Kind::Contradiction));
@@ -424,7 +424,7 @@ fn bad_shards() {
         let failure = plan(config, 0).err().unwrap();
         (failure.field, failure.kind)
     };
-    assert_eq!(fails(PlanConfig::new(vec![1], 0, 1)), ("world-size", Kind::OutOfRange));
+    assert_eq!(fails(PlanConfig::new(vec![1], 0, 1)), ("world_size", Kind::OutOfRange));
     assert_eq!(fails(PlanConfig::new(vec![1], 1, 0)), ("workers", Kind::OutOfRange));
     assert_eq!(fails(PlanConfig::new(vec![1 << 53], 1, 1)), ("sizes", Kind::OutOfRange));
     let one = PlanConfig::new(vec![1], 1, 1);
@@ -433,7 +433,7 @@ fn bad_shards() {
     let nowhere = PlanConfig { policy: Policy::LocalityAware, ..one };
     assert_eq!(fails(nowhere.clone()), ("holders", Kind::Missing));
     let locality = Some(Locality { rank_nodes: vec![0], ..Locality::default() });
-    assert_eq!(fails(PlanConfig { locality, ..nowhere }), ("holder-offsets", Kind::Contradiction));
+    assert_eq!(fails(PlanConfig { locality, ..nowhere }), ("holder_offsets", Kind::Contradiction));
     let stream = StreamConfig { chunks: Some(0), reader: 0, readers: 1, order: OrderId::Sequential, seed: 0, epoch: 0 };
     let failure = Stream::new(stream).err().unwrap();
     assert_eq!((failure.kind, failure.field), (Kind::OutOfRange, "chunks"));

@@ -99,7 +99,7 @@ fn states_of_anything_else_are_refused() {
         (state.replace("\"recipe\":{", "\"recipe\":{\"deal\":{},"), "state"),
         (state.replace("\"epoch\"", "\"history\":[],\"epoch\""), "state"),
         (state.replace(",\"seed\":0", ""), "seed"),
-        (state.replace("\"name\":\"feistel\",", ""), "order"),
+        (state.replace("\"name\":\"feistel\",", ""), "name"),
         (state.replace("\"seed\":0", "\"seed\":0,\"lanes\":8"), "lanes"),
         (state.replace("\"seed\":0", "\"seed\":0.0"), "state"),
         (state.replace("\"seed\":0", "\"seed\":\"0\""), "state"),
@@ -109,7 +109,7 @@ fn states_of_anything_else_are_refused() {
         (state.replace("\"samples\":10", "\"samples\":18446744073709551615"), "state"),
         (state.replace("\"samples\":10", "\"samples\":11"), "samples"),
         (state.replace("\"seed\":0", "\"seed\":1"), "seed"),
-        (state.replace("feistel", "torch"), "order"),
+        (state.replace("feistel", "torch"), "name"),
     ] {
         assert_ne!(text, state);
         let failure = sampler.resume(&text).err().unwrap();
@@ -287,7 +287,7 @@ mod batches {
             BatchConfig { budget: 40, max_batch_size: 0, ..BatchConfig::new(lengths.clone(), Strategy::Budget) };
         let said = Batcher::of(BatchConfig { window: Some(8_192), ..config }).unwrap();
         assert_eq!(said.fingerprint().unwrap(), one.fingerprint().unwrap());
-        assert_eq!(said.resume(&state).err().unwrap().field, "batch-window");
+        assert_eq!(said.resume(&state).err().unwrap().field, "batch_window");
     }
 
     /// The recipe has the hash of some lengths only.
@@ -648,7 +648,7 @@ mod batches {
         let mut batcher = Batcher::of(config.clone()).unwrap();
         let state = batcher.state(2).unwrap();
         let other = |config: BatchConfig| Batcher::of(config).unwrap().resume(&state).err().unwrap().field;
-        assert_eq!(other(BatchConfig { budget: 301, ..config.clone() }), "max-tokens");
+        assert_eq!(other(BatchConfig { budget: 301, ..config.clone() }), "max_tokens");
         assert_eq!(other(BatchConfig { seed: 1, ..config.clone() }), "seed");
         assert_eq!(other(BatchConfig { lengths: lengths(101), ..config.clone() }), "samples");
         assert_eq!(other(BatchConfig { capacity: 128, strategy: Strategy::Pack, ..config.clone() }), "strategy");
@@ -657,12 +657,12 @@ mod batches {
         assert_eq!(other(BatchConfig { lengths: longer, ..config.clone() }), "lengths");
         for (from, to, field) in [
             ("\"steps\":2", "\"steps\":18446744073709551615", "steps"),
-            ("\"world_size\":2", "\"world_size\":0", "world-size"),
-            ("\"world_size\":2", "\"world_size\":4294967296", "world-size"),
+            ("\"world_size\":2", "\"world_size\":0", "world_size"),
+            ("\"world_size\":2", "\"world_size\":4294967296", "world_size"),
             ("batcher", "sampler", "state"),
             ("\"consumed\":0,", "", "state"),
             ("\"consumed\":0", "\"consumed\":101", "consumed"),
-            ("\"steps\":2", "\"steps\":2,\"batch\":{\"max_tokens\":0}", "max-tokens"),
+            ("\"steps\":2", "\"steps\":2,\"batch\":{\"max_tokens\":0}", "max_tokens"),
         ] {
             let changed = state.replace(from, to);
             assert_ne!(changed, state);

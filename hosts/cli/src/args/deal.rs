@@ -181,7 +181,7 @@ impl DealArgs {
         builder.build().map_err(|error| match (error, self.order.text("name")) {
             // The library also lists those that a recipe alone can have.
             (Error::Failure(mut failure), _)
-                if failure.kind == FailureKind::UnknownName && failure.field == "order" =>
+                if failure.kind == FailureKind::UnknownName && failure.path == "order.name" =>
             {
                 let only = if dataset.files.is_empty() { ", and for files" } else { "," };
                 let plain = samedeal::orders().unwrap_or_default().join(", ");

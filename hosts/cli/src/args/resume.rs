@@ -9,7 +9,7 @@ use crate::args::dataset::Dataset;
 use crate::args::deal::EpochArgs;
 use crate::args::recipe::with;
 use crate::read::checkpoint::{self, Kind, Saved};
-use crate::write::Problem;
+use crate::write::{Problem, option_of};
 
 /// Advice if a state has too many files to hold their sizes.
 pub const NAME_FILES: &str = "the state has a hash of the sizes of the files, not the sizes; name the files";
@@ -154,7 +154,8 @@ impl EpochArgs {
 
 /// The difference from the state in words. It names options, since a fingerprint means nothing to people.
 pub fn differing(error: &Error) -> String {
-    let Some(Failure { kind: FailureKind::Contradiction, field, value, allowed, .. }) = error.failure() else {
+    let Some(failure @ Failure { kind: FailureKind::Contradiction, field, value, allowed, .. }) = error.failure()
+    else {
         return error.to_string();
     };
     let own = match field.as_str() {
@@ -163,7 +164,7 @@ pub fn differing(error: &Error) -> String {
             "the state is of other files: their numbers of rows differ. Name the files of the run, in their order"
         }
         "lengths" => "the state is of other lengths. Name the lengths of the run, in their order",
-        field => return format!("--{field} is {value}; allowed: {allowed}"),
+        _ => return format!("--{} is {value}; allowed: {allowed}", option_of(failure)),
     };
     own.to_owned()
 }

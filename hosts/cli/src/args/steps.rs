@@ -189,7 +189,7 @@ impl ScheduleArgs {
                 Some(failure) if ["from", "stages"].contains(&failure.field.as_str()) => {
                     Problem::message(format!("--batch-size SIZE@STEP: {error}"))
                 }
-                Some(failure) if failure.kind == FailureKind::Missing && failure.field != "batch-size" => {
+                Some(failure) if failure.kind == FailureKind::Missing && failure.field != "batch_size" => {
                     Problem::message(format!("{error}. Such an order comes from --recipe FILE"))
                 }
                 _ => error.into(),

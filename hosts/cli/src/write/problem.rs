@@ -56,18 +56,24 @@ impl fmt::Display for Problem {
         match self {
             Self::Unheard => Ok(()),
             Self::Message(text) => f.write_str(text),
-            Self::Sampler(Error::Failure(Failure { kind, field, value, allowed, .. })) => {
-                let allowed = in_options(&with_powers(allowed)) + alone(field, allowed);
+            Self::Sampler(Error::Failure(failure)) => {
+                let (option, Failure { kind, value, allowed, .. }) = (option_of(failure), failure);
+                let allowed = in_options(&with_powers(allowed)) + alone(&option, allowed);
                 match kind {
-                    FailureKind::UnknownName => write!(f, "--{field} is {value:?}; known: {allowed}"),
-                    FailureKind::Missing => write!(f, "--{field} is missing; needed: {allowed}"),
-                    FailureKind::OutOfMemory => write!(f, "no memory for --{field} {value}; allowed: {allowed}"),
-                    _ => write!(f, "--{field} is {value}; allowed: {allowed}"),
+                    FailureKind::UnknownName => write!(f, "--{option} is {value:?}; known: {allowed}"),
+                    FailureKind::Missing => write!(f, "--{option} is missing; needed: {allowed}"),
+                    FailureKind::OutOfMemory => write!(f, "no memory for --{option} {value}; allowed: {allowed}"),
+                    _ => write!(f, "--{option} is {value}; allowed: {allowed}"),
                 }
             }
             Self::Sampler(error) => error.fmt(f),
         }
     }
+}
+
+/// The option that gave the value at fault, without the dashes.
+pub fn option_of(failure: &Failure) -> String {
+    if failure.path == "order.name" { "order".to_owned() } else { failure.field.replace('_', "-") }
 }
 
 /// The option that is probably missing if a rank or a worker is named, and there is only one.

@@ -205,7 +205,10 @@ fn refusals_say_what_to_do_next() {
         ("steps --samples 9", "--batch-size is missing; needed: the samples that all ranks together take"),
         ("steps --samples 9 --batch-size 4@3", "--batch-size is missing"),
         ("steps --samples 9 --batch-size 4 --batch-size 8", "say from which step on, such as --batch-size 8@1000"),
-        ("steps --samples 9 --batch-size 4 --batch-size 8@5 --batch-size 4@5", "--batch-size SIZE@STEP: from is 5"),
+        (
+            "steps --samples 9 --batch-size 4 --batch-size 8@5 --batch-size 4@5",
+            "--batch-size SIZE@STEP: stages[1].from is 5",
+        ),
         ("steps --samples 9 --batch-size 4 --world-size 3", "--batch-size is 4; allowed: "),
         ("steps --samples 9 --batch-size 4 --unit 3", "--batch-size is 4; allowed: "),
         ("steps --samples 9 --batch-size x", "such as 512@1000"),

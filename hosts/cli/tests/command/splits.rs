@@ -86,7 +86,7 @@ fn a_recipe_is_written_and_read() {
     assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
     fs::write(&path, r#"{"split": {"parts": [{"name": "a"}]}}"#).unwrap();
     let (code, said) = failing(&format!("{recipe} --samples 3"));
-    assert!(code == 2 && said.contains("split.json: weight is missing"), "{said}");
+    assert!(code == 2 && said.contains("split.json: parts[0].weight is missing"), "{said}");
     // Another kind of recipe, and the other way round.
     fs::write(&path, r#"{"order": {"samples": 9}}"#).unwrap();
     assert!(failing(&format!("{recipe} --samples 3")).1.contains("split.json: "));
@@ -218,8 +218,8 @@ fn refusals_say_what_to_do_next() {
         ("split --samples 9 --folds 0", "--folds is 0; allowed: 1 to 65536"),
         ("split --samples 9 --folds 65537", "parts is 65537 objects; allowed: 1 to 65536"),
         ("split --samples 9 --part a", "allowed: a name and a whole number, such as test:10"),
-        ("split --samples 9 --part a:0", "weight is 0; allowed: "),
-        ("split --samples 9 --part a:1 --part a:2", "part is a; allowed: "),
+        ("split --samples 9 --part a:0", "parts[].weight is 0; allowed: "),
+        ("split --samples 9 --part a:1 --part a:2", "parts[1].name is a; allowed: "),
         ("split --samples 9 --part a:1 --members b", "part is \"b\"; known: a"),
         ("split --samples 9 --part a:1 --members a --each", "cannot be used with"),
         ("split --samples 9 --part a:1 --count 3", "--start, --count and --all are for --members, --others and --each"),

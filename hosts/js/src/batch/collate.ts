@@ -48,7 +48,7 @@ export function padWith<T extends Tokens>(
   if (width !== undefined && wide === 0 && longest > 0) {
     fail('out-of-range', 'width', 0, `at least ${longest}, the longest sequence`);
   }
-  const every = u32('pad-to-multiple-of', padToMultipleOf, undefined, FROM_ONE);
+  const every = u32('pad_to_multiple_of', padToMultipleOf, undefined, FROM_ONE);
   const where = oneOf('side', side, SIDES);
   const size = 4 * (lengths.length + Math.min(CELLS, lengths.length * (Math.max(wide, longest) + every)));
   const cells = engine.once(source.cause, size, ({ collation }) => collation.pad(lengths, wide, every, where));
@@ -67,7 +67,7 @@ export function packWith<T extends Tokens>(
   const source = new Sequences(sequences, named);
   const { lengths } = source;
   const all = lengths.length === 0 ? [] : [lengths.length];
-  const ends = words32('row-ends', named.rowEnds === undefined ? all : named.rowEnds, U32);
+  const ends = words32('row_ends', named.rowEnds === undefined ? all : named.rowEnds, U32);
   const width = named.width === undefined ? fullest(lengths, ends) : u32('width', named.width);
   const size = 4 * (2 * lengths.length + ends.length + 3 * Math.min(CELLS, ends.length * width));
   const cells = engine.once(source.cause, size, ({ collation }) => collation.pack(lengths, ends, width));
@@ -194,14 +194,14 @@ function lengthsOf(offsets: unknown, tokens: number): Uint32Array<ArrayBuffer> {
 function fillerOf(value: unknown, type: string): unknown {
   const range = ELEMENTS[type];
   if (range) {
-    const whole = integer('padding-value', value, range);
+    const whole = integer('padding_value', value, range);
     return type.startsWith('Big') ? whole : Number(whole);
   }
-  if (typeof value !== 'number') fail('wrong-type', 'padding-value', value, 'a number');
+  if (typeof value !== 'number') fail('wrong-type', 'padding_value', value, 'a number');
   const cell = make(type, 1);
   cell.fill(value);
   if (Number.isFinite(value) && !Number.isFinite(cell[0])) {
-    fail('out-of-range', 'padding-value', value, `a value of ${type}`);
+    fail('out-of-range', 'padding_value', value, `a value of ${type}`);
   }
   return value;
 }

@@ -3,7 +3,7 @@ import type { ComponentBindings, RawBatcher, RawBatchRecipe, RawBatchStream } fr
 import { fail, integer, options, stateText, U64, u32 } from '../checks.js';
 import { besideOf, fromJson, section, shownText } from '../document.js';
 import { ALONE, type Recipe } from '../engine.js';
-import { type Failure, isFailure } from '../errors.js';
+import { isFailure, type Raw } from '../errors.js';
 import { numberIn, orderMemory, readersMemory } from '../memory.js';
 import { recipeOfState } from '../state.js';
 import { BATCHER_OPTIONS, BatchDocument, isMade, STREAM_OPTIONS } from './document.js';
@@ -24,7 +24,7 @@ const STATE_OPTIONS = ['rank', 'worldSize', 'boundaries', 'sizes', 'lists'] as c
 const HELD = 2 ** 14;
 
 /** Thrown where lengths are needed that were not given yet, as the component does for those of a window. */
-const WANTED: Failure = { kind: 'wanted', field: 'lengths', value: '', allowed: '' };
+const WANTED: Raw = { kind: 'wanted', field: 'lengths', value: '', allowed: '' };
 
 /**
  * A recipe in an instance, and the plan of an epoch, which is made when the first lengths are there. A plan never changes: another epoch has

@@ -1,7 +1,7 @@
 import type { ComponentBindings } from '../bindings/types.js';
 import { U32 } from '../checks.js';
 import type { Engine } from '../engine.js';
-import type { Failure } from '../errors.js';
+import type { Raw } from '../errors.js';
 import { BatchStreamMembers } from '../generated/batches.js';
 import { words, words32 } from '../lists.js';
 import { plain } from '../options.js';
@@ -127,6 +127,6 @@ export abstract class BaseBatchStream extends BatchStreamMembers implements Iter
   }
 }
 
-function full(samples: number): Failure {
+function full(samples: number): Raw {
   return { kind: 'out-of-memory', field: 'samples', value: `${samples} of them`, allowed: 'fewer at a time' };
 }

@@ -122,8 +122,8 @@ export abstract class BaseSampler extends SamplerMembers implements Iterable<num
    */
   batch(batch: Integer, batchSize: Integer, options?: BatchOptions): Indices {
     const number = u53('batch', batch, (other) => this.batch(other, batchSize, options));
-    const size = u32('batch-size', batchSize, (other) => this.batch(batch, other, options));
-    const dropLast = flag('drop-last', 'dropLast', options);
+    const size = u32('batch_size', batchSize, (other) => this.batch(batch, other, options));
+    const dropLast = flag('drop_last', 'dropLast', options);
     return this.#isWide
       ? numbers(this.call((raw) => raw.batch(number, size, dropLast)))
       : this.call((raw) => raw.batch32(number, size, dropLast));
@@ -135,8 +135,8 @@ export abstract class BaseSampler extends SamplerMembers implements Iterable<num
    */
   step(batch: Integer, batchSize: Integer, options?: BatchOptions): Indices[] {
     const number = u53('batch', batch, (other) => this.step(other, batchSize, options));
-    const size = u32('batch-size', batchSize, (other) => this.step(batch, other, options));
-    const dropLast = flag('drop-last', 'dropLast', options);
+    const size = u32('batch_size', batchSize, (other) => this.step(batch, other, options));
+    const dropLast = flag('drop_last', 'dropLast', options);
     const { worldSize } = this;
     fewSamples(worldSize, Math.min(size, this.#length), size);
     const window = Math.max(1, Math.floor(STEP_WINDOW / size));
@@ -213,7 +213,7 @@ export abstract class BaseSampler extends SamplerMembers implements Iterable<num
 
   /** `locate` for many samples: a place, or null, for each of them. Errors: as `locate`, with the index of the sample. */
   locateAll(samples: Integers, batchSize: Integer): (Place | null)[] {
-    const size = u32('batch-size', batchSize, (other) => this.numBatches(other));
+    const size = u32('batch_size', batchSize, (other) => this.numBatches(other));
     // Told also if there are no samples.
     this.numBatches(size);
     const all = each('sample', samples, (sample) => u53('sample', sample, (other) => this.locate(other, size)));

@@ -350,7 +350,7 @@ export async function openWith(
   const chosen = {
     block: block === undefined ? undefined : u32('block', block, undefined, FROM_ONE),
     lease: lease === undefined ? undefined : u53('lease', lease),
-    checkpointInterval: checkpointInterval === undefined ? undefined : u53('checkpoint-interval', checkpointInterval),
+    checkpointInterval: checkpointInterval === undefined ? undefined : u53('checkpoint_interval', checkpointInterval),
   };
   if (typeof log?.read !== 'function' || typeof log.append !== 'function') {
     fail('wrong-type', 'log', log, 'an object with the methods read and append');

@@ -39,7 +39,7 @@ export function sharded(sizes: Integers, given?: ShardsOptions): Order {
   const members = {
     seed: seedOf(seed),
     lanes: countOf('lanes', lanes),
-    shuffle_window: countOf('shuffle-window', shuffleWindow),
+    shuffle_window: countOf('shuffle_window', shuffleWindow),
   };
   return made('sharded', members, { sizes: words('sizes', sizes) });
 }
@@ -79,9 +79,9 @@ export function blend(sources: BlendSources, given?: BlendOptions): Order {
     samples: countOf('samples', others.samples),
     seed: seedOf(others.seed),
     exhaustion: nameOf('exhaustion', others.exhaustion),
-    max_passes: countOf('max-passes', others.maxPasses),
-    run_length: countOf('run-length', others.runLength),
-    index_space: nameOf('index-space', others.indexSpace),
+    max_passes: countOf('max_passes', others.maxPasses),
+    run_length: countOf('run_length', others.runLength),
+    index_space: nameOf('index_space', others.indexSpace),
     sources: members,
     stages: stages === undefined ? undefined : stagesOf(stages, names),
   };

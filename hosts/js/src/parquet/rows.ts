@@ -20,14 +20,14 @@ export interface MarkOptions {
 
 /** The names of columns to add, by the field that an error tells. */
 export interface Marks {
-  'sample-column': string | undefined;
-  'padding-column': string | undefined;
+  sample_column: string | undefined;
+  padding_column: string | undefined;
 }
 
 export function marksOf({ sampleColumn, paddingColumn }: MarkOptions): Marks {
   return {
-    'sample-column': sampleColumn === undefined ? sampleColumn : nameOf('sample-column', sampleColumn),
-    'padding-column': paddingColumn === undefined ? paddingColumn : nameOf('padding-column', paddingColumn),
+    sample_column: sampleColumn === undefined ? sampleColumn : nameOf('sample_column', sampleColumn),
+    padding_column: paddingColumn === undefined ? paddingColumn : nameOf('padding_column', paddingColumn),
   };
 }
 
@@ -95,7 +95,7 @@ export function rowMaker(
     if (names.includes(name)) fail('contradiction', field, name, 'a name that no other column has');
     names.push(name);
   }
-  const { 'sample-column': sampleColumn, 'padding-column': paddingColumn } = marks;
+  const { sample_column: sampleColumn, padding_column: paddingColumn } = marks;
   const own = [...columns, sampleColumn, paddingColumn].includes('__proto__');
   return (block, i, [run, at, sample]) => {
     const row: Row = {};

@@ -118,8 +118,8 @@ export abstract class BaseShardPlan extends ShardPlanMembers {
 
   /** How many steps ranks take with batches that each worker forms from its own samples. Errors: `batchSize`. */
   steps(batchSize: Integer, options?: BatchOptions): Steps {
-    const size = u32('batch-size', batchSize, (other) => this.steps(other, options));
-    const dropLast = flag('drop-last', 'dropLast', options);
+    const size = u32('batch_size', batchSize, (other) => this.steps(other, options));
+    const dropLast = flag('drop_last', 'dropLast', options);
     return stepsOf(this.call((raw) => raw.stepBounds(size, dropLast)));
   }
 

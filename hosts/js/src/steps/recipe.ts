@@ -78,7 +78,7 @@ export class ScheduleRecipe implements Recipe<ComponentBindings, RawSchedule> {
 
 /** The section `steps` of a batch size, or of one for each stage. */
 function stepsOf(given: unknown): Record<string, unknown> {
-  const field = 'batch-size';
+  const field = 'batch_size';
   if (!Array.isArray(given)) return { batch_size: u53(field, given) };
   const allowed = 'pairs of a step and the batch size from this step on';
   const stages = Array.from(list(field, given), (stage, i) =>

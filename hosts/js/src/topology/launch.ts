@@ -25,7 +25,7 @@ export function detectWith(
 ): Detection {
   const { rank, worldSize, environment = defaults } = options(given, ['rank', 'worldSize', 'environment']);
   const fixed = [rank, worldSize].map((value, i) => {
-    return value === undefined ? value : u32(i === 0 ? 'rank' : 'world-size', value);
+    return value === undefined ? value : u32(i === 0 ? 'rank' : 'world_size', value);
   });
   // That of Node is an object of a class.
   if (environment !== defaults) record('environment', environment, 'a plain object with a string for each variable');

@@ -26,7 +26,7 @@ export class MeshRecipe implements Recipe<LightBindings, RawMesh> {
 
   constructor(worldSize: number, axes: Axis[]) {
     this.size = 1024 + 512 * axes.length;
-    this.cause = ['world-size', worldSize];
+    this.cause = ['world_size', worldSize];
     this.#axes = axes;
   }
 
@@ -42,7 +42,7 @@ export abstract class BaseMesh extends MeshMembers {
 
   /** @internal */
   constructor(engine: Engine<LightBindings>, worldSize: Integer, axes: Axes, shard: readonly string[]) {
-    const ranks = u32('world-size', worldSize, undefined, FROM_ONE);
+    const ranks = u32('world_size', worldSize, undefined, FROM_ONE);
     const grid = axesOf(axes, shard);
     const raw = grid.map((axis) => ({ ...axis, name: string('axes', axis.name) }));
     super(engine, 'mesh', new MeshRecipe(ranks, raw));

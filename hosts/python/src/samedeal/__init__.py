@@ -27,6 +27,7 @@ from .engine.errors import (
     OutOfMemoryError,
     OutOfRangeError,
     SamedealError,
+    UnknownMemberError,
     UnknownNameError,
     WrongTypeError,
 )
@@ -101,6 +102,7 @@ __all__ = [
     "StepPlace",
     "Steps",
     "TextKind",
+    "UnknownMemberError",
     "UnknownNameError",
     "Verification",
     "WrongTypeError",

@@ -123,7 +123,7 @@ def _gather_rows(accelerator: Any, rows: Rows, tensor: Any) -> Any:
         allowed = (
             "tensors that differ in their first dimension only: reduce the others first, such as to one number a row"
         )
-        raise ContradictionError("input-data", value, allowed)
+        raise ContradictionError("input_data", value, allowed)
     most = max(shape[1] for shape in shapes)
     padded = torch.cat([own, own.new_zeros(most - len(own), *own.shape[1:])])
     gathered = accelerator.gather(padded)

@@ -128,7 +128,7 @@ def padded_cells(
     if width is not None and wide == 0 and len(lengths) and lengths.max():
         # Which means the longest to the component.
         raise OutOfRangeError("width", "0", f"at least {lengths.max()}, the longest sequence")
-    every = check.integer("pad-to-multiple-of", pad_to_multiple_of, check.U32_FROM_1)
+    every = check.integer("pad_to_multiple_of", pad_to_multiple_of, check.U32_FROM_1)
     return _engine().use(Collation.pad, lengths, wide, every, check.enum("side", side, collation.SIDE_NAMES))
 
 
@@ -142,7 +142,7 @@ def packed_cells(
     if row_ends is None:
         ends = np.full(min(len(lengths), 1), len(lengths), dtype=np.uint32)
     else:
-        ends = check.u32s("row-ends", row_ends, check.U32)
+        ends = check.u32s("row_ends", row_ends, check.U32)
     if width is None:
         upto = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
         # Wrong ends are told below.
@@ -235,11 +235,11 @@ def _filler(value: Any, dtype: np.dtype[Any]) -> Any:
         else:
             same = given.ndim == 0 and bool(filler == given)
     except OverflowError as error:
-        raise OutOfRangeError("padding-value", check.shown(value), allowed) from error
+        raise OutOfRangeError("padding_value", check.shown(value), allowed) from error
     except Exception as error:
-        raise WrongTypeError("padding-value", check.described(value), allowed) from error
+        raise WrongTypeError("padding_value", check.described(value), allowed) from error
     if given.ndim or check.is_masked(value) or given.dtype.kind not in (*"iufc", dtype.kind):
-        raise WrongTypeError("padding-value", check.described(value), allowed)
+        raise WrongTypeError("padding_value", check.described(value), allowed)
     if not same:
-        raise OutOfRangeError("padding-value", check.shown(value), allowed)
+        raise OutOfRangeError("padding_value", check.shown(value), allowed)
     return filler

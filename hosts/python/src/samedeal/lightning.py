@@ -189,7 +189,7 @@ class _Loader:
         trainer = data.trainer
         if trainer.overfit_batches:
             allowed = "0: to overfit is to read the same batches in every epoch, which no sampler of samedeal does"
-            raise ContradictionError("overfit-batches", check.shown(trainer.overfit_batches), allowed)
+            raise ContradictionError("overfit_batches", check.shown(trainer.overfit_batches), allowed)
         # A search for a learning rate or a batch size may have read of the same sampler.
         self._resumable.sampler._read_anew()
         if data._resumed is None:

@@ -76,7 +76,7 @@ def numbers(lists: Mapping[str, Any] | None) -> dict[str, NDArray[np.uint64]]:
 
 def _field(path: str) -> str:
     """The name of a list in a failure: its own name, without the path to it."""
-    return path.rpartition("/")[2].replace("_", "-")
+    return path.rpartition("/")[2]
 
 
 def text(recipe: str | Mapping[str, Any], field: str = "recipe") -> str:
@@ -100,7 +100,7 @@ def is_given(options: Mapping[str, Any]) -> bool:
 
 def given(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that are not None, as members."""
-    return {_name(name): _member(name.replace("_", "-"), value) for name, value in options.items() if value is not None}
+    return {_name(name): _member(name, value) for name, value in options.items() if value is not None}
 
 
 def _name(parameter: str) -> str:

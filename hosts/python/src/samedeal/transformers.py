@@ -103,7 +103,7 @@ class TrainerMixin(_Trainer):
             raise MissingError("transformers", "", f"another version than {transformers.__version__}, such as 5.23")
         if train_sampler is not None and not isinstance(train_sampler, (DistributedSampler, BatchSampler)):
             allowed = "a DistributedSampler or BatchSampler of samedeal.torch"
-            raise WrongTypeError("train-sampler", check.described(train_sampler), allowed)
+            raise WrongTypeError("train_sampler", check.described(train_sampler), allowed)
         self.train_sampler = train_sampler
         self._deal = SamedealState()
         self._batches: Any = None
@@ -143,20 +143,20 @@ class TrainerMixin(_Trainer):
         strategy = getattr(self.args, "train_sampling_strategy", "random")
         if strategy not in ("random", "sequential"):
             allowed = '"random" or "sequential"; for lengths, train_sampler=samedeal.torch.BatchSampler(lengths, ...)'
-            raise ContradictionError("train-sampling-strategy", check.shown(strategy), allowed)
+            raise ContradictionError("train_sampling_strategy", check.shown(strategy), allowed)
         theirs = super().get_train_dataloader()
         dataset = getattr(theirs, "dataset", None)
         if isinstance(dataset, torch.utils.data.IterableDataset):
-            raise WrongTypeError("train-dataset", check.described(self.train_dataset), "a dataset that has a len")
+            raise WrongTypeError("train_dataset", check.described(self.train_dataset), "a dataset that has a len")
         if not getattr(theirs, "in_order", True) and theirs.num_workers:
             allowed = "True: what was trained on is else no beginning of the epoch"
-            raise ContradictionError("dataloader-in-order", "False", allowed)
+            raise ContradictionError("dataloader_in_order", "False", allowed)
         plan = _plan_of(theirs, self.train_sampler)
         sampler = self._sampler_for(dataset, plan)
         check_mesh(self.accelerator, sampler)
         if self.accelerator.split_batches and self.accelerator.num_processes > 1 and plan.batch_size:
             allowed = "False in accelerator_config: a DistributedSampler gives each process as many as one device has"
-            raise ContradictionError("split-batches", "True", allowed)
+            raise ContradictionError("split_batches", "True", allowed)
         # The trainer knows how many processes there are.
         sampler._warns = False
         self._batches = _Batches(sampler, plan.batch_size, plan.drop_last, plan.repeats)
@@ -183,7 +183,7 @@ class TrainerMixin(_Trainer):
         known = sampler._num_samples if isinstance(sampler, BatchSampler) else len(sampler.dataset)
         if known not in (None, len(dataset)):
             allowed = f"{len(dataset)}, the length of the train_dataset"
-            raise ContradictionError("train-sampler", f"for {known} samples", allowed)
+            raise ContradictionError("train_sampler", f"for {known} samples", allowed)
         if self._saved is None:
             # Warns where somebody has loaded a state into it: this training reads all of the first epoch.
             sampler.set_epoch(sampler.epoch + 1)
@@ -215,11 +215,11 @@ class TrainerMixin(_Trainer):
         """Raises where a subclass trains on another loader: its steps would be counted, and cut, by this sampler."""
         allowed = "what super().get_train_dataloader() gives, or a wrapper of it that has as many batches"
         if self._batches is None:
-            raise ContradictionError("train-dataloader", check.described(loader), allowed)
+            raise ContradictionError("train_dataloader", check.described(loader), allowed)
         found = len(loader) if hasattr(loader, "__len__") else len(self._batches)
         if found != len(self._batches):
             value = f"a {type(loader).__name__} of {found} batches, where the sampler deals {len(self._batches)}"
-            raise ContradictionError("train-dataloader", value, allowed)
+            raise ContradictionError("train_dataloader", value, allowed)
 
     def _updates(self, batches: int) -> int:
         """How many steps of the optimizer that many batches are."""
@@ -326,7 +326,7 @@ def _check_copies(sampler: DistributedSampler | BatchSampler, plan: _Plan) -> No
             f"a DistributedSampler with order.copies({plan.copies}), as many as num_generations, and a unit that "
             f"divides the {plan.batch_size} completions of a process"
         )
-        raise ContradictionError("train-sampler", check.described(sampler), allowed)
+        raise ContradictionError("train_sampler", check.described(sampler), allowed)
 
 
 def _name(value: Any) -> str:

@@ -171,7 +171,7 @@ def test_what_cannot_be_meant(data: Path) -> None:
         (WrongTypeError, "lost", {"lost": {path: "many"}}),
         (OutOfRangeError, "lost", {"lost": {path: -1}}),
         (ContradictionError, "lost", {"lost": {"elsewhere/3.parquet": 400}}),
-        (ContradictionError, "batch-size", {"lost": {path: 400}, "batch_size": None}),
+        (ContradictionError, "batch_size", {"lost": {path: 400}, "batch_size": None}),
         (MissingError, "paths", {"lost": {str(data / f"{n}.parquet"): size for n, size in enumerate(SIZES)}}),
     ):
         with fails(error, field):

@@ -35,7 +35,7 @@ def test_half_of_a_place_is_refused_where_nobody_says_the_other_half(given: dict
     for mesh in ({}, shared):
         with pytest.raises(MissingError, match=r"init_process_group") as caught:
             DistributedSampler(range(10), **given, **mesh)
-        missing, there = ("num-replicas", "rank") if "rank" in given else ("rank", "num_replicas")
+        missing, there = ("num_replicas", "rank") if "rank" in given else ("rank", "num_replicas")
         assert caught.value.field == missing
         assert f"where {there} is given" in str(caught.value)
 
@@ -54,7 +54,7 @@ def test_the_other_samplers_refuse_half_of_a_place(data: Path) -> None:
         for given in ("rank", "world_size", "num_replicas"):
             with pytest.raises(MissingError, match=f"where {given} is given") as caught:
                 make(**{given: 1})
-            assert caught.value.field == ("world-size" if given == "rank" else "rank")
+            assert caught.value.field == ("world_size" if given == "rank" else "rank")
     with pytest.raises(SamedealError, match="mesh"):
         # Which of its ranks this process is, nobody says.
         DistributedSampler(range(10), mesh=Mesh(2, {"dp": 2}, shard=["dp"]))
@@ -67,7 +67,7 @@ def test_the_number_of_ranks_has_two_names(data: Path) -> None:
             assert (made.rank, made.world_size) == (3, 4)
         with pytest.raises(ContradictionError, match="num_replicas is 4; allowed: 2, as world_size") as caught:
             make(rank=1, world_size=2, num_replicas=4)
-        assert caught.value.field == "num-replicas"
+        assert caught.value.field == "num_replicas"
         with pytest.raises(SamedealError, match="num_replicas is 'four'"):
             make(rank=1, world_size=2, num_replicas="four")
         with pytest.raises(SamedealError, match="num_replicas is 0; allowed: 1 to"):

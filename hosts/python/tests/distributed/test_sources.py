@@ -230,9 +230,9 @@ def wrong(three: dict[str, Path]) -> list[tuple[dict[str, Any], type[SamedealErr
         ({"lanes": 0}, OutOfRangeError, "lanes"),
         ({"samples": -1}, OutOfRangeError, "samples"),
         ({"exhaustion": "loop"}, UnknownNameError, "exhaustion"),
-        ({"max_passes": 2}, ContradictionError, "max-passes"),
+        ({"max_passes": 2}, ContradictionError, "max_passes"),
         ({"stages": [(3, {"web": 1})]}, MissingError, "weight"),
-        ({"source_column": "id"}, ContradictionError, "source-column"),
+        ({"source_column": "id"}, ContradictionError, "source_column"),
         ({"order": 5}, WrongTypeError, "order"),
         ({"order": lambda files: 5}, WrongTypeError, "order"),
         ({"order": lambda files: sharded([3])}, ContradictionError, "order"),
@@ -245,7 +245,7 @@ def wrong(three: dict[str, Path]) -> list[tuple[dict[str, Any], type[SamedealErr
         ({**one, "weights": WEIGHTS}, ContradictionError, "weights"),
         ({**one, "samples": 3}, ContradictionError, "samples"),
         ({**one, "exact": False}, ContradictionError, "exact"),
-        ({**one, "source_column": "source"}, ContradictionError, "source-column"),
+        ({**one, "source_column": "source"}, ContradictionError, "source_column"),
         ({**one, "order": lambda files: files, "deal": "shards"}, ContradictionError, "deal"),
     ]
 

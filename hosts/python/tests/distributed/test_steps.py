@@ -278,12 +278,12 @@ def test_ranks_are_those_of_the_mesh_and_the_launcher(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("error", "field", "given"),
     [
-        (ContradictionError, "batch-size", {"batch_size": 5, "world_size": 2}),
-        (OutOfRangeError, "batch-size", {"batch_size": 0}),
-        (WrongTypeError, "batch-size", {"batch_size": "12"}),
-        (WrongTypeError, "batch-size", {"batch_size": None}),
-        (WrongTypeError, "batch-size", {"batch_size": {0: 4}}),
-        (WrongTypeError, "batch-size", {"batch_size": Endless([1, 2])}),
+        (ContradictionError, "batch_size", {"batch_size": 5, "world_size": 2}),
+        (OutOfRangeError, "batch_size", {"batch_size": 0}),
+        (WrongTypeError, "batch_size", {"batch_size": "12"}),
+        (WrongTypeError, "batch_size", {"batch_size": None}),
+        (WrongTypeError, "batch_size", {"batch_size": {0: 4}}),
+        (WrongTypeError, "batch_size", {"batch_size": Endless([1, 2])}),
         (OutOfRangeError, "steps", {"steps": -1}),
         (OutOfRangeError, "steps", {"steps": 2**53}),
         (WrongTypeError, "steps", {"steps": 0.5}),

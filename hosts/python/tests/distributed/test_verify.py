@@ -36,7 +36,7 @@ def test_every_rank_is_told_what_differs_and_where(world_size: int, tmp_path: Pa
     assert texts["seed and epoch"].endswith("the same on every rank; also different: epoch")
     assert f"4 on rank {last}" in texts["epoch"]
     assert "divided twice" in texts["dataset"]
-    assert texts["world-size"] == f"world_size is 1; allowed: {world_size}, as many ranks as there are"
+    assert texts["world_size"] == f"world_size is 1; allowed: {world_size}, as many ranks as there are"
     assert f"0 on ranks 0, {last}" in texts["rank"]
     # The larger of two files has 20 rows, the other 13; there is no third.
     shared = "the same on every rank: "
@@ -55,9 +55,9 @@ def test_every_rank_is_told_what_differs_and_where(world_size: int, tmp_path: Pa
     assert f"on rank {last}: sampler is <DataLoader>" in foreign[0][2]
     assert [error for error, _, _ in failing] == ["ContradictionError"] * last + ["OSError"]
     assert f"on rank {last}: OSError: gone" in failing[0][2]
-    assert texts["batch-size"] == f"batch_size is 4 on {others}, 5 on rank {last}; allowed: the same on every rank"
+    assert texts["batch_size"] == f"batch_size is 4 on {others}, 5 on rank {last}; allowed: the same on every rank"
     assert texts["workers"] == f"workers is 1 on {others}, 2 on rank {last}; allowed: the same on every rank"
-    assert texts["drop-last"] == f"drop_last is false on {others}, true on rank {last}; allowed: the same on every rank"
+    assert texts["drop_last"] == f"drop_last is false on {others}, true on rank {last}; allowed: the same on every rank"
 
 
 def test_one_process() -> None:

@@ -100,7 +100,7 @@ fn config() -> Config {
 fn no_space(memory_limit: usize, error: &wasmtime::Error) -> Error {
     let reserved = if is_space_limited() { 8 } else { 4096 };
     let space = format!("no address space (`ulimit -v`) is left, of which each reserves {reserved} MiB");
-    Failure::out_of_memory("memory-limit", memory_limit, format!("fewer objects at a time: {space} ({error})")).into()
+    Failure::out_of_memory("memory_limit", memory_limit, format!("fewer objects at a time: {space} ({error})")).into()
 }
 
 /// Whether the address space of this process has a limit (`ulimit -v`).

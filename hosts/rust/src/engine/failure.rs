@@ -4,9 +4,9 @@ use super::types;
 use crate::{Fact, Failure, FailureKind};
 
 impl From<types::Failure> for Failure {
-    fn from(types::Failure { kind, field, value, allowed, facts }: types::Failure) -> Self {
+    fn from(types::Failure { kind, field, path, value, allowed, facts }: types::Failure) -> Self {
         let facts = facts.into_iter().map(Fact::from).collect();
-        Self { kind: FailureKind::from(kind), field, value, allowed, facts }
+        Self { kind: FailureKind::from(kind), field, path, value, allowed, facts }
     }
 }
 
@@ -19,6 +19,7 @@ mod tests {
         let later = types::Failure {
             kind: "too-late".into(),
             field: "epoch".into(),
+            path: "epoch".into(),
             value: "7".into(),
             allowed: "up to 6".into(),
             facts: vec![types::Fact { name: "most".into(), value: "6".into() }],

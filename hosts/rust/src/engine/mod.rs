@@ -29,7 +29,7 @@ fn check_limit(memory_limit: usize) -> Result<(), Error> {
         return Ok(());
     }
     let allowed = format!("at least {LEAST_MEMORY} bytes");
-    let failure = Failure::out_of_range("memory-limit", memory_limit, allowed);
+    let failure = Failure::out_of_range("memory_limit", memory_limit, allowed);
     Err(failure.within(Some(LEAST_MEMORY as u64), None).into())
 }
 

@@ -165,7 +165,7 @@ fn a_recipe_makes_the_same_batches_again() {
     );
     for (text, expected) in [
         ("", (FailureKind::WrongType, "recipe")),
-        ("{\"batch\":{\"max_tokens\":5,\"buget\":1}}", (FailureKind::UnknownName, "batch-member")),
+        ("{\"batch\":{\"max_tokens\":5,\"buget\":1}}", (FailureKind::UnknownMember, "batch")),
         ("{\"batch\":{\"max_tokens\":5,\"capacity\":1}}", (FailureKind::Contradiction, "capacity")),
         ("{\"batch\":{\"max_tokens\":5},\"order\":{\"samples\":4}}", (FailureKind::Contradiction, "samples")),
         ("{\"batch\":[]}", (FailureKind::WrongType, "batch")),
@@ -344,14 +344,14 @@ fn options_without_effect_are_refused() {
     let refused = |builder: BatchBuilder<Batcher>| failing(builder.build());
     for (builder, field) in [
         (some().quantiles(30), "quantiles"),
-        (some().bucket_width(64), "bucket-width"),
+        (some().bucket_width(64), "bucket_width"),
         (some().boundaries([1, 2]), "boundaries"),
         (some().linear(1), "linear"),
-        (some().max_cost(9), "max-cost"),
+        (some().max_cost(9), "max_cost"),
         (some().capacity(9), "capacity"),
         (some().packing(Packing::Fast), "packing"),
-        (some().counting(Counting::Unpadded).batch_size_multiple(8), "batch-size-multiple"),
-        (some().strategy(Strategy::PadToMax), "max-tokens"),
+        (some().counting(Counting::Unpadded).batch_size_multiple(8), "batch_size_multiple"),
+        (some().strategy(Strategy::PadToMax), "max_tokens"),
     ] {
         assert_eq!(refused(builder), (FailureKind::Contradiction, field.into()));
     }

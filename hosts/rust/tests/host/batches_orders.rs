@@ -104,11 +104,11 @@ fn lengths_of_sources_are_joined() {
     let plain = Batcher::builder(by_source()).max_tokens(512).build();
     assert_eq!(failing(plain), (FailureKind::Missing, "samples".into()));
     let plain = Batcher::builder(by_source()).order(Order::new("feistel", 450)).max_tokens(512).build();
-    assert_eq!(failing(plain), (FailureKind::Contradiction, "order".into()));
+    assert_eq!(failing(plain), (FailureKind::Contradiction, "name".into()));
     let sources = [Source::new("web", 450, 7), Source::new("books", 450, 3)];
     let shared = Order::blend(sources).index_space(IndexSpace::Shared);
     let shared = Batcher::builder(by_source()).order(shared).max_tokens(512).build();
-    assert_eq!(failing(shared), (FailureKind::Contradiction, "index-space".into()));
+    assert_eq!(failing(shared), (FailureKind::Contradiction, "index_space".into()));
 }
 
 #[test]

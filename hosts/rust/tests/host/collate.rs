@@ -99,15 +99,15 @@ fn what_cannot_be() {
         assert_eq!(packed(lengths, &[lengths.len() as u32], 4), is(contradiction, "lengths"));
     }
     assert_eq!(padded(&[3], any.width(2)), is(out_of_range, "width"));
-    assert_eq!(padded(&[3], any.pad_to_multiple_of(0)), is(out_of_range, "pad-to-multiple-of"));
+    assert_eq!(padded(&[3], any.pad_to_multiple_of(0)), is(out_of_range, "pad_to_multiple_of"));
     assert_eq!(padded(&[3], any.pad_to_multiple_of(u32::MAX)), is(out_of_range, "lengths"));
     for lengths in [&[u32::MAX][..], &[u32::MAX; 9], &[1 << 26, 1]] {
         assert_eq!(padded(lengths, any), is(out_of_range, "lengths"));
         assert_eq!(packed(lengths, &[lengths.len() as u32], u32::MAX), is(out_of_range, "lengths"));
     }
-    assert_eq!(packed(&[3], &[1], 2), is(out_of_range, "row-ends"));
+    assert_eq!(packed(&[3], &[1], 2), is(out_of_range, "row_ends"));
     for row_ends in [&[][..], &[0], &[2], &[2, 1], &[1, 0], &[u32::MAX, 1]] {
-        assert_eq!(packed(&[3], row_ends, 4), is(contradiction, "row-ends"));
+        assert_eq!(packed(&[3], row_ends, 4), is(contradiction, "row_ends"));
     }
     let unknown = "Left".parse::<Side>().unwrap_err();
     assert_eq!((unknown.kind, unknown.allowed.as_str()), (FailureKind::UnknownName, "right, left"));

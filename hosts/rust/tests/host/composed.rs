@@ -120,7 +120,7 @@ fn exhaustion_is_a_choice() {
     assert_eq!(length(two().exhaustion(Exhaustion::Fail).samples(end)).unwrap(), end);
     let refused = failing(length(two().exhaustion(Exhaustion::Fail).samples(end + 1)));
     assert_eq!(refused, (FailureKind::OutOfRange, "samples".into()));
-    assert_eq!(failing(length(two().max_passes(2))), (FailureKind::Contradiction, "max-passes".into()));
+    assert_eq!(failing(length(two().max_passes(2))), (FailureKind::Contradiction, "max_passes".into()));
     for (choice, name) in [(Exhaustion::Repeat, "repeat"), (Exhaustion::Fail, "fail")] {
         assert_eq!((choice.name(), name.parse()), (name, Ok(choice)));
     }
@@ -149,7 +149,7 @@ fn sources_share_a_dataset() {
     let samples: Vec<u64> = shared.indices(..).unwrap();
     assert!(samples.iter().all(|sample| (0..300).contains(sample) || (600..900).contains(sample)));
     assert_eq!(samples.iter().filter(|&&sample| sample < 300).count(), 200);
-    assert_eq!(failing(shared.source_of(7)), (FailureKind::Contradiction, "index-space".into()));
+    assert_eq!(failing(shared.source_of(7)), (FailureKind::Contradiction, "index_space".into()));
     assert_eq!(Sampler::from_order(blend(IndexSpace::Joined)).build().unwrap().samples(), 2_000);
 }
 
@@ -238,7 +238,7 @@ fn every_occurrence_is_found() {
     }
     assert_eq!(failing(sampler.locate_from(840, 0, 1)), (FailureKind::OutOfRange, "sample".into()));
     assert_eq!(failing(sampler.locate_from(0, 1_003, 1)), (FailureKind::OutOfRange, "position".into()));
-    assert_eq!(failing(sampler.locate_from(0, 0, 0)), (FailureKind::OutOfRange, "batch-size".into()));
+    assert_eq!(failing(sampler.locate_from(0, 0, 0)), (FailureKind::OutOfRange, "batch_size".into()));
 }
 
 #[test]
@@ -282,13 +282,13 @@ fn what_makes_no_order_is_refused() {
     let a = || Source::new("a", 100, 1);
     for (order, kind, field) in [
         (blend(&[]), Missing, "sources"),
-        (blend(&[Source::new("", 5, 1)]), OutOfRange, "source"),
-        (blend(&[Source::new("a/b", 5, 1)]), OutOfRange, "source"),
-        (blend(&[a(), a()]), Contradiction, "source"),
+        (blend(&[Source::new("", 5, 1)]), OutOfRange, "name"),
+        (blend(&[Source::new("a/b", 5, 1)]), OutOfRange, "name"),
+        (blend(&[a(), a()]), Contradiction, "name"),
         (blend(&[Source::new("a", 5, 0)]), OutOfRange, "weight"),
         (blend(&[Source::new("a", 5, 1 << 53)]), OutOfRange, "weight"),
         (blend(&[Source::new("a", 0, 1)]), Contradiction, "weight"),
-        (blend(&[Source::new("a", Order::new("torch", 100), 1)]), Contradiction, "order"),
+        (blend(&[Source::new("a", Order::new("torch", 100), 1)]), Contradiction, "name"),
         (blend(&[Source::new("a", 5, 1 << 30), Source::new("b", 5, 1)]).exact(), OutOfRange, "weight"),
         (blend(&[a()]).stage(10, [1, 2]), Contradiction, "weights"),
         (blend(&[a()]).stage(10, [1]).stage(10, [1]), OutOfRange, "from"),
@@ -309,7 +309,7 @@ fn what_makes_no_order_is_refused() {
         (Order::windows([10], 0), OutOfRange, "length"),
         (Order::windows([10], 3).stride(0), OutOfRange, "stride"),
         (Order::balance([0, 1], [1]), OutOfRange, "classes"),
-        (Order::new("blended", 100), UnknownName, "order"),
+        (Order::new("blended", 100), UnknownName, "name"),
         (Order::new("feistel", 1 << 53), OutOfRange, "samples"),
         ((0..30).fold(plain(), |order, _| order.copies(1)), OutOfRange, "recipe"),
     ] {
@@ -326,7 +326,7 @@ fn what_makes_no_order_is_refused() {
     assert_eq!(with(&"a/".repeat(1 << 20)), (UnknownName, "lists".into()));
     let plain = Sampler::new(10).unwrap();
     for answer in [plain.sources().map(drop), plain.source_counts(..).map(drop), plain.source_of(0).map(drop)] {
-        assert_eq!(failing(answer), (Contradiction, "order".into()));
+        assert_eq!(failing(answer), (Contradiction, "name".into()));
     }
     let blend = Sampler::from_order(mixture()).build().unwrap();
     assert_eq!(failing(blend.source_counts(..1_001)), (OutOfRange, "end".into()));

@@ -24,15 +24,15 @@ fn configurations() {
     assert_eq!(failing(Sampler::new(u64::MAX)), out_of_range("samples"));
     assert_eq!(failing(Sampler::builder(all - 1).world_size(2).build()), out_of_range("samples"));
     assert_eq!(failing(Sampler::builder(1 << 32).order("torch").build()), out_of_range("samples"));
-    assert_eq!(failing(Sampler::builder(10).world_size(0).build()), out_of_range("world-size"));
+    assert_eq!(failing(Sampler::builder(10).world_size(0).build()), out_of_range("world_size"));
     assert_eq!(failing(Sampler::builder(10).world_size(4).rank(4).build()), out_of_range("rank"));
     assert_eq!(failing(Sampler::builder(10).rank(u32::MAX).world_size(u32::MAX).build()), out_of_range("rank"));
     assert_eq!(failing(Sampler::builder(10).order("dotnet").seed(1 << 31).build()), out_of_range("seed"));
-    assert_eq!(failing(Sampler::builder(10).memory_limit(1 << 20).build()), out_of_range("memory-limit"));
+    assert_eq!(failing(Sampler::builder(10).memory_limit(1 << 20).build()), out_of_range("memory_limit"));
     for order in ["", "\0", "Feistel", "feistel ", &"x".repeat(1 << 20), "é€😀"] {
         let error = Sampler::builder(10).order(order).build().unwrap_err();
         let failure = error.failure().unwrap();
-        assert_eq!((failure.kind.clone(), failure.field.as_str()), (FailureKind::UnknownName, "order"));
+        assert_eq!((failure.kind.clone(), failure.field.as_str()), (FailureKind::UnknownName, "name"));
         assert!(failure.value.chars().count() <= 64 && order.starts_with(&failure.value));
         assert!(failure.allowed.starts_with("feistel, "));
     }
@@ -70,14 +70,14 @@ fn calls() {
     #[expect(clippy::reversed_empty_ranges, reason = "what is tested")]
     let reversed = 4..2;
     assert_eq!(failing(sampler.indices::<u64>(reversed)), out_of_range("count"));
-    assert_eq!(failing(sampler.batch::<u64>(0, 0, false)), out_of_range("batch-size"));
+    assert_eq!(failing(sampler.batch::<u64>(0, 0, false)), out_of_range("batch_size"));
     assert_eq!(failing(sampler.batch::<u64>(5, 1, false)), out_of_range("batch"));
     assert_eq!(failing(sampler.batch::<u64>(u64::MAX, u32::MAX, true)), out_of_range("batch"));
-    assert_eq!(failing(sampler.num_batches(0, true)), out_of_range("batch-size"));
-    assert_eq!(failing(sampler.batches(0, true)), out_of_range("batch-size"));
+    assert_eq!(failing(sampler.num_batches(0, true)), out_of_range("batch_size"));
+    assert_eq!(failing(sampler.batches(0, true)), out_of_range("batch_size"));
     assert_eq!(failing(sampler.sample_at(10)), out_of_range("position"));
     assert_eq!(failing(sampler.locate(10, 1)), out_of_range("sample"));
-    assert_eq!(failing(sampler.locate(0, 0)), out_of_range("batch-size"));
+    assert_eq!(failing(sampler.locate(0, 0)), out_of_range("batch_size"));
     assert_eq!(failing(sampler.place_of(u64::MAX, 1)), out_of_range("position"));
     assert_eq!(failing(sampler.set_rank(2)), out_of_range("rank"));
     assert_eq!(sampler.rank(), 0);
@@ -89,7 +89,7 @@ fn wide_batches_and_narrow_numbers() {
     let sampler = Sampler::new((1 << 32) + 1).unwrap();
     assert_eq!(failing(sampler.window::<u32>(0, 1)), out_of_range("samples"));
     assert_eq!(failing(sampler.batch::<u32>(0, 1, false)), out_of_range("samples"));
-    assert_eq!(failing(sampler.batch::<u64>(0, sampler.max_count() + 1, false)), out_of_range("batch-size"));
+    assert_eq!(failing(sampler.batch::<u64>(0, sampler.max_count() + 1, false)), out_of_range("batch_size"));
     assert_eq!(sampler.window::<u64>(0, 1).unwrap().len(), 1);
 }
 

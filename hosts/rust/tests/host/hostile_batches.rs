@@ -21,26 +21,26 @@ fn missing(field: &str) -> (FailureKind, String) {
 fn refused<T>(builder: impl Fn() -> BatchBuilder<T>, build: impl Fn(BatchBuilder<T>) -> (FailureKind, String)) {
     let (bucket, pack) = (|| builder().strategy(Strategy::Bucket), || builder().strategy(Strategy::Pack));
     let good = || builder().max_tokens(10);
-    assert_eq!(build(builder()), missing("max-tokens"));
-    assert_eq!(build(builder().max_length(9)), missing("max-tokens"));
-    assert_eq!(build(builder().max_batch_size(9)), missing("max-tokens"));
+    assert_eq!(build(builder()), missing("max_tokens"));
+    assert_eq!(build(builder().max_length(9)), missing("max_tokens"));
+    assert_eq!(build(builder().max_batch_size(9)), missing("max_tokens"));
     assert_eq!(build(pack()), missing("capacity"));
-    assert_eq!(build(builder().max_tokens(0)), out_of_range("max-tokens"));
-    assert_eq!(build(builder().max_batch_size(0).max_length(9)), missing("max-tokens"));
+    assert_eq!(build(builder().max_tokens(0)), out_of_range("max_tokens"));
+    assert_eq!(build(builder().max_batch_size(0).max_length(9)), missing("max_tokens"));
     assert_eq!(build(pack().capacity(0)), out_of_range("capacity"));
     assert_eq!(build(pack().max_length(0)), out_of_range("capacity"));
-    assert_eq!(build(bucket().max_batch_size(0)), out_of_range("max-batch-size"));
-    assert_eq!(build(good().batch_size_multiple(0)), out_of_range("batch-size-multiple"));
-    assert_eq!(build(good().world_size(0)), out_of_range("world-size"));
-    assert_eq!(build(good().world_size(0).rank(9)), out_of_range("world-size"));
-    assert_eq!(build(good().world_size((1 << 20) + 1)), out_of_range("world-size"));
+    assert_eq!(build(bucket().max_batch_size(0)), out_of_range("max_batch_size"));
+    assert_eq!(build(good().batch_size_multiple(0)), out_of_range("batch_size_multiple"));
+    assert_eq!(build(good().world_size(0)), out_of_range("world_size"));
+    assert_eq!(build(good().world_size(0).rank(9)), out_of_range("world_size"));
+    assert_eq!(build(good().world_size((1 << 20) + 1)), out_of_range("world_size"));
     assert_eq!(build(good().rank(1)), out_of_range("rank"));
     assert_eq!(build(good().world_size(3).rank(u32::MAX)), out_of_range("rank"));
-    assert_eq!(build(bucket().bucket_width(0)), out_of_range("bucket-width"));
+    assert_eq!(build(bucket().bucket_width(0)), out_of_range("bucket_width"));
     assert_eq!(build(bucket().quantiles(0)), out_of_range("quantiles"));
     assert_eq!(build(bucket().quantiles(u32::MAX)), out_of_range("quantiles"));
     assert_eq!(build(bucket().boundaries([2, 1])), contradiction("boundaries"));
-    assert_eq!(build(good().memory_limit(1 << 20)), out_of_range("memory-limit"));
+    assert_eq!(build(good().memory_limit(1 << 20)), out_of_range("memory_limit"));
     if HAS_MEMORY_LIMIT {
         assert_eq!(build(bucket().boundaries(0..9 << 20).memory_limit(32 << 20)).0, FailureKind::OutOfMemory);
     }
@@ -61,14 +61,14 @@ fn batchers_that_make_no_sense() {
     assert_eq!(past(4_097), out_of_range("history"));
     assert_eq!(failing(good().order("dotnet").seed(i64::MAX).build()), out_of_range("seed"));
     for order in ["", "Feistel", &"é".repeat(40 << 20)] {
-        assert_eq!(failing(good().order(order).build()), (FailureKind::UnknownName, "order".to_owned()));
+        assert_eq!(failing(good().order(order).build()), (FailureKind::UnknownName, "name".to_owned()));
     }
     // A window is refused when it is planned.
     let planned = |builder: BatchBuilder<Batcher>| failing(builder.build().unwrap().num_steps());
     assert_eq!(planned(builder().max_tokens(2)), out_of_range("lengths"));
     assert_eq!(planned(good().max_length(2)), out_of_range("lengths"));
     let split = Batcher::builder([u32::MAX]).max_tokens(1).too_long(TooLong::Split);
-    assert_eq!(planned(split), out_of_range("max-length"));
+    assert_eq!(planned(split), out_of_range("max_length"));
     if HAS_MEMORY_LIMIT {
         let split = Batcher::builder([u32::MAX - 1]).max_tokens(1).too_long(TooLong::Split);
         assert_eq!(planned(split).0, FailureKind::OutOfMemory);
@@ -87,7 +87,7 @@ fn names_must_be_known() {
     let known = [
         ("strategy", "budget, bucket, pack, pad-to-max"),
         ("counting", "padded, unpadded, weighted"),
-        ("too-long", "error, truncate, drop, split, single"),
+        ("too_long", "error, truncate, drop, split, single"),
         ("tail", "even-split, drop, keep, duplicate"),
         ("packing", "fast, optimal"),
     ];
@@ -245,7 +245,7 @@ fn batches_too_large_together_come_one_by_one() {
 fn streams_that_make_no_sense() {
     refused(BatchStream::builder, |builder| failing(builder.build()));
     let good = || BatchStream::builder().max_tokens(10);
-    assert_eq!(failing(good().batch_window((1 << 24) + 1).build()), out_of_range("batch-window"));
+    assert_eq!(failing(good().batch_window((1 << 24) + 1).build()), out_of_range("batch_window"));
     assert_eq!(
         failing(BatchStream::builder().strategy(Strategy::Bucket).quantiles(4).build()),
         contradiction("quantiles")

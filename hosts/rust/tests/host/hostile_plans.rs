@@ -22,9 +22,9 @@ fn out_of_memory(field: &str) -> (FailureKind, String) {
 #[test]
 fn plans_that_make_no_sense() {
     let plan = || ShardPlan::builder([1, 2, 3]);
-    assert_eq!(failing(plan().world_size(0).build()), out_of_range("world-size"));
+    assert_eq!(failing(plan().world_size(0).build()), out_of_range("world_size"));
     assert_eq!(failing(plan().workers(0).build()), out_of_range("workers"));
-    assert_eq!(failing(plan().world_size(u32::MAX).build()), out_of_range("world-size"));
+    assert_eq!(failing(plan().world_size(u32::MAX).build()), out_of_range("world_size"));
     assert_eq!(failing(plan().workers(u32::MAX).build()), out_of_range("workers"));
     assert_eq!(failing(ShardPlan::builder([1 << 53]).build()), out_of_range("sizes"));
     assert_eq!(failing(ShardPlan::builder([u64::MAX; 9]).build()), out_of_range("sizes"));
@@ -32,19 +32,19 @@ fn plans_that_make_no_sense() {
     assert_eq!(failing(plan().bytes([u64::MAX; 3]).build()), out_of_range("bytes"));
     assert_eq!(failing(plan().weight(Weight::Bytes).build()), (FailureKind::Missing, "bytes".to_owned()));
     let unknown = "locality-aware".parse::<WorkerPolicy>().unwrap_err();
-    assert_eq!((unknown.kind, unknown.field.as_str()), (FailureKind::UnknownName, "worker-policy"));
+    assert_eq!((unknown.kind, unknown.field.as_str()), (FailureKind::UnknownName, "worker_policy"));
     assert_eq!(unknown.allowed, "size-aware, round-robin");
     assert_eq!(failing(plan().tolerance(50).build()), contradiction("tolerance"));
-    assert_eq!(failing(plan().rank_nodes([0]).build()), contradiction("rank-nodes"));
+    assert_eq!(failing(plan().rank_nodes([0]).build()), contradiction("rank_nodes"));
     let local = plan().world_size(2).policy(Policy::LocalityAware);
     assert_eq!(failing(local.clone().build()), (FailureKind::Missing, "holders".to_owned()));
     let alone = local.clone().holders([[0]; 3]);
-    assert_eq!(failing(alone.clone().build()), (FailureKind::Missing, "rank-nodes".to_owned()));
-    assert_eq!(failing(alone.clone().rank_nodes([0]).build()), contradiction("rank-nodes"));
+    assert_eq!(failing(alone.clone().build()), (FailureKind::Missing, "rank_nodes".to_owned()));
+    assert_eq!(failing(alone.clone().rank_nodes([0]).build()), contradiction("rank_nodes"));
     let local = local.rank_nodes([0, 7]);
     let nowhere = local.clone().holders([vec![0], vec![], vec![1]]);
     assert_eq!(failing(nowhere.build()), (FailureKind::Missing, "holders".to_owned()));
-    assert_eq!(failing(local.clone().holders([[0], [0]]).build()), contradiction("holder-offsets"));
+    assert_eq!(failing(local.clone().holders([[0], [0]]).build()), contradiction("holder_offsets"));
     let list = |name: &str, numbers: &[u64]| (name.to_owned(), numbers.to_vec());
     for offsets in [&[][..], &[0; 4], &[0, 2, 1, 3], &[1, 1, 2, 3], &[0, 1, 2, u64::MAX]] {
         let lists =
@@ -52,10 +52,10 @@ fn plans_that_make_no_sense() {
         let lists = lists.into_iter().map(|(name, numbers)| list(name, numbers)).collect();
         let (kind, field) = failing(local.clone().lists(lists).build());
         assert_ne!(kind, FailureKind::OutOfMemory);
-        assert_eq!(field, "holder-offsets", "{offsets:?}");
+        assert_eq!(field, "holder_offsets", "{offsets:?}");
     }
     assert!(local.holders([[0]; 3]).tolerance(u32::MAX).build().unwrap().verify().unwrap().is_ok());
-    assert_eq!(failing(plan().memory_limit(1 << 20).build()), out_of_range("memory-limit"));
+    assert_eq!(failing(plan().memory_limit(1 << 20).build()), out_of_range("memory_limit"));
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn calls() {
     assert_eq!(failing(plan.rows(0, 6..)), out_of_range("start"));
     assert_eq!(failing(plan.rows(0, ..6)), out_of_range("count"));
     assert_eq!(failing(plan.rows_window(0, u64::MAX, u32::MAX)), out_of_range("start"));
-    assert_eq!(failing(plan.steps(0, true)), out_of_range("batch-size"));
+    assert_eq!(failing(plan.steps(0, true)), out_of_range("batch_size"));
     assert_eq!(failing(plan.load_summary(Tier::Ranks, Weight::Bytes)), (FailureKind::Missing, "bytes".to_owned()));
     assert_eq!(plan.shards(1, 1).unwrap(), before);
     assert!(plan.verify().unwrap().is_ok());
@@ -159,11 +159,11 @@ fn streams() {
     assert_eq!(failing(ChunkStream::new(0, 0)), out_of_range("readers"));
     assert_eq!(failing(ChunkStream::new(2, 2)), out_of_range("reader"));
     assert_eq!(failing(ChunkStream::builder(0, 1).chunks(0).build()), out_of_range("chunks"));
-    assert_eq!(failing(ChunkStream::builder(0, 1).order("feistel").build()), contradiction("order"));
+    assert_eq!(failing(ChunkStream::builder(0, 1).order("feistel").build()), contradiction("name"));
     assert_eq!(failing(ChunkStream::builder(0, 1).chunks(u64::MAX).build()).0, FailureKind::OutOfRange);
     for order in ["", "deal", &"é".repeat(40 << 20)] {
         let unknown = failing(ChunkStream::builder(0, 1).chunks(9).order(order).build());
-        assert_eq!(unknown, (FailureKind::UnknownName, "order".to_owned()));
+        assert_eq!(unknown, (FailureKind::UnknownName, "name".to_owned()));
     }
     let stream = ChunkStream::new(1, 2).unwrap();
     assert_eq!(failing(stream.chunks(u64::MAX, 1)), out_of_range("start"));
@@ -185,8 +185,8 @@ fn samplers_over_shards() {
     let sharded = |lanes, shuffle_window| Sampler::sharded([9, 4]).lanes(lanes).shuffle_window(shuffle_window).build();
     assert_eq!(failing(sharded(0, 1)), out_of_range("lanes"));
     assert_eq!(failing(sharded(4097, 1)), out_of_range("lanes"));
-    assert_eq!(failing(sharded(1, 0)), out_of_range("shuffle-window"));
-    assert_eq!(failing(sharded(1, (1 << 20) + 1)), out_of_range("shuffle-window"));
+    assert_eq!(failing(sharded(1, 0)), out_of_range("shuffle_window"));
+    assert_eq!(failing(sharded(1, (1 << 20) + 1)), out_of_range("shuffle_window"));
     assert_eq!(failing(Sampler::sharded([u64::MAX, u64::MAX]).build()).0, FailureKind::OutOfRange);
     assert_eq!(failing(Sampler::sharded([1]).order("feistel").build()).0, FailureKind::Contradiction);
     let missing = failing(Sampler::builder(10).order("sharded").build());
@@ -201,7 +201,7 @@ fn samplers_over_shards() {
     let samples = Sampler::sharded(vec![1; (1 << 20) + 1]).lanes(1).shuffle_window(1 << 20).build().unwrap();
     assert_eq!(samples.round(0).unwrap().spans.len(), 1 << 20);
     let samples = Sampler::sharded(vec![1; (1 << 20) + 2]).lanes(2).shuffle_window(1 << 20).build().unwrap();
-    assert_eq!(failing(samples.round(0)), out_of_range("shuffle-window"));
+    assert_eq!(failing(samples.round(0)), out_of_range("shuffle_window"));
     assert_eq!(samples.num_rounds().unwrap(), 1);
     let samples = Sampler::sharded(vec![1; 100_000]).lanes(4096).shuffle_window(1 << 20).build().unwrap();
     assert_eq!(samples.round(0).unwrap().spans.len(), 100_000);

@@ -554,7 +554,7 @@ fn a_log_is_of_one_epoch() {
     assert_eq!(failing(open(builder().seed(2), 8)), contradiction("seed"));
     assert_eq!(failing(open(builder().epoch(5), 8)), contradiction("epoch"));
     assert_eq!(failing(open(builder().consumed(0), 8)), contradiction("consumed"));
-    assert_eq!(failing(open(builder().order("torch"), 8)), contradiction("order"));
+    assert_eq!(failing(open(builder().order("torch"), 8)), contradiction("name"));
     assert_eq!(failing(open(Sampler::builder(101), 8)), contradiction("samples"));
     assert_eq!(failing(open(builder(), 9)), contradiction("block"));
     assert_eq!(failing(open(builder(), 0)), (FailureKind::OutOfRange, "block".into()));

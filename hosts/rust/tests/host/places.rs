@@ -37,7 +37,7 @@ fn meshes_that_contradict_themselves() {
     let failure = failing(8, vec![Axis::shard("dp", 3), Axis::replicate("tp", 2)]);
     assert_eq!((failure.kind.clone(), failure.value.as_str()), (FailureKind::Contradiction, "dp 3 x tp 2 = 6"));
     assert_eq!(failing(4, vec![Axis::shard("a", 2), Axis::replicate("a", 2)]).kind, FailureKind::Contradiction);
-    assert_eq!(failing(0, vec![]).field, "world-size");
+    assert_eq!(failing(0, vec![]).field, "world_size");
     assert_eq!(failing(4, vec![Axis::shard("a", 0)]).kind, FailureKind::OutOfRange);
     // Sizes whose product passes all numbers, names of any length, and more axes than there can be.
     assert_eq!(failing(4, (0..64).map(|i| Axis::shard(i.to_string(), u32::MAX)).collect()).field, "axes");

@@ -210,7 +210,7 @@ fn what_makes_no_sense_is_refused() {
     assert_eq!(failing(builder(Deal::Samples).policy(Policy::SizeAware).build()), contradiction("policy"));
     assert_eq!(failing(builder(Deal::Samples).shuffle(false).build()), contradiction("lanes"));
     assert_eq!(failing(builder(Deal::Shards).lanes(4).build()), contradiction("lanes"));
-    assert_eq!(failing(Reading::builder([1]).memory_limit(1 << 20).build()), out_of_range("memory-limit"));
+    assert_eq!(failing(Reading::builder([1]).memory_limit(1 << 20).build()), out_of_range("memory_limit"));
     if HAS_MEMORY_LIMIT {
         let many = Reading::builder(vec![0; 9 << 20]).memory_limit(32 << 20).build();
         assert_eq!(failing(many).0, FailureKind::OutOfMemory);

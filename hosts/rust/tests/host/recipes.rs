@@ -46,8 +46,8 @@ fn shards_are_named_or_hashed() {
 fn what_is_no_recipe_is_refused() {
     for (text, expected) in [
         ("", (FailureKind::WrongType, "recipe")),
-        ("{\"order\":{\"samples\":7,\"sed\":1}}", (FailureKind::UnknownName, "order-member")),
-        ("{\"order\":{\"samples\":7},\"deal\":{\"world_size\":0}}", (FailureKind::OutOfRange, "world-size")),
+        ("{\"order\":{\"samples\":7,\"sed\":1}}", (FailureKind::UnknownMember, "order")),
+        ("{\"order\":{\"samples\":7},\"deal\":{\"world_size\":0}}", (FailureKind::OutOfRange, "world_size")),
         ("{\"order\":{\"samples\":7,\"lanes\":1}}", (FailureKind::Contradiction, "lanes")),
     ] {
         assert_eq!(failing(Sampler::from_recipe(text).build()), (expected.0, expected.1.into()), "{text}");

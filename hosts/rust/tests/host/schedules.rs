@@ -119,7 +119,7 @@ fn a_state_continues_on_another_world_size() {
     let earlier = builder().stages([(9, 48)]).build().unwrap();
     assert_eq!(failing(earlier.resume(&state)), (Contradiction, "stages".into()));
     let size = builder().batch_size(48).build().unwrap();
-    assert_eq!(failing(size.resume(&state)), (Contradiction, "batch-size".into()));
+    assert_eq!(failing(size.resume(&state)), (Contradiction, "batch_size".into()));
     assert_eq!(failing(builder().seed(43).build().unwrap().resume(&state)), (Contradiction, "seed".into()));
     for text in ["", "{}", "[]", &state.replace("steps", "sampler")] {
         assert_eq!(failing(schedule.resume(text)), (WrongType, "state".into()), "{text}");
@@ -138,7 +138,7 @@ fn the_first_stages_may_be_of_a_past_with_other_ranks() {
     let schedule = past.to_builder().unwrap().world_size(2).build().unwrap();
     assert_eq!(schedule.resume(&state).unwrap(), 12);
     assert_eq!((schedule.samples_consumed(10).unwrap(), schedule.batch(12).unwrap().len()), (250, 24));
-    let unfit = (FailureKind::Contradiction, "batch-size".to_owned());
+    let unfit = (FailureKind::Contradiction, "batch_size".to_owned());
     assert_eq!(failing(schedule.batch(9)), unfit);
     assert_eq!(failing(schedule.locate(past.batch(0).unwrap()[0], 0)), unfit);
     assert_eq!(failing(schedule.iter().collect::<Result<Vec<_>, _>>()), unfit);
@@ -188,27 +188,27 @@ fn blends_go_on_from_epoch_to_epoch() {
 #[test]
 fn bad_schedules_are_refused() {
     use FailureKind::{Contradiction, Missing, OutOfRange, UnknownName, WrongType};
-    assert_eq!(failing(Schedule::builder(SAMPLES, 25).world_size(2).build()), (Contradiction, "batch-size".into()));
-    assert_eq!(failing(builder().stages([(5, 25)]).world_size(2).build()), (Contradiction, "batch-size".into()));
-    assert_eq!(failing(builder().unit(5).build()), (Contradiction, "batch-size".into()));
-    assert_eq!(failing(builder().batch_size(0).build()), (OutOfRange, "batch-size".into()));
+    assert_eq!(failing(Schedule::builder(SAMPLES, 25).world_size(2).build()), (Contradiction, "batch_size".into()));
+    assert_eq!(failing(builder().stages([(5, 25)]).world_size(2).build()), (Contradiction, "batch_size".into()));
+    assert_eq!(failing(builder().unit(5).build()), (Contradiction, "batch_size".into()));
+    assert_eq!(failing(builder().batch_size(0).build()), (OutOfRange, "batch_size".into()));
     assert_eq!(failing(builder().stages([(5, 48), (5, 24)]).build()), (OutOfRange, "from".into()));
     assert_eq!(failing(builder().stages([(0, 48)]).build()), (OutOfRange, "from".into()));
     assert_eq!(failing(builder().stages((1..=(1 << 16) + 1).map(|from| (from, 24))).build()).0, OutOfRange);
     assert_eq!(failing(builder().world_size(2).rank(2).build()), (OutOfRange, "rank".into()));
-    assert_eq!(failing(builder().world_size(0).build()), (OutOfRange, "world-size".into()));
+    assert_eq!(failing(builder().world_size(0).build()), (OutOfRange, "world_size".into()));
     assert_eq!(failing(builder().unit(0).build()), (OutOfRange, "unit".into()));
     assert_eq!(failing(Schedule::builder(0, 24).build()), (OutOfRange, "samples".into()));
     assert_eq!(failing(Schedule::builder(1 << 53, 24).build()), (OutOfRange, "samples".into()));
-    assert_eq!(failing(builder().order("deal").build()), (UnknownName, "order".into()));
+    assert_eq!(failing(builder().order("deal").build()), (UnknownName, "name".into()));
     assert_eq!(failing(builder().lanes(4).build()), (Contradiction, "lanes".into()));
-    assert_eq!(failing(builder().memory_limit(1 << 20).build()), (OutOfRange, "memory-limit".into()));
+    assert_eq!(failing(builder().memory_limit(1 << 20).build()), (OutOfRange, "memory_limit".into()));
     for (text, kind, field) in [
         ("", WrongType, "recipe"),
         (r#"{"order":{"samples":9}}"#, Missing, "steps"),
-        (r#"{"order":{"samples":9},"steps":{}}"#, Missing, "batch-size"),
+        (r#"{"order":{"samples":9},"steps":{}}"#, Missing, "batch_size"),
         (r#"{"order":{"samples":9},"steps":{"batch_size":2,"stages":[{"batch_size":4}]}}"#, Missing, "from"),
-        (r#"{"order":{"samples":9},"steps":{"batch":2}}"#, UnknownName, "steps-member"),
+        (r#"{"order":{"samples":9},"steps":{"batch":2}}"#, FailureKind::UnknownMember, "steps"),
         (r#"{"order":{"samples":9},"deal":{"remainder":"pad"},"steps":{"batch_size":2}}"#, Contradiction, "remainder"),
     ] {
         assert_eq!(failing(Schedule::from_recipe(text).build()), (kind, field.into()), "{text}");
@@ -223,7 +223,7 @@ fn bad_calls_are_refused() {
     assert_eq!(failing(schedule.batch_size(end)), (OutOfRange, "step".into()));
     assert_eq!(failing(schedule.samples_consumed(end + 1)), (OutOfRange, "step".into()));
     assert_eq!(failing(schedule.place_of(u64::MAX)), (OutOfRange, "step".into()));
-    assert_eq!(failing(schedule.step_of_consumed(u64::MAX)), (OutOfRange, "samples-consumed".into()));
+    assert_eq!(failing(schedule.step_of_consumed(u64::MAX)), (OutOfRange, "samples_consumed".into()));
     assert_eq!(failing(schedule.step_of(0, SAMPLES)), (OutOfRange, "position".into()));
     assert_eq!(failing(schedule.step_of(u64::MAX, 0)), (OutOfRange, "epoch".into()));
     assert_eq!(failing(schedule.indices(end + 1, 0)), (OutOfRange, "start".into()));

@@ -100,7 +100,7 @@ fn what_other_orders_do_not_have() {
     ];
     for error in refused {
         let failure = error.failure().unwrap();
-        assert_eq!((failure.kind.clone(), failure.field.as_str()), (FailureKind::Contradiction, "order"));
+        assert_eq!((failure.kind.clone(), failure.field.as_str()), (FailureKind::Contradiction, "name"));
     }
     assert_eq!(sampler.indices::<u64>(..).unwrap().len(), 10);
 }

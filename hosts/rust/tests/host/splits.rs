@@ -121,22 +121,22 @@ fn bad_splits_are_refused() {
     assert_eq!(failing(weights(&[("a", 0), ("b", 0)])), (OutOfRange, "weight".into()));
     assert_eq!(failing(weights(&[("a", 1 << 53)])), (OutOfRange, "weight".into()));
     assert_eq!(failing(weights(&[("a", (1 << 53) - 1), ("b", 1)])), (OutOfRange, "weight".into()));
-    assert_eq!(failing(weights(&[("a", 1), ("a", 1)])), (Contradiction, "part".into()));
-    assert_eq!(failing(weights(&[("", 1)])), (OutOfRange, "part".into()));
-    assert_eq!(failing(weights(&[(&"x".repeat(257), 1)])), (OutOfRange, "part".into()));
+    assert_eq!(failing(weights(&[("a", 1), ("a", 1)])), (Contradiction, "name".into()));
+    assert_eq!(failing(weights(&[("", 1)])), (OutOfRange, "name".into()));
+    assert_eq!(failing(weights(&[(&"x".repeat(257), 1)])), (OutOfRange, "name".into()));
     assert_eq!(failing(Split::by_size([("a", 0)]).build()), (OutOfRange, "size".into()));
     assert_eq!(failing(Split::by_weight([("x".repeat(1 << 25), 1)]).build()), (OutOfRange, "recipe".into()));
-    assert_eq!(failing(Split::folds(2).memory_limit(1 << 20).build()), (OutOfRange, "memory-limit".into()));
+    assert_eq!(failing(Split::folds(2).memory_limit(1 << 20).build()), (OutOfRange, "memory_limit".into()));
     for (text, kind, field) in [
         ("", WrongType, "recipe"),
         ("{}", Missing, "split"),
         (r#"{"split":{"parts":[{"name":"a"}]}}"#, Missing, "weight"),
-        (r#"{"split":{"parts":[{"weight":1}]}}"#, Missing, "part"),
+        (r#"{"split":{"parts":[{"weight":1}]}}"#, Missing, "name"),
         (r#"{"split":{"parts":[{"name":"a","weight":1,"size":1}]}}"#, Contradiction, "weight"),
         (r#"{"split":{"parts":[{"name":"a","weight":1}],"samples":1}}"#, Contradiction, "samples"),
         (r#"{"split":{"parts":[{"name":"a","size":1}],"samples":2}}"#, Contradiction, "samples"),
-        (r#"{"split":{"part":[]}}"#, UnknownName, "split-member"),
-        (r#"{"split":{"parts":[{"nam":"a"}]}}"#, UnknownName, "parts-member"),
+        (r#"{"split":{"part":[]}}"#, FailureKind::UnknownMember, "split"),
+        (r#"{"split":{"parts":[{"nam":"a"}]}}"#, FailureKind::UnknownMember, "parts"),
     ] {
         assert_eq!(failing(Split::from_recipe(text).build()), (kind, field.into()), "{text}");
     }

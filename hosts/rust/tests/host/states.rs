@@ -54,8 +54,8 @@ fn what_is_no_state_of_a_sampler_is_refused() {
     for (builder, field) in [
         (Sampler::builder(104).seed(5), "samples"),
         (Sampler::builder(103).seed(6), "seed"),
-        (Sampler::builder(103).seed(5).order("torch"), "order"),
-        (Sampler::sharded([103]).seed(5), "order"),
+        (Sampler::builder(103).seed(5).order("torch"), "name"),
+        (Sampler::sharded([103]).seed(5), "name"),
     ] {
         let mut other = builder.build().unwrap();
         assert_eq!(failing(other.resume(&state)), (FailureKind::Contradiction, field.into()));
@@ -138,7 +138,7 @@ fn what_is_no_state_of_a_batcher_is_refused() {
     let mut packed = Batcher::builder(lengths()).epoch(3).strategy(Strategy::Pack).capacity(512).build().unwrap();
     assert_eq!(failing(packed.resume(&state)), (FailureKind::Contradiction, "strategy".into()));
     let mut wider = Batcher::builder(lengths()).epoch(3).max_tokens(513).batch_window(64).build().unwrap();
-    assert_eq!(failing(wider.resume(&state)), (FailureKind::Contradiction, "max-tokens".into()));
+    assert_eq!(failing(wider.resume(&state)), (FailureKind::Contradiction, "max_tokens".into()));
     // After a failure, nothing has changed.
     assert_eq!((wider.epoch(), wider.consumed()), (3, 0));
     assert_eq!(failing(here.state(1_000)), (FailureKind::OutOfRange, "steps".into()));

@@ -380,9 +380,9 @@ fn failure(error: Error) -> Failure {
 }
 
 fn shared(failure: samedeal::Failure) -> Failure {
-    let samedeal::Failure { kind, field, value, allowed, facts, .. } = failure;
+    let samedeal::Failure { kind, field, path, value, allowed, facts, .. } = failure;
     let facts = facts.into_iter().map(|fact| (fact.name, fact.value)).collect();
-    Failure { kind: kind.name().into(), field, value, allowed, facts }
+    Failure::new(kind.name(), [&field, &path], [value, allowed], facts)
 }
 
 fn main() -> std::process::ExitCode {

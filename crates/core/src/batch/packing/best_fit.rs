@@ -110,11 +110,11 @@ impl Heads {
             return Ok(Self::Tree(BTreeMap::new()));
         }
         let mut length = capacity as usize + 1;
-        let heads = collect("batch-window", length, core::iter::repeat_n(NONE, length))?;
+        let heads = collect("batch_window", length, core::iter::repeat_n(NONE, length))?;
         let mut levels = [const { Vec::new() }; LEVELS];
         for level in &mut levels {
             length = length.div_ceil(64);
-            *level = collect("batch-window", length, core::iter::repeat_n(0, length))?;
+            *level = collect("batch_window", length, core::iter::repeat_n(0, length))?;
         }
         Ok(Self::Table(heads, levels))
     }

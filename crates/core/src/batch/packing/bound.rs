@@ -13,7 +13,7 @@ use crate::base::memory::collect;
 pub(super) fn simple(classes: &[Class], capacity: u64, slots: u32) -> Result<u64, Failure> {
     // Of the classes before a place: items and what they take. At most 2^64 classes of 2^32 items of 2^64 each would
     // overflow; memory holds fewer.
-    let mut sums: Vec<(u64, u128)> = collect("batch-window", classes.len() + 1, [(0, 0)])?;
+    let mut sums: Vec<(u64, u128)> = collect("batch_window", classes.len() + 1, [(0, 0)])?;
     let (mut items, mut total) = (0_u64, 0_u128);
     for class in classes {
         items += u64::from(class.count);

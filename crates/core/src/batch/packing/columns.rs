@@ -49,18 +49,18 @@ pub(super) fn pack(
     let units = (capacity / unit) as usize;
     let many = classes.iter().filter(|class| class.count > 0).count();
     let used = (0_u32..).zip(classes).filter(|(_, class)| class.count > 0);
-    let used = collect("batch-window", many, used.map(|(class, _)| class))?;
+    let used = collect("batch_window", many, used.map(|(class, _)| class))?;
     // So many sizes are a row, all as if they were the greatest.
     let together = if many > MOST_ROWS { many.div_ceil(FEWER_ROWS) } else { 1 };
     let rows = many.div_ceil(together);
     let total = |row: &[u32]| row.iter().map(|&class| u64::from(classes[class as usize].count)).sum();
     let size = |class: u32| (classes[class as usize].size / unit) as usize;
-    let demand: Vec<u64> = collect("batch-window", rows, used.chunks(together).map(total))?;
-    let sizes = collect("batch-window", rows, used.chunks(together).map(|row| size(row[0])))?;
+    let demand: Vec<u64> = collect("batch_window", rows, used.chunks(together).map(total))?;
+    let sizes = collect("batch_window", rows, used.chunks(together).map(|row| size(row[0])))?;
     // At first in units that make fewer sums, with sizes rounded up, which is faster and nearly as good.
     let coarse = units.div_ceil(COARSE).max(1);
     let coarse_sizes =
-        collect("batch-window", rows, sizes.iter().map(|size| size.div_ceil(coarse).min(units / coarse)))?;
+        collect("batch_window", rows, sizes.iter().map(|size| size.div_ceil(coarse).min(units / coarse)))?;
     let mut knapsack = Knapsack::new(sizes, units)?;
     let mut master = Master::new(&knapsack, &demand)?;
     let mut finer = None;
@@ -71,19 +71,19 @@ pub(super) fn pack(
     let mut bound = 0;
     // The values of items that gave the greatest bound, and that bound. Columns are asked for at values between these and the duals, because
     // the duals alone leap from one end to the other.
-    let mut center = (collect("batch-window", rows, core::iter::repeat_n(0, rows))?, 0);
+    let mut center = (collect("batch_window", rows, core::iter::repeat_n(0, rows))?, 0);
     let (mut smooth, mut patience) = (true, PATIENCE);
     loop {
         // Room of a size that a smaller one takes, if that pays, else the best pattern, if that does.
         let (cost, column) = if let Some(row) = master.inverted(patience) {
             let less = [(row, -1), (row + 1, 1)];
-            (0, collect("batch-window", 2, less.into_iter().filter(|&(row, _)| (row as usize) < rows))?)
+            (0, collect("batch_window", 2, less.into_iter().filter(|&(row, _)| (row as usize) < rows))?)
         } else {
             let Some(rest) = left.checked_sub(knapsack.effort()) else { break };
             left = rest;
             let worth = center.0.iter().zip(&master.duals);
             let worth = worth.map(|(&near, &dual)| if smooth { near + (dual.max(0) - near) / 4 } else { dual.max(0) });
-            let mut worth = collect("batch-window", rows, worth)?;
+            let mut worth = collect("batch_window", rows, worth)?;
             let value = knapsack.solve(&worth);
             let (least, parts) = lower_bound(demand.iter().copied().zip(worth.iter().copied()), value);
             if parts > center.1 {
@@ -128,7 +128,7 @@ pub(super) fn pack(
     drop(knapsack);
     if together > 1 {
         bound = 0;
-        let sizes = collect("batch-window", many, used.iter().map(|&class| size(class)))?;
+        let sizes = collect("batch_window", many, used.iter().map(|&class| size(class)))?;
         let mut knapsack = Knapsack::new(sizes, units)?;
         if knapsack.effort() <= BOUND_EFFORT {
             for between in [false, true] {
@@ -141,7 +141,7 @@ pub(super) fn pack(
                     let more = if between { (great - small) * (size(place) - least) / (most - least) } else { 0 };
                     (small + more) as i64
                 });
-                let duals = collect("batch-window", many, duals)?;
+                let duals = collect("batch_window", many, duals)?;
                 let value = knapsack.solve(&duals);
                 let counts = used.iter().map(|&class| u64::from(classes[class as usize].count));
                 bound = lower_bound(counts.zip(duals.iter().copied()), value).0.max(bound);
@@ -196,8 +196,8 @@ impl<'a> Stock<'a> {
     fn new(classes: &[Class], used: &'a [u32]) -> Result<Self, Failure> {
         Ok(Self {
             used,
-            next: collect("batch-window", used.len() + 1, 0..=used.len() as u32)?,
-            counts: collect("batch-window", classes.len(), classes.iter().map(|class| class.count))?,
+            next: collect("batch_window", used.len() + 1, 0..=used.len() as u32)?,
+            counts: collect("batch_window", classes.len(), classes.iter().map(|class| class.count))?,
         })
     }
 
@@ -224,7 +224,7 @@ impl<'a> Stock<'a> {
         let most = column.iter().map(|&(_, each)| each as usize).sum();
         while times > 0 {
             // Places, and how many items of each.
-            let mut content: Vec<(usize, u32)> = collect("batch-window", most, [])?;
+            let mut content: Vec<(usize, u32)> = collect("batch_window", most, [])?;
             for &(row, each) in column {
                 let (mut wanted, mut place) = (each as u32, self.find(row as usize * together));
                 while wanted > 0 {
@@ -273,8 +273,8 @@ impl Knapsack {
     fn new(sizes: Vec<usize>, capacity: usize) -> Result<Self, Failure> {
         Ok(Self {
             sizes,
-            values: collect("batch-window", capacity + 1, core::iter::repeat_n(0, capacity + 1))?,
-            last: collect("batch-window", capacity + 1, core::iter::repeat_n(0, capacity + 1))?,
+            values: collect("batch_window", capacity + 1, core::iter::repeat_n(0, capacity + 1))?,
+            last: collect("batch_window", capacity + 1, core::iter::repeat_n(0, capacity + 1))?,
         })
     }
 
@@ -307,7 +307,7 @@ impl Knapsack {
 
     /// The items of the best pattern that was found.
     fn content(&self) -> Result<Column, Failure> {
-        let mut column: Column = collect("batch-window", self.sizes.len(), [])?;
+        let mut column: Column = collect("batch_window", self.sizes.len(), [])?;
         let mut at = self.values.len() - 1;
         while self.values[at] > 0 {
             let row = self.last[at];
@@ -341,11 +341,11 @@ impl Master {
         let rows = demand.len();
         let each = |row: usize| ((knapsack.values.len() - 1) / knapsack.sizes[row]) as u32;
         let each = |row: usize| u64::from(each(row)).min(demand[row]) as u32;
-        let mut columns = collect("batch-window", rows, [])?;
+        let mut columns = collect("batch_window", rows, [])?;
         for row in 0..rows {
-            columns.push(collect("batch-window", 1, [(row as u32, each(row) as i32)])?);
+            columns.push(collect("batch_window", 1, [(row as u32, each(row) as i32)])?);
         }
-        let mut inverse = collect("batch-window", rows * rows, core::iter::repeat_n(0, rows * rows))?;
+        let mut inverse = collect("batch_window", rows * rows, core::iter::repeat_n(0, rows * rows))?;
         for row in 0..rows {
             inverse[row * rows + row] = ONE / i64::from(each(row));
         }
@@ -353,12 +353,12 @@ impl Master {
         Ok(Self {
             rows,
             columns,
-            uses: collect("batch-window", rows, uses)?,
+            uses: collect("batch_window", rows, uses)?,
             inverse,
-            duals: collect("batch-window", rows, (0..rows).map(|row| ONE / i64::from(each(row))))?,
-            entering: collect("batch-window", rows, core::iter::repeat_n(0, rows))?,
-            next_uses: collect("batch-window", rows, core::iter::repeat_n(0, rows))?,
-            next_duals: collect("batch-window", rows, core::iter::repeat_n(0, rows))?,
+            duals: collect("batch_window", rows, (0..rows).map(|row| ONE / i64::from(each(row))))?,
+            entering: collect("batch_window", rows, core::iter::repeat_n(0, rows))?,
+            next_uses: collect("batch_window", rows, core::iter::repeat_n(0, rows))?,
+            next_duals: collect("batch_window", rows, core::iter::repeat_n(0, rows))?,
         })
     }
 
@@ -420,7 +420,7 @@ impl Master {
             }
         }
         // Many numbers of a row are 0.
-        let mut scaled = collect("batch-window", rows, core::iter::repeat_n((0, 0_i64), rows))?;
+        let mut scaled = collect("batch_window", rows, core::iter::repeat_n((0, 0_i64), rows))?;
         let mut filled = 0;
         for (at, value) in inverse[leaving * rows..][..rows].iter_mut().enumerate() {
             if *value != 0 {
@@ -459,7 +459,7 @@ impl Master {
     fn whole(&self, more: i64) -> Result<Vec<(&Column, u64)>, Failure> {
         let times = |uses: i128| u64::try_from((uses + i128::from(more)) >> BITS).unwrap_or(0);
         let used = self.columns.iter().zip(&self.uses).filter(|(column, _)| !column.is_empty());
-        collect("batch-window", self.rows, used.map(|(column, &uses)| (column, times(uses))))
+        collect("batch_window", self.rows, used.map(|(column, &uses)| (column, times(uses))))
     }
 }
 

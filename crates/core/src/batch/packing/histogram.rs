@@ -18,7 +18,7 @@ pub fn histogram<T: Copy + Into<u64>>(sizes: &[T]) -> Result<Vec<Class>, Failure
     if fits_table(most, sizes.len()) {
         let length = most as usize + 1;
         // Equal sizes are counted in turns: a count need not wait for the one before.
-        let mut table = collect("batch-window", 4 * length, repeat_n(0_u32, 4 * length))?;
+        let mut table = collect("batch_window", 4 * length, repeat_n(0_u32, 4 * length))?;
         let (ab, cd) = table.split_at_mut(2 * length);
         let ((a, b), (c, d)) = (ab.split_at_mut(length), cd.split_at_mut(length));
         let (fours, rest) = sizes.as_chunks::<4>();
@@ -40,7 +40,7 @@ pub fn histogram<T: Copy + Into<u64>>(sizes: &[T]) -> Result<Vec<Class>, Failure
         }
         return Ok(classes);
     }
-    let mut sizes = collect("batch-window", sizes.len(), sizes.iter().map(|&size| size.into()))?;
+    let mut sizes = collect("batch_window", sizes.len(), sizes.iter().map(|&size| size.into()))?;
     samedeal_bulk::numbers(&mut sizes);
     for equal in sizes.chunk_by(|a, b| a == b).rev() {
         reserve(&mut classes)?;
@@ -54,13 +54,13 @@ pub(in super::super) fn places<T: Copy + Into<u64>>(sizes: &[T], classes: &[Clas
     let most = classes.first().map_or(0, |class| class.size);
     if fits_table(most, sizes.len()) {
         let length = most as usize + 1;
-        let mut next = collect("batch-window", length, repeat_n(0_u32, length))?;
+        let mut next = collect("batch_window", length, repeat_n(0_u32, length))?;
         let mut start = 0;
         for class in classes {
             next[class.size as usize] = start;
             start += class.count;
         }
-        let mut places = collect("batch-window", sizes.len(), repeat_n(0, sizes.len()))?;
+        let mut places = collect("batch_window", sizes.len(), repeat_n(0, sizes.len()))?;
         for (place, &size) in (0..).zip(sizes) {
             let at = &mut next[size.into() as usize];
             places[*at as usize] = place;
@@ -69,9 +69,9 @@ pub(in super::super) fn places<T: Copy + Into<u64>>(sizes: &[T], classes: &[Clas
         return Ok(places);
     }
     let keys = (0_u128..).zip(sizes).map(|(place, &size)| u128::from(u64::MAX - size.into()) << 32 | place);
-    let mut keys = collect("batch-window", sizes.len(), keys)?;
+    let mut keys = collect("batch_window", sizes.len(), keys)?;
     samedeal_bulk::numbers128(&mut keys);
-    collect("batch-window", keys.len(), keys.iter().map(|&key| key as u32))
+    collect("batch_window", keys.len(), keys.iter().map(|&key| key as u32))
 }
 
 /// Whether a table of all sizes is not much larger than the sizes themselves.

@@ -71,7 +71,7 @@ impl Patterns {
             return Ok(fast);
         }
         let mut best = fast;
-        let mut counts = collect("batch-window", classes.len(), classes.iter().map(|class| class.count))?;
+        let mut counts = collect("batch_window", classes.len(), classes.iter().map(|class| class.count))?;
         let mut full = Self::empty(capacity);
         subset.pack(classes, &mut counts, effort(items(classes), 1 << 24, 1 << 14), &mut full)?;
         if full.count() < best.count() {
@@ -89,7 +89,7 @@ impl Patterns {
 
     /// Takes the emptiest bins apart and fills others with their items.
     fn repair(&mut self, classes: &[Class], subset: &mut Subset) -> Result<(), Failure> {
-        let mut counts = collect("batch-window", classes.len(), core::iter::repeat_n(0, classes.len()))?;
+        let mut counts = collect("batch_window", classes.len(), core::iter::repeat_n(0, classes.len()))?;
         let mut bins = 0;
         let mut keep = self.groups.len();
         // Whole groups, so that what they held goes on being the same many times.

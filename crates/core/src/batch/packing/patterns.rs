@@ -114,14 +114,14 @@ impl Patterns {
     pub(super) fn sort(&mut self) -> Result<(), Failure> {
         // The merge sort of the library cannot report that there is no memory.
         let mut keys = collect(
-            "batch-window",
+            "batch_window",
             self.groups.len(),
             (0_u128..).zip(&self.groups).map(|(place, group)| u128::from(group.free) << 32 | place),
         )?;
         samedeal_bulk::numbers128(&mut keys);
         let groups = keys.iter().map(|&key| &self.groups[key as u32 as usize]);
         let sorted = groups.map(|&Group { free, node, bins }| Group { free, node, bins });
-        self.groups = collect("batch-window", keys.len(), sorted)?;
+        self.groups = collect("batch_window", keys.len(), sorted)?;
         Ok(())
     }
 
@@ -154,7 +154,7 @@ impl Patterns {
 /// Classes of these sizes with other counts. Failures: `out-of-memory`.
 pub(super) fn with_counts(classes: &[Class], counts: &[u32]) -> Result<Vec<Class>, Failure> {
     let classes = classes.iter().zip(counts).map(|(class, &count)| Class { size: class.size, count });
-    collect("batch-window", counts.len(), classes)
+    collect("batch_window", counts.len(), classes)
 }
 
 /// No method makes more effort than this at a time: some seconds.
@@ -175,5 +175,5 @@ pub(super) fn reserve<T>(list: &mut Vec<T>) -> Result<(), Failure> {
 }
 
 pub(super) fn no_memory() -> Failure {
-    Failure::out_of_memory("batch-window", "the window", "a smaller one")
+    Failure::out_of_memory("batch_window", "the window", "a smaller one")
 }

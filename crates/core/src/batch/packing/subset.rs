@@ -32,19 +32,19 @@ impl Subset {
         let unit = capacity.div_ceil(MOST).max(1);
         let capacity = (capacity / unit) as usize;
         let words = capacity / 64 + 1;
-        let zeros = || collect("batch-window", words, core::iter::repeat_n(0, words));
+        let zeros = || collect("batch_window", words, core::iter::repeat_n(0, words));
         Ok(Self {
             capacity,
             sizes: collect(
-                "batch-window",
+                "batch_window",
                 classes.len(),
                 classes.iter().map(|class| class.size.div_ceil(unit) as usize),
             )?,
             sums: zeros()?,
             fresh: zeros()?,
-            given: collect("batch-window", capacity + 1, core::iter::repeat_n(NONE, capacity + 1))?,
-            live: collect("batch-window", classes.len(), [])?,
-            content: collect("batch-window", classes.len().min(capacity) + 1, [])?,
+            given: collect("batch_window", capacity + 1, core::iter::repeat_n(NONE, capacity + 1))?,
+            live: collect("batch_window", classes.len(), [])?,
+            content: collect("batch_window", classes.len().min(capacity) + 1, [])?,
         })
     }
 

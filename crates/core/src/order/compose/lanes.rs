@@ -51,7 +51,7 @@ impl OrderPart {
         if self.part(0).is_none() {
             let allowed =
                 "sharded, or one that is made of orders sharded alone: readers of shards need neighbouring rows";
-            return Err(Failure::contradiction("order", self.id.name(), allowed));
+            return Err(Failure::contradiction("name", self.id.name(), allowed));
         }
         Ok(())
     }

@@ -21,6 +21,7 @@ use crate::base::sort::sort_short;
 use crate::document::check::Checked;
 use crate::document::fields::Fields;
 use crate::document::lists::{List, check_lists};
+use crate::order::members::ANY_ORDER_MEMBERS;
 use crate::order::{Composed, OrderId, OrderPart, Shards};
 use crate::{Failure, MAX_EXACT};
 use samedeal_bulk::Divisor;
@@ -42,9 +43,12 @@ fn first_of(names: &[(&str, usize)], name: &str) -> Option<usize> {
     (found == name).then_some(place)
 }
 
-/// A failure of an order that lies at a path: lists have the path before their names.
-fn within(path: &str, failure: Failure) -> Failure {
-    if failure.field == "lists" { failure.with_value(|name| format!("{path}/{name}")) } else { failure }
+/// A failure of an order that lies in this one: its path in the document, and the path that lists have before their names.
+fn within(path: &str, lists: &str, failure: Failure) -> Failure {
+    if failure.field == "lists" {
+        return failure.with_value(|name| format!("{lists}/{name}"));
+    }
+    failure.under(path, ANY_ORDER_MEMBERS)
 }
 
 /// The sections, the seed where there is none, and the lists beside them.
@@ -159,7 +163,7 @@ impl Text<'_, '_> {
     fn of(&self) -> Result<Rc<OrderPart>, Failure> {
         let fields = self.fields.section("of");
         let of = OrderPart::nested(fields, &below(self.lists, "of")?, self.derived);
-        of.map(Rc::new).map_err(|failure| within("of", failure))
+        of.map(Rc::new).map_err(|failure| within("of", "of", failure))
     }
 
     fn view(&self) -> Read {
@@ -198,18 +202,20 @@ impl Text<'_, '_> {
     fn ranges(&self, of: &OrderPart) -> Result<Vec<Skipped>, Failure> {
         let objects = self.fields.objects("ranges");
         let mut ranges: Vec<Skipped> = collect("ranges", objects.len(), [])?;
-        for object in objects {
+        for (index, object) in objects.iter().enumerate() {
+            let path = |member| format!("ranges[{index}].{member}");
             let [epoch, start, count] = ["epoch", "start", "count"].map(|field| object.number(field));
             let length = of.length(epoch)?;
             if start > length {
-                return Err(Failure::out_of_range("start", start, range(0, length)));
+                return Err(Failure::out_of_range("start", start, range(0, length)).at(path("start")));
             }
             if count > length - start {
                 return Err(Failure::out_of_range(
                     "count",
                     count,
                     range(0, length - start).and(format_args!(" from {start}")),
-                ));
+                )
+                .at(path("count")));
             }
             if let Some(last) = ranges.last()
                 && (epoch, start) < (last.epoch, last.start + last.count)
@@ -231,7 +237,8 @@ impl Text<'_, '_> {
         let samples = self.samples()?;
         let objects = self.fields.objects("growth");
         let mut growth: Vec<Growth> = collect("growth", objects.len(), [])?;
-        for object in objects {
+        for (index, object) in objects.iter().enumerate() {
+            let path = |member| format!("growth[{index}].{member}");
             let [epoch, consumed, more] = ["epoch", "consumed", "samples"].map(|field| object.number(field));
             let (before, least) = match growth.last() {
                 Some(last) if last.epoch == epoch => (last.samples, last.consumed + 1),
@@ -246,14 +253,15 @@ impl Text<'_, '_> {
                 None => (samples, 0),
             };
             if consumed < least || consumed > before {
-                return Err(Failure::out_of_range("consumed", consumed, range(least, before)));
+                return Err(Failure::out_of_range("consumed", consumed, range(least, before)).at(path("consumed")));
             }
             if more <= before {
                 return Err(Failure::out_of_range(
                     "samples",
                     more,
                     range(before + 1, MAX_EXACT).and(" after a growth"),
-                ));
+                )
+                .at(path("samples")));
             }
             growth.push(Growth { epoch, consumed, samples: more });
         }
@@ -296,16 +304,16 @@ impl Text<'_, '_> {
         let (sources, mut weights) = self.sources()?;
         let is_exact = self.id == OrderId::BlendExact;
         let exhaustion = self.fields.named("exhaustion", &EXHAUSTIONS);
-        let space = self.fields.named("index-space", &INDEX_SPACES);
-        let (max_passes, run) = (self.fields.number("max-passes"), self.fields.number("run-length"));
+        let space = self.fields.named("index_space", &INDEX_SPACES);
+        let (max_passes, run) = (self.fields.number("max_passes"), self.fields.number("run_length"));
         if run > 1 && exhaustion == Exhaustion::Renormalise {
             let allowed = "1 with the exhaustion renormalise: a source leaves in the middle of a run";
-            return Err(Failure::contradiction("run-length", run, allowed));
+            return Err(Failure::contradiction("run_length", run, allowed));
         }
         let (stages, run) = (Vec::new(), Divisor::new(run));
         let mut blend = Blend { exhaustion, max_passes, space, sources, run, stages, given: 0, length: 0 };
         let samples = blend.join()?;
-        self.check_weights(&weights, &blend, is_exact)?;
+        self.check_weights(&weights, &blend, is_exact, None)?;
         let stages = self.fields.objects("stages");
         if exhaustion != Exhaustion::Repeat {
             if !stages.is_empty() {
@@ -325,20 +333,22 @@ impl Text<'_, '_> {
         let count = blend.sources.len();
         blend.stages = collect("stages", stages.len() + 1, [])?;
         blend.push_stage(0, core::mem::take(&mut weights), is_exact)?;
-        for object in stages {
+        for (index, object) in stages.iter().enumerate() {
+            let path = |member| format!("stages[{index}].{member}");
             let from = object.number("from");
             let least = blend.stages.last().map_or(0, |stage| stage.from) + 1;
             if from < least {
-                return Err(Failure::out_of_range("from", from, range(least, MAX_EXACT)));
+                return Err(Failure::out_of_range("from", from, range(least, MAX_EXACT)).at(path("from")));
             }
-            blend.check_runs("from", from)?;
+            blend.check_runs("from", from).map_err(|failure| failure.at(path("from")))?;
             let given = object.all("weights");
             let weights = collect("weights", given.len(), given.iter().copied())?;
             if weights.len() != count {
                 let value = format!("{} numbers", weights.len());
-                return Err(Failure::contradiction("weights", value, only(count).and(" numbers, one for each source")));
+                return Err(Failure::contradiction("weights", value, only(count).and(" numbers, one for each source"))
+                    .at(path("weights")));
             }
-            self.check_weights(&weights, &blend, is_exact)?;
+            self.check_weights(&weights, &blend, is_exact, Some(index))?;
             blend.push_stage(from, weights, is_exact)?;
         }
         blend.given = blend.stages.len();
@@ -354,14 +364,16 @@ impl Text<'_, '_> {
         let (mut sources, mut weights) =
             (collect("sources", objects.len(), [])?, collect("sources", objects.len(), [])?);
         for (number, object) in objects.iter().enumerate() {
-            let name = object.text("source").unwrap_or_default();
+            let path = |member| format!("sources[{number}].{member}");
+            let name = object.text("name").unwrap_or_default();
             if name.contains('/') {
-                return Err(Failure::out_of_range("source", name, "names without a slash"));
+                return Err(Failure::out_of_range("name", name, "names without a slash").at(path("name")));
             }
             if first_of(&names, name).is_some_and(|first| first < number) {
-                return Err(Failure::contradiction("source", format!("{name} twice"), "each name once"));
+                return Err(Failure::contradiction("name", format!("{name} twice"), "each name once").at(path("name")));
             }
-            let path = format!("sources/{name}");
+            let below = format!("sources/{name}");
+            let within = |failure| within(&path("order"), &below, failure);
             let mut words = Words::new(&format!("blend source {name}"), self.seed, 0, 0);
             let seed = (u64::from(words.next()) | u64::from(words.next()) << 32) as i64;
             let own = lists.partition_point(|own| own.0 < name)..lists.partition_point(|own| own.0 <= name);
@@ -369,26 +381,26 @@ impl Text<'_, '_> {
             let lists = collect("lists", own.len(), own)?;
             let part = match (object.given_section("order"), object.count("samples")) {
                 (Some(_), Some(samples)) => {
-                    return Err(Failure::contradiction("samples", samples, "none for a source that has an order"));
+                    return Err(Failure::contradiction("samples", samples, "none for a source that has an order")
+                        .at(path("samples")));
                 }
                 (None, None) => {
-                    return Err(Failure::missing("samples", "the number of samples in each source, or its order"));
+                    return Err(Failure::missing("samples", "the number of samples in each source, or its order")
+                        .at(path("samples")));
                 }
-                (Some(order), None) => {
-                    OrderPart::nested(order, &lists, Some(seed)).map_err(|failure| within(&path, failure))?
-                }
+                (Some(order), None) => OrderPart::nested(order, &lists, Some(seed)).map_err(within)?,
                 (None, Some(samples)) => {
-                    check_lists(&lists, &[], |_| false).map_err(|failure| within(&path, failure))?;
+                    check_lists(&lists, &[], |_| false).map_err(within)?;
                     OrderPart::new(OrderId::Feistel, samples, seed, None).deriving(Some(seed))
                 }
             };
             if part.has_table() {
                 let allowed =
                     "an order with random access: one with a table costs as much as all samples for every pass";
-                return Err(Failure::contradiction("order", part.id.name(), allowed));
+                return Err(Failure::contradiction("name", part.id.name(), allowed).at(path("order.name")));
             }
             if let Some(allowed) = part.no_source() {
-                return Err(Failure::contradiction("order", part.id.name(), allowed));
+                return Err(Failure::contradiction("name", part.id.name(), allowed).at(path("order.name")));
             }
             weights.push(object.number("weight"));
             sources.push(Source { name: name.to_string(), part: Rc::new(part), offset: 0, lanes: 0 });
@@ -402,7 +414,7 @@ impl Text<'_, '_> {
 
     /// The names of sources that have one, each with its place: sorted, so that no source is compared with all others.
     fn source_names<'s>(&self, objects: &'s [Fields]) -> Result<Vec<(&'s str, usize)>, Failure> {
-        let named = objects.iter().enumerate().filter_map(|(place, object)| Some((object.text("source")?, place)));
+        let named = objects.iter().enumerate().filter_map(|(place, object)| Some((object.text("name")?, place)));
         let mut names = collect("sources", objects.len(), named)?;
         sort_short(&mut names);
         Ok(names)
@@ -419,26 +431,38 @@ impl Text<'_, '_> {
         Ok(lists)
     }
 
-    /// Failures: `weights`.
-    fn check_weights(&self, weights: &[u64], blend: &Blend, is_exact: bool) -> Result<(), Failure> {
+    /// The weights of the sources, or of a stage. Failures: `weight`, `weights`.
+    fn check_weights(
+        &self,
+        weights: &[u64],
+        blend: &Blend,
+        is_exact: bool,
+        stage: Option<usize>,
+    ) -> Result<(), Failure> {
+        let (field, all) = match stage {
+            Some(stage) => ("weights", format!("stages[{stage}].weights")),
+            None => ("weight", "sources[].weight".into()),
+        };
         let sum: u128 = weights.iter().copied().map(u128::from).sum();
         if sum == 0 || sum > MAX_EXACT.into() {
-            return Err(Failure::out_of_range("weight", sum, range(1, MAX_EXACT).and(" for all sources together")));
+            return Err(Failure::out_of_range(field, sum, range(1, MAX_EXACT).and(" for all sources together")).at(all));
         }
-        for (&weight, source) in weights.iter().zip(&blend.sources) {
+        for (number, (&weight, source)) in weights.iter().zip(&blend.sources).enumerate() {
             if weight > 0 && source.part.is_empty()? {
+                let path = if stage.is_some() { all } else { format!("sources[{number}].weight") };
                 return Err(Failure::contradiction(
-                    "weight",
+                    field,
                     weight,
                     only(0).and(format_args!(": the source {} is empty", source.name)),
-                ));
+                )
+                .at(path));
             }
         }
         let period = Chairman::period(weights);
         if is_exact && period > MAX_PERIOD {
             let allowed =
                 at_most(MAX_PERIOD).and(" for all sources together, without their common divisor; or the order blend");
-            return Err(Failure::out_of_range("weight", period, allowed));
+            return Err(Failure::out_of_range(field, period, allowed).at(all));
         }
         Ok(())
     }

@@ -4,9 +4,10 @@ use alloc::format;
 use alloc::string::String;
 
 use crate::Failure;
-use crate::document::fields::{self, Fields};
+use crate::document::fields::{self, Fields, element};
 use crate::document::member::Member;
 use crate::order::members::{ANY_ORDER_MEMBERS, ORDERS, SOURCE_NAME, SOURCE_WEIGHT};
+use crate::order::recipe::of_order;
 use crate::order::{OrderId, OrderPart};
 
 /// Two sections that are compared: the one that is here, and that of a state.
@@ -32,7 +33,7 @@ impl OrderPart {
             });
         }
         let [own, of] = [&here, of].map(|recipe| recipe.section("order"));
-        self.check_goes_on(own, of, place, why)
+        self.check_goes_on(own, of, place, why).map_err(of_order)
     }
 
     /// Whether an order that was read up to a position of an epoch goes on as this one, whose section is `here`. Stages of a blend, growth
@@ -56,23 +57,26 @@ impl OrderPart {
 
     fn goes_on(&self, pair: Pair, epoch: u64, position: u64) -> Result<(), Failure> {
         let Pair { here, of, why } = pair;
-        let (own, name) = (here.text("order"), of.text("order"));
+        let (own, name) = (here.text("name"), of.text("name"));
         if own == Some("skip") && skips(here) > skips(of) {
             pair.check_added("ranges", 0, ("start", epoch, position))?;
             let Some((below, part)) = here.given_section("of").zip(self.part(0)) else { return Ok(()) };
             let (epoch, position) = self.inner(0, epoch, position)?;
-            return part.goes_on(Pair { here: below, of, why }, epoch, position);
+            return part
+                .goes_on(Pair { here: below, of, why }, epoch, position)
+                .map_err(|failure| under("of", failure));
         }
         let began = own == Some("grown") && name == Some("feistel");
         for key in ANY_ORDER_MEMBERS {
-            match key.field {
-                "order" if began => {}
+            match key.name {
+                "name" if began => {}
                 "of" => {
                     if let (Some(below), Some(part), Some(of)) =
                         (here.given_section("of"), self.part(0), of.given_section("of"))
                     {
                         let (epoch, position) = self.inner(0, epoch, position)?;
-                        part.goes_on(Pair { here: below, of, why }, epoch, position)?;
+                        let rest = part.goes_on(Pair { here: below, of, why }, epoch, position);
+                        rest.map_err(|failure| under("of", failure))?;
                     } else {
                         pair.check_same(key)?;
                     }
@@ -108,19 +112,21 @@ impl OrderPart {
         for (place, source) in own.iter().enumerate() {
             let Some(known) = known.get(place) else {
                 if source.count("weight") != Some(0) {
-                    let name = source.text("source").unwrap_or_default();
+                    let name = source.text("name").unwrap_or_default();
                     return Err(Failure::contradiction("sources", name, allowed()));
                 }
                 continue;
             };
             for key in SOURCE_KEYS {
-                let why = if key.field == "weight" { "as in the state; to change weights, add a stage" } else { why };
-                Pair { here: source, of: known, why }.check_same(key)?;
+                let why = if key.name == "weight" { "as in the state; to change weights, add a stage" } else { why };
+                let same = Pair { here: source, of: known, why }.check_same(key);
+                same.map_err(|failure| failure.under(&element("sources", place), SOURCE_KEYS))?;
             }
             let orders = source.given_section("order").zip(known.given_section("order")).zip(self.part(place));
             if let Some(((here, of), part)) = orders {
                 let (epoch, position) = self.inner(place, epoch, position)?;
-                part.goes_on(Pair { here, of, why }, epoch, position)?;
+                let rest = part.goes_on(Pair { here, of, why }, epoch, position);
+                rest.map_err(|failure| under(&format!("sources[{place}].order"), failure))?;
             }
         }
         let (stages, before) = (here.objects("stages"), of.objects("stages"));
@@ -146,6 +152,11 @@ impl OrderPart {
         }
         Ok(())
     }
+}
+
+/// A failure of an order that lies at this path.
+fn under(path: &str, failure: Failure) -> Failure {
+    failure.under(path, ANY_ORDER_MEMBERS)
 }
 
 const SOURCE_KEYS: &[Member] = &[SOURCE_NAME, SOURCE_WEIGHT];
@@ -188,7 +199,7 @@ impl Pair<'_, '_, '_> {
 
 /// How many times positions are skipped of an order.
 fn skips(order: &Fields) -> usize {
-    if order.text("order") != Some("skip") {
+    if order.text("name") != Some("skip") {
         return 0;
     }
     1 + skips(order.section("of"))

@@ -299,7 +299,7 @@ fn runs_are_of_one_source() {
     for (more, field) in [
         (",\"samples\":65", "samples"),
         (",\"stages\":[{\"from\":12,\"weights\":[1,1]}]", "from"),
-        (",\"exhaustion\":\"renormalise\"", "run-length"),
+        (",\"exhaustion\":\"renormalise\"", "run_length"),
         (",\"exhaustion\":\"fail\",\"samples\":9", "samples"),
     ] {
         let failure = Recipe::read(&format!("{{\"order\":{}}}", text(more)), &[]).err().unwrap();
@@ -462,7 +462,10 @@ fn lists_come_by_their_paths() {
     let read = Recipe::read(recipe, &lists).unwrap();
     assert!(read.text().contains("\"indices\":\"") && read.text().contains("\"sizes\":[5,6]"));
     assert_eq!(Recipe::read(&read.text(), &lists).unwrap().text(), read.text());
-    assert_eq!(Recipe::read(&read.text(), &lists[1..]).err().unwrap().to_string().split(' ').next(), Some("indices"));
+    assert_eq!(
+        Recipe::read(&read.text(), &lists[1..]).err().unwrap().to_string().split(' ').next(),
+        Some("order.sources[0].order.indices")
+    );
     for (name, field) in [
         ("sizes", "sizes"),
         ("indices", "indices"),
@@ -481,8 +484,8 @@ fn what_is_wrong_is_told() {
     for (order, field, value) in [
         ("{\"name\":\"blend\"}".to_string(), "sources", ""),
         (format!("{{\"name\":\"blend\",{source},\"lanes\":3}}"), "lanes", "3"),
-        (format!("{{\"name\":\"blend\",{source},\"max_passes\":3}}"), "max-passes", "3"),
-        (format!("{{\"name\":\"blend\",{source},\"exhaustion\":\"stop\",\"max_passes\":0}}"), "max-passes", "0"),
+        (format!("{{\"name\":\"blend\",{source},\"max_passes\":3}}"), "max_passes", "3"),
+        (format!("{{\"name\":\"blend\",{source},\"exhaustion\":\"stop\",\"max_passes\":0}}"), "max_passes", "0"),
         ("{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"samples\":7,\"weight\":0}]}".into(), "weight", "0"),
         ("{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"samples\":0}]}".into(), "weight", "1"),
         (
@@ -490,16 +493,16 @@ fn what_is_wrong_is_told() {
             "weight",
             "9007199254740992",
         ),
-        ("{\"name\":\"blend\",\"sources\":[{\"samples\":1}]}".into(), "source", ""),
-        ("{\"name\":\"blend\",\"sources\":[{\"name\":\"a/b\",\"samples\":1}]}".into(), "source", "a/b"),
+        ("{\"name\":\"blend\",\"sources\":[{\"samples\":1}]}".into(), "name", ""),
+        ("{\"name\":\"blend\",\"sources\":[{\"name\":\"a/b\",\"samples\":1}]}".into(), "name", "a/b"),
         (
             "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"samples\":1},{\"name\":\"a\",\"samples\":1}]}".into(),
-            "source",
+            "name",
             "a twice",
         ),
         (
             "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"order\":{\"name\":\"torch\",\"samples\":4}}]}".into(),
-            "order",
+            "name",
             "torch",
         ),
         ("{\"name\":\"exclude\",\"of\":{\"samples\":9},\"indices\":[9]}".into(), "indices", "9"),

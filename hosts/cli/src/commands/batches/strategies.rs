@@ -126,7 +126,7 @@ impl Candidate {
                 Err(error) => error,
             };
             let failure = error.failure().filter(|failure| failure.kind == FailureKind::Contradiction);
-            let name = failure.map(|failure| failure.field.replace('-', "_")).unwrap_or_default();
+            let name = failure.map(|failure| failure.field.clone()).unwrap_or_default();
             if others.remove(&name).is_none() {
                 return Err(worded(error));
             }

@@ -101,7 +101,7 @@ class Batcher(BatcherBase):
     ) -> None:
         where = Where(check.u64("epoch", epoch))
         self._rank = check.whole("rank", rank)
-        limit = check.integer("memory-limit", memory_limit, check.MEMORY)
+        limit = check.integer("memory_limit", memory_limit, check.MEMORY)
         self._engine = Engine(Plan, where, recipe, lengths, limit)
         if self._rank:
             # The component says what is wrong with it.

@@ -68,7 +68,7 @@ class BatchStream(BatchStreamBase):
         self._rank = check.whole("rank", rank)
         self._process = components.process
         self._lock = threading.RLock()
-        limit = check.integer("memory-limit", memory_limit, check.MEMORY)
+        limit = check.integer("memory_limit", memory_limit, check.MEMORY)
         first = check.u64("epoch", epoch)
         self._stream = check.asked(lambda number: Stream(recipe, first, number, limit), [check.u32("rank", self._rank)])
         self._left: deque[Batch] = deque()

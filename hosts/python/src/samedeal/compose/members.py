@@ -33,12 +33,12 @@ def with_numbers(members: dict[str, Any], lists: dict[str, NDArray[np.uint64]], 
 def counts(**options: Any) -> dict[str, int | str]:
     """Members that are whole numbers: those that are not None."""
     given = ((name, value) for name, value in options.items() if value is not None)
-    return {name: recipes.whole(name.replace("_", "-"), value) for name, value in given}
+    return {name: recipes.whole(name, value) for name, value in given}
 
 
 def names(**options: Any) -> dict[str, str]:
     """Members that are names: those that are not None."""
-    return {name: check.name(name.replace("_", "-"), value) for name, value in options.items() if value is not None}
+    return {name: check.name(name, value) for name, value in options.items() if value is not None}
 
 
 def objects(field: str, values: Any, members: Sequence[str]) -> list[dict[str, int | str]]:

@@ -62,7 +62,7 @@ class Order:
         for name, value in others.items():
             if value is not None:
                 told = check.shown(value) if isinstance(value, (bool, int, str)) else check.described(value)
-                raise ContradictionError(name.replace("_", "-"), told, "none with an Order, which has its own")
+                raise ContradictionError(name, told, "none with an Order, which has its own")
         return self._members
 
     def _set(self, members: dict[str, Any], lists: dict[str, NDArray[np.uint64]]) -> None:

@@ -44,8 +44,8 @@ class Batches:
         if not isinstance(sampler, SamplerBase):
             raise WrongTypeError("sampler", check.described(sampler), "a samedeal.Sampler")
         self._sampler = sampler
-        self._batch_size = check.integer("batch-size", batch_size, check.U32_FROM_1)
-        self._drop_last = check.boolean("drop-last", drop_last)
+        self._batch_size = check.integer("batch_size", batch_size, check.U32_FROM_1)
+        self._drop_last = check.boolean("drop_last", drop_last)
         self._start = check.whole("start", start)
         self._pass: Pass | None = self._begin()
         """A pass that has checked the arguments. Iterations begin with it until the sampler moves."""

@@ -184,7 +184,7 @@ class Sampler(SamplerBase):
             OutOfRangeError: No rank has such a batch.
             OutOfMemoryError: There is no memory for the table of the order.
         """
-        size, drop = check.u32("batch-size", batch_size), check.boolean("drop-last", drop_last)
+        size, drop = check.u32("batch_size", batch_size), check.boolean("drop_last", drop_last)
         return self._ask(windows.step, check.u53("batch", batch), size, drop)
 
     def batches(self, batch_size: SupportsIndex, drop_last: bool = False, *, start: SupportsIndex = 0) -> Batches:

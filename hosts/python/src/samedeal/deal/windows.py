@@ -44,7 +44,7 @@ def step(deal: Deal, batch: int, batch_size: int, drop_last: bool) -> list[NDArr
 
     world_size = deal.world_size()
     if world_size > MOST_RANKS:
-        raise OutOfMemoryError("world-size", str(world_size), f"up to {MOST_RANKS} ranks; ask a rank for its batch")
+        raise OutOfMemoryError("world_size", str(world_size), f"up to {MOST_RANKS} ranks; ask a rank for its batch")
     # The component says what is wrong with a size of 0.
     window = max(1, max_count() // max(1, batch_size))
     found: list[NDArray[np.int64]] = []

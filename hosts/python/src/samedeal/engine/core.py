@@ -69,11 +69,11 @@ class Core:
     back when it goes (linear memory never shrinks), and a trap ends it alone.
     """
 
-    def __init__(self, memory_limit: int, field: str = "memory-limit", value: str = "") -> None:
+    def __init__(self, memory_limit: int, field: str = "memory_limit", value: str = "") -> None:
         """Makes an instance. If there is no address space for it, the error names the field and its value."""
         compiled = components.process.compiled()
         if memory_limit < compiled.least_memory:
-            raise OutOfRangeError("memory-limit", str(memory_limit), f"{compiled.least_memory} or more bytes")
+            raise OutOfRangeError("memory_limit", str(memory_limit), f"{compiled.least_memory} or more bytes")
         self._most_memory = min(memory_limit, compiled.most_memory)
         try:
             self._store, self._instance = compiled.instantiate(memory_limit)

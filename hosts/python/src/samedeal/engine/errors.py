@@ -12,9 +12,9 @@ class SamedealError(ValueError):
     """A value was wrong, or there was no memory for what was asked. The object that raised it still works.
 
     Attributes:
-        kind: "out-of-range", "unknown-name", "out-of-memory", "wrong-type", "missing" or "contradiction". A kind
+        kind: "out-of-range", "unknown-name", "unknown-member", "out-of-memory", "wrong-type", "missing" or "contradiction". A kind
             that this version does not know, of a later component, is a `SamedealError` and none of its subclasses.
-        field: The parameter at fault, by its name in the component's interface, such as "batch-size".
+        field: The parameter at fault, by its name in the component's interface, such as "batch_size".
         value: What it was, as text.
         allowed: What is allowed in its place, for people.
         facts: What is allowed, for programs, as far as it is a range, names or one value: texts by the names "least",
@@ -24,12 +24,18 @@ class SamedealError(ValueError):
     kind: str = "out-of-range"
 
     def __init__(
-        self, field: str, value: str, allowed: str, facts: Mapping[str, tuple[str, ...]] | None = None
+        self,
+        field: str,
+        value: str,
+        allowed: str,
+        facts: Mapping[str, tuple[str, ...]] | None = None,
+        path: str | None = None,
     ) -> None:
-        """Takes the field at fault, its value and what is allowed in its place."""
+        """Takes the field at fault, its value, what is allowed in its place, and where it lies."""
         # In `args`, so that the exception survives the way back from a worker process, and its attributes with it.
         super().__init__(field, value, allowed)
         self.field = field
+        self.path = field if path is None else path
         self.value = value
         self.allowed = allowed
         self.facts = dict(facts or {})
@@ -54,9 +60,15 @@ class SamedealError(ValueError):
         """The only value that is allowed, if there is one."""
         return next(iter(self.facts.get("needs", ())), None)
 
+    @property
+    def _spoken(self) -> str:
+        """The path without the section, whose members are arguments. The name of an order is the order."""
+        section, _, within = self.path.partition(".")
+        return section if within in ("", "name") else within
+
     def __str__(self) -> str:
-        """The failure in one line, with the field under the name that it has in Python."""
-        return f"{self.field.replace('-', '_')} is {self.value}; allowed: {self.allowed}"
+        """The failure in one line."""
+        return f"{self._spoken} is {self.value}; allowed: {self.allowed}"
 
 
 class OutOfRangeError(SamedealError):
@@ -74,10 +86,17 @@ class UnknownNameError(SamedealError):
 
     def __str__(self) -> str:
         """The failure in one line, with the known names."""
-        section, of_member, _ = self.field.partition("-member")
-        if of_member:
-            return f"{section} has no member {self.value!r}; known: {self.allowed}"
-        return f"{self.field.replace('-', '_')} is {self.value!r}; known: {self.allowed}"
+        return f"{self._spoken} is {self.value!r}; known: {self.allowed}"
+
+
+class UnknownMemberError(UnknownNameError):
+    """An object of a recipe has a member that this version does not know."""
+
+    kind = "unknown-member"
+
+    def __str__(self) -> str:
+        """The failure in one line, with the known members."""
+        return f"{self._spoken} has no member {self.value!r}; known: {self.allowed}"
 
 
 class WrongTypeError(SamedealError, TypeError):
@@ -93,7 +112,7 @@ class MissingError(SamedealError):
 
     def __str__(self) -> str:
         """The failure in one line, with what is needed."""
-        return f"{self.field.replace('-', '_')} is missing; needed: {self.allowed}"
+        return f"{self._spoken} is missing; needed: {self.allowed}"
 
 
 class ContradictionError(SamedealError):
@@ -113,7 +132,7 @@ class OutOfMemoryError(SamedealError, MemoryError):
 
     def __str__(self) -> str:
         """The failure in one line, with what would need less."""
-        return f"no memory for {self.field.replace('-', '_')} = {self.value}; allowed: {self.allowed}"
+        return f"no memory for {self._spoken} = {self.value}; allowed: {self.allowed}"
 
 
 _BY_KIND: dict[str, type[SamedealError]] = {
@@ -121,6 +140,7 @@ _BY_KIND: dict[str, type[SamedealError]] = {
     for each in (
         OutOfRangeError,
         UnknownNameError,
+        UnknownMemberError,
         OutOfMemoryError,
         WrongTypeError,
         MissingError,
@@ -129,12 +149,14 @@ _BY_KIND: dict[str, type[SamedealError]] = {
 }
 
 
-def raised(kind: str, field: str, value: str, allowed: str, facts: Iterable[tuple[str, str]]) -> SamedealError:
+def raised(
+    kind: str, field: str, path: str, value: str, allowed: str, facts: Iterable[tuple[str, str]]
+) -> SamedealError:
     """A `failure` of the interface, as the exception that it is in Python."""
     by_name: dict[str, tuple[str, ...]] = {}
     for name, fact in facts:
         by_name[name] = (*by_name.get(name, ()), fact)
-    error = _BY_KIND.get(kind, SamedealError)(field, value, allowed, by_name)
+    error = _BY_KIND.get(kind, SamedealError)(field, value, allowed, by_name, path)
     # Also where a later component has a kind that has no class here.
     error.kind = kind
     return error
@@ -145,6 +167,7 @@ for _each in (
     OutOfRangeError,
     IndexOutOfRangeError,
     UnknownNameError,
+    UnknownMemberError,
     WrongTypeError,
     MissingError,
     ContradictionError,

@@ -180,7 +180,7 @@ class Answered:
 
     def _begin(self, recipe: Any, memory_limit: SupportsIndex, *place: int) -> None:
         """Makes the engine for a recipe, at a place whose numbers were checked."""
-        limit = check.integer("memory-limit", memory_limit, check.MEMORY)
+        limit = check.integer("memory_limit", memory_limit, check.MEMORY)
 
         def made(*numbers: int) -> Engine[Any, Any]:
             return Engine(self._resource, self._place(*numbers), recipe, limit)

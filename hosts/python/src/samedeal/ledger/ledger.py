@@ -209,7 +209,7 @@ class Ledger:
             "lease": None if lease is None else _milliseconds(lease),
             "checkpoint_interval": None
             if checkpoint_interval is None
-            else check.integer("checkpoint-interval", checkpoint_interval, check.COUNT_FROM_1),
+            else check.integer("checkpoint_interval", checkpoint_interval, check.COUNT_FROM_1),
         }
         self._process = components.process
         self._lock = threading.RLock()

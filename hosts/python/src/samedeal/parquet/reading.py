@@ -322,7 +322,7 @@ def batches(tables: Iterator[pa.Table], size: int, drop_last: bool) -> Iterator[
     """
     if not isinstance(tables, Iterable):
         raise WrongTypeError("tables", check.described(tables), "an iteration over tables of pyarrow")
-    return _batches(tables, check.integer("size", size, _SIZE), check.boolean("drop-last", drop_last))
+    return _batches(tables, check.integer("size", size, _SIZE), check.boolean("drop_last", drop_last))
 
 
 def _batches(tables: Iterable[pa.Table], size: int, drop_last: bool) -> Iterator[pa.RecordBatch]:

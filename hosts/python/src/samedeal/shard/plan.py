@@ -84,8 +84,8 @@ class ShardPlan(PlanBase):
 
         If they differ, ranks that wait for each other in each step hang at the end of the epoch.
         """
-        drop = check.boolean("drop-last", drop_last)
-        return Steps(*self._ask(Plan.step_bounds, check.u32("batch-size", batch_size), drop))
+        drop = check.boolean("drop_last", drop_last)
+        return Steps(*self._ask(Plan.step_bounds, check.u32("batch_size", batch_size), drop))
 
     def verify(self) -> Verification:
         """Checks that every shard has exactly one reader in this plan."""

@@ -144,10 +144,10 @@ class Schedule(ScheduleBase):
 def _steps(batch_size: Any) -> dict[str, Any]:
     """The section of global batch sizes."""
     if not isinstance(batch_size, Iterable):
-        return {"batch_size": recipes.whole("batch-size", batch_size)}
+        return {"batch_size": recipes.whole("batch_size", batch_size)}
     if isinstance(batch_size, Mapping):
-        raise WrongTypeError("batch-size", check.described(batch_size), "a number, or a list of (from, batch_size)")
-    stages = write.objects("batch-size", batch_size, ("from", "batch_size"))
+        raise WrongTypeError("batch_size", check.described(batch_size), "a number, or a list of (from, batch_size)")
+    stages = write.objects("batch_size", batch_size, ("from", "batch_size"))
     # If the list does not begin with step 0, the component says what is missing.
     first = {"batch_size": stages.pop(0)["batch_size"]} if stages and stages[0]["from"] == 0 else {}
     return {**first, "stages": stages}

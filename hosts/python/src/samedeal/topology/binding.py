@@ -26,7 +26,7 @@ class Grid(Resource, mesh.Mesh):
     """A `mesh` of the interface, in an instance of its own. The arguments must have been checked to cross."""
 
     def __init__(self, config: MeshConfig) -> None:
-        super().__init__(Core(_MEMORY, "world-size", str(config.world_size)), *config)
+        super().__init__(Core(_MEMORY, "world_size", str(config.world_size)), *config)
         self.current = config
 
 

@@ -41,7 +41,7 @@ def detect_rank(
     found = [(name, check.variable(name, given[name])) for name in variables() if name in given]
     if world_size is None:
         return detect(found, None if rank is None else check.integer("rank", rank, check.U32), None)
-    ranks = check.integer("world-size", world_size, check.U32_FROM_1)
+    ranks = check.integer("world_size", world_size, check.U32_FROM_1)
     return (
         detect(found, None, ranks)
         if rank is None

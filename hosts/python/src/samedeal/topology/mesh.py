@@ -40,7 +40,7 @@ class Mesh(MeshBase):
             ContradictionError: The product of the sizes is not `world_size`.
             WrongTypeError: A value is not of the type that its parameter takes.
         """
-        ranks = check.integer("world-size", world_size, check.U32_FROM_1)
+        ranks = check.integer("world_size", world_size, check.U32_FROM_1)
         if not isinstance(axes, Mapping):
             raise WrongTypeError("axes", check.described(axes), 'sizes by name, such as {"dp": 2, "tp": 4}')
         if ranks and len(axes) > _MOST_AXES:

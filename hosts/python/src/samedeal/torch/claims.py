@@ -37,7 +37,7 @@ class ClaimSampler(torch.utils.data.Sampler[list[int]]):
         if not isinstance(ledger, Ledger):
             raise WrongTypeError("ledger", check.described(ledger), "a samedeal.ledger.Ledger")
         self.ledger = ledger
-        self.batch_size = check.integer("batch-size", batch_size, check.Width(1, 2**20, f"1 to {2**20}"))
+        self.batch_size = check.integer("batch_size", batch_size, check.Width(1, 2**20, f"1 to {2**20}"))
         self._given: deque[tuple[Claim, int]] = deque()
         """Parts of claims of which the loop has still to say that they are done."""
         self._counted = False

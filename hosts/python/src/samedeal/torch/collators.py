@@ -54,9 +54,9 @@ class _Collator:
         self.padding = {INPUTS: padding_value, LABELS: label_padding, **(padding or {})}
         for name, value in self.padding.items():
             if not isinstance(value, (bool, int, float)):
-                raise WrongTypeError("padding-value", check.described(value), f"a number, for {name}")
-        self.max_length = None if max_length is None else check.integer("max-length", max_length, check.U32)
-        self.fill_empty = check.boolean("fill-empty", fill_empty)
+                raise WrongTypeError("padding_value", check.described(value), f"a number, for {name}")
+        self.max_length = None if max_length is None else check.integer("max_length", max_length, check.U32)
+        self.fill_empty = check.boolean("fill_empty", fill_empty)
         # Until there was a batch: what a causal language model takes.
         self._seen: dict[str, Any] = dict.fromkeys((INPUTS, LABELS), torch.zeros(0, dtype=torch.int64))
         self._single: dict[str, Any] = {}
@@ -73,14 +73,14 @@ class _Collator:
             ContradictionError: This has another capacity, or cuts samples at another length.
         """
         capacity = None if capacity is None else check.integer("capacity", capacity, check.U32)
-        max_length = None if max_length is None else check.integer("max-length", max_length, check.U32)
+        max_length = None if max_length is None else check.integer("max_length", max_length, check.U32)
         own = getattr(self, "capacity", None)
         if own is not None and capacity is not None and own != capacity:
             raise ContradictionError("capacity", str(own), f"{capacity}, the capacity of the {planner}")
         if max_length is not None and self.max_length != max_length:
             shown = "None" if self.max_length is None else str(self.max_length)
             allowed = f"{max_length} for the collator too: the {planner} has planned with samples that are cut there"
-            raise ContradictionError("max-length", shown, allowed)
+            raise ContradictionError("max_length", shown, allowed)
 
     def _columns(self, samples: Sequence[Any]) -> tuple[dict[str, list[torch.Tensor]], dict[str, Any]]:
         """The sequences of each column, and what there is once for each sample."""
@@ -341,9 +341,9 @@ class PackCollator(_Collator):
         self.rows = None if rows is None else check.integer("rows", rows, _FROM_1)
         every = pad_sequences_to_multiple_of
         self.pad_sequences_to_multiple_of = (
-            None if every is None else check.integer("pad-sequences-to-multiple-of", every, _FROM_1)
+            None if every is None else check.integer("pad_sequences_to_multiple_of", every, _FROM_1)
         )
-        self.mask_first_label = check.boolean("mask-first-label", mask_first_label)
+        self.mask_first_label = check.boolean("mask_first_label", mask_first_label)
         self.mask = None if mask is None else check.enum("mask", mask, _MASKS)
         self.mask_dtype = _mask_type(self.mask, mask_dtype)
         self.segment_ids = segment_ids
@@ -483,13 +483,13 @@ def _mask_type(mask: str | None, dtype: Any) -> torch.dtype | None:
     """The type of a mask of four dimensions, where there is one."""
     allowed = 'torch.bool for sdpa attention, or the type of the model\'s weights, with mask="4d"'
     if dtype is None and mask == _MASKS[1]:
-        raise MissingError("mask-dtype", "", allowed)
+        raise MissingError("mask_dtype", "", allowed)
     if dtype is None:
         return None
     if not isinstance(dtype, torch.dtype) or not (dtype == torch.bool or dtype.is_floating_point):
-        raise WrongTypeError("mask-dtype", check.shown(dtype), allowed)
+        raise WrongTypeError("mask_dtype", check.shown(dtype), allowed)
     if mask != _MASKS[1]:
-        raise ContradictionError("mask-dtype", check.shown(dtype), allowed)
+        raise ContradictionError("mask_dtype", check.shown(dtype), allowed)
     return dtype
 
 
@@ -532,7 +532,7 @@ def _check_width(name: str, values: Sequence[Any]) -> None:
 def _padding_as(name: str, value: float, dtype: torch.dtype) -> float:
     """A value of padding, if a column of this type can hold it."""
     if not _fits(value, dtype):
-        raise OutOfRangeError("padding-value", check.shown(value), f"a value of the type {dtype}, for {name}")
+        raise OutOfRangeError("padding_value", check.shown(value), f"a value of the type {dtype}, for {name}")
     # PyTorch takes no int of more than 64 bits, whatever the type.
     return float(value) if dtype.is_floating_point or dtype.is_complex else value
 

@@ -234,10 +234,10 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             "worker_policy": worker_policy,
             "weight": weight,
         }
-        self.batch_size = None if batch_size is None else check.integer("batch-size", batch_size, _BATCH)
-        self.drop_last = check.boolean("drop-last", drop_last)
+        self.batch_size = None if batch_size is None else check.integer("batch_size", batch_size, _BATCH)
+        self.drop_last = check.boolean("drop_last", drop_last)
         if self.drop_last and self.batch_size is None:
-            raise ContradictionError("drop-last", "True", "False where single rows come, without batch_size")
+            raise ContradictionError("drop_last", "True", "False where single rows come, without batch_size")
         if transform is not None and not callable(transform):
             raise WrongTypeError("transform", check.described(transform), "a function")
         self.transform = transform
@@ -250,17 +250,17 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         self.shards = find(paths, columns, filesystem, lost)
         if self.shards.lost and self.batch_size is None:
             allowed = "a number, with files that were lost: some ranks would have fewer single rows than others"
-            raise ContradictionError("batch-size", "None", allowed)
+            raise ContradictionError("batch_size", "None", allowed)
         if self.shards.lost and not np.delete(self.shards.sizes, sorted(self.shards.lost)).any():
             raise MissingError("paths", "", "at least one row in the files that were not lost")
         if source_column is not None and not several:
             allowed = "none, unless paths is a dictionary of several sources"
-            raise ContradictionError("source-column", check.shown(source_column), allowed)
+            raise ContradictionError("source_column", check.shown(source_column), allowed)
         own_order = {"seed": self.seed, "lanes": lanes, "shuffle_window": shuffle_window}
         self._given["order"] = order_of(self.shards, blending, own_order)
         self.marks = Marks(sample_column, padding_column, source_column)
         known = self.shards.columns
-        for field, mark in zip(("sample-column", "padding-column", "source-column"), self.marks, strict=True):
+        for field, mark in zip(("sample_column", "padding_column", "source_column"), self.marks, strict=True):
             if mark is not None:
                 if check.label(field, mark) in known:
                     raise ContradictionError(field, check.shown(mark), "a name that no other column has")

@@ -45,7 +45,7 @@ class Options:
             value = getattr(self, name)
             if value is not None and not is_several:
                 allowed = "none, unless paths is a dictionary of several sources"
-                raise ContradictionError(name.replace("_", "-"), check.described(value), allowed)
+                raise ContradictionError(name, check.described(value), allowed)
 
 
 def find(paths: Any, columns: Any, filesystem: Any, lost: Any) -> Shards:

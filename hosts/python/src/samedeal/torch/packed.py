@@ -133,7 +133,7 @@ class PackedDataset(Dataset[PackedRow]):
             raise ContradictionError("lengths", "there", "lengths, or a column; not both")
         check_options("PackedDataset", options, _OWN)
         if options.get("too_long") == "single":
-            raise ContradictionError("too-long", "single", "another one: every row has the same number of tokens")
+            raise ContradictionError("too_long", "single", "another one: every row has the same number of tokens")
         found = Lengths.of(lengths_or_column(lengths, dataset, column, unit))
         try:
             count = len(dataset)

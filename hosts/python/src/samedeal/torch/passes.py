@@ -127,7 +127,7 @@ class Items:
             for name, value in own.items():
                 if reader[name] != value:
                     allowed = f"{check.shown(reader[name])}, which the state is of: one of Resumable goes with any"
-                    raise ContradictionError(name.replace("_", "-"), str(value), allowed)
+                    raise ContradictionError(name, str(value), allowed)
             taken = check.integer("taken", reader["taken"], check.COUNT)
             state_dict = {key: value for key, value in state_dict.items() if key != READER}
         elif state_dict == self.state_dict():

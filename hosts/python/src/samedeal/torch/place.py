@@ -83,11 +83,11 @@ def find(rank: object, ranks: Mapping[str, object], mesh: object) -> tuple[Place
                 f"{missing} too, where {given} is given and there is no process group and no launcher that says it: "
                 "pass both, or call torch.distributed.init_process_group first"
             )
-            raise MissingError(missing.replace("_", "-"), "", needed)
+            raise MissingError(missing, "", needed)
         own, count = (told.rank, count) if own is None else (own, told.world_size)
     if own is None:
         return _told() or Place(0, 1, explicit=False, told=False), known_mesh
-    size = check.integer(name.replace("_", "-"), count, RANKS)
+    size = check.integer(name, count, RANKS)
     try:
         known = detect_rank(check.whole("rank", own), size, environment={})
     except OutOfRangeError as error:
@@ -102,11 +102,11 @@ def _number_of(ranks: Mapping[str, object]) -> tuple[str, object]:
     given = {name: value for name, value in ranks.items() if value is not None}
     if len(given) > 1:
         (first, count), (second, other) = (
-            (name, check.integer(name.replace("_", "-"), value, RANKS)) for name, value in given.items()
+            (name, check.integer(name, value, RANKS)) for name, value in given.items()
         )
         if count != other:
             allowed = f"{count}, as {first}: both mean the number of ranks, so pass one of them"
-            raise ContradictionError(second.replace("_", "-"), str(other), allowed)
+            raise ContradictionError(second, str(other), allowed)
     return next(iter((given or ranks).items()))
 
 

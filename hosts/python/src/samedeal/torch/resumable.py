@@ -201,7 +201,7 @@ def check_in_order(loader: Any, allowed: str) -> None:
     """Raises an error if the batches of workers come in another order than the sampler gave them."""
     # Without workers, PyTorch gives them in order whatever this says.
     if not getattr(loader, "in_order", True) and loader.num_workers:
-        raise ContradictionError("in-order", "False", allowed)
+        raise ContradictionError("in_order", "False", allowed)
 
 
 def _counted(batches: Iterator[Any], count: Count, sampler: _Source) -> Iterator[Any]:
@@ -249,7 +249,7 @@ def _source(loader: Any) -> tuple[_Source, int]:
     if isinstance(dataset := getattr(loader, "dataset", None), ShardedDataset):
         if loader.batch_size is not None:
             allowed = "None, and the size of batches as that of the dataset"
-            raise ContradictionError("batch-size", check.shown(loader.batch_size), allowed)
+            raise ContradictionError("batch_size", check.shown(loader.batch_size), allowed)
         return dataset, 1
     batches, sampler = getattr(loader, "batch_sampler", None), getattr(loader, "sampler", None)
     if isinstance(batches, (BatchSampler, StepBatchSampler)):
@@ -259,7 +259,7 @@ def _source(loader: Any) -> tuple[_Source, int]:
     if type(batches).__module__ in _PLAIN:
         inner: Any = batches
         if isinstance(inner.sampler, DistributedSampler):
-            return inner.sampler, check.integer("batch-size", inner.batch_size, check.U32_FROM_1)
+            return inner.sampler, check.integer("batch_size", inner.batch_size, check.U32_FROM_1)
         batches = inner.sampler
     found = sampler if batches is None else batches
     value = check.described(loader) if found is None else f"{check.described(loader)} with {check.described(found)}"

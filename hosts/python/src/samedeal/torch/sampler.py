@@ -121,7 +121,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         self.dataset = dataset
         self.shuffle = check.boolean("shuffle", shuffle)
         self.seed = check.seed(seed)
-        self.drop_last = check.boolean("drop-last", drop_last)
+        self.drop_last = check.boolean("drop_last", drop_last)
         if remainder is not None:
             asked = check.enum("remainder", remainder, _REMAINDERS)
             if self.drop_last and asked != "drop":
@@ -200,7 +200,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
 
     @num_replicas.setter
     def num_replicas(self, num_replicas: SupportsIndex) -> None:
-        self._place_at(self._reader()[0], check.integer("num-replicas", num_replicas, place.RANKS))
+        self._place_at(self._reader()[0], check.integer("num_replicas", num_replicas, place.RANKS))
 
     @property
     def num_samples(self) -> int:
@@ -209,7 +209,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
 
     @num_samples.setter
     def num_samples(self, num_samples: SupportsIndex) -> None:
-        self._samples_set = check.integer("num-samples", num_samples, check.COUNT)
+        self._samples_set = check.integer("num_samples", num_samples, check.COUNT)
 
     @property
     def total_size(self) -> int:
@@ -218,7 +218,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
 
     @total_size.setter
     def total_size(self, total_size: SupportsIndex) -> None:
-        self._total_set = check.integer("total-size", total_size, check.COUNT)
+        self._total_set = check.integer("total_size", total_size, check.COUNT)
 
     @property
     def epoch_length(self) -> int:
@@ -349,8 +349,8 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
             return
         core = self._upcoming()
         for field, given, dealt in (
-            ("num-samples", self._samples_set, len(core)),
-            ("total-size", self._total_set, core.num_positions),
+            ("num_samples", self._samples_set, len(core)),
+            ("total_size", self._total_set, core.num_positions),
         ):
             if given not in (None, dealt):
                 own = "a subclass that deals another number needs an __iter__ of its own, and has no states"

@@ -358,8 +358,8 @@ def _kept(batch_size: Any) -> Any:
         return batch_size
     if isinstance(batch_size, Sampler):
         # It may have no end.
-        raise WrongTypeError("batch-size", check.described(batch_size), "a number, or a list of (from, batch_size)")
-    return check.listed("batch-size", batch_size)
+        raise WrongTypeError("batch_size", check.described(batch_size), "a number, or a list of (from, batch_size)")
+    return check.listed("batch_size", batch_size)
 
 
 def _up_to(most: int, words: str = "") -> check.Width:

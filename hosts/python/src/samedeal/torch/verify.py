@@ -76,7 +76,7 @@ def verify_ranks(sampler: Any, group: Any = None, *, equal_steps: bool = True) -
         MissingError: There is no process group, but more than one rank.
         WrongTypeError: The value is no such sampler.
     """
-    compare(sampler, group, None if check.boolean("equal-steps", equal_steps) else 0)
+    compare(sampler, group, None if check.boolean("equal_steps", equal_steps) else 0)
 
 
 def compare(source: Any, group: Any, steps: int | None) -> None:
@@ -420,11 +420,11 @@ def _compare(told: list[dict[str, Any]], shared: bool) -> None:
         allowed = "the same on every rank"
         if first == "dataset":
             allowed = "the same on every rank: data that was divided among ranks before would be divided twice"
-        raise ContradictionError(first.replace("_", "-"), _values([one.get(first) for one in told]), allowed + also)
+        raise ContradictionError(first, _values([one.get(first) for one in told]), allowed + also)
     size, world_size = len(told), told[0]["world_size"]
     if world_size != size and not (shared and size % world_size == 0):
         allowed = f"{size}, as many ranks as there are" + (" (a multiple of it, with the mesh)" if shared else "")
-        raise ContradictionError("world-size", str(world_size), allowed)
+        raise ContradictionError("world_size", str(world_size), allowed)
     ranks = [one["rank"] for one in told]
     wrong = [rank for rank, times in Counter(ranks).items() if times != size // world_size]
     if wrong or len(set(ranks)) != world_size:

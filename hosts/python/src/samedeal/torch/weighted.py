@@ -79,9 +79,9 @@ class WeightedRandomSampler(DistributedSampler[int]):
             raise ContradictionError(
                 "generator", check.described(generator), "None: pass seed=..., the same on all ranks"
             )
-        asked = check.integer("num-samples", num_samples, check.COUNT_FROM_1)
+        asked = check.integer("num_samples", num_samples, check.COUNT_FROM_1)
         if asked == 0:
-            raise OutOfRangeError("num-samples", "0", check.COUNT_FROM_1.allowed)
+            raise OutOfRangeError("num_samples", "0", check.COUNT_FROM_1.allowed)
         self.weights = _weights(weights)
         self.replacement = True
         order = _order(self.weights.numpy(), asked, check.seed(seed))

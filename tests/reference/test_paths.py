@@ -95,7 +95,13 @@ def test_a_wrong_path_is_noticed() -> None:
     document = {"order": {"sources": [{"name": "a"}, {"name": "b", "weight": 3}]}}
     failure = {"kind": "out-of-range", "field": "weight", "path": "order.sources[1].weight", "value": "3"}
     assert fits(failure, document)
-    for path in ("order.sources[0].weight", "order.weight", "sources[1].weight", "order.sources[1].samples", "order.of.weight"):
+    for path in (
+        "order.sources[0].weight",
+        "order.weight",
+        "sources[1].weight",
+        "order.sources[1].samples",
+        "order.of.weight",
+    ):
         wrong = failure | {"path": path}
         assert not fits(wrong | {"kind": "unknown-member"}, document)
         assert path == "order.weight" or path == "order.sources[0].weight" or not fits(wrong, document), path

@@ -154,8 +154,8 @@ const MEMBER = 2;
 const NESTING = ['of', 'order', 'sources', 'stages', 'growth', 'ranges', 'parts'];
 /** Members that may have more than 53 bits, where a `number` may not be the one that was written in the source. */
 const WIDE = ['seed', 'epoch', 'max_tokens', 'max_cost'];
-/** Names that callers choose, and that may be long. */
-const CHOSEN = ['name'];
+/** Members whose objects have names that callers choose, and that may be long. */
+const NAMED = ['sources', 'parts'];
 
 /** A recipe as text: an object is written as JSON, whose numbers may be `bigint` and whose lists may be typed arrays. */
 function documentText(recipe: unknown): string {
@@ -164,12 +164,12 @@ function documentText(recipe: unknown): string {
 }
 
 /** A value as JSON; `field` is what errors call it. Only what JSON cannot carry is refused. */
-export function written(field: string, value: unknown, depth: number): string {
+export function written(field: string, value: unknown, depth: number, longest = 4 * TEXT_MAX): string {
   if (depth > DEEPEST) fail('wrong-type', 'recipe', value, `objects and lists in up to ${DEEPEST} others`);
   switch (typeof value) {
     case 'string':
       // No name of ours and no hash is that long, and no error shows more of it. A half of a surrogate pair is no text.
-      return JSON.stringify(wellFormed(value.slice(0, CHOSEN.includes(field) ? RECIPE_MAX : 4 * TEXT_MAX)));
+      return JSON.stringify(wellFormed(value.slice(0, longest)));
     case 'number':
       if (!Number.isFinite(value)) fail('wrong-type', field, value, 'a finite number');
       if (!Number.isInteger(value) || Number.isSafeInteger(value)) return String(value);
@@ -188,8 +188,9 @@ export function written(field: string, value: unknown, depth: number): string {
       const entries = Object.entries(value).filter(([, member]) => member !== undefined);
       const texts = entries.map(([name, member]) => {
         // A member that is an object is refused by its own name, unless its members are told by theirs.
+        const isChosen = name === 'name' && NAMED.includes(field);
         const own = depth < MEMBER || NESTING.includes(field) ? name : field;
-        return `${JSON.stringify(name)}:${written(own, member, depth + 1)}`;
+        return `${JSON.stringify(name)}:${written(own, member, depth + 1, isChosen ? RECIPE_MAX : undefined)}`;
       });
       return `{${texts}}`;
     }

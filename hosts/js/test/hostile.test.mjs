@@ -70,7 +70,7 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
       assert(error instanceof SamedealError && error instanceof Error, String(error));
       assert.equal(error.name, 'SamedealError');
       assert.equal(error.kind, kind);
-      // What JSON has is refused by the engine, as the member of the recipe.
+      // A value that JSON has is refused by the engine, as the member of the recipe.
       assert.equal(error.field === 'name' ? 'order' : error.field, field);
       assert.equal(typeof error.value, 'string');
       assert(error.allowed.length > 0 && error.message.includes(error.allowed), error.message);

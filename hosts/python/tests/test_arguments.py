@@ -81,7 +81,7 @@ def test_names_must_be_known(field: str, value: str) -> None:
 @pytest.mark.parametrize("field", ["order", "remainder", "layout"])
 @pytest.mark.parametrize("value", [0, True, b"pad", ["pad"], Vicious()], ids=lambda value: type(value).__name__)
 def test_names_must_be_strings(field: str, value: Any) -> None:
-    # What JSON has is refused by the component, as the member of the recipe.
+    # A value that JSON has is refused by the component, as the member of the recipe.
     with fails(WrongTypeError, "name" if field == "order" and isinstance(value, int) else field):
         Sampler(10, **{field: value})
 

@@ -79,9 +79,9 @@ def cases(rank: int, world_size: int, files: Path, equal: Path, even: Path) -> d
         "consumed": taken(DistributedSampler(data), 2 + odd),
         "dataset": DistributedSampler(part),
         "rank": DistributedSampler(data, num_replicas=world_size, rank=0 if odd else rank),
-        "world-size": DistributedSampler(data, num_replicas=1, rank=0),
-        "world-size too": DistributedSampler(data, num_replicas=world_size + odd, rank=rank),
-        "world-size twice": DistributedSampler(data, num_replicas=2 * world_size, rank=rank),
+        "world_size": DistributedSampler(data, num_replicas=1, rank=0),
+        "world_size too": DistributedSampler(data, num_replicas=world_size + odd, rank=rank),
+        "world_size twice": DistributedSampler(data, num_replicas=2 * world_size, rank=rank),
         "sampler": BatchSampler(LENGTHS, max_tokens=20) if odd else DistributedSampler(data),
         "lengths": BatchSampler([*LENGTHS[:-1], 6 if odd else 7], max_tokens=20),
         # The recipe has the hash of some lengths only, and this one is not among them.

@@ -222,7 +222,7 @@ def wrong(three: dict[str, Path]) -> list[tuple[dict[str, Any], type[SamedealErr
         ({"weights": {**WEIGHTS, "math": 0.5}}, WrongTypeError, "weight"),
         ({"weights": dict.fromkeys(three, 0)}, OutOfRangeError, "weight"),
         ({"paths": {}}, MissingError, "sources"),
-        ({"paths": {"a/b": three["web"]}, "weights": {"a/b": 1}}, OutOfRangeError, "source"),
+        ({"paths": {"a/b": three["web"]}, "weights": {"a/b": 1}}, OutOfRangeError, "name"),
         ({"paths": {3: three["web"]}, "weights": {3: 1}}, WrongTypeError, "sources"),
         ({"deal": "shards"}, ContradictionError, "deal"),
         ({"shuffle": False}, ContradictionError, "shuffle"),

@@ -12,9 +12,12 @@ class SamedealError(ValueError):
     """A value was wrong, or there was no memory for what was asked. The object that raised it still works.
 
     Attributes:
-        kind: "out-of-range", "unknown-name", "unknown-member", "out-of-memory", "wrong-type", "missing" or "contradiction". A kind
-            that this version does not know, of a later component, is a `SamedealError` and none of its subclasses.
-        field: The parameter at fault, by its name in the component's interface, such as "batch_size".
+        kind: "out-of-range", "unknown-name", "unknown-member", "out-of-memory", "wrong-type", "missing" or
+            "contradiction". A kind that this version does not know, of a later component, is a `SamedealError` and
+            none of its subclasses.
+        field: The name of the parameter or of the member of a recipe at fault, such as "batch_size".
+        path: Where a member lies in its recipe or state, such as "deal.world_size" or "order.sources[0].weight"; its
+            last name is `field`. Of anything else it is `field`.
         value: What it was, as text.
         allowed: What is allowed in its place, for people.
         facts: What is allowed, for programs, as far as it is a range, names or one value: texts by the names "least",

@@ -101,9 +101,7 @@ def _number_of(ranks: Mapping[str, object]) -> tuple[str, object]:
     """The number of ranks that was given, with its name; or the first name."""
     given = {name: value for name, value in ranks.items() if value is not None}
     if len(given) > 1:
-        (first, count), (second, other) = (
-            (name, check.integer(name, value, RANKS)) for name, value in given.items()
-        )
+        (first, count), (second, other) = ((name, check.integer(name, value, RANKS)) for name, value in given.items())
         if count != other:
             allowed = f"{count}, as {first}: both mean the number of ranks, so pass one of them"
             raise ContradictionError(second, str(other), allowed)

@@ -10,7 +10,7 @@ use crate::Fact;
 #[non_exhaustive]
 pub enum Error {
     /// A value was wrong, or there is no memory for what was asked. The object that was asked still works.
-    Failure(Failure),
+    Failure(Box<Failure>),
     /// The engine itself failed, which no argument can cause: a defect, or a machine out of resources. The object
     /// that was asked refuses every later call; build a new one.
     Engine(EngineError),
@@ -19,6 +19,9 @@ pub enum Error {
     /// Lengths could not be given ([`Lengths::from_fn`](crate::Lengths::from_fn)). The batcher goes on once they can.
     Lengths(LengthsError),
 }
+
+// Clippy finds fault with larger ones, in the functions of users that return them.
+const _: () = assert!(size_of::<Error>() < 128);
 
 impl Error {
     /// The failure, if the arguments are to blame and not the engine.
@@ -59,7 +62,7 @@ impl std::error::Error for Error {
 
 impl From<Failure> for Error {
     fn from(failure: Failure) -> Self {
-        Self::Failure(failure)
+        Self::Failure(Box::new(failure))
     }
 }
 

@@ -186,7 +186,7 @@ impl DealArgs {
                 let only = if dataset.files.is_empty() { ", and for files" } else { "," };
                 let plain = samedeal::orders().unwrap_or_default().join(", ");
                 failure.allowed = format!("{plain}{only} {SHARDED}");
-                Error::from(failure).into()
+                Error::Failure(failure).into()
             }
             // Only a composed order has a name that the library knows and does not list.
             (Error::Failure(_), Some(name)) if self.decided.is_none() && is_plain(name).is_ok_and(|it| !it) => {

@@ -57,7 +57,7 @@ impl fmt::Display for Problem {
             Self::Unheard => Ok(()),
             Self::Message(text) => f.write_str(text),
             Self::Sampler(Error::Failure(failure)) => {
-                let (option, Failure { kind, value, allowed, .. }) = (option_of(failure), failure);
+                let (option, Failure { kind, value, allowed, .. }) = (option_of(failure), &**failure);
                 let allowed = in_options(&with_powers(allowed)) + alone(&option, allowed);
                 match kind {
                     FailureKind::UnknownName => write!(f, "--{option} is {value:?}; known: {allowed}"),

@@ -241,7 +241,7 @@ def wrong(three: dict[str, Path]) -> list[tuple[dict[str, Any], type[SamedealErr
         ({"order": {"web": 5}}, WrongTypeError, "order"),
         ({"order": {"web": lambda files: files.exclude([10**6])}}, OutOfRangeError, "indices"),
         ({**one, "order": {"web": lambda files: files}}, ContradictionError, "order"),
-        ({"order": lambda files: blend({"a": (files, 1), "b": (40, 1)})}, ContradictionError, "order"),
+        ({"order": lambda files: blend({"a": (files, 1), "b": (40, 1)})}, ContradictionError, "name"),
         ({**one, "weights": WEIGHTS}, ContradictionError, "weights"),
         ({**one, "samples": 3}, ContradictionError, "samples"),
         ({**one, "exact": False}, ContradictionError, "exact"),

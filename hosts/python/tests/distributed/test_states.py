@@ -533,7 +533,7 @@ def test_states_of_something_else_are_refused(kind: str) -> None:
     twin = sampler_of(kind, 0, 2, order="sequential")
     with pytest.raises(ContradictionError) as refused:
         twin.load_state_dict(state)
-    assert refused.value.field == "order"
+    assert refused.value.field == "name"
     assert list(twin) == list(sampler_of(kind, 0, 2, order="sequential"))
 
 

@@ -102,7 +102,7 @@ impl Batcher {
             match call(&self.object) {
                 Err(Error::Failure(failure)) if failure.kind.name() == "wanted" => {
                     let wanted = self.raw_wanted()?;
-                    let lengths = self.lengths.as_ref().ok_or(failure)?.ask(&wanted)?;
+                    let lengths = self.lengths.as_ref().ok_or(*failure)?.ask(&wanted)?;
                     drop(wanted);
                     self.raw_supply(&lengths)?;
                 }

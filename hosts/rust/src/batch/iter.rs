@@ -44,7 +44,7 @@ impl<'a> RankBatches<'a> {
             Err(Error::Failure(failure)) if matches!(&*failure.field, "start" | "count") => {
                 let left = self.batcher.num_steps()?.saturating_sub(self.unread);
                 match self.end {
-                    Some(_) if left == 0 => return Err(failure.into()),
+                    Some(_) if left == 0 => return Err(Error::Failure(failure)),
                     Some(_) => {}
                     None => self.end = Some(self.unread + left),
                 }

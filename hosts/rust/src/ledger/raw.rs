@@ -62,7 +62,7 @@ impl std::fmt::Debug for RawLedger {
 pub(super) fn in_line(error: Error, line: u64) -> Error {
     match error {
         Error::Failure(failure) => {
-            Failure { value: format!("{} (line {line} of the log)", failure.value), ..failure }.into()
+            Failure { value: format!("{} (line {line} of the log)", failure.value), ..*failure }.into()
         }
         error => error,
     }

@@ -1,7 +1,7 @@
 //! Collation: tokens of any type, in the cells that the component says.
 
 use samedeal::collate::{Padding, Side, pack, pad};
-use samedeal::{Batcher, Error, Failure, FailureKind, Strategy};
+use samedeal::{Batcher, Error, FailureKind, Strategy};
 
 #[test]
 fn padding() {
@@ -85,7 +85,7 @@ fn large_batches() {
 #[test]
 fn what_cannot_be() {
     let failing = |result: Result<(), Error>| match result {
-        Err(Error::Failure(Failure { kind, field, .. })) => (kind, field),
+        Err(Error::Failure(failure)) => (failure.kind, failure.field),
         other => panic!("{other:?}"),
     };
     let padded = |lengths: &[u32], padding| failing(pad(&[1, 2, 3], lengths, padding).map(drop));

@@ -115,7 +115,7 @@ fn a_recipe_makes_it_again() {
 
 #[test]
 fn bad_splits_are_refused() {
-    use FailureKind::{Contradiction, Missing, OutOfRange, UnknownName, WrongType};
+    use FailureKind::{Contradiction, Missing, OutOfRange, WrongType};
     let weights = |parts: &[(&str, u64)]| Split::by_weight(parts.iter().copied()).build();
     assert_eq!(failing(weights(&[])), (Missing, "parts".into()));
     assert_eq!(failing(weights(&[("a", 0), ("b", 0)])), (OutOfRange, "weight".into()));

@@ -374,7 +374,7 @@ fn place(place: samedeal::Place) -> Value {
 
 fn failure(error: Error) -> Failure {
     match error {
-        Error::Failure(failure) => shared(failure),
+        Error::Failure(failure) => shared(*failure),
         other => panic!("{other}"),
     }
 }

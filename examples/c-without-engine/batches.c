@@ -41,14 +41,14 @@ static u64 read64(w2c_core *core, u32 address) {
 }
 
 /// The address of the value of a result: `alignment` is that of the value. A failure is a record with the texts `kind`, `field`,
-/// `value` and `allowed`, in this order, and a list of facts.
+/// `path`, `value` and `allowed`, in this order, and a list of facts.
 static u32 value_of(w2c_core *core, u32 result, u32 alignment) {
     u32 value = result + alignment;
     if (*at(core, result) == 0) return value;
-    u32 texts[8];
+    u32 texts[10];
     memcpy(texts, at(core, value), sizeof texts);
-    fprintf(stderr, "%.*s is %.*s; allowed: %.*s\n", (int)texts[3], (const char *)at(core, texts[2]), (int)texts[5],
-            (const char *)at(core, texts[4]), (int)texts[7], (const char *)at(core, texts[6]));
+    fprintf(stderr, "%.*s is %.*s; allowed: %.*s\n", (int)texts[5], (const char *)at(core, texts[4]), (int)texts[7],
+            (const char *)at(core, texts[6]), (int)texts[9], (const char *)at(core, texts[8]));
     exit(EXIT_FAILURE);
 }
 

@@ -72,11 +72,12 @@ static value string(char *of) {
     return made;
 }
 
-/// Prints the error of a call: a record with the texts `kind`, `field`, `value` and `allowed`, in this order, and a list of facts.
+/// Prints the error of a call: a record with the texts `kind`, `field`, `path`, `value` and `allowed`, in this
+/// order, and a list of facts.
 static void fail(const wasmtime_component_valrecord_t *failure) {
-    const wasm_name_t *field = &failure->data[1].val.of.string, *given = &failure->data[2].val.of.string;
-    const wasm_name_t *allowed = &failure->data[3].val.of.string;
-    fprintf(stderr, "%.*s is %.*s; allowed: %.*s\n", (int)field->size, field->data, (int)given->size, given->data,
+    const wasm_name_t *path = &failure->data[2].val.of.string, *given = &failure->data[3].val.of.string;
+    const wasm_name_t *allowed = &failure->data[4].val.of.string;
+    fprintf(stderr, "%.*s is %.*s; allowed: %.*s\n", (int)path->size, path->data, (int)given->size, given->data,
             (int)allowed->size, allowed->data);
     exit(EXIT_FAILURE);
 }

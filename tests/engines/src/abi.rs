@@ -80,10 +80,13 @@ impl<M: Machine> Caller<'_, M> {
     /// A failure as the golden cases write it.
     fn lift_failure(&mut self, ty: &Type, bytes: &[u8]) -> Value {
         let mut failure = self.lift(ty, bytes);
-        if let Some(fields) = failure.as_object_mut()
-            && fields.get("facts").is_some_and(|facts| facts == &Value::Array(Vec::new()))
-        {
-            fields.remove("facts");
+        if let Some(fields) = failure.as_object_mut() {
+            if fields.get("facts").is_some_and(|facts| facts == &Value::Array(Vec::new())) {
+                fields.remove("facts");
+            }
+            if fields.get("path") == fields.get("field") {
+                fields.remove("path");
+            }
         }
         failure
     }

@@ -414,13 +414,13 @@ pub(crate) fn compare(here: &Fields, of: &Fields, known: &'static [Member], why:
             if !here.has(key.name) && !of.has(key.name) {
                 continue;
             }
-            let [here, of] = [here, of].map(|fields| fields.section(key.name));
-            compare(here, of, keys, why).map_err(|failure| failure.under(key.name, keys))?;
+            let [own, others] = [here, of].map(|fields| fields.section(key.name));
+            compare(own, others, keys, why).map_err(|failure| failure.under(key.name, keys))?;
             continue;
         }
         if let Kind::Objects { of: keys, .. } = key.kind {
             let [own, others] = [here, of].map(|fields| fields.objects(key.name));
-            if own.len() == others.len() {
+            if own.len() == others.len() && here.has(key.name) == of.has(key.name) {
                 for (index, (own, other)) in own.iter().zip(others).enumerate() {
                     compare(own, other, keys, why).map_err(|failure| failure.under(&element(key.name, index), keys))?;
                 }

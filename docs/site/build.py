@@ -21,7 +21,7 @@ PAGES = STAGE / "pages"
 SITE = ROOT / "target/docs"
 REPOSITORY = "https://github.com/samedeal/samedeal/blob/main"
 COMMAND = ROOT / "target/debug/samedeal"
-MANUAL = ROOT / "target/debug/bindings"
+MANUAL = ROOT / "target/debug/generator"
 EXPLORER = ROOT / "docs/explorer/dist"
 
 MOVED = {

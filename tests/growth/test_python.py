@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import samedeal
 from samedeal import SamedealError, Sampler, UnknownNameError
-from samedeal.bindings.batches import Batcher, BatchRecipe
 from samedeal.engine import component as engine
 from samedeal.engine.core import Core
+from samedeal.generated.batches import Batcher, BatchRecipe
 
 GROWN = Path(os.environ["SAMEDEAL_GROWN"])
 VECTORS = Path(__file__).parents[1] / "vectors"

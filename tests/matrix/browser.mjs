@@ -26,11 +26,11 @@ try {
 async function runInPage({ build, group }) {
   const loaders = {
     async light() {
-      const { light } = await import('/hosts/js/dist/bindings/engines-light.js');
+      const { light } = await import('/hosts/js/dist/engine/engines-light.js');
       return { light: light() };
     },
     async page() {
-      const { component, init } = await import('/hosts/js/dist/bindings/engines-page.js');
+      const { component, init } = await import('/hosts/js/dist/engine/engines-page.js');
       await init();
       return { light: component(), component: component() };
     },

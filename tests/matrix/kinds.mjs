@@ -4,7 +4,7 @@
 import { BaseBatcher, joinIndicesWith } from '../../hosts/js/dist/batch/batcher.js';
 import { packWith, padWith } from '../../hosts/js/dist/batch/collate.js';
 import { BaseBatchStream } from '../../hosts/js/dist/batch/stream.js';
-import { using } from '../../hosts/js/dist/bindings/resources.js';
+import { using } from '../../hosts/js/dist/engine/resources.js';
 import { SamplerRecipe } from '../../hosts/js/dist/deal/recipe.js';
 import { BaseSampler } from '../../hosts/js/dist/deal/sampler.js';
 import { Document } from '../../hosts/js/dist/document.js';

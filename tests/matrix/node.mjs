@@ -1,7 +1,7 @@
 // The golden cases in Node: over the component, and over the light build.
 import { readFileSync } from 'node:fs';
-import { bindgenInstances } from '../../hosts/js/dist/bindings/bindgen.js';
-import { componentInstances } from '../../hosts/js/dist/bindings/component.js';
+import { bindgenInstances } from '../../hosts/js/dist/engine/bindgen.js';
+import { componentInstances } from '../../hosts/js/dist/engine/component.js';
 import { Engine } from '../../hosts/js/dist/engine.js';
 import { groupFiles, readGroup, report } from './report.mjs';
 import { runGroup } from './runner.mjs';

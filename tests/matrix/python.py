@@ -21,16 +21,16 @@ import samedeal
 from samedeal import collate
 from samedeal.batch import binding as batching
 from samedeal.batch.records import split
-from samedeal.bindings import ledger, texts
-from samedeal.bindings.batches import BatchColumns, BatchPlace, BatchRecipe, BatchStream
-from samedeal.bindings.collation import Packed, Padded
-from samedeal.bindings.ledger import CommittedRun, Event
-from samedeal.bindings.mesh import Axis
-from samedeal.bindings.readings import ReadBatch
-from samedeal.bindings.types import NamedList
 from samedeal.deal import binding as dealing
 from samedeal.engine import code, component
 from samedeal.engine.core import Core
+from samedeal.generated import ledger, texts
+from samedeal.generated.batches import BatchColumns, BatchPlace, BatchRecipe, BatchStream
+from samedeal.generated.collation import Packed, Padded
+from samedeal.generated.ledger import CommittedRun, Event
+from samedeal.generated.mesh import Axis
+from samedeal.generated.readings import ReadBatch
+from samedeal.generated.types import NamedList
 from samedeal.ledger.binding import Client, Machine, header
 from samedeal.read import binding as reads
 from samedeal.recipe import Recipe

@@ -20,8 +20,8 @@ const PLAIN: &str = "target/component";
 /// The component of all hosts: one of its copies.
 const COMPONENT: &str = "hosts/rust/samedeal.wasm";
 /// It writes the layers between the Python and npm packages and the component.
-const GENERATOR: &str = "target/debug/bindings";
-const PYTHON_BINDINGS: &str = "hosts/python/src/samedeal/bindings";
+const GENERATOR: &str = "target/debug/generator";
+const PYTHON_GENERATED: &str = "hosts/python/src/samedeal/generated";
 const JAVASCRIPT_CLASSES: &str = "hosts/js/src/generated";
 /// The plain part of the Rust crate.
 const RUST_PART: &str = "hosts/rust/src/generated";
@@ -53,7 +53,7 @@ pub const WASM: &[&str] = &[COMPONENT, WEB];
 /// The component, its copies in the hosts, and what the hosts call it by.
 pub const COMPONENT_STEP: &str = "component";
 /// The layer between the Python package and the component, and the plain part of the Rust crate.
-pub const BINDINGS: &str = "bindings";
+pub const GENERATED: &str = "generated code";
 /// The module for pages.
 pub const WEB_BUILD: &str = "web build";
 /// The command `samedeal`, as the demo and the tests run it.
@@ -98,9 +98,9 @@ pub fn parts() -> Vec<Step> {
             Ok(Report::note(GROWN_FOLDER))
         })
         .with_lock(CARGO_WASM),
-        Step::new(BINDINGS, &[setup::MACHINE], bindings).with_lock(CARGO),
-        Step::new(COMPONENT_STEP, &[COMPILED, BINDINGS, setup::NODE], component),
-        Step::new(COMMAND, &[BINDINGS], |progress| {
+        Step::new(GENERATED, &[setup::MACHINE], generated).with_lock(CARGO),
+        Step::new(COMPONENT_STEP, &[COMPILED, GENERATED, setup::NODE], component),
+        Step::new(COMMAND, &[GENERATED], |progress| {
             progress.run(&mut native(&["--bin=samedeal"]))?;
             Ok(Report::note("target/debug/samedeal"))
         })
@@ -111,7 +111,7 @@ pub fn parts() -> Vec<Step> {
             Ok(Report::note(BINDGEN))
         })
         .with_lock(CARGO),
-        Step::new(TOOLS, &[BINDINGS], |progress| {
+        Step::new(TOOLS, &[GENERATED], |progress| {
             // The command is a step of its own.
             let programs = ["--bin=matrix-native", "--bin=matrix-rust", "--bin=vectors", "--examples"];
             progress.run(native(&programs).args(project::TESTED))?;
@@ -125,7 +125,7 @@ pub fn parts() -> Vec<Step> {
             Ok(Report::note("target/engine/debug"))
         })
         .with_lock(CARGO_ENGINE),
-        Step::new(RELEASE, &[BINDINGS], |progress| {
+        Step::new(RELEASE, &[GENERATED], |progress| {
             progress.run(&mut project::cargo(&["build", "--release", "--package=samedeal-cli"]))?;
             Ok(Report::note("target/release/samedeal"))
         })
@@ -207,14 +207,14 @@ fn leb128(bytes: &[u8]) -> Option<(usize, &[u8])> {
     Some((number, &bytes[end..]))
 }
 
-fn bindings(progress: &Progress) -> Outcome {
-    progress.run(&mut native(&["--bin=bindings"]))?;
-    progress.run(&mut project::own(GENERATOR, &["python", "wit", PYTHON_BINDINGS]))?;
+fn generated(progress: &Progress) -> Outcome {
+    progress.run(&mut native(&["--bin=generator"]))?;
+    progress.run(&mut project::own(GENERATOR, &["python", "wit", PYTHON_GENERATED]))?;
     progress.run(&mut project::own(GENERATOR, &["typescript", "wit", JAVASCRIPT_CLASSES]))?;
     progress.run(&mut project::own(GENERATOR, &["rust", "wit", RUST_PART]))?;
     progress.run(&mut project::own(GENERATOR, &["interface", "wit", RUST_INTERFACE]))?;
     progress.run(&mut project::own(GENERATOR, &["command", "wit", COMMAND_PART]))?;
-    Ok(Report::note(format!("{PYTHON_BINDINGS}, {JAVASCRIPT_CLASSES}, {RUST_PART}, {COMMAND_PART}")))
+    Ok(Report::note(format!("{PYTHON_GENERATED}, {JAVASCRIPT_CLASSES}, {RUST_PART}, {COMMAND_PART}")))
 }
 
 fn web(progress: &Progress) -> Outcome {

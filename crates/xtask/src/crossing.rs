@@ -19,7 +19,7 @@ pub const NEEDS: &[&str] = &[build::ENGINE_TOOLS, build::COMMAND, build::NPM, se
 /// Sources of each program.
 pub const INPUTS: &[&[&str]] = &[
     suites::MANIFESTS,
-    suites::BINDINGS,
+    suites::INTERFACE,
     suites::PYTHON,
     suites::JAVASCRIPT,
     build::WASM,

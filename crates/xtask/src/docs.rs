@@ -45,7 +45,7 @@ pub fn parts() -> Vec<Step> {
 pub fn site() -> Step {
     Step::new(
         "site of the documentation",
-        &[setup::SITE, build::COMMAND, build::BINDINGS, RUSTDOC, TYPEDOC, EXPLORER],
+        &[setup::SITE, build::COMMAND, build::GENERATED, RUSTDOC, TYPEDOC, EXPLORER],
         |progress| {
             progress.run(&mut project::own("target/venv-docs/bin/python", &["docs/site/build.py"]))?;
             Ok(Report::note(SITE))

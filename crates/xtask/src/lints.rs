@@ -7,10 +7,10 @@ use crate::circles;
 use crate::plan::{Report, Step};
 use crate::project;
 use crate::setup;
-use crate::suites::{self, BINDINGS, JAVASCRIPT, MANIFESTS, RUST_FOLDERS};
+use crate::suites::{self, INTERFACE, JAVASCRIPT, MANIFESTS, RUST_FOLDERS};
 
 /// Inputs of the lints of Rust.
-const RUST: &[&[&str]] = &[MANIFESTS, BINDINGS, RUST_FOLDERS, &["rustfmt.toml", "examples"]];
+const RUST: &[&[&str]] = &[MANIFESTS, INTERFACE, RUST_FOLDERS, &["rustfmt.toml", "examples"]];
 
 /// `cargo xtask lint`: what a change to any file may break.
 pub fn quick() -> Vec<Step> {
@@ -19,11 +19,11 @@ pub fn quick() -> Vec<Step> {
     vec![
         Step::new("imports of the core", &[], |_| circles::check("crates/core/src"))
             .made_from(&[&["crates/core/src", "crates/xtask/src"]]),
-        lint("Rust format", &[setup::RUST_LINTS, build::BINDINGS], || {
+        lint("Rust format", &[setup::RUST_LINTS, build::GENERATED], || {
             project::cargo(&["fmt", "--all", "--check", "--", "--color", "never"])
         })
         .made_from(RUST),
-        lint("Rust lints", &[setup::RUST_LINTS, build::BINDINGS], || clippy(project::NATIVE_CRATES))
+        lint("Rust lints", &[setup::RUST_LINTS, build::GENERATED], || clippy(project::NATIVE_CRATES))
             .made_from(RUST)
             .with_lock(build::CARGO),
         lint("Rust lints: component", &[setup::RUST_LINTS, setup::COMPONENT_TARGET], || {
@@ -38,8 +38,8 @@ pub fn quick() -> Vec<Step> {
         .with_lock(build::CARGO_WASM),
         lint("Python format", &[setup::PYTHON], || ruff(&["format", "--check"])).made_from(python),
         lint("Python lints", &[setup::PYTHON], || ruff(&["check"])).made_from(python),
-        lint("Python types", &[setup::PYTHON, build::BINDINGS], || mypy(&[])).made_from(python),
-        lint("Python types: Windows", &[setup::PYTHON, build::BINDINGS], || mypy(&["--platform", "win32", "src"]))
+        lint("Python types", &[setup::PYTHON, build::GENERATED], || mypy(&[])).made_from(python),
+        lint("Python types: Windows", &[setup::PYTHON, build::GENERATED], || mypy(&["--platform", "win32", "src"]))
             .made_from(python),
         lint("JavaScript format and lints", &[setup::NODE], || project::npm("hosts/js", &["run", "lint"]))
             .made_from(javascript),

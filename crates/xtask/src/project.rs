@@ -72,7 +72,7 @@ pub fn npm(folder: &str, arguments: &[&str]) -> Command {
 /// The crates that link the core: no WebAssembly engine is compiled for them. Every build and test selects the same crates and
 /// features, so that cargo compiles each dependency once.
 pub const NATIVE_CRATES: &[&str] = &[
-    "--package=bindings",
+    "--package=generator",
     "--package=matrix",
     "--package=samedeal",
     "--package=samedeal-cli",
@@ -112,7 +112,7 @@ mod tests {
     fn windows_has_programs_elsewhere() {
         assert_eq!(on_windows("target/venv-torch/bin/python"), "target/venv-torch/Scripts/python");
         assert_eq!(on_windows("hosts/js/node_modules/.bin/biome"), "hosts/js/node_modules/.bin/biome.cmd");
-        assert_eq!(on_windows("target/debug/bindings"), "target/debug/bindings");
+        assert_eq!(on_windows("target/debug/generator"), "target/debug/generator");
         assert_eq!(on_windows("target/wac/bin/wac"), "target/wac/bin/wac");
     }
 

@@ -23,9 +23,9 @@ pub const MANIFESTS: &[&str] = &["Cargo.toml", "Cargo.lock", "rust-toolchain.tom
 /// The crates that compute and sort.
 pub const CORE: &[&str] = &["crates/core", "crates/bulk"];
 /// The Rust host over the core.
-pub const NATIVE: &[&str] = &["crates/bindings", "crates/interface", "hosts/rust"];
-/// The sources of bindings.
-pub const BINDINGS: &[&str] = &["wit"];
+pub const NATIVE: &[&str] = &["crates/generator", "crates/interface", "hosts/rust"];
+/// The interface, from which code is generated.
+pub const INTERFACE: &[&str] = &["wit"];
 /// The files of the Python host, with the component that it carries.
 pub const PYTHON: &[&str] = &["hosts/python/src", "hosts/python/pyproject.toml", "hosts/python/requirements-dev.txt"];
 /// The tests of the Python host: those without a folder need no more than the host.
@@ -65,7 +65,7 @@ pub const RUST_FOLDERS: &[&str] = &[
 /// Inputs of the Rust tests: the code, and the files that tests read.
 const RUST: &[&[&str]] = &[
     MANIFESTS,
-    BINDINGS,
+    INTERFACE,
     RUST_FOLDERS,
     &[
         "tests/vectors",
@@ -92,11 +92,11 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
     let javascript: &[&[&str]] = &[
         JAVASCRIPT,
         build::WASM,
-        BINDINGS,
+        INTERFACE,
         &["hosts/js", "docs/parity.md", "docs/reference", "tests/fuzz/javascript", "tests/matrix", "tests/vectors"],
     ];
     let mut steps = vec![
-        suite("Rust tests", &[build::BINDINGS], || native_test(&["--lib", "--bins", "--tests", "--examples"]))
+        suite("Rust tests", &[build::GENERATED], || native_test(&["--lib", "--bins", "--tests", "--examples"]))
             .made_from(RUST)
             .with_lock(build::CARGO),
         suite("Python host", &[setup::PYTHON, build::COMPONENT_STEP], || {
@@ -104,7 +104,7 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
             command.args([ORACLES, DISTRIBUTED, FRAMEWORKS].map(|folder| format!("--ignore={folder}")));
             command
         })
-        .made_from(&[PYTHON, BINDINGS, &["hosts/python", "tests/fuzz/python", "tests/vectors"]]),
+        .made_from(&[PYTHON, INTERFACE, &["hosts/python", "tests/fuzz/python", "tests/vectors"]]),
         suite("JavaScript host", &[build::NPM, setup::PYTHON], || {
             let mut command = project::npm("hosts/js", &["test"]);
             // Without a terminal Node 20 writes TAP, which does not end with the failures.
@@ -112,7 +112,7 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
             command
         })
         .made_from(javascript),
-        suite("Rust examples in the documentation", &[build::BINDINGS], || native_test(&["--doc"]))
+        suite("Rust examples in the documentation", &[build::GENERATED], || native_test(&["--doc"]))
             .made_from(RUST)
             .with_lock(build::CARGO),
         suite("second implementation", &[setup::PYTHON], move || {
@@ -160,7 +160,7 @@ fn slow() -> Vec<Step> {
         })
         .made_from(&[
             MANIFESTS,
-            BINDINGS,
+            INTERFACE,
             CORE,
             &["crates/component", "crates/interface", "tests/growth", "tests/vectors"],
         ])
@@ -170,7 +170,7 @@ fn slow() -> Vec<Step> {
         })
         .made_from(&[
             PYTHON,
-            BINDINGS,
+            INTERFACE,
             CORE,
             &["crates/component", "crates/interface", "tests/growth", "tests/vectors"],
         ]),
@@ -182,7 +182,7 @@ fn slow() -> Vec<Step> {
         .made_from(&[
             JAVASCRIPT,
             build::WASM,
-            BINDINGS,
+            INTERFACE,
             CORE,
             &["crates/component", "crates/interface", "hosts/js/test/growth"],
         ]),
@@ -203,9 +203,9 @@ fn slow() -> Vec<Step> {
                 command
             },
         )
-        .made_from(&[MANIFESTS, PYTHON, JAVASCRIPT, build::WASM, BINDINGS, &["examples", EXAMPLES]])
+        .made_from(&[MANIFESTS, PYTHON, JAVASCRIPT, build::WASM, INTERFACE, &["examples", EXAMPLES]])
         .with_lock(build::CARGO_WASM),
-        suite("core at its full size", &[build::BINDINGS], || {
+        suite("core at its full size", &[build::GENERATED], || {
             let mut command = native_test(&["--test=values"]);
             command.args(["--", "--ignored"]);
             command

@@ -27,12 +27,12 @@ const web = join(target, 'wasm32-unknown-unknown/wasm/samedeal_web.wasm');
 /** A program of this project. */
 const tool = (name) => join(target, 'debug', process.platform === 'win32' ? `${name}.exe` : name);
 const bindgen = tool('bindgen');
-const bindings = tool('bindings');
+const generator = tool('generator');
 const withPages = !process.argv.includes('--without-pages');
 
 const needed = [
   [component, 'cargo xtask build node'],
-  [bindings, 'cargo xtask build node'],
+  [generator, 'cargo xtask build node'],
 ];
 if (withPages) needed.push([web, 'cargo xtask build node'], [bindgen, 'cargo xtask build node']);
 for (const [path, remedy] of needed) {
@@ -57,14 +57,14 @@ async function generate(name, output, inputs, make) {
 const LOCK = join(here, 'package-lock.json');
 const WIT = join(here, '../../wit');
 const wits = readdirSync(WIT).map((file) => join(WIT, file));
-await generate('components', 'samedeal.core.wasm', [component, bindings, LOCK, ...wits], async (folder) => {
-  execFileSync(bindings, ['javascript', WIT, folder], { stdio: 'inherit' });
+await generate('components', 'samedeal.core.wasm', [component, generator, LOCK, ...wits], async (folder) => {
+  execFileSync(generator, ['javascript', WIT, folder], { stdio: 'inherit' });
   await writeTypes(folder, 'samedeal', component);
   writeFileSync(join(folder, 'samedeal.core.wasm'), coreOf(readFileSync(component)));
 });
 
 // The plain part of each class. A file that is as it should be is not written.
-execFileSync(bindings, ['typescript', WIT, join(here, 'src/generated')], { stdio: 'inherit' });
+execFileSync(generator, ['typescript', WIT, join(here, 'src/generated')], { stdio: 'inherit' });
 
 /** The types of the interfaces of a component, as jco has them. */
 async function writeTypes(folder, name, wasm) {
@@ -137,32 +137,32 @@ function variant(of, made, others) {
 }
 // For the same reason: the engine is made when it is asked for.
 for (const file of ['engines', 'engines-light']) {
-  const path = join(here, `dist/bindings/${file}.js`);
+  const path = join(here, `dist/engine/${file}.js`);
   if (existsSync(path))
     writeFileSync(path, readFileSync(path, 'utf8').replaceAll(' = lazily(', ' = /* @__PURE__ */ lazily('));
 }
 for (const kind of withPages ? ['files', 'workerd'] : ['files']) {
-  variant('bindings/engines.js', `bindings/engines-${kind}.js`, { 'modules-inline': `modules-${kind}` });
-  variant('index.js', `index-${kind}.js`, { 'bindings/engines': `bindings/engines-${kind}` });
+  variant('engine/engines.js', `engine/engines-${kind}.js`, { 'modules-inline': `modules-${kind}` });
+  variant('index.js', `index-${kind}.js`, { 'engine/engines': `engine/engines-${kind}` });
 }
 if (withPages) {
   for (const kind of ['inline', 'workerd']) {
-    const engines = `bindings/engines-page-${kind}`;
-    variant('bindings/engines-page.js', `${engines}.js`, { place: `place-${kind}` });
-    variant('index.js', `page-${kind}.js`, { 'bindings/engines': engines });
-    variant('web.js', `web-${kind}.js`, { index: `page-${kind}`, 'bindings/engines-page': engines });
+    const engines = `engine/engines-page-${kind}`;
+    variant('engine/engines-page.js', `${engines}.js`, { place: `place-${kind}` });
+    variant('index.js', `page-${kind}.js`, { 'engine/engines': engines });
+    variant('web.js', `web-${kind}.js`, { index: `page-${kind}`, 'engine/engines-page': engines });
   }
-  variant('bindings/engines-light.js', 'bindings/engines-light-workerd.js', {
+  variant('engine/engines-light.js', 'engine/engines-light-workerd.js', {
     'modules-light': 'modules-light-workerd',
   });
   for (const [kind, engines] of [
     ['workerd', 'engines-light-workerd'],
     ['inline', 'engines-light'],
   ]) {
-    variant('index.js', `index-light-${kind}.js`, { 'bindings/engines': `bindings/${engines}` });
+    variant('index.js', `index-light-${kind}.js`, { 'engine/engines': `engine/${engines}` });
     variant('light.js', `light-${kind}.js`, { index: `index-light-${kind}` });
   }
-  variant('index.js', 'page.js', { 'bindings/engines': 'bindings/engines-page' });
+  variant('index.js', 'page.js', { 'engine/engines': 'engine/engines-page' });
   variant('web.js', 'web.js', { index: 'page' });
   for (const kind of ['-inline', '-workerd', '']) {
     if (kind) variant('parquet/host-page.js', `parquet/host-page${kind}.js`, { '../web': `../web${kind}` });

@@ -1,4 +1,4 @@
-// The core module of a component, which src/bindings/abi.ts calls: the first one in its binary format. The others only bring
+// The core module of a component, which src/engine/abi.ts calls: the first one in its binary format. The others only bring
 // the imports of the first one to it.
 
 const CORE_MODULE_SECTION = 1;

@@ -1,4 +1,4 @@
-import { using } from './bindings/resources.js';
+import { using } from './engine/resources.js';
 import { isFailure, SamedealError } from './errors.js';
 
 /** The exports that every instance has. */

@@ -1,5 +1,5 @@
-import type { ComponentBindings } from './bindings/types.js';
 import { fail, isRecord, named, stateText } from './checks.js';
+import type { ComponentBindings } from './engine/types.js';
 import type { Engine } from './engine.js';
 import type { Difference, TextKind } from './generated/texts.js';
 

@@ -1,4 +1,4 @@
-import type { Source } from './bindings/source.js';
+import type { Source } from './engine/source.js';
 
 /** The value of an import of `samedeal/web/samedeal.wasm`, whatever it is with a bundler: pass it to `init`. */
 declare const source: Source;

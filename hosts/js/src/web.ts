@@ -4,6 +4,6 @@
  *
  * @module
  */
-export { init } from './bindings/engines-page.js';
-export type { Source } from './bindings/source.js';
+export { init } from './engine/engines-page.js';
+export type { Source } from './engine/source.js';
 export * from './index.js';

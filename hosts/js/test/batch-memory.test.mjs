@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Batcher } from 'samedeal';
 import { BaseBatcher } from '../dist/batch/batcher.js';
 import { padWith } from '../dist/batch/collate.js';
-import { componentInstances } from '../dist/bindings/component.js';
+import { componentInstances } from '../dist/engine/component.js';
 import { Engine, over } from '../dist/engine.js';
 import { some } from './batching.mjs';
 import { compiled, LIMIT, limited, overridden, trap } from './limited.mjs';

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
 import { Batcher, BatchStream } from 'samedeal';
 import { BaseBatchStream } from '../dist/batch/stream.js';
-import { componentInstances } from '../dist/bindings/component.js';
+import { componentInstances } from '../dist/engine/component.js';
 import { Engine, over } from '../dist/engine.js';
 import { some, WAYS, windowed } from './batching.mjs';
 import { compiled, LIMIT, limited, overridden, trap } from './limited.mjs';

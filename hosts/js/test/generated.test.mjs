@@ -1,12 +1,12 @@
 // What is put around generated JavaScript (scripts/generated.mjs), and that the generator still needs it; and the calls into components
-// (src/bindings/abi.ts).
+// (src/engine/abi.ts).
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { orders, Sampler as PublicSampler } from 'samedeal';
 import { generate } from '../dist/bindgen/samedeal.js';
-import { Core } from '../dist/bindings/abi.js';
 import interfaces from '../dist/components/samedeal.js';
+import { Core } from '../dist/engine/abi.js';
 import { coreOf } from '../scripts/core.mjs';
 import { compiled } from './limited.mjs';
 

@@ -1,8 +1,8 @@
 // The two engines with little memory, so that a test can fill it.
 import { readFileSync } from 'node:fs';
-import { bindgenInstances } from '../dist/bindings/bindgen.js';
-import { componentInstances } from '../dist/bindings/component.js';
 import { BaseSampler } from '../dist/deal/sampler.js';
+import { bindgenInstances } from '../dist/engine/bindgen.js';
+import { componentInstances } from '../dist/engine/component.js';
 import { Engine, over } from '../dist/engine.js';
 import { withMemory } from './memory.mjs';
 

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { ChunkStream, ShardPlan, verifyShards } from 'samedeal';
-import { componentInstances } from '../dist/bindings/component.js';
+import { componentInstances } from '../dist/engine/component.js';
 import { Engine, over } from '../dist/engine.js';
 import { BaseShardPlan } from '../dist/shard/plan.js';
 import { compiled, LIMIT, limited, overridden, trap } from './limited.mjs';

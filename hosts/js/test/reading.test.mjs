@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { blend, Reading, SamedealError, Sampler, ShardPlan, sharded } from 'samedeal';
-import { componentInstances } from '../dist/bindings/component.js';
+import { componentInstances } from '../dist/engine/component.js';
 import { Engine, over } from '../dist/engine.js';
 import { BaseReading } from '../dist/read/reading.js';
 import { compiled, limited, overridden, trap } from './limited.mjs';

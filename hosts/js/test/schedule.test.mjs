@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { blend, order, Sampler, Schedule, sharded } from 'samedeal';
-import { componentInstances } from '../dist/bindings/component.js';
+import { componentInstances } from '../dist/engine/component.js';
 import { Engine, over } from '../dist/engine.js';
 import { BaseSchedule } from '../dist/steps/schedule.js';
 import { compiled, limited, overridden, trap } from './limited.mjs';

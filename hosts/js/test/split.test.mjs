@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
 import { order, Sampler, Split } from 'samedeal';
-import { componentInstances } from '../dist/bindings/component.js';
+import { componentInstances } from '../dist/engine/component.js';
 import { Engine, over } from '../dist/engine.js';
 import { BaseSplit } from '../dist/split/split.js';
 import { compiled, limited, overridden, trap } from './limited.mjs';

@@ -33,8 +33,8 @@ from samedeal import (
     WrongTypeError,
 )
 from samedeal.batch.binding import Plan
-from samedeal.bindings.batches import Batcher as RawBatcher
 from samedeal.engine import component as components
+from samedeal.generated.batches import Batcher as RawBatcher
 
 LENGTHS = np.random.default_rng(7).integers(0, 500, 3_000)
 STRATEGIES: dict[str, dict[str, Any]] = {

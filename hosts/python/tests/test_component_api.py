@@ -13,16 +13,17 @@ from typing import Any
 import numpy as np
 import pytest
 import wasmtime
-from samedeal import Batcher, SamedealError, Sampler, bindings
+from samedeal import Batcher, SamedealError, Sampler
 from samedeal import recipe as recipes
 from samedeal.batch import binding as batching
 from samedeal.batch.lengths import Lengths
-from samedeal.bindings.mesh import Axis
-from samedeal.bindings.types import NamedList
 from samedeal.deal import binding as dealing
 from samedeal.engine import abi, capi, code
 from samedeal.engine import component as components
 from samedeal.engine.core import Core
+from samedeal.generated import INTERFACES
+from samedeal.generated.mesh import Axis
+from samedeal.generated.types import NamedList
 from samedeal.ledger import binding as ledgers
 from samedeal.read import binding as reads
 from samedeal.recipe import Recipe
@@ -856,7 +857,7 @@ ALL = [
 )
 def test_functions(interface: str, name: str) -> None:
     oracle = Oracle(interface)
-    function = getattr(import_module(f"samedeal.bindings.{interface}"), name.replace("-", "_"))
+    function = getattr(import_module(f"samedeal.generated.{interface}"), name.replace("-", "_"))
     values = (drawn(kind) for _, kind in oracle.functions[name].params)
     for arguments in FUNCTIONS.get(f"{interface}#{name}") or itertools.product(*values):
         wanted = plain(oracle.call(name, *arguments))
@@ -865,7 +866,7 @@ def test_functions(interface: str, name: str) -> None:
 
 def generated() -> dict[str, tuple[Any, abi.Function[Any]]]:
     """The calls of the generated modules, by the names of the exports that they call."""
-    modules = [import_module(f"samedeal.bindings.{name}") for name in bindings.INTERFACES]
+    modules = [import_module(f"samedeal.generated.{name}") for name in INTERFACES]
     held = ((module, item) for module in modules for item in vars(module).values())
     return {item.name: (module, item) for module, item in held if isinstance(item, abi.Function)}
 
@@ -900,7 +901,7 @@ def test_the_bindings_have_the_names_of_the_interface(interface: str, name: str)
 
 def test_nothing_repeats_the_interface_by_hand() -> None:
     package = Path(components.PACKAGE)
-    by_hand = [path for path in package.rglob("*.py") if path.parent.name != "bindings" and path.name != "abi.py"]
+    by_hand = [path for path in package.rglob("*.py") if path.parent.name != "generated" and path.name != "abi.py"]
     assert len(by_hand) > 30
     for path in by_hand:
         text = path.read_text(encoding="utf-8")

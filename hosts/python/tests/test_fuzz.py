@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import samedeal
 from limits import HANG
-from samedeal.bindings import sampling
+from samedeal.generated import sampling
 
 FOLDER = Path(__file__).parents[3] / "tests" / "fuzz" / "python"
 SAMPLER = "samedeal.Sampler(20, seed=1, world_size=2)"

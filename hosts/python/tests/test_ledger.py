@@ -22,7 +22,7 @@ from hostile import fails
 from limits import HANG
 from notebook import cells
 from samedeal import ContradictionError, OutOfRangeError, SamedealError, Sampler, UnknownNameError, WrongTypeError
-from samedeal.bindings.ledger import Instruction
+from samedeal.generated.ledger import Instruction
 from samedeal.ledger import Claim, FileLog, FolderLog, Ledger, MemoryLog, Replay, copy_log
 from samedeal.ledger.binding import Client
 

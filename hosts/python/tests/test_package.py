@@ -39,7 +39,7 @@ def test_version() -> None:
     assert importlib.metadata.version("samedeal") == samedeal.__version__
 
 
-@pytest.mark.parametrize("built", ["*.wasm", "bindings"])
+@pytest.mark.parametrize("built", ["*.wasm", "generated"])
 def test_without_what_a_build_makes(tmp_path: Path, built: str) -> None:
     shutil.copytree(PACKAGE, tmp_path / "samedeal", ignore=shutil.ignore_patterns(built, "__pycache__"))
     done = subprocess.run([sys.executable, "-c", "import samedeal"], cwd=tmp_path, capture_output=True, text=True)
@@ -86,7 +86,7 @@ LAYERS = (
     "engine",
     "recipe",
     "compose",
-    "bindings",
+    "generated",
     "texts",
     "topology",
     "deal",
@@ -164,7 +164,7 @@ def test_wheel_contents(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert {"samedeal/samedeal.wasm", "samedeal/py.typed", "samedeal/__init__.py"} <= set(names)
     # They are not in git either.
-    generated = {f"samedeal/bindings/{path.name}" for path in (PACKAGE / "bindings").glob("*.py")}
+    generated = {f"samedeal/generated/{path.name}" for path in (PACKAGE / "generated").glob("*.py")}
     assert len(generated) > 5
     assert generated <= set(names)
     assert wheel.name.endswith("py3-none-any.whl")

@@ -44,7 +44,7 @@ const NATIVE: &[&[&str]] = &[suites::MANIFESTS, suites::CORE, &["tests/matrix"]]
 const HOSTS: &[&str] = &["tests/matrix"];
 /// Sources of a core module and its replayers.
 pub const ENGINES: &[&[&str]] =
-    &[suites::MANIFESTS, suites::BINDINGS, build::WASM, &["tests/engines", "tests/matrix/browsers.mjs"]];
+    &[suites::MANIFESTS, suites::INTERFACE, build::WASM, &["tests/engines", "tests/matrix/browsers.mjs"]];
 
 /// All of them, in the order of the table.
 pub const CELLS: &[Cell] = &[
@@ -67,7 +67,7 @@ pub const CELLS: &[Cell] = &[
         tier: Tier::Test,
         words: &["target/debug/matrix-rust"],
         needs: &[build::TOOLS],
-        inputs: &[suites::MANIFESTS, suites::BINDINGS, suites::CORE, suites::NATIVE, HOSTS],
+        inputs: &[suites::MANIFESTS, suites::INTERFACE, suites::CORE, suites::NATIVE, HOSTS],
     },
     Cell {
         step: "matrix: Python host",
@@ -133,7 +133,7 @@ pub const CELLS: &[Cell] = &[
         needs: &[build::ENGINE_TOOLS, needs::SCALAR],
         inputs: &[
             suites::MANIFESTS,
-            suites::BINDINGS,
+            suites::INTERFACE,
             suites::CORE,
             &["crates/component", "crates/interface", "tests/engines"],
         ],

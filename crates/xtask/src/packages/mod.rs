@@ -11,7 +11,7 @@ use crate::machine;
 use crate::plan::{Outcome, Plan, Report, Step};
 use crate::progress::Progress;
 use crate::project;
-use crate::suites::{self, BINDINGS, JAVASCRIPT, MANIFESTS, PYTHON};
+use crate::suites::{self, INTERFACE, JAVASCRIPT, MANIFESTS, PYTHON};
 
 /// Where everything is that would be published.
 const DIST: &str = "target/dist";
@@ -66,7 +66,7 @@ pub fn checks() -> Vec<Step> {
         )
         .made_from(&[
             MANIFESTS,
-            BINDINGS,
+            INTERFACE,
             PYTHON,
             JAVASCRIPT,
             build::WASM,

@@ -1,6 +1,6 @@
-import type { ComponentBindings, RawBatcher } from '../bindings/types.js';
 import { fail, flag, indexText, integer, stateText, U64, u32, u53 } from '../checks.js';
 import { type Counted, counted } from '../counted.js';
+import type { ComponentBindings, RawBatcher } from '../engine/types.js';
 import type { Engine } from '../engine.js';
 import { SamedealError } from '../errors.js';
 import { BatcherMembers, type BatchPlace } from '../generated/batches.js';

@@ -1,6 +1,7 @@
 // From sequences of different length to the arrays that a model takes. The engine says where each cell comes from.
-import type { ComponentBindings } from '../bindings/types.js';
+
 import { FROM_ONE, fail, integer, oneOf, options, placed, type Range, S64, U32, U64, u32 } from '../checks.js';
+import type { ComponentBindings } from '../engine/types.js';
 import type { Engine } from '../engine.js';
 import { attached, list, numbers, words, words32 } from '../lists.js';
 import type { CollateOptions, Packed, PackOptions, Padded, PadOptions, Side, Tokens } from './types.js';

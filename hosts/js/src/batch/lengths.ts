@@ -1,9 +1,10 @@
 // Lengths of samples, where they are: only those that a plan asks for are read.
-import { release } from '../bindings/resources.js';
-import type { ComponentBindings } from '../bindings/types.js';
+
 import { fail, isRecord, placed, U32, unknownName } from '../checks.js';
 import type { NamedList } from '../components/interfaces/samedeal-deal-types.js';
 import { type Said, written } from '../document.js';
+import { release } from '../engine/resources.js';
+import type { ComponentBindings } from '../engine/types.js';
 import { isFailure } from '../errors.js';
 import { list, narrowed, shown } from '../lists.js';
 import { entriesOf } from '../order/order.js';

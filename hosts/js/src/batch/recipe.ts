@@ -1,7 +1,7 @@
-import { disposes, release, using } from '../bindings/resources.js';
-import type { ComponentBindings, RawBatcher, RawBatchRecipe, RawBatchStream } from '../bindings/types.js';
 import { fail, integer, options, stateText, U64, u32 } from '../checks.js';
 import { besideOf, fromJson, section, shownText } from '../document.js';
+import { disposes, release, using } from '../engine/resources.js';
+import type { ComponentBindings, RawBatcher, RawBatchRecipe, RawBatchStream } from '../engine/types.js';
 import { ALONE, type Recipe } from '../engine.js';
 import { isFailure, type Raw } from '../errors.js';
 import { numberIn, orderMemory, readersMemory } from '../memory.js';

@@ -1,5 +1,5 @@
-import type { Copied, RawBatcher, RawBatchStream } from '../bindings/types.js';
 import type { BatchColumns } from '../components/interfaces/samedeal-deal-batches.js';
+import type { Copied, RawBatcher, RawBatchStream } from '../engine/types.js';
 import { camelled } from '../errors.js';
 import { MetricsMembers } from '../generated/batches.js';
 import { numbers } from '../lists.js';

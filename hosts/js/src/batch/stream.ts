@@ -1,5 +1,5 @@
-import type { ComponentBindings } from '../bindings/types.js';
 import { U32 } from '../checks.js';
+import type { ComponentBindings } from '../engine/types.js';
 import type { Engine } from '../engine.js';
 import type { Raw } from '../errors.js';
 import { BatchStreamMembers } from '../generated/batches.js';

@@ -1,7 +1,7 @@
-import { using } from '../bindings/resources.js';
-import type { LightBindings, RawSampler } from '../bindings/types.js';
 import { fail, integer, options, U64, u32, u53 } from '../checks.js';
 import { besideOf, Document, fromJson, parted, section } from '../document.js';
+import { using } from '../engine/resources.js';
+import type { LightBindings, RawSampler } from '../engine/types.js';
 import { BEFORE_OTHERS, type Recipe } from '../engine.js';
 import { DEAL, LANES } from '../generated/options.js';
 import { required } from '../lists.js';

@@ -1,8 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import type { LightBindings, RawSampler } from '../bindings/types.js';
 import { fail, flag, integer, options, span, stateText, U64, u32, u53 } from '../checks.js';
 import { type Counted, counted } from '../counted.js';
+import type { LightBindings, RawSampler } from '../engine/types.js';
 import type { Engine } from '../engine.js';
 import { camelled } from '../errors.js';
 import { type Place, placeOf, SamplerMembers } from '../generated/sampling.js';

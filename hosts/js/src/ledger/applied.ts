@@ -1,5 +1,5 @@
-import type { ComponentBindings, RawLedger } from '../bindings/types.js';
 import { stateText, u53 } from '../checks.js';
+import type { ComponentBindings, RawLedger } from '../engine/types.js';
 import { ALONE, type Engine, Handle, type Recipe } from '../engine.js';
 import { type CommittedRun, committedRunOf, eventOf, type LedgerEvent } from '../generated/ledger.js';
 import type { Integer } from '../types.js';

@@ -1,7 +1,7 @@
-import { using } from '../bindings/resources.js';
-import type { ComponentBindings, LedgerBindings, RawClient, RawClientOptions } from '../bindings/types.js';
 import { cutText, fail } from '../checks.js';
 import type { Instruction as RawInstruction } from '../components/interfaces/samedeal-deal-ledger.js';
+import { using } from '../engine/resources.js';
+import type { ComponentBindings, LedgerBindings, RawClient, RawClientOptions } from '../engine/types.js';
 import { ALONE, type Engine, Handle, type Recipe } from '../engine.js';
 import { progressOf } from '../generated/ledger.js';
 import type { Integer } from '../types.js';

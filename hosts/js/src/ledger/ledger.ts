@@ -1,9 +1,9 @@
-import type { ComponentBindings, RawClient } from '../bindings/types.js';
 import { FROM_ONE, fail, knownFacts, options, span, stateText, textOf, u32, u53 } from '../checks.js';
 import type { Instruction as RawInstruction } from '../components/interfaces/samedeal-deal-ledger.js';
 import { SamplerRecipe } from '../deal/recipe.js';
 import { BaseSampler } from '../deal/sampler.js';
 import { Document } from '../document.js';
+import type { ComponentBindings, RawClient } from '../engine/types.js';
 import { type Engine, symbolDispose } from '../engine.js';
 import { placeOf } from '../json.js';
 import type { Indices, Integer, SamplerOptions } from '../types.js';

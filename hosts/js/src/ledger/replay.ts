@@ -1,5 +1,5 @@
-import type { ComponentBindings } from '../bindings/types.js';
 import { fail, options, placed, textOf, u32 } from '../checks.js';
+import type { ComponentBindings } from '../engine/types.js';
 import type { Engine } from '../engine.js';
 import type { CommittedRun, LedgerEvent } from '../generated/ledger.js';
 import { attached } from '../lists.js';

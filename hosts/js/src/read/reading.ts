@@ -1,6 +1,6 @@
-import type { ComponentBindings } from '../bindings/types.js';
 import { integer, span, stateText, U64, u32, u53 } from '../checks.js';
 import type { ReadBatch as RawBatch } from '../components/interfaces/samedeal-deal-readings.js';
+import type { ComponentBindings } from '../engine/types.js';
 import type { Engine } from '../engine.js';
 import { ReadingMembers, type ReadRound, readRoundOf } from '../generated/readings.js';
 import { gathered, numbers, ofRanks } from '../lists.js';

@@ -1,7 +1,7 @@
-import { using } from '../bindings/resources.js';
-import type { ComponentBindings, RawReading } from '../bindings/types.js';
 import { boolean, integer, oneOf, options, stateText, U64 } from '../checks.js';
 import { besideOf, Document, fromJson, parted, section, shownText } from '../document.js';
+import { using } from '../engine/resources.js';
+import type { ComponentBindings, RawReading } from '../engine/types.js';
 import type { Recipe } from '../engine.js';
 import {
   LANES,

@@ -1,5 +1,5 @@
-import type { ComponentBindings } from '../bindings/types.js';
 import { flag, integer, span, string, U64, u32 } from '../checks.js';
+import type { ComponentBindings } from '../engine/types.js';
 import type { Engine } from '../engine.js';
 import { ShardPlanMembers } from '../generated/shards.js';
 import { gathered, numbers } from '../lists.js';

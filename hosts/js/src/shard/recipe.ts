@@ -1,6 +1,6 @@
-import type { ComponentBindings, RawPlan } from '../bindings/types.js';
 import { integer, options, U32, U64 } from '../checks.js';
 import { Document, fromJson, parted, section } from '../document.js';
+import type { ComponentBindings, RawPlan } from '../engine/types.js';
 import type { Recipe } from '../engine.js';
 import { PLAN_DEAL, SHARDING } from '../generated/options.js';
 import { required } from '../lists.js';

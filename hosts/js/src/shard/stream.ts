@@ -1,7 +1,7 @@
-import type { ComponentBindings, RawChunkStream } from '../bindings/types.js';
 import { integer, options, U64, u32 } from '../checks.js';
 import { WindowIterator } from '../deal/iterator.js';
 import { Document, fromJson, section } from '../document.js';
+import type { ComponentBindings, RawChunkStream } from '../engine/types.js';
 import type { Engine, Recipe } from '../engine.js';
 import { SamedealError } from '../errors.js';
 import { CHUNKS } from '../generated/options.js';

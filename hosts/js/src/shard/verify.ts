@@ -1,5 +1,5 @@
-import type { ComponentBindings } from '../bindings/types.js';
 import { fail, placed, type Range, u32 } from '../checks.js';
+import type { ComponentBindings } from '../engine/types.js';
 import type { Engine } from '../engine.js';
 import { LONGEST, list, words32 } from '../lists.js';
 import type { Integer, Integers } from '../types.js';

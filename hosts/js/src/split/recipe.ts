@@ -1,6 +1,6 @@
-import type { ComponentBindings, RawSplit } from '../bindings/types.js';
 import { integer, options, placed, type Range, u53 } from '../checks.js';
 import { Document, fromJson } from '../document.js';
+import type { ComponentBindings, RawSplit } from '../engine/types.js';
 import type { Recipe } from '../engine.js';
 import { entriesOf, seedOf } from '../order/order.js';
 import type { SplitJson, SplitOptions } from './types.js';

@@ -1,5 +1,5 @@
-import type { ComponentBindings } from '../bindings/types.js';
 import { fail, mostFacts, named, placed, u32, u53, unknownName } from '../checks.js';
+import type { ComponentBindings } from '../engine/types.js';
 import type { Engine } from '../engine.js';
 import { SplitMembers } from '../generated/splits.js';
 import { gathered, joined, LONGEST, list, numbers, words } from '../lists.js';

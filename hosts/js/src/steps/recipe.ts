@@ -1,7 +1,7 @@
-import type { ComponentBindings, RawSchedule } from '../bindings/types.js';
 import { fail, options, placed, u32, u53 } from '../checks.js';
 import { causeOf, SAMPLES } from '../deal/recipe.js';
 import { besideOf, Document, fromJson, parted } from '../document.js';
+import type { ComponentBindings, RawSchedule } from '../engine/types.js';
 import type { Recipe } from '../engine.js';
 import { EPOCHS, SCHEDULE_DEAL } from '../generated/options.js';
 import { list } from '../lists.js';

@@ -1,6 +1,6 @@
-import type { ComponentBindings, RawSchedule } from '../bindings/types.js';
 import { integer, span, u32 } from '../checks.js';
 import { type Counted, counted } from '../counted.js';
+import type { ComponentBindings, RawSchedule } from '../engine/types.js';
 import type { Engine } from '../engine.js';
 import { ScheduleMembers, type StepPlace } from '../generated/steps.js';
 import { each, fewSamples, joined, numbers, ofRanks } from '../lists.js';

@@ -1,5 +1,5 @@
-import type { LightBindings } from '../bindings/types.js';
 import { fail, options, record, u32 } from '../checks.js';
+import type { LightBindings } from '../engine/types.js';
 import type { Engine } from '../engine.js';
 import type { Detection } from '../generated/launch.js';
 import type { Integer } from '../types.js';

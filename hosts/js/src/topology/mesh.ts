@@ -1,6 +1,6 @@
-import type { LightBindings, RawMesh } from '../bindings/types.js';
 import { FROM_ONE, fail, options, record, saved, string, u32, unknownName } from '../checks.js';
 import type { Axis } from '../components/interfaces/samedeal-deal-mesh.js';
+import type { LightBindings, RawMesh } from '../engine/types.js';
 import type { Engine, Recipe } from '../engine.js';
 import { MeshMembers } from '../generated/mesh.js';
 import type { Integer } from '../types.js';

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 from .engine import component as _component  # noqa: F401
 
 # isort: split
-from .bindings.sampling import Fate, Place, Round, ShardPlace, ShortEpochs, SourcePlace
-from .bindings.types import Spans
 from .compose.order import Order
 from .deal.batches import Batches
 from .deal.binding import orders
@@ -31,6 +29,8 @@ from .engine.errors import (
     UnknownNameError,
     WrongTypeError,
 )
+from .generated.sampling import Fate, Place, Round, ShardPlace, ShortEpochs, SourcePlace
+from .generated.types import Spans
 
 if TYPE_CHECKING:
     from . import collate
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
     from .batch.index import join_indices
     from .batch.records import Batch, Metrics
     from .batch.stream import BatchStream
-    from .bindings.batches import BatchPlace, BatchShape
-    from .bindings.launch import Detection
-    from .bindings.readings import ReadBatch, ReadRound
-    from .bindings.shards import Overlaps, ShardRuns
-    from .bindings.steps import EpochPosition, StepPlace
-    from .bindings.texts import Difference, TextKind
     from .compose.make import balance, blend, grown, order, sharded, windows
     from .engine.sources import LengthsSource
+    from .generated.batches import BatchPlace, BatchShape
+    from .generated.launch import Detection
+    from .generated.readings import ReadBatch, ReadRound
+    from .generated.shards import Overlaps, ShardRuns
+    from .generated.steps import EpochPosition, StepPlace
+    from .generated.texts import Difference, TextKind
     from .read.reading import Reading
     from .shard.plan import ShardPlan, verify_shards
     from .shard.records import Loads, LoadSummary, Steps, Verification
@@ -127,29 +127,29 @@ __all__ = [
 _LATER = {
     "LoadSummary": "shard.records",
     "Batch": "batch.records",
-    "BatchPlace": "bindings.batches",
-    "BatchShape": "bindings.batches",
+    "BatchPlace": "generated.batches",
+    "BatchShape": "generated.batches",
     "BatchStream": "batch.stream",
     "Batcher": "batch.batcher",
     "ChunkStream": "shard.stream",
-    "Detection": "bindings.launch",
-    "Difference": "bindings.texts",
-    "EpochPosition": "bindings.steps",
+    "Detection": "generated.launch",
+    "Difference": "generated.texts",
+    "EpochPosition": "generated.steps",
     "LengthsSource": "engine.sources",
     "Loads": "shard.records",
     "Mesh": "topology.mesh",
     "Metrics": "batch.records",
-    "Overlaps": "bindings.shards",
-    "ReadBatch": "bindings.readings",
-    "ReadRound": "bindings.readings",
+    "Overlaps": "generated.shards",
+    "ReadBatch": "generated.readings",
+    "ReadRound": "generated.readings",
     "Reading": "read.reading",
     "Schedule": "steps.schedule",
     "ShardPlan": "shard.plan",
-    "ShardRuns": "bindings.shards",
+    "ShardRuns": "generated.shards",
     "Split": "split.split",
-    "StepPlace": "bindings.steps",
+    "StepPlace": "generated.steps",
     "Steps": "shard.records",
-    "TextKind": "bindings.texts",
+    "TextKind": "generated.texts",
     "Verification": "shard.records",
     "balance": "compose.make",
     "blend": "compose.make",

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 import numpy as np
 
 from .batch.binding import PADDING, Collation
-from .bindings import collation
 from .engine import arguments as check
 from .engine.errors import ContradictionError, OutOfMemoryError, OutOfRangeError, WrongTypeError
 from .engine.instance import Engine
+from .generated import collation
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import recipe
-from .bindings import texts
-from .bindings.texts import Difference, TextKind
 from .engine import arguments as check
 from .engine.core import Core
 from .engine.errors import WrongTypeError
+from .generated import texts
+from .generated.texts import Difference, TextKind
 
 _MEMORY = 2**31
 """Memory limit: texts are bounded."""

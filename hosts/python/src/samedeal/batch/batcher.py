@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 from .. import recipe as recipes
-from ..bindings.batches import BatcherBase
 from ..compose.order import Order
 from ..deal.binding import orders
 from ..engine import arguments as check
 from ..engine.errors import OutOfRangeError, SamedealError
 from ..engine.instance import Engine
+from ..generated.batches import BatcherBase
 from ..recipe import Recipe
 from .binding import Plan, Where, recipe_fingerprint, recipe_text
 from .index import text_of

@@ -7,10 +7,10 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from ..bindings import batches, collation
 from ..engine.core import Core
 from ..engine.errors import ContradictionError, OutOfMemoryError
 from ..engine.instance import Resource
+from ..generated import batches, collation
 from ..recipe import Recipe
 from .lengths import Lengths
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from ..bindings import batches
 from ..engine import arguments as check
 from ..engine.core import Core
 from ..engine.errors import WrongTypeError
+from ..generated import batches
 
 
 def text_of(index: str | os.PathLike[str]) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..bindings import batches
 from ..engine.arguments import MILLION
 from ..engine.tables import table
+from ..generated import batches
 
 if TYPE_CHECKING:
     import numpy as np

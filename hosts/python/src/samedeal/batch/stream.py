@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeVar
 
 from .. import recipe as recipes
-from ..bindings.batches import BatchStreamBase
 from ..engine import arguments as check
 from ..engine import component as components
+from ..generated.batches import BatchStreamBase
 from ..recipe import Recipe
 from .binding import Stream, recipe_fingerprint, recipe_text
 from .recipe import written

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from ..bindings.sampling import SamplerBase
 from ..engine import arguments as check
 from ..engine.errors import WrongTypeError
+from ..generated.sampling import SamplerBase
 from .windows import Pass, batches_left
 
 if TYPE_CHECKING:

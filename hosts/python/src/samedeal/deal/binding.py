@@ -6,11 +6,11 @@ import functools
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..bindings import sampling, types
 from ..engine import abi
 from ..engine.core import Core
 from ..engine.errors import SamedealError
 from ..engine.instance import Resource
+from ..generated import sampling, types
 from ..recipe import Recipe
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 
 from .. import recipe as recipes
-from ..bindings.sampling import SamplerBase
 from ..compose.order import Order
 from ..engine import arguments as check
 from ..engine.instance import Engine
+from ..generated.sampling import SamplerBase
 from ..recipe import Recipe
 from . import windows
 from .batches import Batches

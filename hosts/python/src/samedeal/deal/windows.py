@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ..bindings.types import NamedList
+    from ..generated.types import NamedList
 
 WINDOW = 2**16
 """Indices that are read at a time: half a megabyte, so that what the component wrote is still in the cache."""

@@ -1,6 +1,6 @@
 """The canonical ABI: the types of the interface as data, how values enter an instance and how they leave it.
 
-The modules of `bindings`, which are generated from the WIT, are written in these words. A value of any of these types
+The modules of `generated`, which are generated from the WIT, are written in these words. A value of any of these types
 is a fixed run of numbers, texts and lists being the address and the length of what they hold. In memory the numbers lie
 as `format` says; as arguments they follow one another, if there are at most 16 of them, and else lie in memory too.
 """

@@ -27,7 +27,7 @@ COMPONENT = os.path.join(PACKAGE, "samedeal.wasm")
 _WINCH_SINCE = 45
 """The first major of wasmtime whose C API selects Winch. All golden cases were run on it, and on the majors after."""
 
-for _each in (COMPONENT, os.path.join(PACKAGE, "bindings", "__init__.py")):
+for _each in (COMPONENT, os.path.join(PACKAGE, "generated", "__init__.py")):
     if not os.path.isfile(_each):
         raise ImportError(
             f"{_each} is missing: this installation lacks what a build makes. Install a wheel of samedeal, "

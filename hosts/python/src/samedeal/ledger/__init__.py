@@ -4,7 +4,7 @@ Readers claim runs of positions from a *log* that they share, and commit the run
 committed once, even if readers die. `Replay` gives the same samples again, from the log.
 """
 
-from ..bindings.ledger import CommittedRun, Event
+from ..generated.ledger import CommittedRun, Event
 from .binding import Progress
 from .folder import FolderLog
 from .ledger import Claim, Ledger

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..bindings import ledger
 from ..engine import arguments as check
 from ..engine.core import Core
+from ..generated import ledger
 
 _MEMORY = 2**31
 """Memory limit: what is claimed takes a few bytes a run."""

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from ..bindings.ledger import Instruction
 from ..deal.sampler import Sampler
 from ..engine import arguments as check
 from ..engine import component as components
 from ..engine.errors import ContradictionError, OutOfRangeError, UnknownNameError, WrongTypeError
+from ..generated.ledger import Instruction
 from ..recipe import Recipe
 from .binding import Client, Progress
 from .log import Log, checked, seconds_left, text_of, until

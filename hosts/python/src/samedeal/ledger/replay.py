@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from ..bindings.ledger import CommittedRun, Event
 from ..deal.sampler import Sampler
 from ..engine import arguments as check
 from ..engine.errors import ContradictionError, SamedealError, WrongTypeError
 from ..engine.tables import table
+from ..generated.ledger import CommittedRun, Event
 from .binding import Machine, Progress
 from .ledger import _whole
 from .log import Log, checked, text_of

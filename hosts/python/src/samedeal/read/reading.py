@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from .. import recipe as recipes
-from ..bindings.readings import ReadBatch, ReadingBase, ReadRound, RoundRows
 from ..compose.order import Order
 from ..engine import arguments as check
 from ..engine.errors import ContradictionError, WrongTypeError
 from ..engine.instance import Engine
+from ..generated.readings import ReadBatch, ReadingBase, ReadRound, RoundRows
 from ..recipe import Recipe
 from ..shard.records import Steps
 from .binding import Read, Where

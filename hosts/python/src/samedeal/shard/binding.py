@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..bindings import shards
 from ..engine.core import Core
 from ..engine.instance import Resource
+from ..generated import shards
 from ..recipe import Recipe
 from .records import Verification
 

@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from .. import recipe as recipes
-from ..bindings.shards import PlanBase
 from ..engine import arguments as check
 from ..engine.instance import Engine
+from ..generated.shards import PlanBase
 from ..recipe import Recipe
 from . import windows
 from .binding import Plan, verify

@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from ..bindings import shards, types
 from ..engine.tables import table
+from ..generated import shards, types
 
 if TYPE_CHECKING:
     import numpy as np

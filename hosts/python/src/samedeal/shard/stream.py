@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .. import recipe as recipes
-from ..bindings.shards import ChunkStreamBase
 from ..engine import arguments as check
 from ..engine.errors import OutOfRangeError
 from ..engine.instance import Engine
+from ..generated.shards import ChunkStreamBase
 from ..recipe import Recipe
 from .binding import Place, Stream
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..bindings import splits
 from ..engine.instance import Resource
+from ..generated import splits
 from ..recipe import Recipe
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 from .. import recipe as recipes
-from ..bindings.splits import SplitBase
 from ..engine import arguments as check
 from ..engine.errors import (
     ContradictionError,
@@ -18,6 +17,7 @@ from ..engine.errors import (
     WrongTypeError,
 )
 from ..engine.instance import Engine
+from ..generated.splits import SplitBase
 from .binding import Parts
 
 if TYPE_CHECKING:

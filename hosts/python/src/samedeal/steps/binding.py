@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..bindings import steps
 from ..engine.instance import Resource
+from ..generated import steps
 from ..recipe import Recipe
 
 

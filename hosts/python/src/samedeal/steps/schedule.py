@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from .. import recipe as recipes
-from ..bindings.steps import ScheduleBase
 from ..compose import members as write
 from ..compose.order import Order
 from ..deal.binding import max_count, orders
 from ..engine import arguments as check
 from ..engine.errors import OutOfMemoryError, OutOfRangeError, WrongTypeError
 from ..engine.instance import Engine
+from ..generated.steps import ScheduleBase
 from ..recipe import Recipe
 from .binding import Steps, Where
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 from typing import NamedTuple
 
-from ..bindings import launch, mesh
 from ..engine.core import Core
 from ..engine.instance import Engine, Resource
+from ..generated import launch, mesh
 
 _MEMORY = 2**31
 """Memory limit: nothing here grows with the data."""

@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping
 from typing import SupportsIndex
 
-from ..bindings.launch import Detection
 from ..engine import arguments as check
 from ..engine.errors import WrongTypeError
+from ..generated.launch import Detection
 from .binding import detect, variables
 
 

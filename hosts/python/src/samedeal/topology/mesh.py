@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from typing import Any, SupportsIndex
 
-from ..bindings.mesh import Axis, MeshBase
 from ..engine import arguments as check
 from ..engine.errors import MissingError, OutOfRangeError, UnknownNameError, WrongTypeError
 from ..engine.instance import Engine
+from ..generated.mesh import Axis, MeshBase
 from .binding import Grid, MeshConfig
 
 _MOST_AXES = 64

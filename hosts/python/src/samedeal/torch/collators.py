@@ -12,9 +12,9 @@ import torch
 
 from .. import ContradictionError, MissingError, OutOfRangeError, WrongTypeError
 from ..batch.binding import PADDING
-from ..bindings.collation import Packed
 from ..collate import lengths_of, packed_cells, padded_cells
 from ..engine import arguments as check
+from ..generated.collation import Packed
 from .arrays import native
 from .packed import rows_in
 from .parts import INPUTS, is_sequence

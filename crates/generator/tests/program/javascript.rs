@@ -67,7 +67,7 @@ fn values_are_properties_and_arguments_are_checked() {
                 "sampling.ts",
                 "  locate(sample: Integer, batchSize: Integer): Place | null {\n\
              \x20   const rawSample = u53('sample', sample, (other) => this.locate(other, batchSize));\n\
-             \x20   const rawBatchSize = u32('batch-size', batchSize, (other) => this.locate(sample, other));\n\
+             \x20   const rawBatchSize = u32('batch_size', batchSize, (other) => this.locate(sample, other));\n\
              \x20   const found = this.call((raw) => raw.locate(rawSample, rawBatchSize));\n\
              \x20   return found === undefined ? null : placeOf(found);\n",
             ),

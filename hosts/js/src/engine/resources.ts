@@ -1,6 +1,6 @@
 import { isFailure } from '../errors.js';
 
-/** The method that frees a resource, which src/bindings/abi.ts gives it. */
+/** The method that frees a resource, which src/engine/abi.ts gives it. */
 export const disposes: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('dispose');
 
 /** Frees a resource of a component. */

@@ -116,12 +116,12 @@ impl Module<'_> {
         let raw = raw.iter().map(String::as_str);
         let bindings = ["type ComponentBindings", "type Copied", "type LightBindings"].into_iter().chain(raw);
         let mut head = format!("{MADE}\n");
-        head += &import("../bindings/types.js", &bindings.collect::<Vec<_>>());
         head += &import("../checks.js", &["flag", "indexText", "integer", "stateText", "U64", "u32", "u53"]);
         if words.contains("Raw") {
             let name = self.name;
             head += &format!("import type * as Raw from '../components/interfaces/samedeal-deal-{name}.js';\n");
         }
+        head += &import("../engine/types.js", &bindings.collect::<Vec<_>>());
         head += &import("../engine.js", &["Facade"]);
         head += &import("../lists.js", &["numbers"]);
         head += &import("../options.js", &["plain"]);

@@ -1,4 +1,4 @@
-//! A JavaScript module for each world, upon the runtime of the JavaScript host (`src/bindings/abi.ts`): what its interfaces have, as
+//! A JavaScript module for each world, upon the runtime of the JavaScript host (`src/engine/abi.ts`): what its interfaces have, as
 //! data.
 
 pub mod facades;
@@ -28,7 +28,7 @@ pub fn modules(wit: Wit<'_>) -> Result<Files, String> {
             }
         }
         files.insert(format!("{name}.js"), format!("{MADE}\nexport default {{\n{}\n}};\n", interfaces.join(",\n")));
-        let types = "import type { Interfaces } from '../bindings/abi.js';\n";
+        let types = "import type { Interfaces } from '../engine/abi.js';\n";
         files.insert(
             format!("{name}.d.ts"),
             format!("{MADE}\n{types}declare const interfaces: Interfaces;\nexport default interfaces;\n"),

@@ -1,4 +1,4 @@
-//! `bindings WHAT WIT FOLDER` writes what follows from the WIT and from the core's tables of members. A file that is as it should be is not
+//! `generator WHAT WIT FOLDER` writes what follows from the WIT and from the core's tables of members. A file that is as it should be is not
 //! written again, and a module that is no longer made is removed.
 
 mod command;
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
     let generator = GENERATORS.iter().find(|(name, _)| words.first().is_some_and(|what| what == name));
     let (Some((_, generator)), [_, wit, folder]) = (generator, &words[..]) else {
         let names = GENERATORS.map(|(name, _)| name).join("|");
-        eprintln!("usage: bindings {names} WIT FOLDER");
+        eprintln!("usage: generator {names} WIT FOLDER");
         return ExitCode::from(2);
     };
     let mut resolve = Resolve::default();

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 fn run(language: &str, wit: &Path, folder: &Path) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_bindings")).arg(language).args([wit, folder]).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_generator")).arg(language).args([wit, folder]).output().unwrap()
 }
 
 fn root() -> &'static Path {
@@ -79,7 +79,7 @@ fn outdated(host: &str, made: &BTreeMap<String, String>) -> String {
 #[test]
 fn hosts_hold_what_is_generated_now() {
     for (language, host, fewest) in [
-        ("python", "hosts/python/src/samedeal/bindings", 6),
+        ("python", "hosts/python/src/samedeal/generated", 6),
         ("typescript", "hosts/js/src/generated", 6),
         ("rust", "hosts/rust/src/generated", 11),
         ("interface", "crates/interface/src/generated", 1),

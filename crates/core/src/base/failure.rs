@@ -6,8 +6,6 @@ use alloc::{format, vec};
 use core::fmt::{self, Display};
 use core::ops::Deref;
 
-use crate::document::member::Member;
-
 /// The kinds of failure: what a program branches on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -250,14 +248,15 @@ impl Failure {
         self
     }
 
-    /// This failure, of a member that lies in an object with this path, whose members these are. A failure of anything else stays what it is.
+    /// This failure, of a member that lies in an object with this path. Without a path of its own, and if `is_member` is false, it is of
+    /// something else and stays what it is.
     #[cold]
     #[inline(never)]
-    pub(crate) fn under(mut self, path: &str, members: &[Member]) -> Self {
+    pub(crate) fn below(mut self, path: &str, is_member: bool) -> Self {
         let parts = &mut *self.0;
         parts.path = match (&*parts.path, parts.kind) {
             ("", Kind::UnknownMember) => path.into(),
-            ("", _) if !members.iter().any(|member| member.name == parts.field) => return self,
+            ("", _) if !is_member => return self,
             ("", _) => format!("{path}.{}", parts.field),
             (own, _) => format!("{path}.{own}"),
         };

@@ -3,8 +3,8 @@
 use alloc::format;
 use alloc::string::String;
 
-use crate::MAX_EXACT;
 use crate::base::failure::{Allowed, known, range};
+use crate::{Failure, MAX_EXACT};
 
 /// A member that an object may have.
 #[derive(Clone, Copy)]
@@ -114,6 +114,14 @@ pub(crate) const fn is(member: &'static str, names: &'static [&'static str]) -> 
 /// A member that has none of these names.
 pub(crate) const fn is_not(member: &'static str, names: &'static [&'static str]) -> Need {
     Need { member, names, is_one: false }
+}
+
+impl Failure {
+    /// This failure, of a member that lies in an object with this path, whose members these are. A failure of anything else stays what it is.
+    pub(crate) fn under(self, path: &str, members: &[Member]) -> Self {
+        let is_member = members.iter().any(|member| member.name == self.field);
+        self.below(path, is_member)
+    }
 }
 
 impl Member {

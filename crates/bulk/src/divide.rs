@@ -8,7 +8,7 @@ pub struct Divisor {
 }
 
 impl Divisor {
-    /// Of a number that is not 0.
+    /// A divisor for `value`, which is not 0.
     pub fn new(value: u64) -> Self {
         Self { value, inverse: u64::MAX.checked_div(value).unwrap_or_default() }
     }

@@ -13,7 +13,7 @@ use simd128::{Four, advance_all, four, join, round, round_back};
 
 /// So many positions are done together: enough that the beginnings and ends of rounds do not matter, and few enough to stay in a cache.
 const LANES: usize = 128;
-/// Rounds are done for a multiple of so many fours.
+/// A round works on a multiple of this number of vectors, each of four numbers.
 const GROUP: usize = 4;
 /// A group takes about as long as so many positions one by one.
 const FEW: usize = 3;

@@ -3,7 +3,7 @@
 use crate::wit::{Shape, Signature, Wit};
 use crate::words::pascal;
 
-/// Functions without parameters that compute something, or hand out much: they are called also in languages that have properties.
+/// Functions without parameters that compute something or return a lot: they stay methods where other such functions are properties.
 const COMPUTED: [&str; 6] = ["fingerprint", "recipe-fingerprint", "config-fingerprint", "metrics", "rest", "wanted"];
 
 /// Functions that have another name than in the WIT.

@@ -34,7 +34,7 @@ const GENERATORS: [(&str, Generator); 7] = [
     ("javascript", javascript::modules),
     // What the classes of that host have of the WIT: a module for each interface.
     ("typescript", javascript::facades::modules),
-    // The plain part of the classes of the Rust host.
+    // The methods of the Rust classes that only call the component.
     ("rust", rust::modules),
     // The types and traits that the crate behind it implements.
     ("interface", rust::interface::modules),

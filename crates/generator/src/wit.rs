@@ -13,7 +13,7 @@ pub struct Wit<'a> {
     pub package: PackageId,
 }
 
-/// The shape of a type in the end, if it is a name of another one.
+/// The shape of a type, with names of other types resolved.
 pub enum Shape<'a> {
     Plain(Type),
     List(Type),

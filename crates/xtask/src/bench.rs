@@ -67,7 +67,7 @@ struct Options {
     only: Vec<String>,
     runs: Option<String>,
     smoke: bool,
-    /// Only say which figures are of other sources.
+    /// Measure nothing; list the figures that were measured with an older version of the sources.
     stale: bool,
 }
 

@@ -124,7 +124,7 @@ export function stateText(saved: unknown): string {
   const isObject = typeof given === 'object' && given !== null && Object.hasOwn(given, 'samedeal');
   const value = isObject ? (given as { samedeal: unknown }).samedeal : given;
   if (isObject && typeof value === 'number') {
-    // Its numbers may have more than 53 bits, so that it cannot be written again.
+    // JSON.parse rounds numbers of more than 53 bits, so that the text of the state cannot be made again.
     fail('wrong-type', 'state', given, `${STATE}, as a text: JSON.parse was called with it`);
   }
   if (typeof value !== 'string') fail('wrong-type', 'state', value, STATE);

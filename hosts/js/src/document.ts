@@ -206,7 +206,7 @@ function wellFormed(text: string): string {
 
 function writtenList(field: string, value: unknown, depth: number): string {
   const elements = list(field, value);
-  // Told before it is written: each element is two characters or more.
+  // A list that is too long is refused before its text is made: each element takes two characters or more.
   if (elements.length > RECIPE_MAX / 2) {
     fail('out-of-range', 'recipe', `${elements.length} numbers in ${field}`, `up to ${RECIPE_MAX} bytes`);
   }

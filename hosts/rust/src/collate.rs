@@ -120,8 +120,8 @@ pub fn pad<T: Copy>(values: &[T], lengths: &[u32], padding: Padding<T>) -> Resul
     Ok(Padded { rows: lengths.len(), width: width as usize, values, attention_mask })
 }
 
-/// Rows of `width` cells that sequences share, one after the other, with what keeps them apart in attention: `values` are all of them end
-/// to end, `lengths` says how many are in each, and `row_ends` how many sequences there are up to the end of each row. A
+/// Packs sequences into rows of `width` cells, and gives the numbers that keep the sequences of a row apart in attention. `values` has the
+/// tokens of all sequences end to end, `lengths` the number of tokens of each, and `row_ends`, for each row, how many sequences there are up to its end. A
 /// [`Batch`](crate::Batch) has `lengths`, `row_ends` and, as its `padded_length`, the width.
 ///
 /// # Errors
@@ -146,7 +146,7 @@ pub fn pack<T: Copy>(
 /// The source of a cell of padding. Sequences are too short for a token of that number.
 const NOWHERE: u32 = u32::MAX;
 
-/// One of their own for each call, so that the memory of a large one goes.
+/// A new instance for each call, so that the memory of a large call is freed.
 fn instance(lengths: &[u32], row_ends: &[u32]) -> Result<Instance, Error> {
     let bytes = size_of_val(lengths).saturating_add(size_of_val(row_ends));
     check_room(MOST_MEMORY, "lengths", lengths.len(), bytes)?;

@@ -202,7 +202,7 @@ impl Failure {
         Self::new(FailureKind::Contradiction, field, value, allowed)
     }
 
-    /// A number that is not one of `count` things.
+    /// The failure of a number that has to be below `count`.
     pub(crate) fn not_below(field: &str, value: impl fmt::Display, count: u64) -> Self {
         let allowed = count.checked_sub(1).map_or("none, there are none".to_owned(), |last| format!("0 to {last}"));
         let most = count.checked_sub(1);

@@ -96,7 +96,7 @@ impl Draft {
         recipe.is_some_and(|recipe| recipe.contains_key(section))
     }
 
-    /// The recipe that was given, with what was set in place of what it has.
+    /// The recipe that was given. Members that were set replace its own.
     pub fn text(&self) -> Result<String, Failure> {
         let mut recipe = match &self.given {
             None => Map::new(),

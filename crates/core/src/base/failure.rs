@@ -263,6 +263,13 @@ impl Failure {
         self
     }
 
+    /// This failure, of a member that lies in an object of a list.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn in_element(self, list: &str, index: usize) -> Self {
+        self.below(&format!("{list}[{index}]"), true)
+    }
+
     /// This failure, of the member at this path of the document or the object.
     pub(crate) fn at(mut self, path: impl Into<String>) -> Self {
         self.0.path = path.into();

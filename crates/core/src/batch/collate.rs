@@ -34,7 +34,7 @@ pub struct Padded {
 /// Rows of equal width that several sequences share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packed {
-    /// For every cell, the sequence that it comes from, as in [`Padded`].
+    /// For every cell, the number of its token, as in [`Padded`].
     pub sources: Vec<u32>,
     /// For every cell, its place in its sequence; 0 where it is padding.
     pub position_ids: Vec<u32>,

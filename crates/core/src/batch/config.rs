@@ -194,7 +194,7 @@ impl BatchConfig {
         self.buckets.as_ref().map_or(Ok(()), Buckets::check)
     }
 
-    /// The name of the budget: what it limits.
+    /// The name of the member that has the budget.
     pub(super) fn limit(&self) -> &'static str {
         if matches!(self.counting, Counting::Weighted { .. }) { "max_cost" } else { "max_tokens" }
     }

@@ -279,7 +279,7 @@ impl BatchRecipe {
         self.samples.as_ref().map(|(_, order)| order)
     }
 
-    /// Failures: `lengths`, which are not there.
+    /// The lengths and the order. Failures: `lengths`, if there are none.
     pub(super) fn samples(&self) -> Result<&(Rc<Lengths>, Rc<OrderPart>), Failure> {
         self.samples.as_ref().ok_or_else(missing)
     }
@@ -296,7 +296,7 @@ impl BatchRecipe {
         recipe::fingerprint(&self.text())
     }
 
-    /// The part of the canonical text that every world has, as an object: what states hold.
+    /// The canonical text without the section `deal`, as an object. States hold this, because the world size may change.
     pub(super) fn lasting(&self) -> String {
         let [order, batch] = self.sections();
         format!("{{{order},{batch}}}")

@@ -18,7 +18,7 @@ pub enum Remainder {
 }
 
 impl Remainder {
-    /// Its name.
+    /// The name that recipes have for it, such as `pad`.
     pub fn name(&self) -> &'static str {
         name_of(self, &REMAINDERS)
     }
@@ -40,7 +40,7 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// Its name.
+    /// The name that recipes have for it, such as `pad`.
     pub fn name(&self) -> &'static str {
         name_of(self, &LAYOUTS)
     }

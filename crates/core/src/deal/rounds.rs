@@ -54,7 +54,7 @@ impl Sampler {
         let lanes = u64::from(sharding.lanes);
         // This rank's number for the first of its positions that is not below a position.
         let index = |position: u64| position.saturating_sub(first).div_ceil(stride).min(self.num_samples());
-        // Both ends are at most one round above the last position.
+        // The round begins and ends at most one round above the last position, so that these products cannot overflow.
         let number = self.deal.consumed() / sharding.round() + number;
         let (start, end) = (index(number * sharding.round()), index((number + 1) * sharding.round()));
         let real = index(self.config.samples).clamp(start, end);

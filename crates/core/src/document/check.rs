@@ -212,7 +212,7 @@ mod tests {
         let deal = "\"unit\":0,\"layout\":\"x\",\"remainder\":\"y\",\"world_size\":0";
         assert!(told("", deal).starts_with("deal.world_size is 0"));
         assert!(told("", &deal.replace("\"world_size\":0", "\"world_size\":1")).starts_with("deal.remainder is \"y\""));
-        // Where it belongs comes before its range, and the sections of a recipe one after the other.
+        // A member that does not belong is told before one out of range, and an earlier section before a later one.
         let order = ",\"shuffle_window\":0,\"lanes\":0";
         assert_eq!(
             told(order, deal),

@@ -180,7 +180,7 @@ impl<'a> Fields<'a> {
         self.flag(field).unwrap_or(matches!(self.default(field), Default::Flag(true)))
     }
 
-    /// The value of a name, which was checked; without a name, the value of the first one.
+    /// The value that `known` has for the name in `field`, which was checked to be one of them. Without the field, the first value.
     pub(crate) fn named<T: Copy>(&self, field: &str, known: &[(&'static str, T)]) -> T {
         let name = self.text(field);
         let found = known.iter().find(|(own, _)| name == Some(own));

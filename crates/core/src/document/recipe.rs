@@ -47,7 +47,7 @@ fn fields<'a>(text: &'a str, sections: &'static [Member], lists: &[List]) -> Res
     Ok(fields)
 }
 
-/// A document of these sections, as `made` has it. Failures: as `fields`, and those of `made`, with the path of the member.
+/// Reads a document of these sections, and lets `made` make a value of its fields. Failures: as `fields`, and those of `made`, with the path of the member.
 pub(crate) fn read<'a, T>(
     text: &'a str,
     sections: &'static [Member],

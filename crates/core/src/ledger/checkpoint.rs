@@ -60,8 +60,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Whether entries of this log may come to a checkpoint. Its runs lie one behind the other, and with what is committed they
-    /// are all positions up to the next one.
+    /// Whether a log that begins as this one can lead to a checkpoint: the runs of the checkpoint do not overlap, and together with the
+    /// committed positions they are all positions below `next`.
     fn allows(&self, checkpoint: &Checkpoint) -> bool {
         let Checkpoint { number, next, committed, free, held, .. } = checkpoint;
         if *number == 0 || !(self.first..=self.end).contains(next) || free.len() + held.len() > MAX_RUNS {

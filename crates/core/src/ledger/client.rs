@@ -85,11 +85,11 @@ impl Instruction {
 pub struct ClaimedRun {
     /// The number of its entry in the log.
     pub claim: u64,
-    /// The first position that was not committed when it was given out.
+    /// The first position of the claim that was not committed when the client gave out the claim.
     pub start: u64,
     /// How many positions there are from there on, without those that this client gave back.
     pub count: u32,
-    /// How many of these the commits that are over have committed.
+    /// How many of these positions were committed, by commits that have ended.
     pub committed: u32,
     /// Whether what is not committed was taken away: after a silence, or by another life of the reader.
     pub is_lost: bool,

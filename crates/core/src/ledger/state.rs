@@ -70,7 +70,7 @@ impl<'a> LedgerState<'a> {
     }
 }
 
-/// Whether two values are the same, one from a text and one that is here; and why they should be. Failures: `field`.
+/// Fails unless `of`, which another first entry has, is `here`. The message ends with `why`. Failures: `field`.
 fn same<T: PartialEq + Display>(field: &'static str, of: T, here: T, why: &str) -> Result<(), Failure> {
     if of == here {
         return Ok(());

@@ -258,7 +258,8 @@ pub(crate) trait Composed {
     /// beyond the last epoch that can be used. Failures: `out-of-memory`.
     fn occurrence(&self, sample: u64, number: u64) -> Result<Option<(u64, u64)>, Failure>;
 
-    /// Its members, but the name, as the canonical text has them: each with a comma before it. `seed` is that of the seed, or empty.
+    /// The members of the order without `name`, as in the canonical text, each with a comma before it. `seed` is the text of the member `seed`, or
+    /// empty.
     fn members(&self, seed: &str) -> String;
 
     /// The blend, if it is one.

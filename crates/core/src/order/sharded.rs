@@ -75,7 +75,7 @@ impl Row {
         Ok(Self { order, places, laid: Shards::new(&sizes)? })
     }
 
-    /// Where in the row something begins.
+    /// The place in the row where `item` begins.
     fn start(&self, item: u32) -> u64 {
         self.laid.start(self.places[item as usize])
     }

@@ -309,7 +309,7 @@ impl SampleReader {
         let torn = (self.plain - self.start).div_ceil(self.torn_round);
         let nth = at - self.plain;
         let Some(round) = round(recipe) else { return torn + nth / STORED_ROWS };
-        // Positions of a sampler that has `consumed` behind it; its rounds are counted from that of its first position.
+        // From `plain` on, samples come from a sampler that begins at position `consumed`. Its rounds are counted from that of this position.
         let consumed = self.left.consumed + self.plain * self.readers;
         let position = consumed + self.reader + nth * self.readers;
         torn + position / round - consumed / round

@@ -53,21 +53,25 @@ impl Split {
             grow("parts", 2 * text.len() + 64 * objects.len(), &mut Vec::<u8>::new())?;
             let mut names = BTreeSet::new();
             for (index, part) in objects.iter().enumerate() {
-                let path = |member| format!("split.parts[{index}].{member}");
                 let name = part.text("name").unwrap_or_default();
                 if !names.insert(name) {
-                    return Err(Failure::contradiction("name", name, "each name once").at(path("name")));
+                    return Err(Failure::contradiction("name", name, "each name once").in_element("split.parts", index));
                 }
                 if let (Some(weight), true) = (part.count("weight"), part.has("size")) {
-                    return Err(Failure::contradiction("weight", weight, "a weight or a size").at(path("weight")));
+                    return Err(
+                        Failure::contradiction("weight", weight, "a weight or a size").in_element("split.parts", index)
+                    );
                 }
                 let Some(share) = part.count(own) else {
                     return Err(match part.count(other) {
                         Some(value) if !by_size => {
-                            Failure::contradiction(other, value, "weights, as the first part has one").at(path(other))
+                            Failure::contradiction(other, value, "weights, as the first part has one")
+                                .in_element("split.parts", index)
                         }
-                        _ if by_size => Failure::missing("size", "the number of samples of each part").at(path("size")),
-                        _ => Failure::missing("weight", "the weight, or the size, of each part").at(path("weight")),
+                        _ if by_size => Failure::missing("size", "the number of samples of each part")
+                            .in_element("split.parts", index),
+                        _ => Failure::missing("weight", "the weight, or the size, of each part")
+                            .in_element("split.parts", index),
                     });
                 };
                 shares.push((name.to_string(), share));

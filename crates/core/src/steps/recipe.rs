@@ -115,7 +115,7 @@ fn stages(steps: &Fields) -> Result<Vec<Stage>, Failure> {
         let last = stages[stages.len() - 1];
         if from <= last.from {
             let allowed = range(last.from + 1, MAX_EXACT).and(", after the stage before");
-            return Err(Failure::out_of_range("from", from, allowed).at(format!("steps.stages[{index}].from")));
+            return Err(Failure::out_of_range("from", from, allowed).in_element("steps.stages", index));
         }
         let before = (from - last.from).saturating_mul(last.batch_size.into()).saturating_add(last.before);
         stages.push(Stage { from, batch_size: object.short("batch_size"), before });

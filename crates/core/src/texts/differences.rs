@@ -176,7 +176,7 @@ impl Members {
 
     /// Adds a value. None if there is no memory.
     fn push(&mut self, path: &str, value: &str) -> Option<()> {
-        // A string is there four times while it is written anew.
+        // Compacting a string may need four times its size: there has to be memory for that.
         let has_room = grow(self.field, path.len() + 4 * value.len(), &mut Vec::<u8>::new());
         self.failed = has_room.and_then(|()| grow(self.field, 1, &mut self.all)).err();
         self.failed.is_none().then(|| self.all.push((path.into(), compact(value))))

@@ -65,7 +65,7 @@ pub fn recipe_after(state: &str, sections: &str) -> Result<String, Failure> {
     Ok(format!("{{{own}{comma}{other}}}"))
 }
 
-/// That a member is of another type. `text` begins with its value.
+/// The failure of a member with a value of a wrong type, with which `text` begins.
 fn mistyped(field: &'static str, text: &str, allowed: &'static str) -> Failure {
     let value = text.trim_start();
     Failure::wrong_type(field, &value[..value.find([',', '}']).unwrap_or(value.len())], allowed)

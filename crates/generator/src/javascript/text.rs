@@ -64,7 +64,7 @@ impl<'a> Text<'a> {
         text.replace("*/", "*\\/")
     }
 
-    /// Code in backticks: words with `-` or `_` between them that name something, and paths to functions.
+    /// Code in backticks in the names of JavaScript: words that `-` or `_` joins, and paths to functions.
     fn code(&self, code: &str) -> String {
         if code.contains('=') {
             return code.to_owned();

@@ -207,7 +207,7 @@ impl Module<'_> {
         let (indent, between) = if is_free { (0, "\n") } else { (4, "") };
         let space = " ".repeat(indent);
         let head = spread(&format!("{space}def {name}("), &parameters, &format!(") -> {returned}:\n"));
-        // The facade has the whole text.
+        // Only the summary is here: the class that users see has the whole text.
         let docs = match self.is_plain(signature) {
             true => self.known.summary(self.text_of(signature), indent + 4),
             false => self.known.docstring(self.text_of(signature), &[], indent + 4),

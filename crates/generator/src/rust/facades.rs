@@ -6,7 +6,7 @@ pub struct Facade {
     /// Its name, and the module of the crate that has it.
     pub class: &'static str,
     pub module: &'static str,
-    /// Whether it never changes: then what is known of it is asked once.
+    /// Whether the object never changes: then the class reads its values once and keeps them.
     pub is_constant: bool,
     /// Whether its `Debug` is written by hand.
     pub has_debug: bool,
@@ -133,7 +133,7 @@ pub struct Builder {
     pub order: &'static [&'static str],
     /// Members that have a method by hand, or none.
     pub by_hand: &'static [&'static str],
-    /// Other members that the members of a section belong with.
+    /// Pairs of a section and the value of an option that its members need: the documentation says "Only with ...".
     pub only: &'static [(&'static str, &'static str)],
     /// A type parameter.
     pub generic: &'static str,

@@ -218,7 +218,7 @@ impl<'a> Rust<'a> {
         self.docs.method(signature, place, fails)
     }
 
-    /// The structures of all records that users get, with what makes them of those of the component.
+    /// The structures of all records that users get, each with its `From` the type of the component.
     fn records(&self) -> Result<String, String> {
         let mut text = String::new();
         for (_, id) in self.wit.interfaces().flat_map(|(_, id)| self.wit.types(id)) {
@@ -328,7 +328,7 @@ fn debug(class: &str, known: &[&Signature<'_>]) -> String {
     )
 }
 
-/// Whether the value of a function is asked once.
+/// Whether the generated class reads the value of a function once and keeps it.
 fn is_known(facade: &Facade, signature: &Signature<'_>) -> bool {
     facade.is_constant
         && is_value(signature)

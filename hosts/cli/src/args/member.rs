@@ -27,7 +27,7 @@ pub enum Kind {
     /// A whole number of 64 bits, which may be given several times.
     Longs(&'static str),
     Integer,
-    /// Nothing: it stands for this.
+    /// An option without a value: it sets the member to this.
     Flag(bool),
     /// One of these names, each with what it says.
     Name(&'static [(&'static str, &'static str)]),

@@ -74,8 +74,8 @@ pub struct ScheduleArgs {
     order: Given<Order>,
     #[command(flatten)]
     deal: Given<StepsDeal>,
-    /// Take all of this from a recipe that a library or this command wrote. An option beside it replaces what the recipe says of the same. - is
-    /// standard input. Name the files too if the recipe has a hash of their sizes
+    /// Take the schedule from a recipe that a library or this command wrote. Options that are given too replace those of the recipe. - is standard
+    /// input. Name the files too if the recipe has a hash of their sizes
     #[arg(long, value_name = "FILE")]
     recipe: Option<PathBuf>,
     /// Continue from a state that a library or --state wrote. FILE is the state, a checkpoint that `samedeal explain` can read, or - for

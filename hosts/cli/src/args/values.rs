@@ -73,7 +73,7 @@ impl Numbers {
         Self { first: self.first - first, last: self.last - first, ..self }
     }
 
-    /// The inverse.
+    /// The inverse of `minus`: adds `first` to the numbers.
     pub const fn plus(self, first: u64) -> Self {
         Self { first: self.first.saturating_add(first), last: self.last.saturating_add(first), ..self }
     }

@@ -172,7 +172,7 @@ struct Epoch {
     seen: u64,
     /// How many the batches must hold.
     to_be_held: u64,
-    /// How many readers have so many samples, how many ranks have, and how many ranks have so many batches.
+    /// Number of readers, by their number of samples. The next two are numbers of ranks, by their samples and by their batches.
     shares: BTreeMap<u64, u64>,
     of_ranks: BTreeMap<u64, u64>,
     steps: BTreeMap<u64, u64>,
@@ -303,7 +303,7 @@ impl Epoch {
         let in_batches = said(readers.drop_last && self.padding > 0, in_batches);
         let names = if self.consumed > 0 { ["sample left", "samples left"] } else { ["sample", "samples"] };
         let ranks = ["rank", "ranks"];
-        // Readers that go on within a turn differ by a batch, but ranks do not.
+        // Ranks are compared: after a resume within a turn (one batch of each worker), the workers of a rank may differ by a batch.
         let (shares, who) = match (readers.sampler(), readers.workers) {
             (Some(_), Some(_)) => (&self.shares, ["worker", "workers"]),
             (Some(_), None) => (&self.shares, ranks),

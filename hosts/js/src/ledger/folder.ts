@@ -86,7 +86,7 @@ export class FolderLog implements Log {
         await file.close();
       }
       const isRefused = await link(temporary, join(this.path, nameOf(which))).catch(unless('EEXIST'));
-      // A server of files may have lost its answer, and refused the second request.
+      // A network file system may make the link, lose the answer and refuse the second request. Two links say that this one was made.
       if (isRefused && (await stat(temporary)).nlink < 2) return false;
     } finally {
       await rm(temporary, { force: true });

@@ -261,7 +261,7 @@ def _exceptions(dataset: ShardedDataset, workers: int) -> tuple[NDArray[np.int64
     sampler = dataset.sampler(0, workers)
     total, dealt = dataset.shards.samples, sampler.num_positions
     again = [sampler.sample_at(position) for position in range(total, dealt)]
-    # To one reader every position is dealt.
+    # The order alone is used: one reader gets all positions, also those that this deal drops.
     order = json.loads(sampler.recipe)["order"]
     # The stored order has no shards.
     lists = None if sampler.sizes is None else {"sizes": sampler.sizes}

@@ -151,7 +151,7 @@ def test_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:
         (WrongTypeError, "seed", {"seed": 0.5}),
         (WrongTypeError, "shuffle", {"shuffle": "no"}),
         (ContradictionError, "order", {"order": "feistel", "shuffle": False}),
-        (SamedealError, "order", {"order": "tensorflow"}),
+        (SamedealError, "name", {"order": "tensorflow"}),
     ],
 )
 def test_samplers_that_cannot_be(error: type[SamedealError], field: str, options: dict[str, Any]) -> None:

@@ -99,7 +99,7 @@ macro_rules! metrics {
     };
 }
 metrics! {
-    /// Steps of every rank.
+    /// Number of steps, which is the same on every rank.
     steps: "steps",
     /// Items in batches, repetitions included.
     items: "items",

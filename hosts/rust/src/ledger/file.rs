@@ -23,7 +23,7 @@ const SEARCHED: u64 = 1 << 16;
 pub struct FileLog {
     path: PathBuf,
     file: File,
-    /// How many entries come before `offset`, so that a read costs what is new.
+    /// How many entries end before byte `offset`. A read begins there, so that it reads only new entries.
     number: u64,
     offset: u64,
     /// The number of a checkpoint, and where it begins: to go on there without a look at what is before it.
@@ -69,7 +69,7 @@ impl FileLog {
         if same { Ok(()) } else { Err(replaced()) }
     }
 
-    /// Goes to an entry, as far as there are some, and reads up to `most` from there on. The file is locked.
+    /// Skips to entry `from`, or to the end of a shorter log, and reads up to `most` entries from there on. The file is locked.
     fn scan(&mut self, from: u64, most: usize) -> io::Result<Vec<String>> {
         if from < self.number {
             (self.number, self.offset) = (0, 0);

@@ -161,7 +161,7 @@ pub struct Samples<R> {
 }
 
 impl<R: BufRead> Samples<R> {
-    /// Whose samples these are.
+    /// The replay that these samples come from.
     pub fn replay(&self) -> &Replay<R> {
         &self.replay
     }

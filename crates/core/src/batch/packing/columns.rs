@@ -1,6 +1,6 @@
 //! Column generation (Gilmore and Gomory 1961): how often each pattern would be used if bins could be divided, found by a
-//! simplex over the patterns, which asks a knapsack for the next one. Numbers are integers, of which `ONE` is 1; that they
-//! are rounded costs bins at worst, and nothing of what is certain.
+//! simplex over the patterns, which asks a knapsack for the next one. Numbers have a fixed point: `ONE` is 1.
+//! Rounding can cost some bins, but packings and lower bounds stay valid.
 
 use alloc::vec::Vec;
 
@@ -172,8 +172,8 @@ pub(super) fn pack(
     Ok((best, bound))
 }
 
-/// How many bins there are at least if so many items are worth so much and no bin is worth more than `value`: true of
-/// whatever they are worth. Also in parts of a bin, rounded down.
+/// A lower bound on the number of bins. `items` are pairs of a count and a worth; the items of one bin are not worth more than `value`
+/// together. The bound holds whatever the worths are. Returns whole bins, and 2^-20ths of a bin, rounded down.
 fn lower_bound(items: impl Iterator<Item = (u64, i64)>, value: u64) -> (u64, u128) {
     if value == 0 || value == u64::MAX {
         return (0, 0);
@@ -467,7 +467,7 @@ fn small(value: i128) -> Option<i64> {
     i64::try_from(value).ok()
 }
 
-/// Below 2^87, so that two of them and more can be added.
+/// The product of two numbers with a fixed point. It is below 2^87, so that several can be added without an overflow.
 fn times_fixed(a: i64, b: i64) -> i128 {
     (i128::from(a) * i128::from(b) + i128::from(ONE / 2)) >> BITS
 }

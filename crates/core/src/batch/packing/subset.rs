@@ -27,7 +27,7 @@ pub(super) struct Subset {
 }
 
 impl Subset {
-    /// For classes of at least 1 and at most the capacity. Failures: `out-of-memory`.
+    /// Room for classes whose sizes are from 1 to `capacity`. Failures: `out-of-memory`.
     pub(super) fn new(classes: &[Class], capacity: u64) -> Result<Self, Failure> {
         let unit = capacity.div_ceil(MOST).max(1);
         let capacity = (capacity / unit) as usize;

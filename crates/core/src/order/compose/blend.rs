@@ -172,7 +172,7 @@ impl Sources for Blend {
         if self.is_shared() {
             return None;
         }
-        // The last one that begins at or before it: empty ones before it begin there too.
+        // The last source that begins at or before the sample: empty sources in front of that one begin at the same index.
         let source = self.sources.partition_point(|source| source.offset <= sample).checked_sub(1)?;
         Some((source as u32, sample - self.sources[source].offset))
     }

@@ -203,11 +203,10 @@ impl Text<'_, '_> {
         let objects = self.fields.objects("ranges");
         let mut ranges: Vec<Skipped> = collect("ranges", objects.len(), [])?;
         for (index, object) in objects.iter().enumerate() {
-            let path = |member| format!("ranges[{index}].{member}");
             let [epoch, start, count] = ["epoch", "start", "count"].map(|field| object.number(field));
             let length = of.length(epoch)?;
             if start > length {
-                return Err(Failure::out_of_range("start", start, range(0, length)).at(path("start")));
+                return Err(Failure::out_of_range("start", start, range(0, length)).in_element("ranges", index));
             }
             if count > length - start {
                 return Err(Failure::out_of_range(
@@ -215,7 +214,7 @@ impl Text<'_, '_> {
                     count,
                     range(0, length - start).and(format_args!(" from {start}")),
                 )
-                .at(path("count")));
+                .in_element("ranges", index));
             }
             if let Some(last) = ranges.last()
                 && (epoch, start) < (last.epoch, last.start + last.count)
@@ -238,7 +237,6 @@ impl Text<'_, '_> {
         let objects = self.fields.objects("growth");
         let mut growth: Vec<Growth> = collect("growth", objects.len(), [])?;
         for (index, object) in objects.iter().enumerate() {
-            let path = |member| format!("growth[{index}].{member}");
             let [epoch, consumed, more] = ["epoch", "consumed", "samples"].map(|field| object.number(field));
             let (before, least) = match growth.last() {
                 Some(last) if last.epoch == epoch => (last.samples, last.consumed + 1),
@@ -253,7 +251,9 @@ impl Text<'_, '_> {
                 None => (samples, 0),
             };
             if consumed < least || consumed > before {
-                return Err(Failure::out_of_range("consumed", consumed, range(least, before)).at(path("consumed")));
+                return Err(
+                    Failure::out_of_range("consumed", consumed, range(least, before)).in_element("growth", index)
+                );
             }
             if more <= before {
                 return Err(Failure::out_of_range(
@@ -261,7 +261,7 @@ impl Text<'_, '_> {
                     more,
                     range(before + 1, MAX_EXACT).and(" after a growth"),
                 )
-                .at(path("samples")));
+                .in_element("growth", index));
             }
             growth.push(Growth { epoch, consumed, samples: more });
         }
@@ -334,19 +334,18 @@ impl Text<'_, '_> {
         blend.stages = collect("stages", stages.len() + 1, [])?;
         blend.push_stage(0, core::mem::take(&mut weights), is_exact)?;
         for (index, object) in stages.iter().enumerate() {
-            let path = |member| format!("stages[{index}].{member}");
             let from = object.number("from");
             let least = blend.stages.last().map_or(0, |stage| stage.from) + 1;
             if from < least {
-                return Err(Failure::out_of_range("from", from, range(least, MAX_EXACT)).at(path("from")));
+                return Err(Failure::out_of_range("from", from, range(least, MAX_EXACT)).in_element("stages", index));
             }
-            blend.check_runs("from", from).map_err(|failure| failure.at(path("from")))?;
+            blend.check_runs("from", from).map_err(|failure| failure.in_element("stages", index))?;
             let given = object.all("weights");
             let weights = collect("weights", given.len(), given.iter().copied())?;
             if weights.len() != count {
                 let value = format!("{} numbers", weights.len());
                 return Err(Failure::contradiction("weights", value, only(count).and(" numbers, one for each source"))
-                    .at(path("weights")));
+                    .in_element("stages", index));
             }
             self.check_weights(&weights, &blend, is_exact, Some(index))?;
             blend.push_stage(from, weights, is_exact)?;
@@ -364,16 +363,16 @@ impl Text<'_, '_> {
         let (mut sources, mut weights) =
             (collect("sources", objects.len(), [])?, collect("sources", objects.len(), [])?);
         for (number, object) in objects.iter().enumerate() {
-            let path = |member| format!("sources[{number}].{member}");
             let name = object.text("name").unwrap_or_default();
             if name.contains('/') {
-                return Err(Failure::out_of_range("name", name, "names without a slash").at(path("name")));
+                return Err(Failure::out_of_range("name", name, "names without a slash").in_element("sources", number));
             }
             if first_of(&names, name).is_some_and(|first| first < number) {
-                return Err(Failure::contradiction("name", format!("{name} twice"), "each name once").at(path("name")));
+                return Err(Failure::contradiction("name", format!("{name} twice"), "each name once")
+                    .in_element("sources", number));
             }
             let below = format!("sources/{name}");
-            let within = |failure| within(&path("order"), &below, failure);
+            let within = |failure| within(&format!("sources[{number}].order"), &below, failure);
             let mut words = Words::new(&format!("blend source {name}"), self.seed, 0, 0);
             let seed = (u64::from(words.next()) | u64::from(words.next()) << 32) as i64;
             let own = lists.partition_point(|own| own.0 < name)..lists.partition_point(|own| own.0 <= name);
@@ -382,11 +381,11 @@ impl Text<'_, '_> {
             let part = match (object.given_section("order"), object.count("samples")) {
                 (Some(_), Some(samples)) => {
                     return Err(Failure::contradiction("samples", samples, "none for a source that has an order")
-                        .at(path("samples")));
+                        .in_element("sources", number));
                 }
                 (None, None) => {
                     return Err(Failure::missing("samples", "the number of samples in each source, or its order")
-                        .at(path("samples")));
+                        .in_element("sources", number));
                 }
                 (Some(order), None) => OrderPart::nested(order, &lists, Some(seed)).map_err(within)?,
                 (None, Some(samples)) => {
@@ -397,10 +396,14 @@ impl Text<'_, '_> {
             if part.has_table() {
                 let allowed =
                     "an order with random access: one with a table costs as much as all samples for every pass";
-                return Err(Failure::contradiction("name", part.id.name(), allowed).at(path("order.name")));
+                return Err(Failure::contradiction("name", part.id.name(), allowed)
+                    .at("order.name")
+                    .in_element("sources", number));
             }
             if let Some(allowed) = part.no_source() {
-                return Err(Failure::contradiction("name", part.id.name(), allowed).at(path("order.name")));
+                return Err(Failure::contradiction("name", part.id.name(), allowed)
+                    .at("order.name")
+                    .in_element("sources", number));
             }
             weights.push(object.number("weight"));
             sources.push(Source { name: name.to_string(), part: Rc::new(part), offset: 0, lanes: 0 });

@@ -220,7 +220,7 @@ impl Tree {
     pub(super) fn bound(&self, source: u32) -> u64 {
         let own = u128::from(self.weights[source as usize]);
         let (mut bound, mut above) = (0, self.above[source as usize]);
-        // That of the child of the node above.
+        // The weight of the child that the loop comes from; at first that of the source itself.
         let mut weight = own;
         while let Some(Above { node, .. }) = above {
             bound += (500_000 * own).div_ceil(weight) as u64;

@@ -66,7 +66,7 @@ pub struct PlaceInBatches {
     rank: u32,
     /// How many ranks there are, or were.
     world_size: u32,
-    /// Of the batch.
+    /// Number of the row in the batch.
     row: u32,
     index_in_row: u32,
     /// The first token of the sample that the place has.
@@ -164,7 +164,7 @@ impl Parts {
             _ => false,
         };
         let without = if is_passed { Status::Seen } else { Status::Dropped };
-        // That of the first place that is no repetition.
+        // The sample has the status of its first place that is not padding.
         let real = places.iter().find(|place| place.status != Status::Padding);
         let status = real.or(places.first()).map_or(without, |place| place.status);
         Ok(LocatedIn::new(self.planned().epoch(), sample, status, Some(places), dataset))

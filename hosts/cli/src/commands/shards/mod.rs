@@ -75,7 +75,7 @@ fn show(planned: &Planned, args: &ShardsArgs, checked: Option<&check::Answer>, f
         checked.print(planned, format)?;
         return below.map_or(Ok(()), print);
     }
-    // Before anything is printed, since it can be refused.
+    // The totals are computed before anything is printed, because this can fail.
     let totals = Totals::new(planned, args)?;
     let below = match format {
         Format::Table => Some(totals.lines(&planned.plan)?.join("\n")),
@@ -108,7 +108,7 @@ impl Planned {
         let mut left_out = Vec::new();
         let dataset = Dataset::of(&args.paths, |Unreadable { path, named, why }| {
             let is_parquet = path.extension().is_some_and(|it| it == "parquet");
-            // What does not even call itself Parquet was named by mistake: left out, it would be missed by nobody.
+            // A file whose name does not end in .parquet was probably named by mistake. It is not skipped: nobody would notice the mistake.
             match (args.skip_unreadable && is_parquet, named) {
                 (true, _) => {
                     left_out.push((path.clone(), why));

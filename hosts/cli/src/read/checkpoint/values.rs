@@ -73,7 +73,7 @@ impl Node<'_> {
 pub struct Values<'a> {
     nodes: Vec<Node<'a>>,
     pub roots: Vec<Id>,
-    /// How many more there may be.
+    /// How many more values may be added before the file is refused.
     left: usize,
 }
 

@@ -30,7 +30,7 @@ impl Collected {
         self.parts.as_ref().map_or(self.lengths.len(), Parts::len)
     }
 
-    /// Whether what is written in a text is more than a number.
+    /// Whether values are texts (a key, or a text whose length counts) and not numbers.
     pub fn is_text(&self) -> bool {
         self.parts.as_ref().map_or(self.asked.is_some(), Parts::is_of_keys)
     }

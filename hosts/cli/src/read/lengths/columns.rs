@@ -70,7 +70,7 @@ fn shown(schema: &SchemaDescriptor, column: &ColumnDescriptor) -> String {
     path[..end].join(".")
 }
 
-/// Which part of a path is the first that repeats, and the level of what it repeats.
+/// The place in `path` of the first field that repeats, and the definition level of its elements.
 fn first_list(root: &Type, path: &[String]) -> Option<(usize, i16)> {
     let (mut node, mut level) = (root, 0);
     for (place, name) in path.iter().enumerate() {

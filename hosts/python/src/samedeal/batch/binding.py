@@ -60,7 +60,7 @@ class Plan(Resource, batches.Batcher):
         count = None if lengths is None else lengths.samples
         self.recipe, self.lengths = batches.BatchRecipe(core, recipe.text, count, recipe.lists), lengths
         if lengths is not None:
-            # Also of no samples at all.
+            # The list of samples that are wanted may be empty.
             self.recipe.supply(lengths.at(self.recipe.wanted()))
         super().__init__(core, self.recipe, where.epoch)
         self.progress: Callable[[int, int], object] | None = None

@@ -43,7 +43,7 @@ class Lengths:
             OutOfRangeError: It can be read only once, and one of them is outside its range.
         """
         if hasattr(given, "take") and hasattr(given, "chunks"):
-            # Not `__array__` of a chunked array of Arrow: it copies all of them.
+            # `take` of a chunked array of Arrow is used, because its `__array__` copies all lengths.
             return cls(given, len(given), _Taken(given))
         if (column := _arrow_column(given)) is not None:
             return cls(given, len(given), column)

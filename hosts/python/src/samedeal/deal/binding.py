@@ -137,7 +137,7 @@ class Deal(Resource, sampling.Sampler):
         has_large = self._samples > _CACHED
 
         def lift(core: Core, pointer: int) -> KeptEpochs | SamedealError:
-            # Without copies, which would take longer than the samples.
+            # The arrays are read without a copy, which would take longer than computing the samples.
             tag, lengths_at, epochs, at, count = core.unpack(_EPOCHS, pointer)
             if tag:
                 return _refused(core, pointer)

@@ -78,7 +78,7 @@ class Core:
         try:
             self._store, self._instance = compiled.instantiate(memory_limit)
         except capi.EngineError as error:
-            # Every import is there, so what remains is address space.
+            # All imports are given, so that only a lack of address space can be the cause.
             reason = str(error).partition("\n")[0]
             space = "no address space (`ulimit -v`) is left, of which each reserves"
             allowed = f"fewer objects at a time: {space} {compiled.reserved >> 20} MiB ({reason})"

@@ -175,7 +175,7 @@ class FileLog:
         known = self._known
         if faster or known.entries != number:
             if faster and before.entries == number:
-                # Whoever asks for it reads it again.
+                # The entry that was just read is forgotten: the caller asks for it next.
                 self._known = before
             return False
         self._cut(descriptor)

@@ -245,7 +245,7 @@ def _sizes(group: pq.RowGroupMetaData, columns: list[str]) -> tuple[int, int]:
         size = min(column.total_uncompressed_size, MOST_TIMES * packed)
         stored += size
         if column.physical_type == "BYTE_ARRAY" and column.has_dictionary_page:
-            # A text of the dictionary, which can be in each row.
+            # The compressed size of the dictionary: one text may be nearly all of it, and any row may have that text.
             texts = max(0, column.data_page_offset - (column.dictionary_page_offset or 0))
             longest += min(size, 4 * size * texts // packed)
     return stored, longest

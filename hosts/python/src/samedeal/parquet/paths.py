@@ -70,7 +70,7 @@ class Store:
         if info["type"] != "directory":
             yield own.unstrip_protocol(info["name"])
             return
-        # Its own walk leaves out what cannot be listed.
+        # `walk` of fsspec skips folders that cannot be listed, and says nothing.
         root = own._strip_protocol(path).rstrip("/") + "/"
         below: list[str] = []
         waiting = [""]

@@ -29,7 +29,7 @@ def readable(kind: pa.DataType) -> pa.DataType:
     if types.is_binary_view(kind):
         return pa.binary()
     if types.is_dictionary(kind):
-        # Narrower indices of several files may have no room for the values of all of them.
+        # The dictionaries of several files together may have too many values for indices of 8 or 16 bits.
         index = kind.index_type if kind.index_type.bit_width >= 32 else pa.int32()
         return pa.dictionary(index, readable(kind.value_type), kind.ordered)
     if types.is_list(kind):

@@ -517,7 +517,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         return super()._is_unread() and not self._board.workers
 
     def _note(self) -> None:
-        # Passes are those of workers, too: the board has what was read.
+        # Workers make passes too: the board that all processes share has what was read.
         pass
 
     def _moved(self) -> None:

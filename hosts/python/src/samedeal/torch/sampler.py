@@ -335,7 +335,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         return place.data_rank(self._place, self._mesh)
 
     def _place_at(self, rank: int, num_replicas: int) -> None:
-        # That they fit together is checked when they are used: both may be about to be set.
+        # Whether rank and num_replicas fit together is checked on use: a caller may set one after the other.
         self._place, self._mesh = place.Place(rank, num_replicas, explicit=True), None
 
     def _dealt(self) -> Sampler:

@@ -4,10 +4,10 @@
 import { BaseBatcher, joinIndicesWith } from '../../hosts/js/dist/batch/batcher.js';
 import { packWith, padWith } from '../../hosts/js/dist/batch/collate.js';
 import { BaseBatchStream } from '../../hosts/js/dist/batch/stream.js';
-import { using } from '../../hosts/js/dist/engine/resources.js';
 import { SamplerRecipe } from '../../hosts/js/dist/deal/recipe.js';
 import { BaseSampler } from '../../hosts/js/dist/deal/sampler.js';
 import { Document } from '../../hosts/js/dist/document.js';
+import { using } from '../../hosts/js/dist/engine/resources.js';
 import { over } from '../../hosts/js/dist/engine.js';
 import { AppliedLog, headerWith, LedgerRecipe } from '../../hosts/js/dist/ledger/applied.js';
 import { ClientRecipe, LedgerClient } from '../../hosts/js/dist/ledger/client.js';

@@ -146,7 +146,9 @@ function pairs(facts) {
 }
 
 function mismatch(where, got, { fails, returns = null }) {
-  const [is, should] = [got, fails ? { fails: { facts: [], path: fails.field, ...fails } } : { returns }].map(canonical);
+  const [is, should] = [got, fails ? { fails: { facts: [], path: fails.field, ...fails } } : { returns }].map(
+    canonical,
+  );
   return is === should ? undefined : `${where}: got ${is.slice(0, 1000)}, expected ${should.slice(0, 1000)}`;
 }
 

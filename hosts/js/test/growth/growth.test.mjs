@@ -42,7 +42,7 @@ test('a failure of another kind has its name and its facts', () => {
     (error) => {
       assert(error instanceof SamedealError);
       const { kind, field, value, least, most, message } = error;
-      assert.deepEqual([kind, field, value, least, most], ['too-late', 'latest-epoch', '100', 0, 99]);
+      assert.deepEqual([kind, field, value, least, most], ['too-late', 'latest_epoch', '100', 0, 99]);
       assert.equal(message, 'latestEpoch is 100; allowed: 0 to 99');
       return true;
     },

@@ -153,7 +153,7 @@ function settingOf(question: BatchesQuestion, lengths: Lengths) {
   const epoch = integer(question.epoch);
   const asked = Number(integer(question.budget || '0'));
   if (!(asked >= 0 && Number.isSafeInteger(asked)))
-    throw new PageError('max-tokens', `max_tokens is ${question.budget}; allowed: 1 to 2^53 - 1`);
+    throw new PageError('max_tokens', `max_tokens is ${question.budget}; allowed: 1 to 2^53 - 1`);
   const room = roomOf(question.batches, longest, asked);
   const chosen = strategyOf(question.batches);
   const tooLong = tooLongOf(question.batches, lengths);
@@ -262,7 +262,7 @@ function tooLongOf(recipe: string, { values, longest }: Lengths): BatchesAnswer[
   for (let at = 0; at < values.length; at++) if ((values[at] as number) > limit) count += 1;
   if (member(recipe, 'batch.too_long').replace('error', '') === '')
     throw new PageError(
-      'too-long',
+      'too_long',
       `${grouped(count)} of ${counted(values.length, 'sample')} ${count === 1 ? 'is' : 'are'} longer than ${counted(limit, 'token')}: the longest has ${grouped(longest)}. Choose what happens to samples that are too long`,
     );
   return { count, limit };

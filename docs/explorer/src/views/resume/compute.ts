@@ -62,9 +62,9 @@ const PIECES = 160;
 export function resume(question: ResumeQuestion): ResumeAnswer {
   const worlds = listed(question.worlds);
   if (worlds.length > MOST_PARTS)
-    throw new PageError('world-size', `${worlds.length} world sizes; allowed: 1 to ${MOST_PARTS}`);
+    throw new PageError('world_size', `${worlds.length} world sizes; allowed: 1 to ${MOST_PARTS}`);
   const taken = listed(question.taken);
-  if (worlds.length === 0) throw new PageError('world-size', 'Enter at least one world size');
+  if (worlds.length === 0) throw new PageError('world_size', 'Enter at least one world size');
   const epoch = integer(question.epoch);
   const size = integer(question.batch);
   const parts: Part[] = [];

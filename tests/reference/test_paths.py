@@ -40,11 +40,15 @@ def steps(path: str) -> list[str | int]:
 
 def inner(document: Any, path: list[str | int]) -> Any:
     """What stands at a path; `None`, if nothing does."""
-    for step in path:
+    for place, step in enumerate(path):
         if isinstance(step, int):
             document = document[step] if isinstance(document, list) and step < len(document) else None
         else:
-            document = document.get(step, {} if step in SECTIONS else None) if isinstance(document, dict) else None
+            document = (
+                document.get(step, {} if place == 0 and step in SECTIONS else None)
+                if isinstance(document, dict)
+                else None
+            )
     return document
 
 
@@ -63,6 +67,8 @@ def fits(failure: dict[str, Any], document: Any) -> bool:
     if not isinstance(inner(document, path[:-1]), dict):
         return False
     found = inner(document, path)
+    if value in ("there", "there twice"):
+        return found is not None
     if isinstance(found, (bool, int, float)) and re.fullmatch("-?[0-9]+|true|false", value):
         return value == json.dumps(found)[:64]
     return not (isinstance(found, str) and failure["kind"] == "unknown-name") or value == found[:64]

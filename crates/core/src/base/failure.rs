@@ -267,7 +267,12 @@ impl Failure {
     #[cold]
     #[inline(never)]
     pub(crate) fn in_element(self, list: &str, index: usize) -> Self {
-        self.below(&format!("{list}[{index}]"), true)
+        self.below(&element(list, index), true)
+    }
+
+    /// Whether it has a path, and not only a name.
+    pub(crate) fn has_path(&self) -> bool {
+        !self.path.is_empty()
     }
 
     /// This failure, of the member at this path of the document or the object.
@@ -345,6 +350,11 @@ impl Failure {
     pub(crate) fn out_of_memory(field: &'static str, value: impl Display, allowed: impl Into<Allowed>) -> Self {
         Self::new(Kind::OutOfMemory, field, &value, allowed.into())
     }
+}
+
+/// The path of an object in a list.
+pub(crate) fn element(list: &str, index: usize) -> String {
+    format!("{list}[{index}]")
 }
 
 /// A text comes from outside and may be of any length; what is shown of it may not.

@@ -47,7 +47,8 @@ fn fields<'a>(text: &'a str, sections: &'static [Member], lists: &[List]) -> Res
     Ok(fields)
 }
 
-/// Reads a document of these sections, and lets `made` make a value of its fields. Failures: as `fields`, and those of `made`, with the path of the member.
+/// Reads a document of these sections, and lets `made` make a value of its fields. Failures: as `fields`, and those of `made`, with the path
+/// of the member.
 pub(crate) fn read<'a, T>(
     text: &'a str,
     sections: &'static [Member],
@@ -62,15 +63,15 @@ pub(crate) fn read<'a, T>(
 #[cold]
 #[inline(never)]
 fn located(failure: Failure, fields: &Fields) -> Failure {
-    if failure.path() != failure.field {
+    if failure.has_path() {
         return failure;
     }
-    let found = fields.known.iter().find_map(|section| {
-        let members = fields.given_section(section.name)?.known;
-        members.iter().any(|member| member.name == failure.field).then_some((section.name, members))
-    });
-    match found {
-        Some((section, members)) => failure.under(section, members),
+    let has_member = |section: &&Member| {
+        let members = fields.given_section(section.name).map_or(&[][..], |section| section.known);
+        members.iter().any(|member| member.name == failure.field)
+    };
+    match fields.known.iter().find(has_member) {
+        Some(section) => failure.below(section.name, true),
         None => failure,
     }
 }

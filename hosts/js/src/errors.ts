@@ -132,9 +132,9 @@ function inOptions(allowed: string, facts: readonly Fact[]): string {
 
 /** A path as a sentence has it: without the section, whose members are options. The name of an order is the order. */
 function spoken(path: string): string {
-  const [section = '', ...within] = path.split('.');
-  const inner = within.join('.');
-  return camelled(inner === '' || inner === 'name' ? section : inner, '_');
+  const point = path.indexOf('.');
+  const within = path.slice(point + 1);
+  return camelled(point > 0 && within === 'name' ? path.slice(0, point) : within, '_');
 }
 
 function message({ kind, path, value, allowed }: Omit<Failure, 'field'>): string {

@@ -11,7 +11,7 @@ use super::recipe::{BATCH, BatchRecipe, STATE_SECTIONS, options, written};
 use super::rules::Rules;
 use crate::base::failure::{at_most, only, range};
 use crate::base::memory::collect;
-use crate::document::fields::{self, Fields, element};
+use crate::document::fields::{self, Fields};
 use crate::document::member::{Kind, Member};
 use crate::document::state::{self, AS_IN_STATE, CONSUMED, EPOCH, KIND, MAX_SEGMENTS, history_of, recipe_of};
 use crate::document::{numbers, recipe, unsigned_text};
@@ -102,7 +102,7 @@ impl Batcher {
         let then = if anew { written(&options_before(of)?) } else { here.clone() };
         let mut history: Vec<Past> = collect("history", segments.len(), [])?;
         for (index, segment) in segments.iter().enumerate() {
-            let within = |failure: Failure| failure.under(&element("history", index), segment.known);
+            let within = |failure: Failure| failure.in_element("history", index);
             let checked = segment.check(&[], &[]).map_err(within)?;
             let (world, steps) = (checked.short("world_size"), segment.number("steps"));
             let own = segment.given_section("batch").map(options_of).transpose();

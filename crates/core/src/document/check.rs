@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::fields::{Fields, Value, element};
+use super::fields::{Fields, Value};
 use super::json::unsigned;
 use super::lists::{List, beside};
 use super::member::{Default, Kind, Member, Need, decider, joined, words};
@@ -126,8 +126,7 @@ impl<'a> Fields<'a> {
                     return Err(Failure::out_of_range(field, format!("{} objects", objects.len()), at_most(most)));
                 }
                 for (index, object) in objects.iter().enumerate() {
-                    let checked = object.check(&[], &[]);
-                    checked.map_err(|failure| failure.under(&element(field, index), object.known))?;
+                    object.check(&[], &[]).map_err(|failure| failure.in_element(field, index))?;
                 }
             }
             _ => {}

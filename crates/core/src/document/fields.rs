@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::json::{Number, Reader, in_digits, is_exact, number_text, quoted, signed, unsigned};
 use super::member::{Default, Kind, Member};
 use super::numbers::{self, Numbers, is_hash};
-use crate::base::failure::{at_most, known as one_of, only, range, shorten};
+use crate::base::failure::{at_most, element, known as one_of, only, range, shorten};
 use crate::base::memory::grow;
 use crate::{Failure, MAX_EXACT};
 
@@ -270,11 +270,6 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The path of an object in a list.
-pub(crate) fn element(list: &str, index: usize) -> String {
-    format!("{list}[{index}]")
-}
-
 fn list(reader: &mut Reader, field: &'static str) -> Result<Vec<u64>, Failure> {
     let (mut numbers, mut failed) = (Vec::new(), None);
     let read = reader.list(b'[', b']', |reader| {
@@ -300,8 +295,7 @@ fn objects<'a>(
 ) -> Result<Vec<Fields<'a>>, Failure> {
     let (mut objects, mut failed) = (Vec::new(), None);
     let read = reader.list(b'[', b']', |reader| {
-        let object = Fields::of(reader, field, keys);
-        match object.and_then(|fields| grow(field, 1, &mut objects).map(|()| fields)) {
+        match grow(field, 1, &mut objects).and_then(|()| Fields::of(reader, field, keys)) {
             Ok(fields) => objects.push(fields),
             Err(failure) => failed = Some(failure.under(&element(field, objects.len()), keys)),
         }
@@ -422,7 +416,7 @@ pub(crate) fn compare(here: &Fields, of: &Fields, known: &'static [Member], why:
             let [own, others] = [here, of].map(|fields| fields.objects(key.name));
             if own.len() == others.len() && here.has(key.name) == of.has(key.name) {
                 for (index, (own, other)) in own.iter().zip(others).enumerate() {
-                    compare(own, other, keys, why).map_err(|failure| failure.under(&element(key.name, index), keys))?;
+                    compare(own, other, keys, why).map_err(|failure| failure.in_element(key.name, index))?;
                 }
                 continue;
             }

@@ -5,7 +5,7 @@ use super::sharded::MAX_LANES;
 use crate::document::MAX_TEXT;
 use crate::document::member::{Kind, Member, Place, is, is_not, names, place, text};
 use crate::document::recipe::{OF_STREAMS, SEED};
-use crate::{MAX_COUNT, MAX_EXACT};
+use crate::{Failure, MAX_COUNT, MAX_EXACT};
 
 /// The most bytes of the canonical text of an order. It leaves room for the rest of a recipe, and for all that a state has besides.
 pub(super) const MAX_ORDER: usize = MAX_TEXT - (1 << 22);
@@ -117,3 +117,13 @@ static RANGE_MEMBERS: &[Member] = &[
     Member::new("start", Kind::COUNT).required("the first position that is left out"),
     Member::new("count", Kind::COUNT).required("how many positions are left out"),
 ];
+
+/// A failure of an order that lies at this path.
+pub(super) fn at_order(path: &str, failure: Failure) -> Failure {
+    failure.under(path, ANY_ORDER_MEMBERS)
+}
+
+/// A failure of the section `order`, with the path in the recipe.
+pub(crate) fn of_order(failure: Failure) -> Failure {
+    at_order("order", failure)
+}

@@ -30,10 +30,10 @@ pub use index::Index;
 pub(crate) use index::in_blocks;
 #[cfg(feature = "texts")]
 pub(crate) use members::ANY_ORDER_MEMBERS;
-pub(crate) use members::{ANY_ORDER, COMPOSED_MEMBERS, ORDERS};
+pub(crate) use members::{ANY_ORDER, COMPOSED_MEMBERS, ORDERS, of_order};
 use part::Composed;
 pub(crate) use part::{Drawn, OrderPart, Sources};
-pub(crate) use recipe::{check_sums, of_order};
+pub(crate) use recipe::check_sums;
 pub(crate) use sharded::{MAX_LANES, Sharding};
 pub(crate) use shards::{Shards, total};
 pub use spans::Spans;

@@ -5,7 +5,7 @@ use alloc::rc::Rc;
 
 use super::compose::read;
 use super::id::OrderId;
-use super::members::{ANY_ORDER_MEMBERS, MAX_ORDER};
+use super::members::{ANY_ORDER_MEMBERS, MAX_ORDER, of_order};
 use super::part::OrderPart;
 use super::sharded::Sharding;
 use super::shards::Shards;
@@ -117,11 +117,6 @@ impl OrderPart {
         let seed = order.signed("seed").or(derived).unwrap_or(0);
         Ok((Self::new(id, samples, seed, Some(Rc::clone(&sharding))), sharding))
     }
-}
-
-/// A failure of a member of the section `order`, with its path in the recipe.
-pub(crate) fn of_order(failure: Failure) -> Failure {
-    failure.under("order", ANY_ORDER_MEMBERS)
 }
 
 /// Whether the numbers of shards and of samples, if they are there, are those of the sizes. Failures: `shards`, `samples`.

@@ -81,26 +81,27 @@ enum Reader {
 }
 
 impl Reading {
-    /// The whole of an epoch. Failures: `recipe` (no JSON object, or more than 2^24 bytes), an unknown
-    /// one), `lists` (an unknown name), or any member.
+    /// The whole of an epoch. Failures: `recipe` (no JSON object, or more than 2^24 bytes), an unknown member, `lists` (an unknown name), or any
+    /// member.
     pub fn from_recipe(text: &str, lists: &[List], epoch: u64) -> Result<Self, Failure> {
-        let (recipe, group, remainder, drop_last) = recipe::read(text, lists)?;
-        let reading = Self {
-            positions: recipe.positions(epoch)?,
-            recipe,
-            group,
-            remainder,
-            drop_last,
-            epoch,
-            consumed: 0,
-            history: Vec::new(),
-            begun: OnceCell::new(),
-            reader: RefCell::new(None),
-            rows: RefCell::new(None),
-        };
-        // Whatever is wrong shows here.
-        reading.num_steps(0).map_err(|failure| reading.recipe.located(failure))?;
-        Ok(reading)
+        recipe::read(text, lists, |recipe, group, remainder, drop_last| {
+            let reading = Self {
+                positions: recipe.positions(epoch)?,
+                recipe,
+                group,
+                remainder,
+                drop_last,
+                epoch,
+                consumed: 0,
+                history: Vec::new(),
+                begun: OnceCell::new(),
+                reader: RefCell::new(None),
+                rows: RefCell::new(None),
+            };
+            // Whatever is wrong shows here.
+            reading.num_steps(0)?;
+            Ok(reading)
+        })
     }
 
     fn with(&self, epoch: u64, consumed: u64, history: Vec<Segment>) -> Result<Self, Failure> {

@@ -79,14 +79,6 @@ pub(super) enum Files {
 }
 
 impl Recipe {
-    /// A failure of a member of the section that is dealt, with its path.
-    pub(super) fn located(&self, failure: Failure) -> Failure {
-        match self.dealt {
-            Dealt::Samples(..) => of_order(failure),
-            Dealt::Shards(..) => failure.under("shards", shard::MEMBERS),
-        }
-    }
-
     fn new(dealt: Dealt) -> Self {
         let seed = match &dealt {
             Dealt::Samples(order, _) => order.seed,
@@ -142,10 +134,14 @@ impl Recipe {
     }
 }
 
-/// The parts of a document: the recipe, the readers, what happens if the readers do not divide the samples, and whether short batches
-/// are left out. Failures: any member.
+/// What `made` makes of the parts of a document: the recipe, the readers, what happens if the readers do not divide the samples, and whether
+/// short batches are left out. Failures: any member, those of `made`.
 #[inline(never)]
-pub(super) fn read(text: &str, lists: &[List]) -> Result<(Recipe, Group, Remainder, bool), Failure> {
+pub(super) fn read<T>(
+    text: &str,
+    lists: &[List],
+    made: impl FnOnce(Recipe, Group, Remainder, bool) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     recipe::read(text, SECTIONS, lists, |fields| {
         let dealt = match (fields.given_section("order"), fields.given_section("shards")) {
             (Some(order), None) => samples(order, lists).map_err(of_order)?,
@@ -175,7 +171,7 @@ pub(super) fn read(text: &str, lists: &[List]) -> Result<(Recipe, Group, Remaind
             drop_last: if by_samples { remainder == Remainder::Drop } else { short_left_out },
         };
         group.check()?;
-        Ok((Recipe::new(dealt), group, remainder, short_left_out))
+        made(Recipe::new(dealt), group, remainder, short_left_out)
     })
 }
 

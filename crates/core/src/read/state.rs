@@ -11,7 +11,7 @@ use crate::Failure;
 use crate::base::failure::range;
 use crate::base::memory::collect;
 use crate::deal::positions_of;
-use crate::document::fields::{self, Fields, element};
+use crate::document::fields::{self, Fields};
 use crate::document::member::{Kind, Member};
 use crate::document::numbers;
 use crate::document::recipe;
@@ -84,7 +84,7 @@ pub(super) fn read(text: &str, recipe: &Recipe, group: Group) -> Result<ReadStat
 fn history(found: &[Fields], here: Group) -> Result<Vec<Segment>, Failure> {
     let mut history = collect("history", found.len(), [])?;
     for (index, segment) in found.iter().enumerate() {
-        let within = |failure: Failure| failure.under(&element("history", index), segment.known);
+        let within = |failure: Failure| failure.in_element("history", index);
         let segment = segment.check(&[], &[]).map_err(within)?;
         let group = Group {
             world_size: segment.short("world_size"),

@@ -11,7 +11,7 @@ mod verify;
 pub use locality::Locality;
 pub use names::{Policy, Tier, Weight, WorkerPolicy};
 pub use plan::{LoadSummary, Plan, PlanConfig};
-pub(crate) use recipe::{MEMBERS, SHARDS};
+pub(crate) use recipe::SHARDS;
 pub use stream::{Stream, StreamConfig};
 pub use verify::{Overlaps, ShardRuns, Verification, verify};
 #[cfg(feature = "texts")]

@@ -80,7 +80,8 @@ const DEAL: &[Member] = &[
 const OF_SAMPLES: &str = "none here: it belongs to a deal of single samples";
 
 impl Plan {
-    /// The plan of a recipe, in an epoch. Failures: `recipe` (no JSON object, or more than 2^24 bytes), an unknown member, `lists` (an unknown name), or any field.
+    /// The plan of a recipe, in an epoch. Failures: `recipe` (no JSON object, or more than 2^24 bytes), an unknown member, `lists` (an unknown
+    /// name), or any field.
     #[inline(never)]
     pub fn from_recipe(text: &str, lists: &[List], epoch: u64) -> Result<Self, Failure> {
         recipe::read(text, SECTIONS, lists, |fields| {

@@ -74,7 +74,8 @@ const DEAL: &[Member] = &[
 const OF_OTHERS: Kind = Kind::Elsewhere("none in the recipe of a stream of chunks: it has chunks and readers");
 
 impl Stream {
-    /// The stream of a recipe, as a reader sees it. Failures: `recipe` (no JSON object, or more than 2^24 bytes), an unknown member, or any field.
+    /// The stream of a recipe, as a reader sees it. Failures: `recipe` (no JSON object, or more than 2^24 bytes), an unknown member, or any
+    /// field.
     #[inline(never)]
     pub fn from_recipe(text: &str, epoch: u64, reader: u32) -> Result<Self, Failure> {
         recipe::read(text, SECTIONS, &[], |fields| {

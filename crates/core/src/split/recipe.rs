@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use super::Split;
 use crate::base::failure::{only, range};
 use crate::base::memory::{collect, grow};
+use crate::document::fields::Fields;
 use crate::document::member::{Kind, Member, text};
 use crate::document::recipe::{self, VERSION};
 use crate::document::{numbers, quoted, signed_text};
@@ -47,7 +48,6 @@ impl Split {
             let split = fields.check_section("split", &[])?;
             let objects = split.objects("parts");
             let by_size = objects.first().is_some_and(|first| first.has("size"));
-            let [own, other] = if by_size { ["size", "weight"] } else { ["weight", "size"] };
             let mut shares: Vec<(String, u64)> = collect("parts", objects.len(), [])?;
             // Names are texts of their own: there has to be room for all of them.
             grow("parts", 2 * text.len() + 64 * objects.len(), &mut Vec::<u8>::new())?;
@@ -57,26 +57,10 @@ impl Split {
                 if !names.insert(name) {
                     return Err(Failure::contradiction("name", name, "each name once").in_element("split.parts", index));
                 }
-                if let (Some(weight), true) = (part.count("weight"), part.has("size")) {
-                    return Err(
-                        Failure::contradiction("weight", weight, "a weight or a size").in_element("split.parts", index)
-                    );
-                }
-                let Some(share) = part.count(own) else {
-                    return Err(match part.count(other) {
-                        Some(value) if !by_size => {
-                            Failure::contradiction(other, value, "weights, as the first part has one")
-                                .in_element("split.parts", index)
-                        }
-                        _ if by_size => Failure::missing("size", "the number of samples of each part")
-                            .in_element("split.parts", index),
-                        _ => Failure::missing("weight", "the weight, or the size, of each part")
-                            .in_element("split.parts", index),
-                    });
-                };
+                let share = share(part, by_size).map_err(|failure| failure.in_element("split.parts", index))?;
                 shares.push((name.to_string(), share));
             }
-            let total = check_sum(own, &shares)?;
+            let total = check_sum(if by_size { "size" } else { "weight" }, &shares)?;
             match split.count("samples") {
                 Some(samples) if !by_size => {
                     return Err(Failure::contradiction(
@@ -111,6 +95,20 @@ impl Split {
     pub fn fingerprint(&self) -> String {
         recipe::fingerprint(&self.text())
     }
+}
+
+/// The size or the weight of a part. Failures: `size`, `weight`.
+fn share(part: &Fields, by_size: bool) -> Result<u64, Failure> {
+    if let (Some(weight), true) = (part.count("weight"), part.has("size")) {
+        return Err(Failure::contradiction("weight", weight, "a weight or a size"));
+    }
+    if by_size {
+        return part.count("size").ok_or_else(|| Failure::missing("size", "the number of samples of each part"));
+    }
+    part.count("weight").ok_or_else(|| match part.count("size") {
+        Some(size) => Failure::contradiction("size", size, "weights, as the first part has one"),
+        None => Failure::missing("weight", "the weight, or the size, of each part"),
+    })
 }
 
 /// The path of a member of all parts together.

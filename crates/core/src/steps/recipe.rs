@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::Schedule;
-use super::stage::{Stage, fits, path, unfit};
+use super::stage::{Stage, fits, of_stage, unfit};
 use crate::base::failure::range;
 use crate::base::memory::collect;
 use crate::deal::recipe::{self as deal, layout, unit_text};
@@ -128,7 +128,7 @@ fn check_fit(stages: &[Stage], world_size: u32, unit: u32) -> Result<(), Failure
     for (number, stage) in stages.iter().enumerate() {
         if !stage.batch_size.is_multiple_of(unit) {
             let allowed = format!("a multiple of {unit}, which is unit");
-            return Err(Failure::contradiction("batch_size", stage.batch_size, allowed).at(path(number)));
+            return Err(of_stage(number, Failure::contradiction("batch_size", stage.batch_size, allowed)));
         }
     }
     match stages.iter().enumerate().next_back() {

@@ -1,7 +1,6 @@
 //! Steps of one batch size.
 
 use alloc::format;
-use alloc::string::String;
 
 use crate::Failure;
 
@@ -19,11 +18,11 @@ pub(super) fn fits(batch_size: u32, world_size: u32, unit: u32) -> bool {
     u64::from(batch_size).is_multiple_of(u64::from(world_size) * u64::from(unit))
 }
 
-/// The path of the batch size of a stage, by its number: the first one is that of the section.
-pub(super) fn path(number: usize) -> String {
+/// A failure of the batch size of a stage, by its number, with its path: the first one is that of the section.
+pub(super) fn of_stage(number: usize, failure: Failure) -> Failure {
     match number.checked_sub(1) {
-        None => "steps.batch_size".into(),
-        Some(index) => format!("steps.stages[{index}].batch_size"),
+        None => failure.at("steps.batch_size"),
+        Some(index) => failure.in_element("steps.stages", index),
     }
 }
 
@@ -32,5 +31,5 @@ pub(super) fn unfit(number: usize, Stage { from, batch_size, .. }: Stage, world_
     let row = u64::from(world_size) * u64::from(unit);
     let times = if unit == 1 { "" } else { " times unit" };
     let allowed = format!("a multiple of {row}, the world size{times}, from step {from} on");
-    Failure::contradiction("batch_size", batch_size, allowed).at(path(number))
+    of_stage(number, Failure::contradiction("batch_size", batch_size, allowed))
 }

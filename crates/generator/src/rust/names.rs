@@ -39,7 +39,7 @@ pub fn module() -> String {
             let _ = writeln!(text, "{}{variant},", documented(meaning(name, known)));
             pairs.push(format!("{variant} = \"{known}\""));
         }
-        let _ = writeln!(text, "}}\nnames!({class}, \"{}\", {{ {} }});", name, pairs.join(", "));
+        let _ = writeln!(text, "}}\nnames!({class}, \"{name}\", {{ {} }});", pairs.join(", "));
     }
     text
 }

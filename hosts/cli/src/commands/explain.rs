@@ -154,7 +154,7 @@ impl Facts {
         let composed = saved.composed();
         let is_unknown = |error: &Error| {
             let failure = error.failure();
-            failure.is_some_and(|it| it.kind == FailureKind::UnknownName && it.path.ends_with("name"))
+            failure.is_some_and(|it| it.kind == FailureKind::UnknownName && it.field == "name")
         };
         let is_known = !composed.as_ref().is_err_and(is_unknown);
         let extent = match composed {

@@ -155,7 +155,7 @@ impl Instance {
         &mut self,
         call: impl FnOnce(&Samedeal, &mut Store) -> wasmtime::Result<Result<T, types::Failure>>,
     ) -> Result<T, Error> {
-        self.call(call)?.map_err(|failure| Error::from(Failure::from(failure)))
+        self.call(call)?.map_err(Error::from)
     }
 }
 
@@ -233,7 +233,7 @@ impl<T> Object<T> {
         &self,
         call: impl FnOnce(&Samedeal, &mut Store, ResourceAny) -> wasmtime::Result<Result<R, types::Failure>>,
     ) -> Result<R, Error> {
-        self.call(call)?.map_err(|failure| Error::from(Failure::from(failure)))
+        self.call(call)?.map_err(Error::from)
     }
 }
 

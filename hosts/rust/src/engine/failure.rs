@@ -1,12 +1,18 @@
 //! Failures as the interface has them.
 
 use super::types;
-use crate::{Fact, Failure, FailureKind};
+use crate::{Error, Fact, Failure, FailureKind};
 
 impl From<types::Failure> for Failure {
     fn from(types::Failure { kind, field, path, value, allowed, facts }: types::Failure) -> Self {
         let facts = facts.into_iter().map(Fact::from).collect();
         Self { kind: FailureKind::from(kind), field, path, value, allowed, facts }
+    }
+}
+
+impl From<types::Failure> for Error {
+    fn from(failure: types::Failure) -> Self {
+        Failure::from(failure).into()
     }
 }
 

@@ -23,7 +23,7 @@ impl Instance {
 
     /// Calls a function that can.
     pub(crate) fn ask<R>(&mut self, call: impl FnOnce() -> Result<R, types::Failure>) -> Result<R, Error> {
-        call().map_err(|failure| Error::from(Failure::from(failure)))
+        call().map_err(Error::from)
     }
 }
 
@@ -60,7 +60,7 @@ impl<T> Drop for Object<T> {
 impl<T> Object<T> {
     /// Makes an object by a constructor: the first of a family.
     pub(crate) fn make(_: Instance, make: impl FnOnce() -> Result<T, types::Failure> + Send) -> Result<Self, Error> {
-        let own = make().map_err(|failure| Error::from(Failure::from(failure)))?;
+        let own = make().map_err(Error::from)?;
         Ok(Self { turn: Arc::default(), own: ManuallyDrop::new(Box::new(own)) })
     }
 
@@ -70,7 +70,7 @@ impl<T> Object<T> {
         make: impl FnOnce(&T) -> Result<U, types::Failure> + Send,
     ) -> Result<Object<U>, Error> {
         let _turn = locked(&self.turn);
-        let own = make(&self.own).map_err(|failure| Error::from(Failure::from(failure)))?;
+        let own = make(&self.own).map_err(Error::from)?;
         Ok(Object { turn: Arc::clone(&self.turn), own: ManuallyDrop::new(Box::new(own)) })
     }
 
@@ -97,7 +97,7 @@ impl<T> Object<T> {
 
     /// Calls a method that can.
     pub(crate) fn ask<R: Send>(&self, call: impl FnOnce(&T) -> Result<R, types::Failure> + Send) -> Result<R, Error> {
-        self.call(call)?.map_err(|failure| Error::from(Failure::from(failure)))
+        self.call(call)?.map_err(Error::from)
     }
 }
 

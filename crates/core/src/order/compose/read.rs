@@ -21,7 +21,7 @@ use crate::base::sort::sort_short;
 use crate::document::check::Checked;
 use crate::document::fields::Fields;
 use crate::document::lists::{List, check_lists};
-use crate::order::members::ANY_ORDER_MEMBERS;
+use crate::order::members::at_order;
 use crate::order::{Composed, OrderId, OrderPart, Shards};
 use crate::{Failure, MAX_EXACT};
 use samedeal_bulk::Divisor;
@@ -48,7 +48,7 @@ fn within(path: &str, lists: &str, failure: Failure) -> Failure {
     if failure.field == "lists" {
         return failure.with_value(|name| format!("{lists}/{name}"));
     }
-    failure.under(path, ANY_ORDER_MEMBERS)
+    at_order(path, failure)
 }
 
 /// The sections, the seed where there is none, and the lists beside them.
@@ -442,30 +442,28 @@ impl Text<'_, '_> {
         is_exact: bool,
         stage: Option<usize>,
     ) -> Result<(), Failure> {
-        let (field, all) = match stage {
-            Some(stage) => ("weights", format!("stages[{stage}].weights")),
-            None => ("weight", "sources[].weight".into()),
+        let field = if stage.is_some() { "weights" } else { "weight" };
+        let of_all = |failure: Failure| match stage {
+            Some(stage) => failure.in_element("stages", stage),
+            None => failure.at("sources[].weight"),
         };
         let sum: u128 = weights.iter().copied().map(u128::from).sum();
         if sum == 0 || sum > MAX_EXACT.into() {
-            return Err(Failure::out_of_range(field, sum, range(1, MAX_EXACT).and(" for all sources together")).at(all));
+            let allowed = range(1, MAX_EXACT).and(" for all sources together");
+            return Err(of_all(Failure::out_of_range(field, sum, allowed)));
         }
         for (number, (&weight, source)) in weights.iter().zip(&blend.sources).enumerate() {
             if weight > 0 && source.part.is_empty()? {
-                let path = if stage.is_some() { all } else { format!("sources[{number}].weight") };
-                return Err(Failure::contradiction(
-                    field,
-                    weight,
-                    only(0).and(format_args!(": the source {} is empty", source.name)),
-                )
-                .at(path));
+                let allowed = only(0).and(format_args!(": the source {} is empty", source.name));
+                let failure = Failure::contradiction(field, weight, allowed);
+                return Err(if stage.is_some() { of_all(failure) } else { failure.in_element("sources", number) });
             }
         }
         let period = Chairman::period(weights);
         if is_exact && period > MAX_PERIOD {
             let allowed =
                 at_most(MAX_PERIOD).and(" for all sources together, without their common divisor; or the order blend");
-            return Err(Failure::out_of_range(field, period, allowed).at(all));
+            return Err(of_all(Failure::out_of_range(field, period, allowed)));
         }
         Ok(())
     }

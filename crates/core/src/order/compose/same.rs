@@ -4,10 +4,9 @@ use alloc::format;
 use alloc::string::String;
 
 use crate::Failure;
-use crate::document::fields::{self, Fields, element};
+use crate::document::fields::{self, Fields};
 use crate::document::member::Member;
-use crate::order::members::{ANY_ORDER_MEMBERS, ORDERS, SOURCE_NAME, SOURCE_WEIGHT};
-use crate::order::recipe::of_order;
+use crate::order::members::{ANY_ORDER_MEMBERS, ORDERS, SOURCE_NAME, SOURCE_WEIGHT, at_order, of_order};
 use crate::order::{OrderId, OrderPart};
 
 /// Two sections that are compared: the one that is here, and that of a state.
@@ -64,7 +63,7 @@ impl OrderPart {
             let (epoch, position) = self.inner(0, epoch, position)?;
             return part
                 .goes_on(Pair { here: below, of, why }, epoch, position)
-                .map_err(|failure| under("of", failure));
+                .map_err(|failure| at_order("of", failure));
         }
         let began = own == Some("grown") && name == Some("feistel");
         for key in ANY_ORDER_MEMBERS {
@@ -76,7 +75,7 @@ impl OrderPart {
                     {
                         let (epoch, position) = self.inner(0, epoch, position)?;
                         let rest = part.goes_on(Pair { here: below, of, why }, epoch, position);
-                        rest.map_err(|failure| under("of", failure))?;
+                        rest.map_err(|failure| at_order("of", failure))?;
                     } else {
                         pair.check_same(key)?;
                     }
@@ -120,13 +119,13 @@ impl OrderPart {
             for key in SOURCE_KEYS {
                 let why = if key.name == "weight" { "as in the state; to change weights, add a stage" } else { why };
                 let same = Pair { here: source, of: known, why }.check_same(key);
-                same.map_err(|failure| failure.under(&element("sources", place), SOURCE_KEYS))?;
+                same.map_err(|failure| failure.in_element("sources", place))?;
             }
             let orders = source.given_section("order").zip(known.given_section("order")).zip(self.part(place));
             if let Some(((here, of), part)) = orders {
                 let (epoch, position) = self.inner(place, epoch, position)?;
                 let rest = part.goes_on(Pair { here, of, why }, epoch, position);
-                rest.map_err(|failure| under(&format!("sources[{place}].order"), failure))?;
+                rest.map_err(|failure| at_order(&format!("sources[{place}].order"), failure))?;
             }
         }
         let (stages, before) = (here.objects("stages"), of.objects("stages"));
@@ -152,11 +151,6 @@ impl OrderPart {
         }
         Ok(())
     }
-}
-
-/// A failure of an order that lies at this path.
-fn under(path: &str, failure: Failure) -> Failure {
-    failure.under(path, ANY_ORDER_MEMBERS)
 }
 
 const SOURCE_KEYS: &[Member] = &[SOURCE_NAME, SOURCE_WEIGHT];

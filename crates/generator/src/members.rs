@@ -1,10 +1,25 @@
 //! Texts of members of recipes in the options of Python and TypeScript, made of the descriptions in the core.
 
-use samedeal_core::{Described, Needed};
+use samedeal_core::{Described, Needed, Value};
 
 /// The members of a section of a kind of recipes.
 pub fn of<'a>(all: &'a [Described], section: &str, recipe: &str) -> impl Iterator<Item = &'a Described> {
     all.iter().filter(move |member| member.section == section && member.recipe == recipe)
+}
+
+/// The options of an order: members of one value each that belong to this order. The seed and the number of samples belong to most orders,
+/// and each function that makes an order says what they are there.
+pub fn of_order<'a>(all: &'a [Described], order: &str) -> impl Iterator<Item = &'a Described> {
+    of(all, "order", "sampler").filter(move |member| {
+        let names = |need: &Needed| need.name == "name" && need.is_one && need.names.contains(&order);
+        member.needs.iter().flatten().any(names) && is_option(member)
+    })
+}
+
+/// Whether a member of the section `order` is set by itself. The number of shards follows from their sizes.
+pub fn is_option(member: &Described) -> bool {
+    let is_plain = matches!(member.value, Value::Natural { .. } | Value::Integer | Value::Flag | Value::Name(_));
+    is_plain && !member.is_required && member.name != "shards"
 }
 
 /// A section of a kind of recipes, for people.

@@ -122,7 +122,7 @@ function parsed(text: string): Said {
 }
 
 /** The name of an option as documents have it. */
-function snaked(name: string): string {
+export function snaked(name: string): string {
   return Array.from(name, (letter) => (letter >= 'A' && letter <= 'Z' ? `_${letter.toLowerCase()}` : letter)).join('');
 }
 

@@ -1,11 +1,7 @@
 // About how much memory objects take, which says which of them share an instance (src/engine.ts): twice or half as much would do. The engine
 // says what does not fit.
+import { TABLES } from './generated/names.js';
 
-/** The orders whose memory does not grow with the samples. */
-const WITHOUT_TABLE: readonly unknown[] = [
-  ...['feistel', 'sequential', 'sharded', undefined],
-  ...['blend', 'blend-exact', 'grown', 'exclude', 'subset', 'skip', 'copies', 'windows', 'balance'],
-];
 /** More orders in one another than a recipe has. */
 const DEEPEST = 24;
 /** The longest period of a `blend-exact`, and what each of its positions takes, in bytes. */
@@ -32,7 +28,7 @@ export const numberIn = (value: unknown): number => (typeof value === 'number' ?
 /** Bytes of the table of an order; 0 if it needs none. What is wrong in a recipe counts 0, here and below. */
 export function tableMemory(order: unknown, samples: unknown): number {
   const count = numberIn(samples);
-  return WITHOUT_TABLE.includes(order) || !(count > 0) ? 0 : 4 * count;
+  return TABLES.includes(order) && count > 0 ? 4 * count : 0;
 }
 
 /** Bytes of an order and of the orders in it: of tables alone, and of everything that does not grow with the text and the lists. */

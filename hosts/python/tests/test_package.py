@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 import samedeal
-import samedeal.compose.make
 import samedeal.compose.order
+import samedeal.generated.orders
 import samedeal.read.reading
 import samedeal.split.split
 import samedeal.steps.schedule
@@ -27,7 +27,7 @@ PACKAGE = Path(samedeal.__file__).parent
 
 
 def test_docstring_examples() -> None:
-    modules: tuple[Any, ...] = (samedeal, samedeal.compose.make, samedeal.compose.order, samedeal.read.reading)
+    modules: tuple[Any, ...] = (samedeal, samedeal.generated.orders, samedeal.compose.order, samedeal.read.reading)
     modules += (samedeal.split.split, samedeal.steps.schedule)
     for module in modules:
         result = doctest.testmod(module)

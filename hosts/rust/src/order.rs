@@ -5,7 +5,6 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use crate::members::{Shared, exact};
-use crate::{Exhaustion, IndexSpace};
 
 /// The most numbers of a list in a text; longer ones come beside it.
 const NAMED: usize = 256;
@@ -282,70 +281,11 @@ impl Order {
         self.pushing("growth", growth_of((epoch, consumed, samples)))
     }
 
-    /// The seed of the order; 0 unless set, or, of a source of a blend, one of its own. A view of another order has none.
-    #[must_use]
-    pub fn seed(self, seed: i64) -> Self {
-        self.with("seed", seed)
-    }
-
-    /// Of a blend: the number of positions of an epoch. Unless set, one pass over every source, in all. With
-    /// [`Exhaustion::Stop`] and [`Exhaustion::Renormalise`], it follows from the sources. Of [`balance`](Self::balance): the same; unless
-    /// set, as many as the factors add up to.
-    #[must_use]
-    pub fn samples(self, samples: u64) -> Self {
-        self.with("samples", samples)
-    }
-
     /// Of a blend: the pattern that keeps every source within one sample of its share. It needs small weights: their sum, without a
     /// common divisor, is at most 2^20.
     #[must_use]
     pub fn exact(self) -> Self {
         self.with("name", "blend-exact")
-    }
-
-    /// Of a blend: what happens if a source has made all of its passes; [`Exhaustion::Repeat`] unless set.
-    #[must_use]
-    pub fn exhaustion(self, exhaustion: Exhaustion) -> Self {
-        self.with("exhaustion", exhaustion.name())
-    }
-
-    /// Of a blend that does not repeat: how many passes over a source an epoch may have; 1 unless set.
-    #[must_use]
-    pub fn max_passes(self, passes: u64) -> Self {
-        self.with("max_passes", passes)
-    }
-
-    /// Of a blend: how many neighbouring positions a source gets at a time; 1 unless set. With the batch size here and as the unit of a
-    /// sampler, every batch of a rank is of one source. The positions of an epoch and the beginnings of stages are multiples of it, and
-    /// bounds are so many times as wide; not with [`Exhaustion::Renormalise`].
-    #[must_use]
-    pub fn run_length(self, positions: u64) -> Self {
-        self.with("run_length", positions)
-    }
-
-    /// Of a blend: which sample indices the sources have; [`IndexSpace::Joined`] unless set.
-    #[must_use]
-    pub fn index_space(self, space: IndexSpace) -> Self {
-        self.with("index_space", space.name())
-    }
-
-    /// Of the order `sharded`: the number of lanes; see [`Builder::lanes`](crate::Builder::lanes).
-    #[must_use]
-    pub fn lanes(self, lanes: u32) -> Self {
-        self.with("lanes", lanes)
-    }
-
-    /// Of the order `sharded`: how many neighbouring samples of a lane are shuffled together; see
-    /// [`Builder::shuffle_window`](crate::Builder::shuffle_window).
-    #[must_use]
-    pub fn shuffle_window(self, samples: u32) -> Self {
-        self.with("shuffle_window", samples)
-    }
-
-    /// Of windows: how many samples after a window the next one begins; the length of a window unless set.
-    #[must_use]
-    pub fn stride(self, samples: u64) -> Self {
-        self.with("stride", samples)
     }
 
     /// The section `order` of a recipe, in JSON: what was set, without defaults, and without lists of more than 256 numbers.
@@ -359,7 +299,7 @@ impl Order {
     }
 
     /// With a member in place of the one that it has.
-    fn with(mut self, member: &str, value: impl Into<Value>) -> Self {
+    pub(crate) fn with(mut self, member: &str, value: impl Into<Value>) -> Self {
         self.members.insert(member.to_owned(), exact(value.into()));
         self
     }

@@ -143,7 +143,7 @@ impl OrderId {
     }
 
     /// Whether an epoch needs a table of all samples: any position costs as much as all of them.
-    pub(crate) const fn has_table(self) -> bool {
+    pub const fn has_table(self) -> bool {
         match self {
             Self::FisherYates | Self::Torch | Self::Torch25 | Self::Python | Self::Dotnet => true,
             #[cfg(feature = "grown")]

@@ -33,7 +33,7 @@ static MEMBERS: [Member; 23] = [
     Member::new("name", Kind::TEXT).text(text!("The name of the order.")),
     Member::new("samples", Kind::COUNT)
         .with(place![[is_not("name", &["exclude", "subset", "skip", "copies", "windows"])]])
-        .text(text!("Number of samples in the dataset; with a blend and a balance, number of positions in an epoch.")),
+        .text(text!("Number of samples in the dataset. With a blend, number of positions in an epoch; by default, all samples of its sources. With a balance, the same; by default, the sum of the factors.")),
     SEED.with(place![[is_not("name", VIEWS)]]),
     Member::new("lanes", Kind::from_one(MAX_LANES))
         .with(SHARDED)
@@ -51,7 +51,7 @@ static MEMBERS: [Member; 23] = [
     Member::new("chunks", Kind::Elsewhere(OF_STREAMS)),
     Member::new("exhaustion", Kind::Name(const { &names(&EXHAUSTIONS) }))
         .with(BLENDED)
-        .text(text!("What happens if a source has made `max_passes` passes in an epoch. With `stop`, the epoch ends; with `renormalise`, the other sources go on; with `fail`, the recipe is refused. With `repeat`, the number of passes has no limit.")),
+        .text(text!("What happens if a source has made `max_passes` passes in an epoch. With `repeat`, the number of passes has no limit.")),
     Member::new("max_passes", Kind::POSITIVE)
         .with(place![[is("name", BLENDS), is("exhaustion", &["stop", "renormalise", "fail"])]])
         .or_number(1)
@@ -59,10 +59,10 @@ static MEMBERS: [Member; 23] = [
     Member::new("run_length", Kind::from_one(MAX_COUNT))
         .with(BLENDED)
         .or_number(1)
-        .text(text!("Number of neighbouring positions that a source gets at a time.")),
+        .text(text!("Number of neighbouring positions that a source gets at a time. If it is the batch size of a rank, and the `unit` of the sampler too, every batch of a rank is of one source. `samples` and the beginnings of stages are multiples of it.")),
     Member::new("index_space", Kind::Name(const { &names(&INDEX_SPACES) }))
         .with(BLENDED)
-        .text(text!("Whether each source has sample indices of its own (`joined`), or all sources have the same ones (`shared`).")),
+        .text(text!("Which sample indices the sources have.")),
     Member::new("sources", Kind::Objects { of: SOURCE_MEMBERS, most: MAX_SOURCES })
         .with(BLENDED)
         .required("the orders that are blended"),

@@ -32,6 +32,8 @@ pub struct Described {
     pub value: Value,
     /// Where it belongs: any of these lists is enough, each of which needs all of its own. None is anywhere.
     pub needs: Vec<Vec<Needed>>,
+    /// Whether it must be given where it belongs.
+    pub is_required: bool,
     /// Its default, in Markdown; empty if it has none, or if another member decides.
     pub default: String,
     /// Its text, for people.
@@ -93,7 +95,9 @@ pub fn described() -> Vec<Described> {
                 };
                 let needs = member.place.iter().map(|all| all.iter().map(need).collect()).collect();
                 let (default, text) = (default(member), described_as(member));
-                all.push(Described { recipe, section: section.name, name: member.name, value, needs, default, text });
+                let is_required = matches!(member.default, Default::Required(_));
+                let (section, name) = (section.name, member.name);
+                all.push(Described { recipe, section, name, value, needs, is_required, default, text });
             }
         }
     }

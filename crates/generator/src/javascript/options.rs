@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use samedeal_core::{Described, Value};
+use samedeal_core::{Described, OrderId, Value};
 
 use super::MADE;
 use super::text::{Text, comment};
@@ -15,14 +15,17 @@ enum Members {
     /// These; the others have another form in JavaScript.
     Only(&'static [&'static str]),
     But(&'static [&'static str]),
+    /// Those of an order.
+    OfOrder(&'static str),
 }
-use Members::{All, But, Only};
+use Members::{All, But, OfOrder, Only};
 
 /// The options that come together: the section that has the members, the kind of recipe, the interface, and the constant with their names.
-const GROUPS: [(&str, &str, &str, &str, Members); 12] = [
+const GROUPS: [(&str, &str, &str, &str, Members); 13] = [
     ("deal", "sampler", "DealOptions", "DEAL", All),
-    ("order", "sampler", "LaneOptions", "LANES", Only(&["lanes", "shuffle_window"])),
-    ("order", "sampler", "SourceOptions", "SOURCES", Only(&["exhaustion", "max_passes", "run_length", "index_space"])),
+    ("order", "sampler", "LaneOptions", "LANES", OfOrder("sharded")),
+    ("order", "sampler", "SourceOptions", "SOURCES", OfOrder("blend")),
+    ("order", "sampler", "EpisodeOptions", "EPISODES", OfOrder("windows")),
     ("shards", "plan", "ShardingOptions", "SHARDING", But(SHARDS)),
     ("deal", "plan", "PlanDealOptions", "PLAN_DEAL", All),
     ("deal", "reading", "ReadingDealOptions", "READING_DEAL", All),
@@ -44,12 +47,13 @@ pub fn module(text: &Text) -> Result<String, String> {
     let mut body = String::new();
     let mut types = BTreeSet::new();
     for (section, recipe, name, names, wanted) in &GROUPS {
-        let own = members::of(&all, section, recipe).filter(|member| match wanted {
-            All => true,
-            Only(these) => these.contains(&member.name),
-            But(these) => !these.contains(&member.name),
-        });
-        let own: Vec<_> = own.collect();
+        let own = members::of(&all, section, recipe);
+        let own: Vec<_> = match wanted {
+            All => own.collect(),
+            Only(these) => own.filter(|member| these.contains(&member.name)).collect(),
+            But(these) => own.filter(|member| !these.contains(&member.name)).collect(),
+            OfOrder(order) => members::of_order(&all, order).collect(),
+        };
         let object = object(section, recipe);
         if own.is_empty() {
             return Err(format!("there is no member of {object}"));
@@ -66,6 +70,24 @@ pub fn module(text: &Text) -> Result<String, String> {
     }
     let types: Vec<_> = types.into_iter().filter(|ty| ty.starts_with(char::is_uppercase)).collect();
     Ok(format!("{MADE}\n") + &spread("import type {", &types, "} from '../values.js';\n", 2) + &body)
+}
+
+/// The module of what the tables say of names.
+pub fn names() -> String {
+    let all = samedeal_core::described();
+    let names = all.iter().filter(|member| matches!(member.value, Value::Name(_)));
+    let names: BTreeSet<_> = names.map(|member| format!("'{}'", camel(member.name))).collect();
+    let names: Vec<_> = names.into_iter().collect();
+    let with_table = OrderId::ALL.into_iter().filter(|id| id.has_table()).map(|id| format!("'{}'", id.name()));
+    let with_table: Vec<_> = with_table.collect();
+    [
+        MADE,
+        "\n/** Options whose values are names. */\n",
+        &spread("export const NAMES: readonly string[] = [", &names, "];\n", 2),
+        "\n/** Orders with a table of all samples of an epoch: 4 bytes a sample. */\n",
+        &spread("export const TABLES: readonly unknown[] = [", &with_table, "];\n", 2),
+    ]
+    .concat()
 }
 
 /// The type of an option. Names have a type of the host, which says what each of them means.

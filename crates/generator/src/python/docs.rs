@@ -75,7 +75,7 @@ impl Known {
     }
 
     /// A text with the names that things have in Python. There, a number may have any number of bits, and what is not there is None.
-    fn spelled(&self, text: &str) -> String {
+    pub(super) fn spelled(&self, text: &str) -> String {
         let plain = |part: &str| part.replace(", 64-bit", "").replace(" (64-bit)", "").replace(" is none", " is None");
         spelled(text, plain, |code| self.code(code)).replace('^', "**").replace('\\', "\\\\")
     }

@@ -7,6 +7,7 @@ mod docs;
 mod facades;
 mod names;
 mod options;
+mod orders;
 mod types;
 
 use std::collections::BTreeSet;
@@ -39,6 +40,9 @@ pub fn modules(wit: Wit<'_>) -> Result<Files, String> {
         let module = Module { wit, id, known: &Known::of(wit, id), passed: &passed };
         let text = module.text().map_err(|error| format!("interface {name}: {error}"))?;
         files.insert(format!("{}.py", snake(name)), text);
+    }
+    if let Some((_, sampling)) = wit.interfaces().find(|(name, _)| *name == "sampling") {
+        files.insert("orders.py".to_owned(), orders::module(&Known::of(wit, sampling))?);
     }
     Ok(files)
 }

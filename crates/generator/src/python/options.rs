@@ -36,13 +36,7 @@ impl Parts {
 
     fn member(&mut self, member: &Described, with: &str) -> Result<(), String> {
         let own = snake(member.name);
-        let kind = match member.value {
-            Value::Natural { .. } | Value::Integer => "SupportsIndex",
-            Value::Numbers => "ArrayLike | Iterable[SupportsIndex]",
-            Value::Flag => "bool",
-            Value::Text | Value::Name(_) => "str",
-            Value::Objects => return Err(format!("the option {} has no form in Python yet", member.name)),
-        };
+        let kind = annotation(member)?;
         self.parameters.push(format!("{own}: {kind} | None = None"));
         let text = match with {
             "" => described(member, &member.needs),
@@ -127,8 +121,19 @@ fn entries(resource: &str) -> Option<Vec<(&'static str, String)>> {
     Some(entries)
 }
 
+/// The type of an option.
+pub(super) fn annotation(member: &Described) -> Result<&'static str, String> {
+    Ok(match member.value {
+        Value::Natural { .. } | Value::Integer => "SupportsIndex",
+        Value::Numbers => "ArrayLike | Iterable[SupportsIndex]",
+        Value::Flag => "bool",
+        Value::Text | Value::Name(_) => "str",
+        Value::Objects => return Err(format!("the option {} has no form in Python yet", member.name)),
+    })
+}
+
 /// The text of a member, what its names say, and where it belongs.
-fn described(member: &Described, needs: &[Vec<Needed>]) -> String {
+pub(super) fn described(member: &Described, needs: &[Vec<Needed>]) -> String {
     let mut text = member.text.clone();
     match &member.value {
         Value::Natural { range, .. } if !text.contains("Range: ") => text += &format!(" Range: {range}."),

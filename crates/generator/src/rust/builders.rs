@@ -7,6 +7,7 @@ use samedeal_core::{Described, Needed, Value};
 use super::docs::{comments, wrapped};
 use super::facades::{BUILDERS, Builder};
 use super::names::enumeration;
+use crate::members::is_option;
 use crate::words::{either, pascal, spelled};
 
 pub const MADE: &str =
@@ -15,6 +16,35 @@ pub const MADE: &str =
 /// The modules of all builders.
 pub fn modules() -> impl Iterator<Item = (&'static str, String)> {
     BUILDERS.iter().map(|builder| (builder.module, module(builder)))
+}
+
+/// The methods of `Order`: one for each option of any order.
+pub fn order() -> String {
+    let all = samedeal_core::described();
+    let members: Vec<_> = crate::members::of(&all, "order", "sampler").filter(|member| is_option(member)).collect();
+    let mut text = format!("{MADE}impl crate::Order {{\n");
+    for member in &members {
+        text += &docs(&[], member, &members);
+        let (name, (ty, of)) = (member.name, parameter(member));
+        let _ = writeln!(
+            text,
+            "#[must_use] pub fn {name}(self, {name}: {ty}) -> Self {{ self.with(\"{name}\", {name}{of}) }}\n"
+        );
+    }
+    text + "}\n"
+}
+
+/// The type of the parameter of a method, and the call that makes a value for JSON of it.
+fn parameter(member: &Described) -> (String, &'static str) {
+    match &member.value {
+        Value::Name(_) if let Some(class) = enumeration(member.name) => (format!("crate::{class}"), ".name()"),
+        Value::Numbers => ("impl Into<Vec<u64>>".into(), ""),
+        Value::Natural { most, .. } if *most <= u32::MAX.into() => ("u32".into(), ""),
+        Value::Natural { .. } => ("u64".into(), ""),
+        Value::Integer => ("i64".into(), ""),
+        Value::Flag => ("bool".into(), ""),
+        _ => ("&str".into(), ""),
+    }
 }
 
 fn module(builder: &Builder) -> String {
@@ -29,17 +59,9 @@ fn module(builder: &Builder) -> String {
         .collect();
     let mut text = format!("{MADE}impl{0} crate::{1}{0} {{\n", builder.generic, builder.class);
     for member in &members {
-        text += &docs(builder, member, &members);
+        text += &docs(builder.only, member, &members);
         let Described { section, name, .. } = member;
-        let (ty, of) = match &member.value {
-            Value::Name(_) if let Some(class) = enumeration(name) => (&*format!("crate::{class}"), ".name()"),
-            Value::Numbers => ("impl Into<Vec<u64>>", ""),
-            Value::Natural { most, .. } if *most <= u32::MAX.into() => ("u32", ""),
-            Value::Natural { .. } => ("u64", ""),
-            Value::Integer => ("i64", ""),
-            Value::Flag => ("bool", ""),
-            _ => ("&str", ""),
-        };
+        let (ty, of) = parameter(member);
         let set = if member.value == Value::Numbers { "list(" } else { &format!("set(\"{section}\", ") };
         let _ = writeln!(
             text,
@@ -50,7 +72,7 @@ fn module(builder: &Builder) -> String {
 }
 
 /// The text of a member, its range, its default, and where it belongs.
-fn docs(builder: &Builder, member: &Described, members: &[&Described]) -> String {
+fn docs(only: &[(&str, &str)], member: &Described, members: &[&Described]) -> String {
     let mut facts = Vec::new();
     match &member.value {
         Value::Natural { range, .. } => facts.push(format!("Range: {range}.")),
@@ -62,7 +84,7 @@ fn docs(builder: &Builder, member: &Described, members: &[&Described]) -> String
     }
     let all = |all: &Vec<Needed>| all.iter().map(needed).collect::<Vec<_>>().join(", and ");
     let (without, with): (Vec<_>, Vec<_>) = member.needs.iter().partition(|all| all.iter().all(|need| !need.is_one));
-    let only = builder.only.iter().find(|(section, _)| *section == member.section).map(|(_, only)| (*only).to_owned());
+    let only = only.iter().find(|(section, _)| *section == member.section).map(|(_, only)| (*only).to_owned());
     let with = (!with.is_empty()).then(|| with.into_iter().map(all).collect::<Vec<_>>().join("; or "));
     let with: Vec<_> = only.into_iter().chain(with).collect();
     if !with.is_empty() {

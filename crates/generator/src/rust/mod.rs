@@ -56,6 +56,7 @@ pub fn modules(wit: Wit<'_>) -> Result<Files, String> {
     for (name, text) in builders::modules() {
         files.insert(name.to_owned(), text);
     }
+    files.insert("order".to_owned(), builders::order());
     files.insert("records".to_owned(), rust.records()?);
     files.insert("names".to_owned(), names::module());
     for name in files.keys() {

@@ -1,9 +1,9 @@
 // The functions that make orders. Nothing here decides: members of a recipe are written, and the engine checks them.
 import { boolean, fail, options, placed, record, string, u53 } from '../checks.js';
-import { LANES, SOURCES } from '../generated/options.js';
+import { EPISODES, LANES, SOURCES } from '../generated/options.js';
 import { list, words } from '../lists.js';
 import type { Integer, Integers, OrderName } from '../types.js';
-import { type BlendSources, countOf, entriesOf, growthOf, made, nameOf, Order, seedOf, weightsOf } from './order.js';
+import { type BlendSources, countOf, entriesOf, growthOf, made, Order, optionsOf, seedOf, weightsOf } from './order.js';
 import type {
   BalanceOptions,
   BlendOptions,
@@ -35,12 +35,8 @@ export function order(name: OrderName, given: PlainOptions): Order {
  * const stored = sharded([40, 25, 35], { lanes: 4, shuffleWindow: 8, seed: 7 });
  */
 export function sharded(sizes: Integers, given?: ShardsOptions): Order {
-  const { lanes, shuffleWindow, seed } = options(given, [...LANES, 'seed']);
-  const members = {
-    seed: seedOf(seed),
-    lanes: countOf('lanes', lanes),
-    shuffle_window: countOf('shuffle_window', shuffleWindow),
-  };
+  const { seed, ...others } = options(given, [...LANES, 'seed']);
+  const members = { seed: seedOf(seed), ...optionsOf(others) };
   return made('sharded', members, { sizes: words('sizes', sizes) });
 }
 
@@ -59,7 +55,7 @@ const BLEND_OPTIONS = [...SOURCES, 'seed', 'samples', 'exact', 'stages'] as cons
  * const mixed = blend({ web: [1_000_000, 3], code: [200_000, 1] }, { seed: 7 });
  */
 export function blend(sources: BlendSources, given?: BlendOptions): Order {
-  const { exact = false, stages, ...others } = options(given, BLEND_OPTIONS);
+  const { exact = false, stages, seed, samples, ...others } = options(given, BLEND_OPTIONS);
   const name = boolean('exact', exact) ? 'blend-exact' : 'blend';
   const parts: Record<string, Order> = {};
   const allowed = 'an object with [samples or order, weight] by the names of sources';
@@ -76,12 +72,9 @@ export function blend(sources: BlendSources, given?: BlendOptions): Order {
   });
   const names = members.map(({ name }) => name);
   const all = {
-    samples: countOf('samples', others.samples),
-    seed: seedOf(others.seed),
-    exhaustion: nameOf('exhaustion', others.exhaustion),
-    max_passes: countOf('max_passes', others.maxPasses),
-    run_length: countOf('run_length', others.runLength),
-    index_space: nameOf('index_space', others.indexSpace),
+    samples: countOf('samples', samples),
+    seed: seedOf(seed),
+    ...optionsOf(others),
     sources: members,
     stages: stages === undefined ? undefined : stagesOf(stages, names),
   };
@@ -121,8 +114,8 @@ export function grown(samples: Integer, growth: readonly Growth[], given?: SeedO
  * const clips = windows([300, 500, 80], 16, { stride: 8, seed: 7 });
  */
 export function windows(sizes: Integers, length: Integer, given?: WindowsOptions): Order {
-  const { stride, seed } = options(given, ['stride', 'seed']);
-  const members = { seed: seedOf(seed), length: u53('length', length), stride: countOf('stride', stride) };
+  const { seed, ...others } = options(given, [...EPISODES, 'seed']);
+  const members = { seed: seedOf(seed), length: u53('length', length), ...optionsOf(others) };
   return made('windows', members, { sizes: words('sizes', sizes) });
 }
 

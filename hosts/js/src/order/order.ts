@@ -1,8 +1,9 @@
 // Orders as values: the section `order` of a recipe, and its long lists beside it.
 import { fail, integer, options, placed, record, S64, string, u53, unknownName } from '../checks.js';
 import type { NamedList } from '../components/interfaces/samedeal-deal-types.js';
-import { written } from '../document.js';
+import { snaked, written } from '../document.js';
 import { symbolInspect } from '../engine.js';
+import { NAMES } from '../generated/names.js';
 import { list, words } from '../lists.js';
 import type { Integer, Integers } from '../types.js';
 import type { BlendWeights, Growth, OrderJson, SkippedRange } from './types.js';
@@ -178,9 +179,15 @@ export const seedOf = (seed: unknown): bigint | undefined =>
 export const countOf = (field: string, value: unknown): bigint | undefined =>
   value === undefined ? undefined : u53(field, value);
 
-/** A name, if one is given. */
-export const nameOf = (field: string, value: unknown): string | undefined =>
-  value === undefined ? undefined : string(field, value);
+/** Options as members of an order: names, and counts. */
+export const optionsOf = (given: object): Section =>
+  Object.fromEntries(
+    Object.entries(given).map(([option, value]) => {
+      const field = snaked(option);
+      if (value === undefined) return [field, value];
+      return [field, NAMES.includes(option) ? string(field, value) : u53(field, value)];
+    }),
+  );
 
 /** An object of counts, all of which have to be there. */
 export function counts<T extends object>(field: string, value: T, names: readonly (keyof T & string)[]): Section {

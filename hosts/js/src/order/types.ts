@@ -1,4 +1,4 @@
-import type { LaneOptions, SourceOptions } from '../generated/options.js';
+import type { EpisodeOptions, LaneOptions, SourceOptions } from '../generated/options.js';
 import type { Integer, Integers } from '../types.js';
 
 /** A weight for each source: in the order of the sources, or by their names. */
@@ -44,10 +44,7 @@ export interface ShardsOptions extends LaneOptions {
   seed?: Integer;
 }
 
-/**
- * The options of `blend`. With the batch size as `runLength` here and as the `unit` of a sampler, every batch of a rank is of one source;
- * `samples` and the beginnings of stages are multiples of it, and bounds are so many times as wide; not with `renormalise`.
- */
+/** The options of `blend`. With a `runLength`, bounds of sources are so many times as wide; not with `renormalise`. */
 export interface BlendOptions extends SourceOptions {
   /** Seed of the order: see `order`. */
   seed?: Integer;
@@ -63,9 +60,7 @@ export interface BlendOptions extends SourceOptions {
 }
 
 /** The options of `windows`. */
-export interface WindowsOptions {
-  /** How far the beginnings of two windows of an episode are apart. Default: the length. */
-  stride?: Integer;
+export interface WindowsOptions extends EpisodeOptions {
   /** Seed of the order: see `order`. */
   seed?: Integer;
 }

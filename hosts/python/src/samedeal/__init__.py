@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from .batch.index import join_indices
     from .batch.records import Batch, Metrics
     from .batch.stream import BatchStream
-    from .compose.make import balance, blend, grown, order, sharded, windows
     from .engine.sources import LengthsSource
     from .generated.batches import BatchPlace, BatchShape
     from .generated.launch import Detection
+    from .generated.orders import balance, blend, grown, order, sharded, windows
     from .generated.readings import ReadBatch, ReadRound
     from .generated.shards import Overlaps, ShardRuns
     from .generated.steps import EpochPosition, StepPlace
@@ -151,19 +151,19 @@ _LATER = {
     "Steps": "shard.records",
     "TextKind": "generated.texts",
     "Verification": "shard.records",
-    "balance": "compose.make",
-    "blend": "compose.make",
+    "balance": "generated.orders",
+    "blend": "generated.orders",
     "build_index": "batch.build",
     "detect_rank": "topology.launch",
     "differences": "texts",
-    "grown": "compose.make",
+    "grown": "generated.orders",
     "inspect": "texts",
     "join_indices": "batch.index",
-    "order": "compose.make",
+    "order": "generated.orders",
     "recipe_after": "texts",
-    "sharded": "compose.make",
+    "sharded": "generated.orders",
     "verify_shards": "shard.plan",
-    "windows": "compose.make",
+    "windows": "generated.orders",
 }
 
 

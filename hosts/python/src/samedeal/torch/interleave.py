@@ -13,8 +13,8 @@ from ..compose import members as write
 from ..engine import arguments as check
 
 if TYPE_CHECKING:
-    from ..compose.make import Stages
     from ..compose.order import Numbers
+    from ..generated.orders import Stages
 
 
 class Interleaved(NamedTuple):

@@ -1,6 +1,7 @@
-//! `dotnet`: `for (i = n - 1; i > 0; i--) { j = random.Next(0, i + 1); swap }` with `new System.Random(seed + epoch)`,
-//! whose seeded form is the same in every .NET: the subtractive generator of Knuth (The Art of Computer Programming,
-//! volume 2, 3.2.2) in 32-bit integers, with a lag of 21 where Knuth has 31, kept for compatibility.
+//! `dotnet`: the shuffle `for (i = n - 1; i > 0; i--) { j = random.Next(0, i + 1); swap }` with
+//! `new System.Random(seed + epoch)`. With a seed, every .NET has the same generator: the subtractive one of Knuth (The
+//! Art of Computer Programming, volume 2, 3.2.2) in 32-bit integers, with a lag of 21 instead of Knuth's 31, which .NET
+//! keeps for compatibility.
 
 use super::table::Table;
 use crate::Failure;
@@ -15,7 +16,7 @@ pub(super) fn order(samples: u32, seed: i64, epoch: u64) -> Result<Table, Failur
 }
 
 struct Random {
-    /// Counted from 1, as in the original.
+    /// The state of the generator, numbered from 1 as in the original: element 0 is unused.
     seeds: [i32; 56],
     next: usize,
     next_p: usize,
@@ -52,8 +53,8 @@ impl Random {
         self.seeds[self.next]
     }
 
-    /// `Next(0, bound)`: the one place where a definition computes in floating point, in IEEE 754 double precision and
-    /// with multiplications alone, which every engine rounds alike.
+    /// `Next(0, bound)`. No other definition uses floating point. The few operations here are in IEEE 754 double
+    /// precision, and every engine rounds them in the same way.
     fn below(&mut self, bound: i32) -> i32 {
         (f64::from(self.sample()) * (1.0 / f64::from(i32::MAX)) * f64::from(bound)) as i32
     }

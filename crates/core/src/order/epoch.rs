@@ -14,8 +14,9 @@ use super::torch::Release;
 use super::{dotnet, fisher_yates, python, torch};
 use crate::Failure;
 
-/// The order of one epoch: a bijection of positions and samples, both 0 to samples - 1. Its methods do not check what
-/// they are given, and may panic, or answer without meaning, beyond that range; a [`Sampler`](crate::Sampler) checks.
+/// The order of one epoch: the sample at each position. [`Order::new`] makes a bijection of the numbers 0 to samples -
+/// 1. The methods do not check their arguments: beyond the range, they may panic or return meaningless values. A
+/// [`Sampler`](crate::Sampler) checks.
 pub struct Order(Kind);
 
 enum Kind {
@@ -52,18 +53,19 @@ impl Order {
         Ok(Self(Kind::Sharded(Sharded::new(sharding, seed, epoch)?)))
     }
 
-    /// One epoch of a composed order.
+    /// Wraps one epoch of a composed order.
     pub(crate) fn composed(epoch: Box<dyn Epoch>) -> Self {
         Self(Kind::Composed(epoch))
     }
 
-    /// The order `sharded`, if it is that.
+    /// The order `sharded`, if this order is one.
     pub(crate) fn as_sharded(&self) -> Option<&Sharded> {
         if let Kind::Sharded(sharded) = &self.0 { Some(sharded) } else { None }
     }
 
     /// Writes the samples at positions `start`, `start + stride`, ..., one for each place in `out`. All of these
-    /// positions must be below the number of samples, and `stride` at most 2^32 - 1. Failures: `out-of-memory`, of composed orders.
+    /// positions must be below the length of the epoch, and `stride` at most 2^32 - 1. Failures, of composed orders
+    /// only: `out-of-memory`; `epoch`, if a position needs an epoch of an inner order that cannot be used.
     pub fn fill<T: Index>(&self, start: u64, stride: u64, out: &mut [T]) -> Result<(), Failure> {
         match &self.0 {
             Kind::Sequential => {
@@ -87,7 +89,7 @@ impl Order {
         Ok(())
     }
 
-    /// Writes the sample of each of these positions, which are below the number of positions, in its place. Failures: as `fill`.
+    /// Replaces each position in `places`, which is below the length of the epoch, by its sample. Failures: as `fill`.
     pub(crate) fn map(&self, places: &mut [u64]) -> Result<(), Failure> {
         match &self.0 {
             Kind::Sequential => {}
@@ -99,8 +101,8 @@ impl Order {
         Ok(())
     }
 
-    /// Writes the position of each of these samples in its place. Only orders do so that find a sample without the others and are not made
-    /// of others; whether it is one of them.
+    /// Replaces each sample in `samples` by its position, and returns true. If the order has a table or is composed,
+    /// leaves `samples` unchanged and returns false.
     pub(crate) fn map_back(&self, samples: &mut [u64]) -> bool {
         match &self.0 {
             Kind::Sequential => {}
@@ -122,7 +124,7 @@ impl Order {
         })
     }
 
-    /// Where the sample at a position is stored. Failures: as `fill`.
+    /// The storage place of the sample at a position. Failures: as `fill`.
     pub(crate) fn stored(&self, position: u64) -> Result<Stored, Failure> {
         match &self.0 {
             Kind::Sharded(sharded) => Ok(sharded.stored(position)),
@@ -131,8 +133,8 @@ impl Order {
         }
     }
 
-    /// The first position from `from` on of a sample below the number of samples: O(1) for `feistel` and `sequential`, one pass over
-    /// the table for orders that have one. Failures: as `fill`.
+    /// The first position at or after `from` that has `sample`, which is below the number of samples. Costs O(1) for
+    /// `feistel` and `sequential`, one pass over the table for orders with a table. Failures: as `fill`.
     pub fn next(&self, sample: u64, from: u64) -> Result<Option<u64>, Failure> {
         let position = match &self.0 {
             Kind::Sequential => sample,
@@ -144,18 +146,19 @@ impl Order {
         Ok(Some(position).filter(|&position| position >= from))
     }
 
-    /// If the order has a table: the position of each of these samples, in one pass. Failures: `out-of-memory`.
+    /// The position of each sample in `samples`, by one pass over the table; `None` if the order has no table.
+    /// Failures: `out-of-memory`.
     pub(crate) fn in_table(&self, samples: &[u64]) -> Result<Option<Vec<u64>>, Failure> {
         if let Kind::Table(table) = &self.0 { table.positions(samples).map(Some) } else { Ok(None) }
     }
 }
 
-/// One epoch of an order that is made of others.
+/// One epoch of a composed order.
 pub(crate) trait Epoch {
-    /// The sample at a position below the length of the epoch. Failures: `out-of-memory`.
+    /// The sample at a position below the length of the epoch. Failures: as [`Order::fill`].
     fn sample(&self, position: u64) -> Result<u64, Failure>;
 
-    /// Writes the sample of each of these positions in its place. Failures: as `sample`.
+    /// Replaces each position in `places` by its sample. Failures: as `sample`.
     fn map(&self, places: &mut [u64]) -> Result<(), Failure> {
         for place in places {
             *place = self.sample(*place)?;
@@ -163,11 +166,11 @@ pub(crate) trait Epoch {
         Ok(())
     }
 
-    /// Where the sample at a position is stored. Orders that are not in shards have no lanes. Failures: as `sample`.
+    /// The storage place of the sample at a position; lane 0 for orders without shards. Failures: as `sample`.
     fn stored(&self, position: u64) -> Result<Stored, Failure> {
         self.sample(position).map(Stored::alone)
     }
 
-    /// The first position from `from` on that has a sample. Failures: `out-of-memory`.
+    /// The first position at or after `from` that has `sample`, if there is one. Failures: `out-of-memory`.
     fn next(&self, sample: u64, from: u64) -> Result<Option<u64>, Failure>;
 }

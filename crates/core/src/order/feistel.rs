@@ -1,6 +1,6 @@
 //! `feistel`: a generalised Feistel network (Black and Rogaway 2002) over a grid that is hardly larger than the
-//! dataset, so that every position is found without the others, forwards and backwards, at the same cost for every
-//! number of samples.
+//! dataset. The sample of a position, and the position of a sample, are computed without the others, at the same cost
+//! for every number of samples.
 
 use samedeal_bulk::Network;
 pub(crate) use samedeal_bulk::{MULTIPLIERS, mix};
@@ -10,9 +10,9 @@ use super::index::Index;
 use crate::base::key::Words;
 
 pub(crate) enum Feistel {
-    /// A network over few samples reaches few of their permutations; up to 256 are shuffled outright.
+    /// A shuffled list of up to 256 samples: a network over few samples reaches only few of their permutations.
     Small([u8; SMALL]),
-    /// More than that.
+    /// A network over more than 256 samples.
     Large(Network),
 }
 
@@ -23,7 +23,7 @@ impl Feistel {
         Self::from_words(samples, &mut Words::new("feistel", seed, epoch, 0))
     }
 
-    /// The permutation that the first words of a stream make.
+    /// The permutation of 0 to `samples` - 1 that is made from the first words of a stream.
     pub(crate) fn from_words(samples: u64, words: &mut Words) -> Self {
         if samples > SMALL as u64 {
             let keys = core::array::from_fn(|_| [words.next(), words.next()]);
@@ -45,7 +45,7 @@ impl Feistel {
         }
     }
 
-    /// Writes the sample of each of these positions in its place.
+    /// Replaces each position in `places` by its sample.
     pub(super) fn map(&self, places: &mut [u64]) {
         match self {
             Self::Large(network) => network.map(places),
@@ -53,7 +53,7 @@ impl Feistel {
         }
     }
 
-    /// Writes the position of each of these samples in its place.
+    /// Replaces each sample in `samples` by its position.
     pub(super) fn map_back(&self, samples: &mut [u64]) {
         match self {
             Self::Large(network) => network.map_back(samples),

@@ -1,5 +1,5 @@
-//! `fisher-yates`: every permutation equally likely, up to the generator. The textbook loop (Durstenfeld 1964) with
-//! unbiased draws.
+//! `fisher-yates`: the textbook shuffle (Durstenfeld 1964) with unbiased draws: every permutation is equally likely, as
+//! far as the generator allows.
 
 use super::table::Table;
 use crate::Failure;
@@ -9,8 +9,8 @@ pub(super) fn order(samples: u32, seed: i64, epoch: u64) -> Result<Table, Failur
     Table::new(samples, |values| shuffle(values, &mut Words::new("fisher-yates", seed, epoch, 0)))
 }
 
-/// Shuffles at most 2^32 - 1 values. The draws of many swaps are made ahead, in the same order, so that the processor waits for
-/// several places of a large list at once.
+/// Shuffles at most 2^32 - 1 values. Up to 512 draws are made before their swaps, in the same order, so that the
+/// processor can load several places of a large list at once.
 pub(crate) fn shuffle<T>(values: &mut [T], words: &mut Words) {
     let mut ahead = [0; 512];
     let mut end = values.len();

@@ -11,13 +11,14 @@ use crate::document::lists::{List, beside};
 pub enum OrderId {
     /// `feistel`: pseudo-random, random access and inverse in O(1) time and memory. The default.
     Feistel,
-    /// `fisher-yates`: unbiased, every order as likely as any other up to the generator; 4 bytes of memory a sample.
+    /// `fisher-yates`: unbiased, every permutation is equally likely as far as the generator allows; 4 bytes of memory
+    /// a sample.
     FisherYates,
     /// `sequential`: position p is sample p.
     Sequential,
     /// `torch`: `torch.randperm` on the CPU in PyTorch 2.6 and later, seeded as `DistributedSampler` does.
     Torch,
-    /// `torch-2.5`: the same in PyTorch up to 2.5; differs from 214,748,364 samples upwards.
+    /// `torch-2.5`: `torch.randperm` in PyTorch up to 2.5; differs from `torch` from 214,748,364 samples upwards.
     Torch25,
     /// `python`: `random.Random(seed + epoch).shuffle(list(range(samples)))`.
     Python,
@@ -26,26 +27,27 @@ pub enum OrderId {
     /// `backward`: position p is sample `samples` - 1 - p.
     #[cfg(feature = "grown")]
     Backward,
-    /// `sharded`: shuffled with locality, for datasets in shards; only from a recipe, which has their sizes.
+    /// `sharded`: a shuffle with locality, for datasets in shards; only from a recipe, which has the sizes of the
+    /// shards.
     Sharded,
-    // Composed orders; only from a recipe, which has what they are made of.
+    // Composed orders; only from a recipe, which has their sources, lists or inner orders.
     /// `blend`: several orders in proportion to weights, with random access.
     Blend,
-    /// `blend-exact`: the same with the least deviation from the weights, by a table of a period.
+    /// `blend-exact`: a blend with the least deviation from the weights, by a table of one period.
     BlendExact,
-    /// `grown`: a dataset that got more samples.
+    /// `grown`: the order of a dataset that got more samples.
     Grown,
     /// `exclude`: an order without some samples.
     Exclude,
-    /// `subset`: an order with some samples alone.
+    /// `subset`: an order reduced to some of its samples.
     Subset,
     /// `skip`: an order without some positions.
     Skip,
     /// `copies`: every sample several times in a row.
     Copies,
-    /// `windows`: parts of equal length of episodes.
+    /// `windows`: windows of equal length in episodes.
     Windows,
-    /// `balance`: samples as often as the factor of their class says.
+    /// `balance`: every sample as often as the factor of its class says.
     Balance,
 }
 
@@ -63,7 +65,7 @@ pub(crate) const COMPOSED: [OrderId; 9] = [
 ];
 
 impl OrderId {
-    /// Every order that a number of samples is enough for, the default first.
+    /// All orders that need only a number of samples, the default first.
     pub const ALL: [Self; 7 + cfg!(feature = "grown") as usize] = [
         Self::Feistel,
         Self::FisherYates,
@@ -101,8 +103,8 @@ impl OrderId {
         }
     }
 
-    /// The order of a name, composed orders included. An unknown name is a failure that lists the names which go with the other members of the
-    /// order: with shards, these are `stored`.
+    /// The order with this name, also a composed one. The failure for an unknown name lists only names that fit the
+    /// other members of the order: composed orders, or `stored` if there are sizes of shards.
     pub(crate) fn of_any_name(name: &str, order: &Fields, lists: &[List], stored: &[Self]) -> Result<Self, Failure> {
         let found = Self::ALL.iter().chain(&[Self::Sharded]).chain(&COMPOSED).find(|id| id.name() == name);
         found.copied().ok_or_else(|| {
@@ -117,23 +119,22 @@ impl OrderId {
         })
     }
 
-    /// Whether it is made of others.
     pub(crate) fn is_composed(self) -> bool {
         COMPOSED.contains(&self)
     }
 
-    /// Whether it has one other order, in `of`.
+    /// Whether the order is a view: its member `of` has the one inner order.
     pub(crate) fn is_view(self) -> bool {
         matches!(self, Self::Exclude | Self::Subset | Self::Skip | Self::Copies)
     }
 
-    /// Whether it has sources.
+    /// Whether the order is a blend, which has sources.
     pub(crate) fn is_blend(self) -> bool {
         matches!(self, Self::Blend | Self::BlendExact)
     }
 
-    /// The order of a name, `sharded` among them, but no composed one. An unknown name is a failure that lists those that need no more
-    /// than one.
+    /// The order with this name: one of [`OrderId::ALL`], or `sharded`. The failure for an unknown name lists only the
+    /// names of `ALL`.
     pub fn from_name(name: &str) -> Result<Self, Failure> {
         Self::ALL
             .into_iter()
@@ -142,7 +143,7 @@ impl OrderId {
             .ok_or_else(|| Failure::unknown_name("name", name, known(Self::ALL.map(Self::name))))
     }
 
-    /// Whether an epoch needs a table of all samples: any position costs as much as all of them.
+    /// Whether an epoch needs a table of all samples, so that one position costs as much as the whole epoch.
     pub const fn has_table(self) -> bool {
         match self {
             Self::FisherYates | Self::Torch | Self::Torch25 | Self::Python | Self::Dotnet => true,
@@ -152,7 +153,7 @@ impl OrderId {
         }
     }
 
-    /// Whether `samples` and `seed` are within the range of this order.
+    /// Checks that `samples` and `seed` are in the range of this order. Failures: `samples`, `seed`.
     pub(crate) fn check(self, samples: u64, seed: i64) -> Result<(), Failure> {
         let most = match self {
             Self::FisherYates | Self::Torch | Self::Torch25 | Self::Python => u64::from(u32::MAX),

@@ -1,16 +1,17 @@
-//! The types that indices are written as.
+//! The integer types of sample indices.
 
 use samedeal_bulk::Network;
 
 use crate::Failure;
 use crate::base::memory::collect;
 
-/// A type that indices are written as.
+/// An integer type of sample indices.
 pub trait Index: Copy + Default + sealed::Sealed {
-    /// The index as this type, which must be wide enough for it.
+    /// Converts an index to this type, which must be wide enough.
     fn from_u64(index: u64) -> Self;
 
-    /// The list itself if it holds `u64`, which orders can write into without a copy; none for other types.
+    /// The list itself if its elements are `u64`, so that orders can write into it without a copy; `None` for other
+    /// types.
     #[doc(hidden)]
     fn wide(list: &mut [Self]) -> Option<&mut [u64]>;
 
@@ -53,10 +54,11 @@ mod sealed {
     impl Sealed for u64 {}
 }
 
-/// Positions that are handed to an order at once: enough that each of many sources has some of them.
+/// The most positions that an order maps at once: enough that each of many sources gets several of them.
 const BLOCK: usize = 1 << 15;
 
-/// Has 64-bit indices written block by block, and hands them on. Failures: those of `write`, `out-of-memory`.
+/// Calls `write` for 64-bit indices block by block, and converts them to the type of `out`. Failures: those of `write`,
+/// `out-of-memory`.
 pub(crate) fn in_blocks<T: Index>(
     out: &mut [T],
     mut write: impl FnMut(&mut [u64]) -> Result<(), Failure>,

@@ -7,15 +7,16 @@ use crate::document::member::{Kind, Member, Place, is, is_not, names, place, tex
 use crate::document::recipe::{OF_STREAMS, SEED};
 use crate::{Failure, MAX_COUNT, MAX_EXACT};
 
-/// The most bytes of the canonical text of an order. It leaves room for the rest of a recipe, and for all that a state has besides.
+/// The most bytes of the canonical text of an order. The other 2^22 bytes of a text are for the rest of a recipe or a
+/// state.
 pub(super) const MAX_ORDER: usize = MAX_TEXT - (1 << 22);
 
-/// An order, which may be composed.
+/// The section `order`, which may have a composed order.
 pub(crate) const ANY_ORDER: Member =
     Member::new("order", Kind::Section(&MEMBERS)).required("the section that has the samples and their order");
 /// The sections of the recipe in a sampler's state.
 pub(crate) const ORDERS: &[Member] = &[ANY_ORDER];
-/// The members of orders that are made of others.
+/// The members that only composed orders have.
 pub(crate) const COMPOSED_MEMBERS: &[Member] = MEMBERS.split_at(8).1;
 
 /// The members of all orders.
@@ -28,7 +29,7 @@ const BLENDED: Place = place![[is("name", BLENDS)]];
 const WINDOWS: Place = place![[is("name", &["windows"])]];
 const BALANCE: Place = place![[is("name", &["balance"])]];
 
-// Orders lie in one another, so that this refers to itself.
+// The list refers to itself, because an order can have inner orders.
 static MEMBERS: [Member; 23] = [
     Member::new("name", Kind::TEXT).text(text!("The name of the order.")),
     Member::new("samples", Kind::COUNT)
@@ -118,7 +119,7 @@ static RANGE_MEMBERS: &[Member] = &[
     Member::new("count", Kind::COUNT).required("how many positions are left out"),
 ];
 
-/// A failure of an order that lies at this path.
+/// A failure of the order at `path`, with this path before that of the member.
 pub(super) fn at_order(path: &str, failure: Failure) -> Failure {
     failure.under(path, ANY_ORDER_MEMBERS)
 }

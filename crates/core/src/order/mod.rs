@@ -1,4 +1,4 @@
-//! In what order an epoch is visited: from positions to samples.
+//! Orders: the sample at each position of an epoch.
 
 mod compose;
 mod dotnet;

@@ -5,7 +5,7 @@ const M: usize = 397;
 
 pub(super) struct Mt19937 {
     state: [u32; N],
-    /// The word that is drawn next, or `N` after the last one of a round.
+    /// The index of the next word, or `N` at the end of a round.
     next: usize,
 }
 
@@ -52,8 +52,8 @@ impl Mt19937 {
         1
     }
 
-    /// The next word. The reference implementation makes all words of a round before the first one is drawn. Each of them needs words
-    /// of the round only that come before it, so that few draws pay for few words.
+    /// The next word. The reference implementation computes the `N` words of a round before the first draw. Here each
+    /// word is computed when it is drawn, so that few draws cost little: it depends on no later word of its round.
     pub(super) fn next(&mut self) -> u32 {
         let i = if self.next < N { self.next } else { 0 };
         let after = if i + 1 < N { i + 1 } else { 0 };

@@ -1,4 +1,4 @@
-//! The order of all epochs.
+//! Orders over all epochs.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -14,20 +14,20 @@ use crate::MAX_EXACT;
 use crate::base::failure::{Allowed, Failure, range};
 use crate::document::{numbers, signed_text};
 
-/// The order of every epoch.
+/// An order over all epochs, from which the [`Order`] of each epoch is built.
 pub(crate) struct OrderPart {
     pub(crate) id: OrderId,
-    /// Sample indices are below this.
+    /// The number of sample indices: every index is below it.
     pub(crate) samples: u64,
     pub(crate) seed: i64,
-    /// The shards, if there are some; their lanes and windows are those of the order `sharded`.
+    /// The shards, for an order over shards. The lanes and the window count only with the order `sharded`.
     pub(crate) sharding: Option<Rc<Sharding>>,
     composed: Option<Rc<dyn Composed>>,
-    /// The seed that follows from the blend around it, if there is one.
+    /// The seed that a blend around this order derives, if there is a blend.
     derived: Option<i64>,
-    /// Its canonical text, once somebody asked.
+    /// The canonical text, cached by the first call of `text`.
     text: OnceCell<String>,
-    /// The epoch that was asked for last, if inverses of several epochs are asked for.
+    /// The last epoch in which `place` searched, cached for the next search.
     recent: RefCell<Option<(u64, Order)>>,
 }
 
@@ -37,12 +37,13 @@ impl OrderPart {
         Self { id, samples, seed, sharding, composed, derived, text, recent }
     }
 
-    /// An order that is made of others.
+    /// A composed order.
     pub(super) fn composed(id: OrderId, samples: u64, seed: i64, composed: Rc<dyn Composed>) -> Self {
         Self { composed: Some(composed), ..Self::new(id, samples, seed, None) }
     }
 
-    /// This order as a source of a blend, which derives a seed for it. The canonical text has a seed only if it differs from that one.
+    /// This order as a source of a blend, with the seed that the blend derives. The canonical text has a seed only if
+    /// it is not the derived one.
     pub(super) fn deriving(self, derived: Option<i64>) -> Self {
         Self { derived, ..self }
     }
@@ -56,32 +57,32 @@ impl OrderPart {
         }
     }
 
-    /// The orders that it is made of. In a component without composed orders, none of their code stays.
+    /// The definition of a composed order. `None` in a build without composed orders, so that their code is left out.
     fn parts(&self) -> Option<&Rc<dyn Composed>> {
         self.composed.as_ref().filter(|_| cfg!(feature = "composed"))
     }
 
-    /// Whether it is made of others.
     pub(crate) fn is_composed(&self) -> bool {
         self.parts().is_some()
     }
 
-    /// Whether its text has a list of objects.
+    /// Whether the canonical text has a list of objects.
     pub(crate) fn has_objects(&self) -> bool {
         self.parts().is_some_and(|composed| composed.has_objects())
     }
 
-    /// The blend, if it is one.
+    /// The blend, if this order is one.
     pub(crate) fn as_blend(&self) -> Option<&dyn Sources> {
         self.parts()?.as_blend()
     }
 
-    /// The order at a place among those that it is made of.
+    /// The inner order number `place`, if there is one.
     pub(super) fn part(&self, place: usize) -> Option<&Self> {
         self.parts()?.part(place)
     }
 
-    /// How far the order at a place is when this one is at a position. Failures: `out-of-memory`.
+    /// The epoch and the position of inner order `place` when this order is at `position` of `epoch`. Failures:
+    /// `out-of-memory`.
     pub(super) fn inner(&self, place: usize, epoch: u64, position: u64) -> Result<(u64, u64), Failure> {
         match self.parts() {
             Some(composed) => composed.inner(place, epoch, position),
@@ -89,7 +90,8 @@ impl OrderPart {
         }
     }
 
-    /// The number of positions of an epoch. Failures: `epoch`, of a composed order that has too many before its end; `out-of-memory`.
+    /// The number of positions of an epoch. Failures: `epoch`, if a composed order has too many positions up to the end
+    /// of this epoch; `out-of-memory`.
     pub(crate) fn length(&self, epoch: u64) -> Result<u64, Failure> {
         let Some(composed) = self.parts() else { return Ok(self.samples) };
         let next = epoch.checked_add(1).map_or(Ok(None), |next| composed.begin(next))?;
@@ -99,7 +101,7 @@ impl OrderPart {
         composed.length(epoch)
     }
 
-    /// How many epochs of a composed order can be used. Failures: `out-of-memory`.
+    /// The number of epochs that can be used: together they have at most 2^53 - 1 positions. Failures: `out-of-memory`.
     pub(crate) fn epochs(&self) -> Result<u64, Failure> {
         let (mut low, mut high) = (0, u64::MAX);
         while low < high {
@@ -114,7 +116,7 @@ impl OrderPart {
         Ok(self.begin(self.epochs()?)?.unwrap_or_default())
     }
 
-    /// The number of positions of every epoch, if it is the same.
+    /// The length of every epoch, if all epochs have the same length.
     pub(super) fn steady(&self) -> Option<u64> {
         self.parts().map_or(Some(self.samples), |composed| composed.steady())
     }
@@ -134,12 +136,12 @@ impl OrderPart {
         self.id.has_table() || self.part(0).is_some_and(Self::has_table)
     }
 
-    /// Why it cannot be a source of a blend, if it cannot.
+    /// The text of the failure if this order cannot be a source of a blend; else `None`.
     pub(crate) fn no_source(&self) -> Option<&'static str> {
         self.parts()?.no_source()
     }
 
-    /// How many draws there are before an epoch, if they are at most 2^53 - 1. Failures: `out-of-memory`.
+    /// The number of draws before an epoch; `None` above 2^53 - 1. Failures: `out-of-memory`.
     pub(crate) fn begin(&self, epoch: u64) -> Result<Option<u64>, Failure> {
         match self.parts() {
             Some(composed) => composed.begin(epoch),
@@ -147,13 +149,13 @@ impl OrderPart {
         }
     }
 
-    /// The epoch and the position of a draw below 2^53. An order without positions has none: this is its beginning. Failures:
-    /// `out-of-memory`.
+    /// The epoch and the position of a draw below 2^53. For a steady order without positions: epoch 0 and position 0.
+    /// Failures: `out-of-memory`.
     pub(crate) fn find(&self, draw: u64) -> Result<(u64, u64), Failure> {
         if let Some(length) = self.steady() {
             return Ok((draw.checked_div(length).unwrap_or(0), draw.checked_rem(length).unwrap_or(0)));
         }
-        // The last epoch that begins at or before the draw: empty epochs before it begin there too.
+        // The last epoch that begins at or before the draw: empty epochs before it begin at the same draw.
         let (mut low, mut high) = (0, MAX_EXACT);
         while low + 1 < high {
             let middle = low.midpoint(high);
@@ -162,7 +164,7 @@ impl OrderPart {
         Ok((low, draw - self.begin(low)?.unwrap_or(draw)))
     }
 
-    /// How many occurrences of a sample come before a position. Failures: `out-of-memory`.
+    /// The number of occurrences of a sample before a position, earlier epochs included. Failures: `out-of-memory`.
     pub(crate) fn seen(&self, sample: u64, epoch: u64, position: u64) -> Result<u64, Failure> {
         if let Some(composed) = self.parts() {
             return composed.seen(sample, epoch, position);
@@ -170,7 +172,8 @@ impl OrderPart {
         Ok(epoch + u64::from(position > 0 && self.place(sample, epoch)? < position))
     }
 
-    /// Where occurrence number `number` of a sample is, if it can be reached. Failures: `out-of-memory`.
+    /// The epoch and the position of occurrence number `number` of a sample, if there is one. Failures:
+    /// `out-of-memory`.
     pub(crate) fn occurrence(&self, sample: u64, number: u64) -> Result<Option<(u64, u64)>, Failure> {
         match self.parts() {
             Some(composed) => composed.occurrence(sample, number),
@@ -179,7 +182,7 @@ impl OrderPart {
         }
     }
 
-    /// The position of a sample, of an order that is not composed.
+    /// The position of a sample in an epoch of an order that is not composed.
     fn place(&self, sample: u64, epoch: u64) -> Result<u64, Failure> {
         let mut recent = self.recent.borrow_mut();
         let order = match recent.take() {
@@ -191,12 +194,12 @@ impl OrderPart {
         Ok(position)
     }
 
-    /// Its canonical text: an object.
+    /// The canonical text: a JSON object.
     pub(crate) fn text(&self) -> &str {
         self.text.get_or_init(|| self.written())
     }
 
-    /// The section as a recipe has it: what states hold.
+    /// An object with the section `order`, as a state stores it.
     pub(crate) fn section(&self) -> String {
         format!("{{\"order\":{}}}", self.text())
     }
@@ -204,7 +207,7 @@ impl OrderPart {
     #[inline(never)]
     fn written(&self) -> String {
         let Self { id, samples, seed, sharding, derived, .. } = self;
-        // A seed that follows from the blend around it is found again.
+        // A derived seed is left out: a reader of the text derives it again.
         let seed = match *derived == Some(*seed) {
             true => String::new(),
             false => format!(",\"seed\":{}", signed_text(*seed)),
@@ -224,15 +227,15 @@ impl OrderPart {
     }
 }
 
-/// An order of all epochs that is made of others. Draws are its positions over all epochs, from 0.
+/// A composed order over all epochs. Draws are its positions, numbered from 0 over all epochs.
 pub(crate) trait Composed {
     /// The number of positions of an epoch. Failures: `out-of-memory`.
     fn length(&self, epoch: u64) -> Result<u64, Failure>;
 
-    /// The number of positions of every epoch, if it is the same.
+    /// The length of every epoch, if all epochs have the same length.
     fn steady(&self) -> Option<u64>;
 
-    /// How many draws there are before an epoch; none where it is above 2^53 - 1. Failures: `out-of-memory`.
+    /// The number of draws before an epoch; `None` above 2^53 - 1. Failures: `out-of-memory`.
     fn begin(&self, epoch: u64) -> Result<Option<u64>, Failure> {
         Ok(self.steady().and_then(|length| epoch.checked_mul(length)).filter(|&draws| draws <= MAX_EXACT))
     }
@@ -240,68 +243,70 @@ pub(crate) trait Composed {
     /// Whether no epoch has a sample twice.
     fn is_single(&self) -> bool;
 
-    /// Whether the text has a list of objects, such as sources or ranges, which is written in full. A long list of numbers is a hash.
+    /// Whether the canonical text has a list of objects, such as sources or ranges. Objects are written in full, so
+    /// that the text may be long; a long list of numbers is written as a hash.
     fn has_objects(&self) -> bool {
         false
     }
 
-    /// Why it cannot be a source of a blend, if it cannot.
+    /// The text of the failure if this order cannot be a source of a blend; else `None`.
     fn no_source(&self) -> Option<&'static str>;
 
     /// The order of an epoch. Failures: `out-of-memory`.
     fn at(self: Rc<Self>, epoch: u64) -> Result<Box<dyn Epoch>, Failure>;
 
-    /// How many occurrences of a sample come before a position. Failures: `out-of-memory`.
+    /// The number of occurrences of a sample before a position, earlier epochs included. Failures: `out-of-memory`.
     fn seen(&self, sample: u64, epoch: u64, position: u64) -> Result<u64, Failure>;
 
-    /// Where occurrence number `number` of a sample is: an epoch and a position. None if there are not so many, or if it is
-    /// beyond the last epoch that can be used. Failures: `out-of-memory`.
+    /// The epoch and the position of occurrence number `number` of a sample. `None` if the sample has fewer
+    /// occurrences, or if the epoch cannot be used. Failures: `out-of-memory`.
     fn occurrence(&self, sample: u64, number: u64) -> Result<Option<(u64, u64)>, Failure>;
 
     /// The members of the order without `name`, as in the canonical text, each with a comma before it. `seed` is the text of the member `seed`, or
     /// empty.
     fn members(&self, seed: &str) -> String;
 
-    /// The blend, if it is one.
+    /// The blend, if this order is one.
     fn as_blend(&self) -> Option<&dyn Sources> {
         None
     }
 
-    /// For each order that it is made of, by its place: how far that one is when this one is at a position. Failures: `out-of-memory`.
+    /// The epoch and the position of inner order `place` when this order is at `position` of `epoch`. Failures:
+    /// `out-of-memory`.
     fn inner(&self, place: usize, epoch: u64, position: u64) -> Result<(u64, u64), Failure>;
 
-    /// The order at a place.
+    /// The inner order number `place`, if there is one.
     fn part(&self, place: usize) -> Option<&OrderPart>;
 }
 
-/// Questions about sources, which a blend answers.
+/// Operations on the sources of a blend.
 pub(crate) trait Sources {
-    /// Whether the sources are parts of one dataset, whose samples several of them may have.
+    /// Whether the sources are parts of one dataset, so that several sources may have the same sample.
     fn is_shared(&self) -> bool;
 
     /// The names of the sources.
     fn names(&self) -> Box<dyn Iterator<Item = &str> + '_>;
 
-    /// The draws of each source in the positions of an epoch from one to before another. Failures: `out-of-memory`.
+    /// The draws of each source at positions `from` to `to` - 1 of an epoch. Failures: `out-of-memory`.
     fn report(&self, epoch: u64, from: u64, to: u64) -> Result<Vec<Drawn>, Failure>;
 
-    /// By how many millionths of a sample the count of a source is away from exact proportion at most.
+    /// The greatest deviation of a source's count from exact proportion, in millionths of a sample.
     fn bound(&self, source: u32) -> u64;
 
     /// The source of a sample, and its index there; none if the sources are parts of one dataset (`shared`).
     fn source_of(&self, sample: u64) -> Option<(u32, u64)>;
 }
 
-/// How many draws a source makes of a run of positions.
+/// The draws of one source at a run of positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Drawn {
-    /// The first one, over all epochs.
+    /// The number of the first draw, counted over all epochs.
     pub(crate) first: u64,
-    /// How many there are.
+    /// The number of draws.
     pub(crate) count: u64,
-    /// The pass and the position in it of the first draw, and of the one after the last.
+    /// The pass of the first draw, and its position in the pass.
     pub(crate) from: (u64, u64),
-    /// See `from`.
+    /// The pass of the draw after the last one, and its position in the pass.
     pub(crate) to: (u64, u64),
 }
 

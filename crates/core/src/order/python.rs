@@ -17,7 +17,7 @@ pub(super) fn order(samples: u32, seed: i64, epoch: u64) -> Result<Table, Failur
     })
 }
 
-/// `Random._randbelow`: as many bits as `bound` (at least 1) has, drawn until they are below it.
+/// `Random._randbelow`: draws as many bits as `bound` (at least 1) has, until the value is below `bound`.
 fn below(random: &mut Mt19937, bound: u32) -> u32 {
     loop {
         let draw = random.next() >> bound.leading_zeros();

@@ -20,10 +20,11 @@ impl OrderPart {
         Self::read(fields.section("order"), lists).map_err(of_order)
     }
 
-    /// The order of a sampler. Failures: any field.
+    /// Reads an order that is in no other order. Failures: any field; `recipe`, if the canonical text is too long.
     pub(crate) fn read(fields: &Fields, lists: &[List]) -> Result<Self, Failure> {
         let part = Self::nested(fields, lists, None)?;
-        // The text has the hashes of long lists, which cost most of the time until an order can be asked.
+        // Only an order with a list of objects can have too long a text. Others do without the text here, since hashing
+        // their lists would cost most of the time of reading.
         let size = if part.has_objects() { part.text().len() } else { 0 };
         if size > MAX_ORDER {
             let value = format!("of {size} bytes in its canonical form");
@@ -34,14 +35,15 @@ impl OrderPart {
         Ok(part)
     }
 
-    /// An order that may be part of another one. `derived` is the seed that a blend around it gives, if there is one. Failures: any field.
+    /// Reads an order that may be in another one. `derived` is the seed that a blend around it derives, if there is a
+    /// blend. Failures: any field.
     #[inline(never)]
     pub(super) fn nested(fields: &Fields, lists: &[List], derived: Option<i64>) -> Result<Self, Failure> {
         Self::with_default(fields, lists, derived).map(|part| part.deriving(derived))
     }
 
     fn with_default(fields: &Fields, lists: &[List], derived: Option<i64>) -> Result<Self, Failure> {
-        // A list does not choose the order: a recipe is of one deal, whatever comes with it.
+        // Only the recipe chooses the order, not a list beside it: a recipe means one order, with or without lists.
         let id = match fields.text("name") {
             Some(name) => OrderId::of_any_name(name, fields, lists, &[OrderId::Sharded])?,
             None if fields.numbers("sizes").is_some() => OrderId::Sharded,
@@ -68,7 +70,8 @@ impl OrderPart {
         }
     }
 
-    /// The members of an order, each by itself. Failures: any of them; `lists`, where one is of no member.
+    /// Checks the members of an order, each by itself. Failures: any of the members; `lists`, if a list belongs to no
+    /// member.
     pub(crate) fn checked<'f, 'a>(
         fields: &'f Fields<'a>,
         lists: &[List<'f>],
@@ -80,8 +83,8 @@ impl OrderPart {
         Ok(order)
     }
 
-    /// The order of samples that are read from shards: `sharded`, or as they are stored; none of a composed one, which has its shards in
-    /// other orders. Failures: any field.
+    /// The order of samples that are read from shards, and the shards: `sharded`, or `sequential` for stored order. For
+    /// a composed order, the shards are in its inner orders, and `None` is returned. Failures: any field.
     #[inline(never)]
     pub(crate) fn of_shards(fields: &Fields, lists: &[List]) -> Result<(Self, Option<Rc<Sharding>>), Failure> {
         let stored = [OrderId::Sharded, OrderId::Sequential];
@@ -95,7 +98,7 @@ impl OrderPart {
                 "sharded, sequential or one that is made of sharded ones: readers of shards need neighbouring rows";
             return Err(Failure::contradiction("name", id.name(), allowed));
         }
-        // With `sequential`, shards are read as they are stored, so that there are no lanes.
+        // With `sequential`, shards are read in stored order, without lanes and windows.
         for field in ["lanes", "shuffle_window"] {
             if let (Some(value), OrderId::Sequential) = (fields.shown(field), id) {
                 return Err(Failure::contradiction(
@@ -119,7 +122,8 @@ impl OrderPart {
     }
 }
 
-/// Whether the numbers of shards and of samples, if they are there, are those of the sizes. Failures: `shards`, `samples`.
+/// Checks that the members `shards` and `samples`, if they are there, agree with the sizes. Failures: `shards`,
+/// `samples`.
 pub(crate) fn check_sums(fields: &Fields, shards: u64, samples: u64) -> Result<(), Failure> {
     for (field, here) in [("shards", shards), ("samples", samples)] {
         match fields.count(field) {

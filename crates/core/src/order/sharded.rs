@@ -1,6 +1,6 @@
-//! `sharded`: one order over a dataset in shards, with locality. The shards, in an order of their own, are laid end to
-//! end and cut into lanes of equal length, whose order in that row is random too; within a lane, windows of neighbouring
-//! samples are shuffled; positions go round the lanes.
+//! `sharded`: one order over a dataset in shards, with locality. The shards are laid end to end in a random order. This
+//! row is cut into lanes of equal length, and the lanes are numbered at random. Within a lane, each window of
+//! neighbouring samples is shuffled. Positions go round the lanes: position p is in lane p mod `lanes`.
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;
@@ -17,10 +17,10 @@ use crate::base::key::Words;
 use crate::base::memory::collect;
 use crate::{Failure, MAX_COUNT};
 
-/// The most lanes: each keeps its window at hand.
+/// The most lanes. More would take too much memory: each lane stores the permutation of a window.
 pub(crate) const MAX_LANES: u32 = 1 << 12;
 
-/// How a dataset in shards is ordered.
+/// The shards of a dataset, and the options of the order `sharded`.
 pub(crate) struct Sharding {
     pub(crate) shards: Shards,
     pub(crate) lanes: u32,
@@ -39,7 +39,7 @@ impl Sharding {
         Ok(Self { shards, lanes, window })
     }
 
-    /// How many positions have windows of the same number.
+    /// The number of positions in a round: one window of each lane.
     pub(crate) fn round(&self) -> u64 {
         u64::from(self.lanes) * u64::from(self.window)
     }
@@ -51,13 +51,13 @@ impl Sharding {
     }
 }
 
-/// Things of different size end to end, in an order of their own.
+/// Items of different sizes (shards or lanes), laid end to end in a random order.
 struct Row {
-    /// Which of them comes first, second, ...
+    /// The items in the order of the row.
     order: Vec<u32>,
-    /// The place of each in that order.
+    /// The place of each item in `order`.
     places: Vec<u32>,
-    /// All of them in that order.
+    /// The sizes of the items, in the order of the row.
     laid: Shards,
 }
 
@@ -80,22 +80,22 @@ impl Row {
         self.laid.start(self.places[item as usize])
     }
 
-    /// The piece that lies at a place of the row, and how far the place is from its beginning.
+    /// The item at a place of the row, and the distance of the place from the beginning of the item.
     fn find(&self, at: u64) -> (u32, u64) {
         let (place, offset) = self.laid.find(at);
         (self.order[place as usize], offset)
     }
 }
 
-/// The order of one epoch.
+/// The order `sharded` of one epoch.
 pub(crate) struct Sharded {
     sharding: Rc<Sharding>,
     seed: i64,
     epoch: u64,
     /// The shards end to end.
     shards: Row,
-    /// The lanes that the same row is cut into. Neighbouring lanes are not neighbours there: the samples of a batch that is
-    /// smaller than their number would come from one part of the row.
+    /// The lanes that the row of shards is cut into, in random order. Otherwise, the samples of a batch that is smaller
+    /// than the number of lanes would come from one part of the row.
     lanes: Row,
     /// For each lane, the window that was read last, and its permutation.
     recent: RefCell<Vec<Option<(u64, Feistel)>>>,
@@ -121,7 +121,7 @@ impl Sharded {
         self.stored(position).sample
     }
 
-    /// Where the sample at a position is stored.
+    /// The storage place of the sample at a position.
     pub(crate) fn stored(&self, position: u64) -> Stored {
         let Sharding { shards, lanes, window } = &*self.sharding;
         let (lane, window) = ((position % u64::from(*lanes)) as u32, u64::from(*window));
@@ -142,8 +142,8 @@ impl Sharded {
         (window * u64::from(self.sharding.window) + within) * u64::from(self.sharding.lanes) + u64::from(lane)
     }
 
-    /// Adds where a window of a lane is stored, in order. The lane must have that window. Failures: `shuffle_window` (more
-    /// than 2^20 spans), `out-of-memory`.
+    /// Adds the spans of rows of a window of a lane, in the order of the lane. The lane must have the window. Failures:
+    /// `shuffle_window` (more than 2^20 spans), `out-of-memory`.
     pub(crate) fn add_spans(&self, lane: u32, window: u64, spans: &mut Spans) -> Result<(), Failure> {
         let first = window * u64::from(self.sharding.window);
         let mut at = self.lanes.start(lane) + first;
@@ -157,7 +157,7 @@ impl Sharded {
         Ok(())
     }
 
-    /// Adds where a position is stored, as [`Sharded::add_spans`], with the same failures.
+    /// Adds the row of the sample at a position as a span. Failures: as [`Sharded::add_spans`].
     pub(crate) fn add_span_of(&self, position: u64, spans: &mut Spans) -> Result<(), Failure> {
         let (shard, offset) = self.sharding.shards.find(self.sample(position));
         self.add_span(((position % u64::from(self.sharding.lanes)) as u32, shard, offset, 1), spans)
@@ -168,7 +168,7 @@ impl Sharded {
         spans.push(lane, shard, first, count)
     }
 
-    /// Whether so many spans may be handed out together. Failures: `shuffle_window`.
+    /// Checks that the number of spans in one list is at most 2^20. Failures: `shuffle_window`.
     pub(crate) fn check_spans(&self, count: u64) -> Result<(), Failure> {
         if count <= MAX_COUNT.into() {
             return Ok(());

@@ -5,9 +5,9 @@ use crate::base::failure::{at_most, range};
 use crate::base::memory::collect;
 use crate::{Failure, MAX_EXACT};
 
-/// Shards laid end to end: sample indices count through them in their own order.
+/// Shards laid end to end: sample indices count through the shards in the given order.
 pub(crate) struct Shards {
-    /// Where each shard begins, and where the last one ends.
+    /// The beginning of each shard, and the end of the last one.
     starts: Vec<u64>,
 }
 
@@ -29,17 +29,17 @@ impl Shards {
         self.starts.len() as u32 - 1
     }
 
-    /// How many samples all of them hold.
+    /// The number of samples in all shards.
     pub(crate) fn samples(&self) -> u64 {
         self.start(self.count())
     }
 
-    /// How many samples a shard holds.
+    /// The number of samples in a shard.
     pub(crate) fn size(&self, shard: u32) -> u64 {
         self.start(shard + 1) - self.start(shard)
     }
 
-    /// How many samples each shard holds.
+    /// The number of samples in each shard.
     pub(crate) fn sizes(&self) -> impl Iterator<Item = u64> + Clone {
         self.starts.iter().zip(self.starts.iter().skip(1)).map(|(start, end)| end - start)
     }
@@ -51,13 +51,13 @@ impl Shards {
 
     /// The shard and the offset of a sample below `samples`, in O(log shards).
     pub(crate) fn find(&self, sample: u64) -> (u32, u64) {
-        // The last shard that begins at or before the sample: empty shards before it begin there too.
+        // The last shard that begins at or before the sample: empty shards before it begin at the same sample.
         let shard = self.starts.partition_point(|&start| start <= sample) - 1;
         (shard as u32, sample - self.starts[shard])
     }
 }
 
-/// The sum of sizes, if it is at most 2^53 - 1 and there are at most 2^32 - 2 of them.
+/// The sum of the sizes. Failures: `field`, if the sum is above 2^53 - 1 or there are more than 2^32 - 2 sizes.
 pub(crate) fn total(sizes: &[u64], field: &'static str) -> Result<u64, Failure> {
     if sizes.len() >= u32::MAX as usize {
         return Err(Failure::out_of_range(field, format!("{} shards", sizes.len()), at_most(u32::MAX - 1)));

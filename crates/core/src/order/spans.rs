@@ -3,26 +3,26 @@ use alloc::vec::Vec;
 use crate::Failure;
 use crate::base::memory::grow;
 
-/// Rows to read, as spans of neighbouring rows of one shard. Every list has one number for each span.
+/// Spans of rows to read: a span is a run of neighbouring rows of one shard. Every list has one number for each span.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spans {
     /// The lane that the span belongs to.
     pub lane: Vec<u32>,
-    /// The shard.
+    /// The shard that has the rows.
     pub shard: Vec<u32>,
     /// The first row of the span, within its shard.
     pub first_row: Vec<u64>,
-    /// How many rows it has.
+    /// The number of rows of the span.
     pub num_rows: Vec<u64>,
 }
 
 impl Spans {
-    /// How many spans there are.
+    /// The number of spans.
     pub fn len(&self) -> usize {
         self.lane.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no spans.
     pub fn is_empty(&self) -> bool {
         self.lane.is_empty()
     }

@@ -1,15 +1,15 @@
-//! Where a sample is stored.
+//! The storage place of a sample.
 
-/// Where the sample of a position is stored. Those of one lane, in the order of passes and then of elements, lie one behind the other in
-/// each shard.
+/// The storage place of the sample at a position. Sorting places by lane, pass and element puts neighbouring rows of a
+/// shard next to each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stored {
     pub(crate) sample: u64,
-    /// The lane, counted through all orders that have some.
+    /// The lane, numbered through all inner orders that have lanes.
     pub(crate) lane: u32,
-    /// The epoch of the order that has the lane.
+    /// The epoch of the order that has the lane: its pass in a blend.
     pub(crate) pass: u64,
-    /// Its place in the lane.
+    /// The place of the sample in the lane.
     pub(crate) element: u64,
 }
 

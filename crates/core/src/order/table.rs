@@ -8,7 +8,7 @@ use crate::base::memory::{collect, has_headroom};
 pub(super) struct Table(Vec<u32>);
 
 impl Table {
-    /// Begins with the samples in their own order, for `shuffle` to permute.
+    /// Makes the list 0, 1, 2, ..., and lets `shuffle` permute it. Failures: `out-of-memory`.
     pub(super) fn new(samples: u32, shuffle: impl FnOnce(&mut [u32])) -> Result<Self, Failure> {
         let mut values = Vec::new();
         if values.try_reserve_exact(samples as usize).is_err() || !has_headroom() {
@@ -25,7 +25,7 @@ impl Table {
         if out.is_empty() {
             return;
         }
-        // At least one position is asked for, so the positions fit the table, and so do start and stride.
+        // No truncation: the first position is in the table, and `stride` is below 2^32.
         let values = self.0[start as usize..].iter().step_by(stride as usize);
         for (place, value) in out.iter_mut().zip(values) {
             *place = T::from_u64(u64::from(*value));
@@ -36,8 +36,8 @@ impl Table {
         self.0[position as usize].into()
     }
 
-    /// The position of each of these samples, by one pass over the table for all of them; or, without the memory for that, one by one.
-    /// Failures: `out-of-memory`.
+    /// The position of each sample in `samples`, by one pass over the table for all of them; or by one pass for each,
+    /// if there is no memory for the inverse. Failures: `out-of-memory`.
     pub(super) fn positions(&self, samples: &[u64]) -> Result<Vec<u64>, Failure> {
         let mut inverse =
             collect("samples", self.0.len(), core::iter::repeat_n(0_u32, self.0.len())).unwrap_or_default();
@@ -52,7 +52,7 @@ impl Table {
     }
 
     pub(super) fn position(&self, sample: u64) -> u64 {
-        // Every sample below the length is in the table exactly once.
+        // Always found: every sample below the length is in the table exactly once.
         self.0.iter().position(|&value| u64::from(value) == sample).unwrap_or_default() as u64
     }
 }

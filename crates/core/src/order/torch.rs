@@ -5,14 +5,14 @@ use super::mt19937::Mt19937;
 use super::table::Table;
 use crate::Failure;
 
-/// Which generation of `randperm`.
+/// The version of `randperm`, by the releases of PyTorch that have it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Release {
     UpTo25,
     From26,
 }
 
-/// From here on, PyTorch 2.6 draws 64 bits a sample: floor((2^32 - 1) / 20).
+/// The number of samples from which on PyTorch 2.6 draws 64 bits a sample: floor((2^32 - 1) / 20).
 const WIDE: u32 = u32::MAX / 20;
 
 pub(super) fn order(samples: u32, seed: i64, epoch: u64, release: Release) -> Result<Table, Failure> {

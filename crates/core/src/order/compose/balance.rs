@@ -1,4 +1,5 @@
-//! `balance`: samples as often as the factor of their class says, exactly over epochs.
+//! `balance`: every sample as often as the factor of its class says. An epoch has whole draws; fractions are carried on
+//! to later epochs.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -17,33 +18,36 @@ pub(super) struct Balance {
     seed: i64,
     /// The class of each sample.
     classes: Vec<u32>,
-    /// For each class, how often its samples are seen in an epoch, in millionths; with a length, in proportion to one another.
+    /// For each class, how often its samples are seen in an epoch, in millionths. With a fixed length, only the
+    /// proportions count.
     factors: Vec<u64>,
-    /// The length that every epoch has, if one was given.
+    /// The length of every epoch, if the recipe has a length.
     fixed: Option<Fixed>,
-    /// The samples of each class, class by class, and where those of each class begin.
+    /// The samples of each class, class by class; those of class c are from `starts[c]` on.
     members: Vec<u32>,
     starts: Vec<u32>,
-    /// For each class, the order in which its members are seen, over all epochs.
+    /// For each class, the order of its members. The draws of the class go through it again and again, over all epochs.
     orders: Vec<Feistel>,
     /// The phase of class 0, in millionths of a draw.
     phase: u64,
 }
 
-/// Epochs of one length: how the draws of all epochs together are divided among the classes.
+/// Epochs of one length: the draws of all epochs together are divided among the classes.
 struct Fixed {
     length: u64,
-    /// Its weights are those of whole classes.
+    /// The pattern of the classes. The weight of a class is its factor times the number of its samples.
     tree: Tree,
 }
 
 const MILLION: u64 = 1_000_000;
-/// The golden ratio, in millionths: phases that are so far apart are spread evenly, however many there are.
+/// The distance between the phases of two neighbouring classes: the golden ratio, in millionths, which spreads any
+/// number of phases evenly.
 const STEP: u64 = 618_034;
 
 impl Balance {
-    /// Classes below the number of factors, of at most 2^32 - 1 samples. Without a length, factors are below 2^32; with one, the
-    /// factors of all samples add up to 1 to 2^53 - 1, which is checked. Failures: `factors`, `out-of-memory`.
+    /// `classes` has the class of each of at most 2^32 - 1 samples, below the number of factors. Without a length,
+    /// factors are below 2^32. With a length, the factors of all samples must add up to 1 to 2^53 - 1, which is
+    /// checked. Failures: `factors`, `out-of-memory`.
     pub(super) fn new(classes: Vec<u32>, factors: Vec<u64>, length: Option<u64>, seed: i64) -> Result<Self, Failure> {
         let mut starts = collect("factors", factors.len() + 1, core::iter::repeat_n(0_u32, factors.len() + 1))?;
         for &class in &classes {
@@ -82,11 +86,11 @@ impl Balance {
         u64::from(self.starts[class + 1] - self.starts[class])
     }
 
-    /// How many elements a class has in all epochs before this one, which is at most 2^53. Classes have phases of their own: many
-    /// small ones would else have their draws in the same epochs.
+    /// The number of draws of a class before an epoch, which is at most 2^53. Each class has its own phase: otherwise,
+    /// many small classes would have their draws in the same epochs.
     fn drawn(&self, class: usize, epoch: u64) -> u128 {
         if let Some(Fixed { length, tree }) = &self.fixed {
-            // Searches for an epoch go beyond those that can be used.
+            // Capped: searches also try epochs that are too late to be used.
             return tree.count(class as u32, epoch.saturating_mul(*length).min(MAX_EXACT)).into();
         }
         let share = u128::from(self.size(class)) * u128::from(self.factors[class]);
@@ -106,7 +110,7 @@ impl Balance {
         (class, self.orders[class].position(number as u64))
     }
 
-    /// The draws of its class that a sample is, from one to before another.
+    /// The draws of a sample, among the draws `from` to `to` - 1 of its class.
     fn draws_of(&self, sample: u64, from: u64, to: u64) -> impl Iterator<Item = u64> + Clone {
         let (class, place) = self.place(sample);
         let size = self.size(class);
@@ -174,7 +178,7 @@ impl Composed for Balance {
         if self.drawn(class, MAX_EXACT) <= draw {
             return Ok(None);
         }
-        // The last epoch before which there are at most so many.
+        // The last epoch that begins at or before the draw.
         let (mut epoch, mut end) = (0, MAX_EXACT);
         while epoch + 1 < end {
             let middle = epoch.midpoint(end);
@@ -204,10 +208,10 @@ impl Composed for Balance {
     }
 }
 
-/// The elements of an epoch.
+/// The elements of an epoch: the draws of its classes, class by class. `order` shuffles them.
 struct Elements {
     epoch: u64,
-    /// Where those of each class end.
+    /// The end of the elements of each class.
     ends: Vec<u64>,
     order: Feistel,
 }
@@ -222,7 +226,7 @@ impl Elements {
     fn positions(&self, balance: &Balance, sample: u64) -> Result<Vec<u64>, Failure> {
         let class = balance.classes[sample as usize] as usize;
         let first = self.first(class);
-        // Every epoch that can be used has its draws below 2^53.
+        // Fits into 64 bits: an epoch that can be used has its draws below 2^53.
         let begin = balance.drawn(class, self.epoch) as u64;
         let draws = balance.draws_of(sample, begin, begin + (self.ends[class] - first));
         let positions = draws.clone().map(|draw| self.order.position(first + draw - begin));

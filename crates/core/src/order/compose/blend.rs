@@ -21,40 +21,41 @@ use crate::{Failure, MAX_EXACT};
 
 pub(super) struct Blend {
     pub(super) exhaustion: Exhaustion,
-    /// How many passes a source makes in an epoch, but with `repeat`.
+    /// The most passes over a source in an epoch; without effect with `repeat`.
     pub(super) max_passes: u64,
     pub(super) space: IndexSpace,
     pub(super) sources: Vec<Source>,
-    /// How many neighbouring positions a source has at a time. Stages and epochs have whole runs.
+    /// The run length: how many neighbouring positions a source gets at a time. Stages and epochs consist of whole
+    /// runs.
     pub(super) run: Divisor,
     pub(super) stages: Vec<Stage>,
-    /// How many of the stages the recipe has, with the first one.
+    /// The number of stages from the recipe, the first one included; `renormalise` adds more.
     pub(super) given: usize,
-    /// Positions of an epoch.
+    /// The number of positions of an epoch.
     pub(super) length: u64,
 }
 
 pub(super) struct Source {
     pub(super) name: String,
     pub(super) part: Rc<OrderPart>,
-    /// The index of its first sample.
+    /// The sample index, in the blend, of the source's sample 0.
     pub(super) offset: u64,
-    /// How many lanes the sources before it have.
+    /// The number of lanes of all sources before this one.
     pub(super) lanes: u32,
 }
 
 pub(super) struct Stage {
     pub(super) from: u64,
     pub(super) weights: Vec<u64>,
-    /// For each source, its draws before this stage.
+    /// For each source, the number of its draws before this stage.
     before: Vec<u64>,
-    /// Of runs.
+    /// The source of each run of the stage.
     pattern: Pattern,
     run: Divisor,
 }
 
 impl Stage {
-    /// The stage that comes after others. Failures: `out-of-memory`.
+    /// The stage that begins at `from`, after the stage `before`. Failures: `out-of-memory`.
     pub(super) fn new(
         before: Option<&Self>,
         from: u64,
@@ -68,7 +69,7 @@ impl Stage {
         Ok(Self { from, weights, before, pattern, run })
     }
 
-    /// How many draws a source makes before a position of this stage, or of the one after it.
+    /// The number of draws of a source before position `n`, which is in this stage or at its end.
     fn count(&self, source: u32, n: u64) -> u64 {
         let (runs, within) = self.run.divide(n - self.from);
         let whole = self.pattern.count(source, runs) * self.run.value();
@@ -76,7 +77,7 @@ impl Stage {
         self.before[source as usize] + whole + if is_own { within } else { 0 }
     }
 
-    /// The position of a draw, if this stage goes on for as long as that; none above 2^53 - 1.
+    /// The position of a draw of a source, as if this stage had no end; `None` above 2^53 - 1, or before this stage.
     pub(super) fn nth(&self, source: u32, draw: u64) -> Option<u64> {
         let (run, within) = self.run.divide(draw.checked_sub(self.before[source as usize])?);
         let first = self.pattern.nth(source, run)?.checked_mul(self.run.value())?;
@@ -85,32 +86,33 @@ impl Stage {
 }
 
 impl Blend {
-    /// Whether an epoch goes on where the one before ended.
+    /// Whether an epoch continues the passes of the epoch before: only with `repeat`.
     fn goes_on(&self) -> bool {
         self.exhaustion == Exhaustion::Repeat
     }
 
-    /// Where the positions of an epoch begin, among those that the stages count.
+    /// The beginning of an epoch in the positions of the stages. With `repeat`, they go over all epochs; else every
+    /// epoch begins at 0.
     fn start(&self, epoch: u64) -> u64 {
         if self.goes_on() { epoch * self.length } else { 0 }
     }
 
-    /// The draws of a source before those that the stages count in an epoch.
+    /// The number of draws of a source in earlier epochs, if the stages begin anew in every epoch; else 0.
     fn base(&self, source: u32, epoch: u64) -> u64 {
-        // A source without a weight makes no passes.
+        // A source without a weight has no draws.
         if self.goes_on() || self.stages.first().is_none_or(|stage| stage.weights[source as usize] == 0) {
             return 0;
         }
         epoch * self.max_passes * self.sources[source as usize].part.steady().unwrap_or_default()
     }
 
-    /// The stage of a position, and where the next one begins.
+    /// The stage of a position, and the beginning of the next stage.
     fn stage(&self, n: u64) -> (&Stage, u64) {
         let next = self.stages.partition_point(|stage| stage.from <= n);
         (&self.stages[next - 1], self.stages.get(next).map_or(u64::MAX, |stage| stage.from))
     }
 
-    /// The source of a position that the stages count, and its draw.
+    /// The source of position `n` of the stages, and its draw there.
     #[inline]
     fn draw(&self, n: u64) -> (u32, u64) {
         let (stage, _) = self.stage(n);
@@ -119,24 +121,24 @@ impl Blend {
         (source, stage.before[source as usize] + number * self.run.value() + within)
     }
 
-    /// How many draws a source makes before a position.
+    /// The number of draws of a source before position `n` of the stages.
     fn count(&self, source: u32, n: u64) -> u64 {
         self.stage(n).0.count(source, n)
     }
 
-    /// The position of a draw of a source; none if it is beyond 2^53 - 1, or if the source has no such draw.
+    /// The position of a draw of a source; `None` if it is above 2^53 - 1, or if the source has no such draw.
     fn nth(&self, source: u32, draw: u64) -> Option<u64> {
-        // The last stage that begins before the draw has it, unless the source leaves in it.
+        // The last stage that begins at or before the draw has it, unless the weight of the source is 0 from there on.
         let place = self.stages.partition_point(|stage| stage.before[source as usize] <= draw) - 1;
         self.stages[place].nth(source, draw)
     }
 
-    /// The draws of a source that come before a position of an epoch, over all epochs.
+    /// The number of draws of a source before a position of an epoch, earlier epochs included.
     fn drawn(&self, source: u32, epoch: u64, position: u64) -> u64 {
         self.base(source, epoch) + self.count(source, self.start(epoch) + position)
     }
 
-    /// The sources that have a sample, with its index there.
+    /// The sources that have a sample, each with the index of the sample in the source.
     fn holders(&self, sample: u64) -> impl Iterator<Item = (u32, &OrderPart, u64)> {
         let own = self.source_of(sample);
         (0..).zip(&self.sources).filter_map(move |(number, Source { part, .. })| match own {
@@ -172,7 +174,7 @@ impl Sources for Blend {
         if self.is_shared() {
             return None;
         }
-        // The last source that begins at or before the sample: empty sources in front of that one begin at the same index.
+        // The last source that begins at or before the sample: empty sources before it begin at the same index.
         let source = self.sources.partition_point(|source| source.offset <= sample).checked_sub(1)?;
         Some((source as u32, sample - self.sources[source].offset))
     }
@@ -190,7 +192,8 @@ impl Composed for Blend {
     fn begin(&self, epoch: u64) -> Result<Option<u64>, Failure> {
         let mut draws = self.length;
         if !self.goes_on() {
-            // An epoch can take all passes of its sources, whichever it leaves out.
+            // Each epoch reserves all passes of every source, also if it ends before: their draws have to be below 2^53
+            // too.
             let most = self.sources.iter().filter_map(|source| source.part.steady()).max().unwrap_or(0);
             draws = draws.max(most.saturating_mul(self.max_passes));
         }
@@ -237,7 +240,7 @@ impl Composed for Blend {
         if self.length == 0 {
             return Ok(None);
         }
-        // No source is a blend of shared samples, which several of its sources may have.
+        // One source at most: this is not called for blends with the index space `shared`.
         let Some((source, part, index)) = self.holders(sample).next() else { return Ok(None) };
         let Some((pass, place)) = part.occurrence(index, number)? else { return Ok(None) };
         let Some(draw) = part.begin(pass)?.map(|begin| begin + place) else { return Ok(None) };
@@ -263,7 +266,7 @@ impl Composed for Blend {
         let sources = self.sources.iter().zip(first).map(|(Source { name, part, .. }, weight)| {
             format!("{{\"name\":{},\"weight\":{weight},\"order\":{}}}", quoted(name), part.text())
         });
-        // Never a hash: a state is compared weight by weight.
+        // Written in full, never as a hash: weights are compared one by one with those of a state.
         let stages = self.stages[..self.given].iter().skip(1).map(|Stage { from, weights, .. }| {
             format!("{{\"from\":{from},\"weights\":{}}}", numbers::list(weights.iter()))
         });
@@ -284,7 +287,7 @@ impl Composed for Blend {
     }
 }
 
-/// Positions that are sorted together are less than this apart, so that 32 bits are enough for each.
+/// Positions that are sorted together are at a distance below this, so that 32 bits are enough for each.
 const MAX_SPREAD: u64 = 1 << 32;
 
 struct BlendEpoch {
@@ -304,7 +307,8 @@ struct Recent {
 }
 
 impl Recent {
-    /// Makes it the pass that has a draw. Failures: `out-of-memory`.
+    /// Loads the pass that has a draw, if it is not loaded. Failures: `out-of-memory`; `epoch`, if the pass cannot be
+    /// used.
     #[inline(always)]
     fn hold(&mut self, part: &OrderPart, draw: u64) -> Result<(), Failure> {
         if draw < self.begin || draw >= self.end { self.load(part, draw) } else { Ok(()) }
@@ -320,7 +324,7 @@ impl Recent {
         Ok(())
     }
 
-    /// Replaces draws of its source by samples. Failures: `out-of-memory`.
+    /// Replaces draws of the source by samples of the blend. Failures: as `hold`.
     fn map(&mut self, source: &Source, draws: &mut [u64]) -> Result<(), Failure> {
         let mut left = draws;
         while let &mut [draw, ..] = left {
@@ -342,7 +346,7 @@ impl Recent {
     }
 }
 
-/// Buffers in which a block of positions is sorted: the positions, room for as many, and for the draws of one source.
+/// Buffers to sort a block of positions: the positions, as much spare room, and the draws of one source.
 #[derive(Default)]
 struct Scratch {
     items: Vec<Item>,
@@ -351,7 +355,7 @@ struct Scratch {
 }
 
 impl Scratch {
-    /// Room for so many. Failures: `out-of-memory`.
+    /// Makes room for `count` positions. Failures: `out-of-memory`.
     fn grow(&mut self, count: usize) -> Result<(), Failure> {
         if self.items.len() < count {
             let numbers = || collect("count", count, iter::repeat_n(0, count));
@@ -362,7 +366,8 @@ impl Scratch {
 }
 
 impl BlendEpoch {
-    /// The run of a position of a stage, and its place there. Most blends have runs of one position: they need no division.
+    /// The run of a position of a stage, and the place of the position in the run. Most blends have runs of one
+    /// position, which need no division.
     #[inline(always)]
     fn run(&self, n: u64) -> (u64, u64) {
         if self.blend.run.value() == 1 { (n, 0) } else { self.blend.run.divide(n) }
@@ -378,12 +383,12 @@ impl Epoch for BlendEpoch {
         Ok(draw[0])
     }
 
-    /// The positions are sorted by their sources first: an order is faster with many positions at once.
+    /// Sorts the positions by their sources first, since an order is faster with many positions at once.
     fn map(&self, places: &mut [u64]) -> Result<(), Failure> {
         let (blend, mut recent, mut scratch) = (&*self.blend, self.recent.borrow_mut(), self.scratch.borrow_mut());
         scratch.grow(places.len())?;
         let Scratch { items, spare, draws } = &mut *scratch;
-        // Slots below this are done.
+        // Slots below `done` have their samples.
         let mut done = 0;
         while let Some(&place) = places.get(done) {
             let first = self.start + place;

@@ -8,32 +8,33 @@ use crate::base::gcd;
 use crate::base::memory::collect;
 use crate::{Failure, MAX_EXACT};
 
-/// The longest period.
+/// The longest period, and so the longest table.
 pub(super) const MAX_PERIOD: u64 = 1 << 20;
 
 pub(super) struct Chairman {
     period: u64,
-    /// For each position of a period, its source, and how many positions of the period this source has before.
+    /// For each position of a period, its source, and the number of earlier positions of this source in the period.
     table: Vec<(u32, u32)>,
-    /// The positions of each source, source by source, and where those of each source begin.
+    /// The positions of each source, source by source; those of source s are from `starts[s]` on.
     positions: Vec<u32>,
     starts: Vec<u32>,
-    /// By how many millionths of a sample a count is away from exact proportion at most.
+    /// The greatest deviation of a source's count from exact proportion, in millionths of a sample.
     bound: u64,
 }
 
 impl Chairman {
-    /// The period of weights: what they come to without their common divisor.
+    /// The period of weights: their sum divided by their greatest common divisor.
     pub(super) fn period(weights: &[u64]) -> u64 {
         weights.iter().sum::<u64>() / weights.iter().fold(0, |divisor, &weight| gcd(divisor, weight)).max(1)
     }
 
-    /// The table of weights, of which one at least is above 0, and whose period is at most 2^20. Failures: `out-of-memory`.
+    /// The table of weights. At least one weight must be above 0, and the period at most 2^20. Failures:
+    /// `out-of-memory`.
     pub(super) fn new(weights: &[u64]) -> Result<Self, Failure> {
         let divisor = weights.iter().fold(0, |divisor, &weight| gcd(divisor, weight)).max(1);
         let period = Self::period(weights);
         let several = weights.iter().filter(|&&weight| weight > 0).count() as u64;
-        // With one source, every job may begin and end where it likes.
+        // With one source, the formula gives 0, but then releases and deadlines do not matter.
         let unit = (2 * several - 2).max(1);
         let job = |source: u32, number: u64| Job { source, number, share: weights[source as usize] / divisor, unit };
         let mut waiting = BinaryHeap::new();
@@ -51,7 +52,7 @@ impl Chairman {
                 waiting.pop();
                 ready.push(job(source, number));
             }
-            // One is always there: Tijdeman's theorem.
+            // A job is always ready, by Tijdeman's theorem.
             let Some(Job { source, number, share, .. }) = ready.pop() else { break };
             table.push((source, number as u32 - 1));
             if number < share {
@@ -99,7 +100,7 @@ impl Chairman {
     }
 }
 
-/// Position number `number`, from 1, of a source that has `share` of them in a period.
+/// Position number `number`, from 1, that a source has to get in a period, of `share` positions.
 struct Job {
     source: u32,
     number: u64,
@@ -108,14 +109,14 @@ struct Job {
 }
 
 impl Job {
-    /// The first position, from 1, that it may have.
+    /// The first position, from 1, that the job may get.
     fn release(&self, period: u64) -> u64 {
         let Self { number, share, unit, .. } = self;
         (((number - 1) * unit + 1) * period).div_ceil(unit * share)
     }
 }
 
-/// The one that has to come first is the greatest.
+/// The job with the earliest deadline is the greatest, so that the heap returns it first.
 impl Ord for Job {
     fn cmp(&self, other: &Self) -> Ordering {
         let deadline = |job: &Self, share: u64| u128::from(job.number * job.unit - 1) * u128::from(share);
@@ -137,7 +138,8 @@ impl PartialEq for Job {
 
 impl Eq for Job {}
 
-/// A job that may not begin yet: its release, its source and its number. The first one is the greatest.
+/// A job before its release: the release, the source and the number. The earliest release is the greatest, for the
+/// heap.
 #[derive(PartialEq, Eq)]
 struct Waiting(u64, u32, u64);
 

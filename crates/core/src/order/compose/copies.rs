@@ -11,7 +11,7 @@ use samedeal_bulk::Divisor;
 
 pub(super) struct Copies {
     pub(super) of: Rc<OrderPart>,
-    /// At least 1.
+    /// The number of copies of each position, at least 1.
     pub(super) copies: Divisor,
 }
 
@@ -23,7 +23,7 @@ impl Copies {
 
 impl Composed for Copies {
     fn length(&self, epoch: u64) -> Result<u64, Failure> {
-        // Epochs that have more positions are refused before.
+        // Epochs that are too long for this product are refused before.
         Ok(self.of.length(epoch)?.saturating_mul(self.count()))
     }
 

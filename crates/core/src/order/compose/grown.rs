@@ -1,4 +1,5 @@
-//! `grown`: a dataset that got more samples, also within an epoch. What was not seen yet and what is new are shuffled together.
+//! `grown`: a dataset that got more samples, also within an epoch. Samples not seen yet and new samples are then
+//! shuffled together.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -13,13 +14,13 @@ use crate::order::{Composed, Epoch, Feistel, OrderPart};
 use crate::{Failure, MAX_EXACT};
 
 pub(super) struct Grown {
-    /// How many samples there were first.
+    /// The number of samples before any growth.
     pub(super) samples: u64,
     pub(super) seed: i64,
     pub(super) growth: Vec<Growth>,
 }
 
-/// From a position of an epoch on there are more samples.
+/// A growth: from position `consumed` of an epoch on, there are `samples` samples.
 #[derive(Clone, Copy)]
 pub(super) struct Growth {
     pub(super) epoch: u64,
@@ -34,7 +35,7 @@ impl Grown {
         after.checked_sub(1).map_or(self.samples, |last| self.growth[last].samples)
     }
 
-    /// The number of samples, from an epoch on, for each epoch that changes it; the first one is 0.
+    /// Epoch 0 and each epoch of a growth, with the number of samples at the end of the epoch.
     fn eras(&self) -> impl Iterator<Item = (u64, u64)> {
         let changes = self.growth.iter().map(|growth| growth.epoch);
         core::iter::once(0).chain(changes).map(|epoch| (epoch, self.count(epoch)))
@@ -148,21 +149,21 @@ struct GrownEpoch {
     stages: Vec<Stage>,
 }
 
-/// From a position on, one order of everything that is left.
+/// A part of an epoch from position `start` on: one order of all samples that are left.
 struct Stage {
     start: u64,
-    /// How many samples are left of the stage before.
+    /// The number of samples that the stage before left.
     old: u64,
-    /// How many samples were known before this stage.
+    /// The number of samples known before this stage.
     known: u64,
-    /// How many are known in it.
+    /// The number of samples known in this stage.
     samples: u64,
     order: Feistel,
 }
 
 impl GrownEpoch {
     fn position(&self, sample: u64) -> Option<u64> {
-        // Its number among what is left, from the stage on that brought it.
+        // The number of the sample among all that are left, from the stage on that has it first.
         let mut place = None;
         for (at, stage) in self.stages.iter().enumerate() {
             let number = match place {
@@ -194,15 +195,15 @@ impl Epoch for GrownEpoch {
             if number >= stage.old {
                 return Ok(stage.known + (number - stage.old));
             }
-            // Numbers of samples that were left count from the first position of this stage.
+            // A number below `old` is a position of the stage before, counted from the beginning of this stage.
             number += stage.start;
         }
         Ok(number)
     }
 
     fn map(&self, places: &mut [u64]) -> Result<(), Failure> {
-        // Stage by stage from the last one, all positions at once: each stage has those that begin in it, and those that later
-        // stages found to be left from before.
+        // From the last stage to the first, all positions of a stage at once: positions that lie in it, and positions
+        // of later stages whose samples are from before these stages.
         let stages = places.iter().map(|place| self.stages.partition_point(|stage| stage.start <= *place) - 1);
         let mut begin: Vec<(usize, usize)> = collect("growth", places.len(), stages.zip(0..))?;
         begin.sort_unstable();
@@ -222,7 +223,7 @@ impl Epoch for GrownEpoch {
                     (slots[left], numbers[left]) = (slot, number + stage.start);
                     left += 1;
                 } else {
-                    // The first stage has its samples by their own numbers.
+                    // In the first stage, numbers are samples.
                     places[slot] = if at > 0 { stage.known + (number - stage.old) } else { number };
                 }
             }

@@ -1,18 +1,18 @@
-//! Positions that are handed out by their sources.
+//! Lists of positions that are sorted by source.
 
 use samedeal_bulk::Item;
 
 use crate::Failure;
 
-/// Positions, or their numbers among those of a source, each with the slot where its answer belongs.
+/// Positions of a pattern or of a node in its tree, each with the slot for its sample.
 pub(super) struct Items<'a> {
-    /// The first position.
+    /// The position that the items are counted from.
     pub(super) first: u64,
-    /// None of them is further from the first one: less than 2^32.
+    /// The greatest number in `items`, or more; below 2^32.
     pub(super) most: u64,
-    /// They are counted from the first one.
+    /// Positions, less `first`, with their slots.
     pub(super) items: &'a mut [Item],
 }
 
-/// Takes the numbers of a source, which are counted from the given one.
+/// A function that receives a source, a first number, and positions of this source, numbered from the first number on.
 pub(super) type Take<'a> = dyn FnMut(u32, u64, &[Item]) -> Result<(), Failure> + 'a;

@@ -1,4 +1,4 @@
-//! Orders whose samples lie in shards: how many lanes they have, and which shards.
+//! Lanes and shards of orders whose samples are in shards.
 
 use alloc::vec::Vec;
 
@@ -7,27 +7,28 @@ use crate::base::memory::grow;
 use crate::order::{OrderId, OrderPart, Sharding};
 
 impl OrderPart {
-    /// The order `sharded`, if it is that.
+    /// The shards, if this order is `sharded`.
     fn as_sharded(&self) -> Option<&Sharding> {
         self.sharding.as_deref().filter(|_| self.id == OrderId::Sharded)
     }
 
-    /// The orders that it is made of.
+    /// The inner orders of a composed order.
     fn parts_below(&self) -> impl Iterator<Item = &Self> {
         (0..).map_while(|place| self.part(place))
     }
 
-    /// How many lanes the orders have together that it is made of.
+    /// The number of lanes of this order, or of all its inner orders together.
     pub(crate) fn lanes(&self) -> u32 {
         self.as_sharded().map_or_else(|| self.parts_below().map(Self::lanes).sum(), |sharding| sharding.lanes)
     }
 
-    /// How many samples lie in one window of each of these lanes.
+    /// The number of samples in one window of each lane, summed over the inner orders.
     pub(crate) fn samples_of_windows(&self) -> u64 {
         self.as_sharded().map_or_else(|| self.parts_below().map(Self::samples_of_windows).sum(), Sharding::round)
     }
 
-    /// Adds the sizes of the shards that the samples lie in. Failures: `order`, `sources`, `out-of-memory`.
+    /// Adds the sizes of the shards that have the samples. Failures: `name`, if an inner order is not `sharded`;
+    /// `sources`, if sources with the index space `shared` differ in their shards; `out-of-memory`.
     pub(crate) fn add_shards(&self, sizes: &mut Vec<u64>) -> Result<(), Failure> {
         if let Some(sharding) = self.as_sharded() {
             grow("sizes", sharding.shards.count() as usize, sizes)?;

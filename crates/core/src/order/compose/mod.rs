@@ -1,4 +1,4 @@
-//! Orders that are made of other orders: each has a length, random access and an inverse, so that whatever deals an order deals them.
+//! Composed orders. Each has a length, random access and an inverse, so that it is dealt as any other order.
 
 mod balance;
 mod blend;

@@ -1,18 +1,18 @@
-//! The names in the recipe of a blend, and how large it may be.
+//! Names in the recipe of a blend, and the limit of its size.
 
 /// The most sources of a blend, and the most weights of all its stages together.
 pub(crate) const MAX_SOURCES: usize = 1 << 16;
 
-/// The end of a blend: what happens when a source has made all of its passes.
+/// The action of a blend when a source has made all of its passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exhaustion {
-    /// Nothing: it goes on.
+    /// The source goes on with another pass.
     Repeat,
-    /// The epoch ends before it begins another one.
+    /// The epoch ends before the source begins another pass.
     Stop,
-    /// The other sources go on without it.
+    /// The other sources go on without this source.
     Renormalise,
-    /// There is no such order.
+    /// The recipe is refused.
     Fail,
 }
 
@@ -23,7 +23,8 @@ pub(crate) const EXHAUSTIONS: [(&str, Exhaustion); 4] = [
     ("fail", Exhaustion::Fail),
 ];
 
-/// Whether the sources are different datasets, one after the other, or parts of one.
+/// The sample indices of sources: `Joined` for different datasets, one after the other, `Shared` for parts of one
+/// dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IndexSpace {
     Joined,

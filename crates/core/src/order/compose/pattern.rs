@@ -1,4 +1,4 @@
-//! Which source has which position.
+//! The pattern of a blend: the source of each position.
 
 use samedeal_bulk::{Item, item, unpacked};
 
@@ -18,7 +18,7 @@ impl Pattern {
         Ok(if is_exact { Self::Table(Chairman::new(weights)?) } else { Self::Tree(Tree::new(weights)?) })
     }
 
-    /// The source of a position, and how many positions it has before.
+    /// The source of a position, and the number of positions of this source before it.
     #[inline]
     pub(super) fn at(&self, n: u64) -> (u32, u64) {
         match self {
@@ -27,7 +27,8 @@ impl Pattern {
         }
     }
 
-    /// Hands out positions by their sources: several times, if need be. `spare` has room for as many. Failures: those of `take`.
+    /// Calls `take` with the positions of each source, perhaps several times for one source. `spare` has room for all
+    /// positions. Failures: those of `take`.
     pub(super) fn sort(&self, run: Items, spare: &mut [Item], take: &mut Take) -> Result<(), Failure> {
         match self {
             Self::Tree(tree) => tree.sort(run, spare, take),
@@ -39,7 +40,7 @@ impl Pattern {
         }
     }
 
-    /// How many of the first `n` positions a source has.
+    /// The number of positions of a source among the first `n`.
     pub(super) fn count(&self, source: u32, n: u64) -> u64 {
         match self {
             Self::Tree(tree) => tree.count(source, n),
@@ -47,7 +48,7 @@ impl Pattern {
         }
     }
 
-    /// The position of a source that has so many of its positions before it; none above 2^53 - 1.
+    /// Position number `number`, from 0, of a source; `None` above 2^53 - 1.
     pub(super) fn nth(&self, source: u32, number: u64) -> Option<u64> {
         match self {
             Self::Tree(tree) => tree.nth(source, number),
@@ -55,7 +56,7 @@ impl Pattern {
         }
     }
 
-    /// By how many millionths of a sample the count of a source is away from exact proportion at most.
+    /// The greatest deviation of a source's count from exact proportion, in millionths of a sample.
     pub(super) fn bound(&self, source: u32) -> u64 {
         match self {
             Self::Tree(tree) => tree.bound(source),

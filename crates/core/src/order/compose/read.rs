@@ -1,4 +1,4 @@
-//! Composed orders of a recipe.
+//! Reads composed orders of a recipe.
 
 use alloc::format;
 use alloc::rc::Rc;
@@ -26,24 +26,25 @@ use crate::order::{Composed, OrderId, OrderPart, Shards};
 use crate::{Failure, MAX_EXACT};
 use samedeal_bulk::Divisor;
 
-/// The lists of an order that this one is made of: those whose names begin with its path.
+/// The lists of the inner order at `path`, without this path before their names.
 fn below<'a>(lists: &[List<'a>], path: &str) -> Result<Vec<List<'a>>, Failure> {
     let own = lists.iter().filter_map(|&(name, numbers)| Some((name.strip_prefix(path)?.strip_prefix('/')?, numbers)));
     collect("lists", lists.len(), own)
 }
 
-/// The source of a blend that a list is of, and the name of the list in it.
+/// The source that a list belongs to, and the name of the list in the source.
 fn list_of_source(name: &str) -> Option<(&str, &str)> {
     name.strip_prefix("sources/")?.split_once('/')
 }
 
-/// The first place of a name, among sorted names with their places.
+/// The first place of a name in a sorted list of names and places.
 fn first_of(names: &[(&str, usize)], name: &str) -> Option<usize> {
     let &(found, place) = names.get(names.partition_point(|&(other, _)| other < name))?;
     (found == name).then_some(place)
 }
 
-/// A failure of an order that lies in this one: its path in the document, and the path that lists have before their names.
+/// A failure of an inner order, with the path of the order in the document; or, for `lists`, with the path before the
+/// name of the list.
 fn within(path: &str, lists: &str, failure: Failure) -> Failure {
     if failure.field == "lists" {
         return failure.with_value(|name| format!("{lists}/{name}"));
@@ -51,17 +52,18 @@ fn within(path: &str, lists: &str, failure: Failure) -> Failure {
     at_order(path, failure)
 }
 
-/// The sections, the seed where there is none, and the lists beside them.
+/// A composed order in a recipe: its members, the lists beside the recipe, and its seed.
 pub(super) struct Text<'a, 'b> {
     pub(super) id: OrderId,
     pub(super) fields: &'a Checked<'a, 'b>,
     pub(super) lists: &'a [List<'a>],
     pub(super) seed: i64,
-    /// The seed that follows from the blend around it, if there is one.
+    /// The seed that a blend around this order derives, if there is a blend.
     pub(super) derived: Option<i64>,
 }
 
-/// An order of a recipe that is made of others; `derived` is the seed that a blend around it gives, if there is one. Failures: any field.
+/// Reads a composed order. `derived` is the seed that a blend around it derives, if there is a blend. Failures: any
+/// field.
 pub(in crate::order) fn read(
     id: OrderId,
     fields: &Checked,
@@ -80,21 +82,21 @@ pub(in crate::order) fn read(
     };
     let seed = composed.part(0).filter(|_| composed.as_blend().is_none()).map_or(seed, |of| of.seed);
     let part = OrderPart::composed(id, samples, seed, composed);
-    // At least one epoch can be used.
+    // Refuses an order of which no epoch can be used.
     part.length(0)?;
     Ok(part)
 }
 
-/// An order that a source of a blend shuffles. Two of them are alike if they compare as equal.
+/// A shuffled order of a source of a blend. Two of them are alike if `compare` finds them equal.
 struct Shuffled<'a> {
     part: &'a OrderPart,
-    /// Its place among all of them, and its source.
+    /// The place among all shuffled orders, and the source.
     place: usize,
     source: usize,
 }
 
 impl Shuffled<'_> {
-    /// Texts are long: they are made only where number and seed are equal.
+    /// Texts are long, so they are only made if seeds and numbers of samples are equal.
     fn compare(&self, other: &Self) -> Ordering {
         let numbers = |part: &OrderPart| (part.seed, part.samples);
         numbers(self.part).cmp(&numbers(other.part)).then_with(|| self.part.text().cmp(other.part.text()))
@@ -121,7 +123,8 @@ impl PartialEq for Shuffled<'_> {
 
 impl Eq for Shuffled<'_> {}
 
-/// Adds the orders that a source shuffles: its own, or those of a blend's sources. Failures: `out-of-memory`.
+/// Adds the shuffled orders of a source: its own order, or, of a blend, those of its sources. Failures:
+/// `out-of-memory`.
 fn add_shuffled<'a>(found: &mut Vec<Shuffled<'a>>, part: &'a OrderPart, source: usize) -> Result<(), Failure> {
     if let Some(blend) = part.as_blend() {
         for place in 0..blend.names().count() {
@@ -134,8 +137,9 @@ fn add_shuffled<'a>(found: &mut Vec<Shuffled<'a>>, part: &'a OrderPart, source: 
     Ok(())
 }
 
-/// Refuses sources that shuffle in the same way: they would give the same numbers at the same time, so that the data of one always meets
-/// the same data of the other. Seeds that a blend derives differ, so only seeds that somebody gave can be equal. Failures: `sources`.
+/// Refuses sources that shuffle in the same way: their indices would be equal at the same time, so that a sample of one
+/// source would always meet the same sample of the other. Derived seeds differ, so only seeds in the recipe can be
+/// equal. Failures: `sources`.
 fn check_twins(sources: &[Source]) -> Result<(), Failure> {
     let mut found = Vec::new();
     for (number, source) in sources.iter().enumerate() {
@@ -159,7 +163,7 @@ impl Text<'_, '_> {
         Ok(samples)
     }
 
-    /// The order below a view. Failures: `of`, any field of it.
+    /// The inner order of a view. Failures: `of`, any field of it.
     fn of(&self) -> Result<Rc<OrderPart>, Failure> {
         let fields = self.fields.section("of");
         let of = OrderPart::nested(fields, &below(self.lists, "of")?, self.derived);
@@ -415,7 +419,8 @@ impl Text<'_, '_> {
         Ok((sources, weights))
     }
 
-    /// The names of sources that have one, each with its place: sorted, so that no source is compared with all others.
+    /// The names of the sources, each with its place. Sorted, so that each name is found without a comparison with all
+    /// others.
     fn source_names<'s>(&self, objects: &'s [Fields]) -> Result<Vec<(&'s str, usize)>, Failure> {
         let named = objects.iter().enumerate().filter_map(|(place, object)| Some((object.text("name")?, place)));
         let mut names = collect("sources", objects.len(), named)?;
@@ -423,7 +428,8 @@ impl Text<'_, '_> {
         Ok(names)
     }
 
-    /// The lists of sources: the name of the source, the place among all lists, and the name in the source. Sorted.
+    /// The lists that belong to sources: the name of the source, the place among all lists, and the name of the list in
+    /// the source. Sorted.
     fn source_lists(&self) -> Result<Vec<(&str, usize, &str)>, Failure> {
         let own = self.lists.iter().enumerate().filter_map(|(place, &(name, _))| {
             let (source, rest) = list_of_source(name)?;
@@ -434,7 +440,7 @@ impl Text<'_, '_> {
         Ok(lists)
     }
 
-    /// The weights of the sources, or of a stage. Failures: `weight`, `weights`.
+    /// Checks the weights of the sources, or of a later stage. Failures: `weight`, `weights`.
     fn check_weights(
         &self,
         weights: &[u64],
@@ -468,7 +474,8 @@ impl Text<'_, '_> {
         Ok(())
     }
 
-    /// The positions of an epoch. Failures: `samples`, `out-of-memory`.
+    /// The number of positions of an epoch. With `renormalise`, also adds its stages. Failures: `samples`, `sources`,
+    /// `out-of-memory`.
     fn length(&self, blend: &mut Blend, is_exact: bool) -> Result<u64, Failure> {
         let given = self.fields.count("samples");
         let found = match blend.exhaustion {
@@ -506,7 +513,8 @@ impl Text<'_, '_> {
 }
 
 impl Blend {
-    /// Lays the sources end to end, or one over the other; how many indices there are. Failures: `sources`.
+    /// Sets the offset and the first lane of each source, and returns the number of sample indices. Joined sources lie
+    /// end to end; shared sources all begin at 0. Failures: `sources`.
     fn join(&mut self) -> Result<u64, Failure> {
         let (mut end, mut lanes) = (0_u128, 0);
         for source in &mut self.sources {
@@ -527,7 +535,7 @@ impl Blend {
         Ok(end as u64)
     }
 
-    /// Whether so many positions are whole runs. Failures: `field`.
+    /// Checks that a number of positions is a multiple of the run length. Failures: `field`.
     fn check_runs(&self, field: &'static str, positions: u64) -> Result<(), Failure> {
         let run = self.run.value();
         if positions.is_multiple_of(run) {
@@ -543,7 +551,8 @@ impl Blend {
         Ok(())
     }
 
-    /// One epoch of every source that has a weight in the first stage: one that is added with none changes nothing.
+    /// The length of one epoch of all sources with a weight in the first stage. A source that is added later has no
+    /// weight there, so that it changes nothing.
     fn pass(&self) -> Result<u128, Failure> {
         let mut sum = 0;
         let weights = self.stages.first().map(|stage| stage.weights.as_slice()).unwrap_or_default();
@@ -553,8 +562,8 @@ impl Blend {
         Ok(sum)
     }
 
-    /// The source that is the first one to have made all of its passes, if the last stage goes on, and the position that would be
-    /// its next one.
+    /// The first position at which a source would begin one pass too many, as if the last stage had no end, and this
+    /// source.
     fn exhausted(&self) -> Option<(u64, usize)> {
         let stage = self.stages.last()?;
         let sources = (0..).zip(&self.sources).zip(&stage.weights).filter(|&(_, &weight)| weight > 0);
@@ -567,13 +576,13 @@ impl Blend {
         ends.min()
     }
 
-    /// Where an epoch ends that no source goes beyond its passes in.
+    /// The length of the longest epoch in which no source makes more than its passes.
     fn end(&self) -> u64 {
         self.exhausted().map_or(0, |(end, _)| end)
     }
 
-    /// Goes on without each source that has made all of its passes. The positions of an epoch. Failures: `sources` (too many stages),
-    /// `samples`, `out-of-memory`.
+    /// Adds a stage without the source whenever a source has made all of its passes. Returns the number of positions of
+    /// an epoch. Failures: `sources` (too many stages), `out-of-memory`.
     fn renormalise(&mut self, is_exact: bool) -> Result<u128, Failure> {
         let own = self.stages.first().map(|stage| stage.weights.as_slice()).unwrap_or_default();
         let several = own.iter().filter(|&&weight| weight > 0).count();
@@ -595,7 +604,7 @@ impl Blend {
             if weights.iter().all(|&weight| weight == 0) {
                 break;
             }
-            // With a source less, the period is no longer than it was.
+            // The period needs no check: without a source, it does not become longer.
             self.push_stage(end, weights, is_exact)?;
         }
         Ok(length)

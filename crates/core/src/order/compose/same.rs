@@ -1,4 +1,5 @@
-//! Whether the order of a state goes on in another one: what a recipe may get after a state was taken.
+//! Checks that the order of a state can go on as another one: a recipe may get certain additions after a state was
+//! taken.
 
 use alloc::format;
 use alloc::string::String;
@@ -9,7 +10,7 @@ use crate::document::member::Member;
 use crate::order::members::{ANY_ORDER_MEMBERS, ORDERS, SOURCE_NAME, SOURCE_WEIGHT, at_order, of_order};
 use crate::order::{OrderId, OrderPart};
 
-/// Two sections that are compared: the one that is here, and that of a state.
+/// Two sections to compare: `here` is of the recipe that resumes, `of` of the state. `why` is for the failure.
 #[derive(Clone, Copy)]
 struct Pair<'a, 'b, 'c> {
     here: &'a Fields<'b>,
@@ -18,8 +19,9 @@ struct Pair<'a, 'b, 'c> {
 }
 
 impl OrderPart {
-    /// Whether a state of which this is the recipe, taken at a position of an epoch, can go on with this order: it is the same one, or a
-    /// composed one that got more. Failures: the first member that differs.
+    /// Checks that a state can go on with this order: the orders are the same, or this one is composed and only got
+    /// additions. `of` is the recipe in the state, `place` the epoch and the position of the state. Failures: the first
+    /// member that differs.
     pub(crate) fn check_resumes(&self, of: &Fields, place: (u64, u64), why: &str) -> Result<(), Failure> {
         let section = self.section();
         let here = Fields::read(&section, ORDERS)?;
@@ -35,9 +37,10 @@ impl OrderPart {
         self.check_goes_on(own, of, place, why).map_err(of_order)
     }
 
-    /// Whether an order that was read up to a position of an epoch goes on as this one, whose section is `here`. Stages of a blend, growth
-    /// and ranges to skip may have been added, if they begin later; sources, if they had no weight before. A dataset may have
-    /// begun to grow, and positions to be skipped. Failures: the first member that differs.
+    /// Checks that the order `of`, read up to a position of an epoch, can go on as this order, whose section is `here`.
+    /// Additions have to begin at this position or later: stages of a blend, growth, ranges to skip. The orders `grown`
+    /// and `skip` may be new themselves. Added sources must have had no weight so far. Failures: the first member that
+    /// differs.
     fn check_goes_on(
         &self,
         here: &Fields,
@@ -45,9 +48,10 @@ impl OrderPart {
         (epoch, position): (u64, u64),
         why: &str,
     ) -> Result<(), Failure> {
-        // A text may name a position that the epoch has not.
+        // The text of a state may have a position beyond the end of the epoch.
         let position = position.min(self.length(epoch)?);
-        // Where nothing was added, no order below has to say how far it is: one with a list of samples would go through the list.
+        // Without additions, the comparison is enough: inner orders need not compute how far they are, which takes a
+        // pass over the list in an order with a list of samples.
         if fields::compare(here, of, ANY_ORDER_MEMBERS, why).is_ok() {
             return Ok(());
         }
@@ -92,7 +96,7 @@ impl OrderPart {
                     let known = of.objects("ranges").len();
                     pair.check_added("ranges", known, ("start", epoch, position))?;
                 }
-                // With the stages.
+                // Checked with the stages.
                 "sources" if here.has("sources") && of.has("sources") => {}
                 _ => pair.check_same(key)?,
             }
@@ -100,7 +104,7 @@ impl OrderPart {
         Ok(())
     }
 
-    /// The sources and the stages of a blend.
+    /// Checks the sources and the stages of a blend.
     fn check_sources(&self, pair: Pair, epoch: u64, position: u64) -> Result<(), Failure> {
         let Pair { here, of, why } = pair;
         let (own, known) = (here.objects("sources"), of.objects("sources"));
@@ -160,7 +164,8 @@ impl Pair<'_, '_, '_> {
         fields::compare(self.here, self.of, core::slice::from_ref(key), self.why)
     }
 
-    /// Whether the first objects of a member are those of the state, `known` of them, and the others begin where it ends, or later.
+    /// Checks that the first `known` objects of a member are as in the state, and that the others begin where the state
+    /// ends, or later.
     fn check_added(
         &self,
         field: &'static str,
@@ -191,7 +196,7 @@ impl Pair<'_, '_, '_> {
     }
 }
 
-/// How many times positions are skipped of an order.
+/// The number of orders `skip` in one another that an order begins with.
 fn skips(order: &Fields) -> usize {
     if order.text("name") != Some("skip") {
         return 0;

@@ -1,4 +1,4 @@
-//! Composed orders against what SPEC promises of them: by going through every position.
+//! Composed orders against SPEC.md: the tests go through every position.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -12,7 +12,7 @@ use crate::{Recipe, Sampler};
 fn sampler(order: &str, epoch: u64) -> Sampler {
     let recipe =
         Recipe::read(&format!("{{\"order\":{order}}}"), &[]).unwrap_or_else(|failure| panic!("{order}: {failure}"));
-    // The canonical text is that of the same order.
+    // The canonical text is read as the same order.
     let again = Recipe::read(&recipe.text(), &[]).unwrap();
     assert_eq!(again.text(), recipe.text());
     Sampler::from_recipe(&again, epoch, 0).unwrap()
@@ -23,7 +23,7 @@ fn epoch(order: &str, epoch: u64) -> Vec<u64> {
     (0..sampler.epoch_length()).map(|position| sampler.sample_at(position).unwrap()).collect()
 }
 
-/// The text of an order, and whether an epoch has no sample twice.
+/// An order without inner orders: its text, and whether it is single (no epoch has a sample twice).
 fn leaf() -> impl Strategy<Value = (String, bool)> {
     let samples = prop_oneof![1_u64..12, 200_u64..700];
     prop_oneof![
@@ -98,7 +98,7 @@ fn order() -> impl Strategy<Value = (String, bool)> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1_000, max_shrink_iters: 4_000, ..ProptestConfig::default() })]
 
-    /// Whatever recipe is legal has an inverse that is exact in three epochs.
+    /// Every legal recipe has an exact inverse, in three epochs.
     #[test]
     fn the_inverse_is_exact((order, single) in order(), consumed in 0_u64..50, world_size in 1_u32..9) {
         let text = format!("{{\"order\":{order},\"deal\":{{\"world_size\":{world_size}}}}}");
@@ -126,7 +126,7 @@ proptest! {
                 }
                 prop_assert_eq!(rest.locate_from(sample as u64, from, 1).unwrap(), None);
             }
-            // The ranks together deal every position once, and say where.
+            // The ranks together deal every position once, and `place_of` returns its rank and index.
             let mut seen = vec![0_u8; (end - rest.config().consumed) as usize];
             for rank in 0..world_size {
                 let rest = rest.at_rank(rank).unwrap();
@@ -145,7 +145,7 @@ proptest! {
         }
     }
 
-    /// Sources of a blend go through whole passes, and a state goes on in another world.
+    /// A state goes on with another world size: all samples before and after it are the samples of the epoch.
     #[test]
     fn states_go_on(
         (order, _) in order(), epoch in 0_u64..3, taken in 0_u64..40, worlds in prop::collection::vec(1_u32..7, 2),
@@ -171,7 +171,7 @@ proptest! {
         prop_assert_eq!(dealt, whole);
     }
 
-    /// Counts are nearer to exact proportion than the bounds, for every prefix.
+    /// For every prefix, counts deviate from exact proportion by the bounds at most.
     #[test]
     fn counts_are_within_the_bounds(
         weights in prop::collection::vec(prop_oneof![0_u64..4, 1_u64..1_000, 1_u64..(1 << 40)], 1..40), exact in any::<bool>(),
@@ -191,11 +191,11 @@ proptest! {
             let counts = sampler.source_counts(0, n).unwrap().remove(1).1;
             prop_assert_eq!(counts.iter().sum::<u64>(), n);
             for ((&count, &weight), bound) in counts.iter().zip(&weights).zip(&bounds) {
-                // Millionths of a sample, times the sum of the weights.
+                // The deviation in millionths of a sample, times the sum of the weights.
                 let off = (i128::from(count) * i128::from(sum) - i128::from(n) * i128::from(weight)).abs() * 1_000_000;
                 prop_assert!(off <= i128::from(*bound) * i128::from(sum), "{:?} at {}: {} > {}", weights, n, off, bound);
             }
-            // The source of a position is the one whose count goes up there.
+            // At each position, only the count of its source goes up.
             if n < 200 {
                 let next = sampler.source_counts(n, n + 1).unwrap().remove(1).1;
                 let (source, _) = sampler.source_of(sampler.sample_at(n).unwrap()).unwrap();
@@ -205,7 +205,8 @@ proptest! {
     }
 }
 
-/// Many positions at once take other ways than single ones: blocks of thousands, sorted by source, with small numbers and wide ones.
+/// Many positions at once have the samples of the single positions. The code differs: it sorts blocks of thousands by
+/// source, with narrow and with wide numbers.
 #[test]
 fn many_positions_are_those_of_one_by_one() {
     let sources = |weights: &[u64]| {
@@ -275,9 +276,9 @@ fn runs_are_of_one_source() {
              {{\"name\":\"b\",\"weight\":3,\"samples\":21}}]{more}}}"
         )
     };
-    // 61 samples make eight runs, and the first passes end within some of them.
+    // 61 samples are rounded up to eight runs; the first pass of each source but a ends within a run.
     assert_eq!(epoch(&text(""), 0).len(), 64);
-    // Source a would begin again after five of its runs, source b after two and a part of one.
+    // Source a ends a pass after five of its runs, source b within its third one.
     assert_eq!(epoch(&text(",\"exhaustion\":\"stop\""), 0).len() % 8, 0);
     let source = |sample: &u64| *sample >= 40;
     for number in 0..5 {
@@ -286,7 +287,7 @@ fn runs_are_of_one_source() {
             assert!(run.iter().all(|sample| source(sample) == source(&run[0])), "{run:?}");
         }
     }
-    // Ranks with units of a run have batches of one source.
+    // If a unit is one run, each batch of a rank is of one source.
     let recipe = format!("{{\"order\":{},\"deal\":{{\"world_size\":3,\"unit\":8}}}}", text(",\"samples\":240"));
     let recipe = Recipe::read(&recipe, &[]).unwrap();
     for rank in 0..3 {
@@ -349,7 +350,7 @@ fn exhausted_sources_leave_or_end_the_epoch() {
             let all = epoch(&text(&format!("\"exhaustion\":\"stop\",\"max_passes\":{passes}")), number);
             let of_a = all.iter().filter(|&&sample| sample < 7).count();
             assert_eq!(of_a, 7 * passes);
-            // With one position more, `a` would be there once more.
+            // The next position would be one draw too many of `a`.
             let end = all.len();
             let longer = epoch(&text("\"samples\":1000"), 0);
             assert!(longer[end] < 7);
@@ -378,7 +379,7 @@ fn a_dataset_that_grew_loses_nothing_and_repeats_nothing() {
         all.sort_unstable();
         assert_eq!(all, (0..count).collect::<Vec<_>>());
     }
-    // A state of the plain order goes on; a state from after the growth began does not.
+    // A state of the plain order goes on if it was taken before the growth, and fails if it was taken after it.
     let state = sampler(plain, 1).state(120).unwrap();
     let resumed = sampler(grown, 0).resume(&state).unwrap();
     assert_eq!((resumed.config().consumed, resumed.epoch_length()), (120, 501));
@@ -416,7 +417,7 @@ fn what_is_added_later_does_not_change_what_was_read() {
         assert_eq!(before[..20], after[..20]);
         assert_eq!((resumed.config().epoch, resumed.config().consumed), (1, 20));
     }
-    // Positions to be skipped, of an order that skipped none and of one that did.
+    // Added ranges of an order that had no `skip`, and of one that had it.
     let plain = "{\"name\":\"feistel\",\"samples\":90}";
     let skip = |of: &str, ranges: &str| format!("{{\"name\":\"skip\",\"of\":{of},\"ranges\":[{ranges}]}}");
     let range = |start: u64| format!("{{\"epoch\":2,\"start\":{start},\"count\":10}}");
@@ -537,7 +538,7 @@ fn what_is_wrong_is_told() {
         let failure = Recipe::read(&format!("{{\"order\":{order}}}"), &[]).err().unwrap_or_else(|| panic!("{order}"));
         assert_eq!((failure.field, &*failure.value), (field, value), "{order}: {failure}");
     }
-    // However deep a text is, it is refused without filling the stack.
+    // A text of any depth is refused without a stack overflow.
     let deep = format!("{{\"order\":{}", "{\"name\":\"copies\",\"copies\":1,\"of\":".repeat(20_000));
     assert_eq!(Recipe::read(&deep, &[]).err().unwrap().field, "recipe");
 }

@@ -1,5 +1,5 @@
-//! The pattern of `blend`: a binary tree in which every node divides its positions between its two children in proportion to their
-//! weights. Positions and their inverse cost the depth of the tree.
+//! The pattern of `blend`: a binary tree in which every node divides its positions between its two children in
+//! proportion to their weights. The source of a position, and the inverse, cost as many steps as the tree is deep.
 
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
@@ -13,7 +13,8 @@ use crate::{Failure, MAX_EXACT};
 
 pub(super) struct Tree {
     nodes: Vec<Node>,
-    /// For each source, the node above it, and whether it is the left child; none of a source of weight 0, or of the only one.
+    /// For each source, its parent node, and whether the source is the left child. `None` for weight 0, and for the
+    /// only source with a weight.
     above: Vec<Option<Above>>,
     weights: Vec<u64>,
     root: Child,
@@ -35,9 +36,9 @@ struct Node {
     /// The weight of the left child.
     left_weight: u64,
     weight: Divisor,
-    /// The last position for which 64 bits are enough.
+    /// The last position for which 64 bits are enough in `divide`.
     narrow: u64,
-    /// How far from another position the same quotient is found in 31 bits.
+    /// The greatest distance from a first position that `halve` can divide in 31 bits.
     near: u64,
     left: Child,
     right: Child,
@@ -45,17 +46,17 @@ struct Node {
 }
 
 impl Node {
-    /// How many of the first `n` positions of this node the left child has, and the rest of that division.
+    /// The number of positions of the left child among the first `n` of this node, and the remainder of the division.
     #[inline(always)]
     fn divide(&self, n: u64) -> (u64, u64) {
-        // floor((2 n l + w) / (2 w)), without the factor 2. Most products need 64 bits.
+        // floor((2 n l + w) / (2 w)), without the factor 2. Most products fit into 64 bits.
         if n <= self.narrow {
             return self.weight.divide(n * self.left_weight + self.weight.value() / 2);
         }
         self.divide_wide(n)
     }
 
-    /// `divide` in 128 bits: for any weights, which are sums up to 2^53, and as many positions.
+    /// `divide` in 128 bits, for weights (sums up to 2^53) and positions of any size.
     #[cold]
     #[inline(never)]
     fn divide_wide(&self, n: u64) -> (u64, u64) {
@@ -64,7 +65,7 @@ impl Node {
         ((sum / weight) as u64, (sum % weight) as u64)
     }
 
-    /// `halve` for any weights, and for numbers that are any distance from the first one.
+    /// `halve` for any weights, and for numbers at any distance from `first`.
     #[cold]
     #[inline(never)]
     fn halve_far(&self, first: u64, items: &mut [Item], spare: &mut [Item]) -> usize {
@@ -85,7 +86,8 @@ impl Node {
         lefts
     }
 
-    /// Whether the left child has the position that a division left this rest of: one more position, and its count is one more.
+    /// Whether position `n` is of the left child, with `rest` of `divide(n)`: then the count of the left child at
+    /// `n + 1` is one more.
     #[inline(always)]
     fn is_left(&self, rest: u64) -> bool {
         rest + self.left_weight >= self.weight.value()
@@ -93,7 +95,8 @@ impl Node {
 }
 
 impl Tree {
-    /// The tree of weights, of which one at least is above 0, and whose sum is at most 2^53 - 1. Failures: `out-of-memory`.
+    /// The tree of weights. At least one weight must be above 0, and their sum at most 2^53 - 1. Failures:
+    /// `out-of-memory`.
     pub(super) fn new(weights: &[u64]) -> Result<Self, Failure> {
         let count = weights.len();
         let mut above = collect("sources", count, core::iter::repeat_n(None, count))?;
@@ -131,7 +134,7 @@ impl Tree {
         Ok(Self { nodes, above, weights: collect("sources", count, weights.iter().copied())?, root })
     }
 
-    /// The source of a position, and how many positions it has before.
+    /// The source of a position, and the number of positions of this source before it.
     #[inline]
     pub(super) fn at(&self, mut n: u64) -> (u32, u64) {
         let mut child = self.root;
@@ -152,7 +155,7 @@ impl Tree {
         self.sort_below(self.root, run, spare, take)
     }
 
-    /// Sorts the positions of a child.
+    /// Sorts the positions of a child by source.
     fn sort_below(&self, child: Child, run: Items, spare: &mut [Item], take: &mut Take) -> Result<(), Failure> {
         let node = match child {
             Child::Source(source) => return take(source, run.first, run.items),
@@ -167,7 +170,7 @@ impl Tree {
         };
         let (left, right) = items.split_at_mut(lefts);
         right.copy_from_slice(&spare[..right.len()]);
-        // Numbers in a part are not further apart than they are here.
+        // `most` stays a bound: numbers in a part are no further apart than here.
         if !left.is_empty() {
             self.sort_below(node.left, Items { first: before, most, items: left }, spare, take)?;
         }
@@ -177,12 +180,12 @@ impl Tree {
         Ok(())
     }
 
-    /// How many of the first `n` positions a source has.
+    /// The number of positions of a source among the first `n`.
     pub(super) fn count(&self, source: u32, n: u64) -> u64 {
         if self.weights[source as usize] == 0 {
             return 0;
         }
-        // From the root down: the way is that of the source upwards, turned round.
+        // The path from the root to the source, collected from the source upwards and then reversed.
         let mut way = [None; MAX_DEPTH];
         let (mut depth, mut above) = (0, self.above[source as usize]);
         while let Some(place) = above {
@@ -196,7 +199,7 @@ impl Tree {
         })
     }
 
-    /// The position of a source that has so many of its positions before it; none above 2^53 - 1, or where the weight is 0.
+    /// Position number `number`, from 0, of a source; `None` above 2^53 - 1, or if the weight is 0.
     pub(super) fn nth(&self, source: u32, number: u64) -> Option<u64> {
         if self.weights[source as usize] == 0 {
             return None;
@@ -216,11 +219,11 @@ impl Tree {
         Some(n)
     }
 
-    /// By how many millionths of a sample the count of a source is away from exact proportion at most.
+    /// The greatest deviation of a source's count from exact proportion, in millionths of a sample.
     pub(super) fn bound(&self, source: u32) -> u64 {
         let own = u128::from(self.weights[source as usize]);
         let (mut bound, mut above) = (0, self.above[source as usize]);
-        // The weight of the child that the loop comes from; at first that of the source itself.
+        // The weight of the child that the loop comes from: first the source itself.
         let mut weight = own;
         while let Some(Above { node, .. }) = above {
             bound += (500_000 * own).div_ceil(weight) as u64;
@@ -231,10 +234,11 @@ impl Tree {
     }
 }
 
-/// The weight of a node doubles at least with every second level, and is below 2^53 at the root.
+/// The most levels of a tree. The weight of a node doubles at least with every second level, and is below 2^53 at the
+/// root.
 const MAX_DEPTH: usize = 128;
 
-/// A child that waits to be joined: the least weight comes first, then the least number.
+/// A child without a parent so far: its weight and its number. The least weight comes first, then the least number.
 struct Least(u64, u32, Child);
 
 impl PartialEq for Least {

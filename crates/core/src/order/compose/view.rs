@@ -1,4 +1,5 @@
-//! `exclude`, `subset` and `skip`: an order without some of its samples or positions. What is left keeps its order.
+//! `exclude`, `subset` and `skip`: an order without some of its samples or positions. The other positions stay in their
+//! order.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -15,16 +16,16 @@ use crate::{Failure, MAX_EXACT};
 pub(super) struct View {
     of: Rc<OrderPart>,
     choice: Choice,
-    /// The positions of every epoch, if they are as many: the list would have to be gone through for each answer.
+    /// The length of every epoch, if all are equal. Stored, since counting goes through the whole list.
     steady: Option<u64>,
 }
 
 pub(super) enum Choice {
-    /// All but these samples, which ascend.
+    /// All samples except the ones in this ascending list.
     Exclude(Vec<u64>),
-    /// These samples, which ascend.
+    /// Only the samples in this ascending list.
     Subset(Vec<u64>),
-    /// All but these positions, which ascend.
+    /// All positions except the ones in these ascending ranges.
     Skip(Vec<Skipped>),
 }
 
@@ -35,18 +36,19 @@ pub(super) struct Skipped {
     pub(super) count: u64,
 }
 
-/// Which positions of the order below are left, in one epoch.
+/// The positions of the inner order that are left in one epoch.
 enum Left {
-    /// Without some: for each of them, how many positions are left before it.
+    /// All but some positions: for each position that is out, the number of positions before it that are left.
     Without(Vec<u64>),
-    /// These.
+    /// Only these positions.
     Only(Vec<u64>),
-    /// Without runs: for each, how many positions are left before it, and how many are left out up to its end.
+    /// All but some runs: for each run that is out, the number of positions before it that are left, and the number of
+    /// positions up to its end that are out.
     Runs(Vec<(u64, u64)>),
 }
 
 impl Left {
-    /// The position below of a position here; at the end, the one after the last.
+    /// The inner position of a position of the view; `end`, the length of the inner order, at the end of the view.
     fn select(&self, position: u64, end: u64) -> u64 {
         match self {
             Self::Without(before) => position + before.partition_point(|&before| before <= position) as u64,
@@ -58,11 +60,11 @@ impl Left {
         }
     }
 
-    /// How many positions here come before a position below, and whether that one is here.
+    /// The number of positions of the view before an inner position, and whether the view has the inner position.
     fn rank(&self, below: u64) -> (u64, bool) {
         match self {
             Self::Without(before) => {
-                // The one left out as number i has position before[i] + i below.
+                // Position number i that is out is inner position before[i] + i.
                 let (mut low, mut high) = (0, before.len());
                 while low < high {
                     let middle = low.midpoint(high);
@@ -94,12 +96,13 @@ impl Left {
 }
 
 impl View {
-    /// A view of an order, which is single where samples are chosen. Failures: `out-of-memory`.
+    /// A view of the order `of`, which has to be single for `Exclude` and `Subset`. Failures: `out-of-memory`.
     pub(super) fn new(of: Rc<OrderPart>, choice: Choice) -> Result<Self, Failure> {
         let mut view = Self { of, choice, steady: None };
         view.steady = match (view.of.steady(), &view.choice) {
             (Some(whole), Choice::Skip(ranges)) => ranges.is_empty().then_some(whole),
-            // A steady order that is single has the same samples in every epoch.
+            // A steady and single order has the same samples in every epoch, so that each epoch of the view has as
+            // many.
             (Some(_), _) => Some(view.length(0)?),
             (None, _) => None,
         };
@@ -117,12 +120,12 @@ impl View {
         if let Choice::Skip(ranges) = &self.choice { ranges } else { &[] }
     }
 
-    /// How many positions of epochs before this one are skipped, or of samples in the list.
+    /// The number of positions before an epoch that are skipped, or whose sample is in the list.
     fn chosen(&self, epoch: u64) -> Result<u64, Failure> {
         let skipped = self.skipped().iter().take_while(|skipped| skipped.epoch < epoch);
         let mut chosen = skipped.map(|skipped| skipped.count).sum::<u64>();
         if !self.of.is_composed() {
-            // Every epoch of it has every sample once.
+            // An order that is not composed has every sample once in every epoch.
             return Ok(chosen + epoch * self.indices().len() as u64);
         }
         for &sample in self.indices() {
@@ -175,7 +178,7 @@ impl View {
         Ok(ViewEpoch { order, left, end: self.of.length(epoch)? })
     }
 
-    /// Where the positions of the order below end that come before a position here.
+    /// The end of the inner positions that come before a position of the view.
     fn before(&self, epoch: u64, position: u64) -> Result<u64, Failure> {
         let Some(last) = position.checked_sub(1) else { return Ok(0) };
         Ok(self.epoch(epoch)?.below(last) + 1)
@@ -283,12 +286,12 @@ impl Composed for View {
     }
 }
 
-/// Sorts positions of a random order, which are below `end`.
+/// Sorts positions that are in random order, and all below `end`.
 fn sort(positions: &mut [u64], end: u64) {
     let count = positions.len();
     match collect("indices", count, iter::repeat_n(0, count)) {
         Ok(mut other) => samedeal_bulk::numbers_with(positions, &mut other, end),
-        // Slower, but without memory.
+        // Slower, but needs no memory.
         Err(_) => samedeal_bulk::numbers(positions),
     }
 }
@@ -296,12 +299,12 @@ fn sort(positions: &mut [u64], end: u64) {
 struct ViewEpoch {
     order: Order,
     left: Left,
-    /// Positions of the order below.
+    /// The length of the inner order.
     end: u64,
 }
 
 impl ViewEpoch {
-    /// The position of the order below that a position here begins at.
+    /// The inner position of a position of the view.
     fn below(&self, position: u64) -> u64 {
         self.left.select(position, self.end)
     }
@@ -332,7 +335,8 @@ impl Epoch for ViewEpoch {
                 return Ok(Some(position));
             }
             let Left::Runs(_) = self.left else { return Ok(None) };
-            // Its run is over where the next position that is left lies.
+            // The position is in a run that is out: the search goes on after the run, at the next inner position that
+            // is left.
             below = self.below(position);
         }
         Ok(None)

@@ -1,4 +1,4 @@
-//! `windows`: parts of equal length of episodes, each at its first sample.
+//! `windows`: windows of equal length in episodes. A position of the order has the first sample of a window.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -12,20 +12,21 @@ use crate::{Failure, MAX_EXACT};
 pub(super) struct Windows {
     pub(super) seed: i64,
     pub(super) episodes: Shards,
-    /// The windows of each episode.
+    /// The number of windows of each episode, as sizes.
     pub(super) windows: Shards,
-    /// Samples of a window, and from the beginning of one to that of the next one; at least 1.
+    /// The number of samples in a window, and `stride`, from the beginning of a window to that of the next one; both at
+    /// least 1.
     pub(super) length: u64,
     pub(super) stride: u64,
 }
 
 impl Windows {
-    /// How many windows an episode has.
+    /// The number of windows in an episode.
     pub(super) fn of_episode(samples: u64, length: u64, stride: u64) -> u64 {
         samples.checked_sub(length).map_or(0, |rest| rest / stride + 1)
     }
 
-    /// The window that begins at a sample.
+    /// The window that begins at a sample, if there is one.
     fn window(&self, sample: u64) -> Option<u64> {
         if sample >= self.episodes.samples() {
             return None;

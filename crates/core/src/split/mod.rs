@@ -1,4 +1,5 @@
-//! Which part of the data a sample belongs to: training, validation, test, or a fold. SPEC.md, section 16.
+//! Splits: the part of the data that a sample belongs to, such as training, validation, test or a fold. SPEC.md,
+//! section 16.
 
 mod recipe;
 
@@ -16,7 +17,7 @@ use crate::{Failure, MAX_EXACT};
 #[cfg(feature = "texts")]
 pub(crate) use recipe::SECTIONS;
 
-/// Parts of ids. A part never changes for an id where parts have weights, whatever is added later.
+/// A split of ids into parts. If parts have weights, an id stays in its part whatever ids are added later.
 ///
 /// ```
 /// use samedeal_core::Split;
@@ -28,7 +29,7 @@ pub struct Split {
     seed: i64,
     by_size: bool,
     parts: Vec<Part>,
-    /// Ids are below this.
+    /// The number of ids: every id is below it.
     ids: u64,
     hash: Feistel,
 }
@@ -36,12 +37,13 @@ pub struct Split {
 struct Part {
     name: String,
     share: u64,
-    /// The hashes of its ids are below this, and not below the end of the part before it.
+    /// The end of the hashes of the part, which begin at the end of the part before.
     end: u64,
 }
 
 impl Split {
-    /// Parts of these shares, which are not all 0 and at most 2^53 - 1 together. Failures: `out-of-memory`.
+    /// A split with these shares. At least one must be above 0, and their sum at most 2^53 - 1. Failures:
+    /// `out-of-memory`.
     fn new(seed: i64, by_size: bool, shares: Vec<(String, u64)>) -> Result<Self, Failure> {
         let total: u64 = shares.iter().map(|&(_, share)| share).sum();
         let ids = if by_size { total } else { MAX_EXACT };
@@ -51,7 +53,7 @@ impl Split {
             shares.len(),
             shares.into_iter().map(|(name, share)| {
                 before += share;
-                // h * total < before * ids, for a hash h.
+                // A hash h is below the end if h * total < before * ids.
                 let end = (u128::from(before) * u128::from(ids)).div_ceil(total.into()) as u64;
                 Part { name, share, end }
             }),
@@ -72,7 +74,7 @@ impl Split {
         collect("ids", ids.len(), ids.iter().map(|&id| self.part(self.hash.sample(id))))
     }
 
-    /// The part of each id of a run. Failures: `start`, `count`, `out-of-memory`.
+    /// The part of each id from `start` to `start + count - 1`. Failures: `start`, `count`, `out-of-memory`.
     pub fn part_of_run(&self, start: u64, count: u32) -> Result<Vec<u32>, Failure> {
         check_run(start, count, self.ids)?;
         let mut parts = collect("count", count as usize, [])?;
@@ -80,7 +82,8 @@ impl Split {
         Ok(parts)
     }
 
-    /// The part of each text: of the name of a file, or of the key of a group. Failures: `sizes`, `keys`, `out-of-memory`.
+    /// The part of each text, such as the name of a file or the key of a group. Failures: `sizes`, `keys`,
+    /// `out-of-memory`.
     pub fn part_of_keys<T: AsRef<str>>(&self, keys: &[T]) -> Result<Vec<u32>, Failure> {
         if self.by_size {
             let allowed = "parts with weights: a text has no number among those that sizes count";
@@ -90,7 +93,8 @@ impl Split {
         collect("keys", keys.len(), keys.iter().map(|key| self.part(self.hash.sample(id_of(key.as_ref())))))
     }
 
-    /// Which ids of a run are in a part. Failures: `part`, `start`, `count`, `out-of-memory`.
+    /// The ids from `start` to `start + count - 1` that are in a part. Failures: `part`, `start`, `count`,
+    /// `out-of-memory`.
     pub fn members(&self, part: u32, start: u64, count: u32) -> Result<Vec<u64>, Failure> {
         check_below("part", part.into(), self.parts.len() as u64)?;
         check_run(start, count, self.ids)?;
@@ -113,7 +117,7 @@ impl Split {
         start..self.parts[part].end
     }
 
-    /// Tells the ids of a run with their hashes.
+    /// Calls `tell` with each id of a run and its hash.
     fn hashes(&self, start: u64, count: u32, mut tell: impl FnMut(u64, u64)) {
         let mut window = [0_u64; 256];
         let end = start + u64::from(count);

@@ -41,7 +41,7 @@ const MAX_PARTS: usize = 1 << 16;
 const MAX_NAME: usize = 256;
 
 impl Split {
-    /// Reads a document. Failures: those of a recipe; `split`, any field of it; `out-of-memory`.
+    /// Reads the recipe of a split. Failures: those of any recipe; `split`, any field of it; `out-of-memory`.
     #[inline(never)]
     pub fn read(text: &str) -> Result<Self, Failure> {
         recipe::read(text, SECTIONS, &[], |fields| {
@@ -49,7 +49,7 @@ impl Split {
             let objects = split.objects("parts");
             let by_size = objects.first().is_some_and(|first| first.has("size"));
             let mut shares: Vec<(String, u64)> = collect("parts", objects.len(), [])?;
-            // Names are texts of their own: there has to be room for all of them.
+            // Fails if there is no memory for the names, which are allocated one by one.
             grow("parts", 2 * text.len() + 64 * objects.len(), &mut Vec::<u8>::new())?;
             let mut names = BTreeSet::new();
             for (index, part) in objects.iter().enumerate() {
@@ -78,7 +78,7 @@ impl Split {
         })
     }
 
-    /// The canonical text: JSON in one line, with every field that there is, the defaults too.
+    /// The canonical text: JSON in one line, with all fields, also with those that have their defaults.
     #[inline(never)]
     pub fn text(&self) -> String {
         let kind = if self.by_size { "size" } else { "weight" };

@@ -1,4 +1,4 @@
-//! A whole training in one row of global steps, over the ends of epochs. SPEC.md, section 17.
+//! Schedules: a whole training in one row of global steps, over the ends of epochs. SPEC.md, section 17.
 
 mod recipe;
 mod stage;
@@ -20,7 +20,7 @@ use crate::{Deal, Failure, Layout, MAX_COUNT, Order, Remainder};
 pub(crate) use recipe::SECTIONS;
 use stage::Stage;
 
-/// Which samples a rank takes at every global step. It never changes.
+/// A schedule: the samples that a rank takes at every global step. The value never changes.
 ///
 /// ```
 /// use samedeal_core::Schedule;
@@ -38,29 +38,30 @@ pub struct Schedule {
     /// The rotation of rows, with the layout `Rotated`.
     rotation: Rotation,
     stages: Rc<Vec<Stage>>,
-    /// How many epochs the steps take, if somebody said so.
+    /// The number of epochs, if the recipe has it.
     epochs: Option<u64>,
     num_steps: u64,
-    /// All steps from this one on fit these ranks. The batch sizes of earlier steps need not: other ranks may have taken those.
+    /// The first step from which on all batch sizes fit the world size. Earlier steps need not fit, since another
+    /// number of ranks may have taken them.
     dealt_from: u64,
-    /// The epoch that was asked for last; the ranks share it, since it may have a table.
+    /// The last epoch that was read. The ranks share it, since its order may have a large table.
     recent: Rc<RefCell<Option<Epoch>>>,
 }
 
-/// In how many later epochs a sample is looked for, where an epoch can leave it out.
+/// The number of later epochs in which `locate` searches for a sample, if epochs can leave samples out.
 const MAX_EPOCHS: u64 = 1 << 12;
 
-/// An epoch, and which draws are its own.
+/// An epoch: the range of its draws, and its order.
 struct Epoch {
     begin: u64,
     end: u64,
     order: Order,
 }
 
-/// When and where a sample is seen.
+/// The place of a sample in a training: step, epoch, rank and position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepPlace {
-    /// How many samples all ranks took before it.
+    /// The number of samples that all ranks took before this one.
     pub samples_consumed: u64,
     /// Number of the epoch.
     pub epoch: u64,
@@ -68,9 +69,9 @@ pub struct StepPlace {
     pub position: u64,
     /// Number of the global step.
     pub step: u64,
-    /// The rank that has it.
+    /// The rank that takes the sample.
     pub rank: u32,
-    /// Its place among the samples of this rank at this step.
+    /// The place of the sample among the samples of this rank at this step.
     pub index_in_batch: u32,
 }
 
@@ -109,12 +110,12 @@ impl Schedule {
         self.rank
     }
 
-    /// How many ranks there are.
+    /// The number of ranks.
     pub fn world_size(&self) -> u32 {
         self.world_size
     }
 
-    /// Sample indices are below this.
+    /// The number of sample indices: every index is below it.
     pub fn samples(&self) -> u64 {
         self.order.samples
     }
@@ -129,17 +130,17 @@ impl Schedule {
         self.order.id.name()
     }
 
-    /// Which samples of a step belong to a rank.
+    /// The layout: which samples of a step belong to which rank.
     pub fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// How many neighbouring positions go to the same rank.
+    /// The unit: the number of neighbouring positions that go to the same rank.
     pub fn unit(&self) -> u32 {
         self.unit
     }
 
-    /// How many steps there are.
+    /// The number of steps.
     pub fn num_steps(&self) -> u64 {
         self.num_steps
     }
@@ -150,7 +151,7 @@ impl Schedule {
         Ok(self.stage(step).batch_size)
     }
 
-    /// How many samples all ranks took before a step. Failures: `step`.
+    /// The number of samples that all ranks took before a step. Failures: `step`.
     pub fn samples_consumed(&self, step: u64) -> Result<u64, Failure> {
         self.check_step(step)?;
         Ok(self.before(step))
@@ -162,7 +163,8 @@ impl Schedule {
         self.order.find(self.before(step))
     }
 
-    /// The step that takes the sample before which all ranks took so many. Failures: `samples_consumed`.
+    /// The step that takes the next sample after all ranks took `samples_consumed` samples. Failures:
+    /// `samples_consumed`.
     pub fn step_of_consumed(&self, samples_consumed: u64) -> Result<u64, Failure> {
         check_below("samples_consumed", samples_consumed, self.before(self.num_steps))?;
         Ok(self.taking(samples_consumed))
@@ -210,8 +212,8 @@ impl Schedule {
         Ok(out)
     }
 
-    /// The samples of the ranks `first` to `first + count - 1` at a step, rank after rank: each has as many. Failures: `step`, `first`,
-    /// `count`, `batch_size`, `out-of-memory`.
+    /// The samples of the ranks `first` to `first + count - 1` at a step, rank after rank. All ranks have equally many.
+    /// Failures: `step`, `first`, `count`, `batch_size`, `out-of-memory`.
     pub fn step(&self, step: u64, first: u32, count: u32) -> Result<Vec<u64>, Failure> {
         let each = u64::from(self.batch_size(step)?) / u64::from(self.world_size);
         self.check_dealt(step)?;
@@ -225,7 +227,8 @@ impl Schedule {
         Ok(out)
     }
 
-    /// When and where a sample is seen first, from a step on. Failures: `sample`, `step`, `batch_size`, `out-of-memory`.
+    /// The first place of a sample at `step` or later; `None` if no place is found. Failures: `sample`, `step`,
+    /// `batch_size`, `out-of-memory`.
     pub fn locate(&self, sample: u64, step: u64) -> Result<Option<StepPlace>, Failure> {
         check_below("sample", sample, self.order.samples)?;
         self.check_step(step)?;
@@ -247,13 +250,13 @@ impl Schedule {
         Ok(Some(StepPlace { samples_consumed: draw, epoch, position, step, rank, index_in_batch }))
     }
 
-    /// The first epoch and position from others on that have a sample.
+    /// The first epoch and position that have a sample, at or after the given ones.
     fn next(&self, sample: u64, (first, position): (u64, u64)) -> Result<Option<(u64, u64)>, Failure> {
         if self.order.no_source().is_none() {
             let seen = self.order.seen(sample, first, position)?;
             return self.order.occurrence(sample, seen);
         }
-        // Each epoch leaves out others, and may leave out the sample for ever.
+        // Every epoch may leave the sample out, so that a search without a limit might never end.
         for epoch in first..=first.saturating_add(MAX_EPOCHS) {
             if epoch.checked_add(1).map_or(Ok(None), |next| self.order.begin(next))?.is_none() {
                 break;
@@ -270,7 +273,7 @@ impl Schedule {
         &self.stages[self.stages.partition_point(|stage| stage.from <= step) - 1]
     }
 
-    /// The draws before a step that is at most `num_steps`.
+    /// The number of draws before a step, which is at most `num_steps`.
     fn before(&self, step: u64) -> u64 {
         let stage = self.stage(step);
         stage.before + (step - stage.from) * u64::from(stage.batch_size)
@@ -289,8 +292,8 @@ impl Schedule {
         Ok(())
     }
 
-    /// Whether all ranks have equal shares of a step, and of all that come after it: one that has not would end a training that goes on from
-    /// here. Failures: `batch_size`.
+    /// Checks that all ranks have equal shares of a step and of all later ones: a later step without equal shares would
+    /// end a training that resumes here. Failures: `batch_size`.
     fn check_dealt(&self, step: u64) -> Result<(), Failure> {
         if step >= self.dealt_from {
             return Ok(());
@@ -311,12 +314,12 @@ impl Schedule {
         Ok(deal.with_rotation(self.rotation))
     }
 
-    /// The samples of this rank at a step.
+    /// Writes the samples of a rank at a step.
     fn fill(&self, deal: &Deal, mut out: &mut [u64]) -> Result<(), Failure> {
         let mut index = 0;
         let mut recent = self.recent.borrow_mut();
         while !out.is_empty() {
-            // A run of this rank's draws, so many apart.
+            // A run of draws of this rank: the first one, their distance, their number.
             let (first, stride, count) = match deal.run() {
                 Some((first, stride)) => (first + index * stride, stride, out.len() as u64),
                 None => {

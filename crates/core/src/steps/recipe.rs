@@ -51,7 +51,8 @@ const STAGE: &[Member] = &[Member::new("from", Kind::POSITIVE).required("the fir
 const MAX_STAGES: usize = 1 << 16;
 
 impl Schedule {
-    /// Reads a document, and the lists of its order. Failures: those of a recipe of a sampler; `steps`, any field of it; `rank`.
+    /// Reads the recipe of a schedule, with the lists of its order. Failures: those of a recipe of a sampler; `steps`,
+    /// any field of it; `rank`.
     #[inline(never)]
     pub fn read(text: &str, lists: &[List], rank: u32) -> Result<Self, Failure> {
         recipe::read(text, SECTIONS, lists, |fields| {
@@ -73,7 +74,7 @@ impl Schedule {
         })
     }
 
-    /// The canonical text: JSON in one line, with every field that there is, the defaults too.
+    /// The canonical text: JSON in one line, with all fields, also with those that have their defaults.
     #[inline(never)]
     pub(super) fn text(&self) -> String {
         let Self { order, world_size, layout, unit, .. } = self;
@@ -123,7 +124,8 @@ fn stages(steps: &Fields) -> Result<Vec<Stage>, Failure> {
     Ok(stages)
 }
 
-/// Failures: `batch_size`, where ranks cannot have equal shares of the last steps. Stages before may be of a past with other ranks.
+/// Checks that all batch sizes are multiples of `unit`, and that ranks can have equal shares in the last stage. Earlier
+/// stages may have been taken with another world size. Failures: `batch_size`.
 fn check_fit(stages: &[Stage], world_size: u32, unit: u32) -> Result<(), Failure> {
     for (number, stage) in stages.iter().enumerate() {
         if !stage.batch_size.is_multiple_of(unit) {

@@ -1,24 +1,25 @@
-//! Steps of one batch size.
+//! A stage: steps of one batch size.
 
 use alloc::format;
 
 use crate::Failure;
 
-/// Steps of one batch size.
+/// A stage: steps of one batch size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stage {
     pub(super) from: u64,
     pub(super) batch_size: u32,
-    /// The draws before it, if they are fewer than 2^64.
+    /// The number of draws before the stage, at most `u64::MAX`.
     pub(super) before: u64,
 }
 
-/// Whether every rank can have as many units of a step.
+/// Whether all ranks can have the same number of units of a step.
 pub(super) fn fits(batch_size: u32, world_size: u32, unit: u32) -> bool {
     u64::from(batch_size).is_multiple_of(u64::from(world_size) * u64::from(unit))
 }
 
-/// A failure of the batch size of a stage, by its number, with its path: the first one is that of the section.
+/// A failure of the batch size of stage `number`, with its path. Stage 0 is in the section `steps`, the others are in
+/// its list `stages`.
 pub(super) fn of_stage(number: usize, failure: Failure) -> Failure {
     match number.checked_sub(1) {
         None => failure.at("steps.batch_size"),
@@ -26,7 +27,7 @@ pub(super) fn of_stage(number: usize, failure: Failure) -> Failure {
     }
 }
 
-/// A batch size of which ranks cannot have equal shares, with the number of its stage.
+/// The failure of stage `number` if ranks cannot have equal shares of its batch size.
 pub(super) fn unfit(number: usize, Stage { from, batch_size, .. }: Stage, world_size: u32, unit: u32) -> Failure {
     let row = u64::from(world_size) * u64::from(unit);
     let times = if unit == 1 { "" } else { " times unit" };

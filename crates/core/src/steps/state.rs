@@ -17,7 +17,7 @@ const SECTIONS: &[Member] = &[ANY_ORDER, STEPS];
 const STATE: &[Member] =
     &[recipe::SAMEDEAL, KIND, recipe_of(SECTIONS), EPOCH, CONSUMED, Member::new("step", Kind::COUNT)];
 
-/// Why a recipe should be that of a state.
+/// The reason in failures: a value has to be as in the state.
 const AS_BEFORE: &str = "as in the state; to use another value, begin another training";
 
 impl Schedule {
@@ -29,8 +29,9 @@ impl Schedule {
         Ok(state::write("schedule", &recipe, epoch, &format!(",\"consumed\":{position},\"step\":{step}")))
     }
 
-    /// The step to go on with after a state. Failures: `state`; the first member of the order that differs; `batch_size`, `stages`, of
-    /// steps that were taken; `step`, `consumed`; `batch_size`, of a step that is still to come; `out-of-memory`.
+    /// The step to go on with after a state. Failures: `state`; the first member of the order that differs;
+    /// `batch_size`, `stages`, if steps already taken had other batch sizes; `step`, `consumed`; `batch_size`, if a
+    /// later step does not fit the ranks; `out-of-memory`.
     pub fn step_of_state(&self, state: &str) -> Result<u64, Failure> {
         let state = state::read(state, "schedule", STATE)?;
         let [epoch, consumed, step] = ["epoch", "consumed", "step"].map(|field| state.count(field).unwrap_or_default());
@@ -50,7 +51,7 @@ impl Schedule {
         Ok(step)
     }
 
-    /// Whether the steps that were taken had the batch sizes that they have here. Failures: `batch_size`, `stages`.
+    /// Checks that the steps already taken had the same batch sizes as here. Failures: `batch_size`, `stages`.
     fn check_stages(&self, of: &Fields, step: u64) -> Result<(), Failure> {
         let first = self.stages[0].batch_size;
         if step > 0 && of.count("batch_size") != Some(first.into()) {

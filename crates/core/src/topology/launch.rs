@@ -1,4 +1,4 @@
-//! Which rank a process is, from the variables that launchers set.
+//! The rank of a process, from the environment variables that launchers set.
 
 use alloc::format;
 use alloc::string::String;
@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 use crate::Failure;
 use crate::base::failure::range;
 
-/// The variables of one kind of launcher. Earlier ones in [`LAUNCHERS`] win over later ones.
+/// The environment variables of one kind of launcher. If several launchers set theirs, the first one in [`LAUNCHERS`]
+/// counts.
 struct Launcher {
     name: &'static str,
     rank: &'static str,
@@ -16,7 +17,8 @@ struct Launcher {
     local_world_size: &'static str,
 }
 
-/// `torchrun` first, since it is run below the others. Slurm last, since it sets its variables for `mpirun` too.
+/// Launchers by precedence. `torchrun` is first, since other launchers start it on each node. Slurm is last, since it
+/// also sets its variables for processes of `mpirun`.
 const LAUNCHERS: [Launcher; 7] = [
     Launcher {
         name: "torchrun",
@@ -69,33 +71,35 @@ const LAUNCHERS: [Launcher; 7] = [
     },
 ];
 
-/// Which step of a Slurm job a process belongs to: set by `srun` alone.
+/// The variable with the step of a Slurm job that a process belongs to. Only `srun` sets it.
 const SLURM_STEP: &str = "SLURM_STEP_ID";
-/// Variables of a step of a Slurm job, and those of the whole job, which has more processes. The step's are used if they are set.
+/// Pairs of Slurm variables: of a step of a job, and of the whole job, which has more processes. The variable of the
+/// step is used if it is set.
 const OF_STEP: [[&str; 2]; 2] =
     [["SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"], ["SLURM_STEP_TASKS_PER_NODE", "SLURM_NTASKS_PER_NODE"]];
-/// Variables that say a rank and no number of ranks, or are not known well enough to be used: PMIx, older PMI, Cray's launchers, TPU hosts.
+/// Variables that have a rank without a world size, or whose meaning is not certain. They only cause a warning: PMIx,
+/// older PMI, Cray's launchers, TPU hosts.
 const UNUSED: [&str; 6] = ["PMIX_RANK", "PMI_ID", "ALPS_APP_PE", "PALS_RANKID", "CLOUD_TPU_TASK_ID", "TPU_WORKER_ID"];
-/// Which node `torchrun` takes its own for, and how many nodes there are.
+/// The variables of `torchrun` with the number of this node, and the number of nodes.
 const GROUP: [&str; 2] = ["GROUP_RANK", "GROUP_WORLD_SIZE"];
 
-/// The result of the detection.
+/// The rank and the world size that [`detect`] found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detection {
-    /// Which process of the job this is.
+    /// The rank of this process.
     pub rank: u32,
-    /// How many there are.
+    /// The number of processes of the job.
     pub world_size: u32,
     /// Number of this process within its node, if a variable has it.
     pub local_rank: Option<u32>,
-    /// Number of processes of its node, if a variable has it.
+    /// Number of processes on the node of this process, if a variable has it.
     pub local_world_size: Option<u32>,
-    /// Whose variables decided: `torchrun`, `open-mpi`, `mvapich`, `pmi`, `jsm`, `flux` or `slurm`; `explicit`, or `none` where
-    /// nothing is set (rank 0 of 1).
+    /// The launcher whose variables were used: `torchrun`, `open-mpi`, `mvapich`, `pmi`, `jsm`, `flux` or `slurm`;
+    /// `explicit` for explicit values alone, or `none` if nothing is set (rank 0 of 1).
     pub launcher: &'static str,
     /// The variables that were used, as `NAME=value`; explicit values as `rank=value`, `world_size=value`.
     pub used: Vec<String>,
-    /// Other variables that do not agree, in words. They are not used.
+    /// Warnings in words, such as of variables that contradict the result and were not used.
     pub warnings: Vec<String>,
 }
 
@@ -107,8 +111,8 @@ pub fn variables() -> impl Iterator<Item = &'static str> {
     own.chain([SLURM_STEP]).chain(GROUP).chain(OF_STEP.map(|[step, _]| step)).chain(UNUSED)
 }
 
-/// The rank and the world size of a process. Explicit values win; then the first launcher whose rank is set. Failures name
-/// the variable: one that holds no number, one that is missing, a rank that is not below its world size.
+/// The rank and the world size of a process. Explicit values come first, then the first launcher whose rank is set.
+/// Failures name the variable: it has no number, it is missing, or its rank is not below the world size.
 pub fn detect(
     environment: &[(String, String)],
     rank: Option<u32>,
@@ -122,11 +126,11 @@ pub fn detect(
     let launcher = LAUNCHERS.iter().find(|launcher| environment.text(launcher.rank).is_some());
     let names = &environment.in_step(launcher.unwrap_or(&LAUNCHERS[0]));
     let local_rank = match environment.number(names.local_rank) {
-        // It is not needed: both values are given.
+        // The local rank is not needed if rank and world size are given.
         Err(_) if rank.is_some() && world_size.is_some() => None,
         found => found?,
     };
-    // Slurm writes lists such as `4(x2)` for the size of a node; those say nothing of this one.
+    // A value that is no number is ignored: Slurm writes lists such as `4(x2)`, which do not say the size of this node.
     let local_world_size = environment.number(names.local_world_size).unwrap_or(None);
     let (rank_field, found_rank) = match (rank, launcher, local_rank) {
         (Some(rank), ..) => ("rank", Some(rank)),
@@ -141,7 +145,7 @@ pub fn detect(
         Some(world_size) => ("world_size", Some(world_size)),
         None => (names.world_size, environment.used(names.world_size, &mut used)?),
     };
-    // In words, options have the names that recipes have.
+    // Failures name an explicit option as recipes do.
     let world_option = if world_size.is_some() { "world_size" } else { world_field };
     let found = match (found_rank, found_world_size) {
         (_, Some(0)) => return Err(Failure::out_of_range(world_field, 0, range(1, u32::MAX))),
@@ -175,7 +179,8 @@ pub fn detect(
     Ok(Detection { warnings: warnings(&environment, names, &found), ..found })
 }
 
-/// LOCAL_RANK without RANK is the rank only where all processes are on one node, and something says so.
+/// Checks that all processes are on one node: only then LOCAL_RANK is the rank if there is no RANK. Failures: `RANK`,
+/// or a variable that has no number.
 fn check_one_node(environment: &Environment, local_rank: u32, world_size: Option<u32>) -> Result<(), Failure> {
     let world_size = world_size.map_or_else(|| environment.number("WORLD_SIZE"), |world_size| Ok(Some(world_size)))?;
     if world_size == Some(1) && local_rank == 0 {
@@ -191,8 +196,8 @@ fn check_one_node(environment: &Environment, local_rank: u32, world_size: Option
     Err(Failure::missing("RANK", why))
 }
 
-/// Variables that contradict the rank that was found: those of its own launcher, which explicit values overrule, and those of other
-/// launchers.
+/// Warnings about variables that contradict the result: of the launcher in use, if explicit values replace them, and of
+/// other launchers.
 fn warnings(environment: &Environment, own: &Launcher, found: &Detection) -> Vec<String> {
     let mut warnings = Vec::new();
     let &Detection { rank, world_size, launcher: chosen, .. } = found;
@@ -240,12 +245,14 @@ fn warnings(environment: &Environment, own: &Launcher, found: &Detection) -> Vec
     warnings
 }
 
-/// Whether another launcher starts one process for each node, such as `torchrun`, which starts the processes there.
+/// Whether another launcher starts one process on each node, such as a `torchrun` that starts the others there. Its
+/// numbers are then those of nodes, and contradict nothing.
 fn starts_nodes(environment: &Environment, own: &Launcher, node: u32, nodes: u32, found: &Detection) -> bool {
     if own.name == LAUNCHERS[0].name
         && let [Some(group), Some(groups)] = GROUP.map(|name| environment.number(name).unwrap_or(None))
     {
-        // `torchrun` may count the nodes in another order, such as that of the names of their machines.
+        // `torchrun` may number the nodes in another order, such as by the names of their machines, so that its own
+        // number of the node counts.
         return groups == nodes && node < nodes && holds(group, groups, found);
     }
     let local_world_size = found.local_world_size.unwrap_or(0);
@@ -255,7 +262,8 @@ fn starts_nodes(environment: &Environment, own: &Launcher, node: u32, nodes: u32
     holds(node, nodes, found)
 }
 
-/// Whether the process can be on this one of so many nodes, where each has one process or more and ranks count node by node.
+/// Whether the process can be on node number `node` of `nodes`, if each node has at least one process and ranks are
+/// numbered node by node.
 fn holds(node: u32, nodes: u32, found: &Detection) -> bool {
     let (Some(local_rank), Some(local_world_size)) = (found.local_rank, found.local_world_size) else { return false };
     if node >= nodes || local_rank >= local_world_size || local_rank > found.rank {
@@ -270,19 +278,19 @@ fn holds(node: u32, nodes: u32, found: &Detection) -> bool {
 struct Environment<'a>(&'a [(String, String)]);
 
 impl Environment<'_> {
-    /// A variable that is set and not empty; the last one of a name counts.
+    /// The value of a variable, if it is set and not empty. If a name comes several times, the last one counts.
     fn text(&self, name: &str) -> Option<&str> {
         let value =
             self.0.iter().rev().find(|(other, _)| !name.is_empty() && other == name).map(|(_, value)| value.trim());
         value.filter(|value| !value.is_empty())
     }
 
-    /// A value as a message has it.
+    /// The value of a variable for a message: at most 64 characters.
     fn shown(&self, name: &str) -> Option<String> {
         self.text(name).map(|text| text.chars().take(64).collect())
     }
 
-    /// A launcher with the names of those variables that count for this process.
+    /// The launcher, with variables of a Slurm step in place of variables of the whole job, if they are set.
     fn in_step(&self, launcher: &Launcher) -> Launcher {
         let chosen = |name: &'static str| {
             let of_step = OF_STEP.iter().find(|[step, job]| *job == name && self.text(step).is_some());
@@ -305,7 +313,7 @@ impl Environment<'_> {
         }
     }
 
-    /// A variable that counts, if it is set.
+    /// The number in a variable, if it is set; it is also added to `used`.
     fn used(&self, name: &'static str, used: &mut Vec<String>) -> Result<Option<u32>, Failure> {
         let number = self.number(name)?;
         used.extend(number.map(|number| format!("{name}={number}")));

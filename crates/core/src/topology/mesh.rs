@@ -7,7 +7,7 @@ use crate::base::memory::collect;
 use crate::base::names::named;
 use crate::{Failure, MAX_COUNT};
 
-/// Whether the ranks along an axis of a mesh read different data.
+/// The role of an axis of a mesh: whether ranks along it read different data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Ranks along the axis get different samples: data parallelism, replicated or sharded.
@@ -17,7 +17,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// The role of a name. Failures: `role`.
+    /// The role with this name, `shard` or `replicate`. Failures: `role`.
     pub fn from_name(name: &str) -> Result<Self, Failure> {
         named("role", Some(name), &[("shard", Self::Shard), ("replicate", Self::Replicate)])
     }
@@ -26,11 +26,11 @@ impl Role {
 /// One axis of a mesh.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axis {
-    /// Its name, such as `dp`.
+    /// The name of the axis, such as `dp`.
     pub name: String,
-    /// How many ranks lie along it, at least 1.
+    /// The number of ranks along the axis, at least 1.
     pub size: u32,
-    /// Whether ranks along this axis read different data.
+    /// The role: whether ranks along this axis read different data.
     pub role: Role,
 }
 
@@ -76,19 +76,19 @@ impl Mesh {
         Ok(Self { world_size, axes })
     }
 
-    /// The axes, the slowest first.
+    /// The axes; the last one counts fastest.
     pub fn axes(&self) -> &[Axis] {
         &self.axes
     }
 
-    /// How many ranks there are.
+    /// The number of ranks.
     pub fn world_size(&self) -> u32 {
         self.world_size
     }
 
-    /// How many ranks get different samples: the product of the sizes of the axes with the role `shard`.
+    /// The number of ranks with different samples: the product of the sizes of the axes with the role `shard`.
     pub fn data_world_size(&self) -> u32 {
-        // A divisor of the world size.
+        // The product cannot overflow: it divides the world size.
         self.axes.iter().filter(|axis| axis.role == Role::Shard).map(|axis| axis.size).product()
     }
 
@@ -112,7 +112,7 @@ impl Mesh {
         Ok(coordinates)
     }
 
-    /// The rank at a place of the grid. Failures: `coordinates`.
+    /// The rank at these coordinates, one for each axis. Failures: `coordinates`.
     pub fn rank_at(&self, coordinates: &[u32]) -> Result<u32, Failure> {
         if coordinates.len() != self.axes.len() {
             let allowed = only(self.axes.len()).and(", one for each axis");
@@ -127,15 +127,16 @@ impl Mesh {
         })
     }
 
-    /// Which of the `data_world_size` readers a rank is: its place along the axes with the role `shard` alone. Failures: `rank`.
+    /// The data rank of a rank, below `data_world_size`: its number along the axes with the role `shard` alone.
+    /// Failures: `rank`.
     pub fn data_rank(&self, rank: u32) -> Result<u32, Failure> {
         let coordinates = self.coordinates(rank)?;
         let sharding = self.axes.iter().zip(coordinates).filter(|(axis, _)| axis.role == Role::Shard);
         Ok(sharding.fold(0, |rank, (axis, coordinate)| rank * axis.size + coordinate))
     }
 
-    /// The ranks that get the same samples as this one, itself among them, ascending. Failures: `rank`; `axes` where
-    /// there are more than 2^20 of them; `out-of-memory`.
+    /// The ranks that get the same samples as `rank`, ascending, with `rank` itself. Failures: `rank`; `axes`, if there
+    /// are more than 2^20 peers; `out-of-memory`.
     pub fn peers(&self, rank: u32) -> Result<Vec<u32>, Failure> {
         let mut coordinates = self.coordinates(rank)?;
         let count = self.world_size / self.data_world_size();

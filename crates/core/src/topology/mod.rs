@@ -1,4 +1,4 @@
-//! Which rank a process is, and which ranks read the same data.
+//! The rank of a process, and meshes, which say which ranks read the same data.
 
 pub mod launch;
 mod mesh;

@@ -8,7 +8,7 @@ use crate::Failure;
 pub(super) struct Items<'a> {
     /// The position that the items are counted from.
     pub(super) first: u64,
-    /// The greatest number in `items`, or more; below 2^32.
+    /// An upper bound of the numbers in `items`, below 2^32.
     pub(super) most: u64,
     /// Positions, less `first`, with their slots.
     pub(super) items: &'a mut [Item],

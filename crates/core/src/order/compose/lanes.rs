@@ -27,8 +27,8 @@ impl OrderPart {
         self.as_sharded().map_or_else(|| self.parts_below().map(Self::samples_of_windows).sum(), Sharding::round)
     }
 
-    /// Adds the sizes of the shards that have the samples. Failures: `name`, if an inner order is not `sharded`;
-    /// `sources`, if sources with the index space `shared` differ in their shards; `out-of-memory`.
+    /// Adds the sizes of the shards that have the samples. Failures: `name`, if an order without inner orders is not
+    /// `sharded`; `sources`, if sources with the index space `shared` differ in their shards; `out-of-memory`.
     pub(crate) fn add_shards(&self, sizes: &mut Vec<u64>) -> Result<(), Failure> {
         if let Some(sharding) = self.as_sharded() {
             grow("sizes", sharding.shards.count() as usize, sizes)?;

@@ -276,7 +276,7 @@ fn runs_are_of_one_source() {
              {{\"name\":\"b\",\"weight\":3,\"samples\":21}}]{more}}}"
         )
     };
-    // 61 samples are rounded up to eight runs; the first pass of each source but a ends within a run.
+    // 61 samples are rounded up to eight runs of 8. The first pass of source b ends within a run.
     assert_eq!(epoch(&text(""), 0).len(), 64);
     // Source a ends a pass after five of its runs, source b within its third one.
     assert_eq!(epoch(&text(",\"exhaustion\":\"stop\""), 0).len() % 8, 0);

@@ -1,7 +1,7 @@
 //! `dotnet`: the shuffle `for (i = n - 1; i > 0; i--) { j = random.Next(0, i + 1); swap }` with
-//! `new System.Random(seed + epoch)`. With a seed, every .NET has the same generator: the subtractive one of Knuth (The
-//! Art of Computer Programming, volume 2, 3.2.2) in 32-bit integers, with a lag of 21 instead of Knuth's 31, which .NET
-//! keeps for compatibility.
+//! `new System.Random(seed + epoch)`. All versions of .NET have the same generator for a seed: the subtractive one of
+//! Knuth (The Art of Computer Programming, volume 2, 3.2.2) in 32-bit integers. Its lag is 21 instead of Knuth's 31,
+//! which .NET keeps for compatibility.
 
 use super::table::Table;
 use crate::Failure;

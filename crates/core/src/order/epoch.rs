@@ -16,7 +16,7 @@ use crate::Failure;
 
 /// The order of one epoch: the sample at each position. [`Order::new`] makes a bijection of the numbers 0 to samples -
 /// 1. The methods do not check their arguments: beyond the range, they may panic or return meaningless values. A
-/// [`Sampler`](crate::Sampler) checks.
+/// [`Sampler`](crate::Sampler) checks arguments.
 pub struct Order(Kind);
 
 enum Kind {

@@ -123,7 +123,7 @@ impl OrderId {
         COMPOSED.contains(&self)
     }
 
-    /// Whether the order is a view: its member `of` has the one inner order.
+    /// Whether the order is a view of one inner order, its member `of`.
     pub(crate) fn is_view(self) -> bool {
         matches!(self, Self::Exclude | Self::Subset | Self::Skip | Self::Copies)
     }

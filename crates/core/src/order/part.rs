@@ -20,7 +20,7 @@ pub(crate) struct OrderPart {
     /// The number of sample indices: every index is below it.
     pub(crate) samples: u64,
     pub(crate) seed: i64,
-    /// The shards, for an order over shards. The lanes and the window count only with the order `sharded`.
+    /// The shards, for an order over shards. Lanes and window are used only with the order `sharded`.
     pub(crate) sharding: Option<Rc<Sharding>>,
     composed: Option<Rc<dyn Composed>>,
     /// The seed that a blend around this order derives, if there is a blend.
@@ -293,7 +293,8 @@ pub(crate) trait Sources {
     /// The greatest deviation of a source's count from exact proportion, in millionths of a sample.
     fn bound(&self, source: u32) -> u64;
 
-    /// The source of a sample, and its index there; none if the sources are parts of one dataset (`shared`).
+    /// The source of a sample, and the index of the sample in the source; `None` if the sources are parts of one
+    /// dataset (`shared`).
     fn source_of(&self, sample: u64) -> Option<(u32, u64)>;
 }
 

@@ -83,8 +83,8 @@ impl OrderPart {
         Ok(order)
     }
 
-    /// The order of samples that are read from shards, and the shards: `sharded`, or `sequential` for stored order. For
-    /// a composed order, the shards are in its inner orders, and `None` is returned. Failures: any field.
+    /// The order of a reading of shards, `sharded`, or `sequential` for stored order, and its shards. A composed order
+    /// comes without shards, since its inner orders have them. Failures: any field.
     #[inline(never)]
     pub(crate) fn of_shards(fields: &Fields, lists: &[List]) -> Result<(Self, Option<Rc<Sharding>>), Failure> {
         let stored = [OrderId::Sharded, OrderId::Sequential];

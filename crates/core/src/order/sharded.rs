@@ -44,7 +44,7 @@ impl Sharding {
         u64::from(self.lanes) * u64::from(self.window)
     }
 
-    /// How many samples a lane has.
+    /// The number of samples in a lane.
     fn lane_size(&self, lane: u32) -> u64 {
         let lanes = u64::from(self.lanes);
         self.shards.samples() / lanes + u64::from(u64::from(lane) < self.shards.samples() % lanes)

@@ -24,7 +24,7 @@ impl Shards {
         Ok(Self { starts: collect("sizes", sizes.len() + 1, core::iter::once(0).chain(ends))? })
     }
 
-    /// How many shards there are.
+    /// The number of shards.
     pub(crate) fn count(&self) -> u32 {
         self.starts.len() as u32 - 1
     }

@@ -25,7 +25,7 @@ impl Table {
         if out.is_empty() {
             return;
         }
-        // No truncation: the first position is in the table, and `stride` is below 2^32.
+        // The casts lose nothing: the first position is in the table, and `stride` is below 2^32.
         let values = self.0[start as usize..].iter().step_by(stride as usize);
         for (place, value) in out.iter_mut().zip(values) {
             *place = T::from_u64(u64::from(*value));

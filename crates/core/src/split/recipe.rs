@@ -41,7 +41,7 @@ const MAX_PARTS: usize = 1 << 16;
 const MAX_NAME: usize = 256;
 
 impl Split {
-    /// Reads the recipe of a split. Failures: those of any recipe; `split`, any field of it; `out-of-memory`.
+    /// Reads the recipe of a split. Failures: as for any recipe; `split`, any field of it; `out-of-memory`.
     #[inline(never)]
     pub fn read(text: &str) -> Result<Self, Failure> {
         recipe::read(text, SECTIONS, &[], |fields| {
@@ -111,12 +111,12 @@ fn share(part: &Fields, by_size: bool) -> Result<u64, Failure> {
     })
 }
 
-/// The path of a member of all parts together.
+/// The path of a member, for a failure of all parts together.
 fn all(member: &str) -> String {
     format!("split.parts[].{member}")
 }
 
-/// The sum of the shares. Failures: `field`.
+/// The sum of the shares. Failures: `field`, if the sum is 0 or above 2^53 - 1.
 fn check_sum(field: &'static str, shares: &[(String, u64)]) -> Result<u64, Failure> {
     let mut total = 0_u64;
     for &(_, share) in shares {

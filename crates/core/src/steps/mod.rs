@@ -1,4 +1,4 @@
-//! Schedules: a whole training in one row of global steps, over the ends of epochs. SPEC.md, section 17.
+//! Schedules: a whole training in one row of global steps, which go on over the ends of epochs. SPEC.md, section 17.
 
 mod recipe;
 mod stage;
@@ -20,7 +20,7 @@ use crate::{Deal, Failure, Layout, MAX_COUNT, Order, Remainder};
 pub(crate) use recipe::SECTIONS;
 use stage::Stage;
 
-/// A schedule: the samples that a rank takes at every global step. The value never changes.
+/// A schedule: the samples that a rank takes at every global step. It is immutable.
 ///
 /// ```
 /// use samedeal_core::Schedule;
@@ -212,8 +212,8 @@ impl Schedule {
         Ok(out)
     }
 
-    /// The samples of the ranks `first` to `first + count - 1` at a step, rank after rank. All ranks have equally many.
-    /// Failures: `step`, `first`, `count`, `batch_size`, `out-of-memory`.
+    /// The samples of the ranks `first` to `first + count - 1` at a step, rank after rank, the same number for each
+    /// rank. Failures: `step`, `first`, `count`, `batch_size`, `out-of-memory`.
     pub fn step(&self, step: u64, first: u32, count: u32) -> Result<Vec<u64>, Failure> {
         let each = u64::from(self.batch_size(step)?) / u64::from(self.world_size);
         self.check_dealt(step)?;
@@ -305,7 +305,7 @@ impl Schedule {
         unfit.map_or(Ok(()), |(number, stage)| Err(stage::unfit(number, *stage, world_size, unit)))
     }
 
-    /// The deal of a step: which rank takes which of its positions.
+    /// The deal of a step: the rank that takes each of its positions.
     fn deal(&self, step: u64) -> Result<Deal, Failure> {
         let batch_size = self.stage(step).batch_size;
         let first = self.before(step);

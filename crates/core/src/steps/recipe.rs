@@ -51,7 +51,7 @@ const STAGE: &[Member] = &[Member::new("from", Kind::POSITIVE).required("the fir
 const MAX_STAGES: usize = 1 << 16;
 
 impl Schedule {
-    /// Reads the recipe of a schedule, with the lists of its order. Failures: those of a recipe of a sampler; `steps`,
+    /// Reads the recipe of a schedule, with the lists of its order. Failures: as for the recipe of a sampler; `steps`,
     /// any field of it; `rank`.
     #[inline(never)]
     pub fn read(text: &str, lists: &[List], rank: u32) -> Result<Self, Failure> {

@@ -73,8 +73,8 @@ const LAUNCHERS: [Launcher; 7] = [
 
 /// The variable with the step of a Slurm job that a process belongs to. Only `srun` sets it.
 const SLURM_STEP: &str = "SLURM_STEP_ID";
-/// Pairs of Slurm variables: of a step of a job, and of the whole job, which has more processes. The variable of the
-/// step is used if it is set.
+/// Pairs of Slurm variables: of a step of a job, and of the whole job, which may have more processes. The variable of
+/// the step is used if it is set.
 const OF_STEP: [[&str; 2]; 2] =
     [["SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"], ["SLURM_STEP_TASKS_PER_NODE", "SLURM_NTASKS_PER_NODE"]];
 /// Variables that have a rank without a world size, or whose meaning is not certain. They only cause a warning: PMIx,
@@ -99,7 +99,7 @@ pub struct Detection {
     pub launcher: &'static str,
     /// The variables that were used, as `NAME=value`; explicit values as `rank=value`, `world_size=value`.
     pub used: Vec<String>,
-    /// Warnings in words, such as of variables that contradict the result and were not used.
+    /// Warnings in words, mostly about variables that contradict the result and were not used.
     pub warnings: Vec<String>,
 }
 
@@ -246,13 +246,13 @@ fn warnings(environment: &Environment, own: &Launcher, found: &Detection) -> Vec
 }
 
 /// Whether another launcher starts one process on each node, such as a `torchrun` that starts the others there. Its
-/// numbers are then those of nodes, and contradict nothing.
+/// ranks are then numbers of nodes, and do not contradict the rank of the process.
 fn starts_nodes(environment: &Environment, own: &Launcher, node: u32, nodes: u32, found: &Detection) -> bool {
     if own.name == LAUNCHERS[0].name
         && let [Some(group), Some(groups)] = GROUP.map(|name| environment.number(name).unwrap_or(None))
     {
         // `torchrun` may number the nodes in another order, such as by the names of their machines, so that its own
-        // number of the node counts.
+        // group rank is checked.
         return groups == nodes && node < nodes && holds(group, groups, found);
     }
     let local_world_size = found.local_world_size.unwrap_or(0);

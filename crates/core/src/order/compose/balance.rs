@@ -23,7 +23,7 @@ pub(super) struct Balance {
     factors: Vec<u64>,
     /// The length of every epoch, if the recipe has a length.
     fixed: Option<Fixed>,
-    /// The samples of each class, class by class; those of class c are from `starts[c]` on.
+    /// The samples of each class, class by class; class c begins at `starts[c]`.
     members: Vec<u32>,
     starts: Vec<u32>,
     /// For each class, the order of its members. The draws of the class go through it again and again, over all epochs.
@@ -45,9 +45,9 @@ const MILLION: u64 = 1_000_000;
 const STEP: u64 = 618_034;
 
 impl Balance {
-    /// `classes` has the class of each of at most 2^32 - 1 samples, below the number of factors. Without a length,
-    /// factors are below 2^32. With a length, the factors of all samples must add up to 1 to 2^53 - 1, which is
-    /// checked. Failures: `factors`, `out-of-memory`.
+    /// There are at most 2^32 - 1 samples, and classes are below the number of factors. Without a length, factors are
+    /// below 2^32. With a length, the factors of all samples must add up to 1 to 2^53 - 1, which is checked. Failures:
+    /// `factors`, `out-of-memory`.
     pub(super) fn new(classes: Vec<u32>, factors: Vec<u64>, length: Option<u64>, seed: i64) -> Result<Self, Failure> {
         let mut starts = collect("factors", factors.len() + 1, core::iter::repeat_n(0_u32, factors.len() + 1))?;
         for &class in &classes {
@@ -86,7 +86,7 @@ impl Balance {
         u64::from(self.starts[class + 1] - self.starts[class])
     }
 
-    /// The number of draws of a class before an epoch, which is at most 2^53. Each class has its own phase: otherwise,
+    /// The number of draws of a class before `epoch`, which is at most 2^53. Each class has its own phase: otherwise,
     /// many small classes would have their draws in the same epochs.
     fn drawn(&self, class: usize, epoch: u64) -> u128 {
         if let Some(Fixed { length, tree }) = &self.fixed {

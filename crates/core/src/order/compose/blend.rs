@@ -91,8 +91,8 @@ impl Blend {
         self.exhaustion == Exhaustion::Repeat
     }
 
-    /// The beginning of an epoch in the positions of the stages. With `repeat`, they go over all epochs; else every
-    /// epoch begins at 0.
+    /// The beginning of an epoch in the positions of the stages. With `repeat`, these positions continue over all
+    /// epochs; else every epoch begins at 0.
     fn start(&self, epoch: u64) -> u64 {
         if self.goes_on() { epoch * self.length } else { 0 }
     }
@@ -128,7 +128,8 @@ impl Blend {
 
     /// The position of a draw of a source; `None` if it is above 2^53 - 1, or if the source has no such draw.
     fn nth(&self, source: u32, draw: u64) -> Option<u64> {
-        // The last stage that begins at or before the draw has it, unless the weight of the source is 0 from there on.
+        // The last stage that begins at or before the draw has the draw, unless the weight of the source is 0 from
+        // there on.
         let place = self.stages.partition_point(|stage| stage.before[source as usize] <= draw) - 1;
         self.stages[place].nth(source, draw)
     }
@@ -192,8 +193,8 @@ impl Composed for Blend {
     fn begin(&self, epoch: u64) -> Result<Option<u64>, Failure> {
         let mut draws = self.length;
         if !self.goes_on() {
-            // Each epoch reserves all passes of every source, also if it ends before: their draws have to be below 2^53
-            // too.
+            // Each epoch reserves all passes of every source, even if it ends before. The draws of all passes have to
+            // be below 2^53 too.
             let most = self.sources.iter().filter_map(|source| source.part.steady()).max().unwrap_or(0);
             draws = draws.max(most.saturating_mul(self.max_passes));
         }
@@ -240,7 +241,7 @@ impl Composed for Blend {
         if self.length == 0 {
             return Ok(None);
         }
-        // One source at most: this is not called for blends with the index space `shared`.
+        // At most one source has the sample: `occurrence` is not called for blends with the index space `shared`.
         let Some((source, part, index)) = self.holders(sample).next() else { return Ok(None) };
         let Some((pass, place)) = part.occurrence(index, number)? else { return Ok(None) };
         let Some(draw) = part.begin(pass)?.map(|begin| begin + place) else { return Ok(None) };

@@ -15,7 +15,7 @@ pub(super) struct Chairman {
     period: u64,
     /// For each position of a period, its source, and the number of earlier positions of this source in the period.
     table: Vec<(u32, u32)>,
-    /// The positions of each source, source by source; those of source s are from `starts[s]` on.
+    /// The positions of each source, source by source; source s begins at `starts[s]`.
     positions: Vec<u32>,
     starts: Vec<u32>,
     /// The greatest deviation of a source's count from exact proportion, in millionths of a sample.
@@ -100,7 +100,7 @@ impl Chairman {
     }
 }
 
-/// Position number `number`, from 1, that a source has to get in a period, of `share` positions.
+/// A job: a source gets its position number `number`, from 1, of the `share` positions that it has in a period.
 struct Job {
     source: u32,
     number: u64,
@@ -138,8 +138,8 @@ impl PartialEq for Job {
 
 impl Eq for Job {}
 
-/// A job before its release: the release, the source and the number. The earliest release is the greatest, for the
-/// heap.
+/// A job before its release: the release, the source and the number. The job with the earliest release is the greatest,
+/// so that the heap returns it first.
 #[derive(PartialEq, Eq)]
 struct Waiting(u64, u32, u64);
 

@@ -23,7 +23,7 @@ impl Copies {
 
 impl Composed for Copies {
     fn length(&self, epoch: u64) -> Result<u64, Failure> {
-        // Epochs that are too long for this product are refused before.
+        // If the product saturates, the epoch is too long, and was refused before.
         Ok(self.of.length(epoch)?.saturating_mul(self.count()))
     }
 

@@ -29,7 +29,7 @@ pub(super) struct Growth {
 }
 
 impl Grown {
-    /// How many samples there are at the end of an epoch.
+    /// The number of samples at the end of an epoch.
     fn count(&self, epoch: u64) -> u64 {
         let after = self.growth.partition_point(|growth| growth.epoch <= epoch);
         after.checked_sub(1).map_or(self.samples, |last| self.growth[last].samples)
@@ -163,7 +163,7 @@ struct Stage {
 
 impl GrownEpoch {
     fn position(&self, sample: u64) -> Option<u64> {
-        // The number of the sample among all that are left, from the stage on that has it first.
+        // The number of the sample among the samples that are left; `None` before the stage that adds the sample.
         let mut place = None;
         for (at, stage) in self.stages.iter().enumerate() {
             let number = match place {
@@ -202,8 +202,8 @@ impl Epoch for GrownEpoch {
     }
 
     fn map(&self, places: &mut [u64]) -> Result<(), Failure> {
-        // From the last stage to the first, all positions of a stage at once: positions that lie in it, and positions
-        // of later stages whose samples are from before these stages.
+        // From the last stage to the first, all positions of a stage at once: positions that lie in the stage, and
+        // positions of later stages whose samples are older than these stages.
         let stages = places.iter().map(|place| self.stages.partition_point(|stage| stage.start <= *place) - 1);
         let mut begin: Vec<(usize, usize)> = collect("growth", places.len(), stages.zip(0..))?;
         begin.sort_unstable();

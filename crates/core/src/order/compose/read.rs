@@ -90,7 +90,7 @@ pub(in crate::order) fn read(
 /// A shuffled order of a source of a blend. Two of them are alike if `compare` finds them equal.
 struct Shuffled<'a> {
     part: &'a OrderPart,
-    /// The place among all shuffled orders, and the source.
+    /// The place among all shuffled orders; `source` is the number of the source.
     place: usize,
     source: usize,
 }
@@ -123,8 +123,8 @@ impl PartialEq for Shuffled<'_> {
 
 impl Eq for Shuffled<'_> {}
 
-/// Adds the shuffled orders of a source: its own order, or, of a blend, those of its sources. Failures:
-/// `out-of-memory`.
+/// Adds the shuffled orders of a source: its own order or, if that is a blend, the orders of the blend's sources.
+/// Failures: `out-of-memory`.
 fn add_shuffled<'a>(found: &mut Vec<Shuffled<'a>>, part: &'a OrderPart, source: usize) -> Result<(), Failure> {
     if let Some(blend) = part.as_blend() {
         for place in 0..blend.names().count() {
@@ -562,8 +562,8 @@ impl Blend {
         Ok(sum)
     }
 
-    /// The first position at which a source would begin one pass too many, as if the last stage had no end, and this
-    /// source.
+    /// The position at which the first source would begin one pass too many, and this source. The last stage is taken
+    /// as endless.
     fn exhausted(&self) -> Option<(u64, usize)> {
         let stage = self.stages.last()?;
         let sources = (0..).zip(&self.sources).zip(&stage.weights).filter(|&(_, &weight)| weight > 0);
@@ -576,7 +576,7 @@ impl Blend {
         ends.min()
     }
 
-    /// The length of the longest epoch in which no source makes more than its passes.
+    /// The length of the longest epoch in which no source makes more than `max_passes` passes.
     fn end(&self) -> u64 {
         self.exhausted().map_or(0, |(end, _)| end)
     }

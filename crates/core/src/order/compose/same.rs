@@ -10,7 +10,7 @@ use crate::document::member::Member;
 use crate::order::members::{ANY_ORDER_MEMBERS, ORDERS, SOURCE_NAME, SOURCE_WEIGHT, at_order, of_order};
 use crate::order::{OrderId, OrderPart};
 
-/// Two sections to compare: `here` is of the recipe that resumes, `of` of the state. `why` is for the failure.
+/// Two sections to compare: `here` from the recipe that resumes, `of` from the state. `why` is the reason in failures.
 #[derive(Clone, Copy)]
 struct Pair<'a, 'b, 'c> {
     here: &'a Fields<'b>,
@@ -96,7 +96,7 @@ impl OrderPart {
                     let known = of.objects("ranges").len();
                     pair.check_added("ranges", known, ("start", epoch, position))?;
                 }
-                // Checked with the stages.
+                // Checked together with `stages`.
                 "sources" if here.has("sources") && of.has("sources") => {}
                 _ => pair.check_same(key)?,
             }
@@ -196,7 +196,7 @@ impl Pair<'_, '_, '_> {
     }
 }
 
-/// The number of orders `skip` in one another that an order begins with.
+/// The number of `skip` orders nested in one another, from the outermost order on.
 fn skips(order: &Fields) -> usize {
     if order.text("name") != Some("skip") {
         return 0;

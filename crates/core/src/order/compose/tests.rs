@@ -145,7 +145,8 @@ proptest! {
         }
     }
 
-    /// A state goes on with another world size: all samples before and after it are the samples of the epoch.
+    /// A state goes on with another world size: the samples dealt before and after it are together the samples of the
+    /// epoch.
     #[test]
     fn states_go_on(
         (order, _) in order(), epoch in 0_u64..3, taken in 0_u64..40, worlds in prop::collection::vec(1_u32..7, 2),

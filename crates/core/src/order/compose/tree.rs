@@ -86,8 +86,8 @@ impl Node {
         lefts
     }
 
-    /// Whether position `n` is of the left child, with `rest` of `divide(n)`: then the count of the left child at
-    /// `n + 1` is one more.
+    /// Whether position `n` belongs to the left child: then the count of the left child is one more at `n + 1`. `rest`
+    /// is the remainder of `divide(n)`.
     #[inline(always)]
     fn is_left(&self, rest: u64) -> bool {
         rest + self.left_weight >= self.weight.value()

@@ -36,14 +36,14 @@ pub(super) struct Skipped {
     pub(super) count: u64,
 }
 
-/// The positions of the inner order that are left in one epoch.
+/// The positions of the inner order that remain in one epoch.
 enum Left {
-    /// All but some positions: for each position that is out, the number of positions before it that are left.
+    /// All but some positions: for each removed position, the number of remaining positions before it.
     Without(Vec<u64>),
     /// Only these positions.
     Only(Vec<u64>),
-    /// All but some runs: for each run that is out, the number of positions before it that are left, and the number of
-    /// positions up to its end that are out.
+    /// All but some runs: for each removed run, the number of remaining positions before it, and the number of removed
+    /// positions up to its end.
     Runs(Vec<(u64, u64)>),
 }
 
@@ -64,7 +64,7 @@ impl Left {
     fn rank(&self, below: u64) -> (u64, bool) {
         match self {
             Self::Without(before) => {
-                // Position number i that is out is inner position before[i] + i.
+                // Removed position number i is inner position before[i] + i.
                 let (mut low, mut high) = (0, before.len());
                 while low < high {
                     let middle = low.midpoint(high);
@@ -101,8 +101,8 @@ impl View {
         let mut view = Self { of, choice, steady: None };
         view.steady = match (view.of.steady(), &view.choice) {
             (Some(whole), Choice::Skip(ranges)) => ranges.is_empty().then_some(whole),
-            // A steady and single order has the same samples in every epoch, so that each epoch of the view has as
-            // many.
+            // A steady and single order has the same samples in every epoch, so that all epochs of the view are equally
+            // long.
             (Some(_), _) => Some(view.length(0)?),
             (None, _) => None,
         };
@@ -335,8 +335,7 @@ impl Epoch for ViewEpoch {
                 return Ok(Some(position));
             }
             let Left::Runs(_) = self.left else { return Ok(None) };
-            // The position is in a run that is out: the search goes on after the run, at the next inner position that
-            // is left.
+            // The position is in a removed run: the search goes on after the run, at the next remaining inner position.
             below = self.below(position);
         }
         Ok(None)

@@ -1,4 +1,4 @@
-//! `windows`: windows of equal length in episodes. A position of the order has the first sample of a window.
+//! `windows`: windows of equal length in episodes. The sample at a position is the first sample of a window.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -12,10 +12,10 @@ use crate::{Failure, MAX_EXACT};
 pub(super) struct Windows {
     pub(super) seed: i64,
     pub(super) episodes: Shards,
-    /// The number of windows of each episode, as sizes.
+    /// The windows of all episodes, end to end.
     pub(super) windows: Shards,
-    /// The number of samples in a window, and `stride`, from the beginning of a window to that of the next one; both at
-    /// least 1.
+    /// The number of samples in a window. `stride` is the distance between the beginnings of two neighbouring windows.
+    /// Both are at least 1.
     pub(super) length: u64,
     pub(super) stride: u64,
 }

@@ -57,7 +57,8 @@ impl OrderPart {
         }
     }
 
-    /// The definition of a composed order. `None` in a build without composed orders, so that their code is left out.
+    /// The definition of a composed order. Always `None` in a build without composed orders, so that the compiler
+    /// removes their code.
     fn parts(&self) -> Option<&Rc<dyn Composed>> {
         self.composed.as_ref().filter(|_| cfg!(feature = "composed"))
     }

@@ -196,8 +196,8 @@ fn check_one_node(environment: &Environment, local_rank: u32, world_size: Option
     Err(Failure::missing("RANK", why))
 }
 
-/// Warnings about variables that contradict the result: of the launcher in use, if explicit values replace them, and of
-/// other launchers.
+/// Warnings about variables that contradict the result: variables of the launcher in use, where explicit values replace
+/// them, and variables of other launchers.
 fn warnings(environment: &Environment, own: &Launcher, found: &Detection) -> Vec<String> {
     let mut warnings = Vec::new();
     let &Detection { rank, world_size, launcher: chosen, .. } = found;

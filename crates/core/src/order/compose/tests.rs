@@ -288,7 +288,7 @@ fn runs_are_of_one_source() {
             assert!(run.iter().all(|sample| source(sample) == source(&run[0])), "{run:?}");
         }
     }
-    // If a unit is one run, each batch of a rank is of one source.
+    // If a unit is as long as a run, all samples of a batch of a rank are from one source.
     let recipe = format!("{{\"order\":{},\"deal\":{{\"world_size\":3,\"unit\":8}}}}", text(",\"samples\":240"));
     let recipe = Recipe::read(&recipe, &[]).unwrap();
     for rank in 0..3 {

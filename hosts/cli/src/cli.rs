@@ -38,7 +38,8 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// Reads the command line. A number below 0 is a value that is not allowed, and no unknown option.
+    /// Parses the command line. A negative number counts as a value: the message then says which values are allowed,
+    /// not that there is no such option.
     pub fn read() -> Self {
         let with_numbers = |arg: Arg| match arg.get_action().takes_values() {
             true => arg.allow_negative_numbers(true),
@@ -57,8 +58,8 @@ impl Cli {
     }
 }
 
-/// The versions; of a command that runs the component also its SHA-256 (equal components deal equally, in every host), and where its
-/// compiled code is kept, or why it is not.
+/// The text of `--version`: the versions and, if the command runs the component, its SHA-256 and the path of its cached
+/// compiled code, or why no code is cached. Equal components deal equally, in every host.
 fn version() -> String {
     let versions = format!("samedeal {}\nengine {}\n", env!("CARGO_PKG_VERSION"), samedeal::ENGINE);
     #[cfg(feature = "component")]
@@ -73,7 +74,8 @@ fn version() -> String {
     versions
 }
 
-/// Words for which the parser knows no subcommand with a similar name, and the subcommands that are meant.
+/// Words that are no subcommands, each with the subcommands that a user may mean. The parser knows no similar names for
+/// them.
 const MEANT: [(&str, &[&str]); 7] = [
     ("batch", &["batches"]),
     ("find", &["locate"]),
@@ -84,7 +86,7 @@ const MEANT: [(&str, &[&str]); 7] = [
     ("where", &["locate"]),
 ];
 
-/// The error, with the subcommands that an unknown one may mean.
+/// Adds the tips of [`MEANT`] to the error of an unknown subcommand.
 fn suggesting(mut error: Error, command: &clap::Command) -> Error {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return error };
     let Some((word, meant)) = MEANT.iter().find(|(known, _)| known == word) else { return error };
@@ -114,7 +116,7 @@ pub enum Command {
     Locate(LocateArgs),
     /// Show the samples that all ranks read in a step
     #[command(after_help = include_str!("help/step.txt"))]
-    // Made by itself, it would name the step last.
+    // The usage line that clap generates would name the step last.
     #[command(
         override_usage = "samedeal step <STEP|RANGE> <PATH>...|--samples <N> --batch-size <SIZE>|--lengths [OPTIONS]"
     )]
@@ -178,7 +180,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// Reads the recipe, and the state that is to be resumed, which decide some of the options.
+    /// Reads the files of `--recipe` and `--resume`, which decide some of the options.
     pub fn settle(&mut self) -> Result<(), Problem> {
         match self {
             Self::Batches(BatchesArgs { epoch, by_length, .. })

@@ -59,14 +59,14 @@ fn main() -> ExitCode {
     exit(done.map(|()| true))
 }
 
-/// 0 when all is well, 1 when a check failed, and 2 when there is no answer: the command could not be run, or its
-/// arguments make no sense.
+/// The exit code: 0 when all is well, 1 when a check failed, and 2 when there is no answer: the command could not be
+/// run, or its arguments make no sense.
 fn exit(done: Result<bool, Problem>) -> ExitCode {
     match done {
         Ok(true) | Err(Problem::Unheard) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(problem) => {
-            // There is nobody else to tell if this cannot be written; the code still says it.
+            // A failure to write this message is ignored: the exit code still reports the problem.
             let _ = writeln!(io::stderr(), "error: {problem}");
             ExitCode::from(2)
         }

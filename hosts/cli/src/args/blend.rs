@@ -66,12 +66,12 @@ pub struct SourcesArgs {
     given: Given<Blend>,
 }
 
-/// The source of --source, as a recipe has it.
+/// Parses a value of `--source` into a source as recipes have it.
 fn source(text: &str) -> Result<Value, String> {
-    // A name may have colons.
+    // A name may contain colons, so the text is split from its end.
     let parts = text.rsplit_once(':').and_then(|(rest, weight)| Some((rest.rsplit_once(':')?, weight)));
     let ((name, samples), weight) = parts.ok_or("allowed: NAME:SAMPLES:WEIGHT, such as web:1e6:70")?;
-    // People write shares, which no two languages round alike.
+    // Users try shares such as 0.7. Shares are refused, since languages round them differently; weights are exact.
     let is_share = weight.parse::<f64>().is_ok_and(|share| share.fract() != 0.0);
     let weight = match number(weight) {
         Err(_) if is_share => Err("a weight is a whole number: 7 and 3 in place of 0.7 and 0.3".to_owned()),
@@ -80,7 +80,7 @@ fn source(text: &str) -> Result<Value, String> {
     Ok(json!({ "name": name, "samples": number(samples)?, "weight": weight }))
 }
 
-/// The stage of --stage.
+/// Parses a value of `--stage` into a stage as recipes have it.
 fn stage(text: &str) -> Result<Value, String> {
     let (from, weights) = text.split_once(':').ok_or("allowed: FROM:W,W,..., such as 50000:20,80")?;
     let weights = weights.split(',').map(number).collect::<Result<Vec<_>, _>>()?;
@@ -88,7 +88,7 @@ fn stage(text: &str) -> Result<Value, String> {
 }
 
 impl SourcesArgs {
-    /// The options as members of the order of a recipe.
+    /// The given options, as members of the section `order` of a recipe.
     pub fn members(&self) -> Map<String, Value> {
         let mut members = self.given.members().clone();
         for (name, values) in [("sources", &self.source), ("stages", &self.stage)] {

@@ -53,8 +53,8 @@ pub struct CompareArgs {
 }
 
 impl ByLengthArgs {
-    /// Refuses options that have no meaning with --lengths, and names those that have. (If clap knew these conflicts, it would
-    /// no longer require --lengths.)
+    /// Refuses options that have no meaning with `--lengths`, and names the options to use instead. (If clap knew these
+    /// conflicts, it would no longer require `--lengths`.)
     fn check(epoch: &EpochArgs) -> Result<(), Problem> {
         let EpochArgs { dataset, deal, batch_size, drop_last, .. } = epoch;
         let size = batch_size.map_or(String::new(), |size| format!("add --max-batch-size {size} instead"));
@@ -77,12 +77,12 @@ impl ByLengthArgs {
         })
     }
 
-    /// The limits to compare, if there are several.
+    /// The limits to compare, if `--max-tokens` is given several times.
     pub fn limits(&self) -> &[u64] {
         self.options.repeated("max_tokens")
     }
 
-    /// Refuses several limits where they cannot be compared.
+    /// Refuses several values of `--max-tokens` in an answer that does not compare limits.
     pub fn one_limit(&self) -> Result<(), Problem> {
         match self.limits() {
             [first, second, ..] => Err(Problem::message(format!(
@@ -92,13 +92,13 @@ impl ByLengthArgs {
         }
     }
 
-    /// Refuses an index where nothing uses it.
+    /// Refuses `--index` for an answer that does not use an index.
     pub fn without_index(&self) -> Result<(), Problem> {
         let what = "--index has no meaning here: it is of the batches that one set of options makes; leave it out";
         if self.index.is_some() { Err(Problem::message(what)) } else { Ok(()) }
     }
 
-    /// Takes the number of steps of each window from the index, if there is one.
+    /// Gives the batcher the number of steps of each window, from the file of `--index`, if there is one.
     pub fn use_index(&self, batcher: &Batcher) -> Result<(), Problem> {
         let Some(path) = &self.index else { return Ok(()) };
         let text = fs::read_to_string(path).map_err(|error| Problem::of(path, error))?;
@@ -110,7 +110,7 @@ impl ByLengthArgs {
         Self::check(epoch)?;
         let (paths, column) = (&epoch.dataset.paths, self.lengths.as_ref().and_then(Option::as_deref));
         match column.map(PathBuf::from) {
-            // The file alone was named, which may hold nothing but lengths.
+            // `--lengths PATH` without another PATH: the file contains only lengths, and no columns.
             Some(path) if paths.is_empty() && path.is_file() => Lengths::read(&[path], None, self.length_unit),
             _ if paths.is_empty() => {
                 let needed =
@@ -125,7 +125,8 @@ impl ByLengthArgs {
         }
     }
 
-    /// Batches of these lengths by the recipe of --recipe, by the options, or, without options, as a state has them; and by `more` options, which come before those.
+    /// A builder of batches of these lengths. The options for batches come from `--recipe` and the command line; if
+    /// neither has any, from the state. Options in `more` replace all others.
     fn builder(
         &self,
         deal: &DealArgs,
@@ -134,7 +135,7 @@ impl ByLengthArgs {
     ) -> Result<BatchBuilder<Batcher>, Problem> {
         let mut members = self.options.members().clone();
         members.extend(more);
-        // Options are beside those of a recipe, but in place of those of a state.
+        // Options of the command line replace single members of a recipe, but all batch options of a state.
         let recipe = deal.by_length.as_ref().filter(|_| deal.recipe.is_some() || members.is_empty());
         let Some(recipe) = recipe else { return Ok(self.with(deal, members, lengths)) };
         let recipe = with(recipe.clone(), [("batch", members)]);
@@ -142,7 +143,7 @@ impl ByLengthArgs {
         Ok(lists(&deal.list)?.into_iter().fold(builder, |it, (path, list)| it.list(path, list)))
     }
 
-    /// The batches of a section `batch`, in place of the options for batches.
+    /// A builder of batches from this section `batch`, in place of the options for batches.
     pub fn with(
         &self,
         deal: &DealArgs,
@@ -153,13 +154,13 @@ impl ByLengthArgs {
         Batcher::from_recipe(recipe.to_string(), lengths).epoch(deal.epoch)
     }
 
-    /// The batches that the options ask for.
+    /// The batcher of the given options, which may have only one `--max-tokens`.
     pub fn batcher(&self, deal: &DealArgs, rank: u32, lengths: samedeal::Lengths) -> Result<Batcher, Problem> {
         self.one_limit()?;
         self.batcher_of(deal, rank, lengths, None)
     }
 
-    /// The batcher with a limit of tokens in place of --max-tokens.
+    /// The batcher of the given options; `limit`, if given, replaces `--max-tokens`.
     pub fn batcher_of(
         &self,
         deal: &DealArgs,
@@ -171,8 +172,8 @@ impl ByLengthArgs {
         build(self.builder(deal, lengths, limit.into_iter().collect())?.rank(rank))
     }
 
-    /// The open window of a state, and what follows it, as the group number `number` of its history planned them, from where the groups
-    /// before had come.
+    /// The batcher that group `number` in the history of a state had: the open window after the steps of the earlier
+    /// groups, and the windows after it.
     pub fn past(
         &self,
         deal: &DealArgs,
@@ -182,13 +183,14 @@ impl ByLengthArgs {
     ) -> Result<Batcher, Problem> {
         let mut state = saved.fields.as_ref().clone();
         let history = state.get_mut("history").and_then(Value::as_array_mut).map(std::mem::take).unwrap_or_default();
-        // Its options are those of the state, or its own.
+        // A group has batch options of its own, or the options of the state. With `--replan`, the command line differs
+        // from the state.
         let own = history.get(number).and_then(|group| group.get("batch")?.as_object());
         let mut options = own.or(saved.batch().filter(|_| self.replan)).cloned().unwrap_or_default();
         options.remove("lengths");
         state.insert("history".to_owned(), history.iter().take(number).cloned().collect());
         if number == 0 {
-            // Both are of the window that a history is of.
+            // Both members describe the window of the history, which is empty now.
             for name in ["window", "checksum"] {
                 state.insert(name.to_owned(), Value::from(0));
             }
@@ -199,16 +201,16 @@ impl ByLengthArgs {
         Ok(batcher)
     }
 
-    /// A whole epoch.
+    /// The batcher of a whole epoch, without a state.
     pub fn whole(&self, deal: &DealArgs, lengths: samedeal::Lengths, epoch: u64) -> Result<Batcher, Problem> {
         build(self.builder(deal, lengths, Map::new())?.epoch(epoch))
     }
 }
 
-/// The lists of orders. A recipe has only a hash of a long one.
+/// Lists that an order may have, by their names in recipes. A recipe has only a hash of a long list.
 const HASHED: [&str; 4] = ["sizes", "indices", "classes", "factors"];
 
-/// Plans, and says what can be done where samples are too long.
+/// Builds the batcher. The message of a failure names the options that help.
 fn build(builder: BatchBuilder<Batcher>) -> Result<Batcher, Problem> {
     builder.build().map_err(worded)
 }
@@ -218,7 +220,7 @@ pub fn worded(error: Error) -> Problem {
         Some(failure) if failure.field == "lengths" && failure.value.contains("sample") => {
             let others = TooLong::ALL.iter().map(|it| it.name()).filter(|name| *name != "error").collect::<Vec<_>>();
             let Failure { value, allowed, .. } = failure;
-            // The other ways of the message are options here.
+            // After `;`, the message of the library names other remedies. Here, these are options.
             let allowed = allowed.split(';').next().unwrap_or_default();
             let what = format!("a sample is too long: {value}; allowed: {allowed}");
             Problem::message(format!("{what}, or choose what happens to it: --too-long {}", others.join(", ")))
@@ -239,7 +241,7 @@ impl CompareArgs {
         self.compare || self.plot.is_some()
     }
 
-    /// Refuses a picture of another kind.
+    /// Refuses a `--plot` file that does not end in `.svg`.
     pub fn check(&self) -> Result<(), Problem> {
         match &self.plot {
             Some(path) if path.extension().is_none_or(|extension| !extension.eq_ignore_ascii_case("svg")) => {

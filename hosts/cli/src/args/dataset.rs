@@ -21,36 +21,36 @@ pub struct DatasetArgs {
     /// Number of samples, such as 50000, 50_000 or 5e4
     #[arg(long, value_name = "N", value_parser = number)]
     pub samples: Option<u64>,
-    /// The dataset, once the recipe was read, which needs the files before.
+    /// The dataset, once the recipe or the state was read. Kept, so that the footers of the files are read only once.
     #[arg(skip)]
     pub known: Option<Dataset>,
 }
 
-/// A dataset: so many samples, which may be the rows of files laid end to end.
+/// A dataset: a number of samples, which may be the rows of files, one file after the other.
 #[derive(Clone, Default)]
 pub struct Dataset {
     pub samples: u64,
     pub files: Vec<Rows>,
-    /// How many samples each file has, if a recipe says so and no file is named.
+    /// The number of samples in each file, if a recipe or a state has it and no file is named.
     pub sizes: Option<Vec<u64>>,
 }
 
 /// A file that cannot be read.
 pub struct Unreadable {
     pub path: PathBuf,
-    /// Whether it was named itself; else it was found below a directory.
+    /// Whether the path was named on the command line. Otherwise it was found below a directory.
     pub named: bool,
     pub why: Problem,
 }
 
-/// A file, and which samples its rows are.
+/// A file, and the run of samples that its rows are.
 #[derive(Clone)]
 pub struct Rows {
     pub path: PathBuf,
-    /// The sample that its first row is.
+    /// Index of the sample in the first row.
     pub first: u64,
     pub count: u64,
-    /// The compressed bytes of its row groups, where it is Parquet.
+    /// The compressed bytes of the row groups of a Parquet file; 0 for any other file.
     pub bytes: u64,
 }
 
@@ -71,7 +71,8 @@ impl Dataset {
         Self::of(paths, |broken| Err(broken.why))
     }
 
-    /// The dataset at these paths; `broken` says what becomes of a file that cannot be read.
+    /// The dataset at these paths. `broken` is called for each file that cannot be read: `Ok` leaves the file out, an
+    /// error ends the search.
     pub fn of(paths: &[PathBuf], mut broken: impl FnMut(Unreadable) -> Result<(), Problem>) -> Result<Self, Problem> {
         let paths = find(paths)?;
         let mut dataset = Self { files: Vec::with_capacity(paths.len()), ..Self::default() };
@@ -95,7 +96,7 @@ impl Dataset {
         self.files.push(file);
     }
 
-    /// How many rows each file has; none if the dataset is a mere number.
+    /// The number of rows of each file; `None` if the dataset is only a number of samples.
     pub fn sizes(&self) -> Option<Vec<u64>> {
         match self.files.is_empty() {
             true => self.sizes.clone(),
@@ -103,12 +104,12 @@ impl Dataset {
         }
     }
 
-    /// The columns that say where a sample is; none if the dataset is a mere number.
+    /// The columns for the place of a sample; none if the dataset is only a number of samples.
     pub fn columns(&self) -> &'static [&'static str] {
         if self.files.is_empty() { &[] } else { &["file", "row"] }
     }
 
-    /// The place of a sample: the file that holds it, and the row in it.
+    /// The cells of these columns: the file and the row of a sample.
     pub fn row(&self, sample: u64) -> Vec<Cell> {
         self.stored(sample).map_or(Vec::new(), |(file, row)| vec![file.into(), row.into()])
     }
@@ -160,7 +161,7 @@ pub fn unreadable(path: &Path, error: &ParquetError) -> Problem {
     Problem::of(path, format!("cannot be read as Parquet: {error}"))
 }
 
-/// A file to be read, and whether it was named itself.
+/// A file to be read. It was `named` on the command line, or found below a directory.
 pub struct Found {
     pub path: PathBuf,
     pub named: bool,
@@ -172,7 +173,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<Found>, Problem> {
     let paths = all(paths)?;
     let mut known = HashMap::with_capacity(paths.len());
     for Found { path, .. } in &paths {
-        // A path that leads nowhere fails when it is read.
+        // A path that does not exist fails later, when it is read.
         let Ok(real) = fs::canonicalize(path) else { continue };
         if let Some(before) = known.insert(real, path) {
             let what = format!("the same file as {}, which would be read twice; leave one out", before.display());
@@ -182,7 +183,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<Found>, Problem> {
     Ok(paths)
 }
 
-/// The Parquet files of `paths`: a file as it is, and a directory as [`Search`] has it.
+/// The Parquet files of `paths`. A directory stands for the files that [`Search`] finds in it.
 fn all(paths: &[PathBuf]) -> Result<Vec<Found>, Problem> {
     let mut found = Vec::new();
     for path in paths {
@@ -191,11 +192,11 @@ fn all(paths: &[PathBuf]) -> Result<Vec<Found>, Problem> {
         }
         match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => {}
-            // Opening a FIFO would wait for a writer.
+            // Only regular files are opened: opening a FIFO would wait for a writer.
             Ok(metadata) if !metadata.is_file() => {
                 return Err(Problem::of(path, "is no regular file but a pipe, a socket or a device; name a file"));
             }
-            // A path that leads nowhere fails when it is read.
+            // A path that does not exist fails later, when it is read.
             Ok(_) | Err(_) => {
                 found.push(Found { path: path.clone(), named: true });
                 continue;
@@ -216,13 +217,15 @@ fn not_utf8(path: &Path) -> Problem {
     Problem::of(path, "is a name that is not UTF-8; rename it")
 }
 
-/// The search for what a directory stands for: every regular file below it, at any depth, whose name ends in `.parquet`, in
-/// the order of the bytes of their paths relative to the directory, with `/` between the parts. Names that begin with `.` or
-/// `_` are passed over. Links are followed. Nothing else is left out silently: what cannot be followed or listed is an error.
+/// The search for the files of a directory: every regular file below it, at any depth, whose name ends in `.parquet`,
+/// in the order of the bytes of their paths relative to the directory, with `/` between the parts. Names that begin
+/// with `.` or `_` are passed over. Links are followed. A link or a directory that cannot be read is an error, so that
+/// no file is left out silently.
 struct Search {
-    /// Each with its path relative to the directory, which it is ordered by.
+    /// The files found, each after its path relative to the directory, which is the sort key.
     found: Vec<(String, PathBuf)>,
-    /// The directories that are being searched, as they really are: each is within the one before it.
+    /// The real paths of the directories from the first to the current one. A link to any of them would make the search
+    /// endless.
     above: Vec<PathBuf>,
 }
 

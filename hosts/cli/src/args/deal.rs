@@ -16,9 +16,10 @@ use crate::read::checkpoint::Saved;
 use crate::read::numbers;
 use crate::write::Problem;
 
-/// The order that is made of the sizes of files, and not by its name alone.
+/// The order that needs the sizes of files, not only its name.
 pub const SHARDED: &str = "sharded";
-/// The note below an answer for files with another order than `sharded`: a ShardedDataset reads that one.
+/// The note below an answer for files in another order than `sharded`, because a ShardedDataset would read other
+/// samples.
 pub const OF_SHARDED: &str =
     "(a ShardedDataset reads other samples: add --order sharded, its --seed, and the loader's --workers)";
 
@@ -35,7 +36,7 @@ pub struct EpochArgs {
     /// Leave out the last batch of a reader if it has fewer samples than the others
     #[arg(long)]
     pub drop_last: bool,
-    /// The state that is resumed, once it is read.
+    /// The state of `--resume`, once its file is read.
     #[arg(skip)]
     pub saved: Option<Saved>,
 }
@@ -50,7 +51,7 @@ pub struct DealArgs {
     /// Number of the epoch [default: 0]
     #[arg(id = "epoch", long = "epoch", value_name = "EPOCH", value_parser = numbers)]
     pub epochs: Option<Numbers>,
-    /// The one epoch of an answer: the first of them, or that of a state.
+    /// The epoch of an answer for one epoch: the first of `epochs`, or 0. A state that is resumed sets its own.
     #[arg(skip)]
     pub epoch: u64,
     /// With --order sharded, or --resume of the state of a dataset in files: how many loader workers each rank has. Each worker
@@ -71,19 +72,19 @@ pub struct DealArgs {
     /// text with one number in each line. May be repeated
     #[arg(long, value_name = "PATH=FILE", value_parser = list)]
     pub list: Vec<(String, PathBuf)>,
-    /// The sampler of a recipe or a state, with the options beside it, once it is read.
+    /// The builder of the sampler, once the recipe or the state is read; it has the options beside them.
     #[arg(skip)]
     pub decided: Option<Builder>,
-    /// Whether that is an order which is made of others.
+    /// Whether the order of `decided` is composed: made of other orders.
     #[arg(skip)]
     pub is_composed: bool,
-    /// The recipe of batches by length, or that of the state, once it is read.
+    /// The recipe of batches by length, once the file of `--recipe` or `--resume` is read.
     #[arg(skip)]
     pub by_length: Option<String>,
 }
 
 impl EpochArgs {
-    /// Refuses to make batches of an unknown size; a state of a dataset in files may know it.
+    /// Refuses batches without a batch size. `--batch-size` or the state of a dataset in files has it.
     pub fn with_batches(&self) -> Result<(), Problem> {
         let needed =
             "--batch-size is missing; needed: the samples in a batch, or --lengths for samples of different length";
@@ -103,12 +104,14 @@ impl EpochArgs {
         self.batch_size.is_some() || saved.is_some()
     }
 
-    /// Whether there are files, and they are dealt in another order than a `ShardedDataset` has. A state has the order of its run.
+    /// Whether files are dealt in another order than a `ShardedDataset` has. A state of a dataset in files always has
+    /// the order of its run.
     pub fn is_unsharded(&self, dataset: &Dataset) -> bool {
         !dataset.files.is_empty() && !self.deal.is_sharded() && self.reading().is_none()
     }
 
-    /// Refuses options of batches for an answer without batches.
+    /// Refuses `--batch-size` and `--drop-last` for an answer without batches, except for the state of a dataset in
+    /// files.
     pub fn without_batches(&self) -> Result<(), Problem> {
         let given = if self.batch_size.is_some() { "--batch-size" } else { "--drop-last" };
         match self.batch_size.is_none() && !self.drop_last || self.reading().is_some() {
@@ -129,7 +132,7 @@ impl DealArgs {
         self.deal.short("world_size").unwrap_or(1)
     }
 
-    /// The members of a recipe that options name, by its sections.
+    /// The given options as members of a recipe, by section.
     pub fn sections(&self) -> [(&'static str, Map<String, Value>); 2] {
         [("order", self.order.members().clone()), ("deal", self.deal.members().clone())]
     }
@@ -156,7 +159,7 @@ impl DealArgs {
         self.build(self.builder(dataset)?.world_size(self.readers()?), dataset)
     }
 
-    /// The order of all samples, as a single reader gets them: with any layout, no sample is dropped or padding.
+    /// The sampler of a single reader, which gets the whole order: no sample is dropped or padding, with any layout.
     pub fn whole(&self, dataset: &Dataset) -> Result<Sampler, Problem> {
         self.build(self.builder(dataset)?.world_size(1).unit(1), dataset)
     }
@@ -179,7 +182,7 @@ impl DealArgs {
 
     fn build(&self, builder: Builder, dataset: &Dataset) -> Result<Sampler, Problem> {
         builder.build().map_err(|error| match (error, self.order.text("name")) {
-            // The library also lists those that a recipe alone can have.
+            // The library's list also has orders that only a recipe can have, so another list replaces it.
             (Error::Failure(mut failure), _)
                 if failure.kind == FailureKind::UnknownName && failure.path == "order.name" =>
             {
@@ -188,7 +191,7 @@ impl DealArgs {
                 failure.allowed = format!("{plain}{only} {SHARDED}");
                 Error::Failure(failure).into()
             }
-            // Only a composed order has a name that the library knows and does not list.
+            // The library knows the names of composed orders, but does not list them in `orders`.
             (Error::Failure(_), Some(name)) if self.decided.is_none() && is_plain(name).is_ok_and(|it| !it) => {
                 let what = format!(
                     "--order is {name:?}, which is made of other orders; allowed: --recipe FILE (samedeal blend --recipe-out \
@@ -201,24 +204,24 @@ impl DealArgs {
     }
 }
 
-/// The problem of an order of files without files.
+/// The problem of `--order sharded` without files.
 pub fn needs_files() -> Problem {
     let needed = "name the files or their directories instead of --samples";
     Problem::message(format!("--order {SHARDED} needs samples that are stored in files; {needed}"))
 }
 
-/// Whether an order needs no more than options: it is not made of others.
+/// Whether an order is plain: not made of other orders, so that options can describe it.
 pub fn is_plain(order: &str) -> Result<bool, Error> {
     Ok(order == SHARDED || samedeal::orders()?.iter().any(|plain| plain == order))
 }
 
-/// The list of --list: its path in the recipe, and its file.
+/// Parses a value of `--list`: the path of a list in the recipe, and its file.
 pub fn list(text: &str) -> Result<(String, PathBuf), String> {
     let found = text.split_once('=').filter(|(path, file)| !path.is_empty() && !file.is_empty());
     found.map(|(path, file)| (path.to_owned(), file.into())).ok_or_else(|| "allowed: PATH=FILE".to_owned())
 }
 
-/// The lists that come beside a recipe, by their paths.
+/// Reads the files of `--list`: the numbers of each list, by its path in the recipe.
 pub fn lists(list: &[(String, PathBuf)]) -> Result<Vec<(String, Vec<u64>)>, Problem> {
     list.iter().map(|(path, file)| Ok((path.clone(), numbers::read(file)?))).collect()
 }
@@ -235,7 +238,7 @@ pub struct ReaderArgs {
     pub worker: Option<u32>,
 }
 
-/// Of a subcommand that answers for all ranks: --rank is an error that says so.
+/// A hidden `--rank` of subcommands that answer for all ranks: an error that says so.
 #[derive(Args, Default)]
 pub struct AllRanks {
     #[arg(long = "rank", hide = true, value_parser = no_rank)]

@@ -15,7 +15,7 @@ pub struct Output {
     json: bool,
 }
 
-/// All formats but that of arrays.
+/// The parser of `--format` for answers that are no arrays: all formats except `npy`.
 fn without_arrays() -> impl TypedValueParser<Value = Format> {
     let formats = Format::value_variants().iter().filter(|format| **format != Format::Npy);
     let names = formats.filter_map(Format::to_possible_value);
@@ -28,7 +28,7 @@ impl Output {
     }
 }
 
-/// Where a text goes that is JSON by itself.
+/// The output of a subcommand whose answer is always JSON.
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
 pub struct TextOutput {
@@ -81,7 +81,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Whether many numbers have a row with several columns for each item.
+    /// Whether the format has a row with several columns for each number. Other formats have bare numbers.
     pub fn has_rows(self) -> bool {
         !matches!(self, Self::Text | Self::Json | Self::Npy)
     }

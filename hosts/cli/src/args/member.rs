@@ -18,27 +18,27 @@ pub struct Member {
     pub help: &'static str,
 }
 
-/// The type of an option. A number that is out of its range goes on to the core, which says so.
+/// The type of an option. Ranges are checked by the core; here, only whether a number fits into its bits.
 pub enum Kind {
-    /// A whole number of 32 bits, with its range for people.
+    /// A whole number of 32 bits, and its range in words.
     Short(&'static str),
-    /// A whole number of 64 bits.
+    /// A whole number of 64 bits, and its range in words.
     Long(&'static str),
-    /// A whole number of 64 bits, which may be given several times.
+    /// A whole number of 64 bits, and its range in words. The option may be repeated.
     Longs(&'static str),
     Integer,
-    /// An option without a value: it sets the member to this.
+    /// An option without a value: it sets the member to this value.
     Flag(bool),
-    /// One of these names, each with what it says.
+    /// One of these names, each with its help.
     Name(&'static [(&'static str, &'static str)]),
     Text,
     /// Whole numbers with commas between.
     Numbers,
 }
 
-/// The members of a section, as a subcommand has them.
+/// A section of a recipe: the members that have options.
 pub trait Section: 'static {
-    /// The option without which none of them has a meaning.
+    /// The option that all options of the section require, if there is one.
     const REQUIRES: Option<&'static str>;
     const MEMBERS: &'static [Member];
 }
@@ -46,7 +46,7 @@ pub trait Section: 'static {
 /// The options that were given, as members of a section.
 pub struct Given<S> {
     members: Map<String, Value>,
-    /// The values of a number that was given several times, by its member; the first one is the member.
+    /// All values of each repeated option, by its member. In `members` is the first value.
     repeated: Vec<(&'static str, Vec<u64>)>,
     section: PhantomData<S>,
 }
@@ -56,7 +56,7 @@ impl<S: Section> Given<S> {
         &self.members
     }
 
-    /// Each option, without dashes before it, its member and the value.
+    /// The given options: the name without dashes, the member, and the value.
     pub fn options(&self) -> impl Iterator<Item = (&'static str, &'static str, &Value)> {
         let given = |member: &'static Member| Some((member.option, member.name, self.members.get(member.name)?));
         S::MEMBERS.iter().filter_map(given)
@@ -66,12 +66,12 @@ impl<S: Section> Given<S> {
         self.members.get(name).and_then(whole)
     }
 
-    /// A whole number that has 32 bits.
+    /// A member as a number of 32 bits; `None` if it is not there or does not fit.
     pub fn short(&self, name: &str) -> Option<u32> {
         self.natural(name).and_then(|number| u32::try_from(number).ok())
     }
 
-    /// All values of a number, if it was given several times.
+    /// All values of a repeated option; empty if the option is not repeated.
     pub fn repeated(&self, name: &str) -> &[u64] {
         self.repeated.iter().find(|(own, _)| *own == name).map_or(&[], |(_, values)| values)
     }
@@ -84,7 +84,7 @@ impl<S: Section> Given<S> {
         self.members.insert(name.to_owned(), value.into());
     }
 
-    /// Takes the members of a section of a recipe as the given ones.
+    /// Replaces the given options by the members of a section of a recipe.
     pub fn replace(&mut self, section: &Value) {
         let own = |name: &str| Some((name.to_owned(), section.get(name)?.clone()));
         self.members = S::MEMBERS.iter().filter_map(|member| own(member.name)).collect();
@@ -128,7 +128,7 @@ impl Member {
         }
     }
 
-    /// All values of a number.
+    /// All values of an option that may be repeated.
     fn all(&self, matches: &ArgMatches) -> Option<Vec<u64>> {
         let is_repeated = matches!(self.kind, Kind::Longs(_));
         is_repeated.then(|| matches.get_many::<u64>(self.option)).flatten().map(|values| values.copied().collect())

@@ -1,4 +1,4 @@
-//! Arguments of the commands that deal whole files, and of their readers.
+//! Arguments of `samedeal shards`, `mesh` and `rank`.
 
 use std::path::PathBuf;
 

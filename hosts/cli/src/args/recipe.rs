@@ -1,4 +1,4 @@
-//! `--recipe`: what a recipe decides.
+//! `--recipe`: reads a recipe, and sets the options that the recipe decides.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -13,12 +13,12 @@ use crate::args::deal::{EpochArgs, SHARDED, is_plain, lists};
 use crate::read::numbers::whole;
 use crate::write::{Problem, counted, grouped};
 
-/// The most bytes that are read. The library says that a recipe has fewer.
+/// The most bytes that are read of a recipe. The library's own limit is lower.
 const MOST: u64 = 1 << 26;
 
 impl EpochArgs {
-    /// Reads the recipe, if one is named, and sets the options that it decides. `by_length` is whether batches have samples of
-    /// different length.
+    /// Reads the recipe, if one is named, and sets the options that it decides. `by_length`: whether `--lengths` is
+    /// given.
     pub fn read_recipe(&mut self, by_length: bool) -> Result<(), Problem> {
         let Some(path) = &self.deal.recipe else { return Ok(()) };
         let path = path.clone();
@@ -26,7 +26,7 @@ impl EpochArgs {
         members.extend(self.dataset.samples.map(|samples| ("samples".to_owned(), samples.into())));
         let text = with(text(&path)?, [(order, members), deal]);
         if by_length {
-            // The library refuses a text that is no recipe when it has the lengths.
+            // A text that is no recipe is refused later, when the library has the lengths.
             let recipe: Value = serde_json::from_str(&text).unwrap_or_default();
             self.deal.order.replace(&recipe["order"]);
             self.deal.deal.replace(&recipe["deal"]);
@@ -40,7 +40,8 @@ impl EpochArgs {
         Ok(())
     }
 
-    /// Sets what the recipe of a sampler decides, which a file has, but for the deal.
+    /// Sets the options and the dataset that the recipe of a sampler decides, except the deal. Problems name the file
+    /// `path`.
     pub fn decide(
         &mut self,
         text: &str,
@@ -64,8 +65,8 @@ impl EpochArgs {
     }
 }
 
-/// A recipe with these members of its sections in place of those that it has: what is named beside --recipe, in every subcommand.
-/// A text that is no recipe stays as it is: the library refuses it.
+/// A recipe whose members are replaced by these members, which are the options beside `--recipe`. A text that is no
+/// recipe stays as it is, and the library refuses it.
 pub fn with<'a>(text: String, sections: impl IntoIterator<Item = (&'a str, Map<String, Value>)>) -> String {
     let mut changes = sections.into_iter().filter(|(_, members)| !members.is_empty()).peekable();
     let recipe = if changes.peek().is_some() { serde_json::from_str(&text).ok() } else { None };
@@ -88,7 +89,7 @@ pub fn without(text: String, section: &str, member: &str) -> String {
 pub fn order_of(recipe: &str) -> String {
     let recipe: Value = serde_json::from_str(recipe).unwrap_or_default();
     let order = &recipe["order"];
-    // An order that has no seed has that of the order which it is made of; whole shards are dealt in an order of files.
+    // An order without a seed has the seed of its inner order (`of`). A plan of whole shards has its seed in `shards`.
     let own = std::iter::successors(Some(order), |order| order.get("of")).chain([&recipe["shards"]]);
     let seed = own.filter_map(|order| whole::<i64>(&order["seed"])).next().unwrap_or(0);
     format!("order {}, seed {seed}", order["name"].as_str().unwrap_or(SHARDED))
@@ -125,7 +126,8 @@ pub fn text(path: &Path) -> Result<String, Problem> {
     }
 }
 
-/// The sampler of a recipe, and its options. Files are its `sizes`, except with an order that has none.
+/// The sampler of a recipe, and the builder that made it. The sizes of `files` are given to the order, unless it takes
+/// none.
 fn sampler(text: &str, lists: Vec<(String, Vec<u64>)>, files: Option<&Dataset>) -> Result<(Builder, Sampler), Error> {
     let builder = lists.into_iter().fold(Sampler::from_recipe(text), |it, (path, list)| it.list(path, list));
     let made = |builder: Builder| builder.clone().build().map(|sampler| (builder, sampler));
@@ -133,8 +135,8 @@ fn sampler(text: &str, lists: Vec<(String, Vec<u64>)>, files: Option<&Dataset>) 
     with_sizes(files.and_then(Dataset::sizes), make, |(_, sampler)| sampler.lanes().is_some())
 }
 
-/// Makes an object from the sizes of files, or without them from an order that has none. `has_sizes` says whether the order of the object
-/// has sizes.
+/// Makes an object with the sizes of files, or without them if its order takes no sizes. `has_sizes`: whether the order
+/// of the object takes sizes.
 pub fn with_sizes<T>(
     sizes: Option<Vec<u64>>,
     make: impl Fn(Option<Vec<u64>>) -> Result<T, Error>,
@@ -152,7 +154,7 @@ pub fn with_sizes<T>(
     }
     match make(None) {
         Ok(made) if !has_sizes(&made) => Ok(made),
-        // Of an order without sizes, something else is wrong.
+        // The order takes no sizes, so the failure without them is the one that helps.
         Err(other) if !is_of(&other, FailureKind::Missing, "sizes") => Err(other),
         _ => Err(error),
     }

@@ -1,4 +1,4 @@
-//! `--resume`: what a state decides, and what is wrong with a state.
+//! `--resume`: reads a state, sets the options that the state decides, and refuses options that contradict it.
 
 use std::fmt::Display;
 
@@ -15,7 +15,8 @@ use crate::write::{Problem, option_of};
 pub const NAME_FILES: &str = "the state has a hash of the sizes of the files, not the sizes; name the files";
 
 impl EpochArgs {
-    /// Reads the recipe, and the state that is to be resumed, if there is one. `by_length` is whether batches have samples of different length.
+    /// Reads the recipe and the state, if they are named, and sets the options that they decide. Refuses several
+    /// epochs. `by_length`: whether `--lengths` is given.
     pub fn settle(&mut self, by_length: bool) -> Result<(), Problem> {
         if let Some(epochs) = self.deal.epochs.filter(|epochs| epochs.is_range) {
             return Err(Problem::message(format!(
@@ -25,7 +26,7 @@ impl EpochArgs {
         self.settle_epochs(by_length)
     }
 
-    /// Settles the epoch, where several may be asked for.
+    /// [`Self::settle`] for a subcommand that takes several epochs.
     pub fn settle_epochs(&mut self, by_length: bool) -> Result<(), Problem> {
         self.deal.epoch = self.deal.epochs.map_or(0, |epochs| epochs.first);
         self.read_recipe(by_length)?;
@@ -34,7 +35,7 @@ impl EpochArgs {
         self.take_over(saved, by_length)
     }
 
-    /// Sets what a state decides, such as order and seed. Refuses options that contradict it.
+    /// Sets the options that a state decides, such as order and seed. Refuses options that contradict the state.
     pub fn take_over(&mut self, saved: Saved, by_length: bool) -> Result<(), Problem> {
         let why = match (saved.kind(), by_length) {
             (Kind::Worker, _) => "only the StatefulDataLoader of torchdata resumes it",
@@ -55,7 +56,7 @@ impl EpochArgs {
             let what = format!("the state has the order {}, which is made of others", saved.order());
             return Err(saved.refused(format!("{what}; give the recipe of the run with --recipe")));
         }
-        // A recipe may have more of such an order than the state had: the library compares them.
+        // A recipe may extend the composed order of the state: the library compares the two.
         if !is_composed || self.deal.recipe.is_none() {
             self.compare(&saved)?;
         }
@@ -70,7 +71,7 @@ impl EpochArgs {
             }
             Kind::Reading if self.dataset.paths.is_empty() && self.dataset.known.is_none() => {
                 let sizes = saved.numbers("sizes");
-                // Orders that are made of others have none of their own.
+                // A composed order has no member `sizes`, and needs none.
                 if sizes.is_none() && saved.field("sizes").is_some() {
                     return Err(saved.refused(NAME_FILES));
                 }
@@ -91,13 +92,13 @@ impl EpochArgs {
             (option, given.clone(), own.filter(|own| *own != ""))
         });
         let samples = self.dataset.samples.map(|it| ("samples", it.into(), saved.field("samples").cloned()));
-        // Readers of files have no others.
+        // Readers of files always have the layout `strided` and the unit 1.
         let of_reading = deal.deal.options().filter(|_| is_reading).filter_map(|(option, name, given)| match name {
             "layout" => Some((option, given.clone(), Some("strided".into()))),
             "unit" => Some((option, given.clone(), Some(1.into()))),
             _ => None,
         });
-        // A seed beyond 2^53 is a text.
+        // A seed beyond 2^53 is a string in JSON; it is shown without quotes.
         let shown = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         for (option, given, own) in order.chain(samples).chain(of_reading) {
             let Some(own) = own.filter(|own| *own != given) else { continue };
@@ -110,7 +111,8 @@ impl EpochArgs {
         Ok(())
     }
 
-    /// Sets what the state of a sampler decides, which has all of the order, but a hash of long lists.
+    /// Sets the options that the state of a sampler decides. The state has the whole order, but only hashes of long
+    /// lists.
     fn decide_by(&mut self, saved: &Saved) -> Result<(), Problem> {
         let text = with(json!({ "order": saved.section("order") }).to_string(), self.deal.sections());
         self.decide(&text, &saved.path, |error| match error.failure() {
@@ -119,24 +121,25 @@ impl EpochArgs {
                 "the state has only a hash of {field}; name the numbers with --list PATH=FILE, or give the recipe of the run too"
             ),
             Some(Failure { kind: FailureKind::Contradiction, .. }) => differing(error),
-            // All others are of options.
+            // All other failures are about options.
             _ => Problem::from(error.clone()).to_string(),
         })?;
         Ok(())
     }
 
-    /// The state of a dataset in files, if it is one that is resumed.
+    /// The state that is resumed, if it is the state of a dataset in files.
     pub fn reading(&self) -> Option<&Saved> {
         self.saved.as_ref().filter(|saved| saved.kind() == Kind::Reading)
     }
 
-    /// Moves a sampler to where the state was taken, if there is one.
+    /// Resumes a sampler from the state of `--resume`, if there is one.
     pub fn resumed(&self, mut sampler: Sampler) -> Result<Sampler, Problem> {
         self.apply(|state| sampler.resume(state))?;
         Ok(sampler)
     }
 
-    /// Moves a batcher there; `anew` is whether what is left is planned with other options than those of the state.
+    /// Resumes a batcher from the state of `--resume`, if there is one. `anew`: plan the rest with the given options,
+    /// which may differ from the state.
     pub fn resumed_batcher(&self, mut batcher: Batcher, anew: bool) -> Result<Batcher, Problem> {
         self.apply(|state| if anew { batcher.replan(state) } else { batcher.resume(state) })?;
         Ok(batcher)
@@ -145,14 +148,14 @@ impl EpochArgs {
     fn apply(&self, resume: impl FnOnce(&str) -> Result<(), Error>) -> Result<(), Problem> {
         let Some(saved) = &self.saved else { return Ok(()) };
         resume(&saved.text).map_err(|error| match saved.is_composed().ok() {
-            // No option has what differs.
+            // Parts of a composed order have no options: the library names them.
             Some(true) => saved.refused(error),
             _ => saved.refused(differing(&error)),
         })
     }
 }
 
-/// The difference from the state in words. It names options, since a fingerprint means nothing to people.
+/// The difference from the state in words. The words name options, since a fingerprint means nothing to people.
 pub fn differing(error: &Error) -> String {
     let Some(failure @ Failure { kind: FailureKind::Contradiction, field, value, allowed, .. }) = error.failure()
     else {
@@ -169,7 +172,7 @@ pub fn differing(error: &Error) -> String {
     own.to_owned()
 }
 
-/// An option that is not what the state says.
+/// The message for an option that contradicts the state.
 pub fn contradiction(option: &str, given: impl Display, state: impl Display) -> String {
     format!("--{option} is {given}; allowed: {state}, as in the state, or leave --{option} out")
 }

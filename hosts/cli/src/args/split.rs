@@ -81,7 +81,7 @@ struct PartsArgs {
 }
 
 fn part(text: &str) -> Result<(String, u64), String> {
-    // A name may have colons.
+    // A name may contain colons, so the text is split at the last one.
     let (name, share) = text.rsplit_once(':').ok_or("allowed: a name and a whole number, such as test:10")?;
     Ok((name.to_owned(), number(share)?))
 }
@@ -106,7 +106,7 @@ impl SplitArgs {
         let mut text = self.recipe.as_deref().map_or_else(|| Ok("{}".to_owned()), recipe::text)?;
         if let Some(parts) = parts {
             members.insert("parts".to_owned(), parts);
-            // It is the sum of the sizes of the parts that these replace.
+            // The recipe's `samples` is the sum of its own sizes, which these parts replace.
             text = recipe::without(text, "split", "samples");
         }
         Split::from_recipe(recipe::with(text, [("split", members)])).build().map_err(|error| match &self.recipe {

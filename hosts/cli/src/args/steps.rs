@@ -89,7 +89,8 @@ pub struct ScheduleArgs {
     list: Vec<(String, PathBuf)>,
 }
 
-/// A batch size, and the step that it begins with, as a recipe has them; no step for the first steps.
+/// Parses a value of `--batch-size` into a stage as recipes have it: a batch size and its first step, which is left out
+/// if it is 0.
 fn stage(text: &str) -> Result<Value, String> {
     let (size, from) = text.split_once('@').map_or((text, None), |(size, from)| (size, Some(from)));
     let batch_size = within(1, u32::MAX)(size);
@@ -100,11 +101,11 @@ fn stage(text: &str) -> Result<Value, String> {
     })
 }
 
-/// A schedule, and what it is of.
+/// A schedule, and the dataset that it deals.
 pub struct Opened {
     pub dataset: Dataset,
     pub schedule: Schedule,
-    /// The step to go on with after the state that is resumed.
+    /// The step at which the state of `--resume` continues.
     pub resumed: Option<u64>,
 }
 
@@ -113,7 +114,7 @@ impl StepsArgs {
         let (args, dataset) = (&self.schedule, &self.dataset);
         let saved = args.resume.as_deref().map(|path| checkpoint::only(path).and_then(steps_of)).transpose()?;
         let files = if dataset.paths.is_empty() { None } else { Some(Dataset::of_files(&dataset.paths)?) };
-        // The recipe of the rest, and the file that has it.
+        // The recipe under the options, and its file: the file of `--recipe`, or the state.
         let (text, path) = match (&args.recipe, &saved) {
             (Some(path), _) => (recipe::text(path)?, Some(path.as_path())),
             (None, Some(saved)) => {
@@ -151,7 +152,7 @@ impl StepsArgs {
     }
 }
 
-/// A state, if it is one of a schedule.
+/// Refuses a state that is not the state of a schedule.
 fn steps_of(saved: Saved) -> Result<Saved, Problem> {
     match saved.kind() {
         Kind::Steps => Ok(saved),
@@ -161,7 +162,7 @@ fn steps_of(saved: Saved) -> Result<Saved, Problem> {
 }
 
 impl ScheduleArgs {
-    /// The members of the section of steps.
+    /// The members of the section `steps` of a recipe.
     fn steps(&self) -> Result<Map<String, Value>, Problem> {
         let mut members = self.steps.members().clone();
         let mut stages = Vec::new();
@@ -182,7 +183,8 @@ impl ScheduleArgs {
         Ok(members)
     }
 
-    /// The problem of a schedule, told of the file that has most of it, or of the options alone.
+    /// The problem of an error of the schedule. The message names the file of the recipe or the state, or options if
+    /// there is none.
     fn refused(&self, error: Error, path: Option<&Path>) -> Problem {
         let Some(path) = path else {
             return match error.failure() {

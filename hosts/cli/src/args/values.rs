@@ -17,7 +17,8 @@ pub fn digits(text: &str) -> Option<String> {
         _ => amount.split_once(['e', 'E']).map_or((amount, None), |(amount, scale)| (amount, Some(scale))),
     };
     let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    // A point alone could be meant to group digits. No number that is read here has more zeros.
+    // A point without a scale is refused: it could group digits. A scale above 20 is refused: no number that is read
+    // here has more zeros.
     let (whole, fraction) = match (amount.split_once('.'), scale) {
         (Some((whole, fraction)), Some(_)) if are_digits(fraction) => (whole, fraction.trim_end_matches('0')),
         (Some(_), _) => return None,
@@ -33,16 +34,17 @@ pub fn digits(text: &str) -> Option<String> {
     is_number.then(|| format!("{sign}{}{fraction}{}", groups.concat(), "0".repeat(zeros)))
 }
 
-/// Reads a number of samples or the like.
+/// Parses a whole number, such as a number of samples.
 pub fn number(text: &str) -> Result<u64, String> {
     let read = digits(text).and_then(|digits| digits.parse().ok());
-    // Samples end there, and with them every other number that is read here.
+    // The message names 2^53 - 1: samples, and all other numbers that are read here, end there.
     read.ok_or_else(|| {
         format!("allowed: 0 to {} (2^53 - 1), such as 50000, 50_000, 50,000, 5e4 or 50k", (1_u64 << 53) - 1)
     })
 }
 
-/// Reads a whole number, in the same ways. What its type holds goes on to the sampler, which knows all that is allowed.
+/// Parses a whole number in all ways of [`digits`]. `least` and `most` are for the message. Any number of the type
+/// passes: the sampler checks the range.
 pub fn within<T: FromStr + Display + Copy>(least: T, most: T) -> impl Fn(&str) -> Result<T, String> + Clone {
     move |text| {
         digits(text)
@@ -51,7 +53,7 @@ pub fn within<T: FromStr + Display + Copy>(least: T, most: T) -> impl Fn(&str) -
     }
 }
 
-/// The most numbers of a range: each of them is an answer of its own.
+/// The most numbers of a range. Each number gets an answer of its own.
 const LONGEST: u64 = 1 << 16;
 
 /// A number, or a range of them: `A..B` without `B`, or `A..=B` with it.
@@ -59,7 +61,7 @@ const LONGEST: u64 = 1 << 16;
 pub struct Numbers {
     pub first: u64,
     pub last: u64,
-    /// Whether a range was asked for, even of one number: answers are a list then.
+    /// Whether a range was given, even of one number: the answer is a list then.
     pub is_range: bool,
 }
 
@@ -68,7 +70,7 @@ impl Numbers {
         Self { first: number, last: number, is_range: false }
     }
 
-    /// These numbers, counted from `first` on. All of them are at least that.
+    /// These numbers, counted from `first` on. `first` must not exceed any of them.
     pub const fn minus(self, first: u64) -> Self {
         Self { first: self.first - first, last: self.last - first, ..self }
     }
@@ -114,7 +116,7 @@ pub fn numbers(text: &str) -> Result<Numbers, String> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Samples {
     list: Vec<u64>,
-    /// The text as one number whose digits are grouped.
+    /// The text as one number with grouped digits, if it can also be read so.
     one: Option<u64>,
 }
 
@@ -127,7 +129,8 @@ pub fn samples(text: &str) -> Result<Samples, String> {
 }
 
 impl Samples {
-    /// Which samples of a dataset are meant. Tables print `14,822`: it is one number where there is such a sample.
+    /// The samples that the text means in a dataset of `count` samples. Tables print `14,822`: this is one sample if
+    /// the dataset has it, and otherwise two.
     pub fn of(&self, count: u64) -> Vec<u64> {
         self.one.filter(|one| *one < count).map_or_else(|| self.list.clone(), |one| vec![one])
     }
@@ -144,7 +147,7 @@ mod tests {
         for (text, value) in all.split(' ').filter_map(|pair| pair.split_once('=')) {
             assert_eq!(number(text).map(|number| number.to_string()).as_deref(), Ok(value), "{text}");
         }
-        // The first of them is empty.
+        // The first text is empty.
         let none = " -1 1.7 NaN 18446744073709551616 1e20 2e19 1e e3 0x10 1, ,1 1,00 1234,567 1,_00 _5 \
             5_ 1__0 1.000 1.0 1.2345e3 1.e3 .5e3 1.5e k 5m 5kk 5e3k 1.5_0k 1_000,000 5\u{661}k 1e99999999999999999999";
         for text in none.split(' ') {

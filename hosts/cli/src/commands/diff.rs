@@ -13,7 +13,7 @@ use crate::args::format::{Format, Output};
 use crate::read::checkpoint::{self, Saved};
 use crate::write::{Cell, Items, Problem, counted, note, show, verdict};
 
-/// How much of a value a table shows.
+/// The most letters of a value that a table shows.
 const LETTERS: usize = 60;
 
 #[derive(Args)]
@@ -52,7 +52,7 @@ struct Differing {
 /// `samedeal diff`: whether nothing differs.
 pub fn run(args: &DiffArgs) -> Result<bool, Problem> {
     let [one, other] = [read(&args.one)?, read(&args.other)?];
-    // Where a single state is in a file does not matter.
+    // If both files have a single state, its place in the file does not matter.
     let is_single = one.len() == 1 && other.len() == 1;
     let place = |saved: &Saved| if is_single { String::new() } else { saved.place.clone() };
     let [one, other] = [&one, &other].map(|all| all.iter().map(|it| (place(it), it)).collect::<BTreeMap<_, _>>());
@@ -67,7 +67,7 @@ pub fn run(args: &DiffArgs) -> Result<bool, Problem> {
     verdict(print(args, &found), Some(found.is_empty()))
 }
 
-/// The states in a file. A file without any is no file that nothing differs from.
+/// The states in a file. A file without states is refused: it must not pass for a file that equals the other one.
 fn read(path: &Path) -> Result<Vec<Saved>, Problem> {
     match checkpoint::read(path)? {
         none if none.is_empty() => Err(Problem::of(path, "holds no state and no recipe of samedeal")),
@@ -94,7 +94,7 @@ fn print(args: &DiffArgs, found: &[Differing]) -> Result<(), Problem> {
     show(format, items, differ, || Ok(Differences { equal: found.is_empty(), differing: found }))
 }
 
-/// A value in a line of a table.
+/// A value in a line of a table, cut after [`LETTERS`].
 fn said(value: &Value) -> String {
     let text = match value {
         Value::Null => return "(not there)".to_owned(),

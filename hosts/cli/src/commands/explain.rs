@@ -1,4 +1,4 @@
-//! `samedeal explain`: what the states in a checkpoint say.
+//! `samedeal explain`: the facts in the states of a checkpoint.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -29,7 +29,7 @@ use crate::write::{Cell, Items, Problem, answer, counted, grouped, percent, prin
 const RECIPE: [&str; 9] =
     ["lanes", "shuffle_window", "shuffle", "shuffle_rows", "reshuffle", "policy", "worker_policy", "weight", "shards"];
 
-/// How many bytes the states that are shown at once may have in all.
+/// The most bytes that all states together may have to be shown at once.
 const SHOWN: usize = 1 << 24;
 
 #[derive(Args)]
@@ -56,7 +56,8 @@ pub struct ExplainArgs {
     output: Output,
 }
 
-/// Hides what the state decides, and explains the rest of the options of an epoch as those of the run.
+/// Changes the options of an epoch for `explain`: hides those that the state decides, and explains the others as
+/// options of the run that took the state.
 pub fn explain_epoch(arg: Arg) -> Arg {
     let help = match arg.get_id().as_str() {
         "resume" | "replan" | "seed" | "order" | "layout" | "samples" => {
@@ -106,14 +107,15 @@ pub fn run(mut args: ExplainArgs) -> Result<(), Problem> {
     }
 }
 
-/// Every state in the file, in words.
+/// Prints every state in the file.
 fn show(args: &ExplainArgs, states: &[Saved]) -> Result<(), Problem> {
     let shown = states.iter().map(|saved| saved.place.len() + saved.text.len()).sum::<usize>();
     if shown > SHOWN {
         let what = format!("holds states of {} bytes in all; show one of them with --place", grouped(shown as u64));
         return Err(Problem::of(&args.checkpoint, what));
     }
-    // A state may be there many times, and an order of many sources takes a while.
+    // Facts are computed once for equal states: a file may have a state many times, and an order of many sources takes
+    // a while.
     let mut known = HashMap::new();
     for saved in states {
         if let Entry::Vacant(entry) = known.entry((&saved.text, saved.kind())) {
@@ -138,18 +140,18 @@ fn show(args: &ExplainArgs, states: &[Saved]) -> Result<(), Problem> {
     }
 }
 
-/// Facts that follow from a state, as the library says.
+/// Facts that the library derives from a state.
 struct Facts {
     /// How many sample indices there are, and how many positions the epoch has. Unknown if the state has only a hash of a list.
     extent: Option<(u64, u64)>,
     /// How many positions were consumed, and how many are left.
     progress: Option<(u64, u64)>,
-    /// Whether this version has the order.
+    /// Whether this version knows the order.
     is_known: bool,
 }
 
 impl Facts {
-    /// Refuses what cannot be of any run.
+    /// Derives the facts of a state. Refuses a state that no run can have.
     fn of(saved: &Saved) -> Result<Self, Problem> {
         let composed = saved.composed();
         let is_unknown = |error: &Error| {
@@ -168,7 +170,7 @@ impl Facts {
         };
         let is_state = saved.number("samedeal") == Some(1)
             && matches!(saved.kind(), Kind::Sampler | Kind::Reading | Kind::Steps | Kind::Worker);
-        // The positions at the time of the state: an order that is made of others may have got more since.
+        // The number of positions when the state was taken: a composed order may have been extended since.
         let most = saved.number("positions").or_else(|| extent.map(|(_, length)| length));
         if let Some(most) = most.filter(|_| is_state) {
             let consumed = saved.fields.get("consumed").unwrap_or(&Value::Null);
@@ -176,14 +178,15 @@ impl Facts {
                 return Err(impossible(saved, format!("consumed is {consumed}; allowed: 0 to {most}")));
             }
         }
-        // With hashes of lists, only the files of the run say more.
+        // If the state has hashes in place of lists, the rest of the epoch depends on the files of the run.
         let is_whole = ["sizes", "bytes"].iter().all(|name| saved.field(name).is_none_or(Value::is_array));
         let left = match saved.kind() {
             Kind::Reading if is_state && is_whole => {
                 let rest = left(saved, &Dataset::default()).and_then(|mut readers| Ok(readers.reader(0, 0)?.samples));
                 Some(rest.map_err(|problem| impossible(saved, problem))?)
             }
-            // Batches have come further than the windows that are consumed.
+            // `consumed` of a batcher counts only whole windows: steps of the open window are missing, so it is no
+            // progress.
             Kind::Reading | Kind::Worker | Kind::Recipe | Kind::Batcher => None,
             _ => extent.zip(saved.number("consumed")).and_then(|((_, length), consumed)| length.checked_sub(consumed)),
         };
@@ -198,7 +201,7 @@ fn impossible(saved: &Saved, why: impl Display) -> Problem {
     saved.refused(format!("{place}{}, but {why}", saved.described()))
 }
 
-/// The rows of a state: one for each fact that it has.
+/// The table of a state: a row for each fact.
 fn items(args: &ExplainArgs, saved: &Saved, facts: &Facts, format: Format) -> Items {
     let is_recipe = saved.recipe_of().is_some();
     let mut items = Items::new(["what", if is_recipe { "the recipe says" } else { "the state says" }]);
@@ -216,7 +219,7 @@ fn items(args: &ExplainArgs, saved: &Saved, facts: &Facts, format: Format) -> It
         true => push("deal", text("whole shards")),
         false => push("order", text(saved.order()).filter(|_| !saved.order().is_empty())),
     }
-    // Seed and epoch are names, and no amounts: their digits are in no groups.
+    // Seed and epoch are names, not amounts: their digits are not grouped.
     push("seed", saved.seed().map(|seed| Cell::Value(seed.into())));
     push("epoch", saved.number("epoch").map(|epoch| Cell::Value(epoch.into())));
     push("samples", number(facts.extent.map(|(samples, _)| samples)));
@@ -252,7 +255,8 @@ fn items(args: &ExplainArgs, saved: &Saved, facts: &Facts, format: Format) -> It
         let told = if none_yet { "none yet: no step was taken" } else { "not in the state; any can resume it" };
         push("world size", text(told));
     }
-    // Whole rounds of loader workers, and whole windows, are samples in the state, and steps no longer.
+    // The state counts whole rounds of loader workers and whole windows in samples alone. Its history has only the
+    // steps after these.
     let is_rest = matches!(saved.kind(), Kind::Reading | Kind::Batcher)
         && saved.number("consumed").is_some_and(|consumed| consumed > 0);
     for past in &saved.history {
@@ -327,9 +331,9 @@ fn said(past: &Segment) -> String {
     said
 }
 
-/// The programs that read or resume it, in words.
+/// The programs that read the recipe or resume the state, in words.
 fn used_by(saved: &Saved, facts: &Facts) -> String {
-    // A recipe need not have its version.
+    // A recipe without a version has version 1.
     let bare = (saved.kind() == Kind::Recipe && saved.field("samedeal").is_none()).then_some(1);
     let nothing = match (saved.number("samedeal").or(bare), saved.kind()) {
         (Some(1), Kind::Sampler | Kind::Batcher | Kind::Steps) if !facts.is_known => "has no such order",
@@ -407,7 +411,7 @@ pub struct Position {
 }
 
 impl ExplainArgs {
-    /// Refuses what an answer without a question would ignore, such as a second checkpoint.
+    /// Refuses arguments that need `--sample` or `--step`, such as a second checkpoint.
     fn check_unused(&self) -> Result<(), Problem> {
         if let Some(epochs) = self.epoch.deal.epochs {
             let what = format!("--epoch {epochs} has no effect: it is for --sample or --step; a state has one epoch");
@@ -424,7 +428,7 @@ impl ExplainArgs {
         )))
     }
 
-    /// The state that is asked about.
+    /// The state that `--place` names, or the only one.
     fn chosen(&self, states: &[Saved]) -> Result<Saved, Problem> {
         if let Some(place) = &self.place {
             let found = states.iter().find(|saved| saved.place == *place).cloned();
@@ -442,7 +446,7 @@ impl ExplainArgs {
         }
     }
 
-    /// The epochs that are asked about; `own` is that of the state.
+    /// The epochs of `--epoch`; by default `own`, the epoch of the state.
     fn epochs(&self, own: u64) -> Numbers {
         self.epoch.deal.epochs.unwrap_or(Numbers::one(own))
     }
@@ -452,7 +456,7 @@ impl ExplainArgs {
         LocateArgs { epoch, sample, reached, is_explained: true, ranks: AllRanks::default(), by_length, output }
     }
 
-    /// Steps in one epoch.
+    /// The arguments of `samedeal step` for steps of one epoch.
     fn step(self, steps: Numbers, explained: step::Explained) -> StepArgs {
         let Self { epoch, by_length, output, .. } = self;
         let (step, explained) = (steps.minus(explained.first), Some(explained));
@@ -460,11 +464,11 @@ impl ExplainArgs {
     }
 }
 
-/// Answers about samples or a step, by the state of a sampler. Within the epoch, the same world deals the same, from the
-/// beginning on or resumed, so that one sampler of the whole epoch knows all of it.
+/// Answers about samples or steps, by the state of a sampler. A world size deals an epoch alike from the beginning and
+/// after a resume, so one sampler of the whole epoch has all answers.
 fn samples_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     let dataset = Dataset::new(&args.epoch.dataset)?;
-    // Files and options are to be those of the state.
+    // Resuming refuses files and options that differ from the state.
     let rest = args.epoch.resumed(args.epoch.deal.whole(&dataset)?)?;
     let consumed = rest.consumed();
     let (reached, epochs) = (Reached { epoch: rest.epoch(), consumed }, args.epochs(rest.epoch()));
@@ -475,10 +479,11 @@ fn samples_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
         (given, known) => Ok(given.or(known)),
     };
     let size = agreed("batch-size", args.epoch.batch_size, known)?;
-    // Steps of ranks that others went before cannot be counted from the beginning of the epoch.
+    // If other ranks read the epoch before the ranks of the state, steps cannot be counted from its beginning: the
+    // world size of the state is not used.
     let alone = saved.taken_by.filter(|by| by.from == 0).and_then(|by| u32::try_from(by.world_size).ok());
     let given = args.epoch.deal.deal.short("world_size");
-    // Another epoch may have other ranks.
+    // Another epoch may have another world size than the state.
     let ranks = if epochs.first == reached.epoch { agreed("world-size", given, alone)? } else { given.or(alone) };
     if let Some(ranks) = ranks {
         args.epoch.deal.deal.set("world_size", ranks);
@@ -546,7 +551,7 @@ fn samples_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     if is_table { print(assumed) } else { Ok(()) }
 }
 
-/// All positions of a sample in an epoch: an order that is made of others may have it several times, or not at all.
+/// All positions of a sample in an epoch. A composed order may have the sample several times, or not at all.
 fn positions(whole: &Sampler, sample: u64) -> Result<Vec<u64>, Problem> {
     let fate = whole.fate(sample, 1, 0)?;
     if !fate.complete {
@@ -557,8 +562,8 @@ fn positions(whole: &Sampler, sample: u64) -> Result<Vec<u64>, Problem> {
     Ok(fate.places.iter().map(|place| place.position).collect())
 }
 
-/// Whether samples were seen, without the ranks that saw them, which a state does not say. `find` says what became of a sample in an epoch,
-/// and its positions, where these are known.
+/// Prints whether samples were seen, without the ranks that saw them, which the state does not have. `find` returns the
+/// status of a sample in an epoch, and its positions, if they are known.
 fn statuses(
     args: &ExplainArgs,
     dataset: &Dataset,
@@ -584,7 +589,7 @@ fn statuses(
     answer::show(args.output.format(), items, || Ok(told.to_owned()), || Ok(Located { samples: &samples }))
 }
 
-/// Answers about samples or a step, by the state of a dataset in files.
+/// Answers about samples or steps, by the state of a dataset in files.
 fn readings_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     let dataset = Dataset::new(&args.epoch.dataset)?;
     let own = saved.number("epoch").unwrap_or(0);
@@ -597,7 +602,7 @@ fn readings_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
             Ok((if is_to_come { Status::Upcoming } else { Status::Seen }, None))
         });
     };
-    // The last group is asked, unless another is named.
+    // The readers are the last group of the history, unless options name other ones.
     let last = saved.history.last();
     let number_of = |number: Option<u64>| number.and_then(|number| u32::try_from(number).ok());
     let deal = &mut args.epoch.deal;
@@ -608,7 +613,7 @@ fn readings_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     let mut readers = args.epoch.readers(&dataset)?;
     readers.set_epoch(own)?;
     let Source::Reading(whole) = &readers.source else { return Err(saved.refused(saved.described())) };
-    // If this group alone read the epoch, its state is this one.
+    // If this group alone read the epoch so far, its own state after these steps equals the given state.
     let turn = u64::from(readers.world_size) * u64::from(readers.batch_size);
     let taken = match saved.number("consumed").unwrap_or(0) {
         consumed if Some(consumed) == saved.number("samples") => whole.steps()?.most,
@@ -627,7 +632,8 @@ fn readings_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     step::show(&args.step(steps, step::Explained::of_epoch(epochs.first, reached)), &dataset, readers)
 }
 
-/// Answers by the state of batches, which knows the world sizes of the open window. Steps are counted from there.
+/// Answers about samples or steps, by the state of batches. The state has the world sizes of the open window, and steps
+/// are counted from the beginning of this window.
 fn batches_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     let ranks = |past: &Segment| u32::try_from(past.world_size).unwrap_or(u32::MAX);
     let mut history = saved.history.clone();

@@ -29,10 +29,10 @@ pub struct LocateArgs {
     /// The samples to find; may be repeated, or separated by commas. 14,822 is one number if there is such a sample
     #[arg(long, value_name = "INDEX", value_parser = samples, required = true)]
     pub sample: Vec<Samples>,
-    /// How far this world size has come, where that is known.
+    /// The progress of this world size, if it is known.
     #[arg(skip)]
     pub reached: Option<Reached>,
-    /// Whether `samedeal explain` asks, which counts steps from the beginning of the epoch.
+    /// Whether the answer is for `samedeal explain`, which counts steps from the beginning of the epoch.
     #[arg(skip)]
     pub is_explained: bool,
     #[command(flatten)]
@@ -43,7 +43,7 @@ pub struct LocateArgs {
     pub output: Output,
 }
 
-/// Explains --epoch, which takes several here.
+/// The help of `--epoch`, which takes several epochs in this subcommand.
 pub fn locate_epochs(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "epoch" => arg
@@ -56,12 +56,12 @@ pub fn locate_epochs(arg: Arg) -> Arg {
 }
 
 impl LocateArgs {
-    /// The epochs that are asked for; if that is one, its number, which a state may have decided.
+    /// The epochs of the answer: the range of `--epoch`, or else the epoch `one`, which a state may have decided.
     pub fn epochs(&self, one: u64) -> Numbers {
         self.epoch.deal.epochs.filter(|epochs| epochs.is_range).unwrap_or(Numbers::one(one))
     }
 
-    /// The run that the answer is about, for people: the order and the seed may have been assumed.
+    /// A line about the run of the answer. It names order and seed, because they may be defaults.
     fn of(epochs: Numbers, readers: &Readers, samples: u64) -> Result<String, Problem> {
         let epochs = match epochs {
             Numbers { first, last, .. } if first < last => format!("epochs {first} to {last}"),
@@ -72,7 +72,7 @@ impl LocateArgs {
         Ok(format!("{epochs}, {ranks}, {samples}, {}", readers.order()?))
     }
 
-    /// The samples that are asked for, of so many.
+    /// The samples of `--sample`, in a dataset of `count` samples.
     pub fn samples(&self, count: u64) -> Vec<u64> {
         self.sample.iter().flat_map(|samples| samples.of(count)).collect()
     }
@@ -141,7 +141,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Of a reader that is not known; `split` is whether ranks have workers.
+    /// A place at an unknown reader. `split`: whether ranks have workers.
     fn unseen(position: Option<u64>, status: Status, split: bool) -> Self {
         let worker = split.then_some(None);
         let (rank, index_in_reader, batch, index_in_batch, counted_from, copies) = (None, None, None, None, None, None);
@@ -160,7 +160,7 @@ impl Place {
         }
     }
 
-    /// Whether it is in a last, partial batch that is left out.
+    /// Whether the place is in a last, partial batch that is left out.
     fn is_left_out(&self) -> bool {
         self.rank.is_some() && self.batch.is_none()
     }
@@ -204,16 +204,16 @@ impl Status {
     }
 }
 
-/// How far a state is in all epochs: those before its own were read to their ends.
+/// The progress of a run: the epochs before `epoch` were read to their ends.
 #[derive(Clone, Copy)]
 pub struct Reached {
     pub epoch: u64,
-    /// Positions, or steps of all ranks.
+    /// The positions, or steps of all ranks, that were read of `epoch`.
     pub consumed: u64,
 }
 
 impl Reached {
-    /// The status of a position or a step that is no padding.
+    /// The status of a position or a step, if it is no padding.
     pub fn status(self, epoch: u64, number: u64) -> Status {
         match epoch.cmp(&self.epoch) {
             Ordering::Less => Status::Seen,
@@ -240,7 +240,7 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
     let told = || {
         let mut notes = search.notes(&samples, several);
         notes.push(LocateArgs::of(epochs, &search.readers, dataset.samples)?);
-        // A ShardedDataset reads another order, and nothing would look wrong.
+        // A ShardedDataset reads another order, and nothing else in the answer would show this.
         notes.extend(args.epoch.is_unsharded(&dataset).then(|| OF_SHARDED.to_owned()));
         Ok(notes.join("\n"))
     };
@@ -265,12 +265,13 @@ pub fn in_epochs<T>(
     Ok(found)
 }
 
-/// Looks for samples.
+/// A search for samples, in one epoch at a time.
 struct Search<'a> {
     readers: Readers,
     args: &'a LocateArgs,
     dataset: &'a Dataset,
-    /// Of a dataset in files: where the samples are, and which of them are left.
+    /// With the state of a dataset in files: the places of the searched samples in the rest of the epoch, and the
+    /// searched samples that are to come.
     scanned: BTreeMap<u64, Vec<Place>>,
     left: BTreeSet<u64>,
 }
@@ -337,7 +338,7 @@ impl<'a> Search<'a> {
                     None => Status::Upcoming,
                     Some(reached) => reached.status(epoch, place.position),
                 };
-                // The ranks of the sampler are the workers of all ranks.
+                // The sampler has a rank for each worker of all ranks.
                 let [rank, worker] = [place.rank % ranks, place.rank / ranks];
                 let batches = self.readers.reader(rank, worker)?.batches;
                 let numbers = [place.index_in_rank, place.batch, place.index_in_batch.into()];
@@ -346,7 +347,7 @@ impl<'a> Search<'a> {
             }
             without = if fate.status == "absent" { Status::Absent } else { Status::Dropped };
             hidden = if is_composed { fate.before.len() + fate.places.len() - places.len() } else { 0 };
-            // Copies after the last one that is told are padding, too.
+            // The copies after the last place are padding, too.
             fate.num_padding + fate.places.last().map_or(0, |place| place.copies)
         } else {
             if !self.left.contains(&sample) {
@@ -364,8 +365,8 @@ impl<'a> Search<'a> {
         Ok(LocatedIn { copies: Some(copies), hidden, ..found })
     }
 
-    /// Where a worker of a rank, which has so many batches, sees a sample, by its number among those of the worker, and in which batch of
-    /// the worker. `status` is what becomes of it if that batch is not left out.
+    /// The place of a sample at a worker of a rank. `index` counts the samples of the worker, `batch` its `batches`. In
+    /// a batch that is left out, the sample is dropped, unless it is padding; otherwise it has the given status.
     fn place(
         &mut self,
         [rank, worker]: [u32; 2],
@@ -435,8 +436,8 @@ impl<'a> Search<'a> {
         notes
     }
 
-    /// For programs, the last part of a row says how many more times the sample is dealt. Rows say what becomes of the sample where it is
-    /// not the same of all.
+    /// The rows of the answer. A table has a status only if not all samples are upcoming. For programs, the last column
+    /// says how many more times the sample is dealt.
     fn items(&self, found: &[LocatedIn<Place>], several: bool) -> Items {
         let is_to_come = |place: &Place| place.status == Status::Upcoming;
         let is_plain =
@@ -472,7 +473,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Of some samples of a dataset in files, those that are to come. Costs what is left.
+/// The samples among `asked` that are to come, by the state of a dataset in files. Takes a pass over the rest of the
+/// epoch.
 pub fn to_come(saved: &Saved, dataset: &Dataset, asked: &BTreeSet<u64>) -> Result<BTreeSet<u64>, Problem> {
     if let Some(sample) = asked.last().filter(|&&sample| sample >= dataset.samples) {
         let allowed =
@@ -491,8 +493,8 @@ pub fn to_come(saved: &Saved, dataset: &Dataset, asked: &BTreeSet<u64>) -> Resul
     Ok(found)
 }
 
-/// A row for every place, or for a sample that has none: the epoch if there are `several`, the sample, its status if that is `told`, what
-/// `of` says of a place in the columns, and where the sample is stored.
+/// A row for each place, and for each sample without a place. The columns: the epoch (if there are `several`), the
+/// sample, its status (if `told`), the cells that `of` makes of a place, and the file and row of the sample.
 pub fn rows<P>(
     found: &[LocatedIn<P>],
     dataset: &Dataset,

@@ -106,7 +106,7 @@ fn mesh(args: &MeshArgs) -> Result<Mesh, Problem> {
     let world_size = args.world_size.or(product).ok_or_else(|| {
         Problem::message(format!("the sizes of the axes multiply to more than {} ranks; name smaller ones", u32::MAX))
     })?;
-    // Axes are no option.
+    // Axes are positional arguments: a message must not name an option.
     Mesh::new(world_size, axes).map_err(|error| match error.failure() {
         Some(failure) if failure.field == "axes" => Problem::worded(error),
         _ => error.into(),

@@ -43,7 +43,7 @@ pub struct ShownArgs {
     pub window: WindowArgs,
 }
 
-/// Which of many are shown, and how.
+/// The range of items that are shown, and the output.
 #[derive(Args)]
 pub struct WindowArgs {
     /// Number of the first one to show, from 0 on
@@ -149,7 +149,7 @@ pub fn batches(args: &BatchesArgs) -> Result<(), Problem> {
     answer.finish(&shown.told(count, reader.told(count, &all), reader.batches))
 }
 
-/// Many numbers on their way out.
+/// An answer of many numbers, which are written as they come.
 pub struct Answer {
     out: Out,
     pub format: Format,
@@ -157,14 +157,15 @@ pub struct Answer {
 }
 
 enum Out {
-    /// With a row for each of them.
+    /// A row for each number.
     Rows(Rows, Items),
-    /// Bare, or in JSON, with what comes before the next one.
+    /// Bare numbers or JSON, and the separator before the next item.
     Bare(Sink, &'static str),
 }
 
 impl Answer {
-    /// `items` has the columns of rows, and `answer` makes one in JSON, whose last member is the list that the numbers go into.
+    /// Begins an answer. `items` has the columns of rows. `answer` makes the JSON, whose last member is the empty list
+    /// that the numbers go into. `shape` is the shape of an array.
     pub fn new<T: Serialize>(
         shown: &WindowArgs,
         items: Items,
@@ -185,7 +186,7 @@ impl Answer {
         Ok(Self { out, format, bar: progress::bar("writing", shape.iter().product()) })
     }
 
-    /// Adds numbers; `row` is that of a number, which is asked for one after the other.
+    /// Adds numbers. `row` makes the cells of a number; it is called for the numbers in their order.
     pub fn add<R: IntoIterator<Item = Cell>>(
         &mut self,
         numbers: &[u64],
@@ -195,7 +196,7 @@ impl Answer {
             Out::Rows(..) => numbers.iter().map(row).try_for_each(|row| self.push(row)),
             Out::Bare(..) if numbers.is_empty() => Ok(()),
             Out::Bare(sink, _) if self.format == Format::Npy => {
-                // Every index is below 2^53, and so the same number as int64.
+                // An index is below 2^53, so its bytes are the same as int64.
                 let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
                 self.bar.inc(numbers.len() as u64);
                 Ok(sink.write_all(&bytes)?)
@@ -205,13 +206,13 @@ impl Answer {
         }
     }
 
-    /// Adds a row, where there are rows.
+    /// Adds a row, in a format that has rows.
     pub fn push(&mut self, row: impl IntoIterator<Item = Cell>) -> Result<(), Problem> {
         self.bar.inc(1);
         if let Out::Rows(rows, items) = &mut self.out { rows.push(items, row) } else { Ok(()) }
     }
 
-    /// Adds `count` items as they are written, where there are no rows.
+    /// Adds `count` items as a text, in a format without rows.
     pub fn write(&mut self, text: &str, count: usize) -> Result<(), Problem> {
         let Out::Bare(sink, separator) = &mut self.out else { return Ok(()) };
         write!(sink, "{separator}{text}")?;
@@ -220,7 +221,7 @@ impl Answer {
         Ok(())
     }
 
-    /// Ends the answer. Below a table stands `told`.
+    /// Ends the answer. `told` is the note below a table.
     pub fn finish(self, told: &str) -> Result<(), Problem> {
         self.bar.finish_and_clear();
         match self.out {
@@ -236,7 +237,8 @@ impl Answer {
 }
 
 impl WindowArgs {
-    /// How many are shown of so many. What was asked for must exist. Unless asked, a table shows some, and programs get all.
+    /// How many of `end` items are shown. Refuses items that do not exist. By default, a table shows `some`, and other
+    /// formats show all.
     pub fn run(&self, some: u64, end: u64) -> Result<u64, Problem> {
         let start = self.start;
         let most = end.checked_sub(start);

@@ -1,4 +1,4 @@
-//! The command line that makes the batches of a strategy, to copy.
+//! A command line that makes the batches of a strategy, for users to copy.
 
 use clap::ValueEnum;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::strategies::Members;
 use crate::commands::numbers::BatchesArgs;
 
-/// The command that was asked for, with these options of batches in place of a comparison.
+/// The given command, with the options of one strategy in place of a comparison.
 pub fn of(args: &BatchesArgs, options: &Members) -> String {
     let (epoch, by_length) = (&args.epoch, &args.by_length);
     let deal = &epoch.deal;
@@ -27,7 +27,7 @@ pub fn of(args: &BatchesArgs, options: &Members) -> String {
         value.iter().for_each(|value| push(name, value));
     }
     for (name, value) in options.iter().filter(|(name, _)| *name != "strategy") {
-        // Beside a budget, 0 rows are no limit, which is the default.
+        // `max_batch_size` 0 is no limit, which is the default beside a budget.
         if name != "max_batch_size" || *value != 0 {
             push(&name.replace('_', "-"), &said(value));
         }
@@ -43,7 +43,7 @@ fn said(value: &Value) -> String {
     }
 }
 
-/// A word of a POSIX shell.
+/// The word, quoted for a POSIX shell where necessary.
 fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./:=,@%+".contains(letter);
     match !word.is_empty() && word.chars().all(is_plain) {

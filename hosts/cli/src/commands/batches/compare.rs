@@ -107,7 +107,7 @@ pub fn run(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<(), 
     Rows::new(sink, format)?.finish(&table("strategy", names, format), &notes)
 }
 
-/// `samedeal batches --lengths` with several `--max-tokens`: what each of them makes of the lengths.
+/// `samedeal batches --lengths` with several `--max-tokens`: the metrics of the batches that each limit makes.
 pub fn sweep(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<(), Problem> {
     let (window, limits) = (&args.shown.window, args.by_length.limits());
     if window.start != 0 || window.count.is_some() || window.all {
@@ -163,7 +163,7 @@ impl Outcome {
     }
 }
 
-/// A row for each outcome, which begins with what tells it from the others.
+/// The table of a comparison: a row for each outcome. The `first` column names the strategy or the limit.
 fn table<'a>(first: &str, outcomes: impl Iterator<Item = (Cell, &'a Outcome)>, format: Format) -> Items {
     let mut items = Items::new([
         first,
@@ -180,7 +180,7 @@ fn table<'a>(first: &str, outcomes: impl Iterator<Item = (Cell, &'a Outcome)>, f
     ]);
     for (first, outcome) in outcomes {
         let metrics = &outcome.metrics;
-        // For people, what does not matter to those who choose the strategy is left out.
+        // A table leaves out the padding of `budget unpadded`: models that it is for compute no padding.
         let padded =
             |share: f64| if outcome.is_unpadded() && format == Format::Table { "".into() } else { Cell::Share(share) };
         items.push([
@@ -188,7 +188,7 @@ fn table<'a>(first: &str, outcomes: impl Iterator<Item = (Cell, &'a Outcome)>, f
             metrics.steps.into(),
             metrics.rows.into(),
             padded(metrics.padding_ratio()),
-            // A strategy without a budget uses none of it.
+            // `pad-to-max` has no budget that it could use.
             if outcome.candidate.name == "pad-to-max" { "".into() } else { Cell::Share(metrics.budget_utilisation()) },
             padded(metrics.slowest_rank_utilisation()),
             Cell::Ratio(metrics.cost_imbalance()),

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::write::{Problem, Recipe, counted, percent};
 
-/// Everything that decides batches.
+/// The recipe of the batches.
 pub fn recipe(batcher: &Batcher) -> Result<Recipe, Problem> {
     Ok(Recipe::of(&batcher.recipe()?))
 }
@@ -32,7 +32,7 @@ impl Figures {
     }
 }
 
-/// By the names that the library has.
+/// Members have the names of the metrics in the library.
 impl JsonSchema for Figures {
     fn schema_name() -> Cow<'static, str> {
         "Metrics".into()
@@ -54,7 +54,7 @@ impl JsonSchema for Figures {
     }
 }
 
-/// The ratios, for people; `is_limited` is whether a batch has a limit.
+/// The ratios in words. `is_limited`: whether a batch has a budget, so that its use is a ratio.
 pub fn ratios(metrics: &Metrics, is_limited: bool) -> String {
     let mut parts = vec![format!("padding {}", percent(metrics.padding_ratio()))];
     if is_limited {
@@ -68,7 +68,7 @@ pub fn ratios(metrics: &Metrics, is_limited: bool) -> String {
     parts.join(", ")
 }
 
-/// The samples that are changed or left out, in words; none if there are none.
+/// How many samples and batches are unusual or left out, in words; `None` if there are none.
 pub fn exceptions(metrics: &Metrics) -> Option<String> {
     let lost = [
         (metrics.dropped, "left out at the end"),
@@ -79,7 +79,7 @@ pub fn exceptions(metrics: &Metrics) -> Option<String> {
     if parts.is_empty() { None } else { Some(parts.join(", ")) }
 }
 
-/// Unusual items and batches in words, besides samples that are left out or truncated.
+/// How many samples are split or repeated, and how many batches are over budget or empty, in words.
 pub fn oddities(metrics: &Metrics) -> Option<String> {
     let samples = [(metrics.split, "split"), (metrics.repeated, "repeated")];
     let batches = [(metrics.over_budget, "over budget"), (metrics.empty, "without samples")];

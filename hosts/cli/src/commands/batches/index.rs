@@ -12,7 +12,8 @@ use crate::args::format::TextOutput;
 use crate::args::values::within;
 use crate::write::{Problem, progress, write_text};
 
-/// So many parts has the work of a thread, at least: the threads end at about the same time.
+/// The least number of parts per thread. Threads take parts one after the other, so many parts make them end at about
+/// the same time.
 const PARTS: u64 = 16;
 
 #[derive(Args)]
@@ -52,7 +53,7 @@ pub fn run(args: &IndexArgs) -> Result<(), Problem> {
         args.threads.map_or_else(|| thread::available_parallelism().map_or(1, |count| count.get() as u64), u64::from);
     let each = windows.div_ceil(threads * PARTS).max(1);
     let next = AtomicU64::new(0);
-    // Each thread has an instance of its own.
+    // Each thread plans with a batcher of its own.
     let plan = || -> Result<Vec<String>, Problem> {
         let own = batcher()?;
         let starts =

@@ -1,4 +1,4 @@
-//! Where in batches samples are.
+//! `samedeal locate --lengths`: the places of samples in batches by length.
 
 use indicatif::ProgressBar;
 use samedeal::{BatchPlace, Batcher, Sampler};
@@ -21,7 +21,7 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
     let samples = args.samples(lengths.values.len() as u64);
     let mut parts = Parts::new(args, &lengths)?;
     let dataset = &lengths.dataset;
-    // Without --resume and `samedeal explain`, that of --epoch.
+    // The epoch of a single answer: `--epoch`, or the epoch of the batcher, which a state may have set.
     let own = args.epoch.deal.epochs.map_or(parts.rest.batcher.epoch(), |epochs| epochs.first);
     let epochs = args.epochs(own);
     let mut steps = Vec::new();
@@ -75,24 +75,26 @@ pub struct PlaceInBatches {
     counted_from: CountedFrom,
 }
 
-/// The epoch as it was read: what was planned of it before, and what is left.
+/// An epoch in parts: the parts that earlier groups planned, and the rest.
 struct Parts {
     before: Vec<Part>,
     rest: Part,
-    /// Another epoch, as this world size reads all of it.
+    /// The epoch that is searched, if it is not the epoch of `rest`. The same world size reads all of it.
     other: Option<Part>,
-    /// The positions of the order, if there were windows before the open one: nothing says which batches these had.
+    /// The order of the epoch without batches, if a state has consumed windows. The state does not have their batches,
+    /// so only positions say which samples were seen.
     order: Option<Sampler>,
 }
 
 /// The part of an epoch that one world size planned.
 struct Part {
     batcher: Batcher,
-    /// How many steps of it were taken, or will be; the first of them comes so many steps after the one that others are counted from.
+    /// `steps`: how many steps of this part were or will be taken. `first`: the number of its first step, counted from
+    /// `counted_from`.
     steps: u64,
     first: u64,
     counted_from: CountedFrom,
-    /// The status of samples in them.
+    /// The status of the samples in this part.
     status: Status,
 }
 
@@ -111,19 +113,20 @@ impl Parts {
                 first = first.saturating_add(past.steps);
             }
         }
-        // `samedeal explain` counts all steps from the beginning of the epoch.
+        // `samedeal explain` counts the steps of the rest on from the earlier groups; `locate` counts them from the
+        // state.
         let first = if args.is_explained { first } else { 0 };
         let counted_from = if before.is_empty() || first > 0 { begin } else { CountedFrom::State };
         let rest = Part { batcher, steps: u64::MAX, first, counted_from, status: Status::Upcoming };
         Ok(Self { before, rest, other: None, order })
     }
 
-    /// How many positions came before the open window, if there is a state.
+    /// How many positions were consumed before the open window; 0 without a state.
     fn consumed(&self) -> u64 {
         if self.order.is_some() { self.rest.batcher.consumed() } else { 0 }
     }
 
-    /// Whether something was taken of the epoch.
+    /// Whether samples of the epoch were taken before.
     fn is_begun(&self) -> bool {
         self.order.is_some() || !self.before.is_empty()
     }
@@ -138,13 +141,13 @@ impl Parts {
         Ok(())
     }
 
-    /// The epoch that is searched, or what is left of it.
+    /// The batcher of the epoch that is searched, or of the rest of it.
     fn planned(&self) -> &Batcher {
         &self.other.as_ref().unwrap_or(&self.rest).batcher
     }
 
     fn find(&self, sample: u64, dataset: &Dataset) -> Result<LocatedIn<PlaceInBatches>, Problem> {
-        // Without a state, the epoch of the rest is the first of several.
+        // If `other` is none, `rest` has the epoch. Without a state, `before` is empty.
         let parts = match &self.other {
             Some(other) => vec![other],
             None => self.before.iter().chain([&self.rest]).collect(),
@@ -156,7 +159,7 @@ impl Parts {
                 places.push(PlaceInBatches::new(part, place)?);
             }
         }
-        // Or in a window before the open one of a state, which does not say the batch.
+        // A sample without a place may be in a consumed window: the state does not have the batches of those.
         let is_passed = match &self.order {
             Some(order) if places.is_empty() && self.other.is_none() => {
                 order.fate(sample, 1, 0)?.places.iter().any(|place| place.position < self.consumed())
@@ -179,7 +182,8 @@ fn order_alone(args: &LocateArgs, batcher: &Batcher) -> Result<Sampler, Problem>
     Ok(lists.fold(builder, |it, (path, list)| it.list(path, list)).build()?)
 }
 
-/// A row for every place, or for a sample that has none; `told` if each is to say what becomes of the sample, `several` if its epoch.
+/// A row for each place, and for each sample without a place. `told`: with the status of the sample. `several`: with
+/// the epoch.
 fn items(found: &[LocatedIn<PlaceInBatches>], dataset: &Dataset, format: Format, told: bool, several: bool) -> Items {
     let is_plain = |one: &LocatedIn<PlaceInBatches>| {
         let mut statuses = one.places.iter().flatten().map(|place| place.status).peekable();
@@ -202,7 +206,7 @@ fn items(found: &[LocatedIn<PlaceInBatches>], dataset: &Dataset, format: Format,
 }
 
 impl PlaceInBatches {
-    /// The last rows of a batch may be repeated.
+    /// The place in a batch of this part. It is padding in a repeated row: these are the last rows of a batch.
     fn new(part: &Part, place: BatchPlace) -> Result<Self, Problem> {
         let &Part { ref batcher, first, counted_from, status, .. } = part;
         let BatchPlace { step, rank, row, index_in_row, start, .. } = place;

@@ -57,7 +57,7 @@ fn begun(options: &ByLengthArgs, epoch: &EpochArgs, rank: u32, lengths: samedeal
     Ok(batcher)
 }
 
-/// The state once every rank has taken so many steps. Only the windows of these steps are planned.
+/// The state after `steps` steps of every rank. Only the windows of these steps are planned.
 pub fn state_after(options: &ByLengthArgs, epoch: &EpochArgs, steps: u64) -> Result<String, Problem> {
     let lengths = options.read(epoch)?;
     let bar = progress::bar("planning", lengths.values.len() as u64);
@@ -66,7 +66,8 @@ pub fn state_after(options: &ByLengthArgs, epoch: &EpochArgs, steps: u64) -> Res
     Ok(state)
 }
 
-/// The batches of the options over lengths, or over what a state has left of them.
+/// The batcher of the options, for the lengths or for the rest that a state leaves of them. The number of its steps is
+/// known.
 fn plan(options: &ByLengthArgs, epoch: &EpochArgs, rank: u32, lengths: &Lengths) -> Result<Batcher, Problem> {
     let bar = progress::bar("planning", lengths.values.len() as u64);
     let batcher = begun(options, epoch, rank, lengths.given(&bar))?;

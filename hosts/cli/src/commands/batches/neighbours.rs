@@ -1,11 +1,11 @@
-//! How alike batches are that follow each other, which a model sees as an order that is not at random.
+//! The similarity of consecutive batches. If it is high, the order that a model sees is not random.
 
 use samedeal::Batcher;
 
 use crate::write::Problem;
 
-/// The correlation (Pearson) between the mean lengths of the batches of rank 0 at a step and at the next one; none
-/// where there are fewer than three batches, or all means are the same. Batches without samples are passed over.
+/// The Pearson correlation between the mean lengths of consecutive batches of rank 0; none if there are fewer than
+/// three batches, or all means are equal. Batches without samples are passed over.
 pub fn correlation(batcher: &Batcher) -> Result<Option<f64>, Problem> {
     let mut means = Vec::new();
     for batch in batcher.batches_of(0, ..)? {
@@ -27,7 +27,7 @@ fn pearson(xs: &[f64], ys: &[f64]) -> Option<f64> {
         yy += y * y;
         xy += x * y;
     }
-    // Equal values leave a variance of rounding errors alone.
+    // Equal values have a variance of rounding errors, which counts as 0.
     let least = 1e-12 * xs.len() as f64 * (1.0 + x_mean * x_mean);
     (xx > least && yy > least).then(|| (xy / (xx * yy).sqrt()).clamp(-1.0, 1.0))
 }

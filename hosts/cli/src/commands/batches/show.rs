@@ -1,4 +1,4 @@
-//! The batches of a rank.
+//! `samedeal batches --lengths`: the batches of a rank.
 
 use std::ops::Range;
 
@@ -11,11 +11,11 @@ use crate::args::format::Format;
 use crate::commands::numbers::{Answer, BatchesArgs};
 use crate::write::{Cell, Items, Problem, Recipe, counted, grouped, json};
 
-/// How many items of a batch a table shows, and of a row that is shared.
+/// The most items that a table shows: of a batch, and of a row with several items.
 const SHOWN: usize = 8;
 const SHOWN_OF_ROW: usize = 4;
 
-/// Prints or writes the batches that are asked for; `summary` is of the lengths.
+/// Prints or writes the batches that the options select. `summary` describes the lengths.
 pub fn show(batcher: &Batcher, summary: &str, args: &BatchesArgs, format: Format) -> Result<(), Problem> {
     let shown = &args.shown.window;
     let start = shown.start;
@@ -39,7 +39,7 @@ pub fn show(batcher: &Batcher, summary: &str, args: &BatchesArgs, format: Format
     answer.finish(&if is_table { told(batcher, summary, start + count, count)? } else { String::new() })
 }
 
-/// The columns for people, with a row for each step; for programs, with a row for each item.
+/// The columns of a table, which has a row for each step, and of other formats, which have a row for each item.
 const TABLE: [&str; 5] = ["step", "rows", "padded length", "cost", "samples"];
 const ROWS: [&str; 7] = ["step", "row", "index in row", "sample", "start", "length", "note"];
 
@@ -72,7 +72,7 @@ pub struct BatchesOf {
 }
 
 impl BatchesOf {
-    /// Without batches so far.
+    /// The answer without batches, which are written after it one by one.
     fn new(batcher: &Batcher, start: u64) -> Result<Self, Problem> {
         let (recipe, metrics) = (figures::recipe(batcher)?, Figures::of(&batcher.metrics()?));
         Ok(Self { recipe, epoch: batcher.epoch(), rank: batcher.rank(), metrics, start, batches: Vec::new() })
@@ -103,7 +103,7 @@ impl BatchOf {
         Self { step, samples, starts, lengths, row_ends, padded_length, cost, repeated }
     }
 
-    /// Each item: its row, its index there, the sample, what part of it this is, and whether the row is repeated.
+    /// The cells of each item: row, index in the row, sample, start, length, and whether the row is repeated.
     pub fn parts(&self) -> impl Iterator<Item = [Cell; 6]> {
         self.rows().enumerate().flat_map(move |(row, items)| {
             let is_repeated = row + self.repeated as usize >= self.row_ends.len();
@@ -115,13 +115,13 @@ impl BatchOf {
         })
     }
 
-    /// The numbers of the items of each row.
+    /// The range of the items of each row.
     fn rows(&self) -> impl Iterator<Item = Range<usize>> {
         let ends = self.row_ends.iter().map(|&end| end as usize);
         ends.scan(0, |next, end| Some(std::mem::replace(next, end)..end))
     }
 
-    /// The samples of each row, and where in a sample an item begins that is a later part of it.
+    /// The items of each row as words: `sample`, or `sample@start` for a later part of a split sample.
     fn words(&self) -> impl Iterator<Item = Vec<String>> {
         let word = |item: usize| match (self.samples[item], self.starts[item]) {
             (sample, 0) => sample.to_string(),
@@ -130,7 +130,7 @@ impl BatchOf {
         self.rows().map(move |items| items.map(word).collect())
     }
 
-    /// For programs: step, rows, padded length, cost, repeated rows, and then a part for each row.
+    /// A line of `--format text`: step, rows, padded length, cost, repeated rows, and then the samples of each row.
     fn line(&self) -> String {
         let Self { step, row_ends, padded_length, cost, repeated, .. } = self;
         let mut line = format!("{step}\t{}\t{padded_length}\t{cost}\t{repeated}", row_ends.len());
@@ -138,7 +138,7 @@ impl BatchOf {
         line
     }
 
-    /// For people: as many samples as are easily read in a line.
+    /// The cell of a table: as many samples as are easily read in a line.
     fn abridged(&self) -> String {
         let (mut text, mut shown) = (String::new(), 0);
         for row in self.words() {

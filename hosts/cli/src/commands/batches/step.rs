@@ -20,7 +20,7 @@ use crate::write::{Cell, Items, Problem, note, print_json};
 /// `samedeal step` with `--lengths`
 pub fn run(args: &StepArgs) -> Result<(), Problem> {
     let lengths = args.by_length.read(&args.epoch)?;
-    // Lengths and options have to be those of the state, if there is one.
+    // The plan refuses lengths and options that differ from the state, if there is one.
     let mut batcher = plan(&args.by_length, &args.epoch, 0, &lengths)?;
     if let Some(Explained { epoch, group, .. }) = &args.explained {
         let (deal, given) = (&args.epoch.deal, lengths.given(&ProgressBar::hidden()));
@@ -82,13 +82,13 @@ impl Steps for Batcher {
     }
 
     fn is_rest(&self) -> Result<bool, Problem> {
-        // Its state says what was taken of the epoch, in windows before, and of the open one.
+        // Samples were taken before if there are consumed windows, or steps in the open window, which its history has.
         let state: Value = serde_json::from_str(&self.state(0)?).unwrap_or_default();
         Ok(self.consumed() > 0 || state["history"].as_array().is_some_and(|history| !history.is_empty()))
     }
 }
 
-/// A row for each item; `noted` if each is also to say that it is not repeated.
+/// A row for each item. `noted`: with the column `note`, even if no row is repeated.
 fn items(
     steps: &[StepRead<RankBatchOf>],
     dataset: &Dataset,
@@ -111,7 +111,7 @@ fn items(
     items
 }
 
-/// A row for each rank: what it computes.
+/// A row for each rank, with the sums of its batch.
 fn sums(steps: &[StepRead<RankBatchOf>], args: &StepArgs, unit: &str) -> Items {
     let mut items = Items::some(args.columns(), ["rank", "rows", "items", unit, "padded length", "cost"]);
     for one in steps {

@@ -23,32 +23,32 @@ pub type Members = Map<String, Value>;
 /// Options that a strategy does not take, each with the reason.
 pub type Refused = BTreeMap<String, Error>;
 
-/// The reason why an option is refused that no strategy takes, if there is one.
+/// Why all strategies refuse an option, if there is an option that they all refuse.
 pub fn refused_by_all(all: &[Refused]) -> Option<&Error> {
     let name = all.first()?.keys().find(|name| all.iter().all(|refused| refused.contains_key(*name)))?;
     let mut reasons = all.iter().map(|refused| &refused[name]);
-    // A strategy that would take it says what is wrong with its value.
+    // A strategy that takes the option but refuses its value gives the better reason.
     let is_value = |error: &&Error| error.failure().is_some_and(|failure| !failure.allowed.starts_with("none with"));
     reasons.clone().find(is_value).or(reasons.next())
 }
 
-/// The limits of a batch, for all strategies.
+/// The limits of a batch, the same for all strategies.
 pub struct Room {
-    /// Rows, where all are as long as can be, and their tokens.
+    /// `rows`: the rows of a batch in which all rows have the greatest length. `width`: the tokens of such a row.
     pub rows: u32,
     pub width: u32,
-    /// Tokens.
+    /// The tokens of a batch.
     pub tokens: u64,
-    /// Rows where options say so even for a budget.
+    /// `max_batch_size` of a strategy with a budget; 0 is no limit.
     bound: u32,
-    /// Cost, where that is not tokens.
+    /// The most cost of a batch, if `--counting` is `weighted`.
     cost: Option<u64>,
-    /// The tokens of a packed row: the rows that fit into a batch share all of its tokens.
+    /// The tokens of a packed row. The tokens of a batch are divided among the rows that fit into it.
     capacity: u32,
 }
 
 impl Room {
-    /// The room that the options give, or 32 rows as long as the longest sample.
+    /// The limits that the options give; by default 32 rows as long as the longest sample.
     pub fn new(args: &BatchesArgs, longest: u32) -> Self {
         let options = &args.by_length.options;
         let max_length = options.short("max_length");
@@ -104,17 +104,18 @@ impl Room {
     }
 }
 
-/// How many rows of so many tokens a budget allows, at least 1.
+/// How many rows of `width` tokens fit into a budget, at least 1.
 fn fitting(budget: u64, width: u32) -> u32 {
     budget.checked_div(width.into()).map_or(1, |rows| u32::try_from(rows).unwrap_or(u32::MAX).max(1))
 }
 
 impl Candidate {
-    /// Its batches, with those of the other options that the strategy uses; all options that it has, and why the others were refused.
+    /// The batches of the strategy, with the other options that it takes. Returns the batcher, its options, and the
+    /// reasons for the refused ones.
     pub fn batcher(&self, args: &BatchesArgs, lengths: &Lengths) -> Result<(Batcher, Members, Refused), Problem> {
         let (options, deal) = (&args.by_length, &args.epoch.deal);
         let mut others = options.options.members().clone();
-        // These decide the size of batches, and so the room that all have.
+        // The size of batches comes from [`Room`] for all strategies, not from these options.
         for name in ["max_batch_size", "max_tokens", "max_cost", "capacity", "counting"] {
             others.remove(name);
         }

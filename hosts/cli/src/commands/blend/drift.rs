@@ -10,10 +10,10 @@ use super::samples;
 use super::shares::{Shares, millionths};
 use crate::write::{Problem, grouped};
 
-/// How many columns there are, and how many positions are looked at for each.
+/// The number of columns of the plot, and of positions for which each column computes the drift.
 const COLUMNS: u64 = 64;
 const LOOKS: u64 = 32;
-/// From the lowest value to the highest one.
+/// The bars, from the lowest value to the highest one.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// For each source, the drift that is farthest from 0 in each column.
@@ -41,14 +41,14 @@ impl Drift {
         let sources = sampler.sources()?.into_iter().zip(sampler.source_bounds()?);
         let line = |(source, bound)| Drifting { source, bound: samples(i128::from(bound)), values: Vec::new() };
         let mut sources = sources.map(line).collect::<Vec<_>>();
-        // Before the epoch, all epochs of a blend that goes on.
+        // Counts before this epoch. They count in a blend that goes on over the ends of epochs.
         let before = sampler.source_counts(0..0)?.first;
         let goes_on = shares.position(0) > 0;
         let columns = COLUMNS.min(end - start);
         for column in 0..columns {
             let at = |column: u64| start + (u128::from(end - start) * u128::from(column) / u128::from(columns)) as u64;
             let (from, to) = (at(column), at(column + 1));
-            // Odd, so that few periods of a blend hide what is between.
+            // The step is odd: few blends have a period that such steps always meet at the same place.
             let step = ((to - from) / LOOKS) | 1;
             let looks = (from + 1..=to).step_by(step as usize).chain([to]);
             let mut most = vec![0_i128; sources.len()];
@@ -69,7 +69,7 @@ impl Drift {
 }
 
 impl Drifting {
-    /// The bar of a value, between the bounds.
+    /// The bar of a value; the lowest bar is -`bound`, the highest one `bound`.
     fn bar(&self, value: f64) -> char {
         let [value, bound] = [value, self.bound].map(|samples| (samples * 1e6).round() as i128);
         let (bound, last) = (bound.max(1), BARS.len() as i128 - 1);

@@ -1,4 +1,4 @@
-//! `samedeal blend`: what a blend of sources gives.
+//! `samedeal blend`: the counts that a blend of sources gives.
 
 mod drift;
 mod shares;
@@ -70,7 +70,7 @@ struct Passes {
 /// `samedeal blend`
 pub fn run(args: &BlendArgs) -> Result<(), Problem> {
     let sampler = sampler(args)?;
-    // With any other order, that is what is wrong.
+    // Refuses an order without sources before all other checks.
     sampler.sources().map_err(Problem::worded)?;
     let Some(path) = &args.recipe_out else { return report(args, &sampler) };
     let mut sink = Sink::new(Some(path.as_path()).filter(|path| *path != Path::new("-")))?;
@@ -78,7 +78,7 @@ pub fn run(args: &BlendArgs) -> Result<(), Problem> {
     if !args.report && !args.plot {
         return sink.finish();
     }
-    // With the report on the same output, it stands before it.
+    // If the report goes to the same output, it follows the recipe.
     sink.flush()?;
     sink.finish_after(report(args, &sampler))
 }
@@ -107,7 +107,7 @@ fn report(args: &BlendArgs, sampler: &Sampler) -> Result<(), Problem> {
     if matches!(format, Format::Table | Format::Text) { drift.iter().try_for_each(print) } else { Ok(()) }
 }
 
-/// The sampler of the blend that is described, or that a recipe has.
+/// The sampler of the blend, from the options, the recipe, or both.
 fn sampler(args: &BlendArgs) -> Result<Sampler, Problem> {
     let text = args.recipe.as_deref().map_or_else(|| Ok(r#"{"order":{"name":"blend"}}"#.to_owned()), recipe::text)?;
     let builder = Sampler::from_recipe(recipe::with(text, [("order", args.sources.members())]));
@@ -120,14 +120,14 @@ fn sampler(args: &BlendArgs) -> Result<Sampler, Problem> {
     })
 }
 
-/// The sources of all ranks together. It costs no pass over the positions.
+/// The counts of the sources over all ranks. No pass over the positions is needed.
 fn of_all(sampler: &Sampler, shares: &Shares, start: u64, end: u64) -> Result<Vec<Source>, Problem> {
     let counts = sampler.source_counts(start..end)?;
     let bounds = sampler.source_bounds()?;
     let is_prefix = shares.position(start) == 0;
     let of = |(source, name): (usize, &String)| {
         let expected = shares.expected(source, start, end);
-        // A run from anywhere is the difference of two from the beginning.
+        // A run that begins later is the difference of two runs from the beginning: twice the bound.
         let bound = if is_prefix { bounds[source] } else { 2 * bounds[source] };
         let mut own = Source::new(name, source, shares, [start, end], counts.count[source], end - start);
         own.deviation = shares.is_steady().then(|| samples(millionths(own.count) - expected));
@@ -144,7 +144,7 @@ fn of_all(sampler: &Sampler, shares: &Shares, start: u64, end: u64) -> Result<Ve
     counts.sources.iter().enumerate().map(of).collect()
 }
 
-/// How many draws of a source repeat a sample that the run had before: those after its first pass.
+/// How many draws of a source repeat an earlier sample: all draws after its first pass.
 fn repeats(sampler: &Sampler, source: usize, start: u64, end: u64) -> Result<u64, Problem> {
     let count = |to: u64| -> Result<(u64, bool), Problem> {
         let counts = sampler.source_counts(start..to)?;
@@ -158,7 +158,8 @@ fn repeats(sampler: &Sampler, source: usize, start: u64, end: u64) -> Result<u64
     Ok(all - count(first_pass)?.0)
 }
 
-/// The first number from one to another for which something holds, as it does for all after it; the other one if there is none.
+/// The first number from `low` to before `high` for which `holds` is true; `high` if there is none. `holds` must be
+/// true for all later numbers, too.
 fn first(mut low: u64, mut high: u64, holds: impl Fn(u64) -> Result<bool, Problem>) -> Result<u64, Problem> {
     while low < high {
         let middle = low.midpoint(high);
@@ -192,7 +193,7 @@ fn of_rank(sampler: &Sampler, shares: &Shares, start: u64, end: u64) -> Result<V
     Ok(names.iter().enumerate().zip(counts).map(of).collect())
 }
 
-/// The sample after the last one of each source.
+/// The index after the last sample of each source.
 fn ends(sampler: &Sampler, sources: usize) -> Result<Vec<u64>, Problem> {
     let mut ends = Vec::with_capacity(sources);
     for source in 0..sources as u32 {
@@ -237,7 +238,8 @@ fn items(sources: &[Source]) -> Items {
 }
 
 impl Source {
-    /// A source with `count` of `seen` samples, without what is not known of a rank. The shares are those of the positions `start` to `end`.
+    /// A source with `count` of `seen` samples, without the numbers that are unknown for a rank. The shares are those
+    /// of the positions `start` to `end`.
     fn new(name: &str, source: usize, shares: &Shares, [start, end]: [u64; 2], count: u64, seen: u64) -> Self {
         let (weights, share_asked) = (shares.weights(source, start, end), shares.share(source, start, end));
         let share = count as f64 / seen.max(1) as f64;
@@ -250,7 +252,7 @@ fn samples(millionths: i128) -> f64 {
     millionths as f64 / 1e6
 }
 
-/// The positions and the order of the table, for people.
+/// The note below the table: the positions and the order.
 fn said(sampler: &Sampler, args: &BlendArgs, end: u64) -> String {
     let last = end.checked_sub(1).filter(|&last| last >= args.start);
     let what = if args.rank.is_some() { "sample" } else { "position" };

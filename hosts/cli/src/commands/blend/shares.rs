@@ -1,14 +1,14 @@
-//! The shares that weights ask for: exact proportion, which counts are compared with.
+//! The exact shares that the weights ask for. Counts are compared with them.
 
 use samedeal::Sampler;
 use serde_json::Value;
 
 use crate::write::Problem;
 
-/// The weights of a blend, by the positions at which they begin.
+/// The stages of a blend: weights, and the position at which they begin.
 pub struct Shares {
     stages: Vec<Stage>,
-    /// The number of position 0 of the epoch: stages count positions over all epochs.
+    /// Position 0 of the epoch as stages count positions: over all epochs.
     first: u64,
     is_steady: bool,
 }
@@ -38,29 +38,31 @@ impl Shares {
             .iter()
             .map(|stage| Stage::new(number(&stage["from"]), list(&stage["weights"]).iter().map(number).collect()));
         let exhaustion = order["exhaustion"].as_str().unwrap_or_default();
-        // Otherwise, every epoch begins anew.
+        // Without `repeat`, every epoch begins anew.
         let goes_on = exhaustion == "repeat";
         let first = if goes_on { sampler.epoch().saturating_mul(sampler.epoch_length()) } else { 0 };
         let stages = std::iter::once(Stage::new(0, weights)).chain(more).collect();
         Ok(Self { stages, first, is_steady: exhaustion != "renormalise" })
     }
 
-    /// Whether no source leaves before the epoch is over, which changes the shares of the others.
+    /// Whether the shares stay the same for the whole epoch. With `renormalise`, a source may leave, and the others
+    /// share its part.
     pub fn is_steady(&self) -> bool {
         self.is_steady
     }
 
-    /// The number of a position of the epoch, from the beginning of the blend.
+    /// A position of the epoch, counted from the beginning of the blend.
     pub fn position(&self, position: u64) -> u64 {
         self.first.saturating_add(position)
     }
 
-    /// The stages of the positions of the epoch from one to before another, and how many positions each has.
+    /// The stages of the positions `start` to before `end` of the epoch, and how many positions each stage has.
     fn within(&self, start: u64, end: u64) -> impl Iterator<Item = (&Stage, u64)> {
         self.stages_within(self.position(start), self.position(end))
     }
 
-    /// The stages of the positions `start` to `end` from the beginning of the blend, and how many each has.
+    /// The stages of the positions `start` to before `end`, counted from the beginning of the blend, and how many
+    /// positions each stage has.
     fn stages_within(&self, start: u64, end: u64) -> impl Iterator<Item = (&Stage, u64)> {
         let ends = self.stages.iter().skip(1).map(|stage| stage.from).chain([u64::MAX]);
         let parts = self
@@ -71,19 +73,20 @@ impl Shares {
         parts.filter(|(_, count)| *count > 0)
     }
 
-    /// The weights of a source in these stages.
+    /// The weight of a source in each stage of the positions `start` to before `end` of the epoch.
     pub fn weights(&self, source: usize, start: u64, end: u64) -> Vec<u64> {
         self.within(start, end).map(|(stage, _)| stage.weights[source]).collect()
     }
 
-    /// How many samples of a source exact proportion has, in millionths, to within one for each stage.
+    /// The exact share of a source in the positions `start` to before `end`, in millionths of a sample. Each stage
+    /// rounds down.
     pub fn expected(&self, source: usize, start: u64, end: u64) -> i128 {
         Self::sum(self.within(start, end), source)
     }
 
     fn sum<'a>(parts: impl Iterator<Item = (&'a Stage, u64)>, source: usize) -> i128 {
         let part = |(stage, count): (&Stage, u64)| {
-            // At most 2^53 * 2^53 * 2^20.
+            // At most 2^53 * 2^53 * 2^20, which fits into 128 bits.
             millionths(count) * i128::from(stage.weights[source]) / i128::from(stage.sum)
         };
         parts.map(part).sum()
@@ -94,7 +97,7 @@ impl Shares {
         Self::sum(self.stages_within(0, self.position(end)), source)
     }
 
-    /// The share of a source in these positions.
+    /// The share of a source in the positions `start` to before `end`, from 0 to 1.
     pub fn share(&self, source: usize, start: u64, end: u64) -> f64 {
         let positions = self.within(start, end).map(|(_, count)| count).sum::<u64>().max(1);
         self.expected(source, start, end) as f64 / 1e6 / positions as f64

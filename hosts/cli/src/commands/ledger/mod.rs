@@ -1,4 +1,4 @@
-//! `samedeal ledger`: what the log of a ledger says, and the samples of its schedule.
+//! `samedeal ledger`: the progress in the log of a ledger, and the samples that readers replay.
 
 mod readers;
 mod source;
@@ -104,7 +104,7 @@ fn opened(args: &LedgerArgs) -> Result<Replay<Lines>, Problem> {
     })
 }
 
-/// Returns once the epoch is finished. Each time, all of the log is read: a reader that joins does no less.
+/// Waits until the epoch is finished. Reads the whole log each time, as every reader does that joins.
 fn wait(args: &LedgerArgs, pause: Duration) -> Result<(), Problem> {
     let mut bar = None;
     loop {
@@ -185,7 +185,7 @@ fn samples(args: &LedgerArgs, replay: Replay<Lines>, reader: u32, readers: u32) 
         }
         format => {
             let is_table = format == Format::Table;
-            // Lines are bare numbers.
+            // `--format text` prints bare numbers, without files.
             let files = if format == Format::Text { Dataset::default() } else { dataset };
             let mut rows = Rows::new(sink, format)?;
             let mut items = Items::new([&["sample"], files.columns()].concat());
@@ -205,13 +205,13 @@ fn samples(args: &LedgerArgs, replay: Replay<Lines>, reader: u32, readers: u32) 
     }
 }
 
-/// The dataset, and a sampler of the order that the log is of.
+/// The dataset, and a sampler with the order of the log.
 fn deal(args: &LedgerArgs, state: &Value) -> Result<(Dataset, Sampler), Problem> {
     let mut order = state["recipe"]["order"].clone();
     let samples = order["samples"].as_u64().ok_or_else(|| Problem::of(&args.log, "says nothing of its order"))?;
     let dataset =
         if args.paths.is_empty() { Dataset { samples, ..Dataset::default() } } else { Dataset::of_files(&args.paths)? };
-    // If the files differ from those of the log, applying its first entry says so.
+    // If the files differ from those of the log, the first entry of the log is refused when it is applied.
     let sizes = dataset.sizes().filter(|_| order["name"] == SHARDED);
     if sizes.is_none() {
         order["samples"] = dataset.samples.into();

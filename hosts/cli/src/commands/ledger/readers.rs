@@ -1,4 +1,4 @@
-//! The work of each reader of a ledger, and which reader went on with what another one had claimed.
+//! The work of each reader of a ledger, and the readers that claimed positions which another reader had left.
 
 use std::collections::BTreeMap;
 
@@ -28,18 +28,18 @@ pub struct Next {
     pub samples: u64,
 }
 
-/// A log on the way from entry to entry.
+/// Counts of all readers, updated by each event of the log.
 #[derive(Default)]
 pub struct Log {
     pub readers: BTreeMap<u32, ReaderOf>,
-    /// The claims that are not over, by their numbers: the reader, and how many positions are not committed.
+    /// The open claims, by their numbers: the reader, and how many positions are not committed.
     held: BTreeMap<u64, (u32, u64)>,
-    /// The readers of claims that left something.
+    /// The readers of claims that ended with positions left, by the numbers of the claims.
     left: BTreeMap<u64, u32>,
 }
 
 impl Log {
-    /// Takes the next event.
+    /// Counts the next event of the log.
     pub fn add(&mut self, event: &Event) {
         let Event { reader, claim, taken_from, .. } = *event;
         let count = u64::from(event.count);

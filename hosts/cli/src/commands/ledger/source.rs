@@ -19,7 +19,7 @@ pub fn open(path: &Path) -> Result<Lines, Problem> {
     Ok(Box::new(BufReader::new(File::open(path).map_err(|error| Problem::of(path, error))?)))
 }
 
-/// Refuses a folder that is not a whole log: what follows a gap would not be read.
+/// Refuses a folder with a missing entry: entries after the gap would not be read.
 fn check_no_gap(folder: &Path) -> Result<(), Problem> {
     let failed = |error| Problem::of(folder, error);
     let mut names = Vec::new();

@@ -2,8 +2,8 @@
 
 use svg::node::element::{Group, Line, Rectangle, Text, Title};
 
-/// Colours come from classes, so that a page or a viewer with a dark background gets its own; both backgrounds are
-/// drawn.
+/// The classes of a drawing, with one set of colours for light and one for dark mode. The background has a class too,
+/// so that each mode draws its own.
 pub const STYLE: &str = "\
 .page { fill: #ffffff } .ink { fill: #1f2328 } .faint { fill: #59636e }
 .grid { stroke: #d1d9e0 } .axis { stroke: #59636e } .limit { stroke: #cc3311 }
@@ -14,7 +14,7 @@ pub const STYLE: &str = "\
 .lengths { fill: #77aadd } .padding { fill: #ee8866 } .waiting { fill: #dd77bb }
 }";
 
-/// `anchor` says which part of the text is at the place: start, middle or end.
+/// A text at a point. `anchor`: which part of the text is at this point: start, middle or end.
 pub fn text(class: &str, anchor: &str, x: f64, y: f64, content: &str) -> Text {
     Text::new(clean(content)).set("class", class).set("text-anchor", anchor).set("x", tenths(x)).set("y", tenths(y))
 }
@@ -24,19 +24,19 @@ pub fn line(class: &str, [x1, y1]: [f64; 2], [x2, y2]: [f64; 2]) -> Line {
     line.set("x2", tenths(x2)).set("y2", tenths(y2))
 }
 
-/// A bar, and what it says to whoever points at it.
+/// A bar, with `says` as its tooltip.
 pub fn bar(class: &str, [x, y]: [f64; 2], [width, height]: [f64; 2], says: &str) -> Group {
     let bar = Rectangle::new().set("class", class).set("x", tenths(x)).set("y", tenths(y));
     let bar = bar.set("width", tenths(width.max(0.0))).set("height", tenths(height.max(0.0)));
     Group::new().add(Title::new(clean(says))).add(bar)
 }
 
-/// Without what XML has no place for, which names of columns and files may hold.
+/// The text without characters that XML forbids. Names of columns and files may contain them.
 pub fn clean(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control() && !matches!(letter, '\u{fffe}' | '\u{ffff}')).collect()
 }
 
-/// A tenth of a pixel is as fine as anybody sees.
+/// Rounds to a tenth of a pixel. Finer steps are invisible.
 fn tenths(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }

@@ -4,12 +4,12 @@ use super::draw::{bar, line, text};
 use super::scale::{Scale, round_up};
 use crate::write::{counted, grouped};
 
-/// How many bars there are at most, but for one.
+/// The most bars of a histogram; the greatest length may need one more.
 const BARS: u32 = 60;
 
-/// How many lengths fall where.
+/// A histogram: the number of samples in each range of lengths.
 pub struct Histogram {
-    /// Lengths of each bar: the first begins at 0.
+    /// The number of lengths in a bar. The first bar begins at length 0.
     width: u32,
     counts: Vec<u64>,
     longest: u32,
@@ -18,7 +18,8 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// A few samples that are much longer than all others are told, and not drawn: nobody would see the others.
+    /// Counts the lengths. If the longest is more than twice as long as 99.9 % of the samples, the samples beyond them
+    /// are counted in `beyond` and not drawn: on their scale, nobody would see the others.
     pub fn new(lengths: &[u32]) -> Self {
         let mut sorted = lengths.to_vec();
         sorted.sort_unstable();

@@ -1,4 +1,4 @@
-//! A drawing of lengths, and of what each strategy wastes on them.
+//! A drawing of the lengths, and of the waste of each strategy.
 
 mod draw;
 mod histogram;
@@ -24,7 +24,7 @@ pub struct Plot<'a> {
     pub lengths: &'a Lengths,
     /// The most tokens that a sample may have.
     pub limit: Option<u32>,
-    /// A line for each.
+    /// The heading, and the line below it.
     pub title: &'a str,
     pub below: &'a str,
     pub waste: &'a [Waste],

@@ -1,15 +1,16 @@
-/// From values, which begin at 0, to places along a line.
+/// A linear scale: from values, which begin at 0, to coordinates along an axis.
 pub struct Scale {
     /// A round number that no value exceeds.
     pub end: f64,
-    /// A round number, of which the marks are multiples.
+    /// The distance between two marks, a round number.
     step: f64,
-    /// Where 0 and the end are.
+    /// The coordinates of 0 and of `end`.
     places: [f64; 2],
 }
 
 impl Scale {
-    /// With at most so many marks after 0, and whole numbers between them if the values are whole.
+    /// A scale for values up to `most`, with at most `marks` marks after 0. `whole`: the values are whole numbers, and
+    /// so are the marks.
     pub fn new(most: f64, marks: u32, whole: bool, places: [f64; 2]) -> Self {
         let step = round_up(most / f64::from(marks));
         let step = if whole { step.max(1.0) } else { step };
@@ -27,13 +28,13 @@ impl Scale {
     }
 }
 
-/// The least 1, 2 or 5 times a power of ten that is not less.
+/// The least number that is not less than `least`, among 1, 2 and 5 times the powers of ten.
 pub fn round_up(least: f64) -> f64 {
     if least <= 0.0 {
         return 1.0;
     }
     let power = 10_f64.powf(least.log10().floor());
-    // Above 10 only by the error of the logarithm.
+    // The quotient exceeds 10 only by rounding errors of the logarithm.
     let times = [1.0, 2.0, 5.0, 10.0].into_iter().find(|times| times * power >= least * (1.0 - 1e-9));
     times.unwrap_or(10.0) * power
 }

@@ -4,17 +4,17 @@ use super::draw::{bar, line, text};
 use super::scale::Scale;
 use crate::write::percent;
 
-/// How high a bar is, with what is between it and the next.
+/// The height of a bar, with the gap below it.
 pub const PITCH: f64 = 30.0;
 
-/// The part of the work of all ranks that comes to nothing.
+/// The wasted shares of the work of all ranks.
 pub struct Waste {
     pub strategy: String,
     /// Work on padding.
     pub padding: f64,
     /// Waiting for the slowest rank of each step.
     pub waiting: f64,
-    /// Further words about it.
+    /// A text after the percentage of the bar.
     pub says: String,
 }
 
@@ -54,7 +54,7 @@ pub fn draw(all: &[Waste], [left, top]: [f64; 2], [right, bottom]: [f64; 2]) -> 
 }
 
 fn shown(mark: f64) -> String {
-    // Marks are multiples of a round number, of which the sum of errors is far smaller.
+    // A mark is a multiple of a round number; this removes the rounding error, which is far smaller.
     let mark = (mark * 1e6).round() / 1e6;
     format!("{mark}")
 }

@@ -260,7 +260,7 @@ impl WindowArgs {
 }
 
 impl Reader<'_> {
-    /// How many of all its samples or batches are shown, and which are padding.
+    /// The note for a reader: how many of its samples or batches are shown, and how many are dropped or padding.
     fn told(&self, count: u64, all: &str) -> String {
         let told = format!("{} of the {all} of {}", grouped(count), self.who());
         match (self.padding, self.dropped()) {
@@ -276,7 +276,7 @@ pub fn joined(numbers: &[u64], separator: &str) -> String {
     numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(separator)
 }
 
-/// Samples in a line: the first and the last ones, where there are more than are easily read.
+/// Samples in a line; of more than nine, only the first eight and the last one.
 pub fn abridged(samples: &[u64]) -> String {
     match samples {
         [first @ .., last] if samples.len() > 9 => format!("{} ... {last}", joined(&first[..8], " ")),

@@ -28,7 +28,7 @@ pub struct Rank {
 pub fn run(args: &DetectArgs) -> Result<(), Problem> {
     let is_given = args.rank.is_some() || args.world_size.is_some();
     let found = samedeal::detect_rank(args.rank, args.world_size);
-    // Variables of a launcher are no options.
+    // An error in the variables of a launcher must not name options.
     let found = found.map_err(|error| if is_given { error.into() } else { Problem::worded(error) })?;
     let Detection { rank, world_size, local_rank, local_world_size, launcher, used, warnings, .. } = found;
     if args.output.format() == Format::Json {
@@ -47,7 +47,7 @@ pub fn run(args: &DetectArgs) -> Result<(), Problem> {
     }
     items.print(args.output.format())?;
     for warning in warnings {
-        // Whether anybody reads it or not, the answer stands.
+        // A warning that cannot be written is ignored: the answer is complete.
         let _ = writeln!(io::stderr(), "warning: {warning}");
     }
     Ok(())

@@ -1,5 +1,5 @@
-//! The readers of an epoch, or of what is left of it: ranks, or the loader workers of each rank. A sampler deals to them, or, where
-//! the state of a dataset in files is resumed, a reading.
+//! The readers of an epoch, or of the rest of one: ranks, or the loader workers of each rank. A sampler deals to them,
+//! or, after `--resume` with the state of a dataset in files, a reading.
 
 use samedeal::{Failure, FailureKind, Layout, ReadBatch, Reading, ReadingBuilder, Remainder, Sampler};
 use serde_json::Value;
@@ -22,7 +22,7 @@ pub struct Readers {
     pub drop_last: bool,
     /// The treatment of samples that the readers cannot share equally; none if whole files are dealt.
     pub remainder: Option<Remainder>,
-    /// The turns of the workers of a sampler's ranks, once they are asked for.
+    /// A reading that has the turns of the workers, once they are asked for, if a sampler deals.
     turns: Option<Reading>,
 }
 
@@ -31,14 +31,15 @@ pub enum Source {
     Reading(Reading),
 }
 
-/// One of the readers.
+/// One reader: a rank, or a worker of a rank.
 pub struct Reader<'a> {
     readers: &'a Readers,
     pub rank: u32,
     pub worker: u32,
     /// The samples in a batch.
     pub size: u64,
-    /// How many samples it has, how many of them, the last ones, are padding, and how many batches it forms.
+    /// `samples`: how many samples the reader has. `padding`: how many of these, the last ones, are padding. `batches`:
+    /// how many batches it forms.
     pub samples: u64,
     pub padding: u64,
     pub batches: u64,
@@ -57,7 +58,7 @@ impl EpochArgs {
         let Some(saved) = self.reading() else {
             let sampler = self.resumed(self.deal.sampler(dataset)?)?;
             let (batch_size, drop_last) = (self.batch_size.unwrap_or(1), self.drop_last);
-            // The sampler refuses a size that cannot be.
+            // Only for its checks: the sampler refuses a batch size that is not allowed.
             sampler.num_batches(batch_size, drop_last)?;
             let remainder = Some(sampler.remainder());
             let source = Source::Sampler(Box::new(sampler));
@@ -77,7 +78,7 @@ impl EpochArgs {
         Ok(Readers { source, world_size, workers, batch_size, drop_last, remainder, turns: None })
     }
 
-    /// The size of the batches, and whether the last one is left out: by options, or as the state has it.
+    /// The size of the batches, and whether the last one is left out: by options, or else by the state.
     fn group(&self, saved: &Saved) -> (u32, bool) {
         let size = last(saved, |past| past.batch_size).and_then(|size| u32::try_from(size).ok());
         let is_left_out = saved.deals_shards() && last(saved, |past| past.drop_last).unwrap_or(false);
@@ -85,7 +86,7 @@ impl EpochArgs {
     }
 }
 
-/// The readers of what the state of a dataset in files leaves of the epoch: one reader for all of it.
+/// A single reader for all of the rest that the state of a dataset in files leaves of the epoch.
 pub fn left(saved: &Saved, dataset: &Dataset) -> Result<Readers, Problem> {
     let remainder = (!saved.deals_shards()).then_some(Remainder::Uneven);
     let builder = remainder.into_iter().fold(builder(saved, dataset), ReadingBuilder::remainder);
@@ -106,22 +107,22 @@ fn resumed(builder: ReadingBuilder, saved: &Saved) -> Result<Reading, Problem> {
     reading.resume(&saved.text).map_err(|error| saved.refused(differing(&error)))
 }
 
-/// The recipe of a state: readers are still to be told. Sizes are those of the files, if there are any.
+/// A builder from the recipe of a state, still without readers. Sizes are those of the files, if there are any.
 fn builder(saved: &Saved, dataset: &Dataset) -> ReadingBuilder {
     let recipe = Value::Object(saved.recipe().cloned().unwrap_or_default()).to_string();
     dataset.sizes().into_iter().fold(Reading::from_recipe(recipe), ReadingBuilder::sizes)
 }
 
-/// A fact of the last group of readers in the state.
+/// A member of the last group of readers in the state.
 fn last<T>(saved: &Saved, field: impl FnOnce(&Segment) -> Option<T>) -> Option<T> {
     saved.history.last().and_then(field)
 }
 
 impl Readers {
-    /// Readers of a sampler are numbered through all ranks: worker w of rank r is reader r + world size * w.
+    /// The reader that is a worker of a rank. For a sampler, worker w of rank r is rank r + world size * w.
     pub fn reader(&mut self, rank: u32, worker: u32) -> Result<Reader<'_>, Problem> {
         for (name, value, count) in [("rank", rank, self.world_size), ("worker", worker, self.workers.unwrap_or(1))] {
-            // Without any, the sampler has refused.
+            // The sampler has refused a count of 0 before.
             if value >= count {
                 return Err(Problem::not_one_of(name, value, count));
             }
@@ -141,7 +142,7 @@ impl Readers {
         Ok(Reader { readers: self, rank, worker, size, samples, padding, batches })
     }
 
-    /// The sampler, as it answers for the reader that was asked for last.
+    /// The sampler, set to the reader of the last call of [`Self::reader`]; `None` if a reading deals.
     pub fn sampler(&self) -> Option<&Sampler> {
         match &self.source {
             Source::Sampler(sampler) => Some(sampler),
@@ -156,7 +157,7 @@ impl Readers {
         })
     }
 
-    /// The order, for people.
+    /// The order and the seed, in words.
     pub fn order(&self) -> Result<String, Problem> {
         Ok(order_of(&self.recipe()?))
     }
@@ -166,19 +167,21 @@ impl Readers {
         self.sampler().map_or(1, |sampler| sampler.unit().into())
     }
 
-    /// By how many samples readers differ at most, if none is dropped or repeated.
+    /// The most by which the numbers of samples of two readers differ, if no sample is dropped or repeated.
     pub fn spread(&self) -> u64 {
         match self.sampler().map(Sampler::layout) {
-            // The last unit, which may be a part of one, belongs to the last reader, which may have a unit less than others.
+            // The last reader may have one unit less than others, and only a part of its last unit.
             Some(Layout::Contiguous) => 2 * self.unit() - 1,
             _ => self.unit(),
         }
     }
 
-    /// The reading that says how the loader of a rank takes the batches of its workers; none where each rank is one reader.
+    /// The reading that has the turns in which the loader of a rank takes the batches of its workers; `None` if a
+    /// sampler deals to ranks without workers.
     fn turns(&mut self) -> Result<Option<&Reading>, Problem> {
         if let (Source::Sampler(sampler), Some(workers), None) = (&self.source, self.workers, &self.turns) {
-            // A reading of as many samples by these readers: how many each has does not depend on the order.
+            // A reading with the same number of samples and the same readers has the same turns: they do not depend on
+            // the order.
             let reading = Reading::builder([sampler.epoch_length() - sampler.consumed()]).shuffle(false);
             let reading = reading.remainder(sampler.remainder()).world_size(self.world_size).workers(workers);
             self.turns = Some(reading.batch_size(self.batch_size).drop_last(self.drop_last).build()?);
@@ -189,8 +192,8 @@ impl Readers {
         })
     }
 
-    /// The worker whose batch a step of a rank is, and the number of the batch among those of the worker; none if the rank has no
-    /// such step.
+    /// The worker whose batch a rank takes in a step, and the number of the batch among those of the worker; none if
+    /// the rank has no such step.
     pub fn turn(&mut self, rank: u32, step: u64) -> Result<Option<(u32, u64)>, Problem> {
         if let Some(turns) = self.turns()? {
             if step >= turns.num_steps(rank)? {
@@ -202,7 +205,7 @@ impl Readers {
         Ok((step < self.reader(rank, 0)?.batches).then_some((0, step)))
     }
 
-    /// The inverse: the step at which a batch of a worker comes.
+    /// The inverse of [`Self::turn`]: the step in which a rank takes a batch of a worker.
     pub fn step_of(&mut self, rank: u32, worker: u32, batch: u64) -> Result<u64, Problem> {
         Ok(match self.turns()? {
             Some(turns) => turns.batch(rank, worker, batch)?.step,
@@ -211,9 +214,9 @@ impl Readers {
     }
 }
 
-/// The steps of epochs, one epoch after the other.
+/// Readers or a batcher, as a count of steps in one epoch after the other.
 pub trait Steps {
-    /// Whether every whole epoch has as many as any other.
+    /// Whether all whole epochs have the same number of steps.
     fn is_alike(&self) -> bool;
     fn epoch(&self) -> Result<u64, Problem>;
     fn set_epoch(&mut self, epoch: u64) -> Result<(), Problem>;
@@ -224,7 +227,7 @@ pub trait Steps {
 }
 
 impl Steps for Readers {
-    /// The shuffle of whole shards changes who reads how many samples.
+    /// Only with a sampler: the shuffle of whole shards changes how many samples each reader has.
     fn is_alike(&self) -> bool {
         matches!(self.source, Source::Sampler(_))
     }
@@ -241,7 +244,7 @@ impl Steps for Readers {
             Source::Sampler(sampler) => sampler.set_epoch(epoch)?,
             Source::Reading(reading) => *reading = reading.at_epoch(epoch)?,
         }
-        // Of the epoch before, only a part may have been left.
+        // The turns may be those of the rest of the previous epoch.
         self.turns = None;
         Ok(())
     }
@@ -262,9 +265,9 @@ impl Steps for Readers {
 }
 
 impl Reader<'_> {
-    /// Its samples number `start` to `start + count - 1`.
+    /// The samples of the reader from number `start` to `start + count - 1`.
     pub fn window(&self, start: u64, count: u64) -> Result<Vec<u64>, Problem> {
-        // A larger one is refused below.
+        // A larger count is refused below.
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         match &self.readers.source {
             Source::Sampler(sampler) => Ok(sampler.window(start, count)?),
@@ -272,13 +275,14 @@ impl Reader<'_> {
         }
     }
 
-    /// All of them from one to before another, in windows, each with the number of its first sample.
+    /// The samples of the reader from number `start` to before `end`, in windows, each with the number of its first
+    /// sample.
     pub fn windows(&self, start: u64, end: u64) -> impl Iterator<Item = Result<(u64, Vec<u64>), Problem>> {
         let starts = (start..end).step_by(WINDOW as usize);
         starts.map(move |start| Ok((start, self.window(start, (end - start).min(WINDOW))?)))
     }
 
-    /// One of its batches.
+    /// The samples of a batch of the reader.
     pub fn batch(&self, batch: u64) -> Result<Vec<u64>, Problem> {
         let Readers { source, batch_size, drop_last, .. } = self.readers;
         match source {
@@ -295,7 +299,7 @@ impl Reader<'_> {
         index >= self.samples - self.padding
     }
 
-    /// How many samples no reader gets, where a sampler knows.
+    /// How many samples no reader gets; 0 if a reading deals.
     pub fn dropped(&self) -> u64 {
         self.readers.sampler().map_or(0, Sampler::num_dropped)
     }
@@ -306,7 +310,7 @@ impl Reader<'_> {
         self.readers.workers.map_or(rank.clone(), |workers| format!("worker {} of {workers} in {rank}", self.worker))
     }
 
-    /// The beginning of an answer in JSON.
+    /// The first members of a JSON answer about the reader.
     pub fn head(&self) -> Result<Head, Problem> {
         let Readers { world_size, workers, batch_size, .. } = *self.readers;
         let (rank, worker, sampler) = (self.rank, self.worker, self.readers.sampler());

@@ -31,7 +31,7 @@ pub struct RecipeArgs {
     output: Option<PathBuf>,
 }
 
-/// Hides the options that are no part of a recipe, and explains the others without them.
+/// Changes the options of an epoch for `recipe`: hides those that are no part of a recipe.
 pub fn explain_recipe(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "epoch" | "workers" | "resume" | "replan" | "index" | "batch_size" | "drop_last" => arg.hide(true),

@@ -18,9 +18,9 @@ use crate::write::{Cell, Items, Problem, excerpt, grouped, hexadecimal, note, pr
 
 /// How many samples are shown from either end.
 const SHOWN: usize = 5;
-/// How much of a sample is shown.
+/// The most letters of a sample that a table shows.
 const LETTERS: usize = 40;
-/// The number that is hashed for a sample without a value: no length is as large.
+/// The number that is hashed as the length of a sample without a value: no real length is as large.
 const NO_VALUE: u64 = u64::MAX;
 
 #[derive(Args)]
@@ -125,9 +125,9 @@ pub fn run(args: &ReplayArgs) -> Result<(), Problem> {
 
 /// The contents of the samples that a rank is dealt.
 struct Share {
-    /// In ascending order, each once.
+    /// The samples in ascending order, each once.
     samples: Vec<u64>,
-    /// Where the contents of each end in `bytes`.
+    /// The end of the contents of each sample in `bytes`.
     ends: Vec<usize>,
     bytes: Vec<u8>,
     /// The samples that have no value, ascending.
@@ -135,7 +135,7 @@ struct Share {
 }
 
 impl Share {
-    /// Reads a column, file after file, and keeps what the rank needs of it.
+    /// Reads a column, file after file, and stores its values for the samples.
     fn read(dataset: &Dataset, mut samples: Vec<u64>, column: &str) -> Result<Self, Problem> {
         samples.sort_unstable();
         samples.dedup();
@@ -177,7 +177,7 @@ impl Share {
         }
     }
 
-    /// Keeps the rows `first` to `end` of a row group that are among the samples.
+    /// Stores the values of a row group that belong to the samples. Its rows are the samples `first` to before `end`.
     fn read_group(
         &mut self,
         group: &dyn RowGroupReader,
@@ -212,12 +212,12 @@ impl Share {
         Ok(())
     }
 
-    /// The next sample to be kept.
+    /// The next sample whose value is to be stored.
     fn next(&self) -> Option<u64> {
         self.samples.get(self.ends.len()).copied()
     }
 
-    /// The contents of a sample of this rank, if it has any.
+    /// The value of a sample of this rank, if it has one.
     fn get(&self, sample: u64) -> Option<&[u8]> {
         if self.nulls.binary_search(&sample).is_ok() {
             return None;

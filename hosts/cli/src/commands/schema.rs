@@ -22,7 +22,7 @@ pub struct SchemaArgs {
 
 type Of = fn(&mut SchemaGenerator) -> Schema;
 
-/// The answers of each subcommand: what they are depends on its options.
+/// The types of the answers of each subcommand. The options decide which of them an answer has.
 const ANSWERS: [(&str, &[Of]); 20] = [
     (
         "batches",
@@ -93,7 +93,7 @@ pub fn run(args: &SchemaArgs) -> Result<(), Problem> {
     print(serde_json::to_string_pretty(&schema).unwrap_or_default())
 }
 
-/// An object has the members that are named, and no others.
+/// Allows only the named members in an object.
 fn closed(schema: &mut Schema) {
     if schema.get("properties").is_some() && schema.get("additionalProperties").is_none() {
         schema.insert("additionalProperties".to_owned(), false.into());

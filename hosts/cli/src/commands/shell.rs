@@ -34,7 +34,7 @@ pub fn completions(args: &CompletionsArgs, mut command: clap::Command) -> Result
 pub fn man(args: &ManArgs, mut command: clap::Command) -> Result<(), Problem> {
     let Some(folder) = &args.output else { return Ok(Man::new(command).render(&mut io::stdout())?) };
     fs::create_dir_all(folder).map_err(|error| Problem::of(folder, error))?;
-    // Subcommands get their whole names.
+    // This gives subcommands their whole names, such as `samedeal-locate`.
     command.build();
     let subcommands = command.get_subcommands().filter(|it| it.get_name() != "help");
     for page in std::iter::once(&command).chain(subcommands) {

@@ -17,7 +17,7 @@ use crate::commands::numbers::Answer;
 use crate::read::lengths;
 use crate::write::{Cell, Items, Problem, Recipe, Rows, Sink, counted, grouped, progress, write_json};
 
-/// How many samples are gone through at a time.
+/// How many samples are split at a time.
 const WINDOW: u64 = 1 << 18;
 
 /// `samedeal split`
@@ -33,7 +33,7 @@ pub fn run(args: &SplitArgs) -> Result<(), Problem> {
     sink.finish_after(answer(args, &split))
 }
 
-/// Answers all questions but the one for the recipe.
+/// Prints the answer, apart from the recipe.
 fn answer(args: &SplitArgs, split: &Arc<Split>) -> Result<(), Problem> {
     let recipe: Value = serde_json::from_str(&split.recipe()?).unwrap_or_default();
     let Some(found) = Found::new(&args.samples, split, &recipe)? else {
@@ -113,20 +113,20 @@ pub struct Each {
     part_of: Vec<u32>,
 }
 
-/// The samples, and what is known of their parts.
+/// The samples that are split, and their parts, if a file decides them.
 struct Found {
     samples: u64,
-    /// The part of each, if they are not asked for by their indices.
+    /// The part of each sample, if it depends on an id or a key in a file. Otherwise, it depends on the index.
     parts: Option<Vec<u32>>,
     /// The files that have the samples, if there are any.
     dataset: Dataset,
 }
 
 impl Found {
-    /// None if nothing is named that is to be split.
+    /// The samples of the options; none if the options name no samples.
     fn new(args: &SplitSamples, split: &Arc<Split>, recipe: &Value) -> Result<Option<Self>, Problem> {
         let SplitSamples { paths, samples, column, keys } = args;
-        // Parts with sizes have so many samples.
+        // The sum of the sizes, if parts have sizes: there cannot be more samples.
         let most = recipe["split"]["samples"].as_u64();
         let exceeded = |samples: u64| most.filter(|most| samples > *most);
         if paths.is_empty() {
@@ -168,7 +168,7 @@ fn are_parquet(paths: &[PathBuf]) -> Result<bool, Problem> {
     Ok(paths != [Path::new("-")] && find(paths)?.iter().all(|file| is_parquet(&file.path)))
 }
 
-/// The question, and the samples that it is about.
+/// The options of an answer, and its samples.
 struct Shown<'a> {
     args: &'a SplitArgs,
     split: &'a Split,
@@ -177,7 +177,8 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// Goes through all samples, in windows, each with the number of its first sample.
+    /// Calls `visit` for all samples, in windows, until it returns false. It gets the index of the first sample, and
+    /// the parts.
     fn walk(
         &self,
         doing: &'static str,
@@ -211,7 +212,7 @@ impl Shown<'_> {
         Head { recipe: Recipe(self.recipe.as_object().cloned().unwrap_or_default()), samples: self.found.samples }
     }
 
-    /// The samples of a part, or those of all others.
+    /// Prints the samples of a part, or of all other parts.
     fn list(&self, part: &str, is_in: bool) -> Result<(), Problem> {
         let number = self.split.number_of(part).map_err(Problem::worded)?;
         let in_part = self.counts()?[number as usize];
@@ -242,7 +243,7 @@ impl Shown<'_> {
         answer.finish(&window.told(count, told, all))
     }
 
-    /// The part of each sample.
+    /// Prints the part of each sample.
     fn each(&self) -> Result<(), Problem> {
         let (window, samples) = (&self.args.window, self.found.samples);
         let count = window.run(20, samples)?;
@@ -270,7 +271,7 @@ impl Shown<'_> {
         answer.finish(&window.told(count, told, samples))
     }
 
-    /// How many samples each part has.
+    /// Prints how many samples each part has.
     fn report(&self) -> Result<(), Problem> {
         let window = &self.args.window;
         if window.start != 0 || window.count.is_some() || window.all {

@@ -1,4 +1,4 @@
-//! `samedeal state`: how far an epoch has come, as a text.
+//! `samedeal state`: the state of an epoch after some samples or steps.
 
 use clap::Args;
 use samedeal::{Reading, ReadingBuilder};
@@ -77,7 +77,7 @@ pub fn run(args: &StateArgs) -> Result<(), Problem> {
             let what = "--taken is for samplers; the state of a dataset in files counts steps: name them with --steps";
             return Err(Problem::message(what));
         }
-        // The parser needs one of both.
+        // The parser requires one of the two options.
         (_, None, None) => return Err(Problem::message("--steps is missing; needed: how many steps were taken")),
     };
     write_text(args.output.output.as_deref(), &state)

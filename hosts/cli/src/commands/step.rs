@@ -1,4 +1,4 @@
-//! `samedeal step`: what all ranks read in a step.
+//! `samedeal step`: the samples that all ranks read in a step.
 
 use std::ops::Range;
 
@@ -18,9 +18,10 @@ use crate::commands::readers::{Readers, Steps};
 use crate::read::contents::Contents;
 use crate::write::{Cell, Items, Problem, Stored, answer, counted, grouped, progress};
 
-/// How many ranks, or workers of each, are gone through.
+/// The most ranks, and the most workers of a rank, that are read.
 const MOST: u32 = 1 << 16;
-/// How many epochs are planned to find a step that is counted over epochs, and to say which one it would be.
+/// How many epochs are planned to find a step that is counted over epochs: with `--global`, and for the hint of an
+/// error.
 const EPOCHS: u64 = 10_000;
 const EPOCHS_TOLD: u64 = 16;
 /// How many samples the answer for several steps may have.
@@ -47,7 +48,7 @@ pub struct StepArgs {
     pub by_length: ByLengthArgs,
     #[command(flatten)]
     pub output: Output,
-    /// Where the step is in the epoch, if `samedeal explain` asks.
+    /// The place of the steps in a run, if the answer is for `samedeal explain`.
     #[arg(skip)]
     pub explained: Option<Explained>,
 }
@@ -72,7 +73,7 @@ pub struct StepRead<R> {
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<Status>,
     pub ranks: Vec<R>,
-    /// Whether the steps are what a state has left of the epoch.
+    /// Whether the steps are the rest of an epoch after a state.
     #[serde(skip)]
     is_rest: bool,
 }
@@ -103,14 +104,15 @@ pub struct Held {
     contents: Option<Map<String, Value>>,
 }
 
-/// Steps that are counted from the beginning of an epoch, of a run that came to a state.
+/// The place of steps in the run that took a state. They are counted from the beginning of an epoch.
 pub struct Explained {
     pub epoch: u64,
-    /// The steps that were read before the state, all from the beginning of its epoch.
+    /// The steps that were read before the state, counted from the beginning of its epoch.
     pub reached: Reached,
-    /// With --lengths: the position where the window begins that was open, from which steps are counted.
+    /// With --lengths: the first position of the open window, from which steps are counted.
     pub from: u64,
-    /// The number of the group that read the step, if it is in the history of the state, and how many steps came before those of the group.
+    /// `group`: the number, in the history of the state, of the group that read the step, if it is there. `first`: how
+    /// many steps came before this group.
     pub group: Option<usize>,
     pub first: u64,
 }
@@ -121,12 +123,12 @@ impl StepArgs {
         if self.explained.is_some() { "--step" } else { "STEP" }
     }
 
-    /// How many steps came before the one from which they are counted here.
+    /// How many steps of the epoch come before step 0 of the group that is asked.
     pub fn first(&self) -> u64 {
         self.explained.as_ref().map_or(0, |explained| explained.first)
     }
 
-    /// Which steps of how many these are, for people.
+    /// A line about the steps: their numbers, the number of all steps, the epoch and the order.
     pub fn which<R>(&self, read: &[StepRead<R>], order: &str) -> String {
         let epoch = |one: &StepRead<R>| match &self.explained {
             Some(explained) => {
@@ -154,7 +156,7 @@ impl StepArgs {
         format!("{steps}, {order}")
     }
 
-    /// The first columns of a table of several steps, which say the step that a row is of.
+    /// The first columns of a table of several steps, for the epoch and the step of each row.
     pub fn columns(&self) -> [(&'static str, bool); 2] {
         let several = self.step.is_range;
         [("epoch", several && self.global), ("step", several)]
@@ -169,13 +171,13 @@ impl<R> StepRead<R> {
 }
 
 impl Explained {
-    /// In an epoch whose steps are counted from its beginning on.
+    /// Steps of an epoch that are counted from its beginning.
     pub fn of_epoch(epoch: u64, reached: Reached) -> Self {
         Self { epoch, reached, from: 0, group: None, first: 0 }
     }
 }
 
-/// The fates of steps, one after the other.
+/// The status of the steps in words, and the step where it changes.
 fn told<R>(steps: &[StepRead<R>]) -> String {
     let name = |step: &StepRead<R>| step.status.unwrap_or(Status::Upcoming).name();
     let first = steps.first().map_or(Status::Upcoming.name(), name);
@@ -185,7 +187,7 @@ fn told<R>(steps: &[StepRead<R>]) -> String {
     }
 }
 
-/// The ranks that are asked for.
+/// The rank that is named, or all ranks.
 pub fn ranks(rank: Option<u32>, world_size: u32) -> Result<Range<u32>, Problem> {
     match rank {
         Some(rank) if rank < world_size => Ok(rank..rank + 1),
@@ -197,7 +199,8 @@ pub fn ranks(rank: Option<u32>, world_size: u32) -> Result<Range<u32>, Problem> 
     }
 }
 
-/// Reads the samples of the ranks in every step that is asked for. `part` is that of a rank, with how many samples it has.
+/// Reads the batches of the ranks in every step that the options name. `part` reads a batch of a rank, and returns it
+/// with its number of samples.
 pub fn read<S: Steps, R>(
     epochs: &mut S,
     args: &StepArgs,
@@ -205,7 +208,7 @@ pub fn read<S: Steps, R>(
 ) -> Result<Vec<StepRead<R>>, Problem> {
     let (ranks, asked) = (ranks(args.rank, args.epoch.deal.world_size())?, args.step);
     if !args.global {
-        // The last one of a range is refused before anything is read.
+        // The last step of a range is checked first, so that nothing is read in vain.
         find(epochs, args, asked.last)?;
     }
     let mut step = find(epochs, args, asked.first)?;
@@ -242,7 +245,7 @@ pub fn read<S: Steps, R>(
     Ok(all)
 }
 
-/// Moves to the epoch of a step, and gives its number there.
+/// Moves to the epoch of a step, and returns the number of the step in that epoch.
 fn find(epochs: &mut impl Steps, args: &StepArgs, number: u64) -> Result<u64, Problem> {
     let (epoch, steps) = (epochs.epoch()?, epochs.steps()?);
     if number < steps {
@@ -263,7 +266,7 @@ fn find(epochs: &mut impl Steps, args: &StepArgs, number: u64) -> Result<u64, Pr
         0 => format!("nothing, epoch {epoch} has no batches"),
         _ => format!("{first} to {} in epoch {epoch}", (steps - 1).saturating_add(first)),
     };
-    // No more than a hint, which there is no need for where it cannot be had.
+    // A hint that cannot be computed is left out.
     let hint = match seek(epochs, number, EPOCHS_TOLD) {
         Ok(Some(step)) if args.explained.is_none() => {
             format!("; counted over epochs, it is step {step} of epoch {}: add --global", epochs.epoch()?)
@@ -274,14 +277,15 @@ fn find(epochs: &mut impl Steps, args: &StepArgs, number: u64) -> Result<u64, Pr
     Err(Problem::message(format!("{} is {number}; allowed: {allowed}{hint}", args.name())))
 }
 
-/// The same for a step that is counted over epochs; none if it is in none of so many.
+/// Moves to the epoch of a step that is counted over epochs, and returns its number in that epoch; none if the step is
+/// after the next `most` epochs.
 fn seek(epochs: &mut impl Steps, mut step: u64, most: u64) -> Result<Option<u64>, Problem> {
     for passed in 0..most {
         let steps = epochs.steps()?;
         if step < steps {
             return Ok(Some(step));
         }
-        // Of the first one, only a rest may be left.
+        // The first epoch may be a rest with fewer steps, so equal epochs are skipped only after it.
         let skipped = if epochs.is_alike() && passed > 0 { step.checked_div(steps) } else { Some(1) };
         let Some((skipped, next)) =
             skipped.and_then(|skipped| Some((skipped, epochs.epoch().ok()?.checked_add(skipped)?)))
@@ -330,7 +334,7 @@ pub fn show(args: &StepArgs, dataset: &Dataset, mut readers: Readers) -> Result<
             None => counted(deal.world_size().into(), "rank", "ranks"),
         };
         let more = if is_short { "; --format text shows all of them" } else { "" };
-        // What a ShardedDataset reads is another order, and nothing would look wrong.
+        // A ShardedDataset reads another order, and nothing else in the answer would show this.
         let of_files = if args.epoch.is_unsharded(dataset) { format!("\n{OF_SHARDED}") } else { String::new() };
         Ok(format!("{which}: {count} on {who}{more}{of_files}"))
     };
@@ -338,7 +342,7 @@ pub fn show(args: &StepArgs, dataset: &Dataset, mut readers: Readers) -> Result<
 }
 
 impl RankBatch {
-    /// Without workers and padding.
+    /// A batch without padding, of a rank without workers.
     pub fn new(rank: u32, samples: Vec<u64>) -> Self {
         Self { rank, worker: None, samples, padding: 0, held: Held::default() }
     }
@@ -356,7 +360,7 @@ impl RankBatch {
     }
 }
 
-/// Samples of ranks, in rows. Each batch comes with cells for the first `columns`.
+/// Tables of the batches of ranks. The cells for the first `columns` come with each batch.
 pub struct Listed<'a> {
     pub columns: [(&'static str, bool); 2],
     pub has_workers: bool,
@@ -388,7 +392,7 @@ impl Listed<'_> {
         items
     }
 
-    /// A row for each sample; `noted` if one for each is also to say that it is no padding.
+    /// A row for each sample. `noted`: with the column `note`, even if there is no padding.
     pub fn long<'b>(&self, batches: impl Iterator<Item = ([Cell; 2], &'b RankBatch)> + Clone, noted: bool) -> Items {
         let noted = noted || batches.clone().any(|(_, batch)| batch.padding > 0);
         let columns = [("index in batch", true), ("sample", true), ("note", noted)];

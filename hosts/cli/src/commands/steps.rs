@@ -1,4 +1,4 @@
-//! `samedeal steps`: a whole training in one row of steps, over the ends of epochs.
+//! `samedeal steps`: the steps of a whole training, counted on over the ends of epochs.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -150,7 +150,7 @@ enum Why {
 }
 
 impl Row {
-    /// Why it is shown, for people.
+    /// The reasons why the step is shown, in words.
     fn told(&self) -> String {
         let told = |why: &Why| match why {
             Why::First => "the first step".to_owned(),
@@ -164,7 +164,7 @@ impl Row {
     }
 }
 
-/// The first step of each stage and of some epochs, and those that are asked for.
+/// Prints the table: the first steps of stages and of some epochs, and the steps of `--at`.
 fn table(args: &StepsArgs, opened: &Opened) -> Result<(), Problem> {
     let Opened { schedule, resumed, .. } = opened;
     let first = resumed.unwrap_or(0);
@@ -179,12 +179,12 @@ fn table(args: &StepsArgs, opened: &Opened) -> Result<(), Problem> {
     add(first, if resumed.is_some() { Why::Resumed } else { Why::First }, None);
     let recipe: Value = serde_json::from_str(&schedule.recipe()?).unwrap_or_default();
     for stage in recipe["steps"]["stages"].as_array().into_iter().flatten() {
-        // A stage may begin after the last step.
+        // A stage may begin after the last step. It is left out then.
         if let Some(from) = stage["from"].as_u64().filter(|from| (first..schedule.num_steps()).contains(from)) {
             add(from, Why::BatchSize, None);
         }
     }
-    // After the last step, there is no epoch to go on with.
+    // A state after the last step has no epoch to continue.
     let begun = if first < schedule.num_steps() { Some(schedule.place_of(first)?.epoch) } else { None };
     for epoch in begun.into_iter().flat_map(|begun| (1..=u64::from(args.epochs)).map(move |more| begun + more)) {
         let Ok(step) = schedule.step_of(epoch, 0) else { break };
@@ -206,7 +206,7 @@ fn table(args: &StepsArgs, opened: &Opened) -> Result<(), Problem> {
     let items = || {
         let mut items = Items::new(["step", "what", "batch size", "samples consumed", "epoch", "position"]);
         for row in &rows {
-            // An epoch is a name, and no amount.
+            // An epoch is a name, not an amount: its digits are not grouped.
             let epoch = row.epoch.to_string().into();
             let (size, consumed) = (row.batch_size.into(), row.samples_consumed.into());
             items.push([row.step.into(), row.told().into(), size, consumed, epoch, row.position.into()]);
@@ -218,7 +218,7 @@ fn table(args: &StepsArgs, opened: &Opened) -> Result<(), Problem> {
     show(args.output.format(), items, told, || Ok(Begun { head: Head::of(opened)?, steps: &rows }))
 }
 
-/// Answers for the samples that every rank takes at a step.
+/// Prints the samples that every rank takes at a step.
 fn taken(args: &StepsArgs, opened: &Opened, step: u64) -> Result<(), Problem> {
     let Opened { dataset, schedule, .. } = opened;
     if step >= schedule.num_steps() {
@@ -255,7 +255,7 @@ fn taken(args: &StepsArgs, opened: &Opened, step: u64) -> Result<(), Problem> {
     })
 }
 
-/// When and where samples are seen.
+/// Prints when and where samples are seen.
 fn found(args: &StepsArgs, opened: &Opened) -> Result<(), Problem> {
     let Opened { dataset, schedule, resumed } = opened;
     let from = args.from.or(*resumed).unwrap_or(0);

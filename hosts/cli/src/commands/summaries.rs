@@ -52,7 +52,7 @@ pub fn fingerprint(args: &FingerprintArgs) -> Result<(), Problem> {
     let (fingerprint, of) = (hashed(&reader, &bar)?, format!("indices of {}", reader.who()));
     bar.finish_and_clear();
     let head = reader.head()?;
-    // The state of a dataset in files has its recipe instead.
+    // A reading has a recipe, and no configuration.
     let config_fingerprint = readers.sampler().map(|sampler| sampler.config_fingerprint()).transpose()?;
     let format = args.output.format();
     let items = || {
@@ -69,13 +69,13 @@ pub fn fingerprint(args: &FingerprintArgs) -> Result<(), Problem> {
     show(format, items, || Ok(COMPARED.to_owned()), answer)
 }
 
-/// Which of the fingerprints is to be compared.
+/// The note that says which fingerprint to compare.
 const COMPARED: &str = "\
 Between ranks of a job, compare the second one: it is the same on all ranks in an epoch.
 Between hosts, compare the first one: it is of the samples that this rank gets in this epoch.";
 
-/// The fingerprint as the samplers of all languages compute it, window after window, since a single call of the component cannot
-/// say how far it has come.
+/// The fingerprint of a reader, as the samplers of all languages compute it. It is computed in windows, so that a bar
+/// can show the progress.
 fn hashed(reader: &Reader<'_>, bar: &ProgressBar) -> Result<String, Problem> {
     let mut hash = Sha256::new();
     for window in reader.windows(0, reader.samples) {

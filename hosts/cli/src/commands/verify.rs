@@ -1,4 +1,4 @@
-//! `samedeal verify`: whether the readers together get what they should.
+//! `samedeal verify`: checks that all readers together get the samples that they should.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::args::format::{Format, Output};
 use crate::commands::readers::{Readers, left};
 use crate::write::{Cell, Items, Problem, counted, grouped, progress, show, verdict};
 
-/// The most readers: each is asked for its samples.
+/// The most readers that are verified: the samples of each of them are read.
 const READERS: u64 = 1 << 20;
 
 #[derive(Args)]
@@ -86,7 +86,7 @@ struct Batches {
     batches: u64,
 }
 
-/// `samedeal verify`: whether everything holds.
+/// `samedeal verify`: returns false if a check failed.
 pub fn run(args: &VerifyArgs) -> Result<bool, Problem> {
     let EpochArgs { deal, batch_size, drop_last, .. } = &args.epoch;
     if *drop_last && batch_size.is_none() {
@@ -101,7 +101,7 @@ pub fn run(args: &VerifyArgs) -> Result<bool, Problem> {
         )));
     }
     let has_batches = args.epoch.has_batches();
-    // An order that is made of others may have a sample several times, or not at all.
+    // Positions are counted, since a composed order may have a sample several times, or not at all.
     let samples = readers.sampler().map_or(dataset.samples, Sampler::epoch_length);
     let epoch = Epoch::walk(&mut readers, &dataset, samples, args)?;
     let checks = epoch.checks(&readers, samples, has_batches);
@@ -153,26 +153,27 @@ pub fn result(passed: Option<bool>) -> &'static str {
     passed.map_or("not checked", |passed| if passed { "ok" } else { "FAILED" })
 }
 
-/// The samples that all ranks together were dealt in an epoch, or in what is left of it, as they were counted.
+/// Counts of the samples that all ranks together were dealt in an epoch, or in the rest of one.
 #[derive(Default)]
 struct Epoch {
     /// Samples that were consumed before: by the state that is resumed.
     consumed: u64,
-    /// Samples dealt other than as padding: for the first time, and again.
+    /// Samples that were dealt, other than as padding: for the first time (`dealt`), and again (`repeated`).
     dealt: u64,
     repeated: u64,
     padding: u64,
-    /// Padding that repeats nothing that was dealt.
+    /// Padding that repeats no dealt sample.
     stray: u64,
     /// Indices that are not samples of the dataset.
     outside: u64,
-    /// What the batches hold, which is all that was dealt unless the last, partial ones are left out: how many samples
-    /// in all, and how many different ones.
+    /// The samples in batches: all (`held`), and different ones (`seen`). They are all dealt samples, unless partial
+    /// batches are left out.
     held: u64,
     seen: u64,
-    /// How many the batches must hold.
+    /// How many samples the batches must have.
     to_be_held: u64,
-    /// Number of readers, by their number of samples. The next two are numbers of ranks, by their samples and by their batches.
+    /// `shares`: how many readers have each number of samples. `of_ranks` and `steps`: how many ranks have each number
+    /// of samples and of batches.
     shares: BTreeMap<u64, u64>,
     of_ranks: BTreeMap<u64, u64>,
     steps: BTreeMap<u64, u64>,
@@ -183,10 +184,10 @@ impl Epoch {
     fn walk(readers: &mut Readers, dataset: &Dataset, samples: u64, args: &VerifyArgs) -> Result<Self, Problem> {
         let mut epoch = Self::default();
         let mut bits = epoch.consumed(readers, dataset, args)?;
-        // A sample whose own place is left out may still be seen as padding, so that it takes a bit of its own.
+        // A second set of marks for the batches: a sample whose own place is left out may still be seen as padding.
         let mut in_batches = readers.drop_last.then(|| bits.copy()).transpose()?;
         let bar = progress::bar("verifying", samples - epoch.consumed);
-        // Padding repeats what an earlier rank was dealt; if it does not, a later one may still be.
+        // Padding of samples that no earlier rank was dealt: a later rank may still be.
         let mut pending = Vec::new();
         let is_cut = readers.drop_last;
         for rank in 0..readers.world_size {
@@ -235,7 +236,7 @@ impl Epoch {
         Ok(epoch)
     }
 
-    /// Marks what was consumed, which must not be dealt again, other than as padding.
+    /// Marks the consumed samples, which must not be dealt again, other than as padding.
     fn consumed(&mut self, readers: &Readers, dataset: &Dataset, args: &VerifyArgs) -> Result<Marks, Problem> {
         if let Some(sampler) = readers.sampler().filter(|_| args.epoch.deal.is_composed) {
             self.consumed = sampler.consumed();
@@ -269,7 +270,7 @@ impl Epoch {
         (samples - self.consumed).saturating_sub(self.dealt)
     }
 
-    /// Samples that were dealt, but that no batch holds.
+    /// Samples that were dealt, but are in no batch.
     fn left_out(&self) -> u64 {
         self.dealt.saturating_sub(self.seen)
     }
@@ -278,7 +279,8 @@ impl Epoch {
     fn promised(&self, readers: &Readers, samples: u64) -> [[u64; 2]; 2] {
         let count = u64::from(readers.world_size) * u64::from(readers.workers.unwrap_or(1)) * readers.unit();
         let over = (samples - self.consumed) % count;
-        // A group that goes on divided what was left when it began, which the state of a dataset in files does not say.
+        // A range, if a reading deals: its group divided the rest when the group began, and the state does not have the
+        // size of that rest.
         let is_exact = readers.sampler().is_some();
         let range = |number: u64| if is_exact { [number; 2] } else { [0, count - 1] };
         match readers.remainder {
@@ -288,7 +290,7 @@ impl Epoch {
         }
     }
 
-    /// Holds what was counted against what the deal promises.
+    /// Compares the counts with the numbers that the deal promises.
     fn checks(&self, readers: &Readers, samples: u64, has_batches: bool) -> Vec<Check> {
         let (left, dropped) = (samples - self.consumed, self.dropped(samples));
         let [promised_padding, promised_drops] = self.promised(readers, samples);
@@ -303,7 +305,8 @@ impl Epoch {
         let in_batches = said(readers.drop_last && self.padding > 0, in_batches);
         let names = if self.consumed > 0 { ["sample left", "samples left"] } else { ["sample", "samples"] };
         let ranks = ["rank", "ranks"];
-        // Ranks are compared: after a resume within a turn (one batch of each worker), the workers of a rank may differ by a batch.
+        // With a reading, ranks are compared: after a resume within a turn (one batch of each worker), the workers of a
+        // rank may differ by a batch.
         let (shares, who) = match (readers.sampler(), readers.workers) {
             (Some(_), Some(_)) => (&self.shares, ["worker", "workers"]),
             (Some(_), None) => (&self.shares, ranks),
@@ -380,14 +383,14 @@ fn by(counts: &BTreeMap<u64, u64>, [who, whose]: [&str; 2], [one, many]: [&str; 
 fn left_of(whole: &Sampler, from: u64) -> Result<Vec<u32>, Problem> {
     let mut left = zeros::<u32>(whole.samples(), whole.samples().saturating_mul(4), "4 bytes")?;
     for sample in whole.iter().rev().take((whole.epoch_length() - from) as usize) {
-        // A number that is no sample is found when it is dealt.
+        // A number that is no sample is passed over here, and counted when it is dealt.
         let times = left.get_mut(sample? as usize);
         times.into_iter().for_each(|times| *times = times.saturating_add(1));
     }
     Ok(left)
 }
 
-/// So many zeros, of so many bytes together, which `each` sample needs.
+/// A list of `count` zeros. If there is no memory for its `bytes`, the message says that `each` is needed for a sample.
 fn zeros<T: Clone + Default>(count: u64, bytes: u64, each: &str) -> Result<Vec<T>, Problem> {
     let mut zeros = Vec::new();
     match usize::try_from(count).ok().filter(|count| zeros.try_reserve_exact(*count).is_ok()) {
@@ -404,14 +407,14 @@ fn zeros<T: Clone + Default>(count: u64, bytes: u64, each: &str) -> Result<Vec<T
 
 /// The samples that were dealt so far.
 enum Marks {
-    /// A bit for each of so many samples.
+    /// A bit for each sample, and the number of samples.
     Dealt(Vec<u64>, u64),
-    /// Of an order that may have a sample several times, how many times it is left.
+    /// For a composed order: how many more times each sample is to be dealt.
     Left(Vec<u32>),
 }
 
 impl Marks {
-    /// Whether a sample was dealt as often as it should be, if there is such a sample.
+    /// Whether a sample was dealt as often as it should be; `None` if there is no such sample.
     fn is_set(&self, sample: u64) -> Option<bool> {
         match self {
             Self::Dealt(words, samples) => {
@@ -421,7 +424,7 @@ impl Marks {
         }
     }
 
-    /// Deals a sample, and gives what it was before.
+    /// Marks a sample as dealt, and returns [`Self::is_set`] as it was before.
     fn set(&mut self, sample: u64) -> Option<bool> {
         let was = self.is_set(sample)?;
         match self {
@@ -431,7 +434,7 @@ impl Marks {
         Some(was)
     }
 
-    /// Takes that back.
+    /// The inverse of [`Self::set`].
     fn unset(&mut self, sample: u64) {
         match self {
             Self::Dealt(words, _) => words[(sample / 64) as usize] &= !(1 << (sample % 64)),

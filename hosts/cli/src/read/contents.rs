@@ -55,7 +55,7 @@ impl Contents {
         self.0.iter().map(move |(_, found)| Cell::Value(found.get(&sample).cloned().unwrap_or_default()))
     }
 
-    /// For each column, a list of what it holds of samples; none without columns.
+    /// For each column, the list of its values for these samples; none without columns.
     pub fn json(&self, samples: &[u64]) -> Option<Map<String, Value>> {
         let held = |found: &BTreeMap<u64, Value>| {
             samples.iter().map(|sample| found.get(sample).cloned().unwrap_or_default()).collect::<Value>()
@@ -108,7 +108,7 @@ fn rows<'a>(group: &'a dyn RowGroupReader, column: Arc<Type>) -> Result<RowIter<
     RowIter::from_row_group(Some(alone), group)
 }
 
-/// Whether the reader makes values of a type without a panic, whatever they are.
+/// Whether the Parquet reader makes values of this type without a panic.
 fn is_shown(leaf: &ColumnDescriptor) -> bool {
     use ConvertedType as Marked;
     let marked = leaf.converted_type();
@@ -145,8 +145,8 @@ fn is_shown(leaf: &ColumnDescriptor) -> bool {
     }
 }
 
-/// A value as JSON has it, so that nothing of it is lost: bytes as Base64, names for the floats that JSON has no numbers for, decimals as
-/// texts, and times as ISO 8601 writes them, without a zone: in UTC where their column has one.
+/// A value as JSON, without loss: bytes are Base64, floats that JSON does not have are names, decimals are texts. Times
+/// are in ISO 8601 without a zone: in UTC, if their column has one.
 fn value_of(field: &Field) -> Value {
     let float = |value: f64| match value {
         _ if value.is_nan() => "NaN".into(),
@@ -174,7 +174,7 @@ fn value_of(field: &Field) -> Value {
             row.get_column_iter().map(|(name, value)| (name.clone(), value_of(value))).collect::<Map<_, _>>().into()
         }
         Field::ListInternal(list) => list.elements().iter().map(value_of).collect(),
-        // Keys may be other than texts.
+        // Pairs, because keys may be other than texts.
         Field::MapInternal(map) => {
             map.entries().iter().map(|(key, value)| json!([value_of(key), value_of(value)])).collect()
         }
@@ -189,7 +189,7 @@ fn value_of(field: &Field) -> Value {
     }
 }
 
-/// A time, or its number in the file where no calendar has it.
+/// A time as a text; the number in the file, if it is outside the calendar.
 fn time_of(number: i64, time: Option<DateTime<Utc>>) -> Value {
     time.map_or(number.into(), |time| format!("{:?}", time.naive_utc()).into())
 }

@@ -7,11 +7,11 @@ use parquet::errors::ParquetError;
 /// How many rows are decoded at a time.
 const ROWS: usize = 1 << 12;
 
-/// A run of rows: their values, without those of the rows that have none.
+/// A run of rows. Rows without a value have no entry in `values`.
 pub struct Decoded<T: DataType> {
-    /// How much of its path each entry has; none where every row has a value.
+    /// The definition level of each entry; empty if every row has a value.
     pub levels: Vec<i16>,
-    /// Which entries begin a row (0); none where all do.
+    /// The repetition level of each entry, 0 where a row begins; empty if the column has no lists.
     pub repetitions: Vec<i16>,
     pub values: Vec<T::T>,
 }
@@ -23,7 +23,8 @@ impl<T: DataType> Default for Decoded<T> {
 }
 
 impl<T: DataType> Decoded<T> {
-    /// Reads the next rows of a column whose levels go up to these, and says how many rows they are.
+    /// Reads the next rows of a column, and returns how many. `nullable` and `repeated` are the column's greatest
+    /// definition and repetition levels.
     pub fn decode(
         &mut self,
         reader: &mut ColumnReaderImpl<T>,

@@ -1,5 +1,5 @@
-//! The common parts of JSON answers. An answer is one object of numbers, names and lists, and a list whether it has one item or
-//! many. Sentences are for people: they stand in tables and on standard error.
+//! The common parts of JSON answers. An answer is one object of numbers, names and lists. A member that may have
+//! several items is always a list. Sentences are for people: they are only in tables and on standard error.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -41,7 +41,7 @@ impl JsonSchema for Recipe {
     }
 }
 
-/// How far an epoch or a training has come: what `state` prints.
+/// The schema of the states that `samedeal state` and `samedeal steps --state` print.
 pub enum State {}
 
 impl JsonSchema for State {
@@ -54,7 +54,7 @@ impl JsonSchema for State {
     }
 }
 
-/// How many steps each window of batches by length has: what `index` prints.
+/// The schema of the indices of batches that `samedeal index` prints.
 pub enum Index {}
 
 impl JsonSchema for Index {
@@ -67,7 +67,7 @@ impl JsonSchema for Index {
     }
 }
 
-/// A text of the library, of a kind.
+/// The schema of a text that the library writes. `kind` is the schema of its member `kind`.
 fn of_kind(what: &str, kind: Schema) -> Schema {
     json_schema!({
         "description": format!("{what} SPEC.md has its members."),
@@ -149,13 +149,13 @@ pub fn show<T: Serialize>(
     if told.is_empty() { Ok(()) } else { note(told) }
 }
 
-/// Writes an answer, and ends what it is written to.
+/// Writes an answer as JSON, and finishes the sink.
 pub fn write_json(mut sink: Sink, answer: &impl Serialize) -> Result<(), Problem> {
     writeln!(sink, "{}", json(answer)?)?;
     sink.finish()
 }
 
-/// Begins an answer whose last member is a list, which is empty so far: the items come one by one, and then `]}`.
+/// Begins an answer in JSON whose last member is an empty list. The caller writes the items of the list, and then `]}`.
 pub fn begin(sink: &mut Sink, answer: &impl Serialize) -> Result<(), Problem> {
     let text = json(answer)?;
     Ok(write!(sink, "{}", text.strip_suffix("]}").unwrap_or(&text))?)

@@ -9,17 +9,17 @@ use crate::write::output::{Sink, grouped, note, percent};
 use crate::write::problem::Problem;
 use crate::write::rows::Rows;
 
-/// How much of a value of a file is shown to people, in letters.
+/// The most letters of a value of a file that a table shows.
 const LETTERS: usize = 60;
-/// A longer word than this may be broken: a name of a file, a number with no groups.
+/// The most letters of a word that is never broken. Longer words may be: names of files, numbers without groups.
 const WORD: usize = 12;
 /// The note below a table with shortened values.
 const SHORTENED: &str = "Some values are shortened, or shown in one line; --format json and text have them whole";
 
-/// Items with as many parts each: rows for people, or for other programs.
+/// Items with a cell for each column: the rows of a table, or of a format for programs.
 pub struct Items {
     columns: Vec<String>,
-    /// Which of the first parts of an item are shown; all others are.
+    /// Whether each of the first cells of an item is shown. All later cells are.
     shown: Vec<bool>,
     pub items: Vec<Vec<Cell>>,
 }
@@ -27,7 +27,7 @@ pub struct Items {
 /// One part of an item.
 #[derive(Clone)]
 pub enum Cell {
-    /// Nothing: what an item does not have.
+    /// No value.
     None,
     Number(u64),
     /// A part of a whole, which people see as a percentage.
@@ -45,7 +45,8 @@ impl Items {
         Self::some([], columns)
     }
 
-    /// The first columns are shown if that is said of them, as are their parts of items; `more` columns always.
+    /// Items whose first columns are optional: a column with false is left out, and its cells as well. `more` columns
+    /// are always shown.
     pub fn some<'a>(
         columns: impl IntoIterator<Item = (&'a str, bool)>,
         more: impl IntoIterator<Item = &'a str>,
@@ -69,14 +70,15 @@ impl Items {
         (0..self.columns.len()).map(move |column| self.items[item].get(column).unwrap_or(&Cell::None))
     }
 
-    /// Prints them in a format that has rows.
+    /// Prints the items in a format that has rows.
     pub fn print(&self, format: Format) -> Result<(), Problem> {
         Rows::new(Sink::new(None)?, format)?.finish(self, "")?;
         if format == Format::Table && self.is_shortened() { note(SHORTENED) } else { Ok(()) }
     }
 
-    /// For people: numbers in groups of digits, and to the right. A `width` breaks words and headings into lines, but no number. Where the
-    /// columns need more than the width, each item is a block of lines with a name and a value.
+    /// A table for people. Digits of numbers are grouped, and numbers are on the right. With a `width`, words and
+    /// headings may be broken into lines, but no numbers. If the columns need more than the width, each item is a block
+    /// of lines with a name and a value.
     pub fn table(&self, width: Option<u16>) -> Table {
         let Some(width) = width else { return self.columns_of(|_| None) };
         let least = (0..self.columns.len()).map(|column| self.least_width(column)).collect::<Vec<_>>();
@@ -108,7 +110,7 @@ impl Items {
         table
     }
 
-    /// The items below one another: a line for each part that an item has.
+    /// A table with a block for each item: a line for each cell that has a value.
     fn blocks(&self) -> Table {
         let mut table = Table::new();
         table.load_style(presets::UTF8_FULL);
@@ -126,7 +128,8 @@ impl Items {
         table
     }
 
-    /// How many letters a column needs: its longest number, and its longest word as far as `WORD` letters of it.
+    /// The least width of a column, in letters: its longest number, the longest word of its heading, and at most `WORD`
+    /// letters of other words.
     fn least_width(&self, column: usize) -> u16 {
         let cells = self.items.iter().filter_map(|item| item.get(column));
         let longest = |text: &str| text.split_whitespace().map(|word| word.chars().count()).max().unwrap_or(0);
@@ -137,7 +140,7 @@ impl Items {
         cells.map(of_cell).fold(longest(&self.columns[column]), usize::max).try_into().unwrap_or(u16::MAX)
     }
 
-    /// Whether the table has less of a value than there is.
+    /// Whether the table shortens a value.
     fn is_shortened(&self) -> bool {
         let is_shortened = |cell: &Cell| match cell {
             Cell::Value(value) => {
@@ -169,7 +172,7 @@ impl Cell {
         matches!(self, Self::Number(_) | Self::Share(_) | Self::Ratio(_))
     }
 
-    /// For people.
+    /// The text of the cell in a table.
     fn told(&self) -> String {
         match self {
             Self::None => String::new(),
@@ -182,7 +185,8 @@ impl Cell {
     }
 }
 
-/// For programs, bare, and always within its part of the line: what would end it, in the name of a file, is escaped.
+/// The text of the cell for programs. Control characters are escaped, because a tab or a line feed, as in the name of a
+/// file, would end the cell.
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -196,7 +200,7 @@ impl fmt::Display for Cell {
                 })
             }
             Self::Told(Value::Null, _) => Ok(()),
-            // JSON, where only strings have such letters.
+            // Only strings of JSON have control characters, so escapes of JSON fit.
             Self::Value(value) | Self::Told(value, _) => {
                 value.to_string().chars().try_for_each(|letter| match letter.is_control() {
                     true => write!(f, "\\u{:04x}", u32::from(letter)),
@@ -226,7 +230,8 @@ fn plain(value: &Value) -> Cow<'_, str> {
 
 /// The beginning of a text, in one line.
 pub fn excerpt(text: &str, letters: usize) -> String {
-    // Every letter takes at most four bytes, and what is between words is not shown twice.
+    // Only the first part of a long text is read. White space between words is shortened, so the part is longer than
+    // the result.
     let begin = text.char_indices().nth(4 * letters).map_or(text, |(end, _)| &text[..end]);
     let words = begin.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut short = words.chars().filter(|letter| !letter.is_control()).take(letters).collect::<String>();
@@ -261,7 +266,7 @@ impl From<String> for Cell {
     }
 }
 
-/// No words are nothing.
+/// An empty text is an empty cell.
 impl From<&str> for Cell {
     fn from(words: &str) -> Self {
         if words.is_empty() { Self::None } else { Self::Words(words.to_owned()) }

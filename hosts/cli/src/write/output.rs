@@ -9,7 +9,7 @@ use crate::write::problem::Problem;
 /// Where an answer goes: standard output, or a file that appears under its name once it is complete.
 pub struct Sink {
     writer: BufWriter<Box<dyn Write + Send>>,
-    /// None for what appears at once.
+    /// The file until it is complete; none for an output that is written directly.
     file: Option<Partial>,
     is_standard: bool,
 }
@@ -22,7 +22,8 @@ impl Sink {
                 let failed = |error: io::Error| Problem::of(path, error);
                 let name = path.file_name().ok_or_else(|| Problem::of(path, "is not the name of a file"))?;
                 if fs::metadata(path).is_ok_and(|known| !known.is_file()) {
-                    // A device or a pipe: a renaming would put a file in its place. A folder cannot be written.
+                    // A device or a pipe is written directly: renaming would put a file in its place. A folder cannot
+                    // be opened.
                     (Box::new(File::options().write(true).open(path).map_err(failed)?), None)
                 } else {
                     let (partial, file) = Partial::create(path, name).map_err(failed)?;
@@ -33,12 +34,13 @@ impl Sink {
         Ok(Self { writer: BufWriter::with_capacity(1 << 16, writer), file, is_standard: path.is_none() })
     }
 
-    /// Whether bytes would go to a terminal, which shows them as rubbish.
+    /// Whether the output is a terminal, which cannot show bytes.
     pub fn is_terminal(&self) -> bool {
         self.is_standard && io::stdout().is_terminal()
     }
 
-    /// How many columns the reader has: those of a terminal, or what COLUMNS says in its place. None if nobody says it.
+    /// The width of standard output in letters: that of the terminal, or else the variable COLUMNS. `None` if neither
+    /// is known, or for a file.
     pub fn width(&self) -> Option<u16> {
         let said = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|&width| width > 0);
         match self.is_standard {
@@ -57,7 +59,7 @@ impl Sink {
         partial.complete().map_err(|error| Problem::of(&path, error))
     }
 
-    /// `finish`, once an answer was given besides: there is no file where that failed. A reader that has gone away changes nothing.
+    /// [`Self::finish`] after another answer was printed. If that failed, no file appears. A closed pipe is no failure.
     pub fn finish_after(self, answered: Result<(), Problem>) -> Result<(), Problem> {
         if matches!(answered, Ok(()) | Err(Problem::Unheard)) {
             self.finish()?;
@@ -65,7 +67,7 @@ impl Sink {
         answered
     }
 
-    /// The error, with the name of the file that it is of.
+    /// The error, with the name of the file, if there is one.
     fn named(&self, error: io::Error) -> io::Error {
         match &self.file {
             Some(partial) => io::Error::new(error.kind(), format!("{}: {error}", partial.path().display())),
@@ -100,12 +102,12 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A part of a whole.
+/// A part of a whole as a percentage.
 pub fn percent(share: f64) -> String {
     format!("{:.2} %", 100.0 * share)
 }
 
-/// So many things, by their name.
+/// A count and its noun: `one` for 1, otherwise `many`.
 pub fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(count), if count == 1 { one } else { many })
 }
@@ -121,7 +123,7 @@ pub fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
-/// Prints what is said of a table, below it.
+/// Prints a note below a table, unless --quiet is given.
 pub fn note(text: impl std::fmt::Display) -> Result<(), Problem> {
     if is_quiet() { Ok(()) } else { print(text) }
 }
@@ -133,8 +135,8 @@ pub fn print(text: impl std::fmt::Display) -> Result<(), Problem> {
     Ok(out.flush()?)
 }
 
-/// The result of a check, once it is printed: `None` if nothing failed, but something was not checked. The exit code is an answer of its
-/// own, which a reader that has gone away does not change.
+/// Whether no check failed, after the answer is printed. `passed` is `None` if no check failed, but one was not made. A
+/// closed pipe does not matter, because the exit code is an answer of its own.
 pub fn verdict(printed: Result<(), Problem>, passed: Option<bool>) -> Result<bool, Problem> {
     match printed {
         Ok(()) | Err(Problem::Unheard) => Ok(passed != Some(false)),

@@ -1,4 +1,4 @@
-//! Files that are written under another name until they are complete, and that no process leaves behind.
+//! Files that are written under a temporary name until they are complete. If the process ends before, it removes them.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -14,7 +14,8 @@ fn written() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     WRITTEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The name of a file during writing, and the final one. The file is removed if it never gets that.
+/// A file that is written under a temporary `name`, and its final `path`. Dropping this removes the file, if it is not
+/// complete.
 pub struct Partial {
     name: PathBuf,
     path: PathBuf,
@@ -23,8 +24,9 @@ pub struct Partial {
 impl Partial {
     pub fn create(path: &Path, name: &std::ffi::OsStr) -> io::Result<(Self, File)> {
         remove_at_signals()?;
-        // Next to its final place, so that the last step is a renaming. Where others can write, too, they must not know the name,
-        // nor leave a link there. The keys of a hash map are the only random numbers of the standard library.
+        // The file is next to its final place, so that the last step is a renaming. The name is random: where others
+        // can write, they could otherwise leave a link there. The keys of a hash map are the only random numbers of the
+        // standard library.
         let (own, id) = (name.to_string_lossy(), std::process::id());
         let partial = path.with_file_name(format!(".{own}.{id}-{:016x}.partial", RandomState::new().hash_one(id)));
         let mut written = written();
@@ -51,14 +53,14 @@ impl Drop for Partial {
     fn drop(&mut self) {
         let mut written = written();
         if written.remove(&self.name) {
-            // The file was begun and is not whole. There is nobody left to tell if it cannot be removed.
+            // The file is incomplete. A failure to remove it is ignored, since nobody is left to be told.
             let _ = fs::remove_file(&self.name);
         }
     }
 }
 
-/// From the first call on, Ctrl-C and SIGTERM remove what is there, and then end the process as they always do. Not SIGHUP: it may be
-/// ignored on purpose (`nohup`). On systems without such signals, the file stays.
+/// After the first call, Ctrl-C and SIGTERM remove the partial files, and then end the process as they always do.
+/// SIGHUP does not: it may be ignored on purpose (`nohup`). On systems without these signals, the files stay.
 #[cfg(unix)]
 fn remove_at_signals() -> io::Result<()> {
     use std::sync::OnceLock;
@@ -74,7 +76,7 @@ fn remove_at_signals() -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for signal in signals.forever() {
-            // No file is begun or completed any more.
+            // This lock keeps other threads from beginning or completing a file.
             let written = written();
             written.iter().for_each(|name| drop(fs::remove_file(name)));
             let _ = emulate_default_handler(signal);

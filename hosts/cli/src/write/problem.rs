@@ -5,9 +5,9 @@ use samedeal::{Error, Failure, FailureKind};
 /// The reason why the command ends without an answer.
 #[derive(Debug)]
 pub enum Problem {
-    /// The sampler refused.
+    /// A failure of the library.
     Sampler(Error),
-    /// Whoever reads the answer has gone away: no reason to say anything.
+    /// The reader of the output has closed the pipe: nothing is printed.
     Unheard,
     /// Anything else, in words.
     Message(String),
@@ -19,7 +19,7 @@ impl From<Error> for Problem {
     }
 }
 
-/// Of standard output; errors of files carry their names, see [`Problem::of`].
+/// A problem of standard output. Errors of files need the name of the file, see [`Problem::of`].
 impl From<io::Error> for Problem {
     fn from(error: io::Error) -> Self {
         match error.kind() {
@@ -34,18 +34,18 @@ impl Problem {
         Self::Message(text.into())
     }
 
-    /// A refusal of something that is no option: in the words of the library.
+    /// A failure in the words of the library, without names of options: the value at fault comes from no option.
     pub fn worded(error: Error) -> Self {
         Self::Message(error.to_string())
     }
 
-    /// Of a rank or a worker that is not one of so many.
+    /// The problem of a rank or a worker that is not below `count`.
     pub fn not_one_of(option: &str, value: impl fmt::Display, count: u32) -> Self {
         let allowed = format!("0 to {}", count.saturating_sub(1));
         Self::Message(format!("--{option} is {value}; allowed: {allowed}{}", alone(option, &allowed)))
     }
 
-    /// An error of a file, by its name.
+    /// An error of a file, with its name.
     pub fn of(path: &std::path::Path, error: impl fmt::Display) -> Self {
         Self::Message(format!("{}: {error}", path.display()))
     }
@@ -76,7 +76,7 @@ pub fn option_of(failure: &Failure) -> String {
     if failure.path == "order.name" { "order".to_owned() } else { failure.field.replace('_', "-") }
 }
 
-/// The option that is probably missing if a rank or a worker is named, and there is only one.
+/// A hint at the option that is probably missing, if a rank or a worker is named and there is only one.
 fn alone(option: &str, allowed: &str) -> &'static str {
     match (option, allowed) {
         ("rank", "0 to 0") => ", as --world-size is 1",
@@ -88,13 +88,13 @@ fn alone(option: &str, allowed: &str) -> &'static str {
 /// Large limits that people know as powers.
 const POWERS: [(&str, &str); 2] = [("9007199254740991", "2^53 - 1"), ("18446744073709551615", "2^64 - 1")];
 
-/// Adds to such a limit what it is.
+/// Adds the power to each of these limits in a text.
 pub fn with_powers(text: &str) -> String {
     let add = |text: String, (number, power): &(&str, &str)| text.replace(number, &format!("{number} ({power})"));
     POWERS.iter().fold(text.to_owned(), add)
 }
 
-/// Names of options as the command line has them: the core writes them as members of recipes.
+/// Replaces the names of members, as the core writes them, by options: `max_tokens` by `--max-tokens`.
 fn in_options(text: &str) -> String {
     let is_letter = |letter: char| letter.is_ascii_lowercase() || letter == '_';
     let is_name = |word: &str| word.contains('_') && word.split('_').all(|part| !part.is_empty());

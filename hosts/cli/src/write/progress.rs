@@ -4,7 +4,7 @@ use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 
 use crate::write::output::is_quiet;
 
-/// A bar on standard error, where that is a terminal, which vanishes at the end.
+/// A progress bar on standard error, if this is a terminal. The bar vanishes at the end.
 pub fn bar(what: &'static str, length: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg} {wide_bar} {human_pos}/{human_len} {eta}");
     let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
@@ -18,7 +18,7 @@ pub fn spinner(what: &'static str) -> ProgressBar {
     shown(ProgressBar::new_spinner().with_style(style).with_message(what))
 }
 
-/// Shows it at once, and not only when the first part of the work is done: an order that is made as a whole takes seconds before.
+/// Shows the progress at once, not only after the first step: an order that is made as a whole takes seconds before it.
 fn shown(progress: ProgressBar) -> ProgressBar {
     if is_quiet() {
         return ProgressBar::hidden();

@@ -1,4 +1,4 @@
-//! Rows on their way out: a table, lines of text, CSV, JSON Lines or Parquet.
+//! Writes rows: a table, lines of text, CSV, JSON Lines or Parquet.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub struct Rows {
 enum Out {
     Plain(Sink),
     Parquet(Box<SerializedFileWriter<Sink>>),
-    /// While the one becomes the other.
+    /// A placeholder while `Plain` becomes `Parquet`.
     None,
 }
 
@@ -41,7 +41,7 @@ impl Rows {
         Ok(Self { out: Out::Plain(sink), format, has_begun: false })
     }
 
-    /// Adds an item to those that are collected, and writes them if they are many.
+    /// Adds an item. Once there are [`ROWS`] items, they are written and removed; a table is written as a whole.
     pub fn push(&mut self, items: &mut Items, item: impl IntoIterator<Item = Cell>) -> Result<(), Problem> {
         items.push(item);
         if items.len() < ROWS || self.format == Format::Table {
@@ -52,7 +52,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Writes rows of the same columns as those before.
+    /// Writes rows. All calls have the same columns.
     fn add(&mut self, items: &Items) -> Result<(), Problem> {
         let is_first = !std::mem::replace(&mut self.has_begun, true);
         if self.format == Format::Parquet && is_first {
@@ -67,7 +67,7 @@ impl Rows {
         }
     }
 
-    /// Writes what is left, and, below a table, what is said of it.
+    /// Writes the remaining rows and, below a table, the note.
     pub fn finish(mut self, items: &Items, note: &str) -> Result<(), Problem> {
         if !self.has_begun || items.len() > 0 {
             self.add(items)?;
@@ -141,12 +141,12 @@ fn plain(sink: &mut Sink, items: &Items, format: Format, is_first: bool) -> Resu
     Ok(())
 }
 
-/// Whole numbers, other numbers, or words: what all cells of a column are.
+/// The type of a Parquet column that fits all its cells: whole numbers, other numbers, or text.
 fn kind(items: &Items, column: usize) -> (Physical, ConvertedType) {
     let cells = || items.items.iter().filter_map(|item| item.get(column));
     let values = || cells().map(Value::from);
     match () {
-        // Nothing so far: a note, which later rows may have.
+        // A column without values is a text: it is a note, which later rows may have.
         () if cells().all(is_none) => (Physical::BYTE_ARRAY, ConvertedType::UTF8),
         () if values().any(|value| !value.is_null() && !value.is_number()) => {
             (Physical::BYTE_ARRAY, ConvertedType::UTF8)
@@ -157,7 +157,7 @@ fn kind(items: &Items, column: usize) -> (Physical, ConvertedType) {
             (Physical::DOUBLE, ConvertedType::NONE)
         }
         () if !values().any(|value| value.is_u64() && !value.is_i64()) => (Physical::INT64, ConvertedType::NONE),
-        // Numbers below 0 beside those of 64 bits without a sign are in no type.
+        // No integer type has both negative numbers and numbers from 2^63 on.
         () if values().any(|value| value.is_i64() && !value.is_u64()) => (Physical::BYTE_ARRAY, ConvertedType::UTF8),
         () => (Physical::INT64, ConvertedType::UINT_64),
     }
@@ -177,7 +177,7 @@ fn schema(items: &Items) -> Result<Arc<Type>, ParquetError> {
     Ok(Arc::new(Type::group_type_builder("row").with_fields(columns).build()?))
 }
 
-/// Writes a row group. The first one has decided the types of the columns.
+/// Writes a row group. The first row group has decided the types of the columns.
 fn group(writer: &mut SerializedFileWriter<Sink>, items: &Items) -> Result<(), ParquetError> {
     let mut group = writer.next_row_group()?;
     let mut number = 0;

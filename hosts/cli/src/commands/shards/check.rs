@@ -26,7 +26,8 @@ pub struct Answer {
     equal_steps: Option<bool>,
     overlaps: Vec<Again>,
     gaps: Vec<Gap>,
-    /// What only a plan says, and none of what readers really read: the workers of each rank, and the steps, if there is a batch size.
+    /// The workers of each rank, and the steps, if there is a batch size. `None` for a file of what readers read, which
+    /// has neither.
     #[serde(skip)]
     of_plan: Option<(u32, Option<Steps>)>,
 }
@@ -49,7 +50,7 @@ struct Gap {
     last_path: String,
 }
 
-/// Checks the plan over all its readers, or what readers really read, as a file has it.
+/// Checks the plan over all its readers, or, with `file`, the files that the readers of a run read.
 pub fn run(planned: &Planned, args: &ShardsArgs, file: Option<&Path>) -> Result<Answer, Problem> {
     let plan = &planned.plan;
     let (found, of_plan) = match file {
@@ -98,7 +99,7 @@ fn read(planned: &Planned, file: &Path) -> Result<Vec<Vec<u32>>, Problem> {
     let text = fs::read(file).map_err(|error| Problem::of(file, error))?;
     let readers: Vec<Vec<Value>> = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
     let files = planned.dataset.files.iter().map(|file| &file.path);
-    // A path means the same file however it is written.
+    // Paths are compared in canonical form, because a path can be written in several ways.
     let known: HashMap<_, _> =
         files.zip(0..).filter_map(|(path, shard)| Some((fs::canonicalize(path).ok()?, shard))).collect();
     let shard = |value: Value| match &value {
@@ -170,7 +171,7 @@ impl Answer {
         }
     }
 
-    /// A reader, as people know it.
+    /// The name of a reader for people.
     fn reader(&self, reader: u32) -> String {
         match self.of_plan {
             Some((workers, _)) => format!("worker {} of rank {}", reader % workers, reader / workers),
@@ -179,7 +180,7 @@ impl Answer {
     }
 }
 
-/// What would end a part of a line is escaped.
+/// The path for a line of text: control characters, which could end its part of the line, are escaped.
 fn escaped(path: &str) -> String {
     Cell::from(path).to_string()
 }

@@ -42,7 +42,7 @@ struct File {
     bytes: u64,
 }
 
-/// The files, and who reads which.
+/// The files, and the plan that gives them to readers.
 struct Planned {
     dataset: Dataset,
     plan: ShardPlan,
@@ -50,11 +50,11 @@ struct Planned {
     left_out: Vec<(PathBuf, Problem)>,
 }
 
-/// `samedeal shards`: whether everything holds that was to be verified.
+/// `samedeal shards`: returns whether all checks passed.
 pub fn run(args: &ShardsArgs) -> Result<bool, Problem> {
     let planned = Planned::new(args)?;
     for (_, problem) in &planned.left_out {
-        // Whether anybody reads it or not, the answer stands.
+        // A warning that cannot be written is ignored: the answer is complete.
         let _ = writeln!(io::stderr(), "warning: {problem}; left out");
     }
     let checked = args.verify.as_ref().map(|file| check::run(&planned, args, file.as_deref())).transpose()?;
@@ -68,7 +68,8 @@ pub fn run(args: &ShardsArgs) -> Result<bool, Problem> {
     verdict(printed, passed)
 }
 
-/// What the plan deals, and what was verified. What readers really had says nothing of the plan, which is left out then.
+/// Prints the plan and the checks. With `--verify=FILE`, the plan is left out, because the checks are about a run and
+/// not about the plan.
 fn show(planned: &Planned, args: &ShardsArgs, checked: Option<&check::Answer>, format: Format) -> Result<(), Problem> {
     if let (Some(checked), Some(Some(_))) = (checked, &args.verify) {
         let below = if format == Format::Table { Some(Totals::new(planned, args)?.files()) } else { None };
@@ -81,7 +82,7 @@ fn show(planned: &Planned, args: &ShardsArgs, checked: Option<&check::Answer>, f
         Format::Table => Some(totals.lines(&planned.plan)?.join("\n")),
         _ => totals.steps_line().filter(|_| format == Format::Text),
     };
-    // One answer has the columns of one table.
+    // Other formats have one table in an answer: the checks, if there are any.
     if let (Some(checked), false) = (checked, matches!(format, Format::Table | Format::Text)) {
         return checked.print(planned, format);
     }
@@ -93,7 +94,7 @@ fn show(planned: &Planned, args: &ShardsArgs, checked: Option<&check::Answer>, f
     checked.map_or(Ok(()), |checked| checked.print(planned, format))
 }
 
-/// A list of what was read is no dataset; it was to be that of `--verify=FILE`, which wants the equals sign.
+/// Refuses a JSON file among the Parquet files. It is probably meant for `--verify=FILE`, which needs the equals sign.
 fn refuse_lists(paths: &[PathBuf]) -> Result<(), Problem> {
     let is_list =
         |path: &&PathBuf| path.extension().is_some_and(|it| it.eq_ignore_ascii_case("json")) && !path.is_dir();
@@ -131,7 +132,7 @@ impl Planned {
         let PlanArgs { readers, shards, epoch } = &args.plan;
         let recipe = json!({ "shards": shards.members(), "deal": readers.members() }).to_string();
         let builder = ShardPlan::from_recipe(recipe).sizes(sizes).bytes(bytes).epoch(*epoch);
-        // What the files say is no option.
+        // Sizes and bytes come from the files: a message must not name options.
         let plan = builder.build().map_err(|error| match error.failure() {
             Some(failure) if matches!(failure.field.as_str(), "sizes" | "bytes") => Problem::worded(error),
             _ => error.into(),

@@ -15,7 +15,7 @@ const SHOWN: usize = 64;
 /// Prints the work of every rank and every worker.
 pub fn print_loads(planned: &Planned, format: Format) -> Result<(), Problem> {
     let (ranks, each) = (loads(planned, Tier::Ranks)?, planned.plan.workers() as usize);
-    // A worker alone has what its rank has.
+    // A single worker reads all that its rank reads, so it gets no row.
     let workers = if each > 1 { loads(planned, Tier::Workers)? } else { Vec::new() };
     let rows = ranks.iter().zip(0_u64..).flat_map(|(load, rank)| {
         let own = workers.iter().skip(rank as usize * each).take(each).zip(0_u64..);
@@ -33,7 +33,7 @@ pub fn print_loads(planned: &Planned, format: Format) -> Result<(), Problem> {
 /// The files, the samples and the bytes of every rank or worker.
 fn loads(planned: &Planned, tier: Tier) -> Result<Vec<Load>, Problem> {
     let Loads { shards, samples, bytes, .. } = planned.plan.loads(tier)?;
-    // The plan has the bytes.
+    // The plan always has bytes here.
     let counts = shards.into_iter().zip(samples).zip(bytes.unwrap_or_default());
     Ok(counts.map(|((shards, samples), bytes)| Load { shards, samples, bytes }).collect())
 }
@@ -113,7 +113,7 @@ impl Shares {
     }
 }
 
-/// The workers that are asked for.
+/// The worker that is named, or all workers.
 fn of(planned: &Planned, worker: Option<u32>) -> RangeInclusive<u32> {
     worker.map_or(0..=planned.plan.workers() - 1, |worker| worker..=worker)
 }

@@ -9,7 +9,7 @@ use crate::args::plan::ShardsArgs;
 use crate::write::{Problem, counted, grouped};
 
 impl Totals {
-    /// How much there is, for people.
+    /// The numbers of files, samples and bytes, in words.
     pub fn files(&self) -> String {
         let (files, samples) = (counted(self.shards, "file", "files"), counted(self.samples, "sample", "samples"));
         let empty = match self.empty {
@@ -19,7 +19,7 @@ impl Totals {
         format!("{files}, {samples}, {}{empty}", counted(self.bytes, "byte", "bytes"))
     }
 
-    /// The lines below a table: how much there is, how evenly it is spread, and how many steps it takes.
+    /// The lines below a table: the totals, how evenly they are spread, and how many steps they take.
     pub fn lines(&self, plan: &ShardPlan) -> Result<Vec<String>, Problem> {
         let mut lines = vec![self.files()];
         let tiers = [(Tier::Ranks, &self.balance.ranks, "rank"), (Tier::Workers, &self.balance.workers, "worker")];
@@ -43,7 +43,8 @@ impl Totals {
         Ok(lines)
     }
 
-    /// The line about steps alone, for programs, and people warned apart from it; none without a batch size.
+    /// The line about steps for programs; none without a batch size. If the steps are unequal, a warning is printed as
+    /// well.
     pub fn steps_line(&self) -> Option<String> {
         let steps = self.steps.as_ref()?;
         let equal = if steps.equal { "equal" } else { "unequal" };

@@ -1,5 +1,5 @@
-//! States within what a training run has saved: JSON, pickles, and the zip archives of pickles that `torch.save` writes.
-//! Nothing of a pickle is executed.
+//! The states in the files that a training run saves: JSON, pickles, and the zip archives of pickles that `torch.save`
+//! writes. Nothing of a pickle is executed.
 
 mod pickle;
 mod values;
@@ -23,26 +23,27 @@ use crate::args::deal::{SHARDED, is_plain};
 use crate::read::numbers::whole;
 use crate::write::{Problem, grouped};
 
-/// The most bytes of JSON, or of the pickles of a file, which hold a checkpoint without its tensors; and of the list of the files in an
-/// archive.
+/// The most bytes that are read: of JSON, of all pickles in a file (a checkpoint without its tensors), or of the list
+/// of files in an archive.
 const MOST: u64 = 1 << 26;
 /// The most pickles in an archive: `torch.save` writes one.
 const PICKLES: usize = 1 << 10;
 /// The most states in a file: one for each worker of each rank, and more.
 const STATES: usize = 1 << 10;
-/// How deep values nest that are looked at. Python itself cannot write much deeper pickles.
+/// The deepest nesting of values that is searched. Python itself cannot write much deeper pickles.
 const DEEPEST: usize = 1_000;
-/// How much memory all states of a file may take, about, and how much a single one, in the units of [`weight`]. A blend of 10,000
-/// sources has a state of 1 MB, of which there is room for ten that differ.
+/// The most memory, about, for all states of a file, and for a single state, in the units of [`weight`]. A blend of
+/// 10,000 sources has a state of 1 MB: there is room for ten different ones.
 const WEIGHT: usize = 1 << 26;
 const WEIGHT_OF_ONE: usize = 1 << 25;
-/// How many values are looked at in dictionaries that could be states, about.
+/// About the most values that are read in dictionaries that could be states.
 const WORK: usize = 1 << 25;
-/// The error of a file with more than this.
+/// The error of a file that exceeds one of these limits.
 const TOO_MANY: &str = "more states than any checkpoint, too many to show";
 /// How many places of states an error names.
 const TOLD: usize = 16;
-/// Files of a directory are looked into for a state if their names end in one of these; so many of them, and so many are named.
+/// If a directory is named, files with these endings are searched for states: at most `LOOKED_INTO`. The error names at
+/// most `NAMED` files that have one.
 const ENDINGS: [&str; 7] = ["bin", "ckpt", "json", "pickle", "pkl", "pt", "pth"];
 const LOOKED_INTO: usize = 256;
 const NAMED: usize = 4;
@@ -52,12 +53,12 @@ type Fields = Rc<Map<String, Value>>;
 /// The members of a text, and its form.
 type Known = (Fields, &'static Form);
 
-/// A state, and what stands beside it.
+/// A state, and the facts that stand beside it in the checkpoint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Saved {
     /// The file, as it was named.
     pub path: PathBuf,
-    /// Where in the file it is, such as `callbacks.loader.samedeal`; empty where it is the file.
+    /// The place of the state in the file, such as `callbacks.loader.samedeal`; empty if the file is the state.
     pub place: String,
     pub text: Rc<str>,
     /// The members of the text.
@@ -73,19 +74,19 @@ pub struct Saved {
     form: &'static Form,
 }
 
-/// The use that a text has.
+/// The kind of a text: the object of a state, or another kind of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     Sampler,
-    /// Of batches of samples of different length.
+    /// A state of batches of samples of different length.
     Batcher,
-    /// Of a dataset in files, for all loader workers.
+    /// A state of a dataset in files, for all loader workers.
     Reading,
-    /// Of one loader worker.
+    /// A state of one loader worker.
     Worker,
-    /// Of steps over epochs.
+    /// A state of steps over epochs.
     Steps,
-    /// No state: what decides a run.
+    /// A recipe, which decides a run.
     Recipe,
     /// The first entry of the log of a ledger.
     Log,
@@ -96,9 +97,9 @@ pub enum Kind {
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Form {
     kind: Kind,
-    /// Its form, and what it belongs to, as the core has it.
+    /// The names that the core has for the form of the text, and for the object that it belongs to.
     names: [&'static str; 2],
-    /// In words, and who reads it besides every library.
+    /// `described`: the form in words. `used_by`: the option that reads it, besides every library.
     described: &'static str,
     used_by: &'static str,
 }
@@ -172,7 +173,7 @@ impl Saved {
         self.field("seed").and_then(whole)
     }
 
-    /// A list of numbers. It may be there as a hash.
+    /// A member that is a list of numbers; none if the state has only a hash of it.
     pub fn numbers(&self, name: &str) -> Option<Vec<u64>> {
         self.field(name)?.as_array()?.iter().map(Value::as_u64).collect()
     }
@@ -198,17 +199,17 @@ impl Saved {
         self.recipe().is_some_and(|recipe| recipe.contains_key("shards"))
     }
 
-    /// The name of the order. Whole shards are dealt in an order of files, too.
+    /// The name of the order. Whole shards count as `sharded`: they are dealt in an order of files.
     pub fn order(&self) -> &str {
         if self.deals_shards() { SHARDED } else { self.word("name") }
     }
 
-    /// How samples become batches, by the state of batches of samples of different length.
+    /// The section `batch`, which says how samples become batches, of a state of batches by length.
     pub fn batch(&self) -> Option<&Map<String, Value>> {
         self.recipe()?.get("batch")?.as_object()
     }
 
-    /// The sampler of the order, if that is made of others. The state may have only a hash of a list.
+    /// The sampler of a composed order; none for other orders. It fails if the state has only a hash of a list.
     pub fn composed(&self) -> Result<Option<Sampler>, Error> {
         if !self.is_composed()? {
             return Ok(None);
@@ -236,7 +237,7 @@ impl Saved {
         self.form.kind
     }
 
-    /// The kind of the object that a recipe is of, as the core has it.
+    /// The core's name for the object that the recipe belongs to; none for a state.
     pub fn recipe_of(&self) -> Option<&'static str> {
         (self.kind() == Kind::Recipe).then_some(self.form.names[1])
     }
@@ -246,7 +247,7 @@ impl Saved {
         self.form.described
     }
 
-    /// The programs that read it.
+    /// The programs that read the text, in words.
     pub fn used_by(&self) -> String {
         match (self.kind(), self.form.used_by) {
             (Kind::Worker, _) => "StatefulDataLoader of torchdata".to_owned(),
@@ -272,7 +273,7 @@ pub fn read(path: &Path) -> Result<Vec<Saved>, Problem> {
     }
     let states = match metadata {
         Some(metadata) if metadata.is_file() => of(File::open(path).map_err(failed)?),
-        // A pipe, which is read once and onwards.
+        // A pipe can be read only once, from its beginning on, so its bytes are buffered.
         _ => {
             let pipe: Box<dyn Read> =
                 if is_stdin { Box::new(io::stdin()) } else { Box::new(File::open(path).map_err(failed)?) };
@@ -290,10 +291,10 @@ pub fn read(path: &Path) -> Result<Vec<Saved>, Problem> {
     Ok(states)
 }
 
-/// The problem of a document without a state. Many recipes come here.
+/// The problem of a file without a state. It mentions `--recipe`, because the file is often a recipe.
 pub const NONE: &str = "holds no state of samedeal; `samedeal state` writes one, and a recipe is given with --recipe";
 
-/// The state in a file that has one.
+/// The state in a file; an error if the file has none, or several that differ.
 pub fn only(path: &Path) -> Result<Saved, Problem> {
     let states = read(path)?;
     match &candidates(&states)[..] {
@@ -306,7 +307,7 @@ pub fn only(path: &Path) -> Result<Saved, Problem> {
     }
 }
 
-/// Where states are and what they are, for people.
+/// The places and the kinds of states, in words.
 pub fn places<'a>(states: impl IntoIterator<Item = &'a Saved>) -> String {
     let mut states = states.into_iter();
     let told = states.by_ref().take(TOLD).map(|saved| format!("{} ({})", saved.place, saved.described()));
@@ -317,7 +318,7 @@ pub fn places<'a>(states: impl IntoIterator<Item = &'a Saved>) -> String {
     }
 }
 
-/// The states that may be meant: those that differ. A recipe beside a state says nothing of how far anything was read.
+/// The different states in a file. Recipes are left out if there is a state: they have no progress.
 pub fn candidates(states: &[Saved]) -> Vec<&Saved> {
     let mut differing = distinct(states);
     if differing.iter().any(|saved| saved.recipe_of().is_none()) {
@@ -368,7 +369,7 @@ fn of(mut file: impl Read + Seek) -> Result<Vec<Saved>, String> {
         return Err(too_large(bytes.len() as u64));
     }
     let Ok(text) = str::from_utf8(&bytes) else {
-        // Protocol 0 of pickles is text, and nobody writes it any more; protocol 1 is no text, and has no mark.
+        // Pickles of protocol 1 are no text, and begin with no signature. (Protocol 0 is text, but hardly used.)
         return of_pickle(&bytes).map_err(|_| {
             "holds no state of samedeal: it is no JSON, no pickle, and no archive that torch.save writes".to_owned()
         });
@@ -390,7 +391,7 @@ fn of_pickle(bytes: &[u8]) -> Result<Vec<Saved>, String> {
     of_values(&pickle::read(bytes)?)
 }
 
-/// The states in a text: JSON of them, or of anything that holds them.
+/// The states in a text: it is a state, or JSON that contains states.
 fn of_text(text: &str) -> Result<Vec<Saved>, String> {
     if let Some(fields) = state(text) {
         return Ok(vec![Saved::new(String::new(), text.into(), (Rc::new(fields), Form::of(text)))]);
@@ -401,7 +402,7 @@ fn of_text(text: &str) -> Result<Vec<Saved>, String> {
             states => Ok(states),
         },
         Err(why) => {
-            // A pickle of protocol 0.
+            // A pickle of protocol 0 is text, but no JSON.
             let Ok(values) = pickle::read(text.as_bytes()) else {
                 return Err(format!("holds no state of samedeal: it is no JSON ({why})"));
             };
@@ -410,7 +411,7 @@ fn of_text(text: &str) -> Result<Vec<Saved>, String> {
     }
 }
 
-/// Reads at most `left` bytes, whatever size the file says it has.
+/// A file of which at most `left` bytes are read, whatever size an archive claims.
 struct Bounded<R> {
     file: R,
     left: Rc<Cell<u64>>,
@@ -434,14 +435,14 @@ impl<R: Seek> Seek for Bounded<R> {
 /// The states in the pickles of a zip archive, such as `archive/data.pkl`.
 fn of_archive(file: impl Read + Seek) -> Result<Vec<Saved>, String> {
     let broken = |error: zip::result::ZipError| {
-        // The list of its files is at the end of an archive.
+        // An archive has its list of files at its end, which is missing in a partial copy.
         let cut = matches!(error, zip::result::ZipError::InvalidArchive(_));
         let cut = if cut { "; a file that was copied or written in part is cut off at its end" } else { "" };
         format!("cannot be read as the archive that torch.save writes: {error}{cut}")
     };
     let left = Rc::new(Cell::new(MOST));
     let mut archive = zip::ZipArchive::new(Bounded { file, left: Rc::clone(&left) }).map_err(broken)?;
-    // torch reads no file of another name.
+    // `torch.load` reads only files with this ending.
     let names = archive.file_names().filter_map(Result::ok).filter(|name| name.ends_with(".pkl"));
     let names = names.map(Cow::into_owned).take(PICKLES + 1).collect::<Vec<_>>();
     if names.is_empty() {
@@ -453,14 +454,14 @@ fn of_archive(file: impl Read + Seek) -> Result<Vec<Saved>, String> {
             grouped(PICKLES as u64)
         ));
     }
-    // As packed, and as they are: files in an archive may be the same bytes of it.
+    // Limits for packed bytes (`left`) and unpacked bytes (`room`). Files in an archive may share their packed bytes.
     left.set(MOST);
     let mut room = MOST;
     let mut search = Search::default();
     for name in &names {
         let entry = archive.by_name(name).map_err(broken)?;
         let mut bytes = Vec::new();
-        // The size in the archive may be wrong.
+        // The size that the archive claims may be wrong.
         entry.take(room + 1).read_to_end(&mut bytes).map_err(|error| format!("cannot be read: {name}: {error}"))?;
         room = room.checked_sub(bytes.len() as u64).ok_or_else(|| {
             format!("has pickles of more than {} bytes in all, which is more than any that hold a state", grouped(MOST))
@@ -504,14 +505,14 @@ impl Saved {
     }
 }
 
-/// Looks for the states of one file.
+/// A search for the states in one file.
 struct Search {
     states: Vec<Saved>,
-    /// The members and the forms of texts that are states: a text that is there many times is read once, and the core is asked once.
+    /// The members and the form of each text that is a state. A text that the file has many times is parsed only once.
     known: HashMap<Rc<str>, Known>,
-    /// How much memory the states take, about, and how long their places are.
+    /// About the memory that the states take, with the lengths of their places.
     taken: usize,
-    /// How much more is looked at in dictionaries that could be states.
+    /// How many more values may be read in dictionaries that could be states.
     work: usize,
 }
 
@@ -521,11 +522,11 @@ impl Default for Search {
     }
 }
 
-/// A value on the way from a root, and how it is reached.
+/// A value on the way from a root, and the label that leads to it.
 struct Step {
     id: Id,
     label: Label,
-    /// Which of the values in it is next, and how many of those before have no key.
+    /// `next`: the number of the next value in this one. `items`: how many values before that have no key.
     next: usize,
     items: usize,
 }
@@ -559,7 +560,7 @@ impl Search {
                 step.next += 1;
                 let label = match (held.key(), values.get(step.id), values.get(held.value)) {
                     (Some(key), ..) => Label::Key(key),
-                    // The attributes of an object are those of the object.
+                    // The attributes of an object are in a dictionary, which adds nothing to the place.
                     (None, Node::Object(_), Node::Map(_)) => Label::None,
                     (None, ..) => Label::Index(step.items),
                 };
@@ -572,7 +573,7 @@ impl Search {
         Ok(())
     }
 
-    /// Adds a value if it is a state, and says whether there is nothing in it to look at.
+    /// Adds a value if it is a state. Returns whether there is nothing more to search in it.
     fn value(&mut self, values: &Values<'_>, way: &[Step], id: Id, label: Label, before: &str) -> Result<bool, String> {
         let text = match values.get(id) {
             Node::Text(text) => Cow::Borrowed(&**text),
@@ -593,7 +594,7 @@ impl Search {
         Ok(true)
     }
 
-    /// The members of a text, if it is a state.
+    /// The text and its members from the cache, if the text is a state.
     fn state(&mut self, text: &str) -> Result<Option<(Rc<str>, Known)>, String> {
         if let Some((text, known)) = self.known.get_key_value(text) {
             return Ok(Some((Rc::clone(text), known.clone())));
@@ -620,7 +621,7 @@ impl Search {
     }
 }
 
-/// The memory that a text takes when it is read, about: maps and lists take most of it.
+/// About the memory that a text takes when it is parsed: maps and lists take most of it.
 fn weight(text: &str) -> usize {
     let holders = text.bytes().filter(|byte| matches!(byte, b'{' | b'[')).count();
     4 * text.len() + 64 * holders
@@ -633,7 +634,7 @@ fn is_versioned(values: &Values<'_>, id: Id) -> bool {
         && (has("kind") || ["order", "shards", "deal", "split"].into_iter().any(has))
 }
 
-/// Where a value is, for people.
+/// The place of a value: the labels that lead to it, with dots between.
 fn place(values: &Values<'_>, way: &[Step], label: Label, before: &str) -> String {
     let labels = way.iter().map(|step| step.label).chain([label]);
     let parts = labels.filter_map(|label| match label {
@@ -648,7 +649,7 @@ fn place(values: &Values<'_>, way: &[Step], label: Label, before: &str) -> Strin
     before.to_owned() + &parts.collect::<Vec<_>>().join(".")
 }
 
-/// Adds what stands beside a state, in the dictionary that holds it, and what the root says.
+/// Adds the facts that stand beside a state: in the dictionary that contains it, and in the root.
 fn beside(values: &Values<'_>, way: &[Step], saved: &mut Saved) {
     let (Some(root), Some(holder)) = (way.first(), way.last()) else { return };
     saved.batches = values.number(holder.id, "batches");
@@ -663,13 +664,13 @@ fn beside(values: &Values<'_>, way: &[Step], saved: &mut Saved) {
             number("world_size").zip(number("from")).map(|(world_size, from)| TakenBy { world_size, from });
         saved.batch_size = number("batch_size").filter(|&size| size > 0);
     }
-    // Trainer's state has it beside its callbacks, one of which is ours.
+    // The state of transformers' Trainer has the batch size in its root, and a samedeal state among its callbacks.
     if saved.place.contains("SamedealState") && saved.kind() == Kind::Sampler {
         saved.batch_size = values.number(root.id, "train_batch_size").filter(|&size| size > 0).or(saved.batch_size);
     }
 }
 
-/// Of several states, those that differ.
+/// The states without repetitions.
 fn distinct(states: &[Saved]) -> Vec<&Saved> {
     let mut known = HashSet::new();
     states.iter().filter(|saved| known.insert((&saved.text, saved.kind()))).collect()

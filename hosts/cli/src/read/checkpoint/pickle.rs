@@ -1,8 +1,8 @@
-//! Reads the values of a pickle, and executes nothing: a class, and whatever it would make, is a value that holds what it
-//! would be made of.
+//! Reads the values of a pickle, and executes nothing: an object is a value that contains its class, arguments and
+//! attributes.
 //!
-//! A pickle is a program for a machine with a stack (`Lib/pickletools.py` of CPython describes every instruction). No library
-//! for Rust does what is needed here: serde-pickle refuses the persistent ids by which torch refers to tensors.
+//! A pickle is a program for a machine with a stack (`Lib/pickletools.py` of CPython describes every instruction). It
+//! is read here, because serde-pickle refuses the persistent ids by which torch refers to tensors.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ pub fn read(bytes: &[u8]) -> Result<Values<'_>, String> {
     {
         let at = machine.at;
         if let Err(why) = machine.run() {
-            // The bytes after a pickle may look like one: those of a tensor are anything.
+            // The bytes after the fifth pickle may be those of a tensor, which look like anything: reading ends there.
             if at > 0 && machine.values.len() > 0 && machine.values.roots.len() >= 5 {
                 break;
             }
@@ -39,7 +39,7 @@ struct Machine<'a> {
     at: usize,
     values: Values<'a>,
     stack: Vec<Id>,
-    /// Where on the stack marks are.
+    /// The height of the stack at each mark.
     marks: Vec<usize>,
 }
 
@@ -56,7 +56,7 @@ impl<'a> Machine<'a> {
         Ok(taken)
     }
 
-    /// A whole number of so many bytes, little-endian.
+    /// Reads a whole number of `width` bytes, little-endian.
     fn size(&mut self, width: u64) -> Result<u64, String> {
         Ok(self.take(width)?.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
     }
@@ -66,7 +66,7 @@ impl<'a> Machine<'a> {
         self.take(size)
     }
 
-    /// The rest of the line, which is Latin-1.
+    /// Reads the rest of the line, which is Latin-1.
     fn line(&mut self) -> Result<String, String> {
         let rest = &self.bytes[self.at..];
         let end = rest.iter().position(|&byte| byte == b'\n').ok_or_else(|| self.wrong("it is cut off"))?;
@@ -88,7 +88,7 @@ impl<'a> Machine<'a> {
     }
 
     fn text(&mut self, bytes: &'a [u8]) -> Result<(), String> {
-        // Lone halves of surrogates are no text that a state has.
+        // A lone half of a surrogate pair is no UTF-8, and in no state.
         self.make(str::from_utf8(bytes).map_or(Node::Other, |text| Node::Text(Cow::Borrowed(text))))
     }
 
@@ -96,7 +96,7 @@ impl<'a> Machine<'a> {
         self.make(number.map_or(Node::Other, |number| Node::Number(number.into())))
     }
 
-    /// The whole number of a line. Those of more than 64 bits are too large for anything here.
+    /// Adds the whole number in a text. A number of more than 64 bits becomes `Other`, since no state has one.
     fn whole(&mut self, text: &str) -> Result<(), String> {
         let digits = text.trim_end_matches('L');
         match digits.parse::<u64>() {
@@ -109,7 +109,7 @@ impl<'a> Machine<'a> {
         self.make(number.and_then(Number::from_f64).map_or(Node::Other, Node::Number))
     }
 
-    /// The number in so many bytes, with a sign. One of 64 bits without a sign has a ninth byte, which is 0.
+    /// Adds the signed number in these bytes. An unsigned number of 64 bits has a ninth byte, which is 0.
     fn long(&mut self, bytes: &[u8]) -> Result<(), String> {
         let amount = |bytes: &[u8]| bytes.iter().rev().fold(0_u64, |number, &byte| number << 8 | u64::from(byte));
         match bytes.len() {
@@ -123,7 +123,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The topmost value. What is below a mark is out of reach.
+    /// Takes the topmost value off the stack. Values below a mark are out of reach.
     fn pop(&mut self) -> Result<Id, String> {
         let bottom = self.marks.last().copied().unwrap_or(0);
         if self.stack.len() <= bottom {
@@ -132,38 +132,38 @@ impl<'a> Machine<'a> {
         self.stack.pop().ok_or_else(|| self.wrong("a value is missing"))
     }
 
-    /// All values above the topmost mark.
+    /// Takes all values above the topmost mark off the stack.
     fn down_to_mark(&mut self) -> Result<Vec<Id>, String> {
         let mark = self.marks.pop().ok_or_else(|| self.wrong("a mark is missing"))?;
         Ok(self.stack.split_off(mark.min(self.stack.len())))
     }
 
-    /// Makes a value of the topmost ones.
+    /// Adds a value that contains the `count` topmost values.
     fn hold(&mut self, count: usize, node: fn(Vec<Held>) -> Node<'a>) -> Result<(), String> {
         let mut items = (0..count).map(|_| Ok(Held::item(self.pop()?))).collect::<Result<Vec<_>, String>>()?;
         items.reverse();
         self.make(node(items))
     }
 
-    /// Makes a value of all that is above the topmost mark.
+    /// Adds a value that contains all values above the topmost mark.
     fn hold_to_mark(&mut self, node: fn(Vec<Held>) -> Node<'a>) -> Result<(), String> {
         let items = self.down_to_mark()?.into_iter().map(Held::item).collect();
         self.make(node(items))
     }
 
-    /// Adds to the value that is now the topmost one.
+    /// Adds values to the contents of the topmost value.
     fn add(&mut self, more: impl ExactSizeIterator<Item = Held>) -> Result<(), String> {
         let id = self.pop()?;
         self.values.hold(id, more)?;
         self.push(id)
     }
 
-    /// Adds keys and their values, one after the other.
+    /// Adds pairs to the topmost value. `more` has keys and values in turn.
     fn add_pairs(&mut self, more: &[Id]) -> Result<(), String> {
         self.add(more.chunks_exact(2).map(|pair| Held::pair(pair[0], pair[1])))
     }
 
-    /// Runs one pickle, and keeps its value.
+    /// Runs one pickle, and adds its value to the roots.
     fn run(&mut self) -> Result<(), String> {
         self.stack.clear();
         self.marks.clear();
@@ -176,14 +176,14 @@ impl<'a> Machine<'a> {
                     return Ok(());
                 }
                 b'(' => {
-                    // As many marks as values, since either takes memory.
+                    // Marks have the limit of values, because they take memory, too.
                     if self.marks.len() == STACK {
                         return Err(self.wrong("too many marks"));
                     }
                     self.marks.push(self.stack.len());
                 }
                 b'0' => {
-                    // A mark may be all that there is above.
+                    // If a mark is on top, it is removed in place of a value.
                     if self.marks.last() == Some(&self.stack.len()) {
                         self.marks.pop();
                     } else {
@@ -244,7 +244,7 @@ impl<'a> Machine<'a> {
                     let bytes = self.take(8)?.try_into().map_err(|_| self.wrong("it is cut off"))?;
                     self.float(Some(f64::from_be_bytes(bytes)))?;
                 }
-                // No state has these: bytes, classes, buffers outside.
+                // Bytes, classes and out-of-band buffers, which no state has.
                 code @ (0x97 | b'P' | b'c' | 0x82..=0x84 | b'C' | b'B' | 0x8e | 0x96) => {
                     match code {
                         b'P' => drop(self.line()?),
@@ -270,7 +270,7 @@ impl<'a> Machine<'a> {
                     self.make(Node::Map(Vec::new()))?;
                     self.add_pairs(&items)?;
                 }
-                // What a persistent id refers to; a class and what it is called with, or two names of one.
+                // An object: of a persistent id; of a class and its arguments; of the two names of a class.
                 b'Q' => self.hold(1, Node::Object)?,
                 b'R' | 0x81 | 0x93 => self.hold(2, Node::Object)?,
                 0x92 => self.hold(3, Node::Object)?,
@@ -316,7 +316,7 @@ impl<'a> Machine<'a> {
                 }
                 0x80 => drop(self.take(1)?),
                 0x95 => drop(self.take(8)?),
-                // A buffer outside, which stays one.
+                // This makes a buffer read-only, which changes nothing here.
                 0x98 => {}
                 _ => return Err(self.wrong("an unknown instruction")),
             }
@@ -379,7 +379,7 @@ mod tests {
             let Node::List(items) = values.get(values.field(root, "x").unwrap()) else { panic!("a list") };
             let told = items.iter().map(|held| values.json(held.value, &mut 100));
             let told = told.map(|told| told.unwrap_or_default()).collect::<Vec<_>>();
-            // Bytes, sets and numbers of more than 64 bits are not what a state has.
+            // Bytes, sets and numbers of more than 64 bits have no JSON here, because no state has them.
             assert_eq!(
                 (&told[..3], &told[7..9]),
                 (&["1", "2.5", "null"].map(str::to_owned)[..], &["true", "-5"].map(str::to_owned)[..])
@@ -387,23 +387,25 @@ mod tests {
             assert_eq!((&*told[3], &*told[9], &*told[10]), ("", "", "\"é\\n\""));
             assert!(texts(&values).contains(&"é\n"));
         }
-        // A magic number, a version, the system, what was saved, and the names of its tensors, before the tensors themselves.
+        // Five pickles come before the tensors: a magic number, a version, the system, what was saved, and the names of
+        // the tensors.
         assert_eq!(read(FILES[6]).unwrap().roots.len(), 5);
     }
 
-    /// Nothing here may panic, or take memory beyond what it is given: cut off anywhere, and with any byte another one.
+    /// No broken pickle may cause a panic, or take more memory than is allowed: one that is cut off anywhere, or has a
+    /// changed byte.
     #[test]
     fn broken_pickles_are_refused() {
         for file in FILES {
             for end in 0..file.len() {
-                // Pickles that are whole before the end are read; torch's own format ends with tensors.
+                // A file that is cut off may still have whole pickles: in torch's own format, tensors follow them.
                 if let Ok(values) = read(&file[..end]) {
                     assert!(!values.roots.is_empty());
                 }
             }
             let mut broken = file.to_vec();
             for at in 0..file.len() {
-                // Another dozen of bytes at every place, and so all of them somewhere.
+                // Twelve other bytes at every place; every byte occurs at some place.
                 for step in 1..=12_usize {
                     broken[at] = file[at].wrapping_add((at * 13 + step * 21) as u8);
                     let _ = read(&broken);
@@ -431,7 +433,7 @@ mod tests {
             let found = read(&bytes).unwrap_err();
             assert!(found.contains(said), "{found}, not {said}");
         }
-        // A list that holds itself, and one of lists that hold one another twice, forty times.
+        // A list that contains itself, and forty tuples, each of which contains the one before twice.
         let twice = [&b"]q\x00"[..], &b"h\x00h\x00\x86q\x00".repeat(40), b"."].concat();
         for bytes in [&b"]q\x00h\x00a."[..], &twice] {
             assert_eq!(super::super::of_values(&read(bytes).unwrap()), Ok(Vec::new()));

@@ -1,4 +1,4 @@
-//! Values as a checkpoint nests them, whatever format it has.
+//! The nested values of a checkpoint, whatever format it has.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,10 +8,10 @@ use serde_json::Number;
 
 use crate::write::grouped;
 
-/// The most values of a file, and places of values in others, together: more than checkpoints have, and few enough to be held in
-/// memory (less than half a gigabyte).
+/// The most values in a file and references between them, together: more than checkpoints have, and less than half a
+/// gigabyte in memory.
 const MOST: usize = 1 << 23;
-/// How deep the members of a state nest, at most: the limit of the parser of JSON, too.
+/// The deepest nesting of a state, which is also the limit of the JSON parser.
 const DEEPEST: usize = 128;
 /// The longest JSON that is written, in bytes: more than any state has.
 const LONGEST: usize = 1 << 23;
@@ -19,10 +19,10 @@ const LONGEST: usize = 1 << 23;
 /// The number of a value.
 pub type Id = u32;
 
-/// A value, as far as the search for states looks at it.
+/// A value, with all that the search for states needs to know.
 #[derive(Debug)]
 pub enum Node<'a> {
-    /// Nothing that a state has: bytes, a class, a tensor.
+    /// A value that no state has: bytes, a class, a tensor.
     Other,
     Null,
     Flag(bool),
@@ -30,11 +30,11 @@ pub enum Node<'a> {
     Text(Cow<'a, str>),
     List(Vec<Held>),
     Map(Vec<Held>),
-    /// An object, with all that it was made of.
+    /// An object, with its class, arguments and attributes.
     Object(Vec<Held>),
 }
 
-/// A value in another one.
+/// A value in another one, with its key.
 #[derive(Clone, Copy, Debug)]
 pub struct Held {
     /// [`Held::NO_KEY`] in a list.
@@ -59,7 +59,7 @@ impl Held {
 }
 
 impl Node<'_> {
-    /// The values within it.
+    /// The values within this value.
     pub fn held(&self) -> &[Held] {
         match self {
             Self::List(held) | Self::Map(held) | Self::Object(held) => held,
@@ -98,7 +98,7 @@ impl<'a> Values<'a> {
         Ok((self.nodes.len() - 1) as Id)
     }
 
-    /// Adds to what a value holds. What holds nothing by itself, such as a class, becomes an object that does.
+    /// Adds values to the contents of a value. A value without contents, such as a class, becomes an object.
     pub fn hold(&mut self, id: Id, more: impl ExactSizeIterator<Item = Held>) -> Result<(), String> {
         self.count(more.len())?;
         let node = &mut self.nodes[id as usize];
@@ -139,8 +139,8 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// A value as JSON, if all of it is what JSON has. `work` bounds what is looked at, since values may hold one another
-    /// many times; nothing of it is left if it does not suffice.
+    /// A value as JSON; none if a part of it has no form in JSON. `work` limits how many values are read, because
+    /// values may contain one another many times; it is 0 if it did not suffice.
     pub fn json(&self, id: Id, work: &mut usize) -> Option<String> {
         let mut json = String::new();
         self.write(id, DEEPEST, &mut json, work)?;
@@ -200,7 +200,7 @@ impl<'a> Values<'a> {
     }
 }
 
-/// Adds one value of JSON and all that it holds. (The parser bounds how deep they nest.)
+/// Adds one value of JSON and all values in it. (The parser limits their nesting.)
 struct Adding<'v, 'a>(&'v mut Values<'a>);
 
 impl<'de> DeserializeSeed<'de> for Adding<'_, 'de> {

@@ -10,15 +10,15 @@ const TOKENS: &str = "tokens";
 #[derive(Default)]
 pub struct Collected {
     pub lengths: Vec<u32>,
-    /// The unit that was asked for.
+    /// The unit of `--length-unit`.
     pub asked: Option<Unit>,
     /// The unit of the lengths, once there are some.
     pub unit: Option<&'static str>,
-    /// Where values go that are ids or keys, and no lengths.
+    /// The parts of a split, if values are ids or keys in place of lengths.
     pub parts: Option<Parts>,
 }
 
-/// Every error begins with the verb, after the place of the value.
+/// Errors begin with a verb: the caller names the place of the value before it.
 impl Collected {
     /// The option that names a column.
     pub fn option(&self) -> &'static str {
@@ -65,7 +65,7 @@ impl Collected {
         if let Some(parts) = &mut self.parts {
             return parts.text(text);
         }
-        // Words, characters and bytes are all lengths of a text, and very different ones.
+        // Text has no default unit: its words, characters and bytes differ too much.
         let unit = self.asked.ok_or("holds text; say what to count of it: --length-unit words, characters or bytes")?;
         let length = match unit {
             Unit::Words => text.split_whitespace().count(),
@@ -76,7 +76,7 @@ impl Collected {
         self.add(length as i128, unit.name())
     }
 
-    /// Adds the length of a text that is to be UTF-8.
+    /// Adds the length of a text. It must be UTF-8, unless bytes are counted.
     pub fn encoded(&mut self, text: &[u8]) -> Result<(), String> {
         match str::from_utf8(text) {
             Ok(text) => self.text(text),
@@ -86,7 +86,7 @@ impl Collected {
         }
     }
 
-    /// Adds the length of what is no text.
+    /// Adds the length of bytes that are no text.
     pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), String> {
         if self.parts.is_some() {
             return Err(
@@ -126,7 +126,7 @@ pub fn refused(value: impl fmt::Display) -> String {
     format!("is {value}; allowed: whole numbers from 0 to {}", u32::MAX)
 }
 
-/// The problem where there is no value.
+/// The problem of a sample without a value.
 pub fn missing() -> String {
     "has no value; leave such samples out of the files, or give them one".to_owned()
 }

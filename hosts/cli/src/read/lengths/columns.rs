@@ -1,22 +1,22 @@
-//! Which column of a Parquet file tells lengths, and how.
+//! The column of a Parquet file that has lengths, and how to read them.
 
 use parquet::basic::{ConvertedType, LogicalType, Repetition, Type as Physical};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, Type};
 
-/// A column that tells lengths.
+/// A column of lengths, or of values that have a length.
 pub struct Column {
     /// The name as it was given.
     pub name: String,
-    /// Its number, or that of the first part of what its lists hold.
+    /// Number of the column in the file; the first of several, if its lists have items with several parts.
     pub number: usize,
     pub kind: Kind,
-    /// The level of entries that have a value.
+    /// The definition level of entries that have a value.
     pub nullable: i16,
-    /// How many lists are in one another.
+    /// The number of lists that are nested in one another.
     pub repeated: i16,
 }
 
-/// How it tells them.
+/// The way to get a length from a value of the column.
 #[derive(Clone, Copy)]
 pub enum Kind {
     Numbers {
@@ -24,14 +24,14 @@ pub enum Kind {
     },
     Text,
     Bytes,
-    /// Lists, or maps; their items have at least this level, and an empty list has one less.
+    /// Lists, or maps. The definition level of their items is at least `item`; an empty list has one less.
     Lists {
         item: i16,
     },
 }
 
 impl Column {
-    /// `option` is the one that names a column.
+    /// Finds a column by its name. `option` is the option that names a column, for messages.
     pub fn find(schema: &SchemaDescriptor, name: Option<&str>, option: &str) -> Result<Self, String> {
         let known = |schema: &SchemaDescriptor| {
             let mut names = schema.columns().iter().map(|column| shown(schema, column)).collect::<Vec<_>>();
@@ -63,7 +63,7 @@ impl Column {
     }
 }
 
-/// The name of a column, without what its lists are made of.
+/// The name of a column, without the inner parts of its lists.
 fn shown(schema: &SchemaDescriptor, column: &ColumnDescriptor) -> String {
     let path = column.path().parts();
     let end = first_list(schema.root_schema(), path).map_or(path.len(), |(place, _)| place.max(1));
@@ -112,7 +112,7 @@ fn refused(name: &str, column: &ColumnDescriptor) -> String {
     let marked = match (column.logical_type_ref(), column.converted_type()) {
         (None, ConvertedType::NONE) => String::new(),
         (None, marked) => format!(" ({marked})"),
-        // Without its details.
+        // The name of the type, without its parameters.
         (Some(marked), _) => {
             let marked = format!("{marked:?}");
             format!(" ({})", marked.split(['(', '{', ' ']).next().unwrap_or_default())

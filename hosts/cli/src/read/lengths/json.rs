@@ -1,4 +1,5 @@
-//! JSON: an array of numbers, or of objects with a field; an object with such an array; or values one after the other.
+//! Lengths in JSON: an array of numbers, or of objects with a field; an object with a list of lengths; or values one
+//! after the other.
 
 use std::fmt;
 use std::io::{BufRead, Lines};
@@ -11,7 +12,7 @@ use super::collected::{Collected, missing, refused};
 /// Adds the lengths of a file with one array.
 pub fn read_array(file: impl BufRead, field: Option<&str>, lengths: &mut Collected) -> Result<(), String> {
     let mut json = serde_json::Deserializer::from_reader(file);
-    // A refused value is no fault of the JSON, whose errors tell line and column.
+    // A refused value is reported apart from errors of JSON, which name line and column.
     let mut refused = None;
     let items = Items { field, lengths, refused: &mut refused };
     let read = json.deserialize_seq(items).and_then(|()| json.end());
@@ -21,7 +22,8 @@ pub fn read_array(file: impl BufRead, field: Option<&str>, lengths: &mut Collect
     }
 }
 
-/// Adds the lengths of a file with an object whose field is a list of them, or with objects one after the other.
+/// Adds the lengths of a file with one object, whose field is a list of lengths, or with several objects one after the
+/// other.
 pub fn read_objects(file: impl BufRead, field: Option<&str>, lengths: &mut Collected) -> Result<(), String> {
     let values = serde_json::Deserializer::from_reader(file).into_iter();
     let mut values = values.map(|value| value.map_err(|error| broken(&error)));
@@ -33,7 +35,7 @@ pub fn read_objects(file: impl BufRead, field: Option<&str>, lengths: &mut Colle
     Ok(())
 }
 
-/// Adds the lengths that a list tells, which is the field of an object.
+/// Adds the lengths in the field of an object, which is a list. A value that is no object is a length itself.
 fn of_list(value: Value, field: Option<&str>, lengths: &mut Collected) -> Result<(), String> {
     let (field, object) = match (field, &value) {
         (Some(field), Value::Object(object)) => (field, object),
@@ -81,7 +83,7 @@ fn broken(error: &serde_json::Error) -> String {
     format!("cannot be read as JSON: {error}; allowed: whole numbers, or objects with one, in an array or one by one")
 }
 
-/// Takes the items of an array one by one, so that only one of them is in memory.
+/// Adds the items of an array one by one, so that only one of them is in memory.
 struct Items<'a> {
     field: Option<&'a str>,
     lengths: &'a mut Collected,
@@ -108,7 +110,8 @@ impl<'de> Visitor<'de> for Items<'_> {
     }
 }
 
-/// Adds the length that a value tells. Errors go on after its place.
+/// Adds the length that a value, or a field of it, gives. An error continues a message that begins with the value's
+/// place.
 fn add(value: Value, field: Option<&str>, lengths: &mut Collected) -> Result<(), String> {
     match (field, value) {
         (Some(field), Value::Object(object)) => of_field(object, field, lengths),

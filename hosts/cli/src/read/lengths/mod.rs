@@ -1,4 +1,4 @@
-//! The lengths of samples, from whatever tells them.
+//! The lengths of samples, from files of several formats.
 
 mod collected;
 mod columns;
@@ -23,11 +23,11 @@ pub use unit::Unit;
 use crate::args::dataset::{Dataset, Rows, find};
 use crate::write::{Problem, counted, grouped, progress};
 
-/// How long the samples of a dataset are.
+/// The lengths of the samples of a dataset.
 pub struct Lengths {
-    /// Of every sample: those of the first file, then those of the next.
+    /// The length of every sample: first those of the first file, then those of the next.
     pub values: Arc<[u32]>,
-    /// Where samples are: the files, with a row for each sample.
+    /// The files of the samples, with a row for each sample.
     pub dataset: Dataset,
     /// Their unit: words, characters, bytes, items or, where they are stored as numbers, tokens.
     pub unit: &'static str,
@@ -47,7 +47,8 @@ impl Lengths {
     }
 }
 
-/// The part of each sample, by its id or its key, which files tell as they tell lengths, or standard input in lines.
+/// The part of each sample, by its id or its key. These are read from files, in the formats of lengths, or from the
+/// lines of standard input.
 pub fn parts(
     paths: &[PathBuf],
     column: Option<&str>,
@@ -69,7 +70,7 @@ pub fn parts(
     Ok((parts, dataset))
 }
 
-/// Adds what files tell, and says where samples are.
+/// Adds the values in the files. The dataset has the files, with how many samples each has.
 fn collect(
     paths: &[PathBuf],
     column: Option<&str>,
@@ -89,7 +90,7 @@ fn collect(
 }
 
 impl Lengths {
-    /// For batches, without a copy. `bar` counts those that plans ask for.
+    /// The lengths for a batcher, without a copy. `bar` counts the lengths that planning asks for.
     pub fn given(&self, bar: &ProgressBar) -> samedeal::Lengths {
         let (values, bar) = (Arc::clone(&self.values), bar.clone());
         samedeal::Lengths::from_fn(values.len() as u64, move |samples| {
@@ -98,7 +99,7 @@ impl Lengths {
         })
     }
 
-    /// For people.
+    /// The number of samples and their lengths, in words.
     pub fn summary(&self) -> String {
         let (least, most) = (self.values.iter().min().unwrap_or(&0), self.values.iter().max().unwrap_or(&0));
         let all = self.values.iter().map(|&length| u64::from(length)).sum();
@@ -108,7 +109,7 @@ impl Lengths {
     }
 }
 
-/// Adds the lengths of a file. What it is, its first bytes tell, or else its name.
+/// Adds the lengths of a file. Its first bytes decide the format, or else the ending of its name.
 fn read(path: &Path, column: Option<&str>, lengths: &mut Collected, bar: &ProgressBar) -> Result<(), Problem> {
     let file = File::open(path).map_err(|error| Problem::of(path, error))?;
     let mut file = BufReader::with_capacity(1 << 16, file);
@@ -118,7 +119,7 @@ fn read(path: &Path, column: Option<&str>, lengths: &mut Collected, bar: &Progre
         return parquet::read(path, column, lengths, bar);
     }
     let is_array = begin.starts_with(b"\x93NUMPY") || extension == "npy";
-    // Text holds none of these, and compressed files soon do.
+    // Text has no zero bytes, and compressed files have one soon.
     let is_binary = begin.contains(&0);
     let is_list = begin.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
     let file = BufReader::with_capacity(1 << 16, bar.wrap_read(file));
@@ -138,7 +139,7 @@ fn read(path: &Path, column: Option<&str>, lengths: &mut Collected, bar: &Progre
     read.map_err(|why| Problem::of(path, why))
 }
 
-/// Refuses the name of a column where there are none.
+/// Refuses the name of a column for a file without columns.
 fn without(column: Option<&str>, what: &str, option: &str) -> Result<(), String> {
     column.map_or(Ok(()), |column| Err(format!("is {what}, without columns; leave {column:?} out after {option}")))
 }

@@ -1,4 +1,5 @@
-//! NumPy arrays of one dimension: the format is small, and crates for it bring a parser of Python literals along.
+//! NumPy arrays of one dimension. They are read here, because the format is small, and crates for it bring a parser of
+//! Python literals along.
 
 use std::io::{ErrorKind, Read};
 
@@ -13,18 +14,18 @@ const PIECE: usize = 1 << 16;
 /// The integers of an array.
 struct Integers {
     count: u64,
-    /// Bytes of each.
+    /// Bytes of each integer.
     width: usize,
     is_signed: bool,
     is_big_endian: bool,
 }
 
-/// Adds the lengths of an array. Errors are of the whole file.
+/// Adds the lengths in an array.
 pub fn read(file: impl Read, lengths: &mut Collected) -> Result<(), String> {
     integers(file, |number| lengths.number(number))
 }
 
-/// Goes through the numbers of an array.
+/// Calls `add` for each number of an array.
 pub fn integers(mut file: impl Read, mut add: impl FnMut(i128) -> Result<(), String>) -> Result<(), String> {
     let Integers { count, width, is_signed, is_big_endian } = header(&mut file)?;
     let mut piece = vec![0; PIECE];
@@ -76,7 +77,7 @@ fn header(file: &mut impl Read) -> Result<Integers, String> {
     described(&String::from_utf8_lossy(&text))
 }
 
-/// The type and the shape in a header such as `{'descr': '<i8', 'fortran_order': False, 'shape': (9,), }` tells.
+/// The type and the shape in a header, such as `{'descr': '<i8', 'fortran_order': False, 'shape': (9,), }`.
 fn described(header: &str) -> Result<Integers, String> {
     let after = |key: &str| header.split_once(&format!("'{key}':")).map(|(_, rest)| rest.trim_start());
     let (Some(kind), Some(shape)) = (after("descr"), after("shape")) else {
@@ -107,7 +108,7 @@ fn described(header: &str) -> Result<Integers, String> {
 fn integer(bytes: &[u8], is_signed: bool, is_big_endian: bool) -> i128 {
     let fold = |value: u64, &byte: &u8| value << 8 | u64::from(byte);
     let value = if is_big_endian { bytes.iter().fold(0, fold) } else { bytes.iter().rev().fold(0, fold) };
-    // The sign is in the first bit of the value, not of the 64.
+    // The sign is the first bit of the bytes: shifting up and down repeats it in the upper bits.
     let unused = 64 - 8 * bytes.len() as u32;
     if is_signed { ((value << unused).cast_signed() >> unused).into() } else { value.into() }
 }

@@ -1,4 +1,4 @@
-//! A column of a Parquet file: whole numbers, or what has a length itself.
+//! Lengths in a column of a Parquet file: whole numbers, or values that have a length.
 
 use std::path::Path;
 
@@ -13,9 +13,9 @@ use crate::args::dataset::{footer, open};
 use crate::read::decoded::Decoded;
 use crate::write::Problem;
 
-/// Adds the lengths that a column tells. `bar` counts bytes.
+/// Adds the lengths in a column. `bar` counts bytes.
 pub fn read(path: &Path, name: Option<&str>, lengths: &mut Collected, bar: &ProgressBar) -> Result<(), Problem> {
-    // This refuses a file whose parts are not where its footer says.
+    // This refuses a file whose footer contradicts itself.
     footer(path)?;
     let reader = open(path)?;
     let metadata = reader.metadata();
@@ -35,13 +35,13 @@ fn corrupt(error: parquet::errors::ParquetError) -> String {
     format!("cannot be read as Parquet: {error}")
 }
 
-/// The rows of a file, as they are read.
+/// The rows of a file while they are read.
 struct Rows<'a> {
     column: &'a Column,
     lengths: &'a mut Collected,
     /// Number of the next row in the file.
     next: u64,
-    /// Where the row group ends.
+    /// Number of the row after the row group.
     end: u64,
 }
 
@@ -73,7 +73,7 @@ impl Rows<'_> {
         }
     }
 
-    /// The rows of a group, each with a value.
+    /// Adds the rows of a row group, each of which must have a value.
     fn values<T: DataType>(
         &mut self,
         mut reader: ColumnReaderImpl<T>,
@@ -92,7 +92,8 @@ impl Rows<'_> {
         Ok(())
     }
 
-    /// The rows of a group, each with a list, whose items have at least the level `item`.
+    /// Adds the rows of a row group, each of which must have a list. The definition level of its items is at least
+    /// `item`.
     fn lists<T: DataType>(&mut self, mut reader: ColumnReaderImpl<T>, item: i16) -> Result<(), String> {
         let mut decoded = Decoded::default();
         while self.next < self.end {
@@ -101,7 +102,7 @@ impl Rows<'_> {
             while let Some((&level, _)) = entries.next() {
                 let mut items = u64::from(level >= item);
                 while let Some((_, repetition)) = entries.next_if(|&(_, &repetition)| repetition > 0) {
-                    // Others are within an item of this list.
+                    // Entries with a higher level are within an item of this list.
                     items += u64::from(*repetition == 1);
                 }
                 let added = if level + 1 < item { Err(missing()) } else { self.lengths.items(items) };

@@ -16,7 +16,7 @@ pub struct Parts {
     ids: Vec<u64>,
     keys: Vec<String>,
     parts: Vec<u32>,
-    /// The error of the split: not necessarily the value that was read last.
+    /// The first error of the split. The value at fault may come before the last one: values are split in windows.
     refused: Option<Error>,
 }
 
@@ -33,7 +33,7 @@ impl Parts {
         self.parts.len() + self.ids.len() + self.keys.len()
     }
 
-    /// Adds an id, or, where keys are read, the key that a number is.
+    /// Adds an id; if keys are read, the number is a key.
     pub fn number(&mut self, number: i128) -> Result<(), String> {
         if self.are_keys {
             return self.text(&number.to_string());
@@ -58,7 +58,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Asks for the parts of what waits.
+    /// Splits the ids or keys that have been collected.
     fn split(&mut self) {
         let (ids, keys) = (take(&mut self.ids), take(&mut self.keys));
         let found = if self.are_keys { self.split.part_of_keys(&keys) } else { self.split.part_of(&ids) };

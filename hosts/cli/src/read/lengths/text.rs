@@ -4,7 +4,7 @@ use std::io::{BufRead, Read};
 
 use super::collected::{Collected, missing};
 
-/// Adds the number in each line, or with something to count, the length of each line.
+/// Adds the number in each line, or the length of each line, if there is a unit to count.
 pub fn read_lines(mut file: impl BufRead, lengths: &mut Collected) -> Result<(), String> {
     let mut line = Vec::new();
     for number in 1_u64.. {
@@ -15,7 +15,7 @@ pub fn read_lines(mut file: impl BufRead, lengths: &mut Collected) -> Result<(),
         }
         let bytes = line.strip_suffix(b"\n").unwrap_or(&line);
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-        // The mark with which some editors begin a file.
+        // The byte order mark with which some editors begin a file.
         let bytes = if number == 1 { bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes) } else { bytes };
         value(bytes, lengths).map_err(|why| format!("line {number} {why}"))?;
     }
@@ -44,7 +44,7 @@ pub fn read_table(file: impl Read, delimiter: u8, column: Option<&str>, lengths:
     Ok(())
 }
 
-/// Adds what is written: a number, unless there is something to count.
+/// Adds a value: a text, if texts are counted or keys, and otherwise a number.
 fn value(bytes: &[u8], lengths: &mut Collected) -> Result<(), String> {
     if lengths.is_text() {
         return lengths.encoded(bytes);

@@ -14,7 +14,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The name of the option, and what it counts.
+    /// The name of the unit, as `--length-unit` has it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Words => "words",

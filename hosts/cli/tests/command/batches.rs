@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::{failing, files, json, one_step, run, text};
 
-/// Lengths of 1,000 samples, mostly short, and a file that tells them.
+/// Lengths of 1,000 samples, most of them short, and a file with these lengths.
 fn samples(test: &str) -> (Vec<u32>, PathBuf) {
     let lengths = (0..1000_u32).map(|i| (i * 7_919 % 101).pow(2) / 40).collect::<Vec<_>>();
     let path = files::folder(&format!("batches-{test}")).join("lengths.txt");
@@ -89,7 +89,7 @@ fn batches_are_those_of_the_library() {
                 told,
                 "{asked}"
             );
-            // The same in a line: numbers, and a part for each row.
+            // A text line of the same batch: five numbers, and a part for each row.
             let parts = line.split('\t').collect::<Vec<_>>();
             let rows = batch.row_ends.len() as u64;
             let numbers = parts[..5].iter().map(|part| part.parse::<u64>().unwrap()).collect::<Vec<_>>();
@@ -107,7 +107,7 @@ fn batches_are_those_of_the_library() {
         assert!((ratio - metrics.slowest_rank_utilisation()).abs() < 1e-12, "{asked}");
         let recipe = serde_json::from_str::<Value>(&batcher.recipe().unwrap()).unwrap();
         assert_eq!((&found["recipe"], &found["rank"], &found["epoch"]), (&recipe, &1.into(), &2.into()));
-        // The recipe of these options is that of the library, and makes the same batches.
+        // The recipe of these options equals the recipe of the library, and makes the same batches.
         let path = path.with_file_name("recipe.json");
         assert_eq!(
             text(&asked.replacen("batches ", "recipe ", 1).replace("--rank 1 ", "").replace("--epoch 2 ", "")),
@@ -166,7 +166,7 @@ fn a_table_shows_some_steps_and_what_all_amount_to() {
     let shown = text(&format!("batches {path} --lengths --strategy pack --max-length 99 --too-long truncate --all"));
     assert!(!shown.contains("--all") && shown.contains(" samples truncated"), "{shown}");
     assert!(shown.contains("packs are needed") && shown.contains(",(+"), "{shown}");
-    // A window of its own keeps the order.
+    // With --batch-window 0, samples keep their order.
     let numbers = text(&format!(
         "batches {path} --lengths --max-tokens 1000 --batch-window 0 --order sequential --count 1 --format text"
     ));
@@ -199,7 +199,7 @@ fn strategies_are_compared_with_the_same_room() {
             name => assert_eq!((rows, &batch["max_tokens"]), (0, &2500.into()), "{name}"),
         }
     }
-    // The numbers are those of the library.
+    // The numbers equal those of the library.
     let batcher = Batcher::builder(lengths).seed(7).world_size(4).max_tokens(2500).build().unwrap();
     assert_eq!(strategies[3]["metrics"]["slowest"], batcher.metrics().unwrap().slowest);
     let lines = text(&format!("{asked} --max-tokens 2500 --format text"));
@@ -220,9 +220,9 @@ fn strategies_are_compared_with_the_same_room() {
     let weighted = json(&format!("{asked} --counting weighted --quadratic 1 --max-batch-size 10 --json"));
     let batch = &weighted["strategies"][5]["recipe"]["batch"];
     assert_eq!(weighted["strategies"].as_array().unwrap().len(), 8);
-    // Ten of the longest: each costs 250 + 250^2.
+    // Room for ten of the longest samples: each costs 250 + 250^2.
     assert_eq!((&batch["counting"], &batch["max_cost"]), (&"weighted".into(), &(10 * (250 + 250 * 250)).into()));
-    // An option goes to those strategies that use it.
+    // An option goes only to the strategies that use it.
     let some =
         json(&format!("{asked} --max-tokens 2500 --quantiles 3 --batch-window 64 --batch-size-multiple 2 --json"));
     for strategy in some["strategies"].as_array().unwrap() {
@@ -232,7 +232,7 @@ fn strategies_are_compared_with_the_same_room() {
         let is_multiple = matches!(name, "bucket rows" | "bucket tokens" | "budget padded");
         assert_eq!(batch.get("batch_size_multiple"), is_multiple.then_some(&2.into()), "{name}");
     }
-    // So it does in the command lines to copy, with order, seed and epoch.
+    // The command lines to copy have these options, too, with order, seed and epoch.
     let more = "--boundaries 90,120 --max-length 200 --too-long drop --order torch --epoch 3 --max-tokens 2500";
     let shown = text(&format!("{asked} {more}"));
     let line = shown.lines().find_map(|line| line.strip_prefix("  samedeal ")).unwrap();
@@ -256,7 +256,7 @@ fn a_comparison_fills_the_budget_and_says_which_strategy_wastes_least() {
         assert_eq!(strategy("bucket rows")["recipe"]["batch"]["max_batch_size"], rows);
         let pack = strategy("pack fast")["recipe"]["batch"].clone();
         assert_eq!((&pack["max_batch_size"], &pack["capacity"]), (&rows.into(), &(budget / rows).into()));
-        // The largest batch of each is no larger than the budget, and not much smaller.
+        // The mean batch of each strategy is not larger than the budget, and not much smaller.
         for name in ["bucket tokens", "budget padded", "budget unpadded", "pack fast", "pack optimal"] {
             let metrics = &strategy(name)["metrics"];
             let mean = metrics["tokens"].as_f64().unwrap() / metrics["steps"].as_f64().unwrap() / 2.0;
@@ -269,7 +269,7 @@ fn a_comparison_fills_the_budget_and_says_which_strategy_wastes_least() {
         let said = format!("full batches: {} with padded rows, {} with packed rows", told(padded), told(packed));
         let shown = text(&format!("{asked} --max-tokens {budget}"));
         assert!(shown.contains(&said), "{said}: {shown}");
-        // The command lines to copy make just these batches.
+        // The command lines to copy make the batches that were compared.
         let lines = shown.lines().filter_map(|line| line.strip_prefix("  samedeal ")).collect::<Vec<_>>();
         assert_eq!(lines.len(), 2, "{shown}");
         for (line, name) in lines.into_iter().zip([padded, packed]) {
@@ -300,7 +300,7 @@ fn a_plot_shows_the_lengths_and_every_strategy() {
     let svg = path.with_file_name("lengths.svg");
     let asked =
         format!("batches {} --lengths --max-length 200 --too-long truncate --plot {}", path.display(), svg.display());
-    // The table is there as well.
+    // The table is printed as well.
     assert!(text(&asked).contains("│ pack optimal "));
     let drawn = fs::read_to_string(&svg).unwrap();
     let document = Document::parse(&drawn).unwrap();
@@ -312,7 +312,7 @@ fn a_plot_shows_the_lengths_and_every_strategy() {
         let titles = group(id).descendants().filter(|node| node.has_tag_name(("http://www.w3.org/2000/svg", "title")));
         titles.map(|node| node.text().unwrap().trim().to_owned()).collect::<Vec<_>>()
     };
-    // Bars of all samples, each of which says how many they are.
+    // Each bar has a title with its number of samples; together, they have all samples.
     let counted = titles("lengths").into_iter().map(|title| {
         let (_, count) = title.rsplit_once(": ").unwrap();
         count.split(' ').next().unwrap().replace(',', "").parse::<usize>().unwrap()
@@ -331,7 +331,7 @@ fn a_plot_shows_the_lengths_and_every_strategy() {
             assert_eq!(titles("waste").iter().filter(|title| is_it(title)).count(), 1, "{name} {what}");
         }
     }
-    // Every bar is on the page, which has a background of its own.
+    // Every bar is within the background of the page.
     let page = root.descendants().find(|node| node.attribute("class") == Some("page")).unwrap();
     let number = |node: &roxmltree::Node, name: &str| node.attribute(name).map_or(0.0, |it| it.parse::<f64>().unwrap());
     for bar in root.descendants().filter(|node| node.has_tag_name(("http://www.w3.org/2000/svg", "rect"))) {
@@ -339,7 +339,7 @@ fn a_plot_shows_the_lengths_and_every_strategy() {
         assert!(number(&bar, "y") + number(&bar, "height") <= number(&page, "height"));
     }
     assert!(drawn.contains("prefers-color-scheme: dark"));
-    // It is the same again, and nothing else is left in the folder.
+    // A second run draws the same picture, and leaves no other file in the folder.
     text(&asked);
     assert_eq!(fs::read_to_string(&svg).unwrap(), drawn);
     assert_eq!(fs::read_dir(svg.parent().unwrap()).unwrap().count(), 2);
@@ -427,14 +427,14 @@ fn refusals_say_what_to_do_instead() {
         said.ends_with("--samples has no meaning with --lengths: name the files that tell lengths instead"),
         "{said}"
     );
-    // Without --lengths, what is for lengths alone is refused, and what was asked for before still is.
+    // Without --lengths, options that need it are refused; other missing options are reported as before.
     for options in
         ["--max-tokens 9", "--compare", "--plot a.svg", "--length-unit words", "--quantiles 2", "--tail drop"]
     {
         let said = String::from_utf8(run(&format!("batches --samples 10 --batch-size 2 {options}")).stderr).unwrap();
         assert!(said.lines().nth(1).is_some_and(|line| line.contains("--lengths [<COLUMN>]")), "{said}");
     }
-    // One option is at fault, and not two.
+    // The message names one missing option, not two.
     let said = String::from_utf8(run("batches --samples 10 --max-tokens 9").stderr).unwrap();
     assert!(said.lines().nth(1).is_some_and(|line| line.trim() == "--lengths [<COLUMN>]"), "{said}");
     assert_eq!(said.lines().nth(2), Some(""), "{said}");
@@ -468,7 +468,7 @@ fn a_recipe_may_have_an_order_that_is_made_of_others() {
     let places = json(&format!("locate {run} --sample 420 --json"));
     assert_eq!(places["samples"][0]["places"].as_array().unwrap().len(), batcher.locate(420).unwrap().len());
     assert!(one_step(&format!("step 1 {run} --json"))["ranks"].as_array().unwrap().len() == 2);
-    // A state goes on with the recipe of its run, and needs it.
+    // A state of a composed order needs the recipe of its run.
     std::fs::write(&state, batcher.state(2).unwrap()).unwrap();
     let resume = format!("--resume {}", state.display());
     let rest = json(&format!("batches {run} {resume} --rank 1 --all --json"));

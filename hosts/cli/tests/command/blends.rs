@@ -1,4 +1,4 @@
-//! Blends, and the other orders that are made of others: reports, and recipes that every subcommand takes.
+//! Blends and other composed orders: reports, and recipes that every subcommand takes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,7 +23,7 @@ fn a_report_counts_what_sources_give() {
     assert_eq!(numbers(&report, "deviation"), [0.0; 3]);
     assert_eq!(numbers(&report, "to_pass"), [1, 4, 1]);
     assert_eq!(numbers(&report, "to_position"), [0, 0, 10]);
-    // Books are read four times, so that three parts of it repeat.
+    // Books make four passes, so three quarters of the draws are repeats.
     assert_eq!(numbers(&report, "repeats"), [0, 150, 10]);
     let table = text(&format!("blend {THREE}"));
     assert!(table.contains("│ books  ┆     20 ┆     20.00 % ┆   200 ┆   20.00 % ┆"), "{table}");
@@ -33,7 +33,7 @@ fn a_report_counts_what_sources_give() {
     );
     let lines = text(&format!("blend {THREE} --start 50 --end 150 --exact --format text"));
     assert!(lines.starts_with("web\t70\t0.700000\t70\t0.700000\t0.000000\t"), "{lines}");
-    // The next epoch goes on with the passes: there, all of web is a repeat.
+    // The next epoch continues the passes, so all its draws of web are repeats.
     let next = json(&format!("blend {THREE} --epoch 1 --json"));
     assert_eq!(numbers(&next, "repeats"), [700, 200, 100]);
     assert_eq!(numbers(&next, "from_pass"), [1, 4, 1]);
@@ -72,7 +72,7 @@ fn a_plot_shows_the_drift_between_its_bounds() {
         let farthest = values.iter().map(|value| value.as_f64().unwrap().abs()).fold(0.0, f64::max);
         assert!(values.len() == 64 && 0.25 < farthest && farthest <= bound + 1e-5, "{line}");
     }
-    // As many columns as there are positions.
+    // With few positions, there is a column for each.
     let short = json(&format!("blend {THREE} --plot --start 2 --end 5 --json"));
     assert_eq!(short["drift"][0]["values"].as_array().unwrap().len(), 3);
 }
@@ -104,7 +104,7 @@ fn every_subcommand_takes_the_recipe() {
     let sampler = Sampler::from_order(order.samples(1_000).seed(42)).world_size(3).build().unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), sampler.recipe().unwrap() + "\n");
     assert_eq!(text(&format!("blend {options} --recipe-out -")), sampler.recipe().unwrap() + "\n");
-    // Where the report fails, there is no recipe.
+    // If the report fails, no recipe is written.
     let (_, said) =
         failing(&format!("blend {options} --report --end 2000 --recipe-out {}", folder.join("not.json").display()));
     assert_eq!(said, "error: --end is 2000; allowed: 0 to 1000");
@@ -144,7 +144,7 @@ fn locate_and_explain_show_every_place() {
         assert_eq!(sampler.at_rank(place["rank"].as_u64().unwrap() as u32).unwrap().sample_at(position).unwrap(), 720);
     }
     assert!(text(&format!("locate {recipe} --sample 720 --batch-size 8")).lines().count() >= 8);
-    // A state in the middle: some places were seen.
+    // A state in the middle of the epoch: some places of the sample were seen.
     fs::write(&state, text(&format!("state {recipe} --taken 160"))).unwrap();
     let resume = format!("--resume {}", state.display());
     for deal in [format!("{recipe} {resume}"), format!("{resume} --world-size 3")] {
@@ -220,7 +220,7 @@ fn long_lists_come_from_files() {
     assert!(said.contains("indices is missing") && said.ends_with("such as --list of/indices=FILE"), "{said}");
     let (_, said) = failing(&format!("indices {recipe} --list of/indices={}", path("none")));
     assert!(said.contains("blend-lists/none: "), "{said}");
-    // A state has the hash too.
+    // The state has only the hash of the list, too.
     fs::write(path("state"), text(&format!("state {recipe} {list} --taken 10"))).unwrap();
     let (_, said) = failing(&format!("indices --resume {}", path("state")));
     assert!(said.contains("the state has only a hash of indices"), "{said}");

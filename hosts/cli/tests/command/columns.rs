@@ -1,4 +1,4 @@
-//! A Parquet file with columns of every kind that tells lengths, and of some that do not.
+//! A Parquet file with columns of every kind that has lengths, and of some that have none.
 
 use std::fs::File;
 use std::path::Path;
@@ -34,7 +34,7 @@ const SCHEMA: &str = "message row {
     required group meta { optional int32 length; required binary name (STRING); }
 }";
 
-/// Writes three rows, twice.
+/// Writes two row groups with the same three rows.
 pub fn write(path: &Path) {
     let schema = Arc::new(parse_message_type(SCHEMA).unwrap());
     let properties = Arc::new(WriterProperties::builder().build());
@@ -56,7 +56,7 @@ pub fn write(path: &Path) {
         column::<ByteArrayType>(&mut group, &[b"ok".to_vec(), vec![233, 116], vec![]].map(ByteArray::from), &[], &[]);
         column::<DoubleType>(&mut group, &[1.0, f64::NAN, 3.0], &[], &[]);
         column::<Int64Type>(&mut group, &[1, 1_500_000, -1], &[], &[]);
-        // The last one is in no calendar.
+        // The last time is beyond the calendar.
         column::<Int64Type>(&mut group, &[0, 86_400_000_000, i64::MAX], &[], &[]);
         column::<Int96Type>(&mut group, &[Int96::new(); 3], &[], &[]);
         // [1, 2], [], [3]

@@ -1,4 +1,4 @@
-//! Checkpoints: what the states in them say, and what became of samples and steps.
+//! Checkpoints: the facts in their states, and what became of samples and steps.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,7 +10,7 @@ use serde_json::{Value, json as value};
 use crate::files::{self, Dataset};
 use crate::{failing, json, one_step, text};
 
-/// A checkpoint that `tests/data/make.py` wrote. All of them hold the state after 40 samples on each of 8 ranks.
+/// A checkpoint that `tests/data/make.py` wrote. Most of them have the state after 40 samples on each of 8 ranks.
 fn data(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name).display().to_string()
 }
@@ -30,7 +30,7 @@ fn states_are_found_in_every_format() {
         let expected = value!(["sampler", "torch", 7, 3, 1003, 320, 683]);
         assert_eq!(Value::from(told.to_vec()), expected, "{name}");
         assert_eq!(state["batch_size"], if name == "trainer_state.json" { 4.into() } else { Value::Null });
-        // And whatever it is in, it is resumed.
+        // The state is resumed from each of these files.
         let rest = text(&format!("indices --resume {} --world-size 5 --rank 1 --count 3 --format text", data(&name)));
         let mut resumed = sampler(1, 5);
         resumed.resume(state["state"].as_str().unwrap()).unwrap();
@@ -43,7 +43,7 @@ fn states_are_found_in_every_format() {
     }
 }
 
-/// A checkpoint that says which ranks took its state needs no options, and lets nobody make up others.
+/// A checkpoint that names the ranks of its state needs no options, and refuses options that contradict it.
 #[test]
 fn what_a_checkpoint_says_of_its_ranks_is_used() {
     let state = fs::read_to_string(data("state.json")).unwrap();
@@ -64,7 +64,7 @@ fn what_a_checkpoint_says_of_its_ranks_is_used() {
     for (option, allowed) in [("--world-size 5", "allowed: 8, as in"), ("--batch-size 8", "allowed: 4, as in")] {
         assert!(failing(&format!("{step} {option}")).1.contains(allowed), "{option}");
     }
-    // Another epoch may have others.
+    // Another epoch may have other ranks.
     one_step(&format!("explain {checkpoint} --step 9 --epoch 4 --world-size 5 --json"));
     let resumed = write(160);
     assert!(text(&format!("explain {resumed}")).contains("160 positions, by ranks that it does not name"));
@@ -73,7 +73,7 @@ fn what_a_checkpoint_says_of_its_ranks_is_used() {
     assert!(samples["samples"][0]["places"][0].get("rank").is_none());
 }
 
-/// A state is a text or a dictionary, in dictionaries, lists, objects, or an object itself.
+/// A state may be a text, a dictionary or an object, within dictionaries, lists or objects.
 #[test]
 fn states_in_objects_are_found() {
     let mut sampler = sampler(1, 5);
@@ -90,14 +90,14 @@ fn states_in_objects_are_found() {
         for state in states {
             let told = ["kind", "order", "seed", "consumed", "left"].map(|field| state[field].clone());
             assert_eq!(Value::from(told.to_vec()), value!(["sampler", "torch", 7, 320, 683]), "{protocol}");
-            // What is shown as the state is one.
+            // The text that is shown as the state can be resumed.
             let own = files::folder("explain-objects").join("state.json");
             fs::write(&own, state["state"].as_str().unwrap()).unwrap();
             let rest = json(&format!("indices --resume {} --world-size 5 --rank 1 --count 3 --json", own.display()));
             assert_eq!(rest["indices"], Value::from(expected.clone()), "{protocol}");
         }
     }
-    // JSON in JSON, with all members that a state has; seeds of 64 bits are kept.
+    // A state as JSON within JSON keeps all its members, also seeds of 64 bits.
     let path = files::folder("explain-json").join("saved.json");
     let state = text.replace("\"seed\":7", "\"seed\":\"-9223372036854775807\"");
     fs::write(&path, format!("{{\"run\":[{{\"loader\":{state}}}],\"samedeal\":\"0.1.0\"}}")).unwrap();
@@ -108,7 +108,7 @@ fn states_in_objects_are_found() {
     assert_eq!(json(&format!("indices --resume {} --json", path.display()))["consumed"], 320);
 }
 
-/// The readers of the state in `lightning.ckpt`, or others, in its epoch.
+/// A reading of the dataset in `lightning.ckpt`, in the epoch of its state, by these readers.
 fn readers(world: u32, workers: u32, batch: u32) -> Reading {
     let builder = Reading::builder([100, 903]).seed(7).world_size(world).workers(workers).batch_size(batch);
     builder.build().unwrap().at_epoch(3).unwrap()
@@ -130,7 +130,7 @@ fn the_state_of_readers_says_what_is_left() {
     {
         assert!(shown.contains(words), "{shown}");
     }
-    // Workers 0 and 1 of both ranks gave a batch each.
+    // After 2 steps, workers 0 and 1 of both ranks gave a batch each.
     let whole = readers(2, 3, 4);
     let readers = [(0, 0), (0, 1), (1, 0), (1, 1)];
     let seen = readers.iter().flat_map(|&(rank, worker)| whole.indices(rank, worker, ..4).unwrap());
@@ -167,7 +167,7 @@ fn the_state_of_readers_says_what_is_left() {
 fn readers_go_on_from_a_state() {
     let path = data("lightning.ckpt");
     let state = readers(2, 3, 4).state(2).unwrap();
-    // Those that took it, with the batches of the state, and others.
+    // The readers that took the state, with its batch size, and other readers.
     for (world, workers, batch, option) in [(2, 3, 4, ""), (3, 2, 5, "--batch-size 5"), (1, 1, 4, "--batch-size 4")] {
         let rest = readers(world, workers, batch).resume(&state).unwrap();
         for rank in 0..world {
@@ -191,7 +191,7 @@ fn readers_go_on_from_a_state() {
 fn replay_reads_what_a_state_of_readers_leaves() {
     let dataset = Dataset::write("replay-readers");
     let folder = dataset.folder.display();
-    // One of them is empty.
+    // One file is empty.
     let sizes = [3, 40, 1, 0, 57, 20, 9];
     assert_eq!(sizes.iter().sum::<u64>(), dataset.rows.len() as u64);
     for deal in ["samples", "shards"] {
@@ -213,7 +213,7 @@ fn replay_reads_what_a_state_of_readers_leaves() {
                 assert_eq!(found["last"], Value::from(&wanted[count - count.min(5)..]));
             }
         }
-        // Files that are not those of the state.
+        // A state of other files is refused.
         let other = Reading::builder([1, 2]).deal(deal.parse().unwrap()).build().unwrap().state(1).unwrap();
         fs::write(&path, other).unwrap();
         let (code, said) = failing(&format!("replay {folder} --resume {} --batch-size 4", path.display()));
@@ -221,7 +221,7 @@ fn replay_reads_what_a_state_of_readers_leaves() {
     }
 }
 
-/// What is seen, to come, padding and dropped, as the samplers of all ranks say.
+/// The status of every sample equals what the samplers of all ranks deal.
 #[test]
 fn samples_are_seen_or_to_come_or_padding_or_dropped() {
     let path = data("state.json");
@@ -231,7 +231,7 @@ fn samples_are_seen_or_to_come_or_padding_or_dropped() {
     }
     let all = (0..1003).map(|sample| format!("--sample {sample}")).collect::<Vec<_>>().join(" ");
     let state = fs::read_to_string(&path).unwrap();
-    // Of 683 that are left, 5 ranks leave 2 places, and 4 ranks drop 3.
+    // 683 samples are left: 5 ranks need 2 of padding, 4 ranks drop 3.
     for (deal, world) in [("--world-size 5", 5), ("--world-size 4 --remainder drop", 4)] {
         let found = json(&format!("locate --resume {path} {deal} --batch-size 8 {all} --json"));
         let found = found["samples"].as_array().unwrap();
@@ -279,7 +279,7 @@ fn samples_are_seen_or_to_come_or_padding_or_dropped() {
 #[test]
 fn a_checkpoint_says_what_became_of_a_sample_and_a_step() {
     let path = data("trainer_state.json");
-    // The batch size is in the file; the world is not.
+    // The file has the batch size, but no world size.
     let (code, said) = failing(&format!("explain {path} --step 3"));
     assert!(code == 2 && said.ends_with("does not say how many ranks took it; add --world-size"), "{said}");
     let (_, said) = failing(&format!("explain {path} --step 3 --world-size 8 --batch-size 5"));
@@ -310,7 +310,7 @@ fn a_checkpoint_says_what_became_of_a_sample_and_a_step() {
             assert_eq!(Value::from(told.to_vec()), value!([status, rank, step, 1]));
         }
     }
-    // Without the world, only what is known is told.
+    // Without a world size, only positions and status are shown.
     let [seen, later] = [319, 320].map(|position| sampler(0, 1).sample_at(position).unwrap());
     let found = json(&format!("explain {path} --sample {seen} --sample {later} --json"));
     let statuses = [0, 1].map(|number| found["samples"][number]["status"].clone());
@@ -326,7 +326,7 @@ fn a_checkpoint_says_what_became_of_a_sample_and_a_step() {
 fn a_checkpoint_says_what_became_of_steps_and_of_other_epochs() {
     let path = data("trainer_state.json");
     let asked = format!("explain {path} --world-size 8");
-    // 10 steps of epoch 3 were read.
+    // The state was taken after 10 steps of epoch 3.
     let found = json(&format!("{asked} --step 8..12 --json"))["steps"].clone();
     let told = |name: &str| found.as_array().unwrap().iter().map(|it| it[name].clone()).collect::<Value>();
     assert_eq!((told("step"), told("epoch")), (value!([8, 9, 10, 11]), value!([3, 3, 3, 3])));
@@ -341,7 +341,7 @@ fn a_checkpoint_says_what_became_of_steps_and_of_other_epochs() {
     );
     let lines = text(&format!("{asked} --step 11..13 --format text"));
     assert!(lines.starts_with("11\t0\t0\t") && lines.lines().count() == 2 * 8 * 4, "{lines}");
-    // The epochs before that of the state were read, the later ones were not.
+    // Epochs before the epoch of the state were read, later ones were not.
     for (epoch, status) in [(2, "seen"), (4, "upcoming")] {
         let found = one_step(&format!("{asked} --step 3 --epoch {epoch} --json"));
         assert_eq!((&found["epoch"], &found["status"]), (&epoch.into(), &status.into()));
@@ -362,7 +362,7 @@ fn a_checkpoint_says_what_became_of_steps_and_of_other_epochs() {
             }
         }
     }
-    // The same of a dataset in files: 2 of its steps were read.
+    // A dataset in files: the state was taken after 2 steps.
     let readers_of = format!("explain {} --world-size 2", data("lightning.ckpt"));
     let found = json(&format!("{readers_of} --step 1..=2 --json"))["steps"].clone();
     assert_eq!((&found[0]["status"], &found[1]["status"]), (&"seen".into(), &"upcoming".into()));
@@ -411,7 +411,8 @@ fn batches_know_their_worlds() {
         assert!(shown.contains(words), "{shown}");
     }
     assert_eq!((&found["history"][0]["steps"], &found["place"]), (&5.into(), &"loop.0.samedeal".into()));
-    // By step: those of each world, and what is left, which goes on with the last one unless another is named.
+    // By step: the world sizes of the history, and of the rest, which the last one continues unless another one is
+    // named.
     for (step, batcher, own, world) in [(4, &first, 4, 4), (5, &second, 0, 3), (8, &second, 3, 3), (9, &rest, 0, 2)] {
         let more = if step == 9 { "--world-size 2" } else { "" };
         let found = one_step(&format!("explain {path} {file} {options} {more} --step {step} --json"));
@@ -422,7 +423,7 @@ fn batches_know_their_worlds() {
             assert_eq!(part["samples"], Value::from(batcher.batch_of(rank, own).unwrap().samples));
         }
     }
-    // Several steps, as long as the same ranks read them.
+    // Several steps are shown if the same ranks read them.
     let asked = format!("explain {path} {file} {options}");
     let found = json(&format!("{asked} --step 6..9 --json"))["steps"].clone();
     assert_eq!(found[2], one_step(&format!("{asked} --step 8 --json")));
@@ -430,7 +431,7 @@ fn batches_know_their_worlds() {
     assert!(said.contains("--step is 6..=9; allowed: 6..9, or from 9 on: the run had other ranks"), "{said}");
     let lines = text(&format!("{asked} --step 9..=10 --world-size 2 --format text"));
     assert!(lines.starts_with("9\t0\t0\t") && lines.contains("\n10\t1\t"), "{lines}");
-    // Other epochs, as the ranks that continue read them.
+    // Other epochs are shown as the continuing ranks read them.
     for (epoch, status) in [(1, "seen"), (3, "upcoming")] {
         let batcher = build(2).epoch(epoch).build().unwrap();
         let found = one_step(&format!("{asked} --world-size 2 --step 7 --epoch {epoch} --json"));
@@ -442,7 +443,7 @@ fn batches_know_their_worlds() {
         assert_eq!((&place["status"], &place["step"]), (&status.into(), &own.step.into()));
         assert_eq!(found[1], json(&format!("{asked} --world-size 2 --sample 5 --json"))["samples"][0]);
     }
-    // By sample: every one is somewhere, once.
+    // By sample: every sample has one place that is not padding.
     let all = (0..600).map(|sample| format!("--sample {sample}")).collect::<Vec<_>>().join(" ");
     let found = json(&format!("locate {file} {options} --resume {path} --world-size 2 {all} --json"));
     let mut worlds = BTreeMap::<u64, u32>::new();
@@ -463,7 +464,7 @@ fn batches_know_their_worlds() {
         assert_eq!(batch.rows().nth(number("row") as usize).unwrap()[number("index_in_row") as usize], sample);
     }
     assert_eq!((worlds.len(), worlds.values().sum::<u32>()), (3, 600));
-    // `explain` counts all steps from the beginning of the epoch, those to come too.
+    // `explain` counts all steps from the beginning of the epoch, also steps to come.
     let own = rest.batch_of(1, 2).unwrap().samples[0];
     let found = json(&format!("explain {path} {file} {options} --world-size 2 --sample {own} --json"));
     let place = &found["samples"][0]["places"][0];
@@ -471,7 +472,7 @@ fn batches_know_their_worlds() {
     assert_eq!(Value::from(told.to_vec()), value!(["upcoming", 5 + 4 + 2, 1, "epoch"]));
     let shown = text(&format!("explain {path} {file} {options} --world-size 2 --sample {own}"));
     assert!(shown.contains("all steps are counted from the beginning of the epoch"), "{shown}");
-    // Other options are named, and no hash is.
+    // The message names the differing option, not a hash.
     let (code, said) =
         failing(&format!("explain {path} {file} --lengths --max-tokens 301 --tail duplicate --sample 1"));
     assert!(code == 2 && said.contains("--max-tokens is 301; allowed: 300"), "{said}");
@@ -489,7 +490,7 @@ fn a_state_of_other_files_says_what_may_differ() {
     let state = text(&format!("state {folder} --order sharded --lanes 8 --seed 5 --world-size 2 --taken 20"));
     fs::write(&path, &state).unwrap();
     let resume = format!("--resume {}", path.display());
-    // The order is that of the state, with its lanes; the files may be named.
+    // The order comes from the state, with its lanes. The files may be named.
     let found = json(&format!("indices {resume} --json"));
     assert_eq!(found["recipe"]["order"], json(&format!("recipe {folder} --order sharded --lanes 8 --seed 5"))["order"]);
     assert_eq!(found["indices"].as_array().unwrap().len(), 90);
@@ -504,7 +505,7 @@ fn a_state_of_other_files_says_what_may_differ() {
     }
     let (_, said) = failing(&format!("indices {folder}/a.parquet {resume}"));
     assert!(said.contains("the state is of other files: their numbers of rows differ"), "{said}");
-    // As many samples, in another order of files.
+    // The same number of samples, with the files in another order.
     let (_, said) = failing(&format!(
         "indices {folder}/b {folder}/a {folder}/Z.parquet {folder}/a.parquet {folder}/a0.parquet {resume}"
     ));
@@ -516,7 +517,7 @@ fn a_state_of_other_files_says_what_may_differ() {
     assert!(found["file"].as_str().unwrap().ends_with("b/d.parquet"), "{found}");
     let found = json(&format!("locate {folder} --sample 129 --json"))["samples"][0].clone();
     assert_eq!(found["row"], 8);
-    // With workers: replay and verify take them too, and what is left together with what was consumed is all there is.
+    // Replay and verify take workers, too. The rest and the consumed samples are all samples.
     let found = json(&format!("verify {folder} --lanes 8 --world-size 2 --workers 2 --batch-size 4 {resume} --json"));
     assert_eq!((&found["passed"], &found["consumed"], &found["seen"]), (&true.into(), &40.into(), &90.into()));
     let deal = format!("{folder} --order sharded --world-size 2 --rank 1 --workers 2 --worker 1 --batch-size 4");
@@ -533,7 +534,7 @@ fn a_recipe_beside_a_state_is_no_other_state() {
     let state = text("state --samples 100 --world-size 2 --taken 10").trim().to_owned();
     fs::write(&path, value!({ "recipe": recipe, "loader": { "state": state } }).to_string()).unwrap();
     let path = path.display();
-    // Without a question, both are shown.
+    // Without --sample or --step, the recipe and the state are both shown.
     assert_eq!(json(&format!("explain {path} --json"))["states"].as_array().unwrap().len(), 2);
     for (at, status) in [(19, "seen"), (20, "upcoming")] {
         let sample = Sampler::new(100).unwrap().sample_at(at).unwrap();
@@ -571,7 +572,7 @@ fn several_states_are_told_apart() {
         let (code, found) = failing(&format!("explain {}", broken.display()));
         assert!(code == 2 && found.contains(said), "{found}");
     }
-    // A directory: the file in it is named, or the files in the directories in it.
+    // For a directory, the message names the file with a state, in it or in its subdirectories.
     fs::create_dir_all(folder.join("step-10/deep/deeper")).unwrap();
     fs::write(folder.join("step-10/deep/deeper/state.json"), &one).unwrap();
     fs::write(folder.join("step-10/rng.pth"), "PK\u{3}\u{4}").unwrap();
@@ -586,7 +587,7 @@ fn several_states_are_told_apart() {
     assert!(said.ends_with(&format!("name one of the files in it that hold states: {here}, {there}")), "{said}");
     assert_eq!(failing(&format!("indices --resume {}", folder.display())).1, said);
     assert!(failing("explain no-such-file").1.contains("no-such-file"));
-    // A second checkpoint is not ignored, and the command that is named tells what differs.
+    // A second checkpoint is refused, and the message has a command that compares the two.
     let (code, said) = failing(&format!("explain {path} {}", data("state.json")));
     let diff = said.split_once("To compare two checkpoints: diff ").unwrap().1;
     assert!(code == 2 && diff.contains(&format!("samedeal explain {path} --format text")), "{said}");
@@ -624,7 +625,7 @@ fn a_recipe_says_what_it_is_of() {
         let found = json(&format!("explain {} --json", path.display()));
         let found = &found["states"][0];
         assert_eq!((&found["kind"], &found["recipe_of"]), (&"recipe".into(), &of.into()));
-        // It is no state.
+        // A recipe is not taken as a state.
         let (code, said) = failing(&format!("indices --samples 1000 --resume {}", path.display()));
         assert!(code == 2 && said.contains(described) && said.ends_with("give it with --recipe"), "{said}");
         let (_, said) = failing(&format!("explain {} --sample 1", path.display()));

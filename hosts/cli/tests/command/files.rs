@@ -18,7 +18,7 @@ const SCHEMA: &str = "message row {
     optional binary note (utf8);
 }";
 
-/// An empty directory for a test of its own.
+/// An empty directory for one test.
 pub fn folder(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     if path.exists() {
@@ -31,7 +31,7 @@ pub fn folder(name: &str) -> PathBuf {
 /// Files in a directory tree, among others that are not Parquet.
 pub struct Dataset {
     pub folder: PathBuf,
-    /// File relative to the folder, row in it, and text of every sample.
+    /// For every sample: the file relative to the folder, the row, and the text.
     pub rows: Vec<(String, u64, String)>,
 }
 
@@ -39,7 +39,7 @@ impl Dataset {
     pub fn write(name: &str) -> Self {
         let folder = folder(name);
         let mut rows = Vec::new();
-        // In the order of the bytes of their paths: `.` comes before `/`, and upper case before lower.
+        // The files in the byte order of their paths: `.` comes before `/`, and upper case before lower.
         for (file, count, compression) in [
             ("Z.parquet", 3, Compression::UNCOMPRESSED),
             ("a.parquet", 40, Compression::ZSTD(ZstdLevel::default())),

@@ -1,4 +1,4 @@
-//! What a directory stands for.
+//! The files that a directory stands for.
 #![cfg(unix)]
 
 use std::ffi::OsStr;
@@ -30,11 +30,11 @@ fn hidden_and_temporary_names_are_passed_over() {
         fs::create_dir_all(folder.join(name).parent().unwrap()).unwrap();
         fs::copy(&file, folder.join(name)).unwrap();
     }
-    // Neither is of the name, nor is it looked into.
+    // The file has another name; the hidden link is not followed.
     fs::write(folder.join("A.PARQUET"), "no Parquet").unwrap();
     symlink("nowhere", folder.join(".link")).unwrap();
     assert_eq!(samples(folder), 130);
-    // Named itself, it is meant.
+    // A hidden file counts if it is named on the command line.
     assert_eq!(samples(&folder.join(".a.parquet")), 40);
 }
 
@@ -48,7 +48,7 @@ fn links_are_followed() {
     symlink(dataset.folder.join("a.parquet"), folder.join("x.parquet")).unwrap();
     symlink(dataset.folder.join("b"), folder.join("b")).unwrap();
     assert_eq!(samples(&folder), 69);
-    // Over another way, it is the same file.
+    // The same file by two paths is refused.
     symlink("b", folder.join("c")).unwrap();
     refused(&folder, &["the same file as"]);
 }
@@ -77,7 +77,7 @@ fn what_cannot_be_listed_is_named() {
     let dataset = Dataset::write("folder-closed");
     let closed = dataset.folder.join("b");
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
-    // Root lists it all the same.
+    // The user root can list a closed directory.
     if fs::read_dir(&closed).is_err() {
         refused(&dataset.folder, &["folder-closed/b: "]);
     }
@@ -93,7 +93,7 @@ fn a_pipe_is_an_error_and_no_wait() {
     refused(&pipe, &["pipe.parquet: is no regular file"]);
     let (code, said) = failing(&format!("batches {} --lengths n --max-tokens 9", pipe.display()));
     assert!(code == 2 && said.contains("is no regular file"), "{said}");
-    // A directory stands for regular files.
+    // Below a directory, other files than regular ones are passed over.
     assert_eq!(samples(&dataset.folder), 130);
     refused(Path::new("/dev/null"), &["/dev/null: is no regular file"]);
 }

@@ -1,4 +1,4 @@
-//! Formats of rows, widths of tables, and what else a terminal and a shell need.
+//! Formats of rows, widths of tables, and other needs of terminals and shells.
 
 use std::fs;
 
@@ -10,12 +10,12 @@ use serde_json::Value;
 use crate::files::{self, Dataset};
 use crate::{command, failing, json, run, text};
 
-/// What the rows of a command line are, one JSON object in each line.
+/// The rows that a command prints as JSON Lines.
 fn lines(arguments: &str) -> Vec<Value> {
     text(&format!("{arguments} --format jsonl")).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// A row of a Parquet file.
+/// A row of a Parquet file, as JSON.
 fn object(row: &Row) -> Value {
     let value = |(name, field): (&String, &Field)| {
         let value = match field {
@@ -86,7 +86,7 @@ fn rows_are_the_same_in_every_format() {
         for (read, row) in read.iter().zip(&rows) {
             for name in &names {
                 let (read, row) = (&read[name.as_str()], &row[name.as_str()]);
-                // A column of numbers and words is one of words.
+                // A column with numbers and words is a column of words.
                 let is_same = read == row || read.as_f64().is_some_and(|it| row.as_f64() == Some(it));
                 assert!(is_same || read.as_str() == Some(&row.to_string()), "{arguments}: {name}: {read} {row}");
             }
@@ -122,7 +122,7 @@ fn tables_and_help_follow_the_width() {
     assert!(widest(batches, 200) > 90 && widest(batches, 200) == text(batches).lines().next().unwrap().chars().count());
     let files = format!("indices {} --quiet", dataset.folder.display());
     assert!(widest(&files, 50) <= 50);
-    // One line stands for a paragraph, which is broken once.
+    // A paragraph is one line in the text of the help, and only the width breaks it.
     for subcommand in ["recipe", "locate", "steps"] {
         let output = command(&format!("{subcommand} --help")).env("COLUMNS", "70").output().unwrap();
         let help = String::from_utf8(output.stdout).unwrap();
@@ -208,7 +208,8 @@ fn a_shell_gets_its_completions_and_its_manual() {
     }
     assert!(text("man").starts_with(".ie") && text("man").contains("samedeal"));
     let folder = files::folder("man");
-    // A reader of an earlier page keeps it: a page is written under another name, and renamed when it is complete.
+    // An earlier page stays as it is for a process that has it open: the new page is written under another name, and
+    // then renamed.
     let [page, kept] = ["samedeal-locate.1", "kept"].map(|name| folder.join(name));
     fs::write(&page, "earlier").unwrap();
     fs::hard_link(&page, &kept).unwrap();

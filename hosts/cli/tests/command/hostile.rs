@@ -12,14 +12,15 @@ use zip::{CompressionMethod, ZipWriter};
 
 use crate::files::folder;
 
-/// Seconds of the processor. The slowest file takes a few, most of them for a build without optimisation.
+/// The most seconds of the processor. The slowest file takes a few, and more in a build without optimisation.
 const SECONDS: u32 = 60;
-/// What the heap may take, in kB: files of 64 MB and what is in them. It is more than a gigabyte for the engine's build with checks.
+/// The most memory of the heap, in kB: for files of 64 MB and the values in them. It is more than a gigabyte, because
+/// the engine's build with checks needs more.
 const KILOBYTES: u32 = 1_500_000;
 /// The most that may be printed, in bytes.
 const PRINTED: usize = 1 << 26;
 
-/// What a process says that explains the file: its exit code, standard output and standard error.
+/// Explains a file in a process with limits. Returns the exit code, standard output and standard error.
 #[track_caller]
 fn explained(path: &Path, options: &str) -> (i32, String, String) {
     let mut command = Command::new("sh");
@@ -34,11 +35,11 @@ fn explained(path: &Path, options: &str) -> (i32, String, String) {
     (code, String::from_utf8(output.stdout).unwrap(), said)
 }
 
-/// Writes a file, and has it explained.
+/// Writes a file, explains it, and checks the exit code and the output.
 #[track_caller]
 fn check(name: &str, bytes: &[u8], code: i32, words: &str) {
     let path = written(name, bytes);
-    // What is refused is so before anything is printed.
+    // A refused file is refused before anything is printed, so one format is enough.
     let formats = if code == 0 { &["--json", "--format text", ""][..] } else { &["--json"] };
     for options in formats {
         let (found, printed, said) = explained(&path, options);
@@ -90,7 +91,7 @@ fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
     archive.finish().unwrap().into_inner()
 }
 
-/// Where the list of the files of an archive begins, and where its last record does.
+/// The places in an archive at which its list of files and its last record begin.
 fn directory(archive: &[u8]) -> (usize, usize) {
     let end = archive.len() - 22;
     let number = |at: usize| u32::from_le_bytes(archive[at..at + 4].try_into().unwrap()) as usize;
@@ -98,7 +99,7 @@ fn directory(archive: &[u8]) -> (usize, usize) {
     (number(end + 16), end)
 }
 
-/// The same archive with the entry of its only file several times, under other names of the same length.
+/// A copy of an archive in whose list the only file occurs under each of these names, which have the same length.
 fn overlapping(archive: &[u8], names: &[String]) -> Vec<u8> {
     let (start, end) = directory(archive);
     let entry = &archive[start..end];
@@ -122,7 +123,7 @@ fn many_states() {
     check("as-many-as-allowed", &pickle(&[b"](", &texts(1_024), b"e"]), 0, "feistel");
     check("more", &pickle(&[b"](", &texts(1_025), b"e"]), 2, "more states than any checkpoint");
     check("in-json", format!("[{}0]", "{\"samedeal\":1,\"kind\":\"a\"},".repeat(5_000)).as_bytes(), 2, "more states");
-    // Each in a dictionary within that of the one before, under a long key.
+    // Each state is in a dictionary within the dictionary of the one before, under a long key.
     for levels in [900, 2_000] {
         let keys = [text(&"k".repeat(64)), b"q\x000".to_vec(), text("s"), b"q\x010".to_vec()].concat();
         let level = |number: u64| [b"}(h\x01", &text(&state(number % 1000))[..], b"h\x00"].concat();
@@ -130,7 +131,7 @@ fn many_states() {
         let end = b"u".repeat(levels as usize);
         check("nested", &pickle(&[&keys, &values, b"N", &end]), 2, "show one of them with --place");
     }
-    // The same text many times, and a long one.
+    // A long text many times, and a short one.
     let sizes = vec!["1"; 50_000].join(",");
     let long = state_of(&format!(r#"{{"name":"feistel","samples":1000,"seed":1,"other":[{sizes}]}}"#), "5");
     check("repeated", &pickle(&[b"](", &text(&long).repeat(600), b"e"]), 2, "show one of them with --place");
@@ -139,7 +140,7 @@ fn many_states() {
 
 #[test]
 fn many_values() {
-    // Each of them refers to the one before, or to none.
+    // Values that refer to the value before, or to none.
     let chunk = [b"(N", &b"2".repeat(4_000_000)[..], b"e"].concat();
     check("twice", &pickle(&[b"]]", &chunk.repeat(15)]), 2, "too many");
     check("memo", &pickle(&[b"N", &b"\x94".repeat(60_000_000)]), 2, "too many");
@@ -155,16 +156,16 @@ fn many_values() {
 
 #[test]
 fn values_that_hold_one_another() {
-    // Forty lists, each of which holds the one before twice: 2^40 values, if they are written out.
+    // Forty lists, each of which contains the one before twice: 2^40 values, if they are written out.
     let laughs = [&b"]q\x00"[..], &b"0]q\x01(h\x00h\x00e0h\x01q\x00".repeat(40)].concat();
     check("laughs", &pickle(&[&laughs]), 2, "holds no state");
     check("laughs-in-a-state", &pickle(&[&state_as_values(&laughs, 0)]), 2, "holds");
-    // Many states of one long list: what is the same is read once, and what differs is bounded.
+    // Many states that share a long list: equal states are read once, and the number of different ones is bounded.
     let list = [b"](", &b"K\x01".repeat(1_000_000)[..], b"eq\x05"].concat();
     let first = state_as_values(&list, 0);
     let more = (0..50_000_u32).map(|number| state_as_values(b"h\x05", number as u8)).collect::<Vec<_>>().concat();
     check("shared", &pickle(&[b"](", &first, &more, b"e"]), 2, "holds");
-    // Values that hold themselves.
+    // Values that contain themselves.
     check("itself", &pickle(&[b"]q\x00h\x00a"]), 2, "holds no state");
     check(
         "state-itself",
@@ -172,7 +173,7 @@ fn values_that_hold_one_another() {
         2,
         "holds no state",
     );
-    // Deeper than Python writes. What is not too deep is found all the same.
+    // Values that are nested deeper than Python writes are not searched; values that are less deep are.
     check("deep", &pickle(&[&b"]".repeat(2_000_000), &text(&state(5)), &b"a".repeat(2_000_000)]), 2, "holds no state");
     check("less-deep", &pickle(&[&b"]".repeat(900), &text(&state(5)), &b"a".repeat(900)]), 0, "feistel");
     check("deep-json", "[".repeat(60_000_000).as_bytes(), 2, "no JSON");
@@ -196,7 +197,8 @@ fn archives() {
         file[at..at + bytes.len()].copy_from_slice(bytes);
         file
     };
-    // Wrong: the checksum, the sizes, the place of the file, the number of files, the place and the size of their list.
+    // Archives with a wrong checksum, wrong sizes, a wrong place of the file, a wrong number of files, and a wrong
+    // place and size of their list.
     check("checksum", &changed(start + 16, &[1, 2, 3, 4]), 2, "data.pkl");
     for (name, at, bytes) in [
         ("packed-size", start + 20, [0xfe, 0xff, 0xff, 0xff]),
@@ -211,7 +213,7 @@ fn archives() {
     for cut in [1, 10, 22, 60, file.len() / 2] {
         check("cut", &file[..file.len() - cut], 2, "cut off at its end");
     }
-    // Records for large archives, which tell of 2^63 files, or of a list of 2^63 bytes.
+    // Archives whose records for large archives claim 2^63 files, or a list of 2^63 bytes.
     for (name, count, size) in
         [("zip64-count", 1 << 63, 64), ("zip64-size", 1, 1 << 63), ("zip64-both", u64::MAX, u64::MAX)]
     {
@@ -229,7 +231,7 @@ fn zip64(begin: &[u8], count: u64, size: u64, start: usize) -> Vec<u8> {
     [begin, &record, &locator, &last].concat()
 }
 
-/// States of orders that would need long tables, or that are made of many others.
+/// States of orders that would need long tables, or that are made of many other orders.
 #[test]
 fn orders_that_cost() {
     for order in [
@@ -261,7 +263,7 @@ fn states_that_cannot_be() {
     }
     let two = format!("[{:?},{:?}]", state(5), state(1001));
     check("second", two.as_bytes(), 2, "1: the state of a sampler, but consumed is 1001; allowed: 0 to 1000");
-    // The other one is shown where it is named.
+    // The sound state is shown if it is named.
     let path = written("named", two.as_bytes());
     assert_eq!(explained(&path, "--place 0").0, 0);
     assert_eq!(explained(&path, "--place 1").0, 2);

@@ -24,7 +24,7 @@ fn an_index_is_the_same_from_any_number_of_threads() {
         assert_eq!(asked(&with), asked(&of), "{shown}");
     }
 
-    // What it is not of refuses it, and what does not need it.
+    // Batches of other options or another epoch refuse the index, as do commands that do not use one.
     for (arguments, told) in [
         (format!("batches {with} --max-length 500"), "fingerprint is"),
         (format!("batches {} --epoch 0", with.replace(" --epoch 1", "")), "epoch is 1; allowed: 0"),

@@ -1,4 +1,4 @@
-//! Logs of ledgers: what they say, and the samples of their schedules.
+//! Logs of ledgers: their progress, and the samples that readers replay.
 
 use std::time::Duration;
 use std::{fs, thread};
@@ -101,7 +101,7 @@ fn a_log_may_be_a_folder_with_a_file_for_each_entry() {
     refused(&log, "has no file 0000000000000004.json, but has 0000000000000005.json");
 }
 
-/// The log does not say whether a run was given back or taken over: so neither does the table.
+/// The log does not say whether a run was given back or taken over, so the table has one column for both.
 #[test]
 fn runs_that_were_taken_over() {
     let path = files::folder("ledger-taken").join("epoch.log");
@@ -135,7 +135,8 @@ fn claims_that_a_join_freed() {
     let (first, other) = (open(1), open(4));
     let mut claims = [first.claim().unwrap().unwrap(), first.claim().unwrap().unwrap()];
     claims[0].commit(10).unwrap();
-    // Another process takes the number: 20 positions of one claim and 30 of the next are free, and nobody has them yet.
+    // Another process joins with the number of the reader: 20 positions of one claim and 30 of the next are free, and
+    // not claimed again yet.
     let again = open(1);
     let (found, shown) = (json(&format!("ledger {log} --json")), text(&format!("ledger {log}")));
     assert_eq!(found["readers"][0]["freed"], 50);
@@ -178,7 +179,7 @@ fn the_rows_of_files() {
     assert_eq!(text(&format!("{replay} --format text")), text(&format!("{here} --format text")));
     let (_, told) = failing(&format!("{here}/b"));
     assert!(told.contains("name the files of the run, in their order"), "{told}");
-    // Of many files, a hash.
+    // The log has only a hash of the sizes of many files.
     let sampler = Sampler::sharded([1; 300]).build().unwrap();
     let path = dataset.folder.join("many.log");
     drop(Ledger::builder(0).open(&sampler, FileLog::open(&path).unwrap()).unwrap());
@@ -193,7 +194,7 @@ fn the_end_of_an_epoch_is_waited_for() {
     let ledger = Ledger::builder(1).block(10).open(&sampler, FileLog::open(&path).unwrap()).unwrap();
     ledger.claim().unwrap().unwrap().commit_rest().unwrap();
     let writer = thread::spawn(move || {
-        // The command reads the log meanwhile, or only now: it has to be right in both cases.
+        // The command may read the log before or after these commits, and has to be right in both cases.
         thread::sleep(Duration::from_millis(300));
         while let Some(mut claim) = ledger.claim().unwrap() {
             claim.commit_rest().unwrap();

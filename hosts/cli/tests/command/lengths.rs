@@ -1,4 +1,4 @@
-//! Lengths, from everything that tells them.
+//! Lengths, from files of every format that has them.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,10 +8,10 @@ use serde_json::Value;
 use crate::files::{self, Dataset};
 use crate::{columns, failing, json};
 
-/// What one batch of all samples needs.
+/// Options for a single batch of all samples.
 const ALL: &str = "--strategy pad-to-max --max-batch-size 100000 --json";
 
-/// The lengths that the command reads; `of` is what comes before the other options.
+/// The lengths that the command reads. `of` are its first arguments.
 #[track_caller]
 fn lengths(of: &str) -> Vec<u64> {
     let found = json(&format!("batches {of} {ALL}"));
@@ -26,7 +26,7 @@ fn lengths(of: &str) -> Vec<u64> {
     lengths.into_iter().map(|(_, length)| length).collect()
 }
 
-/// What is said in place of lengths.
+/// The message of a command that refuses lengths.
 #[track_caller]
 fn refused(of: &str) -> String {
     let (code, said) = failing(&format!("batches {of} {ALL}"));
@@ -34,7 +34,7 @@ fn refused(of: &str) -> String {
     said
 }
 
-/// A file of a test of its own.
+/// A file in a folder of its own.
 fn file(name: &str, contents: impl AsRef<[u8]>) -> PathBuf {
     let folder = files::folder(&format!("lengths-{}", name.replace('.', "-")));
     let path = folder.join(name);
@@ -100,7 +100,7 @@ fn parquet_columns_that_tell_no_lengths_are_refused() {
             "holds bytes that are not marked as text; allowed: --length-unit bytes".to_owned(),
         ),
         ("text --length-unit items", "holds text; allowed: --length-unit words, characters or bytes".to_owned()),
-        // Each of them is a length, and none is meant by itself.
+        // Words, characters and bytes are all lengths of a text, and none is the default.
         (
             "text",
             "row 0: column \"text\" holds text; say what to count of it: --length-unit words, characters or bytes"
@@ -141,7 +141,7 @@ fn arrays_of_numpy_are_read() {
     };
     let path = file("little.npy", npy("<i4", "3,", &[1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0]));
     assert_eq!(lengths(&format!("{} --lengths", path.display())), [1, 0, 256]);
-    // What it is, its first bytes tell.
+    // The first bytes of a file decide its format.
     let big = file("big.array", npy(">u2", "3,", &[0, 1, 1, 0, 255, 255]));
     assert_eq!(lengths(&format!("{} --lengths", big.display())), [1, 256, 65_535]);
     assert_eq!(lengths(&format!("{} {} --lengths", path.display(), big.display())), [1, 0, 256, 1, 256, 65_535]);

@@ -1,4 +1,4 @@
-//! The command, run as a process, on numbers and on Parquet files written here.
+//! Tests that run the command as a process, on numbers and on Parquet files that they write.
 
 mod answers;
 mod batches;
@@ -57,7 +57,7 @@ fn json(arguments: &str) -> Value {
     serde_json::from_str(&text(arguments)).unwrap()
 }
 
-/// The answer for the only step that is asked for.
+/// The answer for a single step.
 #[track_caller]
 fn one_step(arguments: &str) -> Value {
     let found = json(arguments)["steps"].take();
@@ -65,7 +65,7 @@ fn one_step(arguments: &str) -> Value {
     found[0].clone()
 }
 
-/// What the command says when it fails, with its exit code.
+/// The exit code and the first line of the message of a command that fails.
 #[track_caller]
 fn failing(arguments: &str) -> (i32, String) {
     let output = run(arguments);
@@ -115,7 +115,7 @@ fn verify_accepts_every_deal() {
                 let deal =
                     format!("--samples {samples} --world-size {world} --remainder {remainder} --layout {layout}");
                 let found = json(&format!("verify {deal} --json"));
-                // Nobody asked for batches.
+                // Steps are not checked without batches.
                 assert_eq!(found["passed"], Value::Null, "{deal}: {found}");
                 let dropped = if remainder == "drop" { samples % world } else { 0 };
                 assert_eq!(found["dropped"], dropped, "{deal}");
@@ -147,7 +147,7 @@ fn verify_counts_what_the_full_batches_hold() {
         "--samples 1001 --world-size 8 --batch-size 21",
         "--samples 9 --world-size 2 --batch-size 4 --remainder uneven",
         "--samples 5 --world-size 2 --batch-size 10",
-        // Some samples are left out where they are dealt first, and seen as padding.
+        // Some samples are left out at their first place, and seen as padding.
         "--samples 17 --world-size 8 --batch-size 2 --layout contiguous",
     ] {
         let world: u32 = deal.split(' ').nth(3).unwrap().parse().unwrap();
@@ -165,7 +165,7 @@ fn verify_counts_what_the_full_batches_hold() {
         assert_eq!(found["passed"], true, "{deal}: {found}");
         assert_eq!((number("seen"), number("padding")), (seen.len() as u64, held - seen.len() as u64), "{deal}");
         assert_eq!(number("seen") + number("dropped") + number("left_out"), number("samples"), "{deal}");
-        // Whatever its verdict on the steps.
+        // The exit code does not matter here: the steps may be unequal.
         let all: Value = serde_json::from_slice(&run(&format!("verify {deal} --json")).stdout).unwrap();
         assert_eq!(all["left_out"], 0, "{deal}");
     }
@@ -190,7 +190,7 @@ fn verify_says_what_it_did_not_check() {
     assert_eq!((&found["passed"], &found["steps"]), (&Value::Null, &Value::Null));
     let passed = found["checks"].as_array().unwrap().iter().map(|check| check["passed"].clone()).collect::<Value>();
     assert_eq!(passed, serde_json::json!([true, true, true, true, null]));
-    // Numbers, and no words in which they are.
+    // JSON has numbers here, and no sentences.
     let found = json("verify --samples 9000 --world-size 2 --batch-size 4 --json");
     assert_eq!(found["checks"][3]["found"], serde_json::json!({ "ranks": [{ "count": 2, "samples": 4500 }] }));
     assert_eq!(found["checks"][4]["found"], serde_json::json!({ "ranks": [{ "count": 2, "batches": 1125 }] }));
@@ -206,7 +206,7 @@ fn locate_knows_what_no_batch_holds() {
     };
     let all = [(Some(1), Some(1)), (Some(1), Some(1)), (Some(1), Some(2))];
     assert_eq!(batches(json(&format!("locate {deal} --json"))), all);
-    // Rank 0 has two full batches, rank 1 one and a partial one.
+    // Rank 0 has two full batches, rank 1 a full and a partial one.
     let full = [all[0], (None, None), all[2]];
     assert_eq!(batches(json(&format!("locate {deal} --drop-last --json"))), full);
     let found = text(&format!("locate {deal} --drop-last --format text"));
@@ -291,7 +291,7 @@ fn replay_goes_on_after_a_sample_without_a_value() {
 fn replay_for_people_shows_both_ends() {
     let dataset = Dataset::write("people");
     let shown = text(&format!("replay {} --order sequential --batch-size 32", dataset.folder.display()));
-    // The files' texts begin with the file and the row.
+    // Each text in the files begins with the names of its file and its row.
     for (sample, is_shown) in [(0, true), (4, true), (5, false), (124, false), (125, true), (129, true)] {
         let (file, row, _) = &dataset.rows[sample];
         assert_eq!(shown.contains(&format!(" {file} {row} ")), is_shown, "sample {sample} of {shown}");
@@ -341,7 +341,7 @@ fn refusals_say_which_value_and_what_is_allowed() {
     let (_, said) = failing("indices --samples 9007199254740992");
     assert!(said.starts_with("error: --samples is 9007199254740992; allowed: 0 to 9007199254740991"), "{said}");
     assert!(failing("indices --samples 10 --order deal").1.starts_with("error: --order is \"deal\"; known: feistel, "));
-    // The memory of a command that links the core has no limit.
+    // Only the component has a limit of memory: a command that links the core has none.
     if cfg!(feature = "component") {
         let (code, said) = failing("indices --samples 6e8 --order fisher-yates");
         assert!(code == 2 && said.starts_with("error: no memory for --samples 600000000; allowed: "), "{said}");
@@ -380,7 +380,7 @@ fn refusals_say_which_value_and_what_is_allowed() {
     }
 }
 
-/// What is a member of a recipe is an option, with the same text and the same names: the table of members says it once.
+/// Each member of a recipe is an option, with the same text and names: both come from the table of members.
 #[test]
 fn members_of_recipes_are_options() {
     let schema: Value = serde_json::from_str(include_str!("../../../../docs/recipe.schema.json")).unwrap();
@@ -413,10 +413,10 @@ fn every_subcommand_has_help_with_examples() {
     assert_eq!(names.len(), 23, "{names:?}");
     for subcommand in names {
         let help = text(&format!("{subcommand} --help"));
-        // `orders` has nothing to choose.
+        // `orders` has no options for which it could have examples.
         let command = format!("samedeal {subcommand} ");
         assert!(subcommand == "orders" || help.contains("Examples:") && help.contains(&command), "{help}");
-        // Only what is to be copied may be longer than a terminal is wide.
+        // Only command lines to copy may be longer than a terminal is wide.
         let long = help.lines().find(|line| line.chars().count() > 110 && !line.trim_start().starts_with("samedeal "));
         assert_eq!(long, None, "{subcommand}");
     }

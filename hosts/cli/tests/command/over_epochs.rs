@@ -76,7 +76,7 @@ fn tables_and_lines() {
         shown.contains("index in batch")
             && shown.ends_with("from step 3 on; 4 ranks, 1,000 samples, order feistel, seed 42\n")
     );
-    // Two epochs within a step.
+    // Two epochs begin within a step.
     let shown = text("steps --samples 10 --batch-size 25 --format text");
     assert_eq!(shown.lines().next(), Some("0\tthe first step; epoch 1 begins; epoch 2 begins\t25\t0\t0\t0"));
 }
@@ -107,7 +107,7 @@ fn files_are_named() {
     assert!(found["ranks"][0]["contents"]["text"][0].as_str().unwrap().starts_with(file.as_str()));
     let shown = text(&format!("steps {path} --batch-size 8 --seed 5 --step 40 --column text"));
     assert!(shown.contains("naïve") && shown.contains(file), "{shown}");
-    // Shards, also by a recipe that has their sizes.
+    // The order `sharded`, also from a recipe that has the sizes of the files.
     let deal = "--order sharded --lanes 4 --shuffle-window 16 --seed 5 --batch-size 8 --world-size 2";
     let recipe = dataset.folder.join("run.json");
     text(&format!("steps {path} {deal} --recipe-out {}", recipe.display()));
@@ -129,7 +129,7 @@ fn states_go_on() {
     assert_eq!(fs::read_to_string(&state).unwrap().trim(), schedule().state(15).unwrap());
     assert_eq!(text(&format!("steps {STEPS} --state 15")).trim(), schedule().state(15).unwrap());
     let resume = format!("--resume {}", state.display());
-    // By the state alone, by options, with another number of ranks and with other sizes from here on.
+    // A state is resumed alone, with its options, with another number of ranks, and with other sizes of later steps.
     let found = json(&format!("steps {resume} --world-size 2 --json"));
     assert_eq!((&found["resumed_at"], &found["steps"][0]["step"]), (&15.into(), &15.into()));
     assert_eq!(found["steps"][0]["why"], value!(["resumed"]));
@@ -142,7 +142,7 @@ fn states_go_on() {
     assert_eq!(taken["ranks"][1]["samples"], Value::from(two.batch(15).unwrap()));
     let place = json(&format!("steps {resume} --locate 3 --json"))["samples"][0]["places"][0].clone();
     assert!(place["step"].as_u64().unwrap() >= 15, "{place}");
-    // What contradicts the state.
+    // Options that contradict the state.
     let (code, said) = failing(&format!("steps {resume} --batch-size 16"));
     assert!(code == 2 && said.contains("state.json: --batch-size is 16; allowed: "), "{said}");
     let (_, said) = failing(&format!("steps {} {resume}", STEPS.replace("42", "43")));
@@ -157,7 +157,7 @@ fn states_go_on() {
         let (code, said) = failing(&format!("steps {resume} {option}"));
         assert!(code == 2 && said.contains(&format!("state.json: {allowed}")), "{said}");
     }
-    // Other commands do not take it, and this one no other state.
+    // Other commands do not take this state, and `steps` takes no other kind of state.
     for other in ["indices --samples 1000", "verify --samples 1000", "indices"] {
         let (_, said) = failing(&format!("{other} {resume}"));
         assert!(said.ends_with("the state of steps over epochs; `samedeal steps --resume` continues it"), "{said}");
@@ -191,7 +191,7 @@ fn recipes_are_written_and_read() {
     fs::write(&list, serde_json::to_string(&kept).unwrap()).unwrap();
     let found = json(&format!("steps {recipe} --list sources/web/indices={} --step 9 --json", list.display()));
     assert_eq!(found["ranks"][0]["samples"], Value::from(schedule.batch(9).unwrap()));
-    // A recipe of a sampler has no steps, and one of steps is for this command.
+    // A recipe of a sampler has no steps. A recipe of steps is only for this command.
     fs::write(&path, r#"{"order": {"samples": 9}}"#).unwrap();
     assert!(failing(&format!("steps {recipe}")).1.contains("run.json: steps is missing"));
     fs::write(&path, r#"{"order": {"samples": 9}, "steps": {"batch_size": 3}}"#).unwrap();

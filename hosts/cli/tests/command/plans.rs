@@ -1,4 +1,4 @@
-//! What deals whole files, says who reads them, and orders samples by the files they are in.
+//! Plans of whole files, meshes and ranks, and the order `sharded`.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ pub fn numbers(value: &Value) -> Vec<u64> {
     value.as_array().unwrap().iter().map(|number| number.as_u64().unwrap()).collect()
 }
 
-/// What is printed, whatever the exit code, which is checked too.
+/// The output of a command with this exit code.
 #[track_caller]
 fn verdict(arguments: &str, code: i32) -> String {
     let output = run(arguments);
@@ -139,7 +139,7 @@ fn a_plan_whose_ranks_end_at_different_steps_does_not_verify() {
         let words = if code == 0 { "│ equal steps ┆ ok " } else { "│ equal steps ┆ FAILED ┆ ranks take " };
         assert!(shown.status.code() == Some(code) && table.contains(words), "{table}");
     }
-    // What a run read says nothing of steps.
+    // A list of what a run read has no steps that could be checked.
     let read = dataset.folder.join("read.json");
     std::fs::write(&read, "[[0,1,2,3,4,5,6]]").unwrap();
     let found = json(&format!("{deal}={} --batch-size 1 --json", read.display()))["verification"].clone();
@@ -153,7 +153,7 @@ fn what_was_really_read_is_held_against_the_files() {
     let file = files::folder("plan-read-lists").join("read.json");
     let write = |lists: Value| fs::write(&file, lists.to_string()).unwrap();
     let verify = format!("shards {path} --verify={}", file.display());
-    // By number and by path, however it is written.
+    // Files by number and by path, also by a path that is written in another way.
     let by_path = format!("{path}/../plan-read/a0.parquet");
     write(value!([[6, 0, 1], [], [3, by_path, 2, 5]]));
     assert!(text(&verify).contains("0 readings too many"));
@@ -175,7 +175,7 @@ fn what_was_really_read_is_held_against_the_files() {
     assert!(found["gaps"][0]["last_path"].as_str().unwrap().ends_with(".parquet"), "{found}");
     let lines = verdict(&format!("{verify} --format text"), 1);
     assert!(lines.lines().any(|line| line.starts_with("gap\t2\t3\t") && line.split('\t').count() == 5), "{lines}");
-    // A file alone.
+    // A gap of a single file.
     write(value!([[6, 0, 1, 3, 4, 5]]));
     assert!(!verdict(&verify, 1).contains("1 file: "));
     assert!(verdict(&format!("{verify} --format text"), 1).contains("\ngap\t2\t1\t"));
@@ -195,7 +195,7 @@ fn what_was_really_read_is_held_against_the_files() {
     assert!(failing(&format!("shards {path} --verify=no/such.json")).1.contains("no/such.json: "));
 }
 
-/// Whatever else is given, a list of what was read is not left out of a check without a word.
+/// A list of what was read is never skipped in silence, whatever other arguments are given.
 #[test]
 fn a_list_is_no_dataset() {
     let dataset = Dataset::write("plan-list-path");
@@ -224,7 +224,7 @@ fn broken_files_are_named_and_may_be_left_out() {
     fs::write(&cut, &whole[..whole.len() / 2]).unwrap();
     fs::write(&rows, b"rows, but not of Parquet").unwrap();
     fs::write(&zeros, b"").unwrap();
-    // The length of the footer, just before the last four bytes, beyond the file.
+    // The length of the footer, which is just before the last four bytes, points outside the file.
     let mut long = whole.clone();
     let at = long.len() - 8;
     long[at..at + 4].copy_from_slice(&u32::MAX.to_le_bytes());
@@ -248,7 +248,7 @@ fn broken_files_are_named_and_may_be_left_out() {
     assert!(code == 2 && said.ends_with("no file can be read"), "{said}");
 }
 
-/// Byte for byte the same file, but for numbers of the footer that no longer agree.
+/// A file in which only two numbers of the footer contradict each other.
 #[test]
 fn a_footer_that_contradicts_itself_is_not_believed() {
     let dataset = Dataset::write("plan-contradiction");
@@ -256,7 +256,8 @@ fn a_footer_that_contradicts_itself_is_not_believed() {
     let mut bytes = fs::read(&path).unwrap();
     let at = bytes.len() - 8;
     let length = u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
-    // Thrift's compact protocol: field 3 of the file, an i64, is the number of rows: 9, in zigzag 18.
+    // In Thrift's compact protocol, field 3 of the file (an i64) is the number of rows: 9, which is 18 in zigzag
+    // coding.
     let footer = &mut bytes[at - length..at];
     let number = footer.windows(2).position(|pair| pair == [0x16, 18]).unwrap();
     footer[number + 1] = 20;
@@ -285,7 +286,7 @@ fn the_same_file_is_dealt_once() {
             assert!(said.contains(".parquet"), "{said}");
         }
     }
-    // A folder and a file beside it are no such thing; order sharded counts through them in the order given.
+    // A folder and a file beside it are not the same. The order sharded numbers samples in the given order of paths.
     let found = json(&format!("shards {path}/b {path}/a {path}/Z.parquet --json"));
     let sizes = found["files"].as_array().unwrap().iter().map(|file| file["samples"].clone());
     assert_eq!(sizes.collect::<Vec<_>>(), [20, 9, 1, 0, 3]);
@@ -367,7 +368,7 @@ fn the_order_sharded_over_files() {
     assert_eq!((&found["passed"], &found["seen"]), (&true.into(), &130.into()));
     let seen = json(&format!("replay {deal} --rank 1 --world-size 2 --batch-size 16 --json"));
     assert_eq!(numbers(&seen["first"]), all[..5]);
-    // Its own defaults.
+    // The order has its own defaults.
     let found = json(&format!("indices {path} --order sharded --json"));
     assert_eq!(order(&found), [value!(SIZES), 64.into(), 256.into()]);
     for (arguments, words) in [
@@ -441,7 +442,7 @@ fn meshes_that_make_no_sense() {
     );
 }
 
-/// The command in an environment of its own.
+/// Runs the command with only these environment variables.
 #[track_caller]
 fn detect(arguments: &str, environment: &[(&str, &str)]) -> (Option<i32>, String, String) {
     let output = command(arguments).env_clear().envs(environment.iter().copied()).output().unwrap();

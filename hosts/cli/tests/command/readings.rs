@@ -1,4 +1,4 @@
-//! States of datasets in files, which every subcommand resumes: for the readers that took them, and for others.
+//! States of datasets in files, which every subcommand resumes: for the readers that took the state, and for others.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::{failing, files, json, one_step, run, text};
 
 const SIZES: [u64; 4] = [30, 0, 41, 26];
-/// Ranks and workers.
+/// A group of readers: the number of ranks, and of workers per rank.
 type Group = (u32, u32);
 
 fn builder(deal: &str) -> ReadingBuilder {
@@ -18,7 +18,7 @@ fn builder(deal: &str) -> ReadingBuilder {
     if deal == "samples" { builder.lanes(8).shuffle_window(4) } else { builder }
 }
 
-/// The epoch 2 in batches of 4.
+/// A reading of the whole epoch 2, in batches of 4.
 fn whole(deal: &str, (world, workers): Group) -> Reading {
     let builder = builder(deal).world_size(world).workers(workers).batch_size(4);
     builder.build().unwrap().at_epoch(2).unwrap()
@@ -30,7 +30,7 @@ fn all(reading: &Reading, (world, workers): Group) -> Vec<Vec<Vec<u64>>> {
     (0..world).map(|rank| (0..workers).map(|worker| of(rank, worker)).collect()).collect()
 }
 
-/// What every rank reads in a step, as those that resume just before it read it first.
+/// The batch of every rank in a step. It is read as the first batch after a resume just before the step.
 fn step(reading: &Reading, (world, workers): Group, number: u64) -> Vec<Vec<u64>> {
     let next = reading.resume(&reading.state(number).unwrap()).unwrap();
     let batch = |rank| {
@@ -45,8 +45,8 @@ fn samples(found: &Value) -> Vec<Vec<u64>> {
     ranks.map(|rank| serde_json::from_value(rank["samples"].clone()).unwrap()).collect()
 }
 
-/// Calls `check` with every deal, a state in the middle of a turn of 2 ranks with 3 workers, and readers that resume it: their
-/// options, and what is left for them.
+/// Calls `check` for each deal and each group of readers that resumes a state in the middle of a turn of 2 ranks with 3
+/// workers: with the deal, the options of the readers, the group, and the rest.
 fn each(test: &str, check: impl Fn(&str, &str, Group, &Reading)) {
     let path = files::folder(&format!("readings-{test}")).join("state.json");
     for deal in ["samples", "shards"] {
@@ -76,7 +76,7 @@ fn steps_and_batches_are_those_of_the_library() {
         let found = json(&format!("batches {options} --worker {worker} --json"));
         assert_eq!(found["batches"], own.chunks(4).map(Value::from).collect::<Value>());
         assert_eq!(found["recipe"], serde_json::from_str::<Value>(&rest.recipe().unwrap()).unwrap());
-        // Of another size: dealt anew.
+        // With another batch size, the rest is dealt anew.
         let path = options.split(' ').nth(1).unwrap();
         let other = builder(deal).batch_size(5).build().unwrap().resume(&fs::read_to_string(path).unwrap()).unwrap();
         let found = json(&format!("batches --resume {path} --batch-size 5 --drop-last --json"));
@@ -111,7 +111,7 @@ fn samples_are_located_among_the_readers() {
             assert!(!is_left || left.contains(&sample));
         }
         assert_eq!(places, readers.iter().flatten().map(Vec::len).sum::<usize>());
-        // A batch is the step of its rank.
+        // The number of a batch is the step of its rank.
         for number in [0, 3] {
             let (rank, batch) = (group.0 - 1, &step(rest, group, number)[group.0 as usize - 1]);
             let found = json(&format!("locate {options} --sample {} --json", batch[0]));
@@ -121,7 +121,7 @@ fn samples_are_located_among_the_readers() {
         }
         let lines = text(&format!("locate {options} --sample {asked} --format text"));
         for sample in 0..97 {
-            // How many more times it comes.
+            // The last column counts how many more times the sample comes.
             let cells = lines.lines().map(|line| line.split('\t').collect::<Vec<_>>());
             let own = cells.filter(|cells| cells[0] == format!("{sample}") && !cells[3].is_empty()).collect::<Vec<_>>();
             let copies = own.iter().map(|cells| cells.last().unwrap().parse::<usize>().unwrap());
@@ -140,11 +140,11 @@ fn readers_together_have_what_is_left() {
         let found: Value = serde_json::from_slice(&output.stdout).unwrap();
         let readers = (0..group.0).flat_map(|rank| (0..group.1).map(move |worker| (rank, worker)));
         let padding = readers.map(|(rank, worker)| rest.num_padding(rank, worker).unwrap()).sum::<u64>();
-        // 4 steps of 2 ranks in batches of 4.
+        // Consumed: 4 steps of 2 ranks in batches of 4.
         assert_eq!((&found["consumed"], &found["seen"], &found["padding"]), (&32.into(), &65.into(), &padding.into()));
         let samedeal::Steps { least, most, .. } = rest.steps().unwrap();
         assert_eq!(found["steps"], value!([least, most]), "{deal} {options}");
-        // Whole files give ranks different numbers of steps, and no numbers of samples are promised.
+        // Ranks that read whole files have different numbers of steps, and their numbers of samples are not checked.
         let checks = found["checks"].as_array().unwrap();
         let failed = checks.iter().filter(|check| check["passed"] == false).map(|check| check["name"].clone());
         let expected = if least == most { vec![] } else { vec![Value::from("equal steps")] };
@@ -199,7 +199,7 @@ fn a_state_says_what_a_step_held() {
             assert!(code == 2 && said.contains("`samedeal step --resume` shows the steps from the state on"), "{said}");
         }
     });
-    // A rank that drops what does not fill a turn goes on with that.
+    // Readers that drop the remainder continue to drop it after a resume.
     let path = files::folder("readings-drop").join("state.json");
     let build =
         || Reading::builder(SIZES).world_size(2).workers(2).batch_size(4).remainder(Remainder::Drop).build().unwrap();

@@ -1,4 +1,4 @@
-//! Recipes: printed by one call, read by another.
+//! Recipes that one command prints and another one reads.
 
 use std::fs;
 use std::io::Write;
@@ -29,7 +29,7 @@ fn a_recipe_that_is_printed_and_read_gives_the_same_deal() {
         "verify --batch-size 32 --json",
         "recipe",
     ] {
-        // verify fails, since the ranks are uneven: with the same answer.
+        // `verify` fails, because the ranks are uneven, but its answers are equal.
         let answer = |deal: &str| run(&format!("{rest} {deal}"));
         let (given, read) = (answer(deal), answer(&recipe));
         assert!(!given.stdout.is_empty(), "{rest}");
@@ -60,14 +60,14 @@ fn files_are_the_sizes_of_a_recipe() {
     let recipe = format!("--recipe {}", path.display());
     let deal = "--order sharded --lanes 8 --shuffle-window 16 --seed 5 --world-size 2";
     fs::write(&path, text(&format!("recipe {folder} {deal}"))).unwrap();
-    // Without the files, the recipe still has their sizes; with them, their names are shown.
+    // Without the files, the recipe has their sizes; with the files, their names are shown as well.
     let bare = text(&format!("indices {recipe} --rank 1 --workers 2 --all --format text"));
     let indices = format!("indices {folder} --rank 1 --workers 2 --all --format text");
     let named = text(&format!("{indices} {deal}"));
     assert_eq!(text(&format!("{indices} {recipe}")), named);
     assert!(named.lines().map(|line| line.split('\t').next().unwrap()).eq(bare.lines()), "{named}");
     assert_eq!(text(&format!("verify {folder} {recipe} --json")), text(&format!("verify {folder} {deal} --json")));
-    // A state goes on with the recipe of its run, and with no other.
+    // A state is resumed with the recipe of its run, and refused with another one.
     let state = dataset.folder.join("epoch.state");
     let resume = format!("--resume {}", state.display());
     fs::write(&state, text(&format!("state {recipe} --epoch 3 --taken 10"))).unwrap();
@@ -86,13 +86,13 @@ fn files_are_the_sizes_of_a_recipe() {
         .unwrap();
     let (_, said) = failing(&format!("indices {folder} --recipe {} {resume}", other.display()));
     assert!(said.ends_with("seed is 5, and 6 in the recipe; give the recipe of the run"), "{said}");
-    // Other files.
+    // Other files than those of the recipe are refused.
     let (_, said) = failing(&format!("indices {folder}/b {recipe}"));
     assert!(
         said.contains("run.recipe: sizes is ") && said.ends_with("name the files of the run, in their order"),
         "{said}"
     );
-    // With an order that has no files, they are as many samples.
+    // For an order without files, the files count as their number of samples.
     fs::write(&path, r#"{"order": {"name": "feistel", "samples": 130, "seed": 5}}"#).unwrap();
     assert_eq!(
         text(&format!("indices {folder} {recipe} --all --json")),
@@ -165,7 +165,7 @@ fn a_recipe_says_how_batches_are_made_too() {
     let options = "--seed 4 --order torch --world-size 3 --max-tokens 200 --batch-window 50 --tail drop";
     let printed = text(&format!("recipe {files} {options}"));
     fs::write(&path, &printed).unwrap();
-    // More than 256 lengths are a hash.
+    // A recipe has a hash in place of more than 256 lengths.
     assert!(printed.contains(r#""max_tokens":200"#) && printed.contains(r#""lengths":""#), "{printed}");
     let found = json(&format!("recipe {files} {options} --fingerprint --json"));
     assert_eq!(text(&format!("recipe {files} {recipe} --fingerprint")).trim(), found["recipe_fingerprint"]);
@@ -179,7 +179,7 @@ fn a_recipe_says_how_batches_are_made_too() {
     ] {
         assert_eq!(text(&format!("{rest} {files} {recipe}")), text(&format!("{rest} {files} {options}")), "{rest}");
     }
-    // A state, with the recipe of its run, on another world too.
+    // A state is resumed with the recipe of its run, also on another world size.
     let state = folder.join("state.json");
     let batcher =
         samedeal::Batcher::from_recipe(printed.trim(), (0..300).map(|it| it * 37 % 90 + 1).collect::<Vec<_>>());
@@ -189,7 +189,7 @@ fn a_recipe_says_how_batches_are_made_too() {
     assert_eq!(rest(&recipe), rest(options));
     let step = |more: &str| text(&format!("explain {} {files} {more} --step 2 --json", state.display()));
     assert_eq!(step(&recipe), step("--max-tokens 200 --batch-window 50 --tail drop"));
-    // Errors.
+    // Recipes of batches that are refused.
     let (_, said) = failing(&format!("batches --batch-size 4 {recipe}"));
     assert!(said.contains("run.json: the recipe is of batches") && said.contains("with --lengths"), "{said}");
     let (code, said) = failing(&format!("batches {files} {recipe} --compare"));
@@ -245,7 +245,7 @@ fn an_option_beside_a_recipe_replaces_its_member() {
     same("split --samples 99 --each --json", "--folds 3", "--folds 3 --seed 5");
     recipe("blend --source a:100:1 --source b:50:1 --seed 5 --recipe-out -");
     same("blend --json", "--stage 50:2,1", "--source a:100:1 --source b:50:1 --seed 5 --stage 50:2,1");
-    // The seeds of sources are members of their own.
+    // --seed changes the seed of the blend, not the seeds of its sources.
     assert_eq!(json(&format!("blend --recipe {} --seed 6 --json", path.display()))["recipe"]["order"]["seed"], 6);
     same("blend --json", "--exact --samples 30", "--source a:100:1 --source b:50:1 --seed 5 --exact --samples 30");
     fs::write(folder.join("lengths.json"), "[3, 5, 8, 2, 9, 4, 7, 7, 1]").unwrap();

@@ -1,4 +1,4 @@
-//! The JSON Schema of the answers: it is published, and every JSON answer of these tests is held against it.
+//! The JSON Schema of the answers. It is published, and every JSON answer in these tests is checked against it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,7 +20,7 @@ fn schema() -> &'static Value {
     SCHEMA.get_or_init(|| serde_json::from_slice(&command("schema").output().unwrap().stdout).unwrap())
 }
 
-/// A form that an answer may have, and what checks it.
+/// A form that an answer may have, and its validator.
 type Form = (Value, Validator);
 
 /// The forms that the answers of a subcommand have.
@@ -40,7 +40,7 @@ fn forms(subcommand: &str) -> Arc<Vec<Form>> {
     Arc::clone(all.entry(subcommand.to_owned()).or_insert_with(read))
 }
 
-/// Holds the output of the command against the schema, if it is an answer in JSON.
+/// Checks the output of the command against the schema, if it is an answer in JSON.
 #[track_caller]
 pub fn check(arguments: &str, output: &Output) {
     let words = arguments.split_whitespace().collect::<Vec<_>>();
@@ -55,7 +55,7 @@ pub fn check(arguments: &str, output: &Output) {
     }
 }
 
-/// The numbers of the forms that an answer has.
+/// The numbers of the forms that an answer fits.
 fn fitting(subcommand: &str, answer: &Value) -> Vec<usize> {
     let forms = forms(subcommand);
     (0..forms.len()).filter(|&number| forms[number].1.is_valid(answer)).collect()
@@ -69,7 +69,7 @@ fn why(subcommand: &str, answer: &Value) -> String {
     forms(subcommand).iter().map(told).collect()
 }
 
-/// Where the schema is published.
+/// The text of a published file in `docs`.
 fn docs(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -92,17 +92,17 @@ fn a_subcommand_has_its_schema_alone() {
     }
 }
 
-/// A part of the schema, which may have a name.
+/// A part of the schema, with a reference to a named part resolved.
 fn whole(of: &Value) -> &Value {
     of["$ref"].as_str().map_or(of, |name| &schema()["$defs"][name.strip_prefix("#/$defs/").unwrap()])
 }
 
-/// Whether the members are described elsewhere: those of recipes and states.
+/// Whether other members are allowed, as in recipes and states: these are described elsewhere.
 fn is_open(of: &Value) -> bool {
     whole(of)["additionalProperties"] == true
 }
 
-/// The members, with those of what is in a list.
+/// The names of the members, each with the members of its items if it is a list.
 fn members(of: &Value) -> Vec<String> {
     let own = whole(of);
     let is_required = |name: &str| own["required"].as_array().is_some_and(|all| all.iter().any(|it| it == name));
@@ -114,7 +114,7 @@ fn members(of: &Value) -> Vec<String> {
     own["properties"].as_object().into_iter().flatten().map(member).collect()
 }
 
-/// The page names every member, in a table that is made from the schema.
+/// The page of the documentation names every member, in a table that is made from the schema.
 #[test]
 fn the_page_has_the_members() {
     let mut table = "| subcommand | members |\n|---|---|\n".to_owned();
@@ -214,7 +214,7 @@ fn every_form_is_met() {
         let fit = fitting(name, &answer);
         assert!(!fit.is_empty(), "{asked}: {}", why(name, &answer));
         met.extend(fit.into_iter().map(|form| (name.to_owned(), form)));
-        // A member that the schema does not have is noticed.
+        // A member that the schema does not have is refused.
         let mut more = answer;
         more["told"] = "a sentence".into();
         assert!(

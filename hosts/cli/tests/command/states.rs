@@ -1,4 +1,4 @@
-//! States: printed, resumed on any world, and refused where they are of something else.
+//! States: printed, resumed on any world size, and refused by other kinds of objects.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -30,7 +30,7 @@ fn another_world_goes_on_with_what_is_left() {
         assert!(shown.lines().all(|line| seen.insert(line.parse().unwrap())));
     }
     assert_eq!(seen.len(), 1_003);
-    // Once more, from there.
+    // A second state, from the first one on.
     let chained = text(&format!("state {deal} {resume} --world-size 5 --taken 10"));
     assert!(chained.contains("\"consumed\":370") && chained.contains("\"epoch\":3"), "{chained}");
     let found = json(&format!("batches {deal} {resume} --world-size 5 --rank 1 --batch-size 8 --count 1 --json"));
@@ -42,7 +42,7 @@ fn another_world_goes_on_with_what_is_left() {
     assert!(!located.is_empty());
 }
 
-/// The file of standard input is a pipe that cannot be read twice, as that of a process substitution is.
+/// A state from standard input, which is a pipe that cannot be read twice, like a process substitution.
 #[test]
 fn a_state_comes_from_a_pipe_too() {
     let state = text("state --samples 100 --taken 10");
@@ -76,7 +76,7 @@ fn batches_of_different_length_go_on_too() {
     assert_eq!(samples(&rest), samples(&whole)[4..]);
 }
 
-/// What Python's `state_dict` gives, as JSON.
+/// The `state_dict` of a Python object, as JSON.
 fn state_dict(state: &str) -> String {
     format!("{{\"samedeal\": {:?}}}\n", state.trim())
 }
@@ -89,7 +89,7 @@ fn a_state_dict_of_python_is_a_state() {
     fs::write(&path, state_dict(&state)).unwrap();
     let resume = format!("indices --samples 100 --resume {} --count 3 --format text", path.display());
     assert_eq!(text(&resume), wanted);
-    // A worker of torchdata's StatefulDataLoader adds what it alone has given.
+    // The state of a worker of torchdata's StatefulDataLoader also has what this worker has given.
     fs::write(&path, state_dict(&state).replace("}\n", ", \"reader\": {\"taken\": 3}}")).unwrap();
     let (code, said) = failing(&resume);
     assert!(code == 2 && said.contains("the state of one worker of a loader; only the StatefulDataLoader"), "{said}");
@@ -120,7 +120,7 @@ fn what_is_no_state_is_refused() {
     fs::write(&path, [0xff, 0xfe]).unwrap();
     let (code, said) = failing(&format!("indices --samples 100 --resume {}", path.display()));
     assert!(code == 2 && said.contains("state.json: holds no state of samedeal"), "{said}");
-    // The epoch is that of the state.
+    // The state decides the epoch, so --epoch is refused.
     for subcommand in ["indices", "batches --batch-size 8", "step 0 --batch-size 8", "state --taken 1"] {
         let (code, said) = failing(&format!("{subcommand} --samples 100 --epoch 2 --resume {}", path.display()));
         assert_eq!(code, 2, "{said}");
@@ -132,7 +132,7 @@ fn what_is_no_state_is_refused() {
     assert!(code == 2 && said.contains("0 to 100"), "{said}");
 }
 
-/// Windows that are over leave nothing but how many positions they had. What is left may be planned with other options.
+/// A state has only the number of positions of finished windows. The rest may be planned with other options.
 #[test]
 fn a_state_of_batches_knows_its_open_window() {
     let folder = files::folder("open-window");
@@ -182,7 +182,7 @@ fn a_state_of_batches_has_their_options() {
     fs::write(&path, batcher.state(9).unwrap()).unwrap();
     let of = format!("batches {} --lengths --resume {} --world-size 3 --json", lengths.display(), path.display());
     assert_eq!(json(&of), json(&format!("{of} --max-tokens 300 --seed 7")));
-    // Options are in their place, not beside them.
+    // Options replace all batch options of the state, not single ones.
     let (_, told) = failing(&format!("{of} --max-batch-size 4"));
     assert!(told.contains("max-tokens") || told.contains("budget"), "{told}");
     let (_, told) = failing(&format!("{of} --max-tokens 200"));

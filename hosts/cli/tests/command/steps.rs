@@ -1,4 +1,4 @@
-//! What a step held on all ranks, and where in batches of different length a sample is.
+//! The samples of a step on all ranks, and the places of samples in batches of different length.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use serde_json::{Value, json as value};
 use crate::files::{self, Dataset};
 use crate::{columns, failing, json, one_step, text};
 
-/// Lengths of 500 samples, and a file that tells them.
+/// Lengths of 500 samples, and a file with these lengths.
 fn lengths(test: &str) -> (Vec<u32>, PathBuf) {
     let lengths = (0..500_u32).map(|i| i * 7_919 % 101).collect::<Vec<_>>();
     let path = files::folder(&format!("steps-{test}")).join("lengths.json");
@@ -58,7 +58,7 @@ fn a_step_and_places_of_its_samples_agree() {
         "--world-size 4 --batch-size 5 --remainder drop --drop-last",
     ] {
         let steps = one_step(&format!("step 0 {path} {deal} --json"))["num_steps"].as_u64().unwrap();
-        // A process for each of them takes time; these are the first, the middle and the last one.
+        // Each step takes a process, so only the first, the middle and the last step are tested.
         for step in [0, steps / 2, steps - 1] {
             let lines = text(&format!("step {step} {path} {deal} --format text"));
             let cells = lines.lines().map(|line| line.split('\t').collect::<Vec<_>>()).collect::<Vec<_>>();
@@ -80,7 +80,7 @@ fn a_step_and_places_of_its_samples_agree() {
     }
 }
 
-/// Programs get what is in the files: all of it, with its type.
+/// Programs get the whole values in the files, with their types.
 #[test]
 fn columns_are_exact_and_typed() {
     let path = files::folder("step-columns").join("all.parquet");
@@ -108,7 +108,7 @@ fn columns_are_exact_and_typed() {
     for (name, values) in &expected {
         assert_eq!(held[name], *values, "{name}");
     }
-    // The same in lines, as JSON.
+    // Text lines have the same values as JSON.
     let lines = text(&format!("step 0 {deal} {options} --format text"));
     for (row, line) in lines.lines().enumerate() {
         let cells = line.split('\t').skip(6).map(|cell| serde_json::from_str::<Value>(cell).unwrap());
@@ -118,7 +118,7 @@ fn columns_are_exact_and_typed() {
         );
     }
     assert_eq!(lines.lines().count(), 3);
-    // People see the beginnings, and that they are such.
+    // A table shows only the beginnings of values, and has a note that says so.
     let note = "Some values are shortened";
     assert!(text(&format!("step 0 {deal} --column text")).contains(note));
     assert!(!text(&format!("step 0 {deal} --column int")).contains(note));
@@ -144,7 +144,7 @@ fn what_is_stored_is_shown() {
         }
     }
     assert_eq!(shown, 6);
-    // Numbers, lists, and what is not there.
+    // Columns of numbers, lists and missing values.
     let table = text(&format!("step 4 {deal} --column words"));
     assert!(table.contains("words") && table.contains("[\"") && table.contains("step 4 of the 22"), "{table}");
     let numbers = text(&format!("step 4 {deal} --column number --format text"));
@@ -199,7 +199,7 @@ fn steps_of_different_length_are_those_of_the_library_and_so_are_places() {
             }
         }
         assert_eq!(lines.next(), None);
-        // And back.
+        // `locate` finds the same places.
         let asked_for = here.iter().map(|(sample, _)| sample.to_string()).collect::<Vec<_>>().join(",");
         let places = json(&format!("locate {asked} --sample {asked_for} --json"));
         for ((_, here), found) in here.iter().zip(places["samples"].as_array().unwrap()) {
@@ -221,7 +221,7 @@ fn places_in_batches_are_told_of_samples_that_have_none_too() {
     let found = text(&dropped);
     let lines = found.lines().collect::<Vec<_>>();
     assert_eq!(lines.len(), 2);
-    // 41 tokens, and 83.
+    // The two samples have 41 and 83 tokens: one of them is dropped.
     assert!(!lines[0].contains("dropped") || !lines[1].contains("dropped"), "{found}");
     assert!(lines.iter().filter(|line| line.contains("\tdropped\t")).count() == 1, "{found}");
     assert!(lines.iter().all(|line| line.contains("lengths.json\t")), "{found}");
@@ -233,7 +233,7 @@ fn places_in_batches_are_told_of_samples_that_have_none_too() {
 
 #[test]
 fn steps_are_counted_over_epochs_too() {
-    // 34 steps in an epoch.
+    // An epoch has 34 steps.
     let deal = "--samples 1000 --world-size 3 --batch-size 10 --seed 1";
     let global = one_step(&format!("step 173 {deal} --epoch 4 --global --json"));
     assert_eq!((&global["epoch"], &global["step"]), (&9.into(), &3.into()));
@@ -241,7 +241,7 @@ fn steps_are_counted_over_epochs_too() {
     let (_, said) = failing(&format!("step 173 {deal} --epoch 4"));
     let told = "counted over epochs, it is step 3 of epoch 9: add --global";
     assert_eq!(said, format!("error: STEP is 173; allowed: 0 to 33 in epoch 4; {told}"));
-    // The epoch that is resumed has fewer.
+    // The rest of the resumed epoch has fewer steps.
     let state = files::folder("step-states").join("state.json");
     fs::write(&state, text("state --samples 1000 --world-size 2 --seed 1 --epoch 4 --taken 350")).unwrap();
     let rest = format!("{deal} --resume {} --global --json", state.display());
@@ -273,7 +273,7 @@ fn several_steps_are_those_one_by_one() {
     let (_, by_length) = lengths("ranges");
     let files = format!("{} --order sharded --workers 2 --world-size 2 --batch-size 3", dataset.folder.display());
     let by_length = format!("{} --lengths --max-tokens 300 --world-size 2", by_length.display());
-    // 34 steps in an epoch of the first; the others have fewer than 100.
+    // The first deal has 34 steps in an epoch; the others have fewer than 100.
     let numbers = "--samples 1000 --world-size 3 --batch-size 10".to_owned();
     for deal in [&numbers, &files, &by_length] {
         for (range, steps, global) in [("3..6", 3..6, ""), ("5..=5", 5..6, ""), ("0..=99", 0..100, "--global")] {
@@ -319,7 +319,7 @@ fn several_steps_are_those_one_by_one() {
 fn samples_are_found_in_several_epochs() {
     let (_, by_length) = lengths("locate-ranges");
     let by_length = format!("locate {} --lengths --max-tokens 300 --world-size 2 --sample 3,4", by_length.display());
-    // A sample of a contiguous layout is dealt again as padding in some epochs alone.
+    // In a contiguous layout, a sample is padding in some epochs only.
     let numbers = "locate --samples 1001 --world-size 8 --batch-size 32 --sample 9,31,7".to_owned();
     for asked in [&numbers, &by_length] {
         let found = json(&format!("{asked} --epoch 2..5 --json"));
@@ -367,7 +367,8 @@ fn steps_that_are_not_there_are_refused() {
     assert!(failing("step x --samples 10 --batch-size 5").1.contains("'<STEP|RANGE>': allowed: 0 to"));
 }
 
-/// What `jq .` and `JSON.parse` write, which know no number beyond 2^53 - 1, deals the same samples.
+/// A recipe that `jq .` or `JSON.parse` and `stringify` wrote, which round numbers beyond 2^53 - 1, deals the same
+/// samples.
 #[test]
 fn a_recipe_that_a_tool_wrote_deals_the_same() {
     fn rounded(value: Value) -> Value {
@@ -386,7 +387,7 @@ fn a_recipe_that_a_tool_wrote_deals_the_same() {
         fs::write(&other, serde_json::to_string_pretty(&rounded(recipe)).unwrap()).unwrap();
         let deals = [&path, &other].map(|path| text(&format!("indices --recipe {} --count 20", path.display())));
         assert_eq!(deals[0], deals[1]);
-        // A number that may be rounded by now is refused.
+        // A number that may have been rounded is refused.
         let text = fs::read_to_string(&path).unwrap();
         let seed = options.rsplit(' ').next().unwrap();
         fs::write(&other, text.replace(&format!("\"{seed}\""), seed)).unwrap();

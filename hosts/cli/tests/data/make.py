@@ -1,7 +1,7 @@
 """Writes the checkpoints of this folder: python make.py, with torch, from any folder.
 
-The state is what `samedeal state --samples 1003 --seed 7 --epoch 3 --order torch --world-size 8 --taken 40` prints. That in lightning.ckpt
-is of readers: 2 ranks of 3 loader workers have taken 2 steps with batches of 4.
+The state is what `samedeal state --samples 1003 --seed 7 --epoch 3 --order torch --world-size 8 --taken 40` prints. lightning.ckpt has
+the state of a dataset in files: 2 ranks of 3 loader workers have taken 2 steps with batches of 4.
 """
 
 import collections
@@ -48,7 +48,7 @@ class Loader:
 
 
 def namespace(value):
-    """Objects in place of dictionaries."""
+    """Return the value with objects in place of dictionaries."""
     if not isinstance(value, dict):
         return value
     return types.SimpleNamespace(**{name: namespace(inner) for name, inner in value.items()})

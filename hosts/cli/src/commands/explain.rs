@@ -369,10 +369,10 @@ struct State<'a> {
     recipe: Option<&'a Map<String, Value>>,
     step: Option<u64>,
     left: Option<u64>,
-    /// Which group took how many steps, the oldest first.
+    /// The steps that each group of ranks took, the oldest group first.
     history: &'a [Segment],
     batch_size: Option<u64>,
-    /// Which ranks took it, where the checkpoint says so beside the state.
+    /// The ranks that took the state, if the checkpoint says so beside the state.
     taken_by: Option<TakenBy>,
     /// How many batches a loader worker read.
     batches: Option<u64>,

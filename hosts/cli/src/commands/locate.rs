@@ -119,7 +119,7 @@ impl<P> LocatedIn<P> {
 /// `--drop-last` leaves out.
 #[derive(Clone, Serialize, JsonSchema)]
 pub struct Place {
-    /// In the order of the epoch.
+    /// The position in the order of the epoch.
     position: Option<u64>,
     status: Status,
     rank: Option<u32>,
@@ -128,7 +128,7 @@ pub struct Place {
     /// Number of the batch among those of the rank.
     batch: Option<u64>,
     index_in_batch: Option<u64>,
-    /// From where `index_in_reader` and `batch` are counted.
+    /// The beginning of the counts of `index_in_reader` and `batch`.
     counted_from: Option<CountedFrom>,
     /// With `--workers`: the loader worker, and the number of the batch among its own.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -166,8 +166,8 @@ impl Place {
     }
 }
 
-/// From where steps, batches and samples are counted: the beginning of the epoch, the state that is resumed, or the open window of a
-/// state of batches.
+/// The beginning of a count of steps, batches or samples: the beginning of the epoch, the state that is resumed, or the
+/// open window of a state of batches.
 #[derive(Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CountedFrom {

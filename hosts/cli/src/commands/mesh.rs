@@ -36,7 +36,7 @@ struct AxisOf {
 #[derive(Serialize, JsonSchema)]
 struct RankOf {
     rank: u32,
-    /// By the names of the axes.
+    /// The coordinate on each axis, by the name of the axis.
     coordinates: BTreeMap<String, u32>,
     /// Which part of the data the rank reads.
     data_rank: u32,

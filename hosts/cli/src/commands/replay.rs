@@ -49,7 +49,7 @@ pub struct Replayed<'a> {
     last: &'a [u64],
     /// How many samples have no value.
     nulls: u64,
-    /// Of the values, in the order of the samples.
+    /// SHA-256 of the values, in the order of the samples.
     sha256: String,
     seconds: f64,
 }

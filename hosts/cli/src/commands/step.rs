@@ -82,7 +82,7 @@ pub struct StepRead<R> {
 #[derive(Serialize, JsonSchema)]
 pub struct RankBatch {
     pub rank: u32,
-    /// With `--workers`: whose batch it is; null if the rank has no batch left.
+    /// With `--workers`: the worker whose batch it is; null if the rank has no batch left.
     #[serde(skip_serializing_if = "Option::is_none")]
     worker: Option<Option<u32>>,
     pub samples: Vec<u64>,
@@ -95,7 +95,7 @@ pub struct RankBatch {
 /// Where the samples of a batch are stored, and what they hold.
 #[derive(Default, Serialize, JsonSchema)]
 pub struct Held {
-    /// If files are named: one for each sample.
+    /// If files are named: the place of each sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     stored: Option<Vec<Option<Stored>>>,
     /// With `--column`: for each column, what it holds of each sample. Bytes are `{"base64": ...}`, and floats that JSON does not

@@ -35,7 +35,7 @@ pub fn run(args: &StepsArgs) -> Result<(), Problem> {
 #[derive(Serialize, JsonSchema)]
 struct Head {
     recipe: Recipe,
-    /// Of the whole training.
+    /// Steps of the whole training.
     num_steps: u64,
     /// The step that the state continues with; null without `--resume`.
     resumed_at: Option<u64>,
@@ -118,19 +118,19 @@ fn said(schedule: &Schedule) -> String {
     format!("{ranks}, {samples}, order {}, seed {}", schedule.order(), schedule.seed())
 }
 
-/// Where a step begins, and why it is shown.
+/// A step: its first sample, and why it is shown.
 #[derive(Default, Serialize, JsonSchema)]
 struct Row {
     step: u64,
-    /// Nothing for a step that was asked for.
+    /// Empty for a step of `--at`.
     why: Vec<Why>,
     /// The epochs that begin in this step.
     begins: Vec<u64>,
-    /// Of all ranks together.
+    /// Samples of all ranks together in this step.
     batch_size: u32,
-    /// Before this step, in all epochs.
+    /// Samples that were consumed before this step, in all epochs.
     samples_consumed: u64,
-    /// Of its first sample.
+    /// The epoch of the first sample of the step.
     epoch: u64,
     position: u64,
 }

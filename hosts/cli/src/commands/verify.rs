@@ -31,7 +31,7 @@ pub struct VerifyArgs {
 pub struct Verified<'a> {
     /// Null if no check failed, but one was not made.
     passed: Option<bool>,
-    /// Of the dataset.
+    /// Samples of the dataset.
     samples: u64,
     /// Samples that were consumed before: by the state that is resumed.
     consumed: u64,
@@ -49,7 +49,7 @@ pub struct Verified<'a> {
     checks: &'a [Check],
 }
 
-/// One thing that must hold, and what was counted, for programs and for people.
+/// A check, its result, and the numbers that it counted, for programs and for people.
 #[derive(Serialize, JsonSchema)]
 struct Check {
     name: &'static str,
@@ -72,14 +72,14 @@ enum Counted {
     Steps { ranks: Vec<Batches> },
 }
 
-/// So many readers have so many samples.
+/// A number of readers that have the same number of samples.
 #[derive(Serialize, JsonSchema)]
 struct Share {
     count: u64,
     samples: u64,
 }
 
-/// So many ranks have so many batches.
+/// A number of ranks that have the same number of batches.
 #[derive(Serialize, JsonSchema)]
 struct Batches {
     count: u64,

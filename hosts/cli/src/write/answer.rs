@@ -83,7 +83,7 @@ fn of_kind(what: &str, kind: Schema) -> Schema {
 pub struct Head {
     pub recipe: Recipe,
     pub epoch: u64,
-    /// Not there for the rest of a dataset in files, of which `reader` says it.
+    /// The rank; not there for the rest of a dataset in files, where `reader` has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
     /// Samples that were consumed before: by the state that is resumed.

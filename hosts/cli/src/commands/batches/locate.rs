@@ -69,9 +69,9 @@ pub struct PlaceInBatches {
     /// Number of the row in the batch.
     row: u32,
     index_in_row: u32,
-    /// The first token of the sample that the place has.
+    /// The first token of the sample that is at this place.
     start: u32,
-    /// From where `step` is counted.
+    /// The beginning of the count of `step`.
     counted_from: CountedFrom,
 }
 

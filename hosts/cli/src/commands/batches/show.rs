@@ -83,9 +83,9 @@ impl BatchesOf {
 #[derive(Serialize, JsonSchema)]
 pub struct BatchOf {
     step: u64,
-    /// One for each item of the batch, row after row.
+    /// The sample of each item of the batch, row after row.
     pub samples: Vec<u64>,
-    /// The first token of the sample that the item has, and how many tokens.
+    /// For each item, the first token of the sample that it has; `lengths` has the number of tokens.
     starts: Vec<u32>,
     pub lengths: Vec<u32>,
     /// For each row, the number of the item after its last one.

@@ -27,7 +27,7 @@ pub struct Blended<'a> {
     epoch: u64,
     /// Positions of the epoch, of all ranks.
     length: u64,
-    /// Whose samples are counted; null for the positions of all ranks.
+    /// The rank whose samples are counted; null if the positions of all ranks are.
     rank: Option<u32>,
     /// The first position or sample that is counted, and the one after the last.
     start: u64,
@@ -42,13 +42,13 @@ pub struct Blended<'a> {
 #[derive(Serialize, JsonSchema)]
 struct Source {
     source: String,
-    /// Of each stage that has some of the positions.
+    /// The weight of the source in each stage that has some of the positions.
     weights: Vec<u64>,
     /// The share that was asked for, from 0 to 1.
     share_asked: f64,
     count: u64,
     share: f64,
-    /// The count less what the share asks for, and the bound of that, in samples.
+    /// The count less the exact share, in samples; `bound` is the most that this can be.
     deviation: Option<f64>,
     bound: Option<f64>,
     #[serde(flatten)]

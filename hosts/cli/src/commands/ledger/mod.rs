@@ -38,7 +38,7 @@ struct ProgressOf {
     positions: u64,
     committed: u64,
     claimed: u64,
-    /// Of the log.
+    /// Entries of the log.
     entries: u64,
     finished: bool,
 }

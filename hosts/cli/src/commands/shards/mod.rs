@@ -18,14 +18,14 @@ use crate::args::format::Format;
 use crate::args::plan::{PlanArgs, ShardsArgs};
 use crate::write::{Problem, Recipe, print, print_json, progress, verdict};
 
-/// Deals whole files to readers.
+/// A deal of whole files to readers.
 #[derive(Serialize, JsonSchema)]
 pub struct Dealt {
     #[serde(flatten)]
     totals: Totals,
     recipe: Recipe,
     epoch: u64,
-    /// By the numbers of the shards.
+    /// The files, by the numbers of their shards.
     files: Vec<File>,
     /// The paths of the files that cannot be read, with `--skip-unreadable`.
     left_out: Vec<String>,

@@ -93,7 +93,7 @@ struct Spread {
     bytes: Range,
 }
 
-/// The least and the most that one has, and the most divided by the mean.
+/// The least and the most that a rank or a worker has, and the most divided by the mean.
 #[derive(Serialize, JsonSchema)]
 struct Range {
     least: u64,

@@ -48,7 +48,7 @@ struct Source {
     share_asked: f64,
     count: u64,
     share: f64,
-    /// The count less the exact share, in samples; `bound` is the most that this can be.
+    /// The count less the exact share, in samples; its absolute value is at most `bound`.
     deviation: Option<f64>,
     bound: Option<f64>,
     #[serde(flatten)]

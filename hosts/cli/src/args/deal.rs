@@ -72,7 +72,7 @@ pub struct DealArgs {
     /// text with one number in each line. May be repeated
     #[arg(long, value_name = "PATH=FILE", value_parser = list)]
     pub list: Vec<(String, PathBuf)>,
-    /// The builder of the sampler, once the recipe or the state is read; it has the options beside them.
+    /// The builder of the sampler of a recipe or a state, with the options beside that, once its file is read.
     #[arg(skip)]
     pub decided: Option<Builder>,
     /// Whether the order of `decided` is composed: made of other orders.

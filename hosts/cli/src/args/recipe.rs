@@ -154,7 +154,7 @@ pub fn with_sizes<T>(
     }
     match make(None) {
         Ok(made) if !has_sizes(&made) => Ok(made),
-        // The order takes no sizes, so the failure without them is the one that helps.
+        // The order takes no sizes, so the failure without sizes is returned.
         Err(other) if !is_of(&other, FailureKind::Missing, "sizes") => Err(other),
         _ => Err(error),
     }

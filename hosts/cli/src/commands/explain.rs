@@ -479,8 +479,8 @@ fn samples_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
         (given, known) => Ok(given.or(known)),
     };
     let size = agreed("batch-size", args.epoch.batch_size, known)?;
-    // If other ranks read the epoch before the ranks of the state, steps cannot be counted from its beginning: the
-    // world size of the state is not used.
+    // The world size of the state is used only if its ranks read the epoch from its beginning. Otherwise, steps cannot
+    // be counted from there.
     let alone = saved.taken_by.filter(|by| by.from == 0).and_then(|by| u32::try_from(by.world_size).ok());
     let given = args.epoch.deal.deal.short("world_size");
     // Another epoch may have another world size than the state.

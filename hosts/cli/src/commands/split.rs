@@ -177,8 +177,8 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// Calls `visit` for all samples, in windows, until it returns false. It gets the index of the first sample, and
-    /// the parts.
+    /// Calls `visit` for all samples, in windows, until it returns false: with the index of the first sample of a
+    /// window, and the parts.
     fn walk(
         &self,
         doing: &'static str,

@@ -505,7 +505,7 @@ fn a_state_of_other_files_says_what_may_differ() {
     }
     let (_, said) = failing(&format!("indices {folder}/a.parquet {resume}"));
     assert!(said.contains("the state is of other files: their numbers of rows differ"), "{said}");
-    // The same number of samples, with the files in another order.
+    // Files in another order, with the same number of samples.
     let (_, said) = failing(&format!(
         "indices {folder}/b {folder}/a {folder}/Z.parquet {folder}/a.parquet {folder}/a0.parquet {resume}"
     ));

@@ -48,7 +48,7 @@ fn links_are_followed() {
     symlink(dataset.folder.join("a.parquet"), folder.join("x.parquet")).unwrap();
     symlink(dataset.folder.join("b"), folder.join("b")).unwrap();
     assert_eq!(samples(&folder), 69);
-    // The same file by two paths is refused.
+    // A file that is found by two paths is refused.
     symlink("b", folder.join("c")).unwrap();
     refused(&folder, &["the same file as"]);
 }

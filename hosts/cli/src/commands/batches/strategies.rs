@@ -12,7 +12,7 @@ use crate::write::Problem;
 /// A strategy, with its options.
 #[derive(Default)]
 pub struct Candidate {
-    /// The name that tells it from the others.
+    /// The name of the strategy in the comparison.
     pub name: &'static str,
     members: Members,
 }

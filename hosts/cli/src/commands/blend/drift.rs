@@ -41,7 +41,7 @@ impl Drift {
         let sources = sampler.sources()?.into_iter().zip(sampler.source_bounds()?);
         let line = |(source, bound)| Drifting { source, bound: samples(i128::from(bound)), values: Vec::new() };
         let mut sources = sources.map(line).collect::<Vec<_>>();
-        // Counts before this epoch. They count in a blend that goes on over the ends of epochs.
+        // The counts of earlier epochs, which are added if the blend goes on over the ends of epochs.
         let before = sampler.source_counts(0..0)?.first;
         let goes_on = shares.position(0) > 0;
         let columns = COLUMNS.min(end - start);

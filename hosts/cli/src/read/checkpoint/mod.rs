@@ -627,7 +627,8 @@ fn weight(text: &str) -> usize {
     4 * text.len() + 64 * holders
 }
 
-/// Whether a dictionary may be a state or a recipe: it has the version of its format, and says what it is.
+/// Whether a dictionary may be a state or a recipe: it has the version of a format, and a kind or a section of a
+/// recipe.
 fn is_versioned(values: &Values<'_>, id: Id) -> bool {
     let has = |name: &str| values.field(id, name).is_some();
     values.number(id, "samedeal").is_some()

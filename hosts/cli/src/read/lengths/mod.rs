@@ -34,7 +34,7 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Reads files, or the Parquet files below directories. `column` is the one to read where there are columns.
+    /// Reads files, or the Parquet files below directories. `column` is the column to read, if files have columns.
     pub fn read(paths: &[PathBuf], column: Option<&str>, asked: Option<Unit>) -> Result<Self, Problem> {
         let collected = Collected { asked, ..Collected::default() };
         let (collected, dataset) = collect(paths, column, collected, "reading lengths")?;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use samedeal_core::{Described, Needed, Value};
+use samedeal_core::{Described, Needed, OrderId, Value, meaning};
 
 use crate::Files;
 use crate::wit::Wit;
@@ -116,6 +116,10 @@ impl Section for {name} {{
 "
         );
     }
+    let orders = OrderId::ALL.into_iter().chain([OrderId::Sharded]);
+    let orders = orders.map(|order| format!("    ({:?}, {:?}),\n", order.name(), meaning("order", order.name())));
+    let orders: String = orders.collect();
+    let _ = write!(text, "\n/// The orders that have a name of their own, and what they are.\npub const ORDERS: &[(&str, &str)] = &[\n{orders}];\n");
     Ok(Files::from([("mod.rs".to_owned(), text)]))
 }
 
@@ -165,7 +169,7 @@ impl Table {
                 let known = self.only.iter().find(|(other, _)| *other == name).map_or(*names, |(_, known)| known);
                 let mut rows = String::new();
                 for known in known {
-                    let meaning = joined(&self.told(samedeal_core::meaning(name, known), all), "");
+                    let meaning = joined(&self.told(meaning(name, known), all), "");
                     let _ = writeln!(rows, "            ({known:?}, {meaning:?}),");
                 }
                 format!("Kind::Name(&[\n{rows}        ])")

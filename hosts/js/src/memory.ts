@@ -1,6 +1,6 @@
 // About how much memory objects take, which says which of them share an instance (src/engine.ts): twice or half as much would do. The engine
 // says what does not fit.
-import { TABLES } from './generated/names.js';
+import { DEFAULTS, TABLES } from './generated/names.js';
 
 /** More orders in one another than a recipe has. */
 const DEEPEST = 24;
@@ -34,7 +34,7 @@ export function tableMemory(order: unknown, samples: unknown): number {
 /** Bytes of an order and of the orders in it: of tables alone, and of everything that does not grow with the text and the lists. */
 export function orderMemory(order: unknown, depth = 0): { table: number; all: number } {
   if (!isObject(order) || depth > DEEPEST) return { table: 0, all: 0 };
-  const { name, samples, lanes = 64 } = order;
+  const { name, samples, lanes = DEFAULTS.lanes } = order;
   const sources = objects(order.sources);
   // A source that leaves begins another stage.
   const leaving = order.exhaustion === 'renormalise' ? sources.length : 0;
@@ -56,7 +56,7 @@ export function orderMemory(order: unknown, depth = 0): { table: number; all: nu
 export function roundsMemory(order: unknown, depth = 0): number {
   if (!isObject(order) || depth > DEEPEST) return 0;
   const parts = partsOf(order);
-  const { lanes = 64, shuffle_window: window = 256 } = order;
+  const { lanes = DEFAULTS.lanes, shuffle_window: window = DEFAULTS.shuffle_window } = order;
   const own = depth > 0 && parts.length === 0 ? OF_ROUND * numberIn(lanes) * numberIn(window) || 0 : 0;
   return parts.reduce((sum, part) => sum + roundsMemory(part, depth + 1), own);
 }

@@ -90,6 +90,22 @@ const MEANINGS: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "order",
+        &[
+            ("feistel", "Pseudo-random, any number of samples without memory; the default."),
+            (
+                "fisher-yates",
+                "Unbiased: every order is as likely as any other, up to the generator. 4 bytes of memory a sample.",
+            ),
+            ("sequential", "The samples in their own order."),
+            ("torch", "`DistributedSampler` and `randperm` of PyTorch 2.6 and later. 4 bytes a sample."),
+            ("torch-2.5", "That of PyTorch up to 2.5, which differs from 214,748,364 samples upwards. 4 bytes a sample."),
+            ("python", "`random.Random(seed + epoch).shuffle` of CPython. 4 bytes a sample."),
+            ("dotnet", "A shuffle with the seeded `System.Random` of .NET. 4 bytes a sample."),
+            ("sharded", "Of datasets in files: shuffled windows of neighbouring samples."),
+        ],
+    ),
+    (
         "index_space",
         &[
             ("joined", "Each source has indices of its own, one source after the other."),

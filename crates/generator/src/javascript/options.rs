@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use samedeal_core::{Described, OrderId, Value};
+use samedeal_core::{Described, OrderId, Value, meaning};
 
 use super::MADE;
 use super::text::{Text, comment};
 use crate::members::{self, object, only_with};
-use crate::words::{camel, pascal, spread};
+use crate::words::{WIDTH, camel, pascal, small, spread};
 
 /// Members that are options of a group.
 enum Members {
@@ -72,22 +72,52 @@ pub fn module(text: &Text) -> Result<String, String> {
     Ok(format!("{MADE}\n") + &spread("import type {", &types, "} from '../values.js';\n", 2) + &body)
 }
 
-/// The module of what the tables say of names.
-pub fn names() -> String {
+/// The module of values: types of names, what each of them means, and what the host has to know of members.
+pub fn names(text: &Text) -> String {
     let all = samedeal_core::described();
-    let names = all.iter().filter(|member| matches!(member.value, Value::Name(_)));
-    let names: BTreeSet<_> = names.map(|member| format!("'{}'", camel(member.name))).collect();
-    let names: Vec<_> = names.into_iter().collect();
-    let with_table = OrderId::ALL.into_iter().filter(|id| id.has_table()).map(|id| format!("'{}'", id.name()));
-    let with_table: Vec<_> = with_table.collect();
-    [
-        MADE,
-        "\n/** Options whose values are names. */\n",
-        &spread("export const NAMES: readonly string[] = [", &names, "];\n", 2),
-        "\n/** Orders with a table of all samples of an epoch: 4 bytes a sample. */\n",
-        &spread("export const TABLES: readonly unknown[] = [", &with_table, "];\n", 2),
-    ]
-    .concat()
+    let mut body = format!("{MADE}\n");
+    let mut written = BTreeSet::new();
+    let mut options = BTreeSet::new();
+    for member in &all {
+        let Value::Name(names) = member.value else { continue };
+        if !written.insert(member.name) {
+            continue;
+        }
+        options.insert(format!("'{}'", camel(member.name)));
+        body += &union(text, &pascal(member.name), &member.text, member.name, names.iter().copied(), &[]);
+    }
+    let orders = || OrderId::ALL.into_iter();
+    let about = "Name of an order, one of `orders()`. A later component may have others.";
+    body += &union(text, "OrderName", about, "order", orders().map(OrderId::name), &["(string & {})".to_owned()]);
+    let quoted = |name: &str| format!("'{name}'");
+    let tables: Vec<_> = orders().filter(|id| id.has_table()).map(|id| quoted(id.name())).collect();
+    body += "\n/** Orders with a table of all samples of an epoch: 4 bytes a sample. */\n";
+    body += &spread("export const TABLES: readonly unknown[] = [", &tables, "];\n", 2);
+    body += "\n/** Options whose values are names. */\n";
+    let options: Vec<_> = options.into_iter().collect();
+    body += &spread("export const NAMES: readonly string[] = [", &options, "];\n", 2);
+    body += "\n/** Defaults of the members of an order that are numbers. */\n";
+    let defaults = members::of(&all, "order", "sampler").filter(|member| member.default.parse::<u64>().is_ok());
+    let defaults: Vec<_> = defaults.map(|member| format!("{}: {}", member.name, member.default)).collect();
+    body + &spread("export const DEFAULTS = {", &defaults, "} as const;\n", 2)
+}
+
+/// A type of names, with what they mean.
+fn union(
+    text: &Text,
+    name: &str,
+    about: &str,
+    of: &str,
+    names: impl Iterator<Item = &'static str> + Clone,
+    more: &[String],
+) -> String {
+    let meanings = names.clone().filter(|name| !meaning(of, name).is_empty());
+    let meanings = meanings.map(|name| format!(" `{name}`: {}", small(meaning(of, name))));
+    let docs = about.to_owned() + &meanings.collect::<String>();
+    let parts: Vec<_> = names.map(|name| format!("'{name}'")).chain(more.iter().cloned()).collect();
+    let line = format!("export type {name} = {};\n", parts.join(" | "));
+    let lines = || format!("export type {name} =\n  | {};\n", parts.join("\n  | "));
+    format!("\n{}{}", comment(&text.of(&docs), 0), if line.len() <= WIDTH { line } else { lines() })
 }
 
 /// The type of an option. Names have a type of the host, which says what each of them means.

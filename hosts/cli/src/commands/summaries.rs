@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::args::deal::{EpochArgs, ReaderArgs, SHARDED};
+use crate::args::deal::{EpochArgs, ReaderArgs};
 use crate::args::format::{Format, Output};
 use crate::commands::readers::Reader;
+use crate::generated::ORDERS;
 use crate::write::{Head, Items, Problem, hexadecimal, progress, show};
 
 #[derive(Args)]
@@ -40,7 +41,7 @@ pub struct Fingerprints<'a> {
 /// The names of the orders.
 #[derive(Serialize, JsonSchema)]
 pub struct Orders<'a> {
-    orders: &'a [String],
+    orders: &'a [&'a str],
 }
 
 /// `samedeal fingerprint`
@@ -88,39 +89,12 @@ fn hashed(reader: &Reader<'_>, bar: &ProgressBar) -> Result<String, Problem> {
 
 /// `samedeal orders`
 pub fn orders(args: &OrdersArgs) -> Result<(), Problem> {
-    let mut names = samedeal::orders()?;
-    names.push(SHARDED.to_owned());
+    let names: Vec<_> = ORDERS.iter().map(|(name, _)| *name).collect();
     let mut items = Items::new(["order", "what it is"]);
-    for name in &names {
-        items.push([name.as_str().into(), description(name).into()]);
+    for (name, meaning) in ORDERS {
+        items.push([(*name).into(), meaning.replace('`', "").into()]);
     }
     let told =
         "Recipes (--recipe) may also have orders that are made of others, such as those that `samedeal blend` writes.";
     show(args.output.format(), || items, || Ok(told.to_owned()), || Ok(Orders { orders: &names }))
-}
-
-fn description(order: &str) -> &'static str {
-    match order {
-        "feistel" => "pseudo-random, any number of samples without memory; the default",
-        "fisher-yates" => {
-            "unbiased: every order as likely as any other, up to the generator; 4 bytes of memory a sample"
-        }
-        "sequential" => "the samples in their own order",
-        "torch" => "DistributedSampler and randperm of PyTorch 2.6 and later; 4 bytes a sample",
-        "torch-2.5" => "the same of PyTorch up to 2.5; differs from 214,748,364 samples upwards",
-        "python" => "random.Random(seed + epoch).shuffle of CPython; 4 bytes a sample",
-        "dotnet" => "a shuffle with the seeded System.Random of .NET; 4 bytes a sample",
-        SHARDED => "of datasets in files alone: shuffled windows of neighbouring samples; --lanes, --shuffle-window",
-        _ => "",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn every_order_is_described() {
-        for order in samedeal::orders().unwrap() {
-            assert_ne!(super::description(&order), "", "{order}");
-        }
-    }
 }

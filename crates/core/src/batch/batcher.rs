@@ -21,20 +21,21 @@ use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::{collect, grow};
 use crate::{Failure, Kind, MAX_EXACT, Order};
 
-/// The batches of all ranks in one epoch, or in what is left of it. They never change.
+/// The batches of all ranks in one epoch, or in the rest of an epoch after a state. A batcher never changes.
 ///
-/// An epoch is a row of windows, which are planned one by one, when they are asked for. Only the last one is kept; of the others, how many
-/// steps they have.
+/// An epoch is cut into windows. A window is planned when a call needs it. Only the window that was planned last stays
+/// in memory; of all other windows, only facts such as their numbers of steps do.
 pub struct Batcher {
     recipe: Rc<BatchRecipe>,
     rules: Rc<Rules>,
     lengths: Rc<Lengths>,
     epoch: u64,
     order: Order,
-    /// How many positions the epoch has, and where the first window begins.
+    /// How many positions the epoch has.
     length: u64,
+    /// The position at which the first window begins.
     consumed: u64,
-    /// Where the first window ends.
+    /// The position at which the first window ends.
     opened: u64,
     open: Open,
     desk: Desk,
@@ -43,32 +44,33 @@ pub struct Batcher {
     pending: RefCell<Option<Pending>>,
 }
 
-/// A window of which steps were taken, as a state has it.
+/// The open window of a state: the first window, of which some steps were taken before.
 #[derive(Default)]
 pub(super) struct Open {
-    /// How many positions its first ranks gave to a window. The rule of the default may be another one by now.
+    /// The window width of the ranks that began this window, in positions. The default width here may be another one.
     pub(super) width: u64,
-    /// The steps that were taken of it.
+    /// The steps that were taken of this window, segment by segment.
     pub(super) history: Vec<Past>,
-    /// The checksum of the lengths with which it was planned.
+    /// The checksum of the lengths with which this window was planned.
     pub(super) checksum: u64,
 }
 
-/// Steps that a group of ranks took of a window, and how they were planned, if not as here.
+/// A segment of a history: `world` ranks took `steps` steps of a window.
 #[derive(Clone)]
 pub(super) struct Past {
     pub(super) world: u32,
     pub(super) steps: u64,
-    /// The section of batches, and what follows from it.
+    /// The options of this segment, as the text of a section `batch` and as rules. None: the options of this batcher.
     pub(super) other: Option<(Rc<str>, Rc<Rules>)>,
 }
 
-/// Facts about the windows from the first one on, which planning or an index told.
+/// Facts about the first windows of the epoch, from planning them or from an index.
 #[derive(Default)]
 struct Known {
-    /// How many steps there are up to the end of each.
+    /// For each of these windows, the number of steps up to its end.
     ends: Vec<u64>,
-    /// The checksum of the lengths of each. Lengths that change between two plans of a window would lose samples.
+    /// For each of these windows, the checksum of its lengths. A window that is planned again with other lengths would
+    /// lose samples, so it fails.
     checksums: Vec<u64>,
     /// Metrics of the first `counted` windows.
     metrics: Metrics,
@@ -76,7 +78,7 @@ struct Known {
 }
 
 impl Known {
-    /// How many steps there are before a window, all windows before which are known.
+    /// The number of steps before a window. All windows before it must be known.
     fn before(&self, window: usize) -> u64 {
         window.checked_sub(1).map_or(0, |last| self.ends[last])
     }
@@ -87,20 +89,20 @@ impl Known {
     }
 }
 
-/// The steps of a window.
+/// A planned window: its items and its steps.
 pub(super) struct Window {
     pub(super) items: Items,
     pub(super) steps: Steps,
-    /// How many steps were taken before.
+    /// How many steps were taken before. These are the first ones of `steps`.
     pub(super) first: usize,
-    /// The checksum of the lengths with which it was planned.
+    /// The checksum of the lengths with which this window was planned.
     checksum: u64,
     dropped: u64,
     packs_bound: u64,
     tally: Tally,
 }
 
-/// How far a question has come that takes several windows, one after the other: it goes on when it is asked again.
+/// The partial result of a call that needs several windows and waits for lengths. The same call continues from here.
 enum Pending {
     Take((u32, u64, u32), Run),
     Fingerprint(u64, Fingerprint),
@@ -115,7 +117,7 @@ pub struct BatchShape {
     pub rows: u32,
     /// Tokens of a row, padding included.
     pub padded_length: u32,
-    /// How many batches of all ranks have it.
+    /// How many batches of all ranks have this shape.
     pub batches: u64,
 }
 
@@ -126,13 +128,14 @@ impl Batcher {
         Self::begun(recipe, epoch, 0, None)
     }
 
-    /// The batches of a configuration, which has the lengths, in its epoch. Failures: any field of it, `out-of-memory`.
+    /// The batches of a configuration, in its epoch. The configuration has all lengths. Failures: any field of the
+    /// configuration, `out-of-memory`.
     pub fn of(config: BatchConfig) -> Result<Self, Failure> {
         let epoch = config.epoch;
         Self::new(&Rc::new(BatchRecipe::of(config)?), epoch)
     }
 
-    /// A batcher of the rest of an epoch. Failures: as `new`, and `consumed`.
+    /// A batcher of the rest of an epoch, from the position `consumed` on. Failures: as `new`, and `consumed`.
     pub(super) fn begun(
         recipe: &Rc<BatchRecipe>,
         epoch: u64,
@@ -141,7 +144,8 @@ impl Batcher {
     ) -> Result<Self, Failure> {
         let (lengths, part) = recipe.samples()?;
         let rules = recipe.rules()?;
-        // First the length: it fails for an epoch that cannot be used, for which an order is not made.
+        // The length is computed before the order: it fails for an epoch that cannot be used, and then no order is
+        // made.
         let length = part.length(epoch)?;
         if consumed > length {
             let allowed = at_most(length).and(", the positions of the epoch");
@@ -166,7 +170,7 @@ impl Batcher {
         })
     }
 
-    /// The batches of the whole of another epoch. Failures: as `new`.
+    /// The batches of a whole epoch of the same recipe. Failures: as `new`.
     pub fn at_epoch(&self, epoch: u64) -> Result<Self, Failure> {
         Self::new(&self.recipe, epoch)
     }
@@ -176,7 +180,8 @@ impl Batcher {
         &self.recipe
     }
 
-    /// The configuration, without lengths, and with the boundaries that buckets come to.
+    /// The configuration without lengths. Default buckets and quantiles are replaced by the boundaries that follow from
+    /// the lengths.
     pub fn config(&self) -> &BatchConfig {
         &self.rules
     }
@@ -186,17 +191,17 @@ impl Batcher {
         self.epoch
     }
 
-    /// How many positions of the epoch are in windows of which nothing is left.
+    /// How many positions of the epoch are in finished windows: all steps of these were taken before.
     pub fn consumed(&self) -> u64 {
         self.consumed
     }
 
-    /// The samples whose lengths the last question waits for. Failures: `out-of-memory`.
+    /// The samples whose lengths the last call waits for. Failures: `out-of-memory`.
     pub fn wanted(&self) -> Result<Vec<u64>, Failure> {
         self.desk.wanted()
     }
 
-    /// Takes the lengths of the samples that are wanted. Failures: `lengths`, of which there have to be as many.
+    /// Takes the lengths of the samples of [`Batcher::wanted`]. Failures: `lengths`, if there are not as many.
     pub fn supply(&self, lengths: Vec<u32>) -> Result<(), Failure> {
         self.desk.supply(lengths)
     }
@@ -209,17 +214,18 @@ impl Batcher {
         &self.open.history
     }
 
-    /// The window of this number, if steps of it were taken before.
+    /// The open window of the state, if `window` is its number.
     fn opened_before(&self, window: u64) -> Option<&Open> {
         (window == 0 && !self.open.history.is_empty()).then_some(&self.open)
     }
 
-    /// How many positions the ranks that are here give to a window, as a state writes it.
+    /// The width of a window with the options here, in positions, limited to the numbers that a state can have.
     fn own_width(&self) -> u64 {
         self.rules.width.min(MAX_EXACT)
     }
 
-    /// How many positions the ranks that began a window gave to it. It is shorter where the epoch ends.
+    /// The width of a window with the options of the ranks that began it, in positions. The last window of an epoch has
+    /// fewer or more positions than its width.
     pub(super) fn width_of(&self, window: u64) -> u64 {
         self.opened_before(window).map_or(self.own_width(), |open| open.width)
     }
@@ -241,18 +247,18 @@ impl Batcher {
         self.lengths.samples()
     }
 
-    /// How many windows there are. All have the same width but the first one, if something was taken of it, and the last one, which has half
-    /// a width or more, if there is another one.
+    /// How many windows there are. All have the same width, except the first one, if steps of it were taken before, and
+    /// the last one, which takes the rest of the epoch.
     pub fn num_windows(&self) -> u64 {
         if self.consumed == self.length { 0 } else { 1 + windows(self.length - self.opened, self.rules.width) }
     }
 
-    /// Of how many windows the number of steps is known.
+    /// The number of windows whose number of steps is known.
     pub fn num_known_windows(&self) -> u64 {
         self.known.borrow().ends.len() as u64
     }
 
-    /// Where a window begins; the end of the epoch for the number of windows.
+    /// The position at which a window begins. If `window` is the number of windows, this is the end of the epoch.
     pub(super) fn begin(&self, window: u64) -> u64 {
         match window.checked_sub(1) {
             None => self.consumed,
@@ -270,15 +276,15 @@ impl Batcher {
         past.map_or(0, |past| 1 + past.min(others.saturating_sub(1)))
     }
 
-    /// How many steps every rank takes. All windows are planned for it, once, unless an index says it. Failures: `lengths`, `history`,
-    /// `out-of-memory`.
+    /// How many steps every rank takes. All windows are planned for this, once, unless [`Batcher::use_index`] was
+    /// called. Failures: `lengths`, `history`, `out-of-memory`.
     pub fn num_steps(&self) -> Result<u64, Failure> {
         let windows = self.num_windows();
         self.know(|known| known.ends.len() as u64 == windows)?;
         Ok(self.known.borrow().steps())
     }
 
-    /// The metrics of all batches of all ranks. Costs as much as [`Batcher::num_steps`]. Failures: the same.
+    /// The metrics of all batches of all ranks. The cost and the failures are those of [`Batcher::num_steps`].
     pub fn metrics(&self) -> Result<Metrics, Failure> {
         loop {
             let counted = self.known.borrow().counted;
@@ -311,7 +317,7 @@ impl Batcher {
         }
     }
 
-    /// Adds the steps of a run that it does not have yet.
+    /// Adds the missing steps to a run. A call that waited for lengths may have added the first ones.
     fn add(&self, run: &mut Run, rank: u32, start: u64, count: u32) -> Result<(), Failure> {
         let end = start + u64::from(count);
         loop {
@@ -344,8 +350,9 @@ impl Batcher {
         })
     }
 
-    /// SHA-256 over all batches, in hexadecimal: for every step and every rank the number of its rows; for each row the number of its
-    /// items, then sample, start and length of each; as 8 bytes, little-endian. Failures: those of [`Batcher::num_steps`].
+    /// SHA-256 over all batches, in hexadecimal. Its input is, for every step and every rank, the number of rows of the
+    /// batch; for each row, the number of its items; for each item, its sample, start and length. Every number is 8
+    /// bytes, little-endian. Failures: those of [`Batcher::num_steps`].
     pub fn fingerprint(&self) -> Result<String, Failure> {
         let (from, hash) = match self.pending.take() {
             Some(Pending::Fingerprint(window, hash)) => (window, hash),
@@ -369,8 +376,8 @@ impl Batcher {
         Ok(hash.finish())
     }
 
-    /// The shapes of all batches, by rows and then by padded length; `filled`, with rows of padding up to those of a full batch. Failures:
-    /// those of [`Batcher::num_steps`].
+    /// The shapes of all batches, sorted by rows and then by padded length. With `filled`, rows of padding are added up
+    /// to the rows of a full batch. Failures: those of [`Batcher::num_steps`].
     pub fn shapes(&self, filled: bool) -> Result<Vec<BatchShape>, Failure> {
         let (from, shapes) = match self.pending.take() {
             Some(Pending::Shapes(of, window, shapes)) if of == filled => (window, shapes),
@@ -396,8 +403,8 @@ impl Batcher {
         self.through(from..self.num_windows(), shapes, add, keep)
     }
 
-    /// The index of some windows of a whole epoch: see [`Index`]. Failures: `first`, `count`, `history` (something was taken before), and
-    /// those of [`Batcher::num_steps`].
+    /// The index of the windows `first` to `first + count - 1` of a whole epoch: see [`Index`]. Failures: `first`,
+    /// `count`, `consumed` (steps were taken before), and those of [`Batcher::num_steps`].
     pub fn index(&self, first: u64, count: u64) -> Result<String, Failure> {
         if self.consumed > 0 || !self.open.history.is_empty() {
             return Err(Failure::contradiction("consumed", self.consumed, "0, and nothing taken of the epoch"));
@@ -426,9 +433,10 @@ impl Batcher {
         Ok(index.text())
     }
 
-    /// Knows from now on how many steps the windows of this epoch have, as an index of all of them says. Of what is left of an epoch, it has to
-    /// have the same windows: as many ranks, and no other options. Failures: `index` (no index, or not of all windows), `fingerprint`, `epoch`,
-    /// `windows`, `consumed`, `history`.
+    /// Takes the number of steps of each window from an index, so that no window is planned for it. The index must have
+    /// all windows of this epoch. If steps of the epoch were taken, it was by as many ranks and with the same options
+    /// as here. Failures: `index` (no index, or not of all windows), `fingerprint`, `epoch`, `windows`, `consumed`,
+    /// `history`.
     pub fn use_index(&self, text: &str) -> Result<(), Failure> {
         let index = Index::read(text)?;
         index.check(&self.recipe.fingerprint(), self.epoch)?;
@@ -469,13 +477,14 @@ impl Batcher {
         Ok(self.known.borrow().before(window as usize))
     }
 
-    /// How many steps are known, once they are at least so many, or all. Failures: those of planning.
+    /// Plans windows until `end` steps are known, or all. Returns how many steps are known. Failures: those of
+    /// planning.
     pub(super) fn steps_up_to(&self, end: u64) -> Result<u64, Failure> {
         self.know(|known| end <= known.steps())?;
         Ok(self.known.borrow().steps())
     }
 
-    /// Plans windows until it is known enough, or all.
+    /// Plans windows until `enough` returns true, or all windows are known.
     fn know(&self, enough: impl Fn(&Known) -> bool) -> Result<(), Failure> {
         loop {
             let next = self.num_known_windows();
@@ -486,22 +495,23 @@ impl Batcher {
         }
     }
 
-    /// The number of the window of a step that is known, and the number of its first step.
+    /// The number of the window that has a known step, and the number of the first step of this window.
     pub(super) fn window_of(&self, step: u64) -> (u64, u64) {
         let known = self.known.borrow();
         let window = known.ends.partition_point(|&end| end <= step);
         (window as u64, known.before(window))
     }
 
-    /// The first window up to whose end there are so many steps, which are known, how many there are before it, and up to its end; none if
-    /// there are no windows.
+    /// The first window with at least `steps` steps up to its end: its number, the number of steps before it, and the
+    /// number of steps up to its end. `steps` steps must be known. None if there are no windows.
     pub(super) fn window_up_to(&self, steps: u64) -> Option<(u64, u64, u64)> {
         let known = self.known.borrow();
         let window = known.ends.partition_point(|&end| end < steps);
         Some((window as u64, known.before(window), *known.ends.get(window)?))
     }
 
-    /// Asks windows, one after the other, and adds what each says. If one waits for lengths, what there is so far is kept for the same question.
+    /// Calls `add` for each window in turn. If a window waits for lengths, the result so far is stored, and the same
+    /// call continues from it.
     fn through<S>(
         &self,
         windows: Range<u64>,
@@ -517,7 +527,8 @@ impl Batcher {
         Ok(so_far)
     }
 
-    /// Keeps how far a question has come, if it waits for lengths. After another failure, a part of a window may be in it.
+    /// Stores the partial result of a call that waits for lengths. After any other failure, it is dropped: it may have
+    /// a part of a window.
     fn suspended(&self, failure: Failure, so_far: Pending) -> Failure {
         if failure.kind == Kind::Wanted {
             *self.pending.borrow_mut() = Some(so_far);
@@ -525,7 +536,8 @@ impl Batcher {
         failure
     }
 
-    /// Asks a window, which is planned unless it was asked last. Failures: those of planning, and of the question.
+    /// Calls `ask` with a window, which is planned first, unless it is the one that was planned last. Failures: those
+    /// of planning, and of `ask`.
     pub(super) fn in_window<R>(
         &self,
         number: u64,
@@ -533,7 +545,7 @@ impl Batcher {
     ) -> Result<R, Failure> {
         let mut recent = self.recent.borrow_mut();
         if recent.as_ref().is_none_or(|&(known, _)| known != number) {
-            // First the memory of the other one.
+            // The other window is dropped before planning, so that there are never two in memory.
             *recent = None;
             let window = self.planned(number)?;
             self.learn(number, &window)?;
@@ -545,7 +557,8 @@ impl Batcher {
         }
     }
 
-    /// Notes what a window amounts to, if it is the next one of which that is not known.
+    /// Stores the facts about a planned window, if they are not known yet. If they are known, they must be the same.
+    /// Failures: `lengths`, `index`, `out-of-memory`.
     fn learn(&self, number: u64, window: &Window) -> Result<(), Failure> {
         let known = &mut *self.known.borrow_mut();
         if known.ends.len() as u64 == number {
@@ -556,7 +569,8 @@ impl Batcher {
         } else if let (Some(&end), Some(&checksum)) =
             (known.ends.get(number as usize), known.checksums.get(number as usize))
         {
-            // Lengths may have changed since, or an index may be of others with the same fingerprint.
+            // The host may give other lengths than before, or the index may have been made with others: a fingerprint
+            // only has a sample of the lengths.
             if checksum != window.checksum {
                 let allowed = format!("{checksum}, that of the lengths with which window {number} was planned before");
                 return Err(Failure::contradiction("lengths", format!("the checksum {}", window.checksum), allowed));
@@ -610,12 +624,12 @@ impl Batcher {
 }
 
 impl Window {
-    /// How many steps are left of it.
+    /// How many steps of this window are left.
     pub(super) fn count(&self) -> usize {
         self.steps.count() - self.first
     }
 
-    /// The steps that are left of it, and the ranks of each.
+    /// The batches of this window that are left: pairs of a step and a rank.
     pub(super) fn batches(&self) -> impl Iterator<Item = (usize, usize)> {
         let ranks = self.steps.world();
         (self.first..self.steps.count()).flat_map(move |step| (0..ranks).map(move |rank| (step, rank)))
@@ -629,14 +643,14 @@ impl Window {
     }
 }
 
-/// Tells lengths of a window from others.
+/// The checksum of the lengths of a window, by which changed lengths are found.
 fn checksum(lengths: &[u32]) -> u64 {
     lengths
         .iter()
         .fold(0, |sum: u64, &length| sum.wrapping_add(u64::from(length) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15))
 }
 
-/// Of so many positions, how many windows they are: the last one has half a width or more, unless it is the only one.
+/// How many windows a number of positions makes. The last window has half a width or more, unless it is the only one.
 fn windows(positions: u64, width: u64) -> u64 {
     let more = positions % width;
     match positions / width {
@@ -645,7 +659,8 @@ fn windows(positions: u64, width: u64) -> u64 {
     }
 }
 
-/// The items that the first steps do not have. Where those are all steps, what these leave out stays left out. Failures: `out-of-memory`.
+/// The items that are in none of the first `first` steps. If these are all steps, no item is left: items that the plan
+/// left out stay left out. Failures: `out-of-memory`.
 fn untaken(items: &Items, steps: &Steps, first: usize) -> Result<Items, Failure> {
     if first == steps.count() {
         return Ok(Items::default());

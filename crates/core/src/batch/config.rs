@@ -39,38 +39,38 @@ pub enum Counting {
     Unpadded,
     /// linear * length + quadratic * length^2.
     Weighted {
-        /// Of a token.
+        /// The factor of the length.
         linear: u32,
-        /// Of a pair of tokens.
+        /// The factor of the squared length.
         quadratic: u32,
     },
 }
 
-/// The treatment of a sample that is longer than `max_length`, or than the budget or the capacity alone.
+/// The treatment of a sample that is longer than `max_length`, or too long for the budget or the capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TooLong {
-    /// There is no plan.
+    /// Planning fails.
     Error,
-    /// Its beginning is kept.
+    /// The sample is cut after the greatest length that has room.
     Truncate,
-    /// It is left out.
+    /// The sample is left out.
     Drop,
-    /// It becomes several items.
+    /// The sample becomes several items.
     Split,
-    /// It is a batch by itself, whatever it costs.
+    /// The sample is a batch by itself, even if it costs more than the budget.
     Single,
 }
 
 /// The treatment of the items of a window that do not fill a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tail {
-    /// They are left out.
+    /// The items are left out.
     Drop,
-    /// They make a shorter step; where there are fewer of them than ranks, some batches are empty.
+    /// The items make a shorter step. If there are fewer items than ranks, some batches are empty.
     Keep,
-    /// They make a smaller step. If it has fewer items than ranks, another step gives up some of its items.
+    /// The items make a smaller step. If there are fewer items than ranks, another step gives up some of its items.
     EvenSplit,
-    /// Some of them are given again until the step is full, marked.
+    /// Some of the items are repeated until the step is full. Repetitions are marked.
     Duplicate,
 }
 
@@ -85,7 +85,7 @@ pub struct BatchConfig {
     pub epoch: u64,
     /// The order of the epoch.
     pub order: OrderId,
-    /// How many data-parallel readers there are.
+    /// The world size: the number of data-parallel ranks.
     pub world: u32,
     /// How items become batches.
     pub strategy: Strategy,
@@ -93,55 +93,59 @@ pub struct BatchConfig {
     pub max_batch_size: u32,
     /// The most tokens of an item.
     pub max_length: u32,
-    /// The most a batch may cost, with [`Strategy::Budget`]; with [`Strategy::Bucket`] too, unless 0.
+    /// The most that a batch may cost, with [`Strategy::Budget`] or [`Strategy::Bucket`]. With the latter, 0 means no
+    /// budget.
     pub budget: u64,
     /// How much of the budget an item uses.
     pub counting: Counting,
-    /// The number of items of a batch is rounded down to a multiple of this, unless it is smaller; with [`Counting::Padded`].
+    /// The number of items of a batch is rounded down to a multiple of this, unless it is smaller. Used with
+    /// [`Strategy::Bucket`], and with [`Strategy::Budget`] where padding counts.
     pub multiple: u32,
     /// Tokens of a row, with [`Strategy::Pack`].
     pub capacity: u32,
-    /// How hard to look for few packs, with [`Strategy::Pack`] and budgets that count real tokens.
+    /// The method that looks for few packs, with [`Strategy::Pack`], or for few batches, with budgets without padding.
     pub packing: Packing,
-    /// Which lengths are a bucket, with [`Strategy::Bucket`]. None: 64 buckets with equal sums of tokens; in a stream, which does not know
-    /// lengths up front, buckets 64 tokens wide.
+    /// The division of lengths into buckets, with [`Strategy::Bucket`]. None: 64 buckets with equal sums of tokens; in
+    /// a stream, where lengths are not known before, buckets that are 64 tokens wide.
     pub buckets: Option<Buckets>,
-    /// Whether no step has items of two buckets.
+    /// Whether every step has items of one bucket only.
     pub separate: bool,
     /// Whether rows are padded to the greatest length of the bucket.
     pub pad_to_bucket: bool,
-    /// How many samples are planned together. None: it follows from their lengths and the world size. 0: the same, but steps are not
-    /// shuffled; with [`Strategy::Budget`], items are not sorted either.
+    /// The window width: how many samples are planned together. None: a default, which follows from the lengths and the
+    /// world size. 0: the default too, but steps are not shuffled, and items are not sorted with [`Strategy::Budget`].
     pub window: Option<u32>,
-    /// The tokens of an average sample, from which the window follows; 0: those of a sample of all lengths.
+    /// The tokens of an average sample, from which the default window follows. 0: it follows from a sample of all
+    /// lengths.
     pub mean_length: u32,
     /// The treatment of items that are too long.
     pub too_long: TooLong,
-    /// The treatment of the last items.
+    /// The treatment of the items of a window that do not fill a step.
     pub tail: Tail,
-    /// A member that came later, as tests have one.
+    /// A member of a later version, which only tests have.
     #[cfg(feature = "grown")]
     pub latest_epoch: u64,
 }
 
-/// The least default window.
+/// The least default window, in samples.
 const LEAST_WINDOW: u64 = 1 << 13;
 
-/// How many steps a default window has room for. It ends with a step that is not full, so that N steps are about half a step more than
-/// those of an endless window.
+/// How many full steps a default window has room for. A window also ends with a step that is not full, which costs
+/// about half a step; in a wide window, this is a small share.
 const STEPS: u128 = 1 << 7;
 
-/// The most of a default window, unless that is less than [`FEW_STEPS`]: what is planned at once, in time and memory.
+/// The greatest default window, in samples, unless it has fewer than [`FEW_STEPS`] steps. It limits the time and the
+/// memory of a plan.
 const MOST_WINDOW: u128 = 1 << 22;
 const FEW_STEPS: u128 = 1 << 3;
 
-/// The default window of a stream of which no length is known, for each rank.
+/// The default window of a stream without `mean_length`, in samples for each rank.
 const OF_A_RANK: u64 = 1 << 11;
 
-/// The width of a stream's buckets by default.
+/// The default width of the buckets of a stream, in tokens.
 const WIDTH: u32 = 64;
 
-/// The most readers.
+/// The greatest world size.
 pub(super) const MAX_WORLD: u32 = 1 << 20;
 
 impl BatchConfig {
@@ -173,7 +177,8 @@ impl BatchConfig {
         }
     }
 
-    /// Failures: `world_size`, `max_batch_size`, `max_tokens` or `max_cost`, `capacity`, `batch_size_multiple`, those of [`Buckets`].
+    /// Checks the ranges of the members. Failures: `world_size`, `max_batch_size`, `max_tokens` or `max_cost`,
+    /// `capacity`, `batch_size_multiple`, those of [`Buckets`].
     pub(super) fn check(&self) -> Result<(), Failure> {
         if self.world == 0 || self.world > MAX_WORLD {
             return Err(Failure::out_of_range("world_size", self.world, range(1, MAX_WORLD)));
@@ -199,7 +204,7 @@ impl BatchConfig {
         if matches!(self.counting, Counting::Weighted { .. }) { "max_cost" } else { "max_tokens" }
     }
 
-    /// Whether the steps of a window stay in their order.
+    /// Whether the steps of a window are not shuffled.
     pub(super) fn keeps_order(&self) -> bool {
         self.strategy == Strategy::PadToMax || self.window == Some(0)
     }
@@ -209,8 +214,9 @@ impl BatchConfig {
         if self.max_batch_size == 0 { u32::MAX } else { self.max_batch_size }
     }
 
-    /// How many samples a window takes: as many as the option says; else those of [`STEPS`] steps of average batches, for samples that
-    /// are like these. With separate buckets, they are more if there are more than a few.
+    /// The width of a window, in samples: the option, or a default that has room for [`STEPS`] steps of average batches
+    /// of samples with these lengths. With separate buckets, the default has room for 32 steps of each bucket, if these
+    /// are more.
     pub(super) fn width(&self, lengths: &[u32]) -> u64 {
         let world = u128::from(self.world);
         let step = match (self.strategy, self.window) {
@@ -233,7 +239,7 @@ impl BatchConfig {
         u64::try_from(window).unwrap_or(u64::MAX).max(LEAST_WINDOW)
     }
 
-    /// The window of a stream of which no length is known.
+    /// The width of a window of a stream, whose lengths are not known before.
     pub(super) fn width_of_a_stream(&self) -> u64 {
         match (self.strategy, self.window) {
             (Strategy::PadToMax, _) | (_, Some(1..)) => self.width(&[]),
@@ -242,13 +248,13 @@ impl BatchConfig {
         }
     }
 
-    /// How many samples like these a batch has room for.
+    /// How many samples an average batch has room for, if samples have these lengths, or `mean_length`.
     fn average(&self, lengths: &[u32]) -> u128 {
         let one = [self.mean_length];
         let lengths = if self.mean_length == 0 { lengths } else { &one };
         let most = u128::from(self.most_rows());
         let (longest, budget) = (self.longest(), u128::from(self.budget));
-        // An item that is too long is cut, becomes several items, or is left out. The sum is below 2^110.
+        // A sample that is too long costs as much as the items that it becomes. The sum is below 2^110.
         let total = |cost: &dyn Fn(u32) -> u128| {
             let of = |&length: &u32| match self.too_long {
                 _ if length <= longest => cost(length),
@@ -305,7 +311,7 @@ impl BatchConfig {
         low
     }
 
-    /// Whether a batch costs as much as all its items would at the length of the longest.
+    /// Whether padding counts: each item costs as much as the longest item of its batch.
     pub(super) fn is_padded(&self) -> bool {
         self.counting == Counting::Padded && self.strategy != Strategy::Pack
     }
@@ -326,14 +332,15 @@ impl BatchConfig {
         let rows = if self.budget == 0 {
             most
         } else {
-            // Dearer than any budget is too dear.
+            // A cost above `u64::MAX` does not fit into any budget, so it is capped there.
             let each = u64::try_from(self.cost(longest)).unwrap_or(u64::MAX).max(1);
             u32::try_from(self.budget / each).unwrap_or(u32::MAX).clamp(1, most)
         };
         if rows > self.multiple { rows - rows % self.multiple } else { rows }
     }
 
-    /// The greatest length of the bucket that a length is in; the length itself if its bucket has none.
+    /// The greatest length of the bucket of a length, or of the longest item if that is less. The length itself if the
+    /// bucket has no greatest length.
     pub(super) fn known_end(&self, length: u32) -> u32 {
         match self.known_buckets().end(length) {
             u32::MAX => length,
@@ -341,7 +348,7 @@ impl BatchConfig {
         }
     }
 
-    /// How many rows a full batch of rows of these tokens has.
+    /// How many rows a full batch has if its rows have `width` tokens.
     pub(super) fn full_rows(&self, width: u32) -> u32 {
         match self.strategy {
             Strategy::PadToMax | Strategy::Pack => self.max_batch_size,

@@ -1,5 +1,5 @@
-//! The index of a plan: how many steps each window of an epoch has, and what they amount to. One job makes it, in parts if need be, and
-//! every rank knows then how long the epoch is.
+//! The index of an epoch: the number of steps of each window, and the metrics of all windows. One job makes it, or
+//! several jobs make parts of it. Then every rank knows the number of steps of the epoch without planning.
 
 use alloc::format;
 use alloc::string::String;
@@ -27,18 +27,19 @@ const INDEX: &[Member] = &[
     Member::new("checksum", Kind::TEXT),
 ];
 
-/// Steps and metrics of some windows of an epoch, one after the other.
+/// The steps and metrics of consecutive windows of an epoch.
 pub(super) struct Index {
     fingerprint: String,
     epoch: u64,
-    /// How many windows the epoch has, and the first of these.
+    /// How many windows the epoch has.
     windows: u64,
+    /// The number of the first window of this index.
     first: u64,
-    /// How many steps each of these has.
+    /// For each window of this index, its number of steps.
     pub(super) steps: Vec<u64>,
-    /// The checksum of the lengths of each of these.
+    /// For each window of this index, the checksum of its lengths.
     pub(super) checksums: Vec<u64>,
-    /// Of all of these.
+    /// The metrics of all windows of this index together.
     pub(super) metrics: Metrics,
 }
 
@@ -55,7 +56,7 @@ impl Index {
         }
     }
 
-    /// JSON in one line.
+    /// The index as JSON, in one line.
     pub(super) fn text(&self) -> String {
         let Self { fingerprint, epoch, windows, first, steps, checksums, metrics } = self;
         let metrics = numbers::list(metrics.named().into_iter().map(|(_, number)| number));
@@ -70,7 +71,7 @@ impl Index {
         format!("{text},\"checksum\":\"{}\"}}", checksum(&text))
     }
 
-    /// Reads an index, which need not be trusted. Failures: `index`, `out-of-memory`.
+    /// Reads an index from a text that need not be trusted. Failures: `index`, `out-of-memory`.
     pub(super) fn read(text: &str) -> Result<Self, Failure> {
         let fields = state::read(text, "index", INDEX).map_err(|failure| failure.of("index"))?;
         let refused = || Failure::wrong_type("index", text, "an index of this version, whole and unchanged");
@@ -97,7 +98,7 @@ impl Index {
         })
     }
 
-    /// Whether it is of this recipe and epoch. Failures: `fingerprint`, `epoch`.
+    /// Checks that the index is of this recipe and epoch. Failures: `fingerprint`, `epoch`.
     pub(super) fn check(&self, fingerprint: &str, epoch: u64) -> Result<(), Failure> {
         if self.fingerprint != fingerprint {
             let allowed = only(fingerprint)
@@ -110,7 +111,7 @@ impl Index {
         Ok(())
     }
 
-    /// Whether it has all windows, of which there are so many. Failures: `windows`, `index`.
+    /// Checks that the index has all `windows` windows of the epoch. Failures: `windows`, `index`.
     pub(super) fn check_whole(&self, windows: u64) -> Result<(), Failure> {
         if self.windows != windows {
             return Err(Failure::contradiction("windows", self.windows, only(windows)));
@@ -124,8 +125,10 @@ impl Index {
     }
 }
 
-/// One index of the parts of an index, in any order. A window may be in several of them. Failures: `index` (a part is none; at least one is
-/// needed; they leave out windows between them), `fingerprint`, `epoch` (a part is of another recipe, or another epoch), `out-of-memory`.
+/// Joins parts of an index, in any order, into one index. A part may repeat windows of the parts before it, but then
+/// adds none. Failures: `index` (a part is no index; there are no parts), `fingerprint`, `epoch`, `windows` (a part is
+/// of other batches), `first` (windows are missing between two parts, or a part has some windows of another part and
+/// more), `lengths` (a window was planned with other lengths), `out-of-memory`.
 pub fn join_indices(parts: &[String]) -> Result<String, Failure> {
     let mut all = collect("index", parts.len(), [])?;
     for part in parts {
@@ -143,7 +146,8 @@ pub fn join_indices(parts: &[String]) -> Result<String, Failure> {
             return Err(Failure::contradiction("windows", part.windows, only(whole.windows)));
         }
         if part.first + part.steps.len() as u64 <= next && part.first < next {
-            // A part whose windows are all there adds nothing, if it was planned with the same lengths.
+            // A part adds nothing if all its windows are in the result. It must have been planned with the same
+            // lengths.
             let from = (part.first - whole.first) as usize;
             let known = &whole.checksums[from..from + part.checksums.len()];
             let differs = known.iter().zip(&part.checksums).position(|(known, other)| known != other);

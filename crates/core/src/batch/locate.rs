@@ -1,4 +1,4 @@
-//! The inverse: which batches hold a sample.
+//! The inverse of a plan: the batches that have a sample.
 
 use alloc::vec::Vec;
 
@@ -8,12 +8,12 @@ use crate::base::check::check_below;
 use crate::base::memory::grow;
 use crate::base::sort::sort_short;
 
-/// Where an item of a sample is.
+/// The place of an item of a sample in the batches of an epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BatchPlace {
     /// Number of the step.
     pub step: u64,
-    /// Whose batch it is.
+    /// The rank that gets the batch.
     pub rank: u32,
     /// Number of the row in that batch.
     pub row: u32,
@@ -24,9 +24,9 @@ pub struct BatchPlace {
 }
 
 impl Batcher {
-    /// Where a sample is, in the order of steps: once, as often as it has parts or is repeated, or never, where it is left
-    /// out or was taken before. Costs what planning its windows costs, once the number of steps before them is known. Failures: `sample`, and
-    /// those of planning.
+    /// The places of a sample, in the order of steps. There is one place for each part and each repetition of the
+    /// sample, and no place if it is left out or was taken before. The cost is that of planning the windows of the
+    /// sample, if the number of steps before them is known. Failures: `sample`, and those of planning.
     pub fn locate(&self, sample: u64) -> Result<Vec<BatchPlace>, Failure> {
         check_below("sample", sample, self.num_samples())?;
         let mut places = Vec::new();

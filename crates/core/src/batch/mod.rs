@@ -1,8 +1,9 @@
-//! Batches of sequences of different length: the same number of steps on every rank, similar lengths within a step, no
-//! batch over its budget, no sample lost.
+//! Batches of sequences of different length. Every rank takes the same number of steps, and the batches of a step have
+//! similar lengths. By default, no batch costs more than its budget, and no sample is lost.
 //!
-//! The samples of an epoch come in windows. A window is planned from its own samples alone, and its last steps take what does not fill one.
-//! So any window is planned by itself, when it is asked for, and nothing of the size of a dataset is held.
+//! An epoch is cut into windows of neighbouring positions. A window is planned when a call needs it, from its own
+//! samples alone: items that do not fill a step are treated within the window ([`Tail`]). So a plan of the whole
+//! dataset is never in memory.
 
 mod balance;
 mod batcher;

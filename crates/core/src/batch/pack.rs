@@ -1,4 +1,4 @@
-//! Packs: rows that several items share.
+//! Packs: groups of items that share a row; or batches, with a budget that counts no padding.
 
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
@@ -13,7 +13,7 @@ use crate::Failure;
 use crate::base::memory::{collect, grow};
 use crate::base::sort::sort_short;
 
-/// Rows and what they hold, as lists end to end.
+/// Packs and their items, as lists end to end.
 struct Packs {
     items: Vec<u32>,
     ends: Vec<u32>,
@@ -26,7 +26,8 @@ impl Packs {
         let classes = histogram(sizes)?;
         let packing = Patterns::new(&classes, shape.capacity, shape.slots, shape.method)?;
         let places = places(sizes, &classes)?;
-        // Within a class, items are taken as they came: the shapes of the packs are fixed, their members random.
+        // Items of equal size are taken in the order of the epoch. So the lengths decide the shapes of packs, and the
+        // random order decides which items are in a pack.
         let mut next = collect(
             "batch_window",
             classes.len(),
@@ -71,8 +72,10 @@ impl Packs {
         self.items(pack).iter().map(|&item| config.cost(items.length(item))).sum()
     }
 
-    /// Makes so many packs of nearly equal cost of those from number `first` on, which are not more: the dearest item first, each into the pack
-    /// of least cost. Whether it did: not if an item does not fit there, or if there are so many packs already and these are no dearer.
+    /// Spreads the items of the packs from number `first` on over `wanted` packs of nearly equal cost; there are at
+    /// most `wanted` of these packs before. Each item, the costliest first, goes into the pack of least cost. Returns
+    /// false, and changes nothing, if an item does not fit into this pack, or if there are `wanted` packs already and
+    /// the costliest would not become cheaper.
     fn even(
         &mut self,
         first: usize,
@@ -124,8 +127,8 @@ impl Packs {
         Ok(true)
     }
 
-    /// Makes so many packs of those from number `first` on: again and again, the one of most items is two of half as many, as long as it has
-    /// two.
+    /// Splits the packs from number `first` on until there are `wanted`. Each time, the pack of most items is cut into
+    /// two halves, as long as it has two items.
     fn halve(&mut self, first: usize, wanted: usize) -> Result<(), Failure> {
         let there = (first..self.count()).map(|pack| (self.items(pack).len() as u32, Reverse(self.start(pack) as u32)));
         let mut sizes = BinaryHeap::from(collect("batch_window", wanted, there)?);
@@ -144,7 +147,7 @@ impl Packs {
         self.replace(first, ends)
     }
 
-    /// Puts other ends in the place of those from number `first` on.
+    /// Replaces the ends of the packs from number `first` on.
     fn replace(&mut self, first: usize, ends: Vec<u32>) -> Result<(), Failure> {
         self.ends.truncate(first);
         grow("batch_window", ends.len(), &mut self.ends)?;
@@ -155,11 +158,11 @@ impl Packs {
 
 /// How packs become batches.
 pub(super) struct Shape {
-    /// Of a pack, in what `size` counts.
+    /// The capacity of a pack: in tokens if its items share a row, else as a cost.
     pub(super) capacity: u64,
     /// The most items of a pack.
     pub(super) slots: u32,
-    /// Packs of a batch; a batch whose items have rows of their own is one pack.
+    /// The most packs of a batch. 1 if every item has its own row: then the batch is the pack.
     pub(super) rows: u32,
     /// Whether the items of a pack share a row.
     pub(super) shared: bool,
@@ -167,8 +170,8 @@ pub(super) struct Shape {
     pub(super) method: Packing,
 }
 
-/// Steps of packs of similar cost; the last ones have the items of the emptiest packs, which fill no step. Also gives how many items are
-/// left out, and how many packs there would be at best.
+/// Makes steps of packs of similar cost. The emptiest packs, which do not fill a step, make the last steps. Returns how
+/// many items are left out, and a lower bound on the number of packs.
 pub(super) fn steps_of_packs(
     config: &BatchConfig,
     items: &Items,
@@ -176,7 +179,7 @@ pub(super) fn steps_of_packs(
     shape: &Shape,
     steps: &mut Steps,
 ) -> Result<(u64, u64), Failure> {
-    // Sizes are at most the capacity, which is a u64.
+    // The cast loses nothing: sizes are at most the capacity, which is a `u64`.
     let size = |item: u32| {
         if shape.shared { u64::from(items.length(item)) } else { config.cost(items.length(item)) as u64 }
     };
@@ -185,16 +188,17 @@ pub(super) fn steps_of_packs(
     let bound = packs.bound;
     let world = config.world as usize;
     let full = (shape.rows as u64 * u64::from(config.world)).min(packs.count() as u64 + 1) as usize;
-    // Packs come with the least free space first; those that are left over are the emptiest.
+    // Packs are sorted, the fullest first. So the packs that do not fill a step are the emptiest.
     let mut given = packs.count() / full * full;
     let rest = packs.count() - given;
     let closes = rest > 0 && config.tail != Tail::Drop;
     if rest == 0 && given > 0 && shape.rows == 1 {
-        // The emptiest packs are a step of their own, where one rank may have a single item.
+        // All packs fill steps. The items of the emptiest step are spread again, because one rank may have a single
+        // item.
         packs.even(given - full, world, config, items, shape, size)?;
     }
     if closes && rest < world && config.tail == Tail::EvenSplit {
-        // There are fewer packs than ranks: with those of one full step, they are enough for two steps.
+        // Fewer packs than ranks are left. Together with the packs of a full step, they have items for two steps.
         given = given.saturating_sub(full);
     }
     let costs = dearest_first(given, (0..given).map(|pack| packs.cost(pack, config, items)))?;
@@ -213,7 +217,7 @@ pub(super) fn steps_of_packs(
     Ok(((packs.items.len() - packs.start(given)) as u64, bound.saturating_sub(rest as u64)))
 }
 
-/// The last packs of a window, from number `first` on: at most two steps, as even as the packs allow.
+/// Makes the last steps of a window, at most two, of the packs from number `first` on, as evenly as the packs allow.
 fn close(
     config: &BatchConfig,
     items: &Items,
@@ -226,7 +230,7 @@ fn close(
     let world = config.world as usize;
     let there = packs.count() - first;
     let full = usize::try_from(u64::from(shape.rows) * u64::from(config.world)).unwrap_or(usize::MAX);
-    // With repetitions, every rank has one of the packs that there are.
+    // With `duplicate`, packs are repeated until every rank has one, so none has to be split.
     let wanted = if config.tail == Tail::Duplicate { 0 } else { there.div_ceil(full) * world };
     if there <= wanted && !packs.even(first, wanted, config, items, shape, size)? {
         packs.halve(first, wanted)?;
@@ -254,8 +258,9 @@ fn close(
     Ok(())
 }
 
-/// Costs with their places as one number each, the dearest first, earlier ones first among equals. A row has fewer than 2^32 tokens, so that
-/// it costs less than 2^96: fewer than 2^32 each, and no more than 2^32 for each of them squared.
+/// Sort keys of costs, sorted: the costliest first; equal costs by their places. A key has the place in its low 32
+/// bits, and [`DEAREST`] less the cost in the other 96. A cost fits into 96 bits, because a row has L < 2^32 tokens and
+/// costs at most (2^32 - 1) * (L + L^2).
 fn dearest_first(count: usize, costs: impl Iterator<Item = u128>) -> Result<Vec<u128>, Failure> {
     let keys = (0_u128..).zip(costs).map(|(place, cost)| (DEAREST - cost.min(DEAREST)) << 32 | place);
     let mut keys = collect("batch_window", count, keys)?;

@@ -1,7 +1,7 @@
-//! Everything that decides the batches of every epoch, as a document.
+//! Recipes of batches: documents with everything that decides the batches of every epoch.
 //!
-//! SPEC.md, section 14, has the grammar. Nothing here is asked often: it is kept out of line, since every host compiles the
-//! component when it starts.
+//! SPEC.md, section 14, has the grammar. Functions here are called seldom and are not inlined, to make the component
+//! smaller: every host compiles it when it starts.
 
 use alloc::format;
 use alloc::rc::Rc;
@@ -33,7 +33,7 @@ const STRATEGIES: [(&str, Strategy); 4 + cfg!(feature = "grown") as usize] = [
     ("bucket", Strategy::Bucket),
     ("pack", Strategy::Pack),
     ("pad-to-max", Strategy::PadToMax),
-    // Another name is enough for hosts, which know strategies by nothing else.
+    // A new strategy for tests. A new name is enough, because hosts only know the names of strategies.
     #[cfg(feature = "grown")]
     ("as-they-come", Strategy::PadToMax),
 ];
@@ -63,7 +63,7 @@ pub(crate) const SECTIONS: &[Member] = &[
     Member::new("shards", Kind::Elsewhere(recipe::OF_READERS)),
 ];
 
-/// The sections of which a state has those that it goes on with.
+/// The sections of a recipe that a state has. The world size is not among them, because it may change.
 pub(super) const STATE_SECTIONS: &[Member] = &[order::ANY_ORDER, Member::new("batch", Kind::Section(BATCH))];
 
 const HAS_TAIL: &str = "none with batches, which have tail";
@@ -84,7 +84,7 @@ const PADDED: Need = is("counting", &["padded"]);
 const TOKENS: Need = is("counting", &["padded", "unpadded"]);
 const WEIGHTED: Need = is("counting", &["weighted"]);
 
-/// In the order of the canonical text.
+/// The members of the section `batch`, in the order of the canonical text.
 pub(super) const BATCH: &[Member] = &[
     Member::new("strategy", Kind::Name(const { &names(&STRATEGIES) })).text(text!("How items become batches.")),
     Member::new("counting", Kind::Name(const { &names(&COUNTINGS) })).text(text!("How much of the budget an item uses.")),
@@ -142,15 +142,15 @@ pub(super) const BATCH: &[Member] = &[
     Member::new("latest_epoch", Kind::LONG).or_number(LATEST_EPOCH),
 ];
 
-/// The default of a member that came later.
+/// The default of the member that only tests have.
 #[cfg(feature = "grown")]
 pub(super) const LATEST_EPOCH: u64 = 99;
 
-/// The ways to say which lengths are a bucket.
+/// The members that define buckets. A recipe has at most one of them.
 const BUCKETS: [&str; 3] = ["bucket_width", "boundaries", "quantiles"];
 
-/// Everything that decides the batches of every epoch: the order, the world size, how samples become batches, and their lengths. It
-/// says nothing of an epoch, or of how far anything was read.
+/// Everything that decides the batches of every epoch: the order, the world size, how samples become batches, and their
+/// lengths. It has no epoch number, and no progress.
 ///
 /// ```
 /// use std::rc::Rc;
@@ -162,7 +162,8 @@ const BUCKETS: [&str; 3] = ["bucket_width", "boundaries", "quantiles"];
 /// # Ok::<(), samedeal_core::Failure>(())
 /// ```
 ///
-/// Without their list, lengths are asked for: first those of some samples, which stand for all, then those of each window.
+/// If a recipe has no list of lengths, the caller is asked for them: first for the lengths of some samples, which stand
+/// for all, then for the lengths of each window.
 ///
 /// ```
 /// # use std::rc::Rc;
@@ -186,16 +187,17 @@ const BUCKETS: [&str; 3] = ["bucket_width", "boundaries", "quantiles"];
 pub struct BatchRecipe {
     /// The options as they were given, without lengths, at epoch 0.
     config: BatchConfig,
-    /// The order of samples, and their lengths; none where samples come one by one.
+    /// The lengths of the samples, and their order. None in a stream, where samples come one by one.
     samples: Option<(Rc<Lengths>, Rc<OrderPart>)>,
-    /// The default window and buckets, which follow from the lengths, once these are there.
+    /// The options with the default window and buckets, which are computed when the lengths are there.
     rules: OnceCell<Rc<Rules>>,
 }
 
 impl BatchRecipe {
-    /// Reads a document, with the lists that it has as a hash alone, or not at all. If it does not have the lengths, they are asked for:
-    /// `num_lengths` of them, or as many as there are samples; without both, samples come one by one. Failures: those of a recipe; any
-    /// field; `out-of-memory`.
+    /// Reads a recipe. `lists` has the lists that the text has only as a hash, or not at all. The lengths are the first
+    /// of these that is there: `num_lengths` lengths, for which the caller is asked; the list in the text; the length
+    /// of each sample of the order, for which the caller is asked. Without all three, the recipe is for streams.
+    /// Failures: those of a recipe; any field; `out-of-memory`.
     #[inline(never)]
     pub fn read(text: &str, num_lengths: Option<u64>, lists: &[List]) -> Result<Self, Failure> {
         recipe::read(text, SECTIONS, lists, |fields| {
@@ -212,14 +214,15 @@ impl BatchRecipe {
         })
     }
 
-    /// Reads a recipe and gives it all lengths at once. Failures: as `read`, and `lengths` that are not those of the document.
+    /// Reads a recipe and gives it all lengths at once. Failures: as `read`, and `lengths`, if the document has others.
     pub fn with_lengths(text: &str, lengths: Vec<u32>, lists: &[List]) -> Result<Self, Failure> {
         let recipe = Self::read(text, Some(lengths.len() as u64), lists)?;
         recipe.samples()?.0.hold(lengths)?;
         Ok(recipe)
     }
 
-    /// The recipe of a configuration, with its lengths; its epoch is not of it. Failures: any field of the configuration, `out-of-memory`.
+    /// The recipe of a configuration with all lengths. The epoch of the configuration is ignored. Failures: any field
+    /// of the configuration, `out-of-memory`.
     pub fn of(mut config: BatchConfig) -> Result<Self, Failure> {
         config.check()?;
         let lengths = Lengths::of(core::mem::take(&mut config.lengths))?;
@@ -250,13 +253,14 @@ impl BatchRecipe {
         Ok(Self { config: whole(config), samples: None, rules: OnceCell::new() })
     }
 
-    /// The samples whose lengths have to be given before anything else is asked; none once they are there, or if there is nothing to ask.
-    /// Failures: `out-of-memory`.
+    /// The samples whose lengths must be given before anything else is computed. Empty once they are given, and for
+    /// streams. Failures: `out-of-memory`.
     pub fn wanted(&self) -> Result<Vec<u64>, Failure> {
         self.samples.as_ref().map_or(Ok(Vec::new()), |(lengths, _)| lengths.wanted())
     }
 
-    /// Takes the lengths of the samples that are wanted. Failures: `lengths`, of which there have to be as many; `out-of-memory`.
+    /// Takes the lengths of the samples of `wanted`. Failures: `lengths` (another number of them, or another hash than
+    /// in the recipe); `out-of-memory`.
     pub fn supply(&self, lengths: Vec<u32>) -> Result<(), Failure> {
         self.samples.as_ref().map_or_else(|| Err(missing()), |(here, _)| here.supply(lengths))
     }
@@ -265,7 +269,8 @@ impl BatchRecipe {
         &self.config
     }
 
-    /// The configuration with what follows from the lengths. Failures: `lengths`, which are not there; `out-of-memory`.
+    /// The configuration with the window and the buckets that follow from the lengths. Failures: `lengths` (not given);
+    /// `out-of-memory`.
     pub(super) fn rules(&self) -> Result<Rc<Rules>, Failure> {
         if let Some(rules) = self.rules.get() {
             return Ok(Rc::clone(rules));
@@ -284,7 +289,8 @@ impl BatchRecipe {
         self.samples.as_ref().ok_or_else(missing)
     }
 
-    /// The canonical text: JSON in one line, with every field that there is, the defaults too. Equal recipes have equal texts.
+    /// The canonical text: JSON in one line, with all members that apply, defaults included. Equal recipes have equal
+    /// texts.
     #[inline(never)]
     pub fn text(&self) -> String {
         let [order, batch] = self.sections();
@@ -296,13 +302,13 @@ impl BatchRecipe {
         recipe::fingerprint(&self.text())
     }
 
-    /// The canonical text without the section `deal`, as an object. States hold this, because the world size may change.
+    /// The canonical text without the section `deal`, as an object. States contain it: the world size may change.
     pub(super) fn lasting(&self) -> String {
         let [order, batch] = self.sections();
         format!("{{{order},{batch}}}")
     }
 
-    /// The section of batches without lengths.
+    /// The text of the section `batch`, without lengths.
     pub(super) fn options_text(&self) -> String {
         written(&self.config)
     }
@@ -323,7 +329,7 @@ impl BatchRecipe {
     }
 }
 
-/// The section of batches in its canonical form, without lengths.
+/// The text of the section `batch` in its canonical form, without lengths.
 #[inline(never)]
 pub(super) fn written(config: &BatchConfig) -> String {
     let BatchConfig { strategy, counting, max_batch_size, max_length, budget, buckets, too_long, tail, .. } = config;
@@ -338,7 +344,7 @@ pub(super) fn written(config: &BatchConfig) -> String {
         number(&mut text, "linear", linear.into());
         number(&mut text, "quadratic", quadratic.into());
     }
-    // No limit is one thing: there are fewer items than 2^32 - 1.
+    // "No limit" is written as 0 rows. `u32::MAX` rows means the same, since a batch never has so many.
     let rows = if *budget > 0 && *max_batch_size == u32::MAX { 0 } else { *max_batch_size };
     number(&mut text, "max_batch_size", rows.into());
     if *max_length < u32::MAX {
@@ -382,7 +388,7 @@ pub(super) fn written(config: &BatchConfig) -> String {
     }
     name(&mut text, "too_long", name_of(too_long, &TOO_LONG));
     name(&mut text, "tail", name_of(tail, &TAILS));
-    // A member that came later is there with another value than its default alone, so that fingerprints stay.
+    // A new member is written only if its value is not the default, so that the fingerprints of old recipes stay.
     #[cfg(feature = "grown")]
     if config.latest_epoch != LATEST_EPOCH {
         number(&mut text, "latest_epoch", config.latest_epoch);
@@ -390,7 +396,7 @@ pub(super) fn written(config: &BatchConfig) -> String {
     text + "}"
 }
 
-/// Without what is of one epoch.
+/// The configuration without the epoch and its lengths.
 fn whole(config: BatchConfig) -> BatchConfig {
     BatchConfig { epoch: 0, lengths: Vec::new(), ..config }
 }
@@ -403,7 +409,9 @@ fn counting_name(counting: Counting) -> &'static str {
     }
 }
 
-/// The order: of items by its name, or of samples. Failures: `order`, a member or a list that it does not use, any field of it.
+/// The name of the order. If the order is `sharded` or composed, also the order itself; other orders are made when the
+/// number of lengths is known. Failures: `order`, a member or a list that the order does not use, any field of the
+/// section.
 fn order_of(fields: &Fields, lists: &[List]) -> Result<(OrderId, Option<OrderPart>), Failure> {
     let by_default = if fields.has("sizes") { OrderId::Sharded } else { OrderId::Feistel };
     let named = |name| OrderId::of_any_name(name, fields, lists, &[OrderId::Sharded]);
@@ -439,7 +447,7 @@ pub(super) fn options(fields: &Checked) -> Result<BatchConfig, Failure> {
             u64::from(rows) * u64::from(longest)
         }
         (None, ..) if strategy == Strategy::Budget => {
-            // Tokens are no cost.
+            // With `weighted` there is no default: `max_batch_size` * `max_length` are tokens, not a cost.
             let tokens = "the most tokens of a batch, or max_batch_size and max_length";
             return Err(Failure::missing(limit, if is_weighted { "the most that a batch may cost" } else { tokens }));
         }
@@ -477,7 +485,7 @@ pub(super) fn options(fields: &Checked) -> Result<BatchConfig, Failure> {
     })
 }
 
-/// Failures: two ways to say it.
+/// The buckets of the section; none for the default. Failures: two members that define buckets.
 fn buckets(fields: &Checked) -> Result<Option<Buckets>, Failure> {
     let is_there = |field| fields.has(field) || fields.found(field).is_some();
     let mut there = BUCKETS.into_iter().filter(|field| is_there(field));

@@ -1,4 +1,4 @@
-//! The section of batches as it is in force: with the boundaries and the window that follow from the lengths.
+//! The options of batches with resolved defaults: the boundaries and the window width that follow from the lengths.
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ use super::items::{Items, Tally};
 use crate::Failure;
 use crate::base::memory::collect;
 
-/// A configuration whose buckets are boundaries, if it has any, and the width of its windows.
+/// A configuration whose buckets have a width or boundaries, and the width of its windows.
 pub(super) struct Rules {
     config: BatchConfig,
     /// How many positions a window has.
@@ -26,7 +26,8 @@ impl Deref for Rules {
 }
 
 impl Rules {
-    /// The rules of a configuration, for a dataset of which a sample has these lengths. Failures: `out-of-memory`.
+    /// The rules of a configuration. `sample` has the lengths that stand for all lengths of the dataset. Failures:
+    /// `out-of-memory`.
     pub(super) fn new(config: &BatchConfig, sample: &[u32]) -> Result<Rc<Self>, Failure> {
         let mut rules = config.on(config.world);
         if config.strategy == Strategy::Bucket {
@@ -40,7 +41,7 @@ impl Rules {
         Ok(Rc::new(Self { config: rules, width }))
     }
 
-    /// The rules of a stream, of which no length is known.
+    /// The rules of a stream, whose lengths are not known before.
     pub(super) fn of_a_stream(config: &BatchConfig) -> Rc<Self> {
         let config = config.on(config.world);
         let width = config.width_of_a_stream();
@@ -48,7 +49,8 @@ impl Rules {
     }
 }
 
-/// The lengths of the items of these samples. One that is too long does not fail here: it may not be asked for.
+/// The lengths of the items that samples of these lengths become. If this fails because a sample is too long, the
+/// lengths are returned unchanged: only a plan of the window of this sample has to fail.
 fn treated(config: &BatchConfig, sample: &[u32]) -> Result<Vec<u32>, Failure> {
     let lengths = collect("lengths", sample.len(), sample.iter().copied())?;
     let indices = collect("lengths", sample.len(), (0..).take(sample.len()))?;

@@ -7,31 +7,31 @@ use super::steps::Steps;
 use crate::Failure;
 use crate::base::memory::has_room;
 
-/// Batches of one rank, end to end.
+/// Batches as lists end to end: each list has the numbers of the first batch, then those of the next one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Run {
     /// The sample of every item.
     pub samples: Vec<u64>,
-    /// Where in its sample each item begins: 0 unless it is a part.
+    /// For each item, where it begins in its sample, in tokens: 0 unless it is a part.
     pub starts: Vec<u32>,
     /// The tokens of each item.
     pub lengths: Vec<u32>,
-    /// Where the items of each row end.
+    /// For each row, the number of items up to its end.
     pub row_ends: Vec<u32>,
-    /// Where the rows of each batch end.
+    /// For each batch, the number of rows up to its end.
     pub batch_ends: Vec<u32>,
     /// For each batch, the tokens of a row, padding included.
     pub padded_lengths: Vec<u32>,
     /// The cost of each batch.
     pub costs: Vec<u64>,
-    /// How many rows at the end of each batch are there to fill the step: another batch holds them too.
+    /// For each batch, how many rows at its end are repetitions, which fill the step.
     pub repeated: Vec<u32>,
-    /// How many rows a full batch has whose rows have as many tokens.
+    /// For each batch, how many rows a full batch of its padded length has.
     pub full_rows: Vec<u32>,
 }
 
 impl Run {
-    /// Adds a batch.
+    /// Adds the batch of a rank at a step of a window. Failures: `count`, as `out-of-memory`.
     pub(super) fn add(
         &mut self,
         config: &BatchConfig,

@@ -1,4 +1,4 @@
-//! States of batches: where the open window begins, and what was taken of it.
+//! States of batches: the position at which the open window begins, and the steps that were taken of it.
 
 use alloc::format;
 use alloc::rc::Rc;
@@ -32,15 +32,15 @@ const SEGMENT: &[Member] = &[
     Member::new("steps", Kind::POSITIVE),
     Member::new("batch", Kind::Section(BATCH)),
 ];
-/// The member that stays where other options are allowed: the lengths.
+/// The only member of the section `batch` that must be as in the state for [`Batcher::replan`].
 const LENGTHS: &[Member] = &[Member::new("lengths", Kind::Lengths)];
 const AS_PLANNED: &str =
     "as in the state; to use another value, plan the rest of the epoch anew (replan), or begin a new epoch";
 const AS_THE_LENGTHS: &str = "as in the state: other options are of the same samples";
 
 impl Batcher {
-    /// The state once every rank has taken so many steps: a text for a checkpoint, the same on all ranks. Failures: `steps`, `history` (too
-    /// many segments), and those of planning.
+    /// The state after every rank has taken `steps` steps: a text for a checkpoint, equal on all ranks. Failures:
+    /// `steps`, `history` (too many segments), and those of planning.
     pub fn state(&self, steps: u64) -> Result<String, Failure> {
         let known = self.steps_up_to(steps)?;
         if steps > known {
@@ -77,14 +77,15 @@ impl Batcher {
         Ok(state::write("batcher", &self.recipe().lasting(), self.epoch(), &more))
     }
 
-    /// Goes on where a state was taken, with the options of the state. What is left of the open window is planned when it is asked for.
-    /// Failures: `state`; any member of the recipe that differs; `consumed`, `history`, `out-of-memory`.
+    /// The batcher of the rest of the epoch of a state, with the options of the state. The rest of the open window is
+    /// planned when a call needs it. Failures: `state`; any member of the recipe that differs; `consumed`, `history`,
+    /// `out-of-memory`.
     pub fn resume(&self, state: &str) -> Result<Self, Failure> {
         self.continued(state, false)
     }
 
-    /// Resumes with other options than those of the state: the rest of the epoch is planned with the section of batches that is here.
-    /// Failures: as `resume`, but of the section of batches only `lengths` has to be the same.
+    /// Resumes with other options than those of the state: the rest of the epoch is planned with the options of this
+    /// recipe. Failures: as `resume`; but of the section `batch`, only `lengths` must be as in the state.
     pub fn replan(&self, state: &str) -> Result<Self, Failure> {
         self.continued(state, true)
     }
@@ -98,7 +99,7 @@ impl Batcher {
         check_segments(segments.len())?;
         let recipe = self.recipe();
         let here = recipe.options_text();
-        // Segments without options have those of the state.
+        // A segment without options was planned with the options of the recipe in the state.
         let then = if anew { written(&options_before(of)?) } else { here.clone() };
         let mut history: Vec<Past> = collect("history", segments.len(), [])?;
         for (index, segment) in segments.iter().enumerate() {
@@ -139,8 +140,9 @@ impl Batcher {
         Ok(made)
     }
 
-    /// Whether the recipe of a state is the one that is here. A composed order may have got more since then, but nothing that changes an epoch
-    /// of which something was taken. Failures: the first member that differs.
+    /// Checks that the recipe `of` of a state fits the recipe here. A composed order may have been extended since then,
+    /// but not in an epoch of which steps were taken. With `anew`, the options may differ. Failures: the first member
+    /// that differs.
     fn check(&self, of: &Fields, epoch: u64, is_begun: bool, anew: bool) -> Result<(), Failure> {
         let lasting = self.recipe().lasting();
         let here = Fields::read(&lasting, STATE_SECTIONS)?;
@@ -161,7 +163,7 @@ fn options_before(recipe: &Fields) -> Result<BatchConfig, Failure> {
     options_of(recipe.section("batch")).map_err(|failure| failure.under("recipe.batch", BATCH))
 }
 
-/// Failures: `history`.
+/// Checks the number of segments of a history. Failures: `history`.
 fn check_segments(count: usize) -> Result<(), Failure> {
     if count <= MAX_SEGMENTS {
         return Ok(());
@@ -179,7 +181,7 @@ fn options_of(section: &Fields) -> Result<BatchConfig, Failure> {
     Ok(config)
 }
 
-/// The rules of other options for the lengths of this recipe. Failures: `out-of-memory`.
+/// The rules of these options, for the lengths of this recipe. Failures: `out-of-memory`.
 fn rules(recipe: &BatchRecipe, options: BatchConfig, world: u32) -> Result<Rc<Rules>, Failure> {
     let config = BatchConfig { world, seed: recipe.config().seed, ..options };
     Rules::new(&config, recipe.samples()?.0.sample()?)

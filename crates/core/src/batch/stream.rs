@@ -14,13 +14,14 @@ use crate::base::failure::{only, range};
 use crate::base::memory::{collect, has_room};
 use crate::{Failure, MAX_EXACT};
 
-/// Batches of one rank from samples whose lengths are not known up front. The samples are taken in the order in which they
-/// come; the batches are those of [`Batcher`](super::Batcher) in the order `sequential`, with a window of the same width.
+/// Batches of one rank from samples whose lengths are not known before. The samples are taken in the order in which
+/// they are pushed. The batches are equal to those of a [`Batcher`](super::Batcher) with the order `sequential` and the
+/// same window width.
 pub struct BatchStream {
     rules: Rc<Rules>,
     epoch: u64,
     rank: u32,
-    /// The samples that wait, from `start` on, and their lengths.
+    /// The samples that wait for a plan, and their lengths; before the place `start`, samples that were planned.
     samples: Vec<u64>,
     lengths: Vec<u32>,
     start: usize,
@@ -35,14 +36,14 @@ pub struct BatchStream {
 const MAX_WINDOW: u32 = 1 << 24;
 
 impl BatchStream {
-    /// The stream of a configuration. Failures: any field of it, and those of `new`.
+    /// The stream of a configuration. Failures: any field of the configuration, and those of `new`.
     pub fn of(config: BatchConfig, rank: u32) -> Result<Self, Failure> {
         let epoch = config.epoch;
         Self::new(&BatchRecipe::without_lengths(config)?, epoch, rank)
     }
 
-    /// A stream that gives the batches of a rank in an epoch. The lengths of the recipe are not looked at, nor is the name of its order.
-    /// Failures: `quantiles` (lengths are not known), `batch_window` (0 to 2^24), `rank`.
+    /// The stream of the batches of a rank in an epoch. It does not use the lengths of the recipe, or the name of its
+    /// order. Failures: `quantiles` (lengths are not known), `batch_window` (0 to 2^24), `rank`.
     pub fn new(recipe: &BatchRecipe, epoch: u64, rank: u32) -> Result<Self, Failure> {
         let config = recipe.config();
         if let Some(Buckets::Quantiles(count)) = config.buckets {
@@ -70,8 +71,8 @@ impl BatchStream {
         })
     }
 
-    /// Adds samples and their lengths, a number of each; all of them or, after a failure, none. Failures: `lengths` (another number;
-    /// too long, where that is an error), `samples` (above 2^53 - 1; after `flush`), `out-of-memory`.
+    /// Adds samples, with one length for each. After a failure, none is added. Failures: `lengths` (another number; too
+    /// long, where that is an error), `samples` (above 2^53 - 1; after `flush`), `out-of-memory`.
     pub fn push(&mut self, samples: &[u64], lengths: &[u32]) -> Result<(), Failure> {
         if samples.len() != lengths.len() {
             let value = format!("{} of them", lengths.len());
@@ -100,18 +101,19 @@ impl BatchStream {
         Ok(())
     }
 
-    /// Ends the stream: what waits becomes batches.
+    /// Ends the stream: the samples that wait become batches.
     pub fn flush(&mut self) {
         self.ended = true;
     }
 
-    /// The next batches, those of one window that has any; none if no window is complete. Failures: `out-of-memory`, `max_length`; what
-    /// waits still does.
+    /// The batches of the next window that has any. None if no window is complete. After a failure, all samples still
+    /// wait. Failures: `out-of-memory`, `max_length`.
     pub fn take(&mut self) -> Result<Option<Run>, Failure> {
         loop {
             let waiting = (self.samples.len() - self.start) as u64;
             let width = self.rules.width;
-            // The last window may have half a width more.
+            // The last window may have up to half a width more. So before the end, a window is planned only if at least
+            // half a width is left after it.
             let count = if waiting - waiting.min(width) >= width.div_ceil(2) {
                 width
             } else if self.ended && waiting > 0 {
@@ -131,12 +133,12 @@ impl BatchStream {
         &self.metrics
     }
 
-    /// A ratio of these metrics, in parts per million: see [`Metrics::ratio`]. Failures: `ratio`.
+    /// A ratio of the metrics, in parts per million: see [`Metrics::ratio`]. Failures: `ratio`.
     pub fn ratio(&self, name: &str) -> Result<u64, Failure> {
         self.metrics.ratio(&self.rules, name)
     }
 
-    /// Makes a window of the first `count` that wait.
+    /// Plans a window of the first `count` samples that wait.
     fn plan(&mut self, count: usize) -> Result<Run, Failure> {
         let taken = self.start..self.start + count;
         let samples = collect("batch_window", count, self.samples[taken.clone()].iter().copied())?;
@@ -153,7 +155,7 @@ impl BatchStream {
         self.metrics.packs_bound += packs_bound;
         self.metrics.add_tally(&tally);
         self.start += count;
-        // Not for each window: all that wait are moved.
+        // Not after each window, because removing planned samples moves all samples that wait.
         if self.start > self.samples.len() / 2 {
             self.samples.drain(..self.start);
             self.lengths.drain(..self.start);

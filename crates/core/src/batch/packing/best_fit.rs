@@ -1,5 +1,5 @@
-//! Best-fit decreasing over a histogram: what an item-by-item best fit gives, at a cost that depends on the number of
-//! different sizes and not on that of items (Krell et al. 2021).
+//! Best-fit decreasing over a histogram: the bins of an item-by-item best fit, at a cost that depends on the number of
+//! different sizes and not on the number of items (Krell et al. 2021).
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -8,12 +8,13 @@ use super::patterns::{Class, Group, NONE, Patterns, no_memory, reserve};
 use crate::Failure;
 use crate::base::memory::{collect, has_headroom};
 
-/// Bins with the same content that are not closed, in the list of those with as much free space.
+/// Bins with the same content that still have slots: an entry in the list of bins with the same free space.
 struct Open {
     node: u32,
     bins: u32,
-    /// How many more items each may hold.
+    /// How many more items each bin may have.
     slots: u32,
+    /// The next entry of the list.
     next: u32,
 }
 
@@ -38,7 +39,7 @@ pub(super) fn pack(classes: &[Class], capacity: u64, slots: u32) -> Result<Patte
                     let node = packing.put(group.node, class, each)?;
                     let free = free - size * u64::from(each);
                     if group.slots == each {
-                        // Nothing more goes in, whatever its size.
+                        // No item fits any more, not even one of size 0: all slots are used.
                         reserve(&mut packing.groups)?;
                         packing.groups.push(Group { free, node, bins });
                     } else {
@@ -69,12 +70,12 @@ struct List {
 }
 
 impl List {
-    /// The bins that were added last to the list of the least free space that is enough.
+    /// Removes the bins that were added last, from the list of the least free space that `size` fits into.
     fn take(&mut self, size: u64) -> Option<(u64, Open)> {
         let (free, head) = self.heads.first_from(size)?;
         let Open { node, bins, slots, next } = self.groups[head as usize];
         self.heads.set(free, next);
-        // Places are used again, at least while it is the last one that goes.
+        // The memory of an entry is used again only if the entry is the last one.
         if head as usize + 1 == self.groups.len() {
             self.groups.pop();
         }
@@ -94,14 +95,15 @@ impl List {
     }
 }
 
-/// Where the list of each amount of free space begins.
+/// The first entry of the list of each amount of free space.
 enum Heads {
-    /// With a bit for each list that is not empty, a bit for each word of those that is not 0, and so on.
+    /// A table, and bits to search it: a bit for each list that is not empty; above this, a bit for each word of the
+    /// level below that is not 0.
     Table(Vec<u32>, [Vec<u64>; LEVELS]),
     Tree(BTreeMap<u64, u32>),
 }
 
-/// Levels of 64 each.
+/// The number of levels of bits. A bit of a level stands for 64 bits of the level below.
 const LEVELS: usize = 3;
 
 impl Heads {
@@ -142,13 +144,13 @@ impl Heads {
         }
     }
 
-    /// The list that is not empty with the least free space from this on.
+    /// The first list that is not empty, from the free space `size` on: its free space and its first entry.
     fn first_from(&self, size: u64) -> Option<(u64, u32)> {
         let (heads, levels) = match self {
             Self::Table(heads, levels) => (heads, levels),
             Self::Tree(heads) => return heads.range(size..).next().map(|(&free, &head)| (free, head)),
         };
-        // Up to where there is one, then down to the first.
+        // Search upwards, to a level with a bit from this place on; then downwards, to the first list below this bit.
         let mut at = size as usize;
         for level in 0..LEVELS {
             let rest = levels[level].get(at / 64).map_or(0, |word| word & u64::MAX << (at % 64));
@@ -171,7 +173,7 @@ mod tests {
     use super::{Vec, pack};
     use proptest::prelude::*;
 
-    /// The free space of every bin, ascending, if items are put where they fit best one by one.
+    /// The free space of every bin, ascending, after a best fit item by item.
     fn one_by_one(sizes: &[u64], capacity: u64) -> Vec<u64> {
         let mut sizes = sizes.to_vec();
         sizes.sort_unstable();

@@ -1,4 +1,4 @@
-//! How many bins it takes at least.
+//! A lower bound on the number of bins.
 
 use alloc::vec::Vec;
 
@@ -6,13 +6,16 @@ use super::patterns::Class;
 use crate::Failure;
 use crate::base::memory::collect;
 
-/// The most of four: what the sizes need together; what the number of items needs; the same of the items from each size on,
-/// of which so many go into a bin; and the bound L2 of Martello and Toth: of items above half of the capacity no two share a
-/// bin, and those that are smaller, from a size `least` on, take what bins of the former leave that have room for `least`,
-/// and more bins for the rest. Failures: `out-of-memory`.
+/// The greatest of four lower bounds on the number of bins. Failures: `out-of-memory`.
+///
+/// - The sum of the sizes, divided by the capacity.
+/// - The number of items, divided by `slots`.
+/// - For each size, the number of items of at least this size, divided by how many of this size fit into a bin.
+/// - L2 of Martello and Toth. Items above half of the capacity need a bin each. Smaller items, from a size `least` on,
+///   fill those of these bins that have room for `least`, and more bins.
 pub(super) fn simple(classes: &[Class], capacity: u64, slots: u32) -> Result<u64, Failure> {
-    // Of the classes before a place: items and what they take. At most 2^64 classes of 2^32 items of 2^64 each would
-    // overflow; memory holds fewer.
+    // For each place, the number of items of the classes before it, and the sum of their sizes. Sums would overflow
+    // from 2^32 classes on; memory has room for fewer.
     let mut sums: Vec<(u64, u128)> = collect("batch_window", classes.len() + 1, [(0, 0)])?;
     let (mut items, mut total) = (0_u64, 0_u128);
     for class in classes {
@@ -27,7 +30,7 @@ pub(super) fn simple(classes: &[Class], capacity: u64, slots: u32) -> Result<u64
         bound = bound.max(items.div_ceil(each));
     }
     let half = classes.partition_point(|class| class.size > capacity / 2);
-    // Besides every size up to the half: none at all.
+    // `least` is every size up to half of the capacity, and at last 0.
     for place in half..=classes.len() {
         let least = classes.get(place).map_or(0, |class| class.size);
         let place = (place + 1).min(classes.len());

@@ -7,7 +7,7 @@ use crate::Failure;
 use crate::base::failure::at_most;
 use crate::base::memory::collect;
 
-/// The classes of some sizes, descending, fewer than 2^32 of them. Failures: `lengths` (too many), `out-of-memory`.
+/// The classes of fewer than 2^32 sizes, in descending order. Failures: `lengths` (too many), `out-of-memory`.
 pub fn histogram<T: Copy + Into<u64>>(sizes: &[T]) -> Result<Vec<Class>, Failure> {
     if sizes.len() > u32::MAX as usize {
         let value = format!("{} of them", sizes.len());
@@ -17,7 +17,7 @@ pub fn histogram<T: Copy + Into<u64>>(sizes: &[T]) -> Result<Vec<Class>, Failure
     let mut classes = Vec::new();
     if fits_table(most, sizes.len()) {
         let length = most as usize + 1;
-        // Equal sizes are counted in turns: a count need not wait for the one before.
+        // Four counters for each size take turns, so that a run of equal sizes does not wait for one counter.
         let mut table = collect("batch_window", 4 * length, repeat_n(0_u32, 4 * length))?;
         let (ab, cd) = table.split_at_mut(2 * length);
         let ((a, b), (c, d)) = (ab.split_at_mut(length), cd.split_at_mut(length));
@@ -49,7 +49,7 @@ pub fn histogram<T: Copy + Into<u64>>(sizes: &[T]) -> Result<Vec<Class>, Failure
     Ok(classes)
 }
 
-/// The places of the sizes of each class, ascending, class after class. Failures: `out-of-memory`.
+/// For each class in turn, the places of its sizes in the list, ascending. Failures: `out-of-memory`.
 pub(in super::super) fn places<T: Copy + Into<u64>>(sizes: &[T], classes: &[Class]) -> Result<Vec<u32>, Failure> {
     let most = classes.first().map_or(0, |class| class.size);
     if fits_table(most, sizes.len()) {
@@ -74,7 +74,7 @@ pub(in super::super) fn places<T: Copy + Into<u64>>(sizes: &[T], classes: &[Clas
     collect("batch_window", keys.len(), keys.iter().map(|&key| key as u32))
 }
 
-/// Whether a table of all sizes is not much larger than the sizes themselves.
+/// Whether a table with a place for each size up to `most` is not much larger than the list of sizes.
 fn fits_table(most: u64, count: usize) -> bool {
     most <= 16_384 + count as u64
 }

@@ -1,4 +1,4 @@
-//! Bins for items of known sizes: as few as can be found, and how few there might be at best.
+//! Bin packing: few bins for items of known sizes, and a lower bound on their number.
 
 mod best_fit;
 mod bound;
@@ -18,20 +18,20 @@ pub use patterns::{Class, Pattern, Patterns};
 use patterns::{effort, items};
 use subset::Subset;
 
-/// How bins are filled.
+/// The method that fills bins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Packing {
-    /// Best-fit decreasing, and its emptiest bins once more by exact fill: a few milliseconds.
+    /// Best-fit decreasing; then the emptiest bins are filled again by exact fill. It takes a few milliseconds.
     #[default]
     Fast,
-    /// The best of that, exact fill of all bins, and column generation, with a bound that tells how good it is: up to
-    /// seconds.
+    /// The best of `Fast`, exact fill of all bins, and column generation, which also gives a better lower bound. It
+    /// takes up to seconds.
     Optimal,
 }
 
 impl Patterns {
-    /// Packs classes of descending size, none above the capacity, into bins of at most `slots` items, or of
-    /// any number if that is 2^32 - 1. Failures: `capacity`, `slots`, `classes` (not descending), `out-of-memory`.
+    /// Packs classes of descending size into bins of at most `slots` items; 2^32 - 1 means no limit. No size may be
+    /// above the capacity. Failures: `capacity`, `slots`, `classes` (not descending), `out-of-memory`.
     pub fn new(classes: &[Class], capacity: u64, slots: u32, method: Packing) -> Result<Self, Failure> {
         if slots == 0 {
             return Err(Failure::out_of_range("slots", 0, range(1, u32::MAX)));
@@ -59,7 +59,7 @@ impl Patterns {
         Ok(packing)
     }
 
-    /// Packs sizes of at least 1, where nothing but the capacity bounds the items of a bin.
+    /// Packs sizes of at least 1 into bins with any number of items.
     fn of_sized(classes: &[Class], capacity: u64, method: Packing, bound: u64) -> Result<Self, Failure> {
         let mut fast = best_fit::pack(classes, capacity, u32::MAX)?;
         if fast.count() <= bound {
@@ -87,12 +87,13 @@ impl Patterns {
         Ok(best)
     }
 
-    /// Takes the emptiest bins apart and fills others with their items.
+    /// Fills the emptiest bins again by exact fill, if their items then need fewer bins.
     fn repair(&mut self, classes: &[Class], subset: &mut Subset) -> Result<(), Failure> {
         let mut counts = collect("batch_window", classes.len(), core::iter::repeat_n(0, classes.len()))?;
         let mut bins = 0;
         let mut keep = self.groups.len();
-        // Whole groups, so that what they held goes on being the same many times.
+        // Only whole groups are taken apart. A group stands for many equal bins, and a part of one would need a group
+        // of its own.
         let most = REPAIRED + self.count() / 8;
         while keep > 0 && bins < most {
             let pattern = self.pattern(&self.groups[keep - 1]);
@@ -113,5 +114,5 @@ impl Patterns {
     }
 }
 
-/// How many bins are filled once more, besides an eighth of them all.
+/// How many bins are filled again by exact fill, besides an eighth of all bins.
 const REPAIRED: u64 = 1 << 9;

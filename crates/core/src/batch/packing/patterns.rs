@@ -1,4 +1,4 @@
-//! Items in bins.
+//! Packings: bins with the same content are stored once.
 
 use alloc::vec::Vec;
 
@@ -8,20 +8,20 @@ use crate::base::memory::{collect, has_room};
 /// Items of the same size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Class {
-    /// The room that each takes in a bin.
+    /// The room that each item takes in a bin.
     pub size: u64,
-    /// How many there are.
+    /// How many items there are.
     pub count: u32,
 }
 
-/// So many items of a class, on top of what another pattern holds.
+/// A part of the content of a bin: `each` items of a class, besides the content of the node `below`.
 struct Node {
     below: u32,
     class: u32,
     each: u32,
 }
 
-/// No node.
+/// The number that stands for no node.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// Bins with the same content.
@@ -31,11 +31,11 @@ pub(super) struct Group {
     pub(super) bins: u32,
 }
 
-/// Items in bins. Bins with the same content are told once.
+/// A packing: items in bins. Bins with the same content are stored once.
 pub struct Patterns {
     pub(super) capacity: u64,
     nodes: Vec<Node>,
-    /// By free space, the fullest first.
+    /// The bins, sorted by free space, the fullest first.
     pub(super) groups: Vec<Group>,
     pub(super) bound: u64,
 }
@@ -44,14 +44,14 @@ pub struct Patterns {
 pub struct Pattern<'a> {
     nodes: &'a [Node],
     node: u32,
-    /// How many they are.
+    /// How many bins have this content.
     pub bins: u32,
     /// The room that is left in each bin.
     pub free: u64,
 }
 
 impl<'a> Pattern<'a> {
-    /// The classes that each bin holds, and how many of them; a class may come more than once.
+    /// The content of each bin: classes, and how many items of each. A class may come more than once.
     pub fn content(&self) -> impl Iterator<Item = (u32, u32)> + use<'a> {
         let (nodes, mut at) = (self.nodes, self.node);
         core::iter::from_fn(move || {
@@ -72,12 +72,12 @@ impl Patterns {
         self.groups.iter().map(|group| u64::from(group.bins)).sum()
     }
 
-    /// No packing has fewer bins than this.
+    /// A lower bound: no packing of the same items has fewer bins.
     pub fn bound(&self) -> u64 {
         self.bound
     }
 
-    /// The bins, those with the least free space first.
+    /// The patterns of all bins, the fullest first.
     pub fn patterns(&self) -> impl Iterator<Item = Pattern<'_>> {
         self.groups.iter().map(|group| self.pattern(group))
     }
@@ -86,7 +86,7 @@ impl Patterns {
         Pattern { nodes: &self.nodes, node: group.node, bins: group.bins, free: group.free }
     }
 
-    /// Adds bins. Failures: `out-of-memory`.
+    /// Adds bins with this content. Failures: `out-of-memory`.
     pub(super) fn add(
         &mut self,
         classes: &[Class],
@@ -110,9 +110,9 @@ impl Patterns {
         Ok(node)
     }
 
-    /// The fullest bins first; among equals, those that were added first.
+    /// Sorts bins, the fullest first. Bins with the same free space stay in their order.
     pub(super) fn sort(&mut self) -> Result<(), Failure> {
-        // The merge sort of the library cannot report that there is no memory.
+        // The stable sort of the library cannot report that there is no memory.
         let mut keys = collect(
             "batch_window",
             self.groups.len(),
@@ -125,7 +125,7 @@ impl Patterns {
         Ok(())
     }
 
-    /// Adds the bins of another.
+    /// Adds the bins of another packing of these classes.
     pub(super) fn take(&mut self, other: Self, classes: &[Class]) -> Result<(), Failure> {
         for pattern in other.patterns() {
             self.add(classes, pattern.content(), pattern.bins)?;
@@ -133,7 +133,7 @@ impl Patterns {
         self.sort()
     }
 
-    /// Adds items of size 0 to the first bin, the fullest; if there is none, to one of their own.
+    /// Adds items of size 0 to the first bin, which is the fullest. If there is no bin, they get a new one.
     pub(super) fn put_into_first(&mut self, class: u32, count: u32) -> Result<(), Failure> {
         let (below, free) = self.groups.first().map_or((NONE, self.capacity), |group| (group.node, group.free));
         let node = self.put(below, class, count)?;
@@ -151,21 +151,21 @@ impl Patterns {
     }
 }
 
-/// Classes of these sizes with other counts. Failures: `out-of-memory`.
+/// The classes with other counts. Failures: `out-of-memory`.
 pub(super) fn with_counts(classes: &[Class], counts: &[u32]) -> Result<Vec<Class>, Failure> {
     let classes = classes.iter().zip(counts).map(|(class, &count)| Class { size: class.size, count });
     collect("batch_window", counts.len(), classes)
 }
 
-/// No method makes more effort than this at a time: some seconds.
+/// The greatest effort of a search, in elementary steps: some seconds.
 const MOST_EFFORT: u64 = 1 << 32;
 
-/// An effort of `base`, and `each` more for each of `items`; never above the most.
+/// The effort that a search may take: `base`, and `each` for every item, but at most [`MOST_EFFORT`].
 pub(super) fn effort(items: u64, base: u64, each: u64) -> u64 {
     items.saturating_mul(each).saturating_add(base).min(MOST_EFFORT)
 }
 
-/// How many items there are.
+/// How many items the classes have.
 pub(super) fn items(classes: &[Class]) -> u64 {
     classes.iter().map(|class| u64::from(class.count)).sum()
 }

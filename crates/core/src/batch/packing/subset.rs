@@ -1,4 +1,5 @@
-//! Exact fill: the longest item first, and with it those whose sizes add up to the capacity, larger ones preferred.
+//! Exact fill: a bin gets the longest item that is left, and items whose sizes fill the rest of the capacity exactly,
+//! if there are any. Larger items are preferred.
 
 use alloc::vec::Vec;
 
@@ -7,19 +8,19 @@ use super::patterns::{Class, NONE, Patterns, with_counts};
 use crate::Failure;
 use crate::base::memory::collect;
 
-/// The most sums that are told apart.
+/// The greatest capacity in units. A greater capacity is counted in larger units, so that there are few sums of sizes.
 const MOST: u64 = 1 << 18;
 
-/// Sizes in a unit that makes sums few enough, and room to look for sums in.
+/// The sizes of classes in units, and the memory for a search for sums of sizes.
 pub(super) struct Subset {
     capacity: usize,
-    /// Rounded up.
+    /// The size of each class in units, rounded up.
     sizes: Vec<usize>,
-    /// A bit for each sum that there is.
+    /// A bit for each sum that was found.
     sums: Vec<u64>,
-    /// A bit for each that the last item gave.
+    /// A bit for each sum that was found with the last item.
     fresh: Vec<u64>,
-    /// The class that gave each sum first.
+    /// For each sum, the class of the item with which it was found.
     given: Vec<u32>,
     /// The classes that may have items left.
     live: Vec<u32>,
@@ -27,7 +28,7 @@ pub(super) struct Subset {
 }
 
 impl Subset {
-    /// Room for classes whose sizes are from 1 to `capacity`. Failures: `out-of-memory`.
+    /// The memory for classes of sizes from 1 to `capacity`. Failures: `out-of-memory`.
     pub(super) fn new(classes: &[Class], capacity: u64) -> Result<Self, Failure> {
         let unit = capacity.div_ceil(MOST).max(1);
         let capacity = (capacity / unit) as usize;
@@ -48,8 +49,8 @@ impl Subset {
         })
     }
 
-    /// Adds bins until all counts are 0. After so much `effort` what is left goes where best-fit decreasing puts it.
-    /// Failures: `out-of-memory`.
+    /// Adds bins until all counts are 0. When `effort` is used up, the items that are left are packed by best-fit
+    /// decreasing. Failures: `out-of-memory`.
     pub(super) fn pack(
         &mut self,
         classes: &[Class],
@@ -84,14 +85,15 @@ impl Subset {
         packing.sort()
     }
 
-    /// The content of a bin with one of the longest items: the first sum that fills it, else the greatest.
+    /// Finds the content of a bin with an item of the class `longest`: the first sum that fills the bin, else the
+    /// greatest sum.
     fn fill(&mut self, longest: u32, first: usize, counts: &[u32], effort: &mut u64) {
         let Self { capacity, sizes, sums, fresh, given, live, content } = self;
         let wanted = capacity.saturating_sub(sizes[longest as usize]);
         sums[..=wanted / 64].fill(0);
         sums[0] = 1;
         *effort = effort.saturating_sub(wanted as u64 / 64 + 1);
-        // No sum is greater.
+        // No sum so far is greater than this.
         let mut most = 0;
         'classes: for &class in &live[first..] {
             let size = sizes[class as usize];
@@ -100,7 +102,7 @@ impl Subset {
             if size > wanted {
                 continue;
             }
-            // Where the fresh sums are; before the first item, all of them are as good as fresh.
+            // The words with fresh sums. For the first item of a class, all sums are fresh.
             let mut old = 0..most / 64 + 1;
             for item in 0..left {
                 let before = most;

@@ -1,5 +1,6 @@
-//! Parts of equal count and nearly equal cost: the dearest first, each to the cheapest part that has room; then the dearest
-//! part and the cheapest exchange what brings them closest, again and again.
+//! Division of packs into parts of equal count and nearly equal cost. Each pack, the costliest first, goes to the
+//! cheapest part that has room. Then, again and again, the costliest and the cheapest part exchange the two packs that
+//! bring their costs closest.
 
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
@@ -8,25 +9,25 @@ use core::cmp::Reverse;
 use crate::Failure;
 use crate::base::memory::collect;
 
-/// Exchanges of a division.
+/// The most exchanges of a division.
 const EXCHANGES: u32 = 64;
-/// In larger parts nothing is exchanged: the first division leaves nothing to gain.
+/// The most packs of a part for which packs are exchanged. Larger parts have nearly equal costs without exchanges.
 const LARGE: usize = 64;
 
-/// Divides among some parts, so many to each.
+/// The memory for divisions of packs into parts of `each` packs.
 pub(super) struct Balance {
     each: usize,
     costs: Vec<u128>,
     loads: Vec<u128>,
     filled: Vec<usize>,
-    /// The items of each part, part after part.
+    /// The packs of each part, part after part, as places in `costs`.
     places: Vec<u32>,
-    /// The parts that have room, by load.
+    /// The memory for the heap of parts that have room, by load.
     open: Vec<Reverse<(u128, usize)>>,
 }
 
 impl Balance {
-    /// Failures: `out-of-memory`.
+    /// The memory for `parts` parts of `each` packs. Failures: `out-of-memory`.
     pub(super) fn new(parts: usize, each: usize) -> Result<Self, Failure> {
         let all = parts.saturating_mul(each);
         Ok(Self {
@@ -39,8 +40,8 @@ impl Balance {
         })
     }
 
-    /// Divides what has these costs, descending, exactly as many as the parts hold. Gives the places of what each part holds,
-    /// part after part.
+    /// Divides packs of these costs, which descend. There must be as many packs as the parts have room for. Returns the
+    /// places of the packs of each part, part after part.
     pub(super) fn divide(&mut self, costs: impl Iterator<Item = u128>) -> &[u32] {
         let Self { each, costs: known, loads, filled, places, open } = self;
         let each = *each;
@@ -66,7 +67,8 @@ impl Balance {
             let Some(most) = (0..loads.len()).max_by_key(|&part| (loads[part], Reverse(part))) else { break };
             let Some(least) = (0..loads.len()).min_by_key(|&part| (loads[part], part)) else { break };
             let apart = loads[most] - loads[least];
-            // How far apart they are afterwards, at best; less than before only if the cheapest gets something dearer.
+            // The best exchange: how far apart the costs of the two parts are after it. It brings them closer only if
+            // the cheapest part gets a costlier pack.
             let mut best = (apart, 0, 0);
             for from in most * each..(most + 1) * each {
                 for to in least * each..(least + 1) * each {

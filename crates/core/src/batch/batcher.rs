@@ -44,7 +44,7 @@ pub struct Batcher {
     pending: RefCell<Option<Pending>>,
 }
 
-/// The open window of a state: the first window, of which some steps were taken before.
+/// The open window of a state: the first window of the batcher, if some of its steps were taken before.
 #[derive(Default)]
 pub(super) struct Open {
     /// The window width of the ranks that began this window, in positions. The default width here may be another one.
@@ -269,7 +269,7 @@ impl Batcher {
         }
     }
 
-    /// The number of the window that has a position.
+    /// The number of the window in which a position is.
     pub(super) fn window_at(&self, position: u64) -> u64 {
         let others = windows(self.length - self.opened, self.rules.width);
         let past = position.checked_sub(self.opened).map(|past| past / self.rules.width);
@@ -301,8 +301,9 @@ impl Batcher {
         self.metrics()?.ratio(&self.rules, name)
     }
 
-    /// The batches of a rank at steps number `start` to `start + count - 1`. A step costs no more than planning its window, once the number
-    /// of steps before it is known. Failures: `rank`, `start`, `count`, and those of [`Batcher::num_steps`].
+    /// The batches of a rank at the steps `start` to `start + count - 1`. If the number of steps before a step is
+    /// known, the step costs at most a plan of its window. Failures: `rank`, `start`, `count`, and those of
+    /// [`Batcher::num_steps`].
     pub fn take(&self, rank: u32, start: u64, count: u32) -> Result<Run, Failure> {
         check_below("rank", rank.into(), self.rules.world.into())?;
         check_run(start, count, u64::MAX)?;

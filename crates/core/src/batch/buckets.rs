@@ -9,19 +9,19 @@ use crate::{Failure, MAX_COUNT};
 /// How many buckets there are by default.
 const DEFAULT: u128 = 64;
 
-/// Which lengths are a bucket.
+/// A division of lengths into buckets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Buckets {
     /// Buckets of equal width: lengths from 0 to the width, then up to twice the width, and so on.
     Width(u32),
     /// The greatest length of each bucket, ascending. Longer lengths are in one more bucket.
     Boundaries(Vec<u32>),
-    /// So many buckets with equal numbers of items, as far as equal lengths allow.
+    /// The number of buckets, which have equal numbers of items, as far as equal lengths allow.
     Quantiles(u32),
 }
 
 impl Buckets {
-    /// Failures: `bucket_width`, `boundaries`, `quantiles`.
+    /// Checks the ranges of the numbers. Failures: `bucket_width`, `boundaries`, `quantiles`.
     pub(super) fn check(&self) -> Result<(), Failure> {
         match *self {
             Self::Width(0) => Err(Failure::out_of_range("bucket_width", 0, range(1, u32::MAX))),
@@ -39,7 +39,8 @@ impl Buckets {
         }
     }
 
-    /// So many buckets with the same number of items of these lengths each. Failures: `out-of-memory`.
+    /// The boundaries of `count` buckets, each with the same number of items of these lengths. Failures:
+    /// `out-of-memory`.
     pub(super) fn of_items(lengths: &[u32], count: u32) -> Result<Self, Failure> {
         let mut sorted = collect("lengths", lengths.len(), lengths.iter().copied())?;
         sort_short(&mut sorted);
@@ -53,8 +54,8 @@ impl Buckets {
         Ok(Self::Boundaries(ends))
     }
 
-    /// The default buckets of items of these lengths: equal numbers of tokens in each, so that the few long items of a long tail have buckets of
-    /// their own, and short ones too, whatever the lengths are. Failures: `out-of-memory`.
+    /// The default buckets for items of these lengths. Each has the same number of tokens, so that very long items have
+    /// buckets of their own even if they are few, and short items too. Failures: `out-of-memory`.
     pub(super) fn of_tokens(lengths: &[u32]) -> Result<Self, Failure> {
         let mut sorted = collect("lengths", lengths.len(), lengths.iter().copied())?;
         sort_short(&mut sorted);
@@ -72,7 +73,7 @@ impl Buckets {
         Ok(Self::Boundaries(ends))
     }
 
-    /// The number of the bucket of a length, once they are settled.
+    /// The number of the bucket of a length. Quantiles must have become boundaries before.
     pub(super) fn of(&self, length: u32) -> u32 {
         match *self {
             Self::Width(width) => length.saturating_sub(1) / width,
@@ -81,7 +82,7 @@ impl Buckets {
         }
     }
 
-    /// The greatest length of its bucket.
+    /// The greatest length of the bucket of a length; `u32::MAX` for the last bucket, which has no boundary.
     pub(super) fn end(&self, length: u32) -> u32 {
         match *self {
             Self::Width(width) => (self.of(length) + 1).saturating_mul(width),

@@ -1,4 +1,5 @@
-//! From sequences laid end to end to what a model takes: where each cell of an array comes from.
+//! Collation: sequences laid end to end become an array that a model takes. The results say which token each cell of
+//! the array gets.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -7,16 +8,16 @@ use crate::Failure;
 use crate::base::failure::{at_most, range};
 use crate::base::memory::collect;
 
-/// On which side of a row the padding is.
+/// The side of a row on which the padding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// After the sequence.
     Right,
-    /// Before it.
+    /// Before the sequence.
     Left,
 }
 
-/// A cell of padding, in the lists of sources.
+/// The source of a cell of padding.
 pub const PADDING: u32 = u32::MAX;
 
 /// The most cells of an array.
@@ -25,16 +26,17 @@ const MAX_CELLS: u64 = 1 << 26;
 /// Rows of equal width, one for each sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Padded {
-    /// Cells of a row.
+    /// The number of cells of a row.
     pub width: u32,
-    /// For every cell, row by row, which token it is, of all sequences laid end to end; [`PADDING`] where it is none.
+    /// For every cell, row by row, its source: the number of its token, counted over all sequences. [`PADDING`] if the
+    /// cell is padding.
     pub sources: Vec<u32>,
 }
 
 /// Rows of equal width that several sequences share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packed {
-    /// For every cell, the number of its token, as in [`Padded`].
+    /// For every cell, its source, as in [`Padded`].
     pub sources: Vec<u32>,
     /// For every cell, its place in its sequence; 0 where it is padding.
     pub position_ids: Vec<u32>,
@@ -42,12 +44,13 @@ pub struct Packed {
     pub segment_ids: Vec<u32>,
     /// Where each sequence begins if all are laid end to end without padding, and where the last one ends.
     pub cu_seqlens: Vec<u32>,
-    /// The longest of them.
+    /// The length of the longest sequence.
     pub max_seqlen: u32,
 }
 
-/// A row for each sequence, as wide as the longest, or `width` if that is not 0; rounded up to a multiple of `pad_to_multiple_of`.
-/// Failures: `width` (narrower than a sequence), `pad_to_multiple_of`, `lengths` (too many cells), `out-of-memory`.
+/// Makes a row for each sequence. The width of the rows is that of the longest sequence, or `width` if that is not 0,
+/// rounded up to a multiple of `pad_to_multiple_of`. Failures: `width` (narrower than a sequence),
+/// `pad_to_multiple_of`, `lengths` (too many cells), `out-of-memory`.
 pub fn pad(lengths: &[u32], width: u32, pad_to_multiple_of: u32, side: Side) -> Result<Padded, Failure> {
     let longest = lengths.iter().copied().max().unwrap_or(0);
     if pad_to_multiple_of == 0 {
@@ -85,8 +88,9 @@ pub fn pad(lengths: &[u32], width: u32, pad_to_multiple_of: u32, side: Side) -> 
     Ok(Padded { width: wide, sources })
 }
 
-/// Rows of `width` that hold the sequences up to each of `row_ends`, one after the other. Failures: `row_ends` (not
-/// ascending to the number of sequences; a row that holds more than `width`), `lengths`, `out-of-memory`.
+/// Makes rows of `width` cells that several sequences share, one after the other. `row_ends` has, for each row, the
+/// number of sequences up to its end. Failures: `row_ends` (not ascending to the number of sequences; a row with more
+/// than `width` tokens), `lengths`, `out-of-memory`.
 pub fn pack(lengths: &[u32], row_ends: &[u32], width: u32) -> Result<Packed, Failure> {
     if !row_ends.is_sorted() || row_ends.last().copied().unwrap_or(0) as usize != lengths.len() {
         let value = format!("{} numbers", row_ends.len());

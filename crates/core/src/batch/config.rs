@@ -35,7 +35,7 @@ impl Strategy {
 pub enum Counting {
     /// The length of the longest item of the batch.
     Padded,
-    /// Its own length.
+    /// The length of the item.
     Unpadded,
     /// linear * length + quadratic * length^2.
     Weighted {
@@ -79,7 +79,7 @@ pub enum Tail {
 pub struct BatchConfig {
     /// The length of every sample, in tokens.
     pub lengths: Vec<u32>,
-    /// Seed of the order, and of the order of steps.
+    /// Seed of the order, and of the shuffle of steps.
     pub seed: i64,
     /// Number of the epoch.
     pub epoch: u64,
@@ -89,7 +89,7 @@ pub struct BatchConfig {
     pub world: u32,
     /// How items become batches.
     pub strategy: Strategy,
-    /// The most items in a batch, or rows with [`Strategy::Pack`]; 0 for no bound where there is a budget.
+    /// The most items of a batch; with [`Strategy::Pack`], the most rows. 0 means no limit, and needs a budget.
     pub max_batch_size: u32,
     /// The most tokens of an item.
     pub max_length: u32,
@@ -248,7 +248,7 @@ impl BatchConfig {
         }
     }
 
-    /// How many samples an average batch has room for, if samples have these lengths, or `mean_length`.
+    /// How many samples a batch has room for, on average over these lengths, or if all have the length `mean_length`.
     fn average(&self, lengths: &[u32]) -> u128 {
         let one = [self.mean_length];
         let lengths = if self.mean_length == 0 { lengths } else { &one };
@@ -273,7 +273,7 @@ impl BatchConfig {
         }
     }
 
-    /// A copy for another world size. The lengths stay behind: the copy serves to plan a window of given items.
+    /// A copy for another world size, without the lengths: it is used to plan windows of given items.
     pub(super) fn on(&self, world: u32) -> Self {
         Self { lengths: Vec::new(), buckets: self.buckets.clone(), world, ..*self }
     }
@@ -321,7 +321,7 @@ impl BatchConfig {
         let tokens = u128::from(length);
         match self.counting {
             Counting::Padded | Counting::Unpadded => tokens,
-            // At most 2^32 * (2^32 + 2^64).
+            // The cost fits: it is at most 2^32 * (2^32 + 2^64).
             Counting::Weighted { linear, quadratic } => tokens * (u128::from(linear) + u128::from(quadratic) * tokens),
         }
     }
@@ -339,7 +339,7 @@ impl BatchConfig {
         if rows > self.multiple { rows - rows % self.multiple } else { rows }
     }
 
-    /// The greatest length of the bucket of a length, or of the longest item if that is less. The length itself if the
+    /// The greatest length of the bucket of a length, but at most that of the longest item. The length itself if the
     /// bucket has no greatest length.
     pub(super) fn known_end(&self, length: u32) -> u32 {
         match self.known_buckets().end(length) {

@@ -10,12 +10,12 @@ use crate::base::memory::collect;
 #[derive(Default)]
 pub(super) struct Items {
     samples: Vec<u64>,
-    /// Where in its sample each begins; empty where all begin at 0.
+    /// Where each item begins in its sample. Empty if all items begin at 0.
     starts: Vec<u32>,
     lengths: Vec<u32>,
 }
 
-/// Counts of the samples that were too long, by what became of them.
+/// How many samples were too long, by their treatment.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Tally {
     pub(super) truncated: u64,
@@ -24,7 +24,7 @@ pub(super) struct Tally {
 }
 
 impl Items {
-    /// Whole samples.
+    /// Items that are whole samples.
     pub(super) fn new(samples: Vec<u64>, lengths: Vec<u32>) -> Self {
         Self { samples, starts: Vec::new(), lengths }
     }
@@ -61,7 +61,8 @@ impl Items {
         }
     }
 
-    /// Whether items that are too long can become others. Failures: `max_length`, `max_tokens`, `max_cost`.
+    /// Checks that items that are too long can be cut or split: at least one token must have room. Failures:
+    /// `max_length`, `max_tokens`, `max_cost`.
     pub(super) fn check(config: &BatchConfig, how: TooLong) -> Result<(), Failure> {
         match how {
             TooLong::Truncate => check_room(config, config.longest(), "truncate to"),
@@ -70,7 +71,7 @@ impl Items {
         }
     }
 
-    /// Failures: `max_length` (too many parts), `out-of-memory`.
+    /// Splits items into parts of at most `most` tokens. Failures: `max_length` (too many parts), `out-of-memory`.
     fn split(&self, most: u32) -> Result<Self, Failure> {
         let pieces = |length: u32| length.div_ceil(most).max(1);
         let count: u64 = self.lengths.iter().map(|&length| u64::from(pieces(length))).sum();
@@ -89,7 +90,7 @@ impl Items {
         Self::of_parts(many, parts)
     }
 
-    /// The items for which `keep` holds, `count` of them. Failures: `out-of-memory`.
+    /// The items for which `keep` returns true, `count` of them. Failures: `out-of-memory`.
     pub(super) fn kept(&self, count: usize, keep: impl Fn(usize) -> bool) -> Result<Self, Failure> {
         let kept = (0..self.count()).filter(|&item| keep(item as usize));
         Self::of_parts(count, kept.map(|item| (self.part(item).0, self.part(item).1, self.length(item))))
@@ -125,14 +126,14 @@ impl Items {
         self.lengths[item as usize]
     }
 
-    /// The sample, and where in it the item begins.
+    /// The sample of an item, and where the item begins in the sample.
     pub(super) fn part(&self, item: u32) -> (u64, u32) {
         (self.samples[item as usize], self.starts.get(item as usize).copied().unwrap_or(0))
     }
 }
 
-/// Whether items have room for a token: samples that are cut to none, or into parts of none, lose all that they hold.
-/// Failures: `max_length`, `max_tokens`, `max_cost`.
+/// Checks that items have room for at least one token. Else cut or split samples would lose all their tokens. Failures:
+/// `max_length`, `max_tokens`, `max_cost`.
 fn check_room(config: &BatchConfig, most: u32, why: &str) -> Result<(), Failure> {
     if most > 0 {
         return Ok(());
@@ -142,7 +143,7 @@ fn check_room(config: &BatchConfig, most: u32, why: &str) -> Result<(), Failure>
             Failure::out_of_range("max_length", 0, at_least(1).and(format_args!(", to {why}"))).at("batch.max_length")
         );
     }
-    // One token costs less than 2^34.
+    // The cast loses nothing: one token costs less than 2^34.
     let least = config.cost(1) as u64;
     let (limit, allowed) = (config.limit(), at_least(least).and(format_args!(", to {why}")));
     Err(Failure::out_of_range(limit, config.budget, allowed).at(format!("batch.{limit}")))

@@ -1,4 +1,5 @@
-//! The lengths of the samples: a list, or what a host gives when it is asked. Nothing of the size of a dataset is held in the second case.
+//! The lengths of the samples: a list, or lengths that a host gives when it is asked. In the second case, memory does
+//! not grow with the dataset.
 
 use alloc::format;
 use alloc::rc::Rc;
@@ -11,20 +12,23 @@ use crate::base::memory::collect;
 use crate::document::numbers::{self, Numbers};
 use crate::{Failure, Order, OrderId};
 
-/// Of how many samples, at most, the average and the buckets are.
+/// The size of the sample of lengths, from which the default window and the buckets follow. Smaller datasets give all
+/// lengths.
 const SAMPLED: u64 = 1 << 14;
-/// So many of them are neighbours: what reads lengths where they are stored reads few places.
+/// The length of the runs of neighbours in the sample of lengths. With runs, a host that reads lengths from storage
+/// reads in few places.
 const NEIGHBOURS: u64 = 16;
 
 /// The lengths of all samples.
 pub(super) struct Lengths {
     samples: u64,
-    /// All of them, if they are few or were given as a list.
+    /// All lengths, if they are few or were given as a list.
     held: OnceCell<Rc<Vec<u32>>>,
-    /// The lengths of the samples of [`Lengths::sampled`], once they have come.
+    /// The lengths of the samples of [`Lengths::sampled`], once they are given.
     sample: OnceCell<Rc<Vec<u32>>>,
-    /// The hash in the text that the lengths are for.
+    /// The hash in the text of the recipe, which the sample of lengths must have.
     expected: Option<String>,
+    /// The canonical text of the lengths, once it was asked for.
     text: OnceCell<String>,
 }
 
@@ -36,13 +40,14 @@ impl Lengths {
         Ok(here)
     }
 
-    /// Lengths of so many samples, which a host is asked for when a plan needs them.
+    /// Lengths of `samples` samples, for which a host is asked when a plan needs them.
     pub(super) fn asked(samples: u64, expected: Option<String>) -> Self {
         Self { samples, held: OnceCell::new(), sample: OnceCell::new(), expected, text: OnceCell::new() }
     }
 
-    /// Where the lengths come from: a list in the text; or a host, which is asked for them later, and whose lengths have to match the list or
-    /// the hash in the text, if there is one. None if samples come one by one. Failures: `lengths`, `samples`, `out-of-memory`.
+    /// The source of the lengths: a list in the text; or a host, which is asked later, and whose lengths must match the
+    /// list or the hash in the text, if there is one. None if samples come one by one. Failures: `lengths`, `samples`,
+    /// `out-of-memory`.
     pub(super) fn chosen(
         of_text: Option<&Numbers>,
         count: Option<u64>,
@@ -73,14 +78,14 @@ impl Lengths {
             let allowed = format!("{}, the number of lengths", here.samples);
             return Err(Failure::contradiction("samples", samples, allowed));
         }
-        // Nobody asks for those of no sample.
+        // Without samples, no host is asked for lengths, so they are complete now.
         if here.samples == 0 {
             here.supply(Vec::new())?;
         }
         Ok(Some(here))
     }
 
-    /// Takes all lengths, of which there have to be as many as there are samples. Failures: as `supply`.
+    /// Takes all lengths, one for each sample. Failures: as `supply`.
     pub(super) fn hold(&self, lengths: Vec<u32>) -> Result<(), Failure> {
         check_count(lengths.len(), self.samples)?;
         let wanted = self.wanted()?;
@@ -94,7 +99,8 @@ impl Lengths {
         self.samples
     }
 
-    /// Samples whose lengths stand for all, ascending: runs of neighbours, which are the first ones of a random order of all such runs.
+    /// The samples whose lengths stand for all, ascending. They are runs of neighbours: the first ones in a random
+    /// order of all such runs.
     fn sampled(&self) -> Result<Vec<u64>, Failure> {
         let count = self.samples.min(SAMPLED) as usize;
         if self.samples <= SAMPLED {
@@ -106,13 +112,13 @@ impl Lengths {
         collect("lengths", count, runs.iter().flat_map(|run| run * NEIGHBOURS..(run + 1) * NEIGHBOURS))
     }
 
-    /// The samples whose lengths have to be given first; none once they are there. Failures: `out-of-memory`.
+    /// The samples whose lengths must be given first. Empty once they are given. Failures: `out-of-memory`.
     pub(super) fn wanted(&self) -> Result<Vec<u64>, Failure> {
         if self.sample.get().is_some() { Ok(Vec::new()) } else { self.sampled() }
     }
 
-    /// Takes the lengths of the samples that were asked for. Failures: `lengths`, of which there have to be as many, and which have to be
-    /// those of the recipe; `out-of-memory`.
+    /// Takes the lengths of the samples of `wanted`. Failures: `lengths` (another number of them, or another hash than
+    /// in the recipe); `out-of-memory`.
     pub(super) fn supply(&self, lengths: Vec<u32>) -> Result<(), Failure> {
         if self.sample.get().is_some() {
             return check_count(lengths.len(), 0);
@@ -129,12 +135,13 @@ impl Lengths {
         Ok(())
     }
 
-    /// Lengths that stand for all. Failures: `lengths`, which were not given.
+    /// The lengths that stand for all. Failures: `lengths` (not given).
     pub(super) fn sample(&self) -> Result<&Rc<Vec<u32>>, Failure> {
         self.sample.get().ok_or_else(missing)
     }
 
-    /// The member `lengths` of a canonical text, once they are known: the list if they are few, else a hash of the sample.
+    /// The member `lengths` of a canonical text: the list if there are few lengths, else the hash of the sample of
+    /// lengths. None if neither is known.
     pub(super) fn text(&self) -> Option<String> {
         let Some(sample) = self.sample.get() else {
             return self.expected.as_ref().map(|hash| format!("\"{hash}\""));
@@ -144,11 +151,12 @@ impl Lengths {
     }
 }
 
-/// Lengths of some samples, one call after the other: those that a host is asked for, until it gives them.
+/// The request for lengths that waits for the host, or was answered and not used yet.
 #[derive(Default)]
 pub(super) struct Desk(RefCell<Option<Asked>>);
 
-/// A run of positions, and the samples there.
+/// A request for lengths: the first position and the number of positions, the samples there, and their lengths once
+/// they are given.
 struct Asked {
     positions: (u64, u64),
     samples: Vec<u64>,
@@ -156,8 +164,8 @@ struct Asked {
 }
 
 impl Desk {
-    /// The samples at `count` positions from `start` on, and their lengths. Failures: `lengths` (`wanted`: a host has to give those of
-    /// [`Desk::wanted`], and to ask again), `out-of-memory`.
+    /// The samples at `count` positions from `start` on, and their lengths. Failures: `lengths` (`wanted`: the host
+    /// must give the lengths of the samples of [`Desk::wanted`], and make the call again), `out-of-memory`.
     pub(super) fn take(
         &self,
         lengths: &Lengths,
@@ -183,7 +191,7 @@ impl Desk {
         Err(Failure::wanted("lengths", format!("those of {count} samples")))
     }
 
-    /// The samples whose lengths the last question waits for. Failures: `out-of-memory`.
+    /// The samples whose lengths the last call waits for. Failures: `out-of-memory`.
     pub(super) fn wanted(&self) -> Result<Vec<u64>, Failure> {
         match &*self.0.borrow() {
             Some(Asked { samples, lengths: None, .. }) => {
@@ -193,7 +201,7 @@ impl Desk {
         }
     }
 
-    /// Takes their lengths. Failures: `lengths`, of which there have to be as many.
+    /// Takes the lengths of the samples of [`Desk::wanted`]. Failures: `lengths`, if there are not as many.
     pub(super) fn supply(&self, lengths: Vec<u32>) -> Result<(), Failure> {
         let mut asked = self.0.borrow_mut();
         let waits = asked.as_mut().filter(|asked| asked.lengths.is_none());
@@ -205,7 +213,7 @@ impl Desk {
     }
 }
 
-/// Failures: `lengths`.
+/// Checks the number of lengths. Failures: `lengths`.
 fn check_count(here: usize, wanted: u64) -> Result<(), Failure> {
     if here as u64 == wanted {
         return Ok(());
@@ -229,7 +237,7 @@ fn others(count: u64) -> Failure {
     )
 }
 
-/// Failures: `lengths`, which are not there.
+/// The failure of a recipe that has no lengths.
 pub(super) fn missing() -> Failure {
     Failure::missing(
         "lengths",

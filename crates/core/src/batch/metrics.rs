@@ -9,10 +9,10 @@ use crate::Failure;
 use crate::base::failure::known;
 use crate::base::ratio::millionths;
 
-/// The names of the ratios that [`Metrics::ratio`] knows.
+/// The names of the ratios of [`Metrics::ratio`].
 const RATIOS: [&str; 4] = ["padding", "budget-utilisation", "slowest-rank-utilisation", "cost-imbalance"];
 
-/// The metrics of a plan: tokens, unless a member says otherwise; all ranks together.
+/// The metrics of a plan, of all ranks together. They count tokens, unless a member says otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Metrics {
     /// Steps of every rank.
@@ -23,24 +23,24 @@ pub struct Metrics {
     pub rows: u64,
     /// Tokens of the items.
     pub tokens: u64,
-    /// Tokens with padding.
+    /// Tokens of the batches, padding included.
     pub padded: u64,
-    /// For every step, the tokens with padding of the rank with the most of them, summed up.
+    /// The greatest number of tokens of a rank in a step, padding included; summed over all steps.
     pub slowest: u64,
     /// The cost of all batches.
     pub cost: u64,
-    /// For every step, the cost of the rank with the most of it, summed up.
+    /// The greatest cost of a rank in a step, summed over all steps.
     pub slowest_cost: u64,
-    /// A number of packs that no packing of the same windows goes below; 0 where nothing is packed, or some of them were
-    /// taken before.
+    /// A lower bound on the number of packs: no packing of the same windows has fewer. A window adds 0 if nothing is
+    /// packed, or if steps of it were taken before.
     pub packs_bound: u64,
-    /// Batches that cost more than the budget: samples by themselves.
+    /// Batches that cost more than the budget. Each of them has one sample.
     pub over_budget: u64,
     /// Batches without an item.
     pub empty: u64,
-    /// Items that are there to fill a step.
+    /// Items that are repeated to fill a step.
     pub repeated: u64,
-    /// Items that are left out at the end.
+    /// Items that are left out at the end of windows.
     pub dropped: u64,
     /// Samples that were cut.
     pub truncated: u64,
@@ -51,7 +51,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// All of them by their names.
+    /// All metrics with their names.
     pub fn named(&self) -> [(&'static str, u64); 16 + cfg!(feature = "grown") as usize] {
         [
             ("steps", self.steps),
@@ -104,7 +104,7 @@ impl Metrics {
         })
     }
 
-    /// Adds those of other windows.
+    /// Adds the metrics of other windows.
     pub(super) fn join(&mut self, others: &Self) {
         let mut sums = [0; 16];
         for ((sum, (_, here)), (_, there)) in sums.iter_mut().zip(self.named()).zip(others.named()) {
@@ -115,17 +115,20 @@ impl Metrics {
         }
     }
 
-    /// Adds what became of samples that are too long.
+    /// Adds the numbers of samples that were too long.
     pub(super) fn add_tally(&mut self, tally: &Tally) {
         self.truncated += tally.truncated;
         self.too_long += tally.dropped;
         self.split += tally.split;
     }
 
-    /// A ratio by its name, in parts per million: `padding`, the part of the padded tokens that is padding; `budget-utilisation`,
-    /// the tokens (with a weighted counting the cost) by the budget of all batches; `slowest-rank-utilisation`, the tokens by
-    /// what all ranks compute while they wait for the slowest of each step; `cost-imbalance`, the greatest cost of a step by the
-    /// mean. Failures: `ratio`.
+    /// A ratio by its name, in parts per million. Failures: `ratio`.
+    ///
+    /// - `padding`: the share of padding in the padded tokens.
+    /// - `budget-utilisation`: the tokens (with a weighted counting the cost), divided by the budget of all batches.
+    /// - `slowest-rank-utilisation`: the tokens, divided by the padded tokens of the slowest rank of each step times
+    ///   the world size.
+    /// - `cost-imbalance`: the greatest cost of a rank in each step, divided by the mean.
     pub fn ratio(&self, config: &BatchConfig, name: &str) -> Result<u64, Failure> {
         let world = u128::from(config.world);
         let packs = config.strategy == Strategy::Pack;
@@ -146,7 +149,7 @@ impl Metrics {
         Ok(if of == Some(0) { without } else { millionths(part, of) })
     }
 
-    /// Adds the steps of a window, from the first that counts on.
+    /// Adds the steps of a window from number `first` on.
     pub(super) fn add(&mut self, config: &BatchConfig, items: &Items, steps: &Steps, first: usize) {
         for step in first..steps.count() {
             let (mut slowest, mut slowest_cost) = (0, 0);

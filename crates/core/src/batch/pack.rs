@@ -72,10 +72,10 @@ impl Packs {
         self.items(pack).iter().map(|&item| config.cost(items.length(item))).sum()
     }
 
-    /// Spreads the items of the packs from number `first` on over `wanted` packs of nearly equal cost; there are at
-    /// most `wanted` of these packs before. Each item, the costliest first, goes into the pack of least cost. Returns
-    /// false, and changes nothing, if an item does not fit into this pack, or if there are `wanted` packs already and
-    /// the costliest would not become cheaper.
+    /// Spreads the items of the last packs, from number `first` on, over `wanted` packs of nearly equal cost. There are
+    /// at most `wanted` of these packs before. Each item, the costliest first, goes into the pack of least cost.
+    /// Returns false, and changes nothing, if an item does not fit into this pack; or if there are `wanted` packs
+    /// already, and the costliest one would not become cheaper.
     fn even(
         &mut self,
         first: usize,
@@ -217,7 +217,8 @@ pub(super) fn steps_of_packs(
     Ok(((packs.items.len() - packs.start(given)) as u64, bound.saturating_sub(rest as u64)))
 }
 
-/// Makes the last steps of a window, at most two, of the packs from number `first` on, as evenly as the packs allow.
+/// Makes the last steps of a window from the packs from number `first` on: at most two steps, as even as the packs
+/// allow.
 fn close(
     config: &BatchConfig,
     items: &Items,
@@ -258,7 +259,7 @@ fn close(
     Ok(())
 }
 
-/// Sort keys of costs, sorted: the costliest first; equal costs by their places. A key has the place in its low 32
+/// The sorted keys of costs: the greatest cost first, equal costs by their places. A key has the place in its low 32
 /// bits, and [`DEAREST`] less the cost in the other 96. A cost fits into 96 bits, because a row has L < 2^32 tokens and
 /// costs at most (2^32 - 1) * (L + L^2).
 fn dearest_first(count: usize, costs: impl Iterator<Item = u128>) -> Result<Vec<u128>, Failure> {

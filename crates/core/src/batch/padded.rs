@@ -9,7 +9,7 @@ use crate::Failure;
 use crate::base::memory::{collect, grow, has_room};
 use crate::base::sort::sort_short;
 
-/// Steps of items as they come: `rows` of them for each rank. What is left over is handed back.
+/// Makes steps of items in their order, `rows` of them for each rank. Returns the items that do not fill a step.
 pub(super) fn in_order(pool: Vec<u32>, rows: u32, steps: &mut Steps, world: u32) -> Result<Vec<u32>, Failure> {
     let mut chunks = pool.chunks_exact(full_step(rows, world, &pool));
     for step in &mut chunks {
@@ -19,7 +19,8 @@ pub(super) fn in_order(pool: Vec<u32>, rows: u32, steps: &mut Steps, world: u32)
     collect("batch_window", rest.len(), rest.iter().copied())
 }
 
-/// Steps of similar lengths: the longest items first, as many for each rank as a batch of the longest has room for.
+/// Makes steps of items of similar length, the longest first. Each rank gets as many as a batch of the longest item of
+/// the step has room for. Returns the items that do not fill a step.
 pub(super) fn by_length(
     config: &BatchConfig,
     items: &Items,
@@ -40,8 +41,8 @@ pub(super) fn by_length(
     collect("batch_window", sorted.len() - at, sorted[at..].iter().copied())
 }
 
-/// Steps of one bucket each, as items come, and those of what does not fill one: of all buckets together, in the order in which it came,
-/// or of each bucket by itself. Gives how many items are left out.
+/// Makes steps that have items of one bucket each, in their order. Items that do not fill a step make steps of their
+/// own: with `separate`, bucket by bucket; else of all buckets together. Returns how many items are left out.
 pub(super) fn by_bucket(
     config: &BatchConfig,
     items: &Items,
@@ -49,7 +50,7 @@ pub(super) fn by_bucket(
     steps: &mut Steps,
     rows: &dyn Fn(u32) -> u32,
 ) -> Result<u64, Failure> {
-    // Stable: within a bucket, items stay as they came.
+    // A key has a bucket and a place, so that the items of a bucket stay in their order.
     let mut keys = collect(
         "batch_window",
         pool.len(),
@@ -83,7 +84,8 @@ pub(super) fn by_bucket(
     Ok(dropped + tail(config, items, left, steps, rows, 0)?)
 }
 
-/// Batches that close when the next item would cost too much; so many as there are ranks are a step.
+/// Makes batches of items in their order. A batch closes when the next item would exceed the budget or the most rows.
+/// Every `world` batches are a step. Returns the items that do not fill a step.
 pub(super) fn as_they_come(
     config: &BatchConfig,
     items: &Items,
@@ -110,7 +112,7 @@ pub(super) fn as_they_come(
         }
         let (count, multiple) = (at - first, config.multiple as usize);
         if config.is_padded() && count > multiple {
-            // The others come first in the next batch.
+            // The items above the multiple come first in the next batch.
             at -= count % multiple;
         }
         ends.push(at);
@@ -127,7 +129,8 @@ pub(super) fn as_they_come(
     collect("batch_window", pool.len() - begin, pool[begin..].iter().copied())
 }
 
-/// The steps of items that fill no step of their strategy; how many are left out. Steps before number `first` lend none.
+/// Makes the steps of items that do not fill a step of their strategy. Returns how many items are left out. Steps
+/// before number `first` give up no items.
 pub(super) fn tail(
     config: &BatchConfig,
     items: &Items,
@@ -136,7 +139,7 @@ pub(super) fn tail(
     rows: &dyn Fn(u32) -> u32,
     first: usize,
 ) -> Result<u64, Failure> {
-    // While there are items for full steps, items of several buckets make them.
+    // First, full steps, which may have items of several buckets.
     let mut left = by_length(config, items, left, steps, rows)?;
     let world = config.world as usize;
     match config.tail {
@@ -168,11 +171,13 @@ pub(super) fn tail(
     Ok(0)
 }
 
-/// A step of all of these items, longest first: each rank has some that follow each other, so many that the most padded tokens of a rank
-/// are the fewest. There are at least as many items as ranks that get one, and a batch has room for the even share of the longest.
+/// Makes a step of all these items, which are sorted, longest first. Each rank gets consecutive items, so that the
+/// greatest number of padded tokens of a rank is as small as possible. A batch must have room for an even share of
+/// items as long as the longest.
 fn by_cost(config: &BatchConfig, items: &Items, sorted: &[u32], steps: &mut Steps) -> Result<(), Failure> {
     let (world, most) = (config.world as usize, config.most_rows() as usize);
-    // How many items a batch has that begins at a place, if it has at most so many tokens, and leaves one for each rank after it.
+    // How many items the batch of a rank gets if it begins at the place `at` and has at most `tokens` padded tokens.
+    // One item is left for each later rank.
     let fits = |at: usize, rank: usize, tokens: u64| {
         let room = tokens / u64::from(items.length(sorted[at])).max(1);
         let spare = (sorted.len() - at).saturating_sub(world - 1 - rank).max(1);
@@ -201,12 +206,12 @@ fn by_cost(config: &BatchConfig, items: &Items, sorted: &[u32], steps: &mut Step
     Ok(())
 }
 
-/// How many items make a step; one more than there are if it is more than that.
+/// The number of items of a full step, limited to one more than there are, so that it fits into `usize`.
 fn full_step(rows: u32, world: u32, pool: &[u32]) -> usize {
     (u64::from(rows) * u64::from(world)).min(pool.len() as u64 + 1) as usize
 }
 
-/// The items, longest first, in the order in which they came among equals.
+/// Sorts items, longest first. Items of equal length stay in their order.
 fn longest_first(items: &Items, mut pool: Vec<u32>) -> Result<Vec<u32>, Failure> {
     let mut other = collect("batch_window", pool.len(), core::iter::repeat_n(0, pool.len()))?;
     samedeal_bulk::longest_first(&mut pool, &mut other, items.lengths());

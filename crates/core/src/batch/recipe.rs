@@ -63,7 +63,7 @@ pub(crate) const SECTIONS: &[Member] = &[
     Member::new("shards", Kind::Elsewhere(recipe::OF_READERS)),
 ];
 
-/// The sections of a recipe that a state has. The world size is not among them, because it may change.
+/// The sections of the recipe that a state has. Without `deal`, because the world size may change.
 pub(super) const STATE_SECTIONS: &[Member] = &[order::ANY_ORDER, Member::new("batch", Kind::Section(BATCH))];
 
 const HAS_TAIL: &str = "none with batches, which have tail";
@@ -189,7 +189,7 @@ pub struct BatchRecipe {
     config: BatchConfig,
     /// The lengths of the samples, and their order. None in a stream, where samples come one by one.
     samples: Option<(Rc<Lengths>, Rc<OrderPart>)>,
-    /// The options with the default window and buckets, which are computed when the lengths are there.
+    /// The options with the default window and buckets. They are computed once, when the lengths are there.
     rules: OnceCell<Rc<Rules>>,
 }
 

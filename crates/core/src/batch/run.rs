@@ -31,7 +31,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Adds the batch of a rank at a step of a window. Failures: `count`, as `out-of-memory`.
+    /// Adds the batch of a rank at a step of a window. Failures: `out-of-memory`.
     pub(super) fn add(
         &mut self,
         config: &BatchConfig,

@@ -1,4 +1,4 @@
-//! States of batches: the position at which the open window begins, and the steps that were taken of it.
+//! States of batches: the position at which the open window begins, and the steps that were taken of this window.
 
 use alloc::format;
 use alloc::rc::Rc;

@@ -8,20 +8,20 @@ use crate::base::key::Words;
 use crate::base::memory::{collect, has_room};
 use crate::order::shuffle;
 
-/// The steps of a window: a batch for every rank each, of rows that hold items.
+/// The steps of a window. A step is a batch for every rank, a batch is rows, and a row is items.
 #[derive(Default)]
 pub(super) struct Steps {
     world: usize,
     /// Whether several items can share a row.
     shared: bool,
     items: Vec<u32>,
-    /// Where the items of each row end; of rows that are not shared, which have one each, nothing.
+    /// For each row, the number of items up to its end. Empty if rows are not shared, since each row then has one item.
     row_ends: Vec<u32>,
-    /// Where the rows of each batch end.
+    /// For each batch, the number of rows up to its end.
     batch_ends: Vec<u32>,
-    /// How many rows at the end of each batch are repetitions.
+    /// For each batch, how many rows at its end are repetitions.
     repeated: Vec<u32>,
-    /// The order in which the steps are given.
+    /// The order of the steps after `shuffle`; empty before.
     shuffled: Vec<u32>,
 }
 
@@ -43,7 +43,8 @@ impl Steps {
         if self.shared { self.row_ends.len() } else { self.items.len() }
     }
 
-    /// Adds a row of these items to the batch that is being made; where rows are not shared, a row of each. No row is empty.
+    /// Adds a row of these items to the batch that is being made. If rows are not shared, each item is a row. Without
+    /// items, no row is added.
     pub(super) fn row(&mut self, items: &[u32]) -> Result<(), Failure> {
         if !has_room(&mut self.items, items.len()) || (self.shared && !has_room(&mut self.row_ends, 1)) {
             return Err(self.full());
@@ -55,7 +56,7 @@ impl Steps {
         Ok(())
     }
 
-    /// Ends a batch, the last `repeated` rows of which are repetitions. Every `world` batches are a step.
+    /// Ends the batch, whose last `repeated` rows are repetitions. Every `world` batches are a step.
     pub(super) fn end_batch(&mut self, repeated: u32) -> Result<(), Failure> {
         if !has_room(&mut self.batch_ends, 1) || !has_room(&mut self.repeated, 1) {
             return Err(self.full());
@@ -65,8 +66,8 @@ impl Steps {
         Ok(())
     }
 
-    /// Adds a step of items in rows of their own, `rows[r], rows[r + world], ...` to rank r; the last `repeated` of them are
-    /// repetitions.
+    /// Adds a step in which each item is a row. Rank r gets `rows[r], rows[r + world], ...`. The last `repeated` items
+    /// of `rows` are repetitions.
     pub(super) fn strided(&mut self, rows: &[u32], repeated: usize) -> Result<(), Failure> {
         if !has_room(&mut self.items, rows.len()) || (self.shared && !has_room(&mut self.row_ends, rows.len())) {
             return Err(self.full());
@@ -89,8 +90,8 @@ impl Steps {
         Failure::out_of_memory("batch_window", self.items.len(), "a smaller window")
     }
 
-    /// Takes items out of the last step, as many as `wanted` or as it can spare: the last one of the largest batch, the first
-    /// of several, again and again while it has two. The rows of the step hold one item each.
+    /// Takes up to `wanted` items out of the last step. Each time, the largest batch, the first of several, gives up
+    /// its last item, as long as it has two. The rows of the step must have one item each.
     pub(super) fn spare(&mut self, wanted: usize) -> Result<Vec<u32>, Failure> {
         let mut spared = collect("world", wanted, [])?;
         let Some(batches) = self.batch_ends.len().checked_sub(self.world) else { return Ok(spared) };
@@ -146,7 +147,7 @@ impl Steps {
         (start(&self.batch_ends, batch)..self.batch_ends[batch] as usize, self.repeated[batch])
     }
 
-    /// The items of some rows that follow each other.
+    /// The items of consecutive rows.
     pub(super) fn held(&self, rows: Range<usize>) -> &[u32] {
         &self.items[self.first_item(rows.start)..self.first_item(rows.end)]
     }

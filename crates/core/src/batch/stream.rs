@@ -21,7 +21,7 @@ pub struct BatchStream {
     rules: Rc<Rules>,
     epoch: u64,
     rank: u32,
-    /// The samples that wait for a plan, and their lengths; before the place `start`, samples that were planned.
+    /// The samples that wait for a plan, and their lengths, from the place `start` on. Samples before it were planned.
     samples: Vec<u64>,
     lengths: Vec<u32>,
     start: usize,

@@ -1,4 +1,5 @@
-//! A window of items to steps. It is planned from its own items alone, and its last steps take what does not fill one.
+//! The plan of a window: the steps of its items. It depends on no other window: items that do not fill a step make the
+//! last steps of their window, or are left out.
 
 use alloc::vec::Vec;
 
@@ -16,11 +17,11 @@ pub(super) struct Planned {
     pub(super) steps: Steps,
     /// How many items are left out.
     pub(super) dropped: u64,
-    /// How few packs there might be at best, where there are packs.
+    /// A lower bound on the number of packs; 0 if nothing is packed.
     pub(super) packs_bound: u64,
 }
 
-/// The steps of a window that begins at a position. Failures: `out-of-memory`.
+/// Plans a window that begins at a position. Failures: `out-of-memory`.
 pub(super) fn plan_window(config: &BatchConfig, epoch: u64, items: &Items, position: u64) -> Result<Planned, Failure> {
     let mut steps = Steps::new(config.world, config.strategy == Strategy::Pack);
     let (alone, pool) = singles(config, items)?;
@@ -69,7 +70,8 @@ fn shape(config: &BatchConfig) -> Shape {
     Shape { capacity: budget, slots: config.most_rows(), rows: 1, shared: false, method: packing }
 }
 
-/// The items that are batches by themselves, longest first, so that those of a step cost much the same; and the others.
+/// Two lists: the items that are batches by themselves, longest first, so that the batches of a step have similar
+/// costs; and the other items.
 fn singles(config: &BatchConfig, items: &Items) -> Result<(Vec<u32>, Vec<u32>), Failure> {
     let all = items.count() as usize;
     let most = if config.too_long == TooLong::Single { config.longest() } else { u32::MAX };
@@ -78,7 +80,8 @@ fn singles(config: &BatchConfig, items: &Items) -> Result<(Vec<u32>, Vec<u32>), 
     if count == 0 {
         return Ok((Vec::new(), collect("batch_window", all, 0..items.count())?));
     }
-    // One number for each item, so that the longest comes first, and of equal ones the first. A sort of a type of its own would be 6 kB more.
+    // One number for each item is sorted: the longest item first, equal ones in their order. To sort another type would
+    // make the component 6 kB larger.
     let key = |item: u32| u64::from(!items.length(item)) << 32 | u64::from(item);
     let mut keys = collect("batch_window", count, (0..items.count()).filter(is_alone).map(key))?;
     keys.sort_unstable();
@@ -87,7 +90,7 @@ fn singles(config: &BatchConfig, items: &Items) -> Result<(Vec<u32>, Vec<u32>), 
     Ok((alone, pool))
 }
 
-/// Steps of one item for each rank; how many are left out.
+/// Makes steps with one item for each rank. Returns how many items are left out.
 fn steps_of_singles(config: &BatchConfig, alone: Vec<u32>, steps: &mut Steps) -> Result<u64, Failure> {
     let world = config.world as usize;
     let mut chunks = alone.chunks_exact(world);

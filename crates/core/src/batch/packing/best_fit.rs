@@ -18,14 +18,14 @@ struct Open {
     next: u32,
 }
 
-/// Packs classes of descending size, none above the capacity, into bins of at most `slots` items, which is at least 1.
-/// Failures: `out-of-memory`.
+/// Packs classes of descending size into bins of at most `slots` items, where `slots` is 1 or more. No size may be
+/// above the capacity. Failures: `out-of-memory`.
 pub(super) fn pack(classes: &[Class], capacity: u64, slots: u32) -> Result<Patterns, Failure> {
     let mut packing = Patterns::empty(capacity);
     let mut open = List { groups: Vec::new(), heads: Heads::new(capacity)? };
     for (class, &Class { size, mut count }) in (0..).zip(classes) {
         while count > 0 {
-            // The fullest bins that have room, else new ones.
+            // The fullest bins that have room for the size; if there are none, new bins.
             let (free, group) =
                 open.take(size).unwrap_or((capacity, Open { node: NONE, bins: u32::MAX, slots, next: NONE }));
             let room = free.checked_div(size).map_or(count, |room| u32::try_from(room).unwrap_or(u32::MAX));

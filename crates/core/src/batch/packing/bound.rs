@@ -12,7 +12,7 @@ use crate::base::memory::collect;
 /// - The number of items, divided by `slots`.
 /// - For each size, the number of items of at least this size, divided by how many of this size fit into a bin.
 /// - L2 of Martello and Toth. Items above half of the capacity need a bin each. Smaller items, from a size `least` on,
-///   fill those of these bins that have room for `least`, and more bins.
+///   go into the bins that still have room for `least`, then into more bins.
 pub(super) fn simple(classes: &[Class], capacity: u64, slots: u32) -> Result<u64, Failure> {
     // For each place, the number of items of the classes before it, and the sum of their sizes. Sums would overflow
     // from 2^32 classes on; memory has room for fewer.

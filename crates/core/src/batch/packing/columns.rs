@@ -1,6 +1,6 @@
-//! Column generation (Gilmore and Gomory 1961): how often each pattern would be used if bins could be divided, found by a
-//! simplex over the patterns, which asks a knapsack for the next one. Numbers have a fixed point: `ONE` is 1.
-//! Rounding can cost some bins, but packings and lower bounds stay valid.
+//! Column generation (Gilmore and Gomory 1961): a simplex finds how often each pattern would be used if bins could be
+//! divided, and a knapsack finds the next pattern. Numbers are fixed-point: `ONE` is 1. Rounding can cost some bins,
+//! but packings and lower bounds stay valid.
 
 use alloc::vec::Vec;
 
@@ -15,26 +15,29 @@ const BITS: u32 = 40;
 const ONE: i64 = 1 << BITS;
 /// A value below this counts as 0.
 const TINY: i64 = ONE >> 20;
-/// A pattern that is worth at least this lowers the number of bins.
+/// A pattern with a value above this lowers the number of bins.
 const PAYS: i64 = ONE + TINY;
-/// A column is not used more often than this, or there is no result.
+/// The greatest use of a column. A pivot that needs more is not made, and the search ends.
 const MOST_USES: i128 = 1 << 84;
-/// How much less than the next a row may be worth while better patterns are found.
+/// How far the value of a row may be below that of the next row, whose items are smaller, while better patterns are
+/// found.
 const PATIENCE: i64 = ONE >> 6;
-/// The most rows, and the most units of the capacity.
+/// The most rows if every size is a row.
 const MOST_ROWS: usize = 512;
+/// The most units of the capacity. With more, there is no result.
 const MOST_UNITS: u64 = 1 << 18;
-/// The most rows if sizes are put together.
+/// The most rows if several sizes share a row.
 const FEWER_ROWS: usize = 256;
-/// The most units of a bin for which the table stays small enough to be fast.
+/// The most units of a bin in the coarse knapsack. Its table is small enough to be fast.
 const COARSE: usize = 1 << 10;
-/// The most items.
+/// The most items. With more, there is no result.
 const MOST_ITEMS: u64 = 1 << 40;
-/// The most effort for a bound that needs every size by itself, where rows are several.
+/// The most effort for the last bound where sizes share rows: its knapsack has every size by itself.
 const BOUND_EFFORT: u64 = 1 << 30;
 
-/// Packs classes of at least 1 and at most the capacity, unless there are too many sums, and tells how many bins it takes at
-/// least. Neither goes on once the bound is as much as `known`. Failures: `out-of-memory`.
+/// Packs classes of sizes from 1 to `capacity`, and computes a lower bound on the number of bins. `known` is the number
+/// of bins of another packing. Returns no packing if the bound reaches `known`, or if there are too many units or
+/// items. Failures: `out-of-memory`.
 pub(super) fn pack(
     classes: &[Class],
     capacity: u64,
@@ -50,14 +53,14 @@ pub(super) fn pack(
     let many = classes.iter().filter(|class| class.count > 0).count();
     let used = (0_u32..).zip(classes).filter(|(_, class)| class.count > 0);
     let used = collect("batch_window", many, used.map(|(class, _)| class))?;
-    // So many sizes are a row, all as if they were the greatest.
+    // How many neighbouring sizes share a row. All of them count as the greatest one.
     let together = if many > MOST_ROWS { many.div_ceil(FEWER_ROWS) } else { 1 };
     let rows = many.div_ceil(together);
     let total = |row: &[u32]| row.iter().map(|&class| u64::from(classes[class as usize].count)).sum();
     let size = |class: u32| (classes[class as usize].size / unit) as usize;
     let demand: Vec<u64> = collect("batch_window", rows, used.chunks(together).map(total))?;
     let sizes = collect("batch_window", rows, used.chunks(together).map(|row| size(row[0])))?;
-    // At first in units that make fewer sums, with sizes rounded up, which is faster and nearly as good.
+    // The search begins with a coarser unit, and sizes rounded up to it, which is faster and nearly as good.
     let coarse = units.div_ceil(COARSE).max(1);
     let coarse_sizes =
         collect("batch_window", rows, sizes.iter().map(|size| size.div_ceil(coarse).min(units / coarse)))?;
@@ -69,12 +72,13 @@ pub(super) fn pack(
     }
     let mut left = effort(items, 1 << 29, 1 << 15);
     let mut bound = 0;
-    // The values of items that gave the greatest bound, and that bound. Columns are asked for at values between these and the duals, because
-    // the duals alone leap from one end to the other.
+    // The item values that gave the greatest bound so far, and this bound. The knapsack gets values between these and
+    // the duals, because the duals alone leap from one end to the other.
     let mut center = (collect("batch_window", rows, core::iter::repeat_n(0, rows))?, 0);
     let (mut smooth, mut patience) = (true, PATIENCE);
     loop {
-        // Room of a size that a smaller one takes, if that pays, else the best pattern, if that does.
+        // The next column. If a row has a lower value than the next one: an exchange, in which an item of the next row
+        // takes the room of an item of this row. Else the best pattern, if it lowers the number of bins.
         let (cost, column) = if let Some(row) = master.inverted(patience) {
             let less = [(row, -1), (row + 1, 1)];
             (0, collect("batch_window", 2, less.into_iter().filter(|&(row, _)| (row as usize) < rows))?)
@@ -152,7 +156,8 @@ pub(super) fn pack(
         }
     }
     let mut best: Option<Patterns> = None;
-    // Rounded down, or up where enough is left of it: from an eighth less each time.
+    // Uses are rounded to whole bins in eight ways: at first down; then up from a fraction of 7/8 on, of 6/8 on, and so
+    // on.
     for eighths in 0..8 {
         let mut packing = Patterns::empty(capacity);
         let mut stock = Stock::new(classes, &used)?;
@@ -172,22 +177,22 @@ pub(super) fn pack(
     Ok((best, bound))
 }
 
-/// A lower bound on the number of bins. `items` are pairs of a count and a worth; the items of one bin are not worth more than `value`
-/// together. The bound holds whatever the worths are. Returns whole bins, and 2^-20ths of a bin, rounded down.
+/// A lower bound on the number of bins, whatever the worths are. `items` are pairs of a count and a worth. The items of
+/// one bin must not be worth more than `value` together. Returns whole bins, and 2^-20ths of a bin, rounded down.
 fn lower_bound(items: impl Iterator<Item = (u64, i64)>, value: u64) -> (u64, u128) {
     if value == 0 || value == u64::MAX {
         return (0, 0);
     }
-    // Below 2^40 items of 2^62.
+    // The sum fits: there are at most 2^40 items, and a worth is below 2^63.
     let worth = items.map(|(count, worth)| u128::from(count) * worth.max(0) as u128).sum::<u128>();
     (u64::try_from(worth.div_ceil(value.into())).unwrap_or(0), (worth << 20) / u128::from(value))
 }
 
-/// Classes that are being used up.
+/// The items that are not in a bin yet, while columns become bins.
 struct Stock<'a> {
-    /// The class of each place.
+    /// The classes that have items, the greatest sizes first. A place is an index into this list.
     used: &'a [u32],
-    /// The next place that may have items left, its own while it has.
+    /// For each place, the next place that may have items left; the place itself while it has some.
     next: Vec<u32>,
     counts: Vec<u32>,
 }
@@ -201,7 +206,7 @@ impl<'a> Stock<'a> {
         })
     }
 
-    /// The first place from this one on that has items left, or the number of places.
+    /// The first place with items left, from `place` on; the number of places if there is none.
     fn find(&mut self, place: usize) -> usize {
         let mut at = place.min(self.used.len());
         while self.next[at] as usize != at {
@@ -211,8 +216,8 @@ impl<'a> Stock<'a> {
         at
     }
 
-    /// Adds bins of a column as long as there are items for it: in place of each, the greatest that is no greater than its
-    /// row.
+    /// Adds `times` bins of a column, or fewer if there are no more items for them. For each item of a row, a bin gets
+    /// the greatest item left that is no greater than the size of the row.
     fn expand(
         &mut self,
         classes: &[Class],
@@ -223,7 +228,7 @@ impl<'a> Stock<'a> {
     ) -> Result<(), Failure> {
         let most = column.iter().map(|&(_, each)| each as usize).sum();
         while times > 0 {
-            // Places, and how many items of each.
+            // The content of the next bin: places, and how many items of each.
             let mut content: Vec<(usize, u32)> = collect("batch_window", most, [])?;
             for &(row, each) in column {
                 let (mut wanted, mut place) = (each as u32, self.find(row as usize * together));
@@ -240,7 +245,7 @@ impl<'a> Stock<'a> {
                     place = self.find(place + 1);
                 }
             }
-            // The pattern is used again for as long as every item that it takes is still there.
+            // The content is used for further bins while all its items are left.
             let count = |place: usize| self.counts[self.used[place] as usize];
             let alike = content.iter().map(|&(place, each)| count(place) / each).min().unwrap_or(1);
             let bins = times.min(alike.into()) as u32;
@@ -258,14 +263,15 @@ impl<'a> Stock<'a> {
     }
 }
 
-/// How many of each row a column has.
+/// A column of the linear program: rows, and how many items of each.
 type Column = Vec<(u32, i32)>;
 
-/// The content of most value, of sizes of which any number may be used.
+/// A search for the content of a bin with the greatest value. Each size may be used any number of times.
 struct Knapsack {
     sizes: Vec<usize>,
-    /// Of every capacity.
+    /// For every capacity, the greatest value.
     values: Vec<u64>,
+    /// For every capacity, the row of the item that was added last.
     last: Vec<u32>,
 }
 
@@ -282,19 +288,21 @@ impl Knapsack {
         self.sizes.len() as u64 * self.values.len() as u64
     }
 
-    /// The most that a bin may be worth, where items are worth as much as the duals above 0.
+    /// Returns the greatest value of a bin. The value of an item is the dual of its row; rows with duals of 0 or less
+    /// are not used.
     fn solve(&mut self, duals: &[i64]) -> u64 {
         self.values.fill(0);
         for ((row, &size), &dual) in (0_u32..).zip(&self.sizes).zip(duals) {
             if dual <= 0 {
                 continue;
             }
-            // A size at a time, so that what is read is not what is written.
+            // One block of `size` values at a time, so that no value is both read and written in a block.
             for start in (size..self.values.len()).step_by(size) {
                 let (from, to) = self.values.split_at_mut(start);
                 let to = to.iter_mut().zip(&mut self.last[start..]);
                 for (&without, (value, last)) in from[start - size..].iter().zip(to) {
-                    // At most 2^18 items of 2^62 would overflow; the sum of a bin is checked below, and duals are small.
+                    // A sum of up to 2^18 duals may overflow, so it saturates. `lower_bound` does not use a saturated
+                    // value.
                     let with = without.saturating_add(dual as u64);
                     if with > *value {
                         (*value, *last) = (with, row);
@@ -305,7 +313,7 @@ impl Knapsack {
         self.values.last().copied().unwrap_or(0)
     }
 
-    /// The items of the best pattern that was found.
+    /// The content of the bin of greatest value, after `solve`.
     fn content(&self) -> Result<Column, Failure> {
         let mut column: Column = collect("batch_window", self.sizes.len(), [])?;
         let mut at = self.values.len() - 1;
@@ -321,22 +329,23 @@ impl Knapsack {
     }
 }
 
-/// The simplex: as many columns as rows, none of which is used less than 0 times, which give each row what it demands.
+/// The simplex: as many columns as rows. No use of a column is negative, and all uses together give each row the number
+/// of items that it demands.
 struct Master {
     rows: usize,
     columns: Vec<Column>,
-    /// How often each is used.
+    /// How often each column is used.
     uses: Vec<i128>,
     inverse: Vec<i64>,
     duals: Vec<i64>,
     entering: Vec<i64>,
-    /// The uses and duals of the next master, until it is known that there is one.
+    /// The uses and duals after a pivot, until it is certain that the pivot is made.
     next_uses: Vec<i128>,
     next_duals: Vec<i64>,
 }
 
 impl Master {
-    /// Begins with bins of one class each.
+    /// The first master: every column is a bin with items of one row.
     fn new(knapsack: &Knapsack, demand: &[u64]) -> Result<Self, Failure> {
         let rows = demand.len();
         let each = |row: usize| ((knapsack.values.len() - 1) / knapsack.sizes[row]) as u32;
@@ -362,7 +371,7 @@ impl Master {
         })
     }
 
-    /// How many bins it takes now, rounded up.
+    /// The number of bins of the present master, rounded up.
     fn objective(&self) -> u64 {
         let used = self.columns.iter().zip(&self.uses).filter(|(column, _)| !column.is_empty());
         let sum = used.map(|(_, &uses)| uses).sum::<i128>() - i128::from(TINY);
@@ -374,7 +383,8 @@ impl Master {
         column.iter().map(|&(row, each)| i128::from(self.duals[row as usize]) * i128::from(each)).sum()
     }
 
-    /// The row that is worth most less than the next, the first of several; after the last comes nothing, which is worth 0.
+    /// The row whose value is furthest below that of the next row, by more than `patience`; the first of several. The
+    /// value after the last row is 0.
     fn inverted(&self, patience: i64) -> Option<u32> {
         let next = self.duals[1..].iter().chain(&[0]);
         let less = (0_u32..)
@@ -384,8 +394,8 @@ impl Master {
         less.filter(|(less, _)| *less < -i128::from(patience)).map(|(_, row)| row)
     }
 
-    /// Uses a column of some cost in place of one that is then used 0 times. `None` if numbers get too large: uses, duals and
-    /// columns are then what they were, and of the inverse nothing is read any more.
+    /// A pivot: the column takes the place of a column whose use becomes 0. `None` if no column can leave, or if
+    /// numbers get too large. Then uses, duals and columns are unchanged, but the inverse may not be read any more.
     fn enter(&mut self, column: Column, cost: i64) -> Result<Option<()>, Failure> {
         let worth = self.worth(&column);
         let Self { rows, columns, uses, inverse, duals, entering, next_uses, next_duals } = self;
@@ -396,7 +406,7 @@ impl Master {
             *to = sum;
         }
         let Some(gain) = small(i128::from(cost) - worth) else { return Ok(None) };
-        // Which column is the first to be used no more.
+        // The column that leaves: the first one whose use becomes 0.
         let leaving = (0..rows)
             .filter(|&row| entering[row] > TINY)
             .min_by_key(|&row| ((uses[row] << 24) / i128::from(entering[row]), -entering[row]));
@@ -410,8 +420,8 @@ impl Master {
             *next = if row == leaving {
                 times
             } else {
-                // A product of 85 bits and 64. It is beyond 128 only where it is negative, since the column that leaves is the
-                // first to be used no more; the use would then be above the most.
+                // The product of 85 and 64 bits overflows only if it is negative, because the column that leaves is the
+                // first one whose use becomes 0. The new use would then be above the most, so the pivot is not made.
                 let Some(product) = times.checked_mul(entering[row].into()) else { return Ok(None) };
                 (uses - (product >> BITS)).max(0)
             };
@@ -419,7 +429,7 @@ impl Master {
                 return Ok(None);
             }
         }
-        // Many numbers of a row are 0.
+        // Only numbers that are not 0 are stored, because many numbers of a row are 0.
         let mut scaled = collect("batch_window", rows, core::iter::repeat_n((0, 0_i64), rows))?;
         let mut filled = 0;
         for (at, value) in inverse[leaving * rows..][..rows].iter_mut().enumerate() {
@@ -455,7 +465,7 @@ impl Master {
         Ok(Some(()))
     }
 
-    /// Every column that is used, and how often: with so much more, rounded down.
+    /// Every pattern, and how often it is used: its use plus `more`, rounded down.
     fn whole(&self, more: i64) -> Result<Vec<(&Column, u64)>, Failure> {
         let times = |uses: i128| u64::try_from((uses + i128::from(more)) >> BITS).unwrap_or(0);
         let used = self.columns.iter().zip(&self.uses).filter(|(column, _)| !column.is_empty());
@@ -476,7 +486,7 @@ fn times_fixed(a: i64, b: i64) -> i128 {
 mod tests {
     use super::{Column, Knapsack, MOST_USES, Master, ONE, Vec};
 
-    /// Two rows, of which a bin holds 2 and 4.
+    /// A master of two rows. A bin has room for 2 items of the first row, or for 4 of the second.
     fn master() -> Master {
         Master::new(&Knapsack::new(Vec::from([2, 1]), 4).unwrap(), &[6, 8]).unwrap()
     }
@@ -504,7 +514,7 @@ mod tests {
         large_inverse.inverse[2] = i64::MAX / 2;
         let mut large_use = master();
         large_use.uses[1] = MOST_USES;
-        // A product of 147 bits.
+        // The product of `times` and `entering` has 147 bits.
         let mut large_product = master();
         large_product.uses[1] = MOST_USES >> 2;
         large_product.inverse[1] = -1 << 62;

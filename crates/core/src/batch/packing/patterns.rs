@@ -112,7 +112,7 @@ impl Patterns {
 
     /// Sorts bins, the fullest first. Bins with the same free space stay in their order.
     pub(super) fn sort(&mut self) -> Result<(), Failure> {
-        // The stable sort of the library cannot report that there is no memory.
+        // Keys are sorted, because the stable sort of the library cannot report that there is no memory.
         let mut keys = collect(
             "batch_window",
             self.groups.len(),

@@ -93,7 +93,7 @@ impl Subset {
         sums[..=wanted / 64].fill(0);
         sums[0] = 1;
         *effort = effort.saturating_sub(wanted as u64 / 64 + 1);
-        // No sum so far is greater than this.
+        // An upper bound of the sums so far.
         let mut most = 0;
         'classes: for &class in &live[first..] {
             let size = sizes[class as usize];

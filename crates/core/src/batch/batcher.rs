@@ -64,7 +64,7 @@ pub(super) struct Past {
     pub(super) other: Option<(Rc<str>, Rc<Rules>)>,
 }
 
-/// Facts about the first windows of the epoch, from planning them or from an index.
+/// Facts about the first windows of a batcher, from planning them or from an index.
 #[derive(Default)]
 struct Known {
     /// For each of these windows, the number of steps up to its end.
@@ -170,7 +170,7 @@ impl Batcher {
         })
     }
 
-    /// The batches of a whole epoch of the same recipe. Failures: as `new`.
+    /// The batches of another whole epoch, with the same recipe. Failures: as `new`.
     pub fn at_epoch(&self, epoch: u64) -> Result<Self, Failure> {
         Self::new(&self.recipe, epoch)
     }
@@ -219,7 +219,7 @@ impl Batcher {
         (window == 0 && !self.open.history.is_empty()).then_some(&self.open)
     }
 
-    /// The width of a window with the options here, in positions, limited to the numbers that a state can have.
+    /// The width of a window with the options here, in positions; at most 2^53 - 1, as in a state.
     fn own_width(&self) -> u64 {
         self.rules.width.min(MAX_EXACT)
     }

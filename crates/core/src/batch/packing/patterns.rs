@@ -10,7 +10,7 @@ use crate::base::memory::{collect, has_room};
 pub struct Class {
     /// The room that each item takes in a bin.
     pub size: u64,
-    /// How many items there are.
+    /// How many items have this size.
     pub count: u32,
 }
 

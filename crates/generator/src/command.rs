@@ -1,4 +1,5 @@
-//! The options of the command that are members of recipes: a type with a table for each section, from the tables of the core.
+//! The options of the command that set members of recipes: a type with a table of options for each section, generated
+//! from the tables of members in the core.
 
 use std::fmt::Write;
 
@@ -10,21 +11,23 @@ use crate::words::{either, small, spelled};
 
 /// A section whose members are options of a subcommand.
 struct Table {
-    /// The type that has them.
+    /// The generated type that holds the table.
     name: &'static str,
     recipe: &'static str,
     section: &'static str,
-    /// The names that options can give to other members. Members that belong with others alone are no options.
+    /// Members that take a name, each with the names that the command accepts. A member that is valid only with other
+    /// names gets no option.
     only: &'static [(&'static str, &'static [&'static str])],
-    /// Members that the command knows from files, or that options of its own say.
+    /// Members without a generated option: the command reads them from files, or has a hand-written option.
     by_hand: &'static [&'static str],
-    /// Options that are called otherwise than their members, because another option has the name.
+    /// Pairs of a member and the name of its option, where another option has the member's name.
     called: &'static [(&'static str, &'static str)],
-    /// Help of the command's own, in place of that of the core, or with `+`, after it.
+    /// Pairs of a member and the help of its option. It replaces the text of the core, or follows it, if it begins with
+    /// `+`.
     help: &'static [(&'static str, &'static str)],
-    /// Numbers that may be given several times.
+    /// Members whose option may be given several times; each is a number.
     repeated: &'static [&'static str],
-    /// The option that all of these need.
+    /// The option without which none of these options may be given.
     requires: Option<&'static str>,
 }
 
@@ -32,7 +35,7 @@ const ORDER: Table = Table {
     name: "Order",
     recipe: "sampler",
     section: "order",
-    // All others are made of orders, and come from a recipe.
+    // Composed orders are left out: the command takes them from a recipe.
     only: &[("name", &["feistel", "sharded"])],
     by_hand: &["samples", "shards", "sizes"],
     called: &[("name", "order")],
@@ -71,9 +74,9 @@ const TABLES: &[Table] = &[
         name: "Shards",
         recipe: "plan",
         section: "shards",
-        // What is near to what, files do not say.
+        // `locality-aware` is left out: files do not say which node stores them.
         only: &[("policy", &["size-aware", "round-robin"])],
-        // The command deals whole files.
+        // `shuffle_rows` is left out: the command deals whole files.
         by_hand: &["samples", "shards", "sizes", "bytes", "shuffle_rows"],
         ..DEAL
     },
@@ -90,7 +93,7 @@ const TABLES: &[Table] = &[
     Table { name: "Parts", recipe: "split", section: "split", by_hand: &["samples", "parts"], ..DEAL },
 ];
 
-/// The modules: one, with all tables.
+/// The only module, `mod.rs`, with all tables.
 pub fn modules(_: Wit<'_>) -> Result<Files, String> {
     let all = samedeal_core::described();
     let mut text = String::from(
@@ -132,7 +135,7 @@ impl Table {
         })
     }
 
-    /// The names that options can give to another member, among those that are needed; none if they can give it any.
+    /// The needed names of another member that options can give. None if options can give that member any name.
     fn within(&self, need: &Needed) -> Option<Vec<&'static str>> {
         let (_, known) = self.only.iter().find(|(name, _)| *name == need.name)?;
         Some(known.iter().copied().filter(|name| need.names.contains(name)).collect())
@@ -152,7 +155,7 @@ impl Table {
         }
         let kind = match value {
             Value::Natural { range, most } => {
-                // Up to what its type holds says nothing.
+                // A range that ends at the largest value of the type is not shown: it tells users nothing.
                 if ![u32::MAX.into(), samedeal_core::MAX_EXACT, u64::MAX].contains(most) {
                     let _ = write!(help, " [range: {range}]");
                 }
@@ -186,13 +189,13 @@ impl Table {
         format!("        Member {{ name: {name:?}, option: {option:?}, kind: {kind}, help: {help:?} }},\n")
     }
 
-    /// The option of a member.
+    /// The name of a member's option.
     fn option(&self, name: &str) -> String {
         let called = self.called.iter().find(|(member, _)| *member == name);
         called.map_or(name, |(_, option)| option).replace('_', "-")
     }
 
-    /// A text in the words of the command: a member that is an option is named as such.
+    /// A text in the words of the command: the name of a member becomes the name of its option.
     fn told(&self, text: &str, all: &[Described]) -> String {
         let tables = TABLES.iter().filter(|table| table.recipe == self.recipe);
         let is_option = |name: &str| tables.clone().any(|table| table.members(all).any(|member| member.name == name));
@@ -200,11 +203,12 @@ impl Table {
         spelled(text, str::to_owned, told)
     }
 
-    /// With which names of other options it belongs.
+    /// The condition of a member, as a sentence for the help: `Only with --option name` or `Not with ...`.
     fn needed(&self, member: &Described) -> String {
         let need = |need: &Needed| {
             let names = self.within(need).unwrap_or_else(|| need.names.to_vec());
-            // All that options can say is enough, or none of it is meant.
+            // No condition is shown if the need lists every name that the command accepts, or none of them: options
+            // cannot violate it.
             let is_all = self.only.iter().any(|(name, known)| *name == need.name && names.len() == known.len());
             let option = self.option(need.name);
             (!names.is_empty() && !is_all).then(|| (need.is_one, format!("--{option} {}", either(&names))))
@@ -222,7 +226,7 @@ impl Table {
     }
 }
 
-/// Two texts, of which any may be empty, without the point at the end, as the command has them.
+/// Two texts as sentences of one help text. Either may be empty. The full stop of the first one is removed.
 fn joined(text: &str, more: &str) -> String {
     let text = text.trim_end_matches('.');
     let between = if text.is_empty() || more.is_empty() { "" } else { ". " };

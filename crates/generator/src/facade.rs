@@ -1,40 +1,43 @@
-//! What the facades of all languages have alike: which functions of a resource are values, what they are called, and what their texts say.
+//! Rules that the facades of all languages share: which functions of a resource become properties, the names of
+//! functions, and their documentation.
 
 use crate::wit::{Shape, Signature, Wit};
 use crate::words::pascal;
 
-/// Functions without parameters that compute something or return a lot: they stay methods where other such functions are properties.
+/// Functions without parameters that stay methods in every language, because they compute something or return a lot.
+/// Other functions without parameters become properties.
 const COMPUTED: [&str; 6] = ["fingerprint", "recipe-fingerprint", "config-fingerprint", "metrics", "rest", "wanted"];
 
-/// Functions that have another name than in the WIT.
+/// Functions that have another name than in the WIT: the resource, the name in the WIT, the name in the facades.
 const RENAMED: [(&str, &str, &str); 2] =
     [("schedule", "begin-of", "place-of"), ("schedule", "step-of-state", "resume")];
 
-/// Names by what they are of.
+/// Resources or interfaces, each with names of its functions or records.
 pub type Table = &'static [(&'static str, &'static [&'static str])];
 
-/// Resources that users of Python and JavaScript see as classes, and their functions that have another form there, by hand. Each that gives
-/// another object has one, too.
+/// Resources that users of Python and JavaScript see as classes, each with the functions that are written by hand
+/// there. Functions that return an object are also written by hand, and not listed.
 pub const CLASSES: Table = &[
-    // Any number of indices, batches of all ranks, columns by their names.
+    // By hand: any number of indices, batches of all ranks, columns by name.
     ("sampler", &["indices", "indices32", "batch32", "step", "source-counts"]),
-    // Any number of steps.
+    // By hand: any number of steps.
     ("schedule", &["indices", "step"]),
-    // Lists of any length, steps that can be compared.
+    // By hand: lists of any length, steps that can be compared.
     ("reading", &["step", "step-bounds", "indices", "round-rows"]),
-    // Lists of any length, loads as one object, their summary with the imbalance, steps that can be compared.
+    // By hand: lists of any length, loads as one object, the summary of loads with the imbalance, steps that can be
+    // compared.
     ("plan", &["shards", "loads", "load-summary", "imbalance", "rows", "step-bounds"]),
     ("chunk-stream", &[]),
-    // Any number of ids, texts and samples.
+    // By hand: any number of ids, texts and samples.
     ("split", &["part-of", "part-of-run", "part-of-keys", "members"]),
-    // Coordinates by the names of axes.
+    // By hand: coordinates by the names of axes.
     ("mesh", &["coordinates", "rank-at"]),
-    // Batches as objects, metrics as one.
+    // By hand: batches as objects, metrics as one object.
     ("batcher", &["take", "step", "metrics", "ratio", "wanted", "supply"]),
     ("batch-stream", &["push", "take", "metrics", "ratio"]),
 ];
 
-/// Records that users of Rust and JavaScript see, by their interfaces.
+/// Records that users of Rust and JavaScript see, by interface.
 const RECORDS: Table = &[
     ("sampling", &["shard-place", "source-place", "round", "place", "fate", "short-epochs"]),
     ("steps", &["epoch-position", "step-place"]),
@@ -45,7 +48,8 @@ const RECORDS: Table = &[
     ("ledger", &["event", "committed-run", "progress"]),
 ];
 
-/// Values of parameters that are left out, in languages that have that: of a function, or of all.
+/// Defaults of parameters, for languages that have them: the function (empty for all functions), the parameter, the
+/// value.
 const DEFAULTS: [(&str, &str, &str); 4] =
     [("fate", "batch-size", "1"), ("fate", "taken", "0"), ("locate", "step", "0"), ("", "worker", "0")];
 
@@ -57,12 +61,13 @@ pub fn has_class(resource: &str) -> bool {
     CLASSES.iter().any(|(own, _)| *own == resource)
 }
 
-/// Whether a record is one that users see, or one of these.
+/// Whether users see a record: it is in [`RECORDS`] or in `more`.
 pub fn has_record(name: &str, more: &[&str]) -> bool {
     more.contains(&name) || RECORDS.iter().any(|(_, names)| names.contains(&name))
 }
 
-/// Whether the class of a resource has a function as it is in the WIT, in a language that has these more by hand.
+/// Whether a method is generated, with the form of the WIT. `by_hand` lists the methods that only this language writes
+/// by hand.
 pub fn is_plain(wit: Wit<'_>, signature: &Signature<'_>, by_hand: Table) -> bool {
     let resource = signature.resource.map_or("", |id| wit.name(id));
     signature.is_method
@@ -86,24 +91,26 @@ pub fn class_of(name: &str) -> String {
     }
 }
 
-/// The value of a parameter that is left out.
+/// The default of a parameter, if it has one.
 pub fn default_of(function: &str, parameter: &str) -> Option<&'static str> {
     let found = DEFAULTS.iter().find(|(of, name, _)| (of.is_empty() || *of == function) && *name == parameter);
     found.map(|(_, _, value)| *value)
 }
 
-/// Whether a function of a resource tells what the resource is, so that a language with properties has one for it.
+/// Whether a method becomes a property in languages with properties: it has a result and no parameters, is not in
+/// [`COMPUTED`], and does not ask for lengths.
 pub fn is_value(signature: &Signature<'_>) -> bool {
     let own = signature.is_method && signature.parameters.is_empty();
     own && signature.function.result.is_some() && !COMPUTED.contains(&signature.name) && !asks(signature)
 }
 
-/// Whether a function asks for lengths: it plans batches, as its text says.
+/// Whether a call may stop and ask for the lengths of samples, because it plans batches. The documentation of the
+/// function says so.
 pub fn asks(signature: &Signature<'_>) -> bool {
     paragraphs(signature.docs).iter().any(|text| text.contains("Asks for lengths"))
 }
 
-/// The numbers that a function gives by their names: each is an item of the list in its text.
+/// The named numbers of a function, with their descriptions: each is an item of the list in its documentation.
 pub fn listed(docs: &str) -> Vec<(String, String)> {
     let item = |item: String| {
         let (name, about) = item.strip_prefix("- `")?.split_once("`: ")?;
@@ -112,16 +119,16 @@ pub fn listed(docs: &str) -> Vec<(String, String)> {
     paragraphs(docs).into_iter().filter_map(item).collect()
 }
 
-/// The text of a function: what it does, and what is said of its errors, which comes last in the WIT.
+/// The documentation of a function, without its errors, and its errors, which come last in the WIT.
 pub struct Text {
-    /// Each in one line. An item of a list is a paragraph of its own, and begins with `- `.
+    /// Each paragraph is one line. An item of a list is a paragraph, and begins with `- `.
     pub paragraphs: Vec<String>,
     pub errors: Vec<Cause>,
 }
 
 /// One entry of the errors of a function.
 pub enum Cause {
-    /// A kind of failure, and what it is about: the text in its parentheses, or nothing.
+    /// A kind of failure and its reason: the text in parentheses, or nothing.
     Kind(String, String),
     /// The errors of another function: a text such as "as `indices`".
     Same(String),
@@ -133,7 +140,7 @@ impl Text {
     /// Reads the comment of a function.
     pub fn of(comment: &str) -> Self {
         let text = paragraphs(comment).join("\n\n");
-        // A list of errors begins in the next paragraph.
+        // A list of errors begins in the paragraph after `Errors:`. It becomes one line, like errors without a list.
         let text = text.replace("Errors:\n\n- ", ERRORS).replace(";\n\n- ", ", ");
         let begins = |at: &usize| *at == 0 || text[..*at].ends_with(". ") || text[..*at].ends_with('\n');
         match text.find(ERRORS).filter(begins) {
@@ -142,7 +149,8 @@ impl Text {
         }
     }
 
-    /// Reads the comment of a function, with the errors of functions of the same resource in place of what refers to them.
+    /// Reads the comment of a function. A reference such as "as `indices`" is replaced with the errors of that function
+    /// of the same resource.
     pub fn of_function(signature: &Signature<'_>, wit: Wit<'_>) -> Self {
         let mut text = Self::of(signature.docs);
         let of = |name: &str| {
@@ -159,7 +167,7 @@ impl Text {
     }
 }
 
-/// Kinds of failure, each once, in the order of their first mention, with what each is about.
+/// Kinds of failure, each once, in the order of their first mention, with all of their reasons.
 pub fn grouped(causes: impl IntoIterator<Item = (String, String)>) -> Vec<(String, Vec<String>)> {
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
     for (kind, about) in causes {
@@ -180,7 +188,7 @@ pub fn paragraphs(text: &str) -> Vec<String> {
     text.replace("\n- ", "\n\n- ").split("\n\n").map(words).filter(|paragraph| !paragraph.is_empty()).collect()
 }
 
-/// The entries of a list of errors, which ends with a full stop. What stands within parentheses is one part.
+/// The entries of a list of errors, which ends with a full stop. Commas within parentheses do not separate entries.
 fn causes(text: &str) -> Vec<Cause> {
     let text = text.trim().trim_end_matches('.');
     let mut depth = 0;

@@ -1,5 +1,5 @@
-//! `generator WHAT WIT FOLDER` writes what follows from the WIT and from the core's tables of members. A file that is as it should be is not
-//! written again, and a module that is no longer made is removed.
+//! `generator WHAT WIT FOLDER` writes the files that are generated from the WIT and from the core's tables of members.
+//! A file whose text has not changed is not written again. A module that is no longer generated is removed.
 
 mod command;
 mod facade;
@@ -26,17 +26,17 @@ use wit::Wit;
 type Files = BTreeMap<String, String>;
 type Generator = fn(Wit<'_>) -> Result<Files, String>;
 
-/// The generators, by the word that calls each.
+/// The generators, by the argument WHAT.
 const GENERATORS: [(&str, Generator); 7] = [
     // The binding layer of the Python host: a module for each interface.
     ("python", python::modules),
-    // That of the JavaScript host: a module for each world.
+    // The binding layer of the JavaScript host: a module for each world.
     ("javascript", javascript::modules),
-    // What the classes of that host have of the WIT: a module for each interface.
+    // The base classes of the JavaScript host: a module for each interface.
     ("typescript", javascript::facades::modules),
     // The methods of the Rust classes that only call the component.
     ("rust", rust::modules),
-    // The types and traits that the crate behind it implements.
+    // The types and traits that the crate `samedeal-interface` implements.
     ("interface", rust::interface::modules),
     // The tables of the options of the command.
     ("command", command::modules),
@@ -78,7 +78,8 @@ fn write(files: &Files, folder: &Path) -> io::Result<()> {
         if fs::read_to_string(&path).is_ok_and(|old| old == *text) {
             continue;
         }
-        // At once: a process that imports the package meanwhile never finds half a module.
+        // The file is replaced by a rename, so that a process that imports the package at this moment does not read
+        // half a module.
         let temporary = path.with_extension("new");
         fs::write(&temporary, text)?;
         fs::rename(temporary, path)?;

@@ -13,7 +13,7 @@ use crate::words::spelled;
 /// The longest line of a signature.
 const WIDTH: usize = 76;
 
-/// The page, under its name.
+/// The page, by the name of its file.
 pub fn pages(wit: Wit<'_>) -> Result<Files, String> {
     let manual = Manual { wit, anchors: anchors(wit) };
     let package = &wit.resolve.packages[wit.package];
@@ -61,7 +61,7 @@ fn anchors(wit: Wit<'_>) -> BTreeSet<String> {
     found
 }
 
-/// The name of a function in its interface: that of a method begins with its resource.
+/// The name of a function within its interface. The name of a method begins with its resource.
 fn path(wit: Wit<'_>, signature: &Signature<'_>) -> String {
     match signature.resource {
         Some(resource) => format!("{}.{}", wit.name(resource), signature.name),
@@ -75,13 +75,13 @@ struct Manual<'a> {
 }
 
 impl<'a> Manual<'a> {
-    /// The types that an interface defines, without those that it uses.
+    /// The types that an interface defines, without types that it takes from other interfaces.
     fn types(&self, id: InterfaceId) -> impl Iterator<Item = (&'a str, TypeId)> {
         let types = self.wit.interface(id).types.iter();
         types.map(|(name, id)| (name.as_str(), *id)).filter(|(_, own)| self.defined(*own) == *own)
     }
 
-    /// The definition of a type that an interface may use from another one.
+    /// The definition of a type. If an interface takes the type from another one, the definition there.
     fn defined(&self, id: TypeId) -> TypeId {
         match self.wit.resolve.types[id].kind {
             TypeDefKind::Type(Type::Id(of)) if self.wit.owner(of) != self.wit.owner(id) => self.defined(of),
@@ -154,7 +154,7 @@ impl<'a> Manual<'a> {
         Ok(())
     }
 
-    /// A type in HTML, with links to what has a name.
+    /// A type in HTML. Each type with a name is a link.
     fn ty(&self, ty: &Type) -> Result<String, String> {
         let of = |name: &str, types: &[&Type]| {
             let types = types.iter().map(|ty| self.ty(ty)).collect::<Result<Vec<_>, _>>()?;
@@ -203,7 +203,7 @@ fn signature_line(text: &mut String, html: &str) {
 
 /// How many characters a reader sees of a line of HTML.
 fn shown(html: &str) -> usize {
-    // What stands before the first tag, and behind the end of each one.
+    // The text before the first tag, and the text after each tag.
     let plain: String = html.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text)).collect();
     plain.replace("&lt;", "<").replace("&gt;", ">").chars().count()
 }

@@ -1,4 +1,4 @@
-//! Texts of members of recipes in the options of Python and TypeScript, made of the descriptions in the core.
+//! Parts of the documentation of options that Python and TypeScript share, made of the core's descriptions of members.
 
 use samedeal_core::{Described, Needed, Value};
 
@@ -7,6 +7,7 @@ pub fn of<'a>(all: &'a [Described], section: &str, recipe: &str) -> impl Iterato
     all.iter().filter(move |member| member.section == section && member.recipe == recipe)
 }
 
+<<<<<<< HEAD
 /// The options of an order: members of one value each that belong to this order. The seed and the number of samples belong to most orders,
 /// and each function that makes an order says what they are there.
 pub fn of_order<'a>(all: &'a [Described], order: &str) -> impl Iterator<Item = &'a Described> {
@@ -23,11 +24,14 @@ pub fn is_option(member: &Described) -> bool {
 }
 
 /// A section of a kind of recipes, for people.
+=======
+/// The name of a section of a kind of recipes, as the documentation has it.
+>>>>>>> 7eef3d29 (Comments of the generator: name the subject and say why)
 pub fn object(section: &str, recipe: &str) -> String {
     format!("`{section}` of a {}", recipe.replace('-', " "))
 }
 
-/// Where a member belongs, for people; nothing if that is anywhere.
+/// The condition of a member as a sentence, such as "Only with ...". Empty if the member has none.
 pub fn only_with(needs: &[Vec<Needed>]) -> String {
     if needs.is_empty() {
         return String::new();

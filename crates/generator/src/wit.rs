@@ -13,40 +13,40 @@ pub struct Wit<'a> {
     pub package: PackageId,
 }
 
-/// The shape of a type, with names of other types resolved.
+/// The shape of a type, with aliases resolved.
 pub enum Shape<'a> {
     Plain(Type),
     List(Type),
     Option(Type),
     Tuple(&'a [Type]),
-    /// The value that it holds, and the error.
+    /// The type of the value, and the type of the error.
     Result(Option<Type>, Option<Type>),
     Record(TypeId, &'a Record),
     Enum(TypeId, &'a Enum),
-    /// An object that changes hands.
+    /// An object whose ownership is passed.
     Own(TypeId),
-    /// An object that is lent.
+    /// An object that is borrowed.
     Borrow(TypeId),
     Resource,
     /// A shape that no interface of the project has.
     Other,
 }
 
-/// A function as those see it who call it.
+/// A function of the WIT, from the view of its callers.
 pub struct Signature<'a> {
     pub function: &'a Function,
     pub interface: InterfaceId,
     pub resource: Option<TypeId>,
-    /// Its name, without its resource; that of a constructor is `constructor`.
+    /// The name, without the resource. The name of a constructor is `constructor`.
     pub name: &'a str,
     pub docs: &'a str,
     pub is_constructor: bool,
     pub is_method: bool,
-    /// Its parameters without the object itself.
+    /// The parameters, without `self`.
     pub parameters: Vec<(&'a str, Type)>,
-    /// The type of the result, if it does not fail.
+    /// The type of the result on success.
     pub value: Option<Type>,
-    /// Whether it can fail by its arguments.
+    /// Whether its arguments can make it fail: it returns a `result`.
     pub fails: bool,
 }
 
@@ -64,13 +64,13 @@ impl<'a> Wit<'a> {
         &self.resolve.interfaces[id]
     }
 
-    /// A resource by its name, which no two interfaces use.
+    /// A resource by its name. Two interfaces never use the same name.
     pub fn resource(self, name: &str) -> Option<TypeId> {
         let mut all = self.interfaces().flat_map(|(_, id)| self.resources(id));
         all.find(|(own, _)| *own == name).map(|(_, id)| id)
     }
 
-    /// The functions of an interface: those of a resource, or those of none.
+    /// The functions of a resource in an interface; if `resource` is none, the free functions.
     pub fn signatures(self, id: InterfaceId, resource: Option<TypeId>) -> impl Iterator<Item = Signature<'a>> {
         self.functions(id).filter(move |signature| signature.resource == resource)
     }
@@ -115,7 +115,7 @@ impl<'a> Wit<'a> {
         self.types(id).filter(move |(_, id)| matches!(self.shape(&Type::Id(*id)), Shape::Resource))
     }
 
-    /// The types that an interface defines, without names of other types.
+    /// The types that an interface defines, without aliases.
     pub fn types(self, id: InterfaceId) -> impl Iterator<Item = (&'a str, TypeId)> {
         let types = self.interface(id).types.iter().map(|(name, id)| (name.as_str(), *id));
         types.filter(move |(_, own)| !matches!(self.resolve.types[*own].kind, TypeDefKind::Type(_)))
@@ -143,7 +143,7 @@ impl<'a> Wit<'a> {
         text(&self.resolve.types[id].docs)
     }
 
-    /// Says that a language has nothing for a type.
+    /// The error that a language has no form for a type.
     pub fn refused<T>(self, ty: &Type, language: &str) -> Result<T, String> {
         let kind = match *ty {
             Type::Id(id) => format!("a {}", self.resolve.types[self.root(id)].kind.as_str()),
@@ -169,7 +169,7 @@ impl<'a> Wit<'a> {
         }
     }
 
-    /// The type that a name stands for.
+    /// The type behind aliases.
     fn root(self, id: TypeId) -> TypeId {
         match self.resolve.types[id].kind {
             TypeDefKind::Type(Type::Id(of)) => self.root(of),
@@ -177,14 +177,14 @@ impl<'a> Wit<'a> {
         }
     }
 
-    /// Whether a type is a number that languages with floating-point numbers hold exactly: `u53` by its name, or a name of it.
+    /// Whether every value of a number type is exact as a floating-point number: the type is `u53` or an alias of it.
     pub fn is_exact(self, ty: &Type) -> bool {
         let Type::Id(id) = ty else { return false };
         let TypeDefKind::Type(inner) = &self.resolve.types[*id].kind else { return false };
         self.name(*id) == "u53" || self.is_exact(inner)
     }
 
-    /// Whether a type has texts or lists, which are no copies.
+    /// Whether a type contains texts or lists, so that it is not `Copy`.
     pub fn is_long(self, ty: &Type) -> bool {
         match self.shape(ty) {
             Shape::Plain(ty) => ty == Type::String,
@@ -195,7 +195,8 @@ impl<'a> Wit<'a> {
         }
     }
 
-    /// The names of functions, parameters and fields, which languages spell in their own way.
+    /// The names of functions that `is_named` selects, and of all parameters and fields. Each language spells these
+    /// names in its own way.
     pub fn names(self, is_named: impl Fn(&Signature<'_>) -> bool) -> BTreeSet<&'a str> {
         let mut names = BTreeSet::new();
         for (_, id) in self.interfaces() {

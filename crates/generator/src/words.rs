@@ -1,8 +1,8 @@
-//! Names and texts, as languages write them.
+//! Spelling of names in different languages, and formatting of texts.
 
 use std::collections::BTreeSet;
 
-/// The longest line of what is written.
+/// The longest line in generated files.
 pub const WIDTH: usize = 120;
 
 pub fn snake(name: &str) -> String {
@@ -24,7 +24,7 @@ pub fn capital(text: &str) -> String {
     text[..first].to_uppercase() + &text[first..]
 }
 
-/// A text with a small letter in front: a sentence after a colon.
+/// A text with a small letter in front, for a sentence after a colon.
 pub fn small(text: &str) -> String {
     let first = text.chars().next().map_or(0, char::len_utf8);
     text[..first].to_lowercase() + &text[first..]
@@ -39,12 +39,13 @@ pub fn either<T: AsRef<str>>(names: &[T]) -> String {
     }
 }
 
-/// A text with other words: what stands between backticks, which `code` gives with its quotes, and the rest.
+/// A text in which `code` replaces each part between backticks, together with the backticks, and `plain` replaces all
+/// other parts.
 pub fn spelled(text: &str, plain: impl Fn(&str) -> String, code: impl Fn(&str) -> String) -> String {
     text.split('`').enumerate().map(|(i, part)| if i % 2 == 1 { code(part) } else { plain(part) }).collect()
 }
 
-/// A text with another word for each word of the WIT in it.
+/// A text in which `word` replaces each word of the WIT: lowercase letters and digits, joined by `-` or `_`.
 pub fn reworded(text: &str, word: impl Fn(&str) -> String) -> String {
     let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
     let (mut out, mut rest) = (String::new(), text);
@@ -57,12 +58,13 @@ pub fn reworded(text: &str, word: impl Fn(&str) -> String) -> String {
     out + rest
 }
 
-/// The words of a code.
+/// The identifiers in code.
 pub fn words_of(code: &str) -> BTreeSet<&str> {
     code.split(|c: char| !c.is_alphanumeric() && c != '_').collect()
 }
 
-/// Where the first sentence ends: at a full stop before a capital letter or a name.
+/// The index after the first sentence, which ends at a full stop before a capital letter, a digit or a name in
+/// backticks.
 pub fn first_sentence(text: &str) -> usize {
     let begins = |rest: &str| {
         let next = rest.trim_start_matches(['*', '(', '"']);
@@ -72,7 +74,8 @@ pub fn first_sentence(text: &str) -> usize {
     end.map_or(text.len(), |(at, _)| at + 1)
 }
 
-/// Lines of at most `width` characters, the first one of at most `first`. A space that does not break becomes one that does.
+/// A text in lines of at most `width` characters; the first line has at most `first`. Each [`BOUND`] becomes a normal
+/// space afterwards.
 pub fn filled(text: &str, first: usize, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
@@ -88,15 +91,16 @@ pub fn filled(text: &str, first: usize, width: usize) -> Vec<String> {
     lines.iter().map(|line| line.replace(BOUND, " ")).collect()
 }
 
-/// A space at which no line ends.
+/// A space at which `filled` does not break a line.
 pub const BOUND: char = '\u{a0}';
 
-/// Lines with something before each but the first.
+/// The lines, with `before` in front of all lines except the first.
 pub fn hanging(lines: Vec<String>, before: &str) -> Vec<String> {
     lines.into_iter().enumerate().map(|(i, line)| if i == 0 { line } else { format!("{before}{line}") }).collect()
 }
 
-/// A list between brackets: in one line, or a line each where that is too long. The last line stands as far in as the first one.
+/// A list between brackets: in one line or, if that is too long, one line for each item. The closing bracket is
+/// indented like the first line.
 pub fn spread(open: &str, items: &[String], close: &str, step: usize) -> String {
     let line = format!("{open}{}{close}", items.join(", "));
     if line.trim_end().chars().count() <= WIDTH {

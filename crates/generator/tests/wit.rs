@@ -1,10 +1,10 @@
-//! Rules that every file of the WIT keeps.
+//! Rules that every file of the WIT must follow.
 
 use std::collections::BTreeSet;
 
 use wit_parser::{FunctionKind, Resolve, Type, TypeDefKind, TypeId};
 
-/// Whether a type has a number of 64 bits of its own, and not by way of a name such as `u53`.
+/// Whether a type contains `u64` or `s64` directly, not through an alias such as `u53`.
 fn is_wide(resolve: &Resolve, ty: &Type) -> bool {
     let within = |id: TypeId| match &resolve.types[id].kind {
         TypeDefKind::Option(inner) | TypeDefKind::List(inner) => is_wide(resolve, inner),
@@ -19,7 +19,7 @@ fn is_wide(resolve: &Resolve, ty: &Type) -> bool {
     }
 }
 
-/// A number is a `u53`, or the documentation of it, or of the resource whose function has it, says that it has 64 bits.
+/// Each number of 64 bits is a `u53`, or "64-bit" is in its documentation or in that of the function's resource.
 #[test]
 fn numbers_of_64_bits_say_so() {
     let mut resolve = Resolve::default();

@@ -1,5 +1,6 @@
-//! TypeScript of the JavaScript host: for each interface its records, and for each resource that users see the plain part of its class. What
-//! only JavaScript has, such as iterators, is in the class that the host builds upon it.
+//! TypeScript of the JavaScript host: for each interface its records, and for each resource that users see, a base
+//! class with the methods that only call the component. The host derives the class of users from it by hand, and adds
+//! iterators and the like.
 
 use wit_parser::{InterfaceId, Record, Type, TypeId};
 
@@ -10,13 +11,14 @@ use crate::facade::{self, Table, class_of, default_of, has_class, is_plain, is_v
 use crate::wit::{self, Shape, Signature, Wit};
 use crate::words::{camel, capital, pascal, snake, spread, words_of};
 
-/// `batch` has any length of a batch, and columns are properties. A batch of a reading has its samples.
+/// Methods that only JavaScript writes by hand. A batch of a sampler and a list of samples may have any length, and a
+/// batch of a reading contains its samples.
 const BY_HAND: Table = &[("sampler", &["batch", "locate-all"]), ("reading", &["batch", "batch-at"])];
 
-/// Metrics that may be beyond 2^53 - 1.
+/// Metrics that may be above 2^53 - 1.
 const SUMS: [&str; 5] = ["tokens", "padded", "slowest", "cost", "slowest-cost"];
 
-/// The types of functions, parameters and fields whose texts are names.
+/// TypeScript types of functions and fields whose values are strings from a fixed set, by name.
 const NAMES: [(&str, &str); 3] = [
     ("layout", "Layout"),
     ("remainder", "Remainder"),
@@ -37,12 +39,12 @@ pub fn has_record(name: &str) -> bool {
     facade::has_record(name, &["spans"])
 }
 
-/// The parameter of a call, with what that has of a resource.
+/// The parameter of the function that calls the component, and the expression for the resource in it.
 fn object(resource: &str) -> (&'static str, &'static str) {
     if resource == "batcher" { ("{ plan }", "plan") } else { ("raw", "raw") }
 }
 
-/// A module for each interface that has anything of this, and one of options.
+/// A module for each interface that has records or classes, and one module for options.
 pub fn modules(wit: Wit<'_>) -> Result<Files, String> {
     let mut files = Files::new();
     for (name, id) in wit.interfaces() {
@@ -63,8 +65,8 @@ struct Module<'a> {
     id: InterfaceId,
 }
 
-/// How a value of the component becomes one of JavaScript: the type of that, and what makes it, with `_` for the value; none if it is that
-/// value.
+/// The conversion of a value of the component: the TypeScript type of the result, and an expression with `_` for the
+/// value. No expression means that the value stays as it is.
 struct Value {
     ty: String,
     convert: Option<String>,
@@ -95,7 +97,7 @@ impl Module<'_> {
         Ok(body)
     }
 
-    /// The imports of what the code names, in the order of the formatter.
+    /// The imports of all names that the code uses, in the order of the formatter.
     fn head(&self, body: &str) -> String {
         let is_code = |line: &&str| !["/*", "*"].iter().any(|start| line.trim_start().starts_with(start));
         let code: String = body.lines().filter(is_code).map(|line| format!("{line}\n")).collect();
@@ -103,7 +105,7 @@ impl Module<'_> {
         let import = |module: &str, names: &[&str]| {
             let is_used = |name: &&&str| words.contains(name.trim_start_matches("type "));
             let used = names.iter().filter(is_used).copied().collect::<Vec<_>>().join(", ");
-            // All of them are types, or each that is one says so.
+            // `import type` if all names are types; otherwise each type has `type` before its name.
             let types = used.replace("type ", "");
             match used.matches("type ").count() > used.matches(", ").count() {
                 _ if used.is_empty() => String::new(),
@@ -130,7 +132,7 @@ impl Module<'_> {
         for (name, id) in self.wit.interfaces().filter(|(_, id)| *id != self.id) {
             for (record, _) in self.wit.types(id).filter(|(record, _)| has_record(record)) {
                 let class = class_of_record(record);
-                // A method may have the name of the function.
+                // Only the class name is looked for: a method may have the same name as the function.
                 if words.contains(&*class) {
                     let names = [format!("type {class}"), format!("{}Of", camel(record))];
                     head += &import(&format!("./{name}.js"), &names.each_ref().map(String::as_str));
@@ -140,7 +142,8 @@ impl Module<'_> {
         head
     }
 
-    /// An interface, and what makes one of what the component gives.
+    /// An interface for a record, and, if a field changes its type, the function that converts a record of the
+    /// component.
     fn record(&self, name: &str, id: TypeId, record: &Record) -> Result<String, String> {
         let class = class_of_record(name);
         let text = Text::new(self.wit, "undefined");
@@ -165,7 +168,7 @@ impl Module<'_> {
         }
         made += "}\n";
         if !same {
-            // Field by field: a copy of all of them at once would take ten times as long.
+            // The fields are written one by one: a spread of the whole record would take ten times as long.
             made += &format!(
                 "\n/** The same of what the component gives. */\n\
                  export function {}Of(raw: Copied<Raw.{}>): {class} {{\n  return {{\n{fields}  }};\n}}\n",
@@ -179,9 +182,9 @@ impl Module<'_> {
     fn class(&self, resource: &str, id: TypeId) -> Result<String, String> {
         let (class, raw) = (class_of(resource), format!("Raw{}", pascal(resource)));
         let (parameter, object) = object(resource);
-        // The instance that has its objects.
+        // The bindings of the component whose instance holds the objects of this resource.
         let bindings = if ["sampler", "mesh"].contains(&resource) { "LightBindings" } else { "ComponentBindings" };
-        // What users make has more than the resource if that is a part of it.
+        // If the resource is only a member of the host's object (`{ plan }`), the class is generic over that object.
         let (generic, seat) = match parameter == object {
             true => (String::new(), raw),
             false => (format!("<R extends {{ {object}: {raw} }}>"), "R".into()),
@@ -201,7 +204,7 @@ impl Module<'_> {
         ))
     }
 
-    /// The numbers by name that a resource has, and their ratios.
+    /// The class of the metrics of a resource: its named numbers and their ratios.
     fn metrics(&self, id: TypeId) -> String {
         let text = Text::new(self.wit, "undefined");
         let mut made = "\n/** What batches amount to, of all ranks together: tokens, unless it says otherwise. Ratios have six decimal places. */\n\
@@ -209,7 +212,7 @@ impl Module<'_> {
             .to_owned();
         for function in ["metrics", "ratio"].into_iter().filter_map(|name| self.wit.function(id, name)) {
             for (name, about) in listed(function.docs) {
-                // Next to `padded`.
+                // The ratio has another name: next to `padded`, `padding` would read as a number of tokens.
                 let own = if name == "padding" { "padding-ratio" } else { &name };
                 let about = capital(&about.replace("1,000,000", "1"));
                 made += &comment(&[text.spelled_fields(&about)], 2);
@@ -238,11 +241,12 @@ impl Module<'_> {
                 parameters.push(format!("options?: {{ {own}?: boolean }}"));
                 format!("flag('{}', '{own}', options)", snake(parameter))
             } else {
-                // Asked for what is allowed, where this value cannot cross.
+                // `again` repeats the call with another value. It is used if the given value cannot be passed: the
+                // failure of the component then says what is allowed.
                 let others = names.iter().enumerate().map(|(at, name)| if at == i { "other" } else { name });
                 let again = format!("(other) => this.{name}({})", others.collect::<Vec<_>>().join(", "));
                 let (ty, check) = self.argument(parameter, ty, &again)?;
-                // A parameter has a default if all others after it have one.
+                // A parameter gets its default only if all parameters after it have one.
                 let mut rest = given[i..].iter().filter(|(_, ty)| !is_flag(ty));
                 let default = default_of(item, parameter)
                     .filter(|_| rest.all(|(other, _)| default_of(item, other).is_some()))
@@ -286,7 +290,7 @@ impl Module<'_> {
         }
     }
 
-    /// The type of a name, if a text is one.
+    /// The TypeScript type of a function or field whose string is from a fixed set.
     fn named(&self, name: &str) -> Option<String> {
         NAMES.iter().find(|(own, _)| *own == name).map(|(_, ty)| (*ty).to_owned())
     }
@@ -321,7 +325,8 @@ impl Module<'_> {
         })
     }
 
-    /// The type of a parameter, and what makes of it what crosses; `again` asks with another value.
+    /// The type of a parameter, and the expression that checks and converts the argument. `again` is code that repeats
+    /// the call with another value, for the error.
     fn argument(&self, name: &str, ty: &Type, again: &str) -> Result<(String, String), String> {
         let own = camel(name);
         let (ty, function, rest) = match (self.wit.shape(ty), name) {

@@ -1,5 +1,5 @@
-//! A JavaScript module for each world, upon the runtime of the JavaScript host (`src/engine/abi.ts`): what its interfaces have, as
-//! data.
+//! A JavaScript module for each world: the functions and types of its interfaces, as data that the runtime of the
+//! JavaScript host (`src/engine/abi.ts`) interprets.
 
 pub mod facades;
 mod options;
@@ -37,7 +37,7 @@ pub fn modules(wit: Wit<'_>) -> Result<Files, String> {
     Ok(files)
 }
 
-/// What an interface has: its id, its resources, and the calls by the names that they have in JavaScript.
+/// The entry of an interface: its id, its resources, and its functions by their names in JavaScript.
 fn interface(wit: Wit<'_>, id: InterfaceId) -> Result<String, String> {
     let name = wit.interface(id).name.as_deref().ok_or("an interface has no name")?;
     let path = wit.resolve.id_of(id).ok_or("an interface has no id")?;
@@ -56,7 +56,7 @@ fn interface(wit: Wit<'_>, id: InterfaceId) -> Result<String, String> {
     ))
 }
 
-/// `name: [export, parameters, result]`.
+/// The entry of a function: `name: [export, parameters, result]`.
 fn call(wit: Wit<'_>, signature: &Signature<'_>) -> Result<String, String> {
     let function = signature.function;
     let name = if signature.is_constructor { "new".to_owned() } else { camel(signature.name) };
@@ -73,7 +73,7 @@ fn maybe(wit: Wit<'_>, ty: &Option<Type>) -> Result<String, String> {
     ty.as_ref().map_or(Ok("null".to_owned()), |ty| layout(wit, ty))
 }
 
-/// A type as the runtime reads it.
+/// The description of a type for the runtime.
 fn layout(wit: Wit<'_>, ty: &Type) -> Result<String, String> {
     let layout = |ty: &Type| layout(wit, ty);
     let joined = |parts: Vec<String>| parts.join(", ");

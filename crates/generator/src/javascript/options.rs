@@ -1,4 +1,4 @@
-//! Options of JavaScript, from the members of recipes, which the core describes.
+//! The options of JavaScript classes, generated from the core's descriptions of the members of recipes.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use super::text::{Text, comment};
 use crate::members::{self, object, only_with};
 use crate::words::{WIDTH, camel, pascal, small, spread};
 
-/// Members that are options of a group.
+/// The members of a section that become options of a group.
 enum Members {
     All,
-    /// These; the others have another form in JavaScript.
+    /// These members. The other members have another form in JavaScript.
     Only(&'static [&'static str]),
     But(&'static [&'static str]),
     /// Those of an order.
@@ -20,7 +20,8 @@ enum Members {
 }
 use Members::{All, But, OfOrder, Only};
 
-/// The options that come together: the section that has the members, the kind of recipe, the interface, and the constant with their names.
+/// Groups of options: the section of the members, the kind of recipe, the TypeScript interface, the constant with the
+/// names of the options, and the members.
 const GROUPS: [(&str, &str, &str, &str, Members); 13] = [
     ("deal", "sampler", "DealOptions", "DEAL", All),
     ("order", "sampler", "LaneOptions", "LANES", OfOrder("sharded")),
@@ -32,13 +33,13 @@ const GROUPS: [(&str, &str, &str, &str, Members); 13] = [
     ("batch", "reading", "ReadingBatchOptions", "READING_BATCH", All),
     ("order", "chunk-stream", "ChunkOptions", "CHUNKS", Only(&["chunks", "seed"])),
     ("deal", "batcher", "BatchDealOptions", "BATCH_DEAL", All),
-    // A stream has no quantiles.
+    // `quantiles` is left out: a stream does not have them.
     ("batch", "batcher", "BatchingOptions", "BATCHING", But(&["lengths", "quantiles"])),
     ("deal", "schedule", "ScheduleDealOptions", "SCHEDULE_DEAL", All),
     ("steps", "schedule", "EpochOptions", "EPOCHS", Only(&["epochs"])),
 ];
 
-/// Members of a plan that say what its shards are, beside its options.
+/// Members of a plan that describe its shards. JavaScript takes them in another form.
 const SHARDS: &[&str] = &["samples", "shards", "sizes", "bytes", "holders", "holder_offsets", "rank_nodes"];
 
 /// The module of all options.
@@ -72,6 +73,7 @@ pub fn module(text: &Text) -> Result<String, String> {
     Ok(format!("{MADE}\n") + &spread("import type {", &types, "} from '../values.js';\n", 2) + &body)
 }
 
+<<<<<<< HEAD
 /// The module of values: types of names, what each of them means, and what the host has to know of members.
 pub fn names(text: &Text) -> String {
     let all = samedeal_core::described();
@@ -121,6 +123,9 @@ fn union(
 }
 
 /// The type of an option. Names have a type of the host, which says what each of them means.
+=======
+/// The TypeScript type of an option. A member that takes a name has a type in the host, which documents each name.
+>>>>>>> 7eef3d29 (Comments of the generator: name the subject and say why)
 fn ty(member: &Described) -> Result<String, String> {
     Ok(match member.value {
         Value::Natural { .. } | Value::Integer => "Integer".into(),
@@ -132,7 +137,7 @@ fn ty(member: &Described) -> Result<String, String> {
     })
 }
 
-/// The text of a member, its range, where it belongs, and its default.
+/// The documentation of a member: its text, range, condition and default.
 fn described(member: &Described) -> String {
     let mut text = member.text.clone();
     let wide = ", as a `bigint` beyond 2^53 - 1";
@@ -143,7 +148,7 @@ fn described(member: &Described) -> String {
         Value::Integer => text += &format!(" Any 64-bit signed integer{wide}."),
         _ => {}
     }
-    // What belongs to orders is an option where these orders are made.
+    // A condition on the order is not shown: such an option exists only in the functions that make these orders.
     if !member.needs.iter().flatten().any(|need| need.name == "name") {
         text += &only_with(&member.needs);
     }

@@ -1,4 +1,4 @@
-//! Comments of TypeScript from those of the WIT.
+//! Comments of TypeScript, made of the comments of the WIT.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use crate::facade::{self, Cause, grouped};
 use crate::wit::{Signature, Wit};
 use crate::words::{BOUND, WIDTH, camel, filled, hanging, reworded, spelled};
 
-/// The words of an interface as they are in JavaScript.
+/// Rewrites a text of the WIT with the names and values of JavaScript.
 pub struct Text<'a> {
     wit: Wit<'a>,
-    /// The value for none.
+    /// The JavaScript value for none: `null` or `undefined`.
     none: &'a str,
     /// Names of fields, parameters, functions and interfaces.
     values: BTreeSet<&'a str>,
@@ -23,12 +23,13 @@ impl<'a> Text<'a> {
         Self { wit, none, values }
     }
 
-    /// Paragraphs of a comment that says nothing of errors.
+    /// The paragraphs of a comment that has no errors.
     pub fn of(&self, docs: &str) -> Vec<String> {
         facade::paragraphs(docs).iter().map(|paragraph| self.spelled(paragraph)).collect()
     }
 
-    /// Paragraphs, and an entry for each kind of error, in the order of their first mention.
+    /// The paragraphs of a function's comment, and an `@throws` entry for each kind of error, in the order of their
+    /// first mention.
     pub fn of_function(&self, signature: &Signature<'_>) -> Vec<String> {
         let text = facade::Text::of_function(signature, self.wit);
         let mut paragraphs: Vec<_> = text.paragraphs.iter().map(|paragraph| self.spelled(paragraph)).collect();
@@ -44,7 +45,7 @@ impl<'a> Text<'a> {
         paragraphs
     }
 
-    /// What errors are about: fields, which have the names of options.
+    /// A text about fields of a failure. They have the names of options, in camel case.
     pub fn spelled_fields(&self, text: &str) -> String {
         const NAMES: [&str; 3] = ["blend-exact", "locality-aware", "size-aware"];
         let name = |name: &str| if NAMES.contains(&name) { name.to_owned() } else { camel(&self.code(name)) };
@@ -55,21 +56,21 @@ impl<'a> Text<'a> {
         self.prose(&spelled(text, str::to_owned, |code| format!("`{}`", self.code(code))))
     }
 
-    /// What is true of numbers and of nothing in JavaScript.
+    /// A text outside backticks, with the words of JavaScript for none and for 64-bit numbers.
     fn prose(&self, text: &str) -> String {
         let none = format!("`{}`", self.none);
         let text = text.replace("None if", &format!("{none} if")).replace("is none", &format!("is {none}"));
         let text = text.replace(" (64-bit)", "").replace(", 64-bit", "; a `bigint` where it is beyond 2^53 - 1");
-        // A comment ends there.
+        // `*/` would end the comment.
         text.replace("*/", "*\\/")
     }
 
-    /// Code in backticks in the names of JavaScript: words that `-` or `_` joins, and paths to functions.
+    /// Code in backticks, with the names of JavaScript for words with `-` or `_` and for paths to functions.
     fn code(&self, code: &str) -> String {
         if code.contains('=') {
             return code.to_owned();
         }
-        // Users find all names in one module.
+        // The interface in a path is dropped: users import all names from one module.
         let inner = code.split_once('.').filter(|(first, _)| self.wit.interfaces().any(|(name, _)| name == *first));
         let path = inner.map_or(code, |(_, inner)| inner);
         if let Some((resource, function)) = path.split_once('.')
@@ -84,12 +85,13 @@ impl<'a> Text<'a> {
         if word.contains('-') && (facade::has_class(word) || facades::has_record(word)) {
             return facades::class_of_record(word);
         }
-        // Members of recipes are options.
+        // A word with `_` is a member of a recipe, which is an option in camel case.
         if self.values.contains(word) || word.contains('_') { camel(word) } else { word.to_owned() }
     }
 }
 
-/// A comment of these paragraphs, its lines indented. The items of a list, and its errors, follow each other.
+/// A comment with these paragraphs, indented. There is no empty line between items of a list or between `@throws`
+/// entries.
 pub fn comment(paragraphs: &[String], indent: usize) -> String {
     let space = " ".repeat(indent);
     if let [only] = paragraphs
@@ -107,7 +109,7 @@ pub fn comment(paragraphs: &[String], indent: usize) -> String {
         if i > 0 && !is_both("- ") && !is_both("@throws") {
             lines.push(String::new());
         }
-        // A power stays in one line with what is taken from it.
+        // No line ends within a term such as 2^53 - 1.
         let bound = paragraph.replace(" - 1", &format!("{BOUND}-{BOUND}1"));
         let hang = if paragraph.starts_with("- ") || paragraph.starts_with('@') { "  " } else { "" };
         let room = WIDTH - indent - 3 - hang.len();

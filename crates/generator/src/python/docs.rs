@@ -1,12 +1,12 @@
-//! From the documentation of the WIT to docstrings.
+//! Docstrings of Python, made of the documentation of the WIT.
 
 use super::names::Known;
 use crate::facade::{Cause, Text, grouped, paragraphs};
 use crate::words::{WIDTH, capital, filled, first_sentence, hanging, pascal, reworded, spelled};
 
 impl Known {
-    /// A docstring, its lines indented, with a section of parameters if there are any. The first sentence stands alone; what is said of errors
-    /// becomes a section.
+    /// A docstring, indented. The first sentence is a paragraph of its own. Parameters and errors become the sections
+    /// `Args` and `Raises`.
     pub fn docstring(&self, text: Text, parameters: &[(String, String)], indent: usize) -> String {
         let mut paragraphs = text.paragraphs;
         if let Some(first) = paragraphs.first_mut() {
@@ -30,18 +30,18 @@ impl Known {
         quoted(&lines, indent)
     }
 
-    /// The first sentence of a docstring.
+    /// A docstring of the first sentence alone.
     pub fn summary(&self, text: Text, indent: usize) -> String {
         let first = text.paragraphs.first().map(|first| self.opening(first, indent).0);
         self.docstring(Text { paragraphs: first.into_iter().collect(), errors: Vec::new() }, &[], indent)
     }
 
-    /// The documentation of a field or a constant: paragraphs alone.
+    /// The docstring of a field or a constant, which has no sections.
     pub fn note(&self, text: &str, indent: usize) -> String {
         quoted(&self.wrapped(&paragraphs(text), indent), indent)
     }
 
-    /// Lines of all paragraphs, with an empty one between them.
+    /// The lines of all paragraphs, with an empty line between paragraphs.
     fn wrapped(&self, paragraphs: &[String], indent: usize) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         for paragraph in paragraphs {
@@ -49,17 +49,18 @@ impl Known {
                 lines.push(String::new());
             }
             let text = self.spelled(paragraph);
-            // The further lines of an item of a list stand further in than its first.
+            // The second and later lines of an item of a list are indented.
             let hang = if text.starts_with("- ") { "  " } else { "" };
             let room = WIDTH - indent - hang.len();
-            // The quotes stand before the first line.
+            // The opening quotes take three characters of the first line.
             let first = if lines.is_empty() { room - 3 } else { room };
             lines.extend(hanging(filled(&text, first, room), hang));
         }
         lines
     }
 
-    /// The first sentence, and the rest. One that is too long for a line ends at its colon or semicolon, if it has one there.
+    /// The first sentence, and the rest. If the sentence is too long for a line, it ends at its last colon or semicolon
+    /// that fits into the line.
     fn opening(&self, text: &str, indent: usize) -> (String, String) {
         let (sentence, rest) = text.split_at(first_sentence(text));
         let room = WIDTH - indent - 6;
@@ -74,7 +75,8 @@ impl Known {
         (sentence.to_owned(), rest.trim().to_owned())
     }
 
-    /// A text with the names that things have in Python. There, a number may have any number of bits, and what is not there is None.
+    /// A text of the WIT with the names of Python. "64-bit" is removed, because an `int` has any number of bits; "none"
+    /// becomes `None`.
     pub(super) fn spelled(&self, text: &str) -> String {
         let plain = |part: &str| part.replace(", 64-bit", "").replace(" (64-bit)", "").replace(" is none", " is None");
         spelled(text, plain, |code| self.code(code)).replace('^', "**").replace('\\', "\\\\")
@@ -84,10 +86,11 @@ impl Known {
         let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         let is_word = code.starts_with(|c: char| c.is_ascii_lowercase()) && code.chars().all(is_name);
         if is_word && !self.values.contains(code) && !self.classes.contains(code) {
-            // A name or a member of a recipe, which is a string in Python.
+            // Any other word is a value such as the name of an order, or a member of a recipe: a string in Python.
             return format!("\"{code}\"");
         }
-        // Users find all names in one module: `sampling.sampler.layout` is `sampler.layout` to them.
+        // The interface in a path is dropped, because users import all names from one module: `sampling.sampler.layout`
+        // becomes `sampler.layout`.
         let inner = code.split_once('.').filter(|(interface, _)| self.interfaces.contains(*interface));
         let word = |word: &str| match word {
             _ if self.values.contains(word) => word.replace('-', "_"),
@@ -98,7 +101,7 @@ impl Known {
     }
 }
 
-/// The exceptions of these errors, each class once, and when they are raised.
+/// The exception classes for these errors, each once, and when each is raised.
 fn raised(errors: Vec<Cause>) -> Vec<(String, String)> {
     let classes = errors.into_iter().map(|error| match error {
         Cause::Kind(kind, about) => (pascal(&kind) + "Error", about),

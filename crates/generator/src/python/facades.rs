@@ -1,6 +1,6 @@
-//! The plain part of the facade of a resource: a class upon which a hand-written one builds, with a property for each value and a method for
-//! each function that takes numbers, flags and names. It checks what cannot cross, asks the resource in the engine of the object, and
-//! turns what that says into what Python has for it.
+//! The base class of the facade of a resource, from which a hand-written class derives: a property for each value, and
+//! a method for each function that takes numbers, flags and names. A method checks the arguments that cannot be passed
+//! to the component, calls the resource in the object's engine, and converts the result to Python's types.
 
 use wit_parser::{Type, TypeId};
 
@@ -10,13 +10,14 @@ use crate::facade::{Table, default_of, has_class, is_listed, is_plain, is_value,
 use crate::wit::{Shape, Signature};
 use crate::words::{capital, pascal};
 
-/// Peers are as `torch.distributed` takes them.
+/// Methods that only Python writes by hand: it returns peers in the form that `torch.distributed` takes.
 const BY_HAND: Table = &[("mesh", &["peers"])];
 
-/// The values that the engine of an object knows without a call, as it takes the object to them.
+/// Values that are part of the engine's own configuration: they are read there, without a call of the component.
 const KNOWN: Table = &[("sampler", &["epoch", "rank", "consumed"]), ("batcher", &["epoch"]), ("schedule", &["rank"])];
 
-/// The other values that change when the object moves. What is left never does, and the instance is asked once.
+/// Other values that change when the object moves, for example to another epoch. All values that are not listed are
+/// constant: they are read once and cached.
 const MOVING: Table = &[
     (
         "sampler",
@@ -34,19 +35,20 @@ const MOVING: Table = &[
     ("plan", &["epoch"]),
 ];
 
-/// Parameters that Python adds to a recipe.
+/// The documentation of the parameters that Python adds to a constructor with a recipe.
 const FROM_RECIPE: &str = "`recipe` is a dictionary, or a text of JSON. `memory_limit`: bytes of memory that the engine may use; 2^31 is the \
                            most that it can use.";
 
 impl Module<'_> {
-    /// Whether the facade of its resource has a function in this form.
+    /// Whether the base class has this function: it is plain, has a result, and takes only arguments that can be
+    /// checked.
     pub(super) fn is_plain(&self, signature: &Signature<'_>) -> bool {
         signature.value.is_some()
             && is_plain(self.wit, signature, BY_HAND)
             && signature.parameters.iter().all(|(name, ty)| self.check(name, ty).is_some())
     }
 
-    /// The class of a resource that has a facade.
+    /// The base class for a resource; empty if users do not see the resource.
     pub(super) fn facade(&self, resource: TypeId, name: &str) -> Result<String, String> {
         if !has_class(name) {
             return Ok(String::new());
@@ -66,7 +68,8 @@ impl Module<'_> {
         Ok(text + &self.metrics(resource))
     }
 
-    /// The class of numbers by name that a resource has, and of their ratios, if its text lists them.
+    /// The class of the metrics of a resource, its named numbers and their ratios; empty if the documentation lists
+    /// none.
     fn metrics(&self, resource: TypeId) -> String {
         let of = |name: &str| self.wit.function(resource, name).map_or_else(Vec::new, |own| listed(own.docs));
         let (numbers, ratios) = (of("metrics"), of("ratio"));
@@ -82,7 +85,7 @@ impl Module<'_> {
             text += &format!("    {}: int\n{}", snake(&name), known.note(&capital(&about), 4));
         }
         for (name, about) in ratios {
-            // Next to `padded`.
+            // The ratio has another name: next to `padded`, `padding` would read as a number of tokens.
             let name = if name == "padding" { "padding_ratio".to_owned() } else { snake(&name) };
             let about = capital(&about).replace("1,000,000", "1.0");
             text += &format!("    {name}: float\n{}", known.note(&about, 4));
@@ -90,7 +93,8 @@ impl Module<'_> {
         text + "\n"
     }
 
-    /// The class method that makes an object of a recipe, at the place that the other numbers of the constructor say.
+    /// The class method `from_recipe`. Its parameters are the recipe and the other parameters of the constructor, such
+    /// as the rank.
     fn of_recipe(&self, signature: &Signature<'_>) -> Result<String, String> {
         let mut parameters: Vec<_> =
             ["cls: type[Self]", "recipe: str | Mapping[str, Any]", "*"].map(str::to_owned).into();
@@ -135,16 +139,16 @@ impl Module<'_> {
         for (i, given @ (parameter, ty)) in signature.parameters.iter().enumerate() {
             let own = snake(parameter);
             let (kind, check) = self.check(parameter, ty).ok_or("a parameter of another kind")?;
-            // Python takes none without a default behind one that has it.
+            // In Python, no parameter without a default may follow one with a default.
             let is_last = signature.parameters[i..].iter().all(|other| default(other).is_some());
             let default = default(given).filter(|_| is_last).map_or_else(String::new, |value| format!(" = {value}"));
             parameters.push(format!("{own}: {kind}{default}"));
             let field = if check == "state" { String::new() } else { format!("\"{own}\", ") };
             arguments.push(format!("check.{check}({field}{own})"));
         }
-        // The number of steps is an attribute in every class, also where it may take a while.
+        // The number of steps is a property in every class, although it may take a while to compute.
         let value = is_value(signature) || item == "num-steps" && signature.parameters.is_empty();
-        // Whoever has an array may change it.
+        // Arrays are not cached, because callers can change them.
         let fixed = value && !is_listed(MOVING, resource, item) && !returned.contains("NDArray");
         let ask = match arguments.len() {
             1 if fixed => "self._engine.fact(",
@@ -166,12 +170,12 @@ impl Module<'_> {
         Ok(format!("{decorator}{head}{docs}{body}\n"))
     }
 
-    /// The type that callers pass for a parameter, and the check of it.
+    /// The type of a parameter, and the function that checks its argument.
     fn check(&self, name: &str, ty: &Type) -> Option<(&'static str, &'static str)> {
         Some(match self.wit.shape(ty) {
             Shape::Plain(Type::Bool) => ("bool", "boolean"),
             Shape::Plain(Type::U32) => ("SupportsIndex", "u32"),
-            // A number by a name, such as `u53`, ends before those of 64 bits.
+            // A named type of a number, such as `u53`, has a smaller range than `u64`.
             Shape::Plain(Type::U64) if *ty == Type::U64 => ("SupportsIndex", "u64"),
             Shape::Plain(Type::U64) => ("SupportsIndex", "u53"),
             Shape::Plain(Type::String) if name == "state" => ("str | Mapping[str, Any]", "state"),
@@ -183,7 +187,7 @@ impl Module<'_> {
         })
     }
 
-    /// Whether a type is a list of samples: users have its elements as `int`.
+    /// Whether a type is a list of samples. The elements that users get are of type `int`.
     fn is_samples(&self, ty: &Type) -> bool {
         matches!(self.wit.shape(ty), Shape::List(Type::Id(of)) if self.wit.name(of) == "sample-index")
     }

@@ -1,7 +1,8 @@
-//! A Python module for each interface, upon the runtime of the Python host (`engine/abi.py`, `engine/core.py`).
+//! A Python module for each interface, which uses the runtime of the Python host (`engine/abi.py`, `engine/core.py`).
 //!
-//! First comes what a program uses: names of enums, records as named tuples, resources as classes, functions that take the instance they are
-//! called in. Below it stand the layouts and the calls, as data for the runtime.
+//! First come the definitions that programs use: names of enums, records as named tuples, resources as classes, and
+//! functions, which take the instance in which they are called. Then come the layouts of types and the calls, as data
+//! for the runtime.
 
 mod docs;
 mod facades;
@@ -23,10 +24,10 @@ use crate::words::{WIDTH, pascal, words_of};
 
 const MADE: &str = "Written by `cargo xtask build` from the WIT. Changes here are lost.";
 
-/// The name that says that a type checker reads a module.
+/// The name of the constant in `typing` that is true for type checkers.
 const CHECKING: &str = "TYPE_CHECKING";
 
-/// The modules of all interfaces of a package, and that of the package, by the names of their files.
+/// The modules of all interfaces of a package, and the `__init__.py` that lists them, by the names of their files.
 pub fn modules(wit: Wit<'_>) -> Result<Files, String> {
     let passed = passed(wit);
     let mut files = Files::new();
@@ -51,7 +52,7 @@ struct Module<'a> {
     wit: Wit<'a>,
     id: InterfaceId,
     known: &'a Known,
-    /// The records that callers pass.
+    /// Records that callers pass as arguments, and records within them.
     passed: &'a BTreeSet<TypeId>,
 }
 
@@ -66,7 +67,7 @@ impl Module<'_> {
             body += &self.function(&signature)?;
         }
         body += "\n";
-        // A type comes after those that it holds.
+        // The layout of a type comes after the layouts of the types that it contains.
         let mut sorted = own;
         sorted.sort_by_key(|(_, id)| id.index());
         for (name, id) in sorted {
@@ -86,7 +87,7 @@ impl Module<'_> {
         Ok(format!("{}\n_INTERFACE = \"{name}\"\n\n{body}", self.head(&body)))
     }
 
-    /// The documentation of a module, and the imports of what its code names.
+    /// The documentation of a module, and the imports of all names that its code uses.
     fn head(&self, body: &str) -> String {
         let about = self.wit.interface(self.id).docs.contents.as_deref().unwrap_or("An interface.");
         let docs = self.known.docstring(Text::of(&format!("{about}\n\n{MADE}")), &[], 0);
@@ -130,12 +131,12 @@ impl Module<'_> {
         .concat()
     }
 
-    /// Names of plain types, such as `position`, which only document.
+    /// Type aliases for plain types, such as `position`. They only document.
     fn aliases(&self) -> String {
         let mut text = String::new();
         for (name, &id) in &self.wit.interface(self.id).types {
             let def = &self.wit.resolve.types[id];
-            // A type of another interface has no documentation here.
+            // A type that is taken from another interface has no documentation here, and gets no alias.
             if let (TypeDefKind::Type(_), Some(contents)) = (&def.kind, &def.docs.contents)
                 && matches!(self.wit.shape(&Type::Id(id)), Shape::Plain(_))
             {
@@ -211,7 +212,7 @@ impl Module<'_> {
         let (indent, between) = if is_free { (0, "\n") } else { (4, "") };
         let space = " ".repeat(indent);
         let head = spread(&format!("{space}def {name}("), &parameters, &format!(") -> {returned}:\n"));
-        // Only the summary is here: the class that users see has the whole text.
+        // The docstring has only the first sentence: the class that users see has the whole text.
         let docs = match self.is_plain(signature) {
             true => self.known.summary(self.text_of(signature), indent + 4),
             false => self.known.docstring(self.text_of(signature), &[], indent + 4),
@@ -225,7 +226,7 @@ impl Module<'_> {
         Ok(format!("{between}{head}{docs}{call}\n"))
     }
 
-    /// The text of a function, with the errors of the functions that it refers to.
+    /// The documentation of a function. References to the errors of other functions are replaced with these errors.
     fn text_of(&self, signature: &Signature<'_>) -> Text {
         let mut text = Text::of_function(signature, self.wit);
         if text.paragraphs.is_empty() {
@@ -234,7 +235,7 @@ impl Module<'_> {
         text
     }
 
-    /// The data of a type for the runtime.
+    /// The layout of a type, as data for the runtime.
     fn layout(&self, name: &str, id: TypeId) -> Result<String, String> {
         let (own, class) = (names::layout(name), pascal(name));
         Ok(match self.wit.shape(&Type::Id(id)) {
@@ -259,11 +260,11 @@ impl Module<'_> {
         })
     }
 
-    /// The call of a function for the runtime.
+    /// The call of a function, as data for the runtime.
     fn call(&self, signature: &Signature<'_>) -> Result<String, String> {
         let function = signature.function;
         let value = match signature.value {
-            // The object is there before its handle.
+            // A constructor returns only the handle: the Python object already exists.
             Some(_) if signature.is_constructor => "abi.U32".to_owned(),
             Some(ty) => self.abi(&ty)?,
             None if signature.fails => "abi.UNIT".to_owned(),
@@ -297,7 +298,7 @@ impl Module<'_> {
     }
 }
 
-/// Items between brackets: in one line, or a line each where that is too long.
+/// Items between brackets: in one line, or in a line each if one line is too long.
 fn spread(open: &str, items: &[String], close: &str) -> String {
     crate::words::spread(open, items, close, 4)
 }

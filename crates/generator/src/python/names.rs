@@ -6,7 +6,8 @@ use wit_parser::{InterfaceId, Type, TypeId};
 
 use crate::wit::{Shape, Wit};
 
-/// Keywords of Python, and names that the generated code uses itself: they get an underscore at their end.
+/// Keywords of Python, and names that the generated code uses itself. A name of the WIT that is one of them gets an
+/// underscore at its end.
 const TAKEN: &[&str] = &[
     "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del",
     "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal",
@@ -14,26 +15,27 @@ const TAKEN: &[&str] = &[
     "abi", "bool", "cls", "core", "drop", "handle", "int", "np", "self", "str", "tuple",
 ];
 
-/// Methods of a tuple, and so of a record: a field of such a name hides one.
+/// Methods of a tuple, and so of a record, which is a named tuple: a field with one of these names hides the method.
 pub const TUPLE_METHODS: &[&str] = &["count", "index"];
 
-/// A field, a parameter, a function or a module.
+/// The Python name of a field, a parameter, a function or a module.
 pub fn snake(name: &str) -> String {
     let name = crate::words::snake(name);
     if TAKEN.contains(&name.as_str()) { format!("{name}_") } else { name }
 }
 
-/// A constant.
+/// The Python name of a constant.
 pub fn upper(name: &str) -> String {
     name.replace('-', "_").to_uppercase()
 }
 
-/// The layout of a type. It differs from the class also where a name has one letter.
+/// The Python name of the layout of a type. The prefix makes it differ from the class even if the name has only one
+/// letter.
 pub fn layout(name: &str) -> String {
     format!("ABI_{}", upper(name))
 }
 
-/// The names that a word in the documentation may stand for.
+/// The names of the WIT that a word in the documentation may mean.
 #[derive(Clone, Default)]
 pub struct Known {
     /// Fields, parameters and functions.
@@ -44,8 +46,8 @@ pub struct Known {
 }
 
 impl Known {
-    /// What a word may name in the documentation of an interface. Elsewhere, `pad`, `split` and their like are names in recipes, and not
-    /// functions and types.
+    /// The names for the documentation of an interface. Names without `-` from other interfaces are left out: there,
+    /// words such as `pad` and `split` are values in recipes, not functions or types.
     pub fn of(wit: Wit<'_>, within: InterfaceId) -> Known {
         let values = wit.names(|own| own.interface == within || own.resource.is_some() || own.name.contains('-'));
         let types = wit.interfaces().flat_map(|(_, of)| wit.types(of).map(move |(name, id)| (of, name, id)));
@@ -60,7 +62,7 @@ impl Known {
     }
 }
 
-/// All records that a caller passes, and those that they hold.
+/// All records that callers pass as arguments, and the records within them.
 pub fn passed(wit: Wit<'_>) -> BTreeSet<TypeId> {
     let mut found = BTreeSet::new();
     for signature in wit.interfaces().flat_map(|(_, id)| wit.functions(id)) {

@@ -8,7 +8,7 @@ use crate::facade::Text;
 use crate::members::{self, object, only_with};
 use crate::words::small;
 
-/// The constructors; the file says how it is read.
+/// The parameters of all constructors. The head of the file describes its format.
 const CONSTRUCTORS: &str = include_str!("constructors.txt");
 
 const RAISED: &str = "Errors: `out-of-range` (a number is outside its range), `unknown-name` (a name is not known), `wrong-type` (a value is not \
@@ -19,9 +19,9 @@ const RAISED: &str = "Errors: `out-of-range` (a number is outside its range), `u
 #[derive(Default)]
 struct Parts {
     parameters: Vec<String>,
-    /// The names of parameters, and what they are.
+    /// The names of parameters, each with its documentation.
     about: Vec<(String, String)>,
-    /// Sections with their members, and what is passed beside them.
+    /// Sections of the recipe with their members, and the arguments that are passed beside the sections.
     sections: Vec<(&'static str, Vec<String>)>,
     beside: Vec<String>,
 }
@@ -45,7 +45,7 @@ impl Parts {
         self.about.push((own.clone(), text));
         let entry = format!("\"{}\": {own}", member.name);
         match self.sections.iter_mut().find(|(other, _)| *other == member.section) {
-            // Lists are no part of a text.
+            // A list is passed beside the recipe: the text does not contain it.
             _ if member.value == Value::Numbers => self.beside.push(format!("{own}={own}")),
             Some((_, all)) => all.push(entry),
             None => self.sections.push((member.section, vec![entry])),
@@ -107,7 +107,8 @@ impl Module<'_> {
     }
 }
 
-/// The text of a constructor, and its parameters, each with its text.
+/// The entries of a constructor in the file: first its documentation, under an empty name, then its parameters, each
+/// with its documentation.
 fn entries(resource: &str) -> Option<Vec<(&'static str, String)>> {
     let block = CONSTRUCTORS.split("\n\n").find_map(|block| block.strip_prefix(resource)?.strip_prefix(":\n"))?;
     let mut entries = vec![("", String::new())];
@@ -121,6 +122,7 @@ fn entries(resource: &str) -> Option<Vec<(&'static str, String)>> {
     Some(entries)
 }
 
+<<<<<<< HEAD
 /// The type of an option.
 pub(super) fn annotation(member: &Described) -> Result<&'static str, String> {
     Ok(match member.value {
@@ -134,6 +136,10 @@ pub(super) fn annotation(member: &Described) -> Result<&'static str, String> {
 
 /// The text of a member, what its names say, and where it belongs.
 pub(super) fn described(member: &Described, needs: &[Vec<Needed>]) -> String {
+=======
+/// The documentation of a member: its text, range or names, condition and default.
+fn described(member: &Described, needs: &[Vec<Needed>]) -> String {
+>>>>>>> 7eef3d29 (Comments of the generator: name the subject and say why)
     let mut text = member.text.clone();
     match &member.value {
         Value::Natural { range, .. } if !text.contains("Range: ") => text += &format!(" Range: {range}."),

@@ -8,13 +8,12 @@ use crate::wit::Shape;
 use crate::words::pascal;
 
 impl Module<'_> {
-    /// Whether a type is a list of numbers of 64 bits. Those of `u53` are handed out as signed numbers, which is what NumPy
-    /// indexes with.
+    /// Whether a type is a list of `u64`. A list of `u53` comes as signed numbers, because NumPy indexes with these.
     pub(super) fn is_wide_list(&self, ty: &Type) -> bool {
         matches!(self.wit.shape(ty), Shape::List(Type::U64))
     }
 
-    /// A type of this or another interface, by its name there as `form` has it.
+    /// The name of a type, spelled by `form`, with the module before it if the type is of another interface.
     fn named(&self, id: TypeId, form: fn(&str) -> String) -> String {
         let name = form(self.wit.name(id));
         match self.wit.owner(id) == Some(self.id) {
@@ -23,7 +22,7 @@ impl Module<'_> {
         }
     }
 
-    /// The type in Python: of what callers pass, or of what they get.
+    /// The annotation of a type: for arguments if `passed`, otherwise for results.
     pub(super) fn annotation(&self, ty: &Type, passed: bool) -> Result<String, String> {
         let inner = |ty: &Type| self.annotation(ty, passed);
         Ok(match self.wit.shape(ty) {
@@ -46,7 +45,7 @@ impl Module<'_> {
         })
     }
 
-    /// The type as the runtime has it.
+    /// The layout of a type, as an expression of the runtime.
     pub(super) fn abi(&self, ty: &Type) -> Result<String, String> {
         let inner = |ty: &Type| self.abi(ty);
         Ok(match self.wit.shape(ty) {

@@ -71,7 +71,7 @@ fn module(builder: &Builder) -> String {
     text + "}\n"
 }
 
-/// The text of a member, its range, its default, and where it belongs.
+/// The documentation of a member: its text, range, default and conditions.
 fn docs(only: &[(&str, &str)], member: &Described, members: &[&Described]) -> String {
     let mut facts = Vec::new();
     match &member.value {
@@ -91,7 +91,7 @@ fn docs(only: &[(&str, &str)], member: &Described, members: &[&Described]) -> St
         facts.push(format!("Only with {}.", with.join(", and ")));
     }
     facts.extend(without.into_iter().map(|needs| format!("Not with {}.", all(needs))));
-    // A text with links to the methods of the other members that it names.
+    // The text, in which the names of other members are links to their methods.
     let linked = spelled(&member.text, str::to_owned, |part| {
         let is_other = part != member.name && members.iter().any(|member| member.name == part);
         if is_other { format!("[`{part}`](Self::{part})") } else { format!("`{part}`") }
@@ -109,7 +109,7 @@ fn needed(need: &Needed) -> String {
     if need.name == "name" { format!("the order {}", either(&names)) } else { either(&names) }
 }
 
-/// A value of a member: a variant, if it has an enum.
+/// A value of a member, in Markdown: a link to the variant if the member has an enum.
 fn shown(member: &str, value: &str) -> String {
     match enumeration(member) {
         Some(class) => format!("[`{class}::{0}`](crate::{class}::{0})", pascal(value)),

@@ -1,4 +1,5 @@
-//! From the documentation of the WIT to that of Rust: names as Rust writes them, with links, and a section for errors.
+//! Documentation of Rust, made of the documentation of the WIT: names are spelled as in Rust and become links, and
+//! errors become a section.
 
 use std::collections::BTreeSet;
 
@@ -7,19 +8,20 @@ use crate::facade::{Cause, Text, grouped, name_of, paragraphs};
 use crate::wit::{Signature, Wit};
 use crate::words::{BOUND, WIDTH, filled, first_sentence, hanging, pascal, snake, spelled};
 
-/// Where a text stands: a link is made to what is there, and none to what the text is of.
+/// The item that a text documents. It decides the targets of links; names of the item itself are no links.
 #[derive(Clone, Copy)]
 pub struct Place<'a> {
     pub interface: &'a str,
-    /// The facade whose method it is.
+    /// The facade, if the text is of one of its methods.
     pub facade: Option<&'a Facade>,
-    /// The function and its parameters, or the fields of a record.
+    /// Names that are no links: the function and its parameters, or the fields of the record.
     pub own: &'a [&'a str],
 }
 
 pub struct Docs<'a> {
     wit: Wit<'a>,
-    /// Names of functions, parameters and fields. Other names with `-`, such as those of policies, stay.
+    /// Names of functions, parameters and fields, which are spelled with `_` in Rust. Other names with `-`, such as
+    /// names of policies, stay as they are.
     names: BTreeSet<&'a str>,
 }
 
@@ -28,7 +30,8 @@ impl<'a> Docs<'a> {
         Self { wit, names: wit.names(|_| true) }
     }
 
-    /// The documentation of a method. `fails` says whether it can fail by its arguments; none, that it cannot fail at all.
+    /// The documentation of a method. `fails` is whether its arguments can make it fail. None: the method cannot fail
+    /// at all, and gets no section for errors.
     pub fn method(&self, signature: &Signature<'_>, place: Place<'_>, fails: Option<bool>) -> String {
         let text = Text::of_function(signature, self.wit);
         let mut lines = self.lines(&text.paragraphs, place, 4, true);
@@ -74,10 +77,12 @@ impl<'a> Docs<'a> {
         lines
     }
 
-    /// The kinds of failure, as links, and what each is about; or the errors of another class, which has no kind.
+    /// The kinds of failure, as links, each with its reason. A reference to the errors of another class is an entry
+    /// without a reason.
     fn causes(&self, errors: Vec<Cause>, place: Place<'_>) -> Vec<(String, String)> {
         let told = |error| match error {
-            // A text such as "those of the constructor", which users of Rust do not call.
+            // A text such as "those of the constructor". Its errors are listed here, because users of Rust do not call
+            // the constructor.
             Cause::Same(of) if !of.contains('`') => self.causes(self.of_constructor(place).unwrap_or_default(), place),
             Cause::Same(of) => vec![(self.spelled(&of, place), String::new())],
             Cause::Kind(kind, about) => {
@@ -98,7 +103,7 @@ impl<'a> Docs<'a> {
         spelled(text, plain, |name| self.name(name, place))
     }
 
-    /// A name between backticks: as a link, if it is of this class or of another one.
+    /// A name between backticks. It becomes a link if it is a method of a class, a class, or a free function.
     fn name(&self, name: &str, place: Place<'_>) -> String {
         let rust = if self.names.contains(name) { snake(name) } else { name.to_owned() };
         if place.own.contains(&name) {
@@ -142,13 +147,14 @@ impl<'a> Docs<'a> {
     }
 }
 
-/// The words between names: without what the types of Rust say.
+/// The text between names, without the facts that the types of Rust already express.
 fn plain(text: &str) -> String {
     let text = text.replace(" (64-bit)", "").replace(", 64-bit", "");
     text.replace("None if", "`None` if").replace(" none if", " `None` if").replace("is none", "is `None`")
 }
 
-/// Lines that are no longer than the longest one, without `///`. Further lines of an item stand further in.
+/// A text in lines of at most `WIDTH` characters, to which `///` is added later. The second and later lines of an item
+/// of a list are indented.
 pub fn wrapped(text: &str, indent: usize) -> Vec<String> {
     let bound = spelled(text, str::to_owned, |code| format!("`{}`", code.replace(' ', &BOUND.to_string())));
     let room = WIDTH - indent - "/// ".len();

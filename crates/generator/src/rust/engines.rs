@@ -1,5 +1,5 @@
-//! The calls of the interface over each engine: a method for each function of a resource, and a function for each other one. What calls
-//! them is the same for both engines.
+//! The calls of the interface for each engine: a method for each function of a resource, and a free function for each
+//! other function. Both engines get the same signatures, so that their callers do not differ.
 
 use std::fmt::Write as _;
 
@@ -51,14 +51,14 @@ impl Calls<'_> {
             let class = pascal(resource);
             let _ = match engine {
                 Component => writeln!(text, "/// A `{resource}` in an instance.\npub enum {class} {{}}\n"),
-                // In place of the one that only wraps it.
+                // This type replaces the wrapper of the same name in `bindings`.
                 Native => writeln!(text, "pub use samedeal_interface::{name}::{class};\n"),
             };
             let calls = wit.signatures(id, Some(own)).map(|signature| self.call(&signature, resource));
             let _ = writeln!(text, "impl Object<{class}> {{ {} }}\n", calls.collect::<Result<String, _>>()?);
         }
         text += &wit.signatures(id, None).map(|signature| self.call(&signature, "")).collect::<Result<String, _>>()?;
-        // The traits of resources are what the core has beside values.
+        // With the core, the methods of resources are in traits, which are imported too.
         let has_any = engine == Native || wit.types(id).count() > wit.resources(id).count();
         let mut uses = if has_any { format!("pub use {from}::*;\n") } else { String::new() };
         let used: Vec<_> = ["Instance", "Object"].into_iter().filter(|name| text.contains(name)).collect();
@@ -68,7 +68,7 @@ impl Calls<'_> {
         Ok(format!("pub mod {name} {{\n{uses}\n{text}}}\n\n"))
     }
 
-    /// A function of a resource, or of none. What is made of an object lives where that is.
+    /// A function of a resource, or a free one. A new object that is made from another object is in the same instance.
     fn call(&self, signature: &Signature<'_>, resource: &str) -> Result<String, String> {
         let lent = self.lent(signature)?;
         let made = match signature.value.map(|ty| self.wit.shape(&ty)) {
@@ -110,7 +110,7 @@ impl Calls<'_> {
         let names = if own.is_empty() { String::new() } else { format!(", {own}") };
         let passed = if signature.is_method { ", own" } else { "" };
         let arguments: String = signature.parameters.iter().map(|(name, _)| format!(", {}", snake(name))).collect();
-        // What cannot fail by its arguments comes in the same form.
+        // `another` expects a result of a result, also of a function that cannot fail.
         let same = if makes && !signature.fails { ".map(Ok)" } else { "" };
         format!(
             "|exports, store{names}| exports.samedeal_deal_{}(){on}.call_{}(store{passed}{arguments}){same}",
@@ -139,7 +139,7 @@ impl Calls<'_> {
         format!("|{own}| {call}")
     }
 
-    /// The object that is lent to a constructor.
+    /// The parameter of a constructor that borrows an object, if there is one.
     fn lent(&self, signature: &Signature<'_>) -> Result<Option<String>, String> {
         let is_lent = |ty: &Type| matches!(self.wit.shape(ty), Shape::Borrow(_));
         let lent: Vec<_> = signature.parameters.iter().filter(|(_, ty)| is_lent(ty)).collect();
@@ -159,7 +159,7 @@ impl Calls<'_> {
         }
     }
 
-    /// The form in which the core takes an argument: texts and lists are its own.
+    /// The expression that passes an argument to the core, which takes texts and lists as owned values.
     fn crossing(&self, name: &str, ty: &Type) -> String {
         let is_long = |ty: &Type| matches!(self.wit.shape(ty), Shape::Plain(Type::String) | Shape::List(_));
         match self.wit.shape(ty) {

@@ -1,30 +1,31 @@
-//! Differences between the WIT and the facade of the Rust host: which classes it has, and which of their methods have a form of their own.
+//! Differences between the WIT and the facade of the Rust host: its classes, and the methods that do not have the form
+//! of the WIT.
 
 /// A class over a resource.
 pub struct Facade {
     pub resource: &'static str,
-    /// Its name, and the module of the crate that has it.
+    /// The name of the class, and the module of the crate in which it is.
     pub class: &'static str,
     pub module: &'static str,
-    /// Whether the object never changes: then the class reads its values once and keeps them.
+    /// Whether the object never changes. If so, the class reads its values once and caches them.
     pub is_constant: bool,
     /// Whether its `Debug` is written by hand.
     pub has_debug: bool,
-    /// Functions that are not as in the WIT.
+    /// Functions that do not have the form of the WIT.
     pub forms: &'static [(&'static str, Form)],
 }
 
-/// How a function of the WIT comes to users.
+/// The form in which users get a function of the WIT.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Unchanged.
     Plain,
     /// Under another name.
     As(&'static str),
-    /// A method of the same name is written by hand, which has ranges, widths or types that the WIT has not, or changes the object.
-    /// It calls one that is generated for it, `raw_...`.
+    /// A hand-written method has the name. It takes ranges, widths or types that the WIT does not have, or changes the
+    /// object. It calls the generated method `raw_...`.
     ByHand,
-    /// A part of another method that is written by hand.
+    /// No method of its own: a hand-written method calls the generated `raw_...`.
     Absent,
 }
 use Form::{Absent, As, ByHand};
@@ -46,12 +47,12 @@ const fn changing(resource: &'static str, class: &'static str, forms: Forms) -> 
 }
 
 const SAMPLER: Forms = &[
-    // Of either width of `Index`, for a range of any length.
+    // By hand: for either width of `Index`, and for ranges of any length.
     ("indices", ByHand),
     ("indices32", Absent),
     ("batch", ByHand),
     ("batch32", Absent),
-    // For ranges, and one list for each rank.
+    // By hand: for a range of ranks, with one list for each rank.
     ("step", ByHand),
     ("source-counts", ByHand),
     // Moves the sampler itself.
@@ -59,58 +60,58 @@ const SAMPLER: Forms = &[
 ];
 
 const PLAN: Forms = &[
-    // Methods without `_window` are for all of them, or for a range of any length.
+    // The hand-written methods without `_window` return all shards, or a range of rows of any length.
     ("shards", As("shards_window")),
     ("rows", As("rows_window")),
     ("loads", ByHand),
     ("step-bounds", As("steps")),
-    // Kept.
+    // By hand: the sizes are cached.
     ("sizes", ByHand),
-    // With the imbalance.
+    // By hand: the summary includes the imbalance.
     ("load-summary", ByHand),
     ("imbalance", Absent),
 ];
 
 const BATCHER: Forms = &[
-    // It comes as batches, and not end to end.
+    // Users get single batches, not the columns of all batches end to end.
     ("take", Absent),
     ("step", ByHand),
-    // It comes as `Metrics`.
+    // Users get `Metrics`.
     ("metrics", ByHand),
     ("ratio", Absent),
     // Moves the batcher itself.
     ("resume", ByHand),
     ("replan", ByHand),
-    // Lengths are given where a call wants them.
+    // The batcher supplies lengths when a call asks for them.
     ("wanted", Absent),
     ("supply", Absent),
 ];
 
-/// They change the stream.
+/// Methods that are written by hand, because they change the stream.
 const BATCH_STREAM: Forms =
     &[("push", ByHand), ("flush", ByHand), ("take", ByHand), ("metrics", ByHand), ("ratio", Absent)];
 
 pub const FACADES: &[Facade] = &[
     constant("sampler", "Sampler", SAMPLER),
     constant("schedule", "Schedule", &[]),
-    // `indices` takes a range of any length.
+    // The hand-written `indices` takes a range of any length.
     constant("reading", "Reading", &[("step-bounds", As("steps")), ("indices", As("indices_window"))]),
     constant("plan", "ShardPlan", PLAN),
     changing("chunk-stream", "ChunkStream", &[]),
     Facade { has_debug: true, ..constant("batcher", "Batcher", BATCHER) },
     changing("batch-recipe", "BatchRecipe", &[("wanted", Absent), ("supply", Absent)]),
     changing("batch-stream", "BatchStream", BATCH_STREAM),
-    // Of any number of them.
+    // By hand: any number of ids.
     constant("split", "Split", &[("part-of", ByHand), ("part-of-keys", ByHand)]),
-    // Of any number of coordinates.
+    // By hand: any number of coordinates.
     Facade { has_debug: true, ..constant("mesh", "Mesh", &[("rank-at", ByHand)]) },
-    // Of texts of any type.
+    // By hand: entries of any text type.
     Facade { module: "ledger::", ..changing("ledger", "RawLedger", &[("replay", ByHand)]) },
-    // Of any number of them.
+    // By hand: any number of entries.
     Facade { module: "ledger::", ..changing("client", "Client", &[("tell-entries", ByHand)]) },
 ];
 
-/// Free functions by their paths in the crate.
+/// Functions of the WIT that are free, and their paths in the crate.
 pub const FREE: &[(&str, &str)] = &[
     ("join-indices", "join_indices"),
     ("max-count", "Sampler::max_count"),
@@ -118,24 +119,26 @@ pub const FREE: &[(&str, &str)] = &[
     ("header", "ledger::header"),
 ];
 
-/// Records that users of Rust get beside those of all languages. Others come to the methods that are written by hand only.
+/// Records that users of Rust get in addition to those of all languages. Any other record is only used by hand-written
+/// methods.
 pub const MORE_RECORDS: [&str; 6] = ["fact", "step-bounds", "read-batch", "round-rows", "instruction", "claimed-run"];
 
-/// A class that has a method for each member of a kind of recipes.
+/// A builder class, with a method for each member of a kind of recipes.
 pub struct Builder {
     pub class: &'static str,
-    /// The module of it.
+    /// The generated module with its methods.
     pub module: &'static str,
     pub recipe: &'static str,
-    /// Sections of which it has all members but those below.
+    /// Sections of the recipe. The class has methods for all of their members except `by_hand`.
     pub sections: &'static [&'static str],
-    /// Members of the section `order` that it has: others belong to composed orders.
+    /// Members of the section `order` that have a method. The other members are of composed orders.
     pub order: &'static [&'static str],
-    /// Members that have a method by hand, or none.
+    /// Members whose method is written by hand, or that have no method.
     pub by_hand: &'static [&'static str],
-    /// Pairs of a section and the value of an option that its members need: the documentation says "Only with ...".
+    /// Pairs of a section and a value of another option, without which the members of the section cannot be used. The
+    /// documentation says "Only with ...".
     pub only: &'static [(&'static str, &'static str)],
-    /// A type parameter.
+    /// The type parameters of the class, such as `<T>`; may be empty.
     pub generic: &'static str,
 }
 

@@ -1,5 +1,5 @@
-//! The types and traits of the interface in plain Rust, in the form that wit-bindgen gives them: then the same code implements them for the
-//! component, and for programs that link the core.
+//! The types and traits of the interface in plain Rust, in the form that wit-bindgen gives them. So the same code
+//! implements them for the component and for programs that link the core.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use crate::Files;
 use crate::wit::{Shape, Signature, Wit};
 use crate::words::{pascal, snake};
 
-/// The file of the crate that implements the interface.
+/// The generated file of the crate that implements the interface.
 pub fn modules(wit: Wit<'_>) -> Result<Files, String> {
     let mut text = format!(
         "{MADE}//! The types and traits of the interface, in the form that wit-bindgen gives them.\n#![allow(missing_docs)]\n\n"
@@ -59,7 +59,7 @@ fn module(wit: Wit<'_>, name: &str, id: InterfaceId) -> Result<String, String> {
     Ok(format!("pub mod {} {{\n{uses}\n{text}}}\n\n", snake(name)))
 }
 
-/// The trait of a resource, and what wraps an object.
+/// The trait of a resource, and the types that wrap an owned and a borrowed object.
 fn resource(class: &str, functions: &str) -> String {
     format!(
         "pub trait Guest{class}: Sized {{

@@ -1,5 +1,6 @@
-//! The plain part of the classes of the Rust host: a module with a second `impl` for each of them, and one with records. What has the habits
-//! of Rust is written by hand, beside them. rustfmt lays the text out.
+//! Generated code of the Rust host: for each class a module with an `impl` of the methods that only call the component,
+//! and a module of records. Methods in the style of Rust, such as iterators, are in hand-written `impl`s. rustfmt
+//! formats the code.
 
 mod builders;
 mod docs;
@@ -26,10 +27,10 @@ use facades::{FACADES, Facade, Form, MORE_RECORDS};
 use names::enumeration;
 
 const MADE: &str = "// Written by `cargo xtask build` from the WIT. Changes here are lost.\n";
-/// Values that are asked for each time: they are long, or take a while.
+/// Values that are not cached, because they are long, take a while, or change.
 const ASKED: [&str; 5] = ["recipe", "initial-state", "lanes-read-once", "mixing-advice", "num-known-windows"];
 
-/// Names that modules may use: where each is, and the name.
+/// Names that a generated module may import: the path and the name.
 const USED: [(&str, &str); 7] = [
     ("crate", "Error"),
     ("crate", "Layout"),
@@ -98,7 +99,7 @@ impl<'a> Rust<'a> {
         Ok(format!("{MADE}{}\n{text}", self.uses(&text)))
     }
 
-    /// The names of others that a module uses.
+    /// The imports of the names that a module uses.
     fn uses(&self, text: &str) -> String {
         let code = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
         let words = words_of(&code);
@@ -119,7 +120,7 @@ impl<'a> Rust<'a> {
         used.iter().map(|(path, names)| format!("use {path}::{{{}}};\n", joined(names))).collect()
     }
 
-    /// The facts that are known of an object: a structure, what is shown of it, and the calls that fill it.
+    /// The structure of the cached values of an object, its `Debug`, and the function that reads all values.
     fn values(&self, class: &str, handle: &str, known: &[&Signature<'_>], shown: &str) -> Result<String, String> {
         let (mut fields, mut asked) = (String::new(), String::new());
         for signature in known {
@@ -173,7 +174,8 @@ impl<'a> Rust<'a> {
             let name = snake(wit_name);
             let _ =
                 write!(parameters, ", {name}: {}", types::passed(self.wit, ty, &|id| Ok(types::path(self.wit, id)))?);
-            // What does not fit into the memory would stop the component before it can say so.
+            // Long arguments are checked or cut here: an argument that does not fit into the component's memory would
+            // trap, with no useful error.
             match name.as_str() {
                 "state" => checks += "let state = checked_state(state, self.object.room())?;\n",
                 "entry" => checks += "let entry = cut_entry(entry);\n",
@@ -188,7 +190,7 @@ impl<'a> Rust<'a> {
         }
         let arguments = arguments.join(", ");
         let asked = match asks(signature) {
-            // It goes through what gives the lengths.
+            // `waiting` supplies lengths if the call asks for them, and repeats the call.
             true => format!("self.waiting(|object| object.{own}({arguments}))"),
             false => format!("self.object.{own}({arguments})"),
         };
@@ -219,7 +221,7 @@ impl<'a> Rust<'a> {
         self.docs.method(signature, place, fails)
     }
 
-    /// The structures of all records that users get, each with its `From` the type of the component.
+    /// The structures of all records that users get, each with a `From` for the component's type.
     fn records(&self) -> Result<String, String> {
         let mut text = String::new();
         for (_, id) in self.wit.interfaces().flat_map(|(_, id)| self.wit.types(id)) {
@@ -275,12 +277,12 @@ impl<'a> Rust<'a> {
         })
     }
 
-    /// The type of a value that is kept: a text may have an enum.
+    /// The type of a cached value: an enum if the text is one of known names.
     fn held(&self, name: &str, ty: &Type) -> Result<String, String> {
         enumeration(name).map_or_else(|| self.returned(ty), Ok)
     }
 
-    /// The conversion that makes a value of the facade of one of the component.
+    /// The conversion from a value of the component to a value of the facade.
     fn converted(&self, ty: &Type) -> Conversion {
         Conversion(match self.wit.shape(ty) {
             Shape::Record(id, _) if self.wit.name(id) == "spans" => Some("crate::place::spans(@)".to_owned()),
@@ -301,7 +303,7 @@ impl<'a> Rust<'a> {
     }
 }
 
-/// An expression with `@` for a value, or nothing, if the value stays as it is.
+/// A conversion: an expression with `@` for the value. None if the value stays as it is.
 struct Conversion(Option<String>);
 
 impl Conversion {
@@ -309,14 +311,14 @@ impl Conversion {
         self.0.as_ref().map_or_else(|| value.to_owned(), |with| with.replace('@', value))
     }
 
-    /// The function that converts.
+    /// The conversion as a function or closure, for `map`.
     fn function(&self) -> Option<String> {
         let with = self.0.as_ref()?;
         Some(with.strip_suffix("(@)").map_or_else(|| format!("|found| {}", self.of("found")), str::to_owned))
     }
 }
 
-/// What a class shows of itself for debugging: what is known of it.
+/// The `Debug` of a class: it shows the cached values.
 fn debug(class: &str, known: &[&Signature<'_>]) -> String {
     let fields = known.iter().map(|signature| snake(signature.name));
     let fields: String = fields.map(|own| format!(".field(\"{own}\", &self.values.{own})")).collect();
@@ -329,7 +331,7 @@ fn debug(class: &str, known: &[&Signature<'_>]) -> String {
     )
 }
 
-/// Whether the generated class reads the value of a function once and keeps it.
+/// Whether the generated class reads the value of a function once and caches it.
 fn is_known(facade: &Facade, signature: &Signature<'_>) -> bool {
     facade.is_constant
         && is_value(signature)
@@ -342,13 +344,13 @@ fn class_of_record(name: &str) -> String {
     if name == "step-bounds" { "Steps".to_owned() } else { pascal(name) }
 }
 
-/// The text as rustfmt writes it, in the style of the project.
+/// The code, formatted by rustfmt in the style of the project.
 fn formatted(text: &str) -> Result<String, String> {
     let failed = |error: std::io::Error| format!("rustfmt: {error}");
     let mut command = Command::new("rustfmt");
     command.args(["--edition=2024", "--config=max_width=120,use_small_heuristics=Max"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(failed)?;
-    // It reads all before it writes.
+    // rustfmt reads all input before it writes: the pipes cannot block each other.
     child.stdin.take().ok_or("rustfmt reads nothing")?.write_all(text.as_bytes()).map_err(failed)?;
     let done = child.wait_with_output().map_err(failed)?;
     if !done.status.success() {

@@ -9,7 +9,8 @@ use samedeal_core::{Value, described, meaning};
 use super::docs::{comments, wrapped};
 use crate::words::pascal;
 
-/// The names and the text of each of them. A member of several kinds of recipes has the same ones in each.
+/// Members whose values are names: the names and the text of the member. A member of several kinds of recipes has the
+/// same names in each.
 static NAMED: LazyLock<BTreeMap<&str, (&[&str], String)>> = LazyLock::new(|| {
     let named = described().into_iter().filter_map(|member| match member.value {
         Value::Name(names) => Some((member.name, (names, member.text))),
@@ -18,12 +19,12 @@ static NAMED: LazyLock<BTreeMap<&str, (&[&str], String)>> = LazyLock::new(|| {
     named.collect()
 });
 
-/// The enum of a value.
+/// The name of the enum for a member or a function of this name, if its values are names.
 pub fn enumeration(name: &str) -> Option<String> {
     NAMED.contains_key(name).then(|| pascal(name))
 }
 
-/// The module of all of them.
+/// The module of all enums.
 pub fn module() -> String {
     let mut text = format!("{}use crate::named::names;\n", super::builders::MADE);
     for (name, (names, of)) in &*NAMED {

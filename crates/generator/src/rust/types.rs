@@ -5,10 +5,10 @@ use wit_parser::{InterfaceId, Type, TypeId};
 use crate::wit::{Shape, Wit};
 use crate::words::{pascal, snake};
 
-/// The name of a record, an enum or a resource where the type stands.
+/// A function that names a record, an enum or a resource in the module of the generated code.
 pub type Named<'a> = &'a dyn Fn(TypeId) -> Result<String, String>;
 
-/// A type whose values are owned.
+/// The Rust type of an owned value.
 pub fn owned(wit: Wit<'_>, ty: &Type, named: Named<'_>) -> Result<String, String> {
     let owned = |ty: &Type| owned(wit, ty, named);
     Ok(match wit.shape(ty) {
@@ -28,7 +28,7 @@ pub fn owned(wit: Wit<'_>, ty: &Type, named: Named<'_>) -> Result<String, String
     })
 }
 
-/// The type of an argument.
+/// The Rust type of an argument: texts and lists are borrowed.
 pub fn passed(wit: Wit<'_>, ty: &Type, named: Named<'_>) -> Result<String, String> {
     Ok(match wit.shape(ty) {
         Shape::Plain(Type::String) => "&str".to_owned(),
@@ -38,12 +38,12 @@ pub fn passed(wit: Wit<'_>, ty: &Type, named: Named<'_>) -> Result<String, Strin
     })
 }
 
-/// The path of a type, from a module that has one for each interface.
+/// The path of a type, relative to the module that contains a module for each interface.
 pub fn path(wit: Wit<'_>, id: TypeId) -> String {
     format!("{}::{}", snake(wit.owner_name(id)), pascal(wit.name(id)))
 }
 
-/// The path of a type from the module of an interface.
+/// The path of a type, relative to the module of the interface `within`.
 pub fn path_within(wit: Wit<'_>, id: TypeId, within: InterfaceId) -> String {
     if wit.owner(id) == Some(within) { pascal(wit.name(id)) } else { format!("super::{}", path(wit, id)) }
 }

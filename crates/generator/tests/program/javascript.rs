@@ -93,7 +93,7 @@ fn texts_have_the_words_of_javascript() {
                 "sampling.ts",
                 "   * @throws SamedealError `contradiction` (`name`: it is no blend; `indexSpace`: several sources may have the\n",
             ),
-            // Errors of another function.
+            // The reference to another function is replaced with its errors.
             (
                 "sampling.ts",
                 "   * @throws SamedealError `contradiction` (`name`: it is not `sharded`; `layout`: it is `rotated`; `unit`: above 1).\n",

@@ -1,4 +1,5 @@
-//! What the program writes, from the WIT of the project and from one with what that has not.
+//! The files that the program writes, from the WIT of the project and from small WITs with types that the project does
+//! not use.
 
 mod javascript;
 mod manual;
@@ -18,7 +19,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
 }
 
-/// An empty folder of its own.
+/// An empty folder with this name.
 fn folder(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::remove_dir_all(&path).ok();
@@ -33,7 +34,7 @@ fn files(folder: &Path) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// What is written of the interface of the project.
+/// The files that are generated from the WIT of the project.
 fn made(language: &str, test: &str) -> BTreeMap<String, String> {
     let out = folder(&format!("{test}-{language}"));
     let done = run(language, &root().join("wit"), &out);
@@ -41,7 +42,7 @@ fn made(language: &str, test: &str) -> BTreeMap<String, String> {
     files(&out)
 }
 
-/// What is written of a WIT, or what is said of it.
+/// The files that are generated from a WIT, or the error text.
 fn sample(language: &str, name: &str, wit: &str) -> Result<BTreeMap<String, String>, String> {
     let folder_of_wit = folder(&format!("{name}-{language}-wit"));
     fs::write(folder_of_wit.join("sample.wit"), wit).unwrap();
@@ -50,14 +51,14 @@ fn sample(language: &str, name: &str, wit: &str) -> Result<BTreeMap<String, Stri
     if done.status.success() { Ok(files(&out)) } else { Err(String::from_utf8(done.stderr).unwrap()) }
 }
 
-/// Checks that files have some parts.
+/// Checks that each file contains its part.
 fn check_parts(made: &BTreeMap<String, String>, parts: &[(&str, &str)]) {
     for (file, part) in parts {
         assert!(made[*file].contains(part), "{part} is not in {file}");
     }
 }
 
-/// The modules of a host that are not what is generated now, each with the first line that differs.
+/// The modules of a host that differ from the newly generated ones, each with the first line that differs.
 fn outdated(host: &str, made: &BTreeMap<String, String>) -> String {
     let held = files(&root().join(host));
     let names: BTreeSet<_> = made.keys().chain(held.keys()).collect();

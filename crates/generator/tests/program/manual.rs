@@ -17,7 +17,7 @@ fn every_link_leads_to_a_heading() {
     let links = |start| page.split(start).skip(1).filter_map(|rest| rest.split(['"', ')']).next());
     let targets: BTreeSet<&str> = links("href=\"#").chain(links("](#")).collect();
     assert_eq!(targets.difference(&headings).collect::<Vec<_>>(), Vec::<&&str>::new());
-    // From the tables to all that is no method.
+    // The tables link to every heading except those of methods.
     for anchor in &headings {
         assert!(anchor.split('.').count() == 3 || targets.contains(anchor), "{anchor}");
     }

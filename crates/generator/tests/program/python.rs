@@ -68,7 +68,7 @@ fn a_facade_has_values_and_calls_that_check() {
     ] {
         assert!(facade.contains(part), "{part} is not in\n{facade}");
     }
-    // Those are written by hand.
+    // `indices` and `at-rank` are written by hand.
     assert!(!facade.contains("def indices") && !facade.contains("def at_rank"), "{facade}");
 }
 
@@ -79,7 +79,7 @@ fn options_are_keywords_with_types_texts_and_defaults() {
         &[
             ("batches.py", "        strategy: str | None = None,\n"),
             ("batches.py", "        boundaries: ArrayLike | Iterable[SupportsIndex] | None = None,\n"),
-            // What the names mean, and the ranges.
+            // The texts contain the meanings of names, and ranges.
             (
                 "batches.py",
                 "            strategy: How items become batches. \"budget\" (the default): as many samples of similar length as",

@@ -1,4 +1,5 @@
-//! Looks after what the crate embeds: the component, what is generated from its interface, and the version of the engine that runs it.
+//! Checks that the component and the generated modules exist, which the crate embeds, and sets the name and version of
+//! the engine (`SAMEDEAL_ENGINE`).
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, process};
@@ -8,7 +9,7 @@ fn main() {
     let has = |feature: &str| env::var_os(format!("CARGO_FEATURE_{feature}")).is_some();
     let has_component = has("COMPONENT");
     if !has_component && !has("NATIVE") {
-        // Told here: the compiler would add hundreds of errors to it.
+        // The build ends here: the compiler would report hundreds of further errors.
         println!("cargo::error=samedeal needs one of its features: `component`, which is a default, or `native`");
         process::exit(1);
     }

@@ -1,6 +1,6 @@
 //! One reader of a ledger in a folder, which readers in Python and Node can share:
-//! `claim FOLDER READER SAMPLES BLOCK LEASE SECONDS`. The lease, and the work on each sample, are in seconds. It prints
-//! what it committed.
+//! `claim FOLDER READER SAMPLES BLOCK LEASE SECONDS`. The lease, and the work on each sample, are in seconds. The
+//! program prints the runs that it committed.
 
 use std::error::Error;
 use std::thread;

@@ -11,23 +11,23 @@ use crate::{Error, Sampler};
 pub struct SourceCounts {
     /// The names of the sources.
     pub sources: Vec<String>,
-    /// The number of the first draw of these positions, counted over all epochs.
+    /// For each source, the number of its first draw in these positions. Draws of a source are counted over all epochs.
     pub first: Vec<u64>,
-    /// How many draws there are.
+    /// The number of draws.
     pub count: Vec<u64>,
-    /// The pass over the source that the first draw is in: the source's own epoch.
+    /// The pass over the source in which the first draw is. A pass is the source's own epoch.
     pub from_pass: Vec<u64>,
-    /// Its position in this pass.
+    /// The position of the first draw in that pass.
     pub from_position: Vec<u64>,
-    /// The pass of the draw that comes after the last one.
+    /// The pass of the draw after the last one.
     pub to_pass: Vec<u64>,
-    /// Its position in that pass.
+    /// The position of the draw after the last one, in its pass.
     pub to_position: Vec<u64>,
 }
 
 impl Sampler {
-    /// With a blend: what each source gives to a range of positions of this epoch, such as to the positions of a run so far. `..` means
-    /// the whole epoch. It costs no pass over the positions.
+    /// With a blend: how much each source contributes to a range of positions of this epoch, such as the positions that
+    /// were consumed. `..` means the whole epoch. The cost does not depend on the length of the range.
     ///
     /// ```
     /// use samedeal::{Order, Sampler, Source};
@@ -42,7 +42,8 @@ impl Sampler {
     ///
     /// # Errors
     ///
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order` is another one), out of range (`start`, `end`), out of memory.
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order`: it is no blend), out of range (`start`, `end`),
+    /// out of memory.
     pub fn source_counts(&self, positions: impl RangeBounds<u64>) -> Result<SourceCounts, Error> {
         let (start, end) = bounds(positions, self.epoch_length());
         let found = self.raw_source_counts(start, end)?;
@@ -55,7 +56,7 @@ impl Sampler {
                 "from-position" => &mut counts.from_position,
                 "to-pass" => &mut counts.to_pass,
                 "to-position" => &mut counts.to_position,
-                // Of a later version.
+                // A column of a later version.
                 _ => continue,
             };
             *column = numbers;

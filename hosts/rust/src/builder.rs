@@ -37,15 +37,15 @@ impl Builder {
 
     setters!(samples epoch order list rank memory_limit lists share_lists);
 
-    /// How many positions of this epoch were dealt before, maybe to another number of ranks. They are the first ones;
-    /// the other positions are dealt. Range: a multiple of [`unit`](Self::unit) up to the epoch length, or that. Default: 0.
-    /// [`Sampler::resume`] takes it from a state.
+    /// Number of positions at the beginning of this epoch that were dealt before, maybe to another number of ranks. The
+    /// sampler deals the other positions. Range: a multiple of [`unit`](Self::unit) up to the epoch length, or the
+    /// epoch length. Default: 0. [`Sampler::resume`] takes the number from a state.
     pub fn consumed(mut self, positions: u64) -> Self {
         self.consumed = positions;
         self
     }
 
-    /// Makes the sampler: microseconds, but for the first one in a process, which compiles the component.
+    /// Makes the sampler, in microseconds. Only the first one in a process takes longer: it compiles the component.
     ///
     /// # Errors
     ///

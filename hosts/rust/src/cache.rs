@@ -1,6 +1,7 @@
-//! Machine code of the component, kept for the next process. Loading it is running it. So it is kept only where nobody but this
-//! user and the superuser can write, in a folder that samedeal made and marked. Where there is no such place, nothing is kept:
-//! that costs time, and nothing else. The Python host uses the same folder by the same rules (`engine/cache.py`).
+//! A cache of the component's machine code for later processes. Loaded code is executed, so whoever can write to the
+//! cache can run code as this user. The cache is therefore only in a folder that samedeal made and marked, and to which
+//! only this user and the superuser can write. Without such a folder nothing is cached, and each process compiles the
+//! component. The Python host uses the same folder by the same rules (`engine/cache.py`).
 
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
@@ -13,24 +14,26 @@ use sha2::{Digest, Sha256};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
-/// The number is that of this format: marker, names and files.
+/// The name of the cache folder. `v1` is the version of its format: marker, file names and file contents.
 const FOLDER: &str = "samedeal-engine-v1";
-/// The name by which programs that make backups know a cache (bford.info/cachedir).
+/// The name of the file by which backup programs recognise a cache (bford.info/cachedir).
 const MARKER: &str = "CACHEDIR.TAG";
 const MARK: &str = "Signature: 8a477f597d28d172789f06886806bc55
 # samedeal made this folder (format 1). It holds machine code, and can be deleted.
 ";
 const MOST_FILES: usize = 32;
 const MOST_BYTES: u64 = 1 << 26;
-/// How long the digest is that a file begins with.
+/// Bytes of the digest at the beginning of a file.
 const DIGEST: usize = 32;
-/// The number that Linux shows for each user without a number of its own, in a user namespace: this one and others.
+/// The user id that Linux shows, within a user namespace, for every user that the namespace does not map. It stands for
+/// several users, so an owner with this id proves nothing.
 #[cfg(unix)]
 const OVERFLOW_USER: u32 = 65534;
-/// Seconds after which an incomplete file or folder is that of a process that has ended: writing takes less than one.
+/// The age from which an incomplete file or folder counts as left by a process that has ended: writing takes less than
+/// a second.
 const STALE: Duration = Duration::from_secs(60);
 
-/// Where the code of this process is kept, or why it is not.
+/// The file in which the code of this process is cached, or the reason why there is none.
 static KEPT: Mutex<Result<PathBuf, String>> = Mutex::new(Err(String::new()));
 
 /// Compiles a component, or loads what an earlier process compiled.
@@ -43,10 +46,11 @@ pub fn compiled(engine: &Engine, component: &[u8]) -> wasmtime::Result<Component
     Ok(component)
 }
 
-/// The file in which the machine code of the component is kept for later processes. The component is compiled if it has not been used yet.
+/// The file in which the component's machine code is cached for later processes. If the component has not been used yet
+/// in this process, it is loaded or compiled first.
 ///
 /// # Errors
-/// Why no code is kept, such as "other users can write to /home/ada/.cache (mode 0775)".
+/// The reason why no code is cached, such as "other users can write to /home/ada/.cache (mode 0775)".
 pub fn kept_code() -> Result<PathBuf, String> {
     crate::engine::prepare().map_err(|error| error.to_string())?;
     KEPT.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -56,8 +60,8 @@ fn compiled_in(folder: &Path, engine: &Engine, component: &[u8]) -> wasmtime::Re
     remove_leftovers(folder);
     let path = folder.join(name(engine, component));
     if let Ok(code) = load(&path) {
-        // SAFETY: it is what `serialize` gave to this or an earlier process of the user, byte by byte: the file has its digest, and
-        // nobody else can write to the folder.
+        // SAFETY: the bytes are the unchanged result of `serialize` in this or an earlier process of the user: the
+        // digest in the file matches, and nobody else can write to the folder.
         #[allow(unsafe_code)]
         if let Ok(found) = unsafe { Component::deserialize(engine, code) } {
             return Ok((found, Ok(path)));
@@ -70,8 +74,8 @@ fn compiled_in(folder: &Path, engine: &Engine, component: &[u8]) -> wasmtime::Re
     Ok((made, written.map(|()| path)))
 }
 
-/// The name of a file: by the exact version of the engine, its settings and the component, as in the Python host (`engine/code.py`).
-/// The hash of the engine has its version.
+/// The name of the file: a hash of the exact version of the engine, its settings and the component, as in the Python
+/// host (`engine/code.py`). The engine's own hash covers the version and the settings.
 fn name(engine: &Engine, component: &[u8]) -> String {
     let mut key = Key(Sha256::new());
     engine.precompile_compatibility_hash().hash(&mut key);
@@ -80,7 +84,7 @@ fn name(engine: &Engine, component: &[u8]) -> String {
     format!("rust-{digits}.code")
 }
 
-/// Whether this or the Python host made a file of this name, whole or not complete yet.
+/// Whether a file of this name was made by this host or the Python host, complete or not.
 fn is_ours(name: &str) -> bool {
     let Some((host, rest)) = name.split_once('-') else { return false };
     let Some((key, part)) = rest.split_once(".code") else { return false };
@@ -92,7 +96,7 @@ fn is_hex(text: &str, length: usize) -> bool {
     text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }
 
-/// A digest of what is hashed.
+/// A [`Hasher`] that passes all bytes to SHA-256. Its `finish` is not used.
 struct Key(Sha256);
 
 impl Hasher for Key {
@@ -105,7 +109,7 @@ impl Hasher for Key {
     }
 }
 
-/// The code in a file, whole as it was kept.
+/// The code in a file. An error if the digest does not match.
 fn load(path: &Path) -> io::Result<Vec<u8>> {
     let mut data = read(path)?;
     let code = data.split_off(DIGEST.min(data.len()));
@@ -116,7 +120,7 @@ fn refused(text: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, text.into())
 }
 
-/// Where the caches of this user are.
+/// The folder that contains the caches of this user.
 fn base() -> io::Result<PathBuf> {
     let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let homeless = || io::Error::new(io::ErrorKind::NotFound, "this user has no home directory");
@@ -139,9 +143,9 @@ fn base() -> io::Result<PathBuf> {
     Ok(home.join(if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" }))
 }
 
-/// Whether the caller of this program may be another user than the one whose rights it has, or can take back: set-user-ID programs,
-/// programs with file capabilities, and a superuser who became a user for a while. Of such a program, the caller wrote the environment,
-/// or a user wrote the code that the superuser would run.
+/// Whether this program has, or can regain, the rights of another user than its caller: set-user-ID programs, programs
+/// with file capabilities, and a superuser who became a user for a while. There the environment comes from the caller,
+/// who could choose the folder, or a user could write code that the superuser then runs.
 #[cfg(unix)]
 fn has_more_rights_than_its_caller() -> bool {
     use rustix::process::{getegid, geteuid, getgid, getuid};
@@ -153,7 +157,8 @@ fn has_saved_rights() -> bool {
     let [mut users, mut groups] = [[0; 3]; 2];
     let [real, effective, saved] = &mut users;
     let [real_group, effective_group, saved_group] = &mut groups;
-    // SAFETY: each pointer is to a number of its own, which the function writes. `getauxval` takes and gives numbers.
+    // SAFETY: each pointer points to a number of its own, which the function writes. `getauxval` takes and returns a
+    // number.
     #[allow(unsafe_code)]
     let (failed, is_secure) = unsafe {
         let failed =
@@ -166,7 +171,7 @@ fn has_saved_rights() -> bool {
 
 #[cfg(target_vendor = "apple")]
 fn has_saved_rights() -> bool {
-    // SAFETY: it takes nothing and gives a number.
+    // SAFETY: the function takes nothing and returns a number.
     #[allow(unsafe_code)]
     unsafe {
         libc::issetugid() != 0
@@ -182,12 +187,12 @@ fn folder() -> io::Result<PathBuf> {
     folder_in(&base()?)
 }
 
-/// The folder, which is made if it is missing; an error says why there is no safe place for it.
+/// The cache folder, which is made if it is missing. The error is the reason why there is no safe place for it.
 fn folder_in(base: &Path) -> io::Result<PathBuf> {
     if fs::symlink_metadata(base).is_err()
         && let (Some(above), Some(name)) = (base.parent(), base.file_name())
     {
-        // Only this folder is made, and none above it: without a home directory there is no cache.
+        // Only `base` itself is made, no folder above it: without a home directory there is no cache.
         let made = make_folder(&resolved(above)?.join(name));
         made.or_else(|error| if error.kind() == io::ErrorKind::AlreadyExists { Ok(()) } else { Err(error) })?;
     }
@@ -210,9 +215,9 @@ fn folder_in(base: &Path) -> io::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Where a path of folders leads. An error says if others than this user and the superuser can change where that is. Every name on the way is
-/// looked at, and links are followed one by one: the folder in which a name is, the link itself, and the folders that it leads
-/// through must all be safe.
+/// Resolves all links in the path of a folder. An error if anybody but this user and the superuser can change the
+/// result. Every name on the way is checked, and links are followed one by one: the folder that contains a name, the
+/// link itself, and all folders that the link leads through must be safe.
 #[cfg(unix)]
 fn resolved(path: &Path) -> io::Result<PathBuf> {
     use std::os::unix::fs::MetadataExt;
@@ -231,7 +236,7 @@ fn resolved(path: &Path) -> io::Result<PathBuf> {
         if name == "." {
             continue;
         }
-        // The name of the root is a path of its own.
+        // For the root, `name` is an absolute path, which replaces `at`.
         let to = at.join(name);
         let found = fs::symlink_metadata(&to).map_err(|error| named(&to, &error))?;
         let shown = to.display();
@@ -248,7 +253,8 @@ fn resolved(path: &Path) -> io::Result<PathBuf> {
             left.extend(names(&fs::read_link(&to)?));
             continue;
         }
-        // Where everybody can write, `sticky` keeps what this user and the superuser have there.
+        // A folder to which everybody can write is safe with the sticky bit: nobody can replace files of this user or
+        // the superuser.
         let is_safe = found.mode() & WRITABLE_BY_OTHERS == 0 || found.mode() & STICKY != 0;
         if !found.is_dir() {
             return Err(refused(format!("{shown} is no folder")));
@@ -267,7 +273,7 @@ fn named(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-/// Folders of users are their own there.
+/// On Windows, other users cannot write to the folder of a user.
 #[cfg(windows)]
 fn resolved(path: &Path) -> io::Result<PathBuf> {
     fs::canonicalize(path).map_err(|error| named(path, &error))
@@ -278,7 +284,8 @@ fn resolved(_: &Path) -> io::Result<PathBuf> {
     Err(refused("this system has no users"))
 }
 
-/// Whether it is a folder of this user, and no link, with none of these modes.
+/// Whether the path is a folder of this user, not a link, in which the mode bits `refused` are not set and the user has
+/// all rights.
 fn is_own(folder: &Path, refused: u32) -> bool {
     let Ok(found) = fs::symlink_metadata(folder) else { return false };
     found.is_dir() && is_of_user(&found, refused) && has_all(&found, 0o700)
@@ -317,7 +324,8 @@ fn has_all(_: &Metadata, _: u32) -> bool {
     true
 }
 
-/// Makes the folder with its marker, at once: in the place of an empty one, and of nothing else.
+/// Makes the folder with its marker under another name, and renames it, so that the folder never exists without the
+/// marker. The rename replaces an empty folder, and fails if there is anything else.
 fn make(folder: &Path) -> io::Result<()> {
     let part = with_random(folder);
     make_folder(&part)?;
@@ -325,7 +333,7 @@ fn make(folder: &Path) -> io::Result<()> {
     if made.is_err() {
         let _ = fs::remove_file(part.join(MARKER));
         let _ = fs::remove_dir(&part);
-        // Another process was faster.
+        // Another process has made the folder meanwhile.
         if fs::symlink_metadata(folder).is_ok() {
             return Ok(());
         }
@@ -333,7 +341,8 @@ fn make(folder: &Path) -> io::Result<()> {
     made
 }
 
-/// Makes a folder that others can neither read nor write, whatever the umask takes away.
+/// Makes a folder that others can neither read nor write. The mode is set again afterwards, because the umask may
+/// remove rights.
 fn make_folder(folder: &Path) -> io::Result<()> {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "there are no modes of files"))]
     let mut builder = DirBuilder::new();
@@ -347,7 +356,7 @@ fn make_folder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A file of this user. Neither a link is followed nor a pipe waited for.
+/// The content of a file of this user. A link is not followed, and a pipe does not block.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -367,10 +376,10 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(data)
 }
 
-/// Writes a file under another name first, so that it is there as a whole or not at all. `sync` waits until the data is on the disk: a
-/// name may outlive a loss of power, and its data not.
+/// Writes a file under another name and renames it, so that no incomplete file has the name. With `sync`, the data is
+/// on the disk before the rename: otherwise a loss of power can leave the name without its data.
 fn write(path: &Path, data: &[u8], sync: bool) -> io::Result<()> {
-    // Writing more would end this program (SIGXFSZ).
+    // Writing beyond the limit of file sizes would end this program (SIGXFSZ).
     #[cfg(unix)]
     if let Some(most) = rustix::process::getrlimit(rustix::process::Resource::Fsize).current
         && most < data.len() as u64
@@ -384,7 +393,7 @@ fn write(path: &Path, data: &[u8], sync: bool) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let fill = |mut file: File| {
-        // Whatever the umask takes away.
+        // The mode is set again, because the umask may remove rights.
         #[cfg(unix)]
         file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
         file.write_all(data)?;
@@ -397,20 +406,21 @@ fn write(path: &Path, data: &[u8], sync: bool) -> io::Result<()> {
     written.map_err(|error| named(path, &error))
 }
 
-/// Whether nobody writes it any more. A time in the future is that of a clock that was wrong.
+/// Whether a file or folder that was written at this time is stale: no process writes it any more. A time far in the
+/// future counts as stale too: the clock was wrong.
 fn is_stale(written: SystemTime) -> bool {
     let now = SystemTime::now();
     now.duration_since(written).unwrap_or_else(|error| error.duration()) > STALE
 }
 
-/// Deletes, of what this or the Python host made here, stale parts, and the oldest files where there are many. The file that was just
-/// written stays. One of the future counts as the oldest: its time says nothing.
+/// Deletes files that this or the Python host made: stale incomplete files, and the oldest files if there are more than
+/// [`MOST_FILES`]. The file that was just written stays. A file with a time in the future counts as the oldest.
 fn prune(folder: &Path, written: &Path) {
     let Ok(listed) = fs::read_dir(folder) else { return };
     let latest = SystemTime::now() + STALE;
     let mut files = Vec::new();
     for file in listed.flatten().filter(|file| file.file_name().to_str().is_some_and(is_ours)) {
-        // The time of a link itself.
+        // Of a link, this is the time of the link itself.
         let Ok(time) = file.metadata().and_then(|found| found.modified()) else { continue };
         let path = file.path();
         if path == written {
@@ -427,7 +437,7 @@ fn prune(folder: &Path, written: &Path) {
     files.iter().for_each(|(_, path)| drop(fs::remove_file(path)));
 }
 
-/// Deletes folders beside the own one that ended processes have left half made, and nothing else.
+/// Deletes half-made folders beside the cache folder, which ended processes have left, and nothing else.
 #[cfg(unix)]
 fn remove_leftovers(folder: &Path) {
     let Some(listed) = folder.parent().and_then(|above| fs::read_dir(above).ok()) else { return };
@@ -443,8 +453,8 @@ fn remove_leftovers(folder: &Path) {
 #[cfg(not(unix))]
 fn remove_leftovers(_: &Path) {}
 
-/// Deletes such a folder if it is of this user, stale, and holds no more than a part of the marker. It is looked at through a
-/// descriptor, so that nobody can put another one in its place.
+/// Deletes a half-made folder if it is of this user, stale, and contains at most a part of the marker. The checks and
+/// deletions use a descriptor, so that nobody can put another folder in its place meanwhile.
 #[cfg(unix)]
 fn remove_leftover(folder: &Path) -> io::Result<()> {
     use rustix::fs::{AtFlags, Dir, Mode, OFlags, open, openat, unlinkat};
@@ -489,7 +499,7 @@ mod tests {
 
     use super::*;
 
-    /// A folder of its own for a test, which is deleted at its end.
+    /// A folder for one test, which is deleted at the end of the test.
     struct Home(PathBuf);
 
     impl Home {
@@ -546,12 +556,12 @@ mod tests {
             home.set("base/samedeal-engine-v1", mode);
             assert_eq!(folder_in(&base).is_ok(), is_safe, "{mode:o}");
         }
-        // Somebody else could put another folder in its place.
+        // If others can write to the folder above, they can replace the cache folder.
         for (mode, is_safe) in [(0o770, false), (0o777, false), (0o1777, true), (0o755, true)] {
             home.set("base", mode);
             assert_eq!(folder_in(&base).is_ok(), is_safe, "{mode:o}");
         }
-        // A link may lead there.
+        // A link to a safe folder is allowed.
         symlink("base", home.0.join("link")).unwrap();
         assert_eq!(folder_in(&home.0.join("link")).ok(), Some(base.join(FOLDER)));
         home.set("", 0o777);

@@ -1,5 +1,5 @@
-//! From sequences of different length to the arrays that a model takes: padded, or packed into shared rows. Tokens may be
-//! of any type.
+//! Turns sequences of different length into the arrays that a model takes: padded, or packed into shared rows. Tokens
+//! may be of any type.
 //!
 //! ```
 //! use samedeal::collate::{Padding, pack, pad};
@@ -22,13 +22,13 @@ use crate::engine::{Instance, MOST_MEMORY, check_room, collation};
 use crate::named::named;
 use crate::{Error, Failure};
 
-/// On which side of a row the padding is.
+/// The side of a row on which the padding is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Side {
     /// After the sequence. The default.
     #[default]
     Right,
-    /// Before it.
+    /// Before the sequence.
     Left,
 }
 named!(Side in collation, "side", { Right = "right", Left = "left" });
@@ -44,32 +44,32 @@ pub struct Padding<T> {
 }
 
 impl<T> Padding<T> {
-    /// With this value, on the right, up to the longest sequence.
+    /// Padding with this value, on the right, up to the length of the longest sequence.
     pub fn new(value: T) -> Self {
         Self { value, side: Side::default(), pad_to_multiple_of: 1, width: 0 }
     }
 
-    /// The side of a row that the padding is on.
+    /// Sets the side of a row on which the padding is.
     pub fn side(mut self, side: Side) -> Self {
         self.side = side;
         self
     }
 
-    /// The width is rounded up to a multiple of so many cells. Range: from 1.
+    /// Rounds the width up to a multiple of this number of cells. Range: from 1.
     pub fn pad_to_multiple_of(mut self, cells: u32) -> Self {
         self.pad_to_multiple_of = cells;
         self
     }
 
-    /// A width, such as [`Batch::padded_length`](crate::Batch::padded_length), in place of that of the longest sequence,
-    /// which 0 stands for.
+    /// Sets the width, for example to [`Batch::padded_length`](crate::Batch::padded_length). 0 means the length of the
+    /// longest sequence.
     pub fn width(mut self, cells: u32) -> Self {
         self.width = cells;
         self
     }
 }
 
-/// A row for each sequence; see [`pad`].
+/// The result of [`pad`]: a row for each sequence.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Padded<T> {
@@ -77,13 +77,13 @@ pub struct Padded<T> {
     pub rows: usize,
     /// Cells of a row.
     pub width: usize,
-    /// `rows` * `width` of them, row by row.
+    /// The cells, row by row: `rows` * `width` values.
     pub values: Vec<T>,
     /// For every cell, whether a token is there.
     pub attention_mask: Vec<bool>,
 }
 
-/// Rows that sequences share; see [`pack`].
+/// The result of [`pack`]: rows that sequences share.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Packed<T> {
@@ -91,20 +91,21 @@ pub struct Packed<T> {
     pub rows: usize,
     /// Cells of a row.
     pub width: usize,
-    /// `rows` * `width` of them, row by row.
+    /// The cells, row by row: `rows` * `width` values.
     pub values: Vec<T>,
-    /// For every cell, its place in its sequence; 0 where it is padding.
+    /// For every cell, the position of its token in the sequence; 0 for padding.
     pub position_ids: Vec<u32>,
-    /// For every cell, which sequence of its row it belongs to, from 1; 0 where it is padding.
+    /// For every cell, the number of its sequence in the row, from 1; 0 for padding.
     pub segment_ids: Vec<u32>,
-    /// Where each sequence begins if all are laid end to end without padding, and where the last one ends: what attention
-    /// over sequences of different length takes.
+    /// The first token of each sequence if all sequences are laid end to end without padding, and the end of the last
+    /// one. Attention over sequences of different length takes this list.
     pub cu_seqlens: Vec<u32>,
-    /// The longest of them.
+    /// The length of the longest sequence.
     pub max_seqlen: u32,
 }
 
-/// A row for each sequence: `values` are all of them end to end, and `lengths` says how many are in each.
+/// Pads each sequence to a row. `values` has the tokens of all sequences end to end, and `lengths` the number of tokens
+/// of each.
 ///
 /// # Errors
 ///
@@ -120,9 +121,10 @@ pub fn pad<T: Copy>(values: &[T], lengths: &[u32], padding: Padding<T>) -> Resul
     Ok(Padded { rows: lengths.len(), width: width as usize, values, attention_mask })
 }
 
-/// Packs sequences into rows of `width` cells, and gives the numbers that keep the sequences of a row apart in attention. `values` has the
-/// tokens of all sequences end to end, `lengths` the number of tokens of each, and `row_ends`, for each row, how many sequences there are up to its end. A
-/// [`Batch`](crate::Batch) has `lengths`, `row_ends` and, as its `padded_length`, the width.
+/// Packs sequences into rows of `width` cells, and returns the numbers that keep the sequences of a row apart in
+/// attention. `values` has the tokens of all sequences end to end, `lengths` the number of tokens of each, and
+/// `row_ends`, for each row, the number of sequences up to the end of the row. A [`Batch`](crate::Batch) has `lengths`,
+/// `row_ends` and, as its `padded_length`, the width.
 ///
 /// # Errors
 ///
@@ -143,17 +145,17 @@ pub fn pack<T: Copy>(
     Ok(Packed { rows, width, values, position_ids, segment_ids, cu_seqlens, max_seqlen })
 }
 
-/// The source of a cell of padding. Sequences are too short for a token of that number.
+/// The source index of a cell of padding. No token has this index: there are fewer tokens.
 const NOWHERE: u32 = u32::MAX;
 
-/// A new instance for each call, so that the memory of a large call is freed.
+/// A new instance for each call, so that its memory is freed afterwards.
 fn instance(lengths: &[u32], row_ends: &[u32]) -> Result<Instance, Error> {
     let bytes = size_of_val(lengths).saturating_add(size_of_val(row_ends));
     check_room(MOST_MEMORY, "lengths", lengths.len(), bytes)?;
     Instance::new(MOST_MEMORY)
 }
 
-/// The tokens in their cells.
+/// The cells: for each one, the token at its source index, or padding.
 fn gathered<T: Copy>(values: &[T], lengths: &[u32], sources: &[u32], padding: T) -> Result<Vec<T>, Failure> {
     let tokens = lengths.iter().map(|&length| u64::from(length)).sum::<u64>();
     if tokens != values.len() as u64 {

@@ -3,28 +3,29 @@ use std::{fmt, io};
 
 use crate::Fact;
 
-/// Why a call did not succeed.
+/// The reason why a call failed.
 ///
-/// Its `Debug` is the sentence of its `Display`: that is what a `main` that returns it, and an `unwrap`, show.
+/// `Debug` shows the same sentence as `Display`, because `unwrap`, and a `main` that returns the error, use `Debug`.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// A value was wrong, or there is no memory for what was asked. The object that was asked still works.
+    /// A value was wrong, or there is not enough memory for the call. The object still works.
     Failure(Box<Failure>),
-    /// The engine itself failed, which no argument can cause: a defect, or a machine out of resources. The object
-    /// that was asked refuses every later call; build a new one.
+    /// The engine itself failed: a defect, or a machine out of resources. No argument can cause this. The object
+    /// refuses every later call; build a new one.
     Engine(EngineError),
-    /// The log of a ledger could not be read or written. The ledger goes on once it can.
+    /// The log of a ledger could not be read or written. The ledger can be used again as soon as the log works.
     Log(LogError),
-    /// Lengths could not be given ([`Lengths::from_fn`](crate::Lengths::from_fn)). The batcher goes on once they can.
+    /// The function that gives lengths failed ([`Lengths::from_fn`](crate::Lengths::from_fn)). The batcher can be used
+    /// again as soon as the function works.
     Lengths(LengthsError),
 }
 
-// Clippy finds fault with larger ones, in the functions of users that return them.
+// Clippy would warn about a larger error type in every function of users that returns it.
 const _: () = assert!(size_of::<Error>() < 128);
 
 impl Error {
-    /// The failure, if the arguments are to blame and not the engine.
+    /// The failure, if the error is one of arguments or memory; none for the other variants.
     pub fn failure(&self) -> Option<&Failure> {
         match self {
             Self::Failure(failure) => Some(failure),
@@ -73,19 +74,20 @@ impl From<Failure> for Error {
 pub enum FailureKind {
     /// A number is outside its range.
     OutOfRange,
-    /// A name is not one of those that this version knows.
+    /// A name is unknown to this version.
     UnknownName,
     /// An object of a recipe has a member that this version does not know.
     UnknownMember,
-    /// There is no memory for what was asked. The same object still answers everything that needs less.
+    /// There is not enough memory for the call. Calls of the same object that need less still work.
     OutOfMemory,
-    /// A value of the wrong type, where text should be a number. Rust's own types leave no other room for it.
+    /// A value has the wrong type, such as a text in place of a number. In Rust, this only happens with texts, such as
+    /// recipes and states.
     WrongType,
-    /// A value that is needed is not there.
+    /// A required value is missing.
     Missing,
-    /// Values that are each allowed do not fit together.
+    /// Values are allowed one by one, but not together.
     Contradiction,
-    /// A kind that this version of the crate does not know, by its name.
+    /// A kind that this version of the crate does not know, with its name.
     Other(String),
 }
 
@@ -126,7 +128,7 @@ impl From<FailureKind> for String {
     }
 }
 
-/// Which value was wrong and what is allowed: the same in every language.
+/// The value that was wrong, and the values that are allowed. A failure is the same in every language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
@@ -135,15 +137,16 @@ pub struct Failure {
     pub kind: FailureKind,
     /// The name of the parameter or the member of a recipe at fault, the same in every language, such as `batch_size`.
     pub field: String,
-    /// Where a member lies in its recipe or state, such as `deal.world_size`; its last name is `field`. Of anything else, `field`.
+    /// The path of a member in its recipe or state, such as `deal.world_size`, which ends with `field`. For other
+    /// values, the path is `field`.
     pub path: String,
-    /// Its value, in decimal, or the name that was given (cut after 64 characters),
-    /// or the values that contradict each other.
+    /// The value that was wrong: a number in decimal, a name (cut after 64 characters), or the values that contradict
+    /// each other.
     pub value: String,
-    /// The values that are allowed in its place, for people: a range such as `0 to 9`, or the known names.
+    /// The allowed values, for people: a range such as `0 to 9`, or the known names.
     pub allowed: String,
-    /// The allowed values for programs, as far as they are a range, names or one value: `least` and `most` of a range, a `known` for each
-    /// known name, `needs` with the only value that is allowed. Else there are none.
+    /// The allowed values, for programs: `least` and `most` of a range, a `known` for each known name, or `needs` with
+    /// the only allowed value. Empty if the allowed values are none of these.
     pub facts: Vec<Fact>,
 }
 
@@ -158,7 +161,7 @@ impl Failure {
         self.fact("most")?.parse().ok()
     }
 
-    /// The known names, if one of them is allowed.
+    /// The known names, if the failure lists them.
     pub fn known(&self) -> impl Iterator<Item = &str> {
         self.facts.iter().filter(|fact| fact.name == "known").map(|fact| fact.value.as_str())
     }
@@ -172,7 +175,7 @@ impl Failure {
         self.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.as_str())
     }
 
-    /// This failure with these limits as facts.
+    /// Adds these limits to the facts of the failure.
     pub(crate) fn within(mut self, least: Option<u64>, most: Option<u64>) -> Self {
         let fact = |name: &str, value: u64| Fact { name: name.to_owned(), value: value.to_string() };
         self.facts.extend(least.map(|least| fact("least", least)));
@@ -221,7 +224,8 @@ impl Failure {
     }
 }
 
-/// A path as a sentence has it: without the section, whose members are arguments. The name of an order is the order.
+/// A path as sentences show it: without the section, because users set its members as arguments. The path `order.name`
+/// becomes `order`.
 fn spoken(path: &str) -> &str {
     match path.split_once('.') {
         Some((section, "name")) => section,
@@ -248,21 +252,21 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// The error of the engine that failed.
+/// The error of an engine that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EngineError {
     message: String,
 }
 
-/// The core fails in no other way than by its arguments when it is linked.
+/// Only the component has these errors: the linked core fails only by its arguments.
 #[cfg(feature = "component")]
 impl EngineError {
     pub(crate) fn new(error: &wasmtime::Error) -> Self {
-        // The alternate form holds the causes as well, in one line.
+        // The alternate form (`#`) also shows the causes, in one line.
         Self { message: format!("the engine failed: {error:#}; build a new one") }
     }
 
-    /// The error of the calls that come after the one that failed.
+    /// The error of every call after the call that failed.
     pub(crate) fn repeated(&self) -> Self {
         Self { message: format!("refused, because of an earlier call: {}", self.message) }
     }
@@ -276,7 +280,7 @@ impl fmt::Display for EngineError {
 
 impl std::error::Error for EngineError {}
 
-/// The error of the store that a log is in.
+/// The error of the store that contains a log.
 #[derive(Clone, Debug)]
 pub struct LogError {
     error: Arc<io::Error>,
@@ -295,14 +299,14 @@ impl From<io::Error> for LogError {
     }
 }
 
-/// Of a log alone: that a program's own files cannot be read is no error of this library.
+/// There is no `From<io::Error>`: an I/O error of the program's own files is no error of this library.
 impl From<LogError> for Error {
     fn from(error: LogError) -> Self {
         Self::Log(error)
     }
 }
 
-/// Equal if it is one error, not if it reads alike: errors of stores cannot be compared.
+/// Equal only if both are clones of the same error: I/O errors cannot be compared by content.
 impl PartialEq for LogError {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.error, &other.error)
@@ -336,7 +340,7 @@ impl LengthsError {
     }
 }
 
-/// Equal if it is one error, not if it reads alike: errors of callers cannot be compared.
+/// Equal only if both are clones of the same error: errors of callers cannot be compared by content.
 impl PartialEq for LengthsError {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.error, &other.error)
@@ -362,7 +366,7 @@ mod tests {
         let failure = Failure::out_of_range("batch_size", 0, "1 to 9");
         let error = Error::from(failure.clone());
         assert_eq!(format!("{error:?}"), "batch_size is 0; allowed: 1 to 9");
-        // A failure by itself shows its parts, for a program's own eyes.
+        // `Debug` of a failure alone shows its fields.
         assert!(format!("{failure:?}").contains("field: \"batch_size\""));
     }
 }

@@ -1,6 +1,7 @@
 use crate::{Error, Sampler};
 
-/// A type that indices are read as: `u64`, or `u32` in half the memory for at most 2^32 samples.
+/// The integer type of sample indices in results: `u64`, or `u32`, which needs half the memory and allows at most 2^32
+/// samples.
 pub trait Index: Copy + sealed::Read {}
 
 impl Index for u32 {}
@@ -9,7 +10,7 @@ impl Index for u64 {}
 pub(crate) mod sealed {
     use super::*;
 
-    /// The two widths of the interface.
+    /// The calls of the interface that return this integer type.
     pub trait Read: Sized {
         fn indices(sampler: &Sampler, start: u64, count: u32) -> Result<Vec<Self>, Error>;
 

@@ -4,11 +4,12 @@ use std::ops::{Deref, Range};
 
 use crate::{Error, Sampler};
 
-/// How many indices an iterator reads at a time: enough that crossing into the component costs nothing, and few
-/// enough to stay in the cache.
+/// Number of indices that an iterator reads at a time: enough to make the cost of a call of the component negligible,
+/// and few enough to stay in the processor's cache.
 const WINDOW: u64 = 1 << 16;
 
-/// The object that an iterator reads from. One that owns it lives as long as it likes, such as in a stream or another thread.
+/// The object from which an iterator reads, borrowed or owned. An iterator that owns it has no lifetime, so that it can
+/// move to another thread or a stream.
 #[derive(Debug)]
 pub(crate) enum Of<'a, T> {
     Borrowed(&'a T),
@@ -26,14 +27,14 @@ impl<T> Deref for Of<'_, T> {
     }
 }
 
-/// All samples of a rank in one epoch, in order; see [`Sampler::iter`]. After an error it ends.
+/// All samples of a rank in one epoch, in order; see [`Sampler::iter`]. After an error, the iterator ends.
 #[derive(Debug)]
 pub struct Indices<'a> {
     sampler: Of<'a, Sampler>,
-    /// Samples that were read and not yet handed out, at both ends.
+    /// Samples that were read and not yet returned, at both ends.
     front: VecDeque<u64>,
     back: VecDeque<u64>,
-    /// The samples that were not read yet, between them.
+    /// The range of samples between `front` and `back`, which were not read yet.
     unread: Range<u64>,
 }
 
@@ -43,7 +44,7 @@ impl<'a> Indices<'a> {
         Self { sampler, front: VecDeque::new(), back: VecDeque::new(), unread }
     }
 
-    /// The first `count` of them.
+    /// Limits the iterator to its first `count` samples.
     pub(crate) fn up_to(mut self, count: u64) -> Self {
         self.unread.end = self.unread.end.min(count);
         self
@@ -53,7 +54,7 @@ impl<'a> Indices<'a> {
         self.front.len() as u64 + (self.unread.end - self.unread.start) + self.back.len() as u64
     }
 
-    /// Fills one end, if it is empty and anything is left.
+    /// Reads samples into the buffer of one end, if the buffer is empty and samples are left.
     fn fill(&mut self, at_front: bool) -> Result<(), Error> {
         if if at_front { !self.front.is_empty() } else { !self.back.is_empty() } {
             return Ok(());
@@ -77,7 +78,7 @@ impl<'a> Indices<'a> {
         Ok(())
     }
 
-    /// Passes over indices, without asking for those that were not read yet.
+    /// Skips indices, without reading the ones that were not read yet.
     fn leap(&mut self, count: u64, at_front: bool) {
         let (first, last) =
             if at_front { (&mut self.front, &mut self.back) } else { (&mut self.back, &mut self.front) };
@@ -101,7 +102,7 @@ impl<'a> Indices<'a> {
         pass(last, left);
     }
 
-    /// The next indices, as many as asked for unless the end comes first.
+    /// The next `count` indices, or fewer at the end.
     fn take_run(&mut self, count: u64) -> Result<Vec<u64>, Error> {
         let count = self.remaining().min(count) as usize;
         let mut out = Vec::with_capacity(count);
@@ -112,7 +113,7 @@ impl<'a> Indices<'a> {
         Ok(out)
     }
 
-    /// The last indices that are left, in order.
+    /// The last `count` of the remaining indices, in order.
     fn take_last(&mut self, count: u64) -> Result<Vec<u64>, Error> {
         let mut out: Vec<u64> = self.by_ref().rev().take(count as usize).collect::<Result<_, _>>()?;
         out.reverse();
@@ -157,7 +158,7 @@ impl DoubleEndedIterator for Indices<'_> {
 impl ExactSizeIterator for Indices<'_> {}
 impl FusedIterator for Indices<'_> {}
 
-/// The batches of a rank in one epoch, in order; see [`Sampler::batches`]. After an error it ends.
+/// The batches of a rank in one epoch, in order; see [`Sampler::batches`]. After an error, the iterator ends.
 #[derive(Debug)]
 pub struct Batches<'a> {
     /// The indices of the batches that are left.
@@ -167,18 +168,18 @@ pub struct Batches<'a> {
 }
 
 impl<'a> Batches<'a> {
-    /// The sampler has checked that no batch is longer than one call hands out.
+    /// The sampler has checked that no batch is longer than the most indices of one call.
     pub(crate) fn new(indices: Indices<'a>, remaining: u64, batch_size: u32) -> Self {
         Self { indices: indices.up_to(remaining.saturating_mul(batch_size.into())), remaining, batch_size }
     }
 
-    /// Takes a batch that an end gave, after which one batch less is left, or none.
+    /// Counts a batch that was read as returned. After an error, no batch is left.
     fn given(&mut self, batch: Result<Vec<u64>, Error>) -> Option<Result<Vec<u64>, Error>> {
         self.remaining = if batch.is_ok() { self.remaining - 1 } else { 0 };
         Some(batch)
     }
 
-    /// How many indices the last batches have that are left.
+    /// The number of indices in the last `batches` of the remaining batches.
     fn length_of_last(&self, batches: u64) -> u64 {
         self.indices.remaining().saturating_sub((self.remaining - batches).saturating_mul(self.batch_size.into()))
     }

@@ -13,11 +13,11 @@ use crate::{Error, Failure};
 /// The batches of an epoch of sequences of different length: every rank takes the same number of steps, and no batch has more than
 /// `max_tokens`.
 ///
-/// A step is one batch on every rank; the batches of a step have similar lengths and costs. An epoch is planned window by window, when a
-/// batch of the window is asked for: the first batch of a billion samples takes milliseconds. A rank computes its own without another's
-/// help. Everything but
-/// [`set_epoch`](Self::set_epoch) and [`resume`](Self::resume) takes `&self`, and threads may share a batcher; they take turns. The
-/// borrow checker sees to it that no iterator outlives its epoch.
+/// A step is one batch on every rank; the batches of a step have similar lengths and costs. An epoch is planned window
+/// by window, when a batch of the window is asked for: the first batch of a billion samples takes milliseconds. A rank
+/// computes its own batches, without communication. Everything but [`set_epoch`](Self::set_epoch) and
+/// [`resume`](Self::resume) takes `&self`, and threads may share a batcher: their calls run one after the other.
+/// Because of the borrow checker, no iterator outlives its epoch.
 ///
 /// ```
 /// use samedeal::Batcher;
@@ -38,9 +38,9 @@ pub struct Batcher {
     recipe: Arc<BatchRecipe>,
     pub(crate) object: Object<batches::Batcher>,
     pub(crate) values: BatcherValues,
-    /// None if the recipe has all.
+    /// The source of lengths. None if the recipe contains all lengths.
     lengths: Option<Source>,
-    /// Of those whose calls may wait for lengths.
+    /// A lock around each call that may ask for lengths.
     turn: Mutex<()>,
     rank: u32,
     world_size: u32,
@@ -48,13 +48,14 @@ pub struct Batcher {
 
 impl Batcher {
     /// Batches of samples of these lengths, in tokens: a list, or the [`Lengths`] of each source of a blend.
-    /// [`max_tokens`](BatchBuilder::max_tokens), or what else the strategy needs, has to be set as well.
+    /// [`max_tokens`](BatchBuilder::max_tokens), or the option that the strategy needs in its place, has to be set as
+    /// well.
     pub fn builder(lengths: impl Into<Lengths>) -> BatchBuilder<Self> {
         BatchBuilder::new(None, Some(lengths.into()))
     }
 
-    /// Batches of a recipe, which decides everything but the epoch and the rank, and of samples of these lengths. An option that is
-    /// set afterwards replaces that of the recipe, such as `world_size`.
+    /// Batches of a recipe, for samples of these lengths. The recipe decides everything but the epoch and the rank. An
+    /// option that is set afterwards, such as `world_size`, replaces the option of the recipe.
     ///
     /// ```
     /// use samedeal::Batcher;
@@ -78,7 +79,7 @@ impl Batcher {
         let object = Object::<batches::Batcher>::new(&recipe.object, epoch)?;
         let batcher = Self::of(Arc::new(recipe), object, lengths, rank)?;
         if rank > 0 {
-            // The component says what is wrong with it.
+            // A call without batches lets the component check the rank.
             batcher.batches_window(rank, 0, 0)?;
         }
         Ok(batcher)
@@ -94,9 +95,10 @@ impl Batcher {
         Ok(Self { recipe, object, values, lengths, turn: Mutex::default(), rank, world_size })
     }
 
-    /// A call that may wait for lengths: it is made again once they are given.
+    /// Makes a call that may ask for lengths. If it does, supplies them and makes the call again.
     pub(crate) fn waiting<R>(&self, call: impl Fn(&Object<batches::Batcher>) -> Result<R, Error>) -> Result<R, Error> {
-        // Another thread would have lengths given that this one waits for.
+        // One call at a time: otherwise another thread's call could replace the request for lengths before they are
+        // supplied.
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             match call(&self.object) {
@@ -111,22 +113,22 @@ impl Batcher {
         }
     }
 
-    /// The recipe of these batches: everything that decides the batches of every epoch, the defaults too, as JSON in one line. It is
-    /// the same on all ranks and in all epochs, and the same text in every host. More than 256 lengths are a hash.
-    /// [`from_recipe`](Self::from_recipe) makes the batches again.
+    /// The recipe of these batches: everything that decides the batches of every epoch, with all defaults, as JSON in
+    /// one line. The text is the same on all ranks, in all epochs and in every host. In place of more than 256 lengths,
+    /// it has their hash. [`from_recipe`](Self::from_recipe) makes the batches again.
     ///
     /// # Errors
     ///
-    /// Only those of the engine.
+    /// Only errors of the engine.
     pub fn recipe(&self) -> Result<String, Error> {
         self.recipe.recipe()
     }
 
-    /// SHA-256 over the recipe, in hexadecimal: it names the training run.
+    /// SHA-256 over the recipe, in hexadecimal. It identifies the training run.
     ///
     /// # Errors
     ///
-    /// Only those of the engine.
+    /// Only errors of the engine.
     pub fn recipe_fingerprint(&self) -> Result<String, Error> {
         self.recipe.recipe_fingerprint()
     }
@@ -136,13 +138,13 @@ impl Batcher {
         self.world_size
     }
 
-    /// Which rank [`iter`](Self::iter), [`batches`](Self::batches) and [`batch`](Self::batch) answer for.
+    /// The rank whose batches [`iter`](Self::iter), [`batches`](Self::batches) and [`batch`](Self::batch) return.
     pub fn rank(&self) -> u32 {
         self.rank
     }
 
-    /// Metrics of the batches of all ranks. All windows are planned for it, once, unless there is an index of the whole epoch
-    /// ([`use_index`](Self::use_index)).
+    /// Metrics of the batches of all ranks. The call plans all windows, unless they are planned already or there is an
+    /// index of the whole epoch ([`use_index`](Self::use_index)).
     ///
     /// # Errors
     ///
@@ -151,12 +153,12 @@ impl Batcher {
         Metrics::of(self.raw_metrics()?, |name| self.raw_ratio(name))
     }
 
-    /// Moves to another epoch, of which nothing was taken. The epoch that it is at stays as it is, also where a
-    /// part of it was taken.
+    /// Moves to the beginning of another epoch. If the epoch is the current one, nothing changes, even if a part of it
+    /// was taken.
     ///
     /// # Errors
     ///
-    /// Out of memory, and then the batches are those of the epoch before.
+    /// Out of memory; the batcher then stays at its epoch.
     pub fn set_epoch(&mut self, epoch: u64) -> Result<(), Error> {
         if epoch != self.epoch() {
             *self = self.at_epoch(epoch)?;
@@ -164,11 +166,11 @@ impl Batcher {
         Ok(())
     }
 
-    /// Goes on where a state was taken: moves to its epoch, to what was not taken. Steps are counted from 0 again. With the world
-    /// size of the state, they are what that plan has left, batch for batch; with another one, what is left of the open window is planned
-    /// anew. A composed order may have got more since the state was taken, such as stages and
-    /// sources of a blend: if something was taken of the epoch, what changes the order begins with the next epoch or later. After a failure, nothing has
-    /// changed.
+    /// Continues from a state: moves to its epoch, to the samples that were not taken. Steps are counted from 0 again.
+    /// With the world size of the state, the remaining steps have the same batches as before; with another world size,
+    /// the rest of the open window is planned again. A composed order may have been extended since the state was taken,
+    /// for example by stages and sources of a blend. If a part of the epoch was taken, such a change must begin in the
+    /// next epoch or later. After an error, nothing has changed.
     ///
     /// # Errors
     ///
@@ -180,8 +182,8 @@ impl Batcher {
         Ok(())
     }
 
-    /// Resumes with other options than those of the state, such as a smaller `max_tokens` after an out-of-memory error: what is left of the
-    /// epoch is planned with the options of this batcher. The lengths have to be the same.
+    /// Resumes with other options than those of the state, such as a smaller `max_tokens` after an out-of-memory error:
+    /// the rest of the epoch is planned with the options of this batcher. The lengths must be the same.
     ///
     /// # Errors
     ///
@@ -195,11 +197,12 @@ impl Batcher {
         Self::of(Arc::clone(&self.recipe), object, self.lengths.clone(), self.rank)
     }
 
-    /// The batch of this rank at a step: any at once, at the price of planning a window.
+    /// The batch of this rank at a step. Any step can be asked for; the call plans the windows that it needs.
     ///
     /// # Errors
     ///
-    /// Out of range (`step` at or above [`num_steps`](Self::num_steps)), and those of [`num_steps`](Self::num_steps).
+    /// Out of range (`step` at or above [`num_steps`](Self::num_steps)), and the errors of
+    /// [`num_steps`](Self::num_steps).
     pub fn batch(&self, step: u64) -> Result<Batch, Error> {
         self.batch_of(self.rank, step)
     }
@@ -211,7 +214,8 @@ impl Batcher {
     /// Out of range (`step`, `rank`), out of memory.
     pub fn batch_of(&self, rank: u32, step: u64) -> Result<Batch, Error> {
         match self.batches_window(rank, step, 1) {
-            // All windows are known now.
+            // The step may be past the end of the epoch: the call has planned all windows, so that `num_steps` costs
+            // nothing more.
             Err(Error::Failure(failure)) if matches!(&*failure.field, "start" | "count") => {
                 Err(Failure::not_below("step", step, self.num_steps()?).into())
             }
@@ -233,12 +237,12 @@ impl Batcher {
         RankBatches::new(Of::Borrowed(self), self.rank, 0, None)
     }
 
-    /// Iterates over this rank's batches of a range of steps, such as `100..`. If the epoch ends before the range, the iterator gives an error
-    /// in the place of the first step that is not there.
+    /// Iterates over this rank's batches of a range of steps, such as `100..`. If the range goes beyond the end of the
+    /// epoch, the iterator returns an error after the last step.
     ///
     /// # Errors
     ///
-    /// Out of range (`start` above the number of steps), and those of [`num_steps`](Self::num_steps).
+    /// Out of range (`start` above the number of steps), and the errors of [`num_steps`](Self::num_steps).
     pub fn batches(&self, steps: impl RangeBounds<u64>) -> Result<RankBatches<'_>, Error> {
         self.batches_of(self.rank, steps)
     }
@@ -247,7 +251,7 @@ impl Batcher {
     ///
     /// # Errors
     ///
-    /// Out of range (`rank`, `start`), and those of [`num_steps`](Self::num_steps).
+    /// Out of range (`rank`, `start`), and the errors of [`num_steps`](Self::num_steps).
     pub fn batches_of(&self, rank: u32, steps: impl RangeBounds<u64>) -> Result<RankBatches<'_>, Error> {
         let start = match steps.start_bound() {
             Bound::Included(&start) => start,
@@ -259,7 +263,7 @@ impl Batcher {
             Bound::Excluded(&end) => Some(end),
             Bound::Unbounded => None,
         };
-        // The component says what is wrong with the rank and the start.
+        // A call without batches lets the component check the rank and the start.
         self.batches_window(rank, start, 0)?;
         Ok(RankBatches::new(Of::Borrowed(self), rank, start, end))
     }

@@ -9,12 +9,12 @@ use crate::members::List;
 use crate::recipe::{BOUNDARIES, Draft};
 use crate::setters::setters;
 
-/// What a new [`Batcher`] or [`BatchStream`] is to be; see [`Batcher::builder`], [`Batcher::from_recipe`] and
-/// [`BatchStream::builder`]. An option that is not set has its default, which may depend on the strategy. An option that the strategy
-/// does not use is refused by `build`.
+/// The options of a new [`Batcher`] or [`BatchStream`]; see [`Batcher::builder`], [`Batcher::from_recipe`] and
+/// [`BatchStream::builder`]. An option that is not set has its default, which may depend on the strategy. An option
+/// that the strategy does not use is refused by `build`.
 ///
-/// With an order that is made of others, a sample is in as many batches of an epoch as the order has it, and the parts of a split sample
-/// follow each other.
+/// With a composed order, a sample may come several times in an epoch: each time it is an item of its own. The parts of
+/// a split sample follow each other.
 ///
 /// ```
 /// use samedeal::{Batcher, Order, Source};
@@ -35,7 +35,7 @@ pub struct BatchBuilder<T> {
     made: PhantomData<fn() -> T>,
 }
 
-/// For batchers and streams.
+/// Options of batchers and of streams.
 impl<T> BatchBuilder<T> {
     pub(super) fn new(recipe: Option<String>, lengths: Option<Lengths>) -> Self {
         Self { draft: Draft::new(recipe), lengths, epoch: 0, rank: 0, memory_limit: MOST_MEMORY, made: PhantomData }
@@ -49,7 +49,7 @@ impl<T> BatchBuilder<T> {
         self
     }
 
-    /// The lists beside a recipe: lengths, or none, and other lists by their names.
+    /// Sets the lists beside a recipe: the lengths, if there are any, and the other lists, by name.
     #[doc(hidden)]
     pub fn beside(mut self, lengths: Option<Vec<u32>>, lists: Vec<List>) -> Self {
         self.lengths = lengths.map(Lengths::from);
@@ -69,12 +69,13 @@ impl<T> BatchBuilder<T> {
     }
 }
 
-/// For a batcher.
+/// Options of a batcher.
 impl BatchBuilder<Batcher> {
     setters!(order list);
 
-    /// Checks the options. Each window is planned when it is asked for. The first batcher on a machine also compiles the component, in about
-    /// 0.4 seconds (several in a debug build); later processes load what it compiled.
+    /// Checks the options. A window is planned when one of its batches is asked for. The first batcher on a machine
+    /// also compiles the component, in about 0.4 seconds (several in a debug build); later processes load what it
+    /// compiled.
     ///
     /// # Errors
     ///
@@ -90,20 +91,20 @@ impl BatchBuilder<Batcher> {
     }
 }
 
-/// For a stream.
+/// Options of a stream.
 impl BatchBuilder<BatchStream> {
     /// Checks the options.
     ///
     /// # Errors
     ///
-    /// As those of a batcher; contradiction (`quantiles`), out of range (`rank`; `batch-window` above 2^24).
+    /// The errors of a batcher; contradiction (`quantiles`), out of range (`rank`; `batch-window` above 2^24).
     pub fn build(self) -> Result<BatchStream, Error> {
         let (epoch, rank) = (self.epoch, self.rank);
         BatchStream::build(self.recipe()?.0, epoch, rank)
     }
 }
 
-// Derived, these would ask the same of what is made.
+// Written by hand: a derived `Clone` or `Debug` would require the same trait of `T`.
 impl<T> Clone for BatchBuilder<T> {
     fn clone(&self) -> Self {
         let Self { draft, lengths, epoch, rank, memory_limit, made } = self;

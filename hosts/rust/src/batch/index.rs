@@ -1,7 +1,8 @@
 use crate::Error;
 use crate::engine::{Instance, MOST_MEMORY, batches, check_room};
 
-/// One index of the parts of an index (see [`Batcher::index`](crate::Batcher::index)), in any order. Parts may have the same windows.
+/// Joins parts of an index (see [`Batcher::index`](crate::Batcher::index)), given in any order. The windows of parts
+/// may overlap.
 ///
 /// ```
 /// use samedeal::{Batcher, Lengths};

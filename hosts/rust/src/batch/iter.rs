@@ -5,18 +5,18 @@ use super::{Batch, Batcher};
 use crate::iter::Of;
 use crate::{Error, FailureKind};
 
-/// How many batches are read at a time.
+/// Number of batches that are read at a time.
 const AHEAD: u32 = 64;
 
-/// The batches of a rank, step by step; see [`Batcher::iter`] and [`Batcher::batches`]. After an error it ends. How many they are is known
-/// when the last window is planned: [`Batcher::num_steps`] plans all.
+/// The batches of a rank, step by step; see [`Batcher::iter`] and [`Batcher::batches`]. After an error, the iterator
+/// ends. The number of batches is known once the last window is planned: [`Batcher::num_steps`] plans all windows.
 #[derive(Debug)]
 pub struct RankBatches<'a> {
     batcher: Of<'a, Batcher>,
     rank: u32,
-    /// Batches that were read and not yet handed out.
+    /// Batches that were read and not yet returned.
     window: vec::IntoIter<Batch>,
-    /// The first step that was not read yet, and the end, if there is one before that of the epoch.
+    /// The first step that was not read yet, and the end of the range. None: the end of the epoch.
     unread: u64,
     end: Option<u64>,
     ahead: u32,
@@ -36,11 +36,13 @@ impl<'a> RankBatches<'a> {
                 if wanted > 1
                     && (failure.kind == FailureKind::OutOfMemory || !matches!(&*failure.field, "start" | "count")) =>
             {
-                // One by one: so many may be too large together, and those before one that fails are there.
+                // From now on batches are read one by one: several may not fit into memory together, and the batches
+                // before one that fails must still be returned.
                 self.ahead = 1;
                 return self.read();
             }
-            // The epoch has fewer, which is known now.
+            // The epoch has fewer steps than were asked for. All windows are planned now, so the number of steps is
+            // known.
             Err(Error::Failure(failure)) if matches!(&*failure.field, "start" | "count") => {
                 let left = self.batcher.num_steps()?.saturating_sub(self.unread);
                 match self.end {
@@ -48,7 +50,7 @@ impl<'a> RankBatches<'a> {
                     Some(_) => {}
                     None => self.end = Some(self.unread + left),
                 }
-                // It may have leapt past the end.
+                // `nth` may have skipped past the end.
                 if left == 0 { Vec::new() } else { self.batcher.batches_window(self.rank, self.unread, left as u32)? }
             }
             window => window?,

@@ -1,4 +1,5 @@
-//! The lengths of samples: in one list, source by source, or given when they are asked for.
+//! The lengths of samples: one list, a list for each source of a blend, or a function that is called when lengths are
+//! needed.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,8 +7,9 @@ use std::sync::Arc;
 use crate::recipe::Draft;
 use crate::{Builder, Error, Failure, LengthsError, Sampler};
 
-/// The lengths of all samples, in tokens. [`Batcher::builder`](crate::Batcher::builder) takes a list of numbers, those of each source of a
-/// blend, or a function. A batcher reads those of some samples when it is made, and those of a window when it plans the window.
+/// The lengths of all samples, in tokens. [`Batcher::builder`](crate::Batcher::builder) takes a list of numbers, a list
+/// for each source of a blend, or a function. A batcher asks for the lengths of some samples when it is built, and for
+/// the lengths of a window when it plans the window.
 #[derive(Clone)]
 pub struct Lengths(Given);
 
@@ -17,10 +19,10 @@ enum Given {
     BySource(Vec<(String, Vec<u32>)>),
 }
 
-/// A source of lengths.
+/// A number of samples, and a function that returns the lengths of some of them.
 #[derive(Clone)]
 pub(crate) struct Source {
-    /// How many there are.
+    /// The number of samples.
     pub(crate) count: u64,
     of: Arc<Ask>,
 }
@@ -30,12 +32,12 @@ type Ask = dyn Fn(&[u64]) -> Result<Vec<u32>, Error> + Send + Sync;
 impl Source {
     fn list(lengths: Vec<u32>) -> Self {
         let count = lengths.len() as u64;
-        // The component asks for none that is not there.
+        // The index cannot be out of bounds: the component asks only for samples below `count`.
         let of = move |samples: &[u64]| Ok(samples.iter().map(|&sample| lengths[sample as usize]).collect());
         Self { count, of: Arc::new(of) }
     }
 
-    /// The lengths of some samples, one for each.
+    /// The lengths of these samples, one for each; an error if the function returned another number of them.
     pub(crate) fn ask(&self, samples: &[u64]) -> Result<Vec<u32>, Error> {
         let lengths = (self.of)(samples)?;
         if lengths.len() == samples.len() {
@@ -53,8 +55,9 @@ impl<T: Into<Vec<u32>>> From<T> for Lengths {
 }
 
 impl Lengths {
-    /// Lengths that a function gives, for `count` samples: those of the samples that it is asked for, in this order. It may read a file that
-    /// is larger than the memory. Threads may call it at the same time.
+    /// Lengths of `count` samples that a function returns: it gets sample indices, and returns the length of each, in
+    /// the same order. The function may read a file that is larger than the memory. Several threads may call it at the
+    /// same time.
     ///
     /// ```
     /// use samedeal::{Batcher, Lengths};
@@ -72,8 +75,8 @@ impl Lengths {
         Self(Given::All(Source { count, of: Arc::new(of) }))
     }
 
-    /// The lengths of the samples of each source of a blend, by its name, in any order. Every source has to be there. The samples of the
-    /// blend are those of its sources one after the other ([`IndexSpace::Joined`](crate::IndexSpace::Joined)), and so are the lengths.
+    /// The lengths of the samples of each source of a blend, by the name of the source, in any order. Every source must
+    /// be given. The sources must have sample indices of their own ([`IndexSpace::Joined`](crate::IndexSpace::Joined)).
     ///
     /// ```
     /// use samedeal::{Batcher, Lengths, Order, Source};
@@ -88,7 +91,8 @@ impl Lengths {
         Self(Given::BySource(sources.into_iter().map(|(name, lengths)| (name.into(), lengths.into())).collect()))
     }
 
-    /// All of them, in the order of sample indices. `draft` has the order, which knows its sources.
+    /// One source of lengths for all sample indices. `draft` has the order, which gives the names and sizes of the
+    /// sources.
     pub(super) fn joined(self, draft: &Draft, memory_limit: usize) -> Result<Source, Error> {
         let mut parts = match self.0 {
             Given::All(lengths) => return Ok(lengths),
@@ -141,9 +145,9 @@ fn sorted<'a>(names: &[&'a str]) -> Vec<&'a str> {
     names
 }
 
-/// The sample after the last one of a source, whose first one is `first`.
+/// The end of the sample indices of a source, which begin at `first`: one more than its last sample index.
 fn end_of(blend: &Sampler, source: u32, first: u64) -> Result<u64, Error> {
-    // Samples are joined in the order of the sources.
+    // Binary search: the number of the source ascends with the sample index.
     let (mut least, mut most) = (first, blend.samples());
     while least < most {
         let middle = least + (most - least) / 2;

@@ -5,14 +5,15 @@ use crate::engine::{Instance, Object, batches, check_room};
 use crate::members::{List, Shared};
 use crate::recipe::{checked_recipe, named_list, shared, size_of_lists};
 
-/// Everything that decides batches, as the component holds it. Batchers and streams are made of it.
+/// A recipe of batches in the component. Batchers and streams are made from it.
 #[doc(hidden)]
 pub struct BatchRecipe {
     pub(crate) object: Object<batches::BatchRecipe>,
 }
 
 impl BatchRecipe {
-    /// Of a text, with the lengths of samples, unless the text has them or there are none, and with other lists by their names.
+    /// A recipe from its text, the lengths of samples and the other lists, by name. `lengths` is none if the text
+    /// contains the lengths, or the recipe is of a stream.
     ///
     /// # Errors
     ///
@@ -25,7 +26,8 @@ impl BatchRecipe {
         Ok(recipe)
     }
 
-    /// A recipe without a copy of the lists, and with so many lengths, of which some have to be given (`give`).
+    /// A recipe that shares its lists. `num_lengths` is the number of lengths; the component then wants some of them,
+    /// which [`give`](Self::give) supplies.
     pub(crate) fn sharing(
         text: &str,
         num_lengths: Option<u64>,
@@ -39,7 +41,7 @@ impl BatchRecipe {
         Ok(Self { object: Object::<batches::BatchRecipe>::new(instance, text, num_lengths, &lists)? })
     }
 
-    /// Gives the lengths that the recipe wants.
+    /// Supplies the lengths that the recipe wants when it is new.
     pub(super) fn give(&self, lengths: impl Fn(&[u64]) -> Result<Vec<u32>, Error>) -> Result<(), Error> {
         let wanted = self.raw_wanted()?;
         if wanted.is_empty() {
@@ -48,7 +50,7 @@ impl BatchRecipe {
         self.raw_supply(&lengths(&wanted)?)
     }
 
-    /// The canonical text has a world size.
+    /// The world size, from the canonical text of the recipe, which always has it.
     pub(super) fn world_size(&self) -> Result<u32, Error> {
         let recipe: Value = serde_json::from_str(&self.recipe()?).unwrap_or_default();
         Ok(recipe["deal"]["world_size"].as_u64().and_then(|ranks| u32::try_from(ranks).ok()).unwrap_or_default())

@@ -11,19 +11,21 @@ use crate::{Error, of_millionths};
 pub struct Batch {
     /// The sample of every item.
     pub samples: Vec<u64>,
-    /// Where in its sample each item begins, in tokens: 0 unless it is a part.
+    /// For each item, the token of its sample at which it begins: 0 unless the item is a later part of a sample.
     pub starts: Vec<u32>,
     /// The tokens of each item.
     pub lengths: Vec<u32>,
-    /// Where the items of each row end: row i holds those from `row_ends[i - 1]` (0 for the first) on.
+    /// The end of each row, as a number of items: row i has the items from `row_ends[i - 1]` (0 for the first row) to
+    /// `row_ends[i]` - 1.
     pub row_ends: Vec<u32>,
     /// Tokens of each row, padding included.
     pub padded_length: u32,
     /// The cost of the batch.
     pub cost: u64,
-    /// How many rows at its end are there to fill the step: another batch holds them too.
+    /// Number of rows at the end of the batch that are repeated to fill the step: another batch has them too.
     pub repeated: u32,
-    /// How many rows a full batch of this padded length has. To give all batches of a bucket one shape, add rows of padding.
+    /// Number of rows of a full batch with this padded length. To give all batches of a bucket the same shape, add rows
+    /// of padding up to this number.
     pub full_rows: u32,
 }
 
@@ -38,12 +40,12 @@ impl Batch {
         })
     }
 
-    /// Rows and their length, padding included.
+    /// The number of rows, and the tokens of a row, padding included.
     pub fn shape(&self) -> (usize, usize) {
         (self.row_ends.len(), self.padded_length as usize)
     }
 
-    /// The batches of a run, one by one.
+    /// The batches in the columns that the component returns for a run of steps.
     pub(super) fn all_of(run: batches::BatchColumns) -> Vec<Self> {
         let (mut row, mut item) = (0, 0);
         let mut batches = Vec::with_capacity(run.batch_ends.len());
@@ -67,7 +69,7 @@ impl Batch {
     }
 }
 
-/// The metrics, each by its name in the component.
+/// Defines `Metrics`: a field for each metric, with the metric's name in the component.
 macro_rules! metrics {
     ($($(#[$doc:meta])* $field:ident: $name:literal,)*) => {
         /// Metrics of the batches of all ranks. The unit is tokens, unless a field says otherwise.
@@ -91,7 +93,7 @@ macro_rules! metrics {
             fn set(&mut self, name: &str, number: u64) {
                 match name {
                     $($name => self.$field = number,)*
-                    // A later component may have more.
+                    // A later component may have more metrics.
                     _ => {}
                 }
             }
@@ -115,10 +117,10 @@ metrics! {
     cost: "cost",
     /// The sum over all steps of the greatest cost of a rank in the step.
     slowest_cost: "slowest-cost",
-    /// A lower bound on the number of packs: no packing of the same windows has fewer. 0 if nothing is packed, and for a window of which
-    /// something was taken before.
+    /// A lower bound on the number of packs: no packing of the same windows has fewer. 0 without packing. A window of
+    /// which a part was taken before counts as 0.
     packs_bound: "packs-bound",
-    /// Batches that cost more than a batch may. Each of them is one sample.
+    /// Batches whose cost is above the limit. Each of them has one sample.
     over_budget: "over-budget",
     /// Batches without an item.
     empty: "empty",
@@ -135,7 +137,7 @@ metrics! {
 }
 
 impl Metrics {
-    /// Of what the component says of the plan, and of its ratios by their names.
+    /// Metrics from the named numbers of the component, and from a function that returns a ratio by its name.
     pub(super) fn of(
         named: Vec<types::NamedNumber>,
         ratio: impl Fn(&str) -> Result<u64, Error>,
@@ -151,24 +153,26 @@ impl Metrics {
         Ok(metrics)
     }
 
-    /// The part of the padded tokens that is padding, to six places: 0 where there are none.
+    /// The share of padding in all tokens, padding included, to six places: 0 if there are no tokens.
     pub fn padding_ratio(&self) -> f64 {
         of_millionths(self.padding)
     }
 
-    /// Tokens divided by `max_tokens` of all batches, to six places: 1 without a limit. With
-    /// [`Counting::Weighted`](crate::Counting::Weighted) it is the cost and `max_cost`, with
-    /// [`Strategy::Pack`](crate::Strategy::Pack) the tokens of all rows.
+    /// Tokens divided by the sum of `max_tokens` over all batches, to six places: 1 without a limit. With
+    /// [`Counting::Weighted`](crate::Counting::Weighted), cost divided by `max_cost`; with
+    /// [`Strategy::Pack`](crate::Strategy::Pack), the limit of a batch is `max_batch_size` times `capacity`.
     pub fn budget_utilisation(&self) -> f64 {
         of_millionths(self.budget_utilisation)
     }
 
-    /// Tokens divided by what all ranks compute while they wait for the slowest of each step, to six places: 1 for no tokens.
+    /// [`tokens`](Self::tokens) divided by [`slowest`](Self::slowest) times the world size, to six places: 1 if there
+    /// are no tokens. The rest is padding, and ranks that wait for the slowest one.
     pub fn slowest_rank_utilisation(&self) -> f64 {
         of_millionths(self.slowest_rank_utilisation)
     }
 
-    /// The greatest cost of a step divided by the mean, to six places: 1 where all ranks cost the same, or nothing.
+    /// The greatest cost of a rank in a step, divided by the mean cost of a rank, each summed over all steps, to six
+    /// places: 1 if all ranks have equal costs or no cost.
     pub fn cost_imbalance(&self) -> f64 {
         of_millionths(self.cost_imbalance)
     }

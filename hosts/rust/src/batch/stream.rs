@@ -6,12 +6,13 @@ use super::{Batch, BatchBuilder, BatchRecipe, Metrics};
 use crate::Error;
 use crate::engine::{Object, batches};
 
-/// Batches of one rank from samples as they come: those of a [`Batcher`](crate::Batcher) with the order `sequential`
-/// in epoch 0.
+/// Batches of one rank from samples that arrive one after the other. They equal the batches of a
+/// [`Batcher`](crate::Batcher) with the order `sequential` in epoch 0.
 ///
-/// Push what comes, and take the batches that are ready: those of one window at a time, as soon as a sample comes that is not
-/// in it. Every rank pushes all samples. What waits is a window (8,192 samples with
-/// [`Strategy::PadToMax`](crate::Strategy::PadToMax), or where `batch_window` is 0) and what the one before left over.
+/// Push samples as they arrive, and take the batches that are ready. The batches of a window are ready once a sample
+/// arrives that belongs to the next window. Every rank pushes all samples. In memory are the samples of one window
+/// (8,192 samples with [`Strategy::PadToMax`](crate::Strategy::PadToMax), or if `batch_window` is 0), and samples that
+/// the window before left over.
 ///
 /// ```
 /// use samedeal::BatchStream;
@@ -39,12 +40,14 @@ pub struct BatchStream {
 }
 
 impl BatchStream {
-    /// A stream of batches. [`max_tokens`](BatchBuilder::max_tokens), or what else the strategy needs, has to be set.
+    /// A stream of batches. [`max_tokens`](BatchBuilder::max_tokens), or the option that the strategy needs in its
+    /// place, has to be set.
     pub fn builder() -> BatchBuilder<Self> {
         BatchBuilder::new(None, None)
     }
 
-    /// A stream of batches of a recipe without lengths. An option that is set afterwards replaces that of the recipe.
+    /// A stream of batches of a recipe without lengths. An option that is set afterwards replaces the option of the
+    /// recipe.
     pub fn from_recipe(recipe: impl Into<String>) -> BatchBuilder<Self> {
         BatchBuilder::new(Some(recipe.into()), None)
     }
@@ -58,7 +61,7 @@ impl BatchStream {
     ///
     /// # Errors
     ///
-    /// Only those of the engine.
+    /// Only errors of the engine.
     pub fn recipe(&self) -> Result<String, Error> {
         self.recipe.recipe()
     }
@@ -67,17 +70,18 @@ impl BatchStream {
     ///
     /// # Errors
     ///
-    /// Only those of the engine.
+    /// Only errors of the engine.
     pub fn recipe_fingerprint(&self) -> Result<String, Error> {
         self.recipe.recipe_fingerprint()
     }
 
-    /// Whose batches they are.
+    /// The rank whose batches this stream gives.
     pub fn rank(&self) -> u32 {
         self.rank
     }
 
-    /// Adds samples, their numbers (0 to 2^53 - 1) and as many lengths, in tokens; all of them or, after a failure, none.
+    /// Adds samples: their indices (0 to 2^53 - 1), and as many lengths, in tokens. After an error, none of them was
+    /// added.
     ///
     /// # Errors
     ///
@@ -89,35 +93,35 @@ impl BatchStream {
         self.raw_push(samples, lengths)
     }
 
-    /// Ends the stream: what waits becomes batches, as they are taken.
+    /// Ends the stream: samples that still wait for a full window become batches too.
     ///
     /// # Errors
     ///
-    /// The engine's alone.
+    /// Only errors of the engine.
     pub fn flush(&mut self) -> Result<(), Error> {
         self.raw_flush()
     }
 
-    /// The batches of the next window that is ready, at least one; none where no window is. It plans the window.
+    /// Plans the next window that is ready, and returns its batches, at least one. None if no window is ready.
     ///
     /// # Errors
     ///
-    /// Out of memory; nothing is lost then.
+    /// Out of memory; no sample is lost then.
     pub fn take(&mut self) -> Result<Option<Vec<Batch>>, Error> {
         Ok(self.raw_take()?.map(Batch::all_of))
     }
 
-    /// Takes the batches that are ready, window by window, until no more are: as often as samples were pushed.
+    /// Iterates over all batches that are ready, window by window. Call it after each [`push`](Self::push).
     pub fn ready(&mut self) -> ReadyBatches<'_> {
         ReadyBatches { stream: self, window: Vec::new().into_iter(), done: false }
     }
 
-    /// Metrics of the batches of all windows that were taken, those of the other ranks too; and what happened to samples that are too
-    /// long, of all that were pushed.
+    /// Metrics of the batches of all windows that were taken, for all ranks together. The counts of samples that are
+    /// too long are of all samples that were pushed.
     ///
     /// # Errors
     ///
-    /// The engine's alone.
+    /// Only errors of the engine.
     pub fn metrics(&self) -> Result<Metrics, Error> {
         Metrics::of(self.raw_metrics()?, |name| self.raw_ratio(name))
     }
@@ -129,12 +133,12 @@ impl fmt::Debug for BatchStream {
     }
 }
 
-/// The batches that are ready; see [`BatchStream::ready`]. After an error it ends. Batches of a window that was taken are gone
-/// with it.
+/// The batches that are ready; see [`BatchStream::ready`]. After an error, the iterator ends. If it is dropped, the
+/// remaining batches of the window that it took are lost.
 #[derive(Debug)]
 pub struct ReadyBatches<'a> {
     stream: &'a mut BatchStream,
-    /// Batches that were taken and not yet handed out.
+    /// Batches that were taken and not yet returned.
     window: vec::IntoIter<Batch>,
     done: bool,
 }

@@ -1,4 +1,4 @@
-//! The component, in instances of wasmtime.
+//! The engine that runs the component, in instances of wasmtime.
 
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -19,23 +19,23 @@ pub use crate::generated::component::*;
 pub(crate) use bindings::exports::samedeal::deal as exports;
 use bindings::{Samedeal, SamedealPre};
 
-/// The bytes that a component holds before it is given anything, and needs for everything small after it.
+/// Bytes that a component uses before its first call, with room for all small allocations of later calls.
 const RESERVED: usize = 2 << 20;
 
-/// The bytes that lists leave free once the component is in use, so that it can answer.
+/// Bytes that must stay free when lists are passed, so that the component can still answer.
 const TO_ANSWER: usize = 128 << 10;
 
-/// The bytes that lists may take in any case: the component keeps twice as much free for the next call.
+/// Bytes of lists that can always be passed: the component keeps twice as many bytes free for the next call.
 const ALWAYS_FREE: usize = 32 << 10;
 
-/// How far the memory of an instance has grown, and how far it may.
+/// The size and the limit of an instance's memory.
 pub struct Memory {
     limit: usize,
     size: usize,
 }
 
 impl Memory {
-    /// How many bytes of lists can be passed.
+    /// The number of bytes of lists that can be passed now.
     fn room(&self) -> usize {
         self.limit.min(MOST_MEMORY).saturating_sub(self.size + TO_ANSWER).max(ALWAYS_FREE)
     }
@@ -55,13 +55,13 @@ impl ResourceLimiter for Memory {
     }
 }
 
-/// Where an instance lives.
+/// The store of an instance.
 pub type Store = wasmtime::Store<Memory>;
 
-/// The component, as it is published.
+/// The bytes of the component, as it is published.
 pub static COMPONENT: &[u8] = include_bytes!("../../samedeal.wasm");
 
-/// The component as machine code. It is compiled at the first use in a process, and kept until that ends.
+/// The component as machine code. It is compiled at the first use in a process, and stays until the process ends.
 fn compiled() -> Result<&'static SamedealPre<Memory>, Error> {
     static COMPILED: OnceLock<Result<SamedealPre<Memory>, EngineError>> = OnceLock::new();
     let compile = || SamedealPre::new(compile(COMPONENT)?);
@@ -71,7 +71,7 @@ fn compiled() -> Result<&'static SamedealPre<Memory>, Error> {
         .map_err(|error| Error::Engine(error.clone()))
 }
 
-/// Compiles the component, if that was not done yet.
+/// Compiles the component, unless it is compiled already.
 #[cfg(feature = "cache")]
 pub(crate) fn prepare() -> Result<(), Error> {
     compiled().map(drop)
@@ -90,13 +90,14 @@ fn compile(component: &[u8]) -> wasmtime::Result<InstancePre<Memory>> {
 fn config() -> Config {
     let mut config = Config::new();
     if is_space_limited() {
-        // By default an instance reserves 4 GiB, which no address of 32 bits leaves, so that no access is checked.
+        // By default an instance reserves 4 GiB of address space: no 32-bit address is outside it, so accesses need no
+        // check. With a limit on the address space, less is reserved, and accesses are checked.
         config.memory_reservation(8 << 20).memory_guard_size(64 << 10).memory_reservation_for_growth(64 << 20);
     }
     config
 }
 
-/// Why there is no instance: it imports nothing, so that nothing but address space can be missing.
+/// The failure of a new instance. The component imports nothing, so only address space can be missing.
 fn no_space(memory_limit: usize, error: &wasmtime::Error) -> Error {
     let reserved = if is_space_limited() { 8 } else { 4096 };
     let space = format!("no address space (`ulimit -v`) is left, of which each reserves {reserved} MiB");
@@ -129,7 +130,7 @@ impl Instance {
         let compiled = compiled()?;
         let mut store = Store::new(compiled.engine(), Memory { limit: memory_limit, size: 0 });
         store.limiter(|memory| memory);
-        // The memory of the instance bounds what a call hands out.
+        // Results need no limit of their own: they are not larger than the memory of the instance.
         store.set_hostcall_fuel(usize::MAX);
         let exports = compiled.instantiate(&mut store).map_err(|error| no_space(memory_limit, &error))?;
         Ok(Self { store, exports, stopped: None })
@@ -150,7 +151,7 @@ impl Instance {
         })
     }
 
-    /// Calls an export that can fail by its arguments.
+    /// Calls an export that returns a `result`.
     pub(crate) fn ask<T>(
         &mut self,
         call: impl FnOnce(&Samedeal, &mut Store) -> wasmtime::Result<Result<T, types::Failure>>,
@@ -159,8 +160,8 @@ impl Instance {
     }
 }
 
-/// A resource of the component, in an instance of its own, or of the object that it was made from. Threads may share it; they
-/// take turns.
+/// A resource of the component. It has an instance of its own, or shares the instance of the object from which it was
+/// made. Threads may share it: their calls run one after the other.
 pub(crate) struct Object<T> {
     instance: Arc<Mutex<Instance>>,
     resource: ResourceAny,
@@ -169,7 +170,7 @@ pub(crate) struct Object<T> {
 
 impl<T> Drop for Object<T> {
     fn drop(&mut self) {
-        // The last object of an instance goes with all of it.
+        // The last object of an instance needs no call: the whole instance is dropped.
         if Arc::strong_count(&self.instance) > 1 {
             let mut instance = self.instance.lock().unwrap_or_else(PoisonError::into_inner);
             if instance.stopped.is_none()
@@ -191,7 +192,7 @@ impl<T> Object<T> {
         Ok(Self { instance: Arc::new(Mutex::new(instance)), resource, kind: PhantomData })
     }
 
-    /// Makes an object of this one, in the same instance.
+    /// Makes another object from this one, in the same instance.
     pub(crate) fn another<U>(
         &self,
         make: impl FnOnce(&Samedeal, &mut Store, ResourceAny) -> wasmtime::Result<Result<ResourceAny, types::Failure>>,
@@ -200,27 +201,28 @@ impl<T> Object<T> {
         Ok(Object { instance: Arc::clone(&self.instance), resource, kind: PhantomData })
     }
 
-    /// Calls a function that is none of a resource, in the same instance.
+    /// Calls a free function of the interface in this instance.
     pub(crate) fn beside<R>(&self, call: impl FnOnce(&mut Instance) -> Result<R, Error>) -> Result<R, Error> {
         call(&mut self.locked())
     }
 
-    /// How many bytes of lists can be passed to it as it stands: more would stop the component before it can say so.
+    /// The number of bytes of lists that can be passed now. With more, the component would trap and could return no
+    /// failure.
     pub(crate) fn room(&self) -> usize {
         self.locked().store.data().room()
     }
 
-    /// Whether a list of `bytes` bytes can be passed to it as it stands.
+    /// An error if a list of `bytes` bytes cannot be passed now.
     pub(crate) fn check_room(&self, field: &str, count: usize, bytes: usize) -> Result<(), Failure> {
         if bytes <= self.room() { Ok(()) } else { Err(Failure::out_of_memory(field, count, "fewer at a time")) }
     }
 
     fn locked(&self) -> MutexGuard<'_, Instance> {
-        // A panic within a call leaves nothing half-done on this side that the next call would see.
+        // A poisoned lock is no problem: a panic within a call leaves no half-changed state here.
         self.instance.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Calls a method that cannot fail by its arguments.
+    /// Calls a method that returns no `result`.
     pub(crate) fn call<R>(
         &self,
         call: impl FnOnce(&Samedeal, &mut Store, ResourceAny) -> wasmtime::Result<R>,
@@ -228,7 +230,7 @@ impl<T> Object<T> {
         self.locked().call(|exports, store| call(exports, store, self.resource))
     }
 
-    /// Calls a method that can.
+    /// Calls a method that returns a `result`.
     pub(crate) fn ask<R>(
         &self,
         call: impl FnOnce(&Samedeal, &mut Store, ResourceAny) -> wasmtime::Result<Result<R, types::Failure>>,
@@ -237,11 +239,11 @@ impl<T> Object<T> {
     }
 }
 
-/// Whether lists of `bytes` bytes, `count` items together, fit into a fresh instance: a list that does not would stop
-/// the component before it can say so.
+/// An error if lists of `bytes` bytes, with `count` items together, do not fit into a new instance. There the component
+/// would trap and could return no failure.
 pub(crate) fn check_room(memory_limit: usize, field: &str, count: usize, bytes: usize) -> Result<(), Failure> {
     let room = memory_limit.min(MOST_MEMORY).saturating_sub(RESERVED);
-    // A limit that is too low for anything is refused as such, by the instance.
+    // A memory limit below the least one passes here: [`Instance::new`] refuses it with the right failure.
     if bytes <= room || memory_limit < LEAST_MEMORY {
         return Ok(());
     }

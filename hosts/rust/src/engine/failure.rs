@@ -1,4 +1,4 @@
-//! Failures as the interface has them.
+//! Conversion of the interface's failures.
 
 use super::types;
 use crate::{Error, Fact, Failure, FailureKind};

@@ -1,5 +1,6 @@
-//! The engine, which answers calls: the component in wasmtime, or the core, which is linked. Both have the same functions, so all other modules are the
-//! same for both. The component is used if its feature is on, because it is what makes the promise.
+//! The engine, which answers calls: the component in wasmtime (`component`), or the linked core (`native`). Both
+//! modules have the same functions, so that all other modules do not differ. If both features are on, the component is
+//! used: it is the same binary in all hosts.
 
 #[cfg(feature = "component")]
 mod component;
@@ -14,16 +15,17 @@ pub use native::*;
 
 use crate::{Error, Failure};
 
-/// The least memory limit: what a component begins with, and room for a few windows.
+/// The least memory limit: the memory of a new component, and room for a few windows.
 pub(crate) const LEAST_MEMORY: usize = 32 << 20;
 
 /// The most memory that a component can use, whatever its limit.
 pub(crate) const MOST_MEMORY: usize = 2 << 30;
 
-/// How many characters of a text are passed on: one more than what a failure shows.
+/// Characters of a name that are passed to the component: one more than a failure shows.
 const LONGEST_TEXT: usize = 65;
 
-/// Whether a memory limit is in its range. The core has none when it is linked, and refuses the same ones.
+/// An error if a memory limit is out of its range. The linked core has no limit, but refuses the same values as the
+/// component.
 fn check_limit(memory_limit: usize) -> Result<(), Error> {
     if memory_limit >= LEAST_MEMORY {
         return Ok(());
@@ -33,8 +35,8 @@ fn check_limit(memory_limit: usize) -> Result<(), Error> {
     Err(failure.within(Some(LEAST_MEMORY as u64), None).into())
 }
 
-/// A state, if it is not longer than any, and fits into the `room` that there is: what does not fit into the memory would stop the component
-/// before it can say so.
+/// The state, or an error if it has more than [`MAX_TEXT`] bytes or does not fit into `room` bytes. A text that does
+/// not fit into the memory would make the component trap, so that it could return no failure.
 pub(crate) fn checked_state(state: &str, room: usize) -> Result<&str, Failure> {
     check_text("state", state)?;
     if state.len() > room {
@@ -44,7 +46,7 @@ pub(crate) fn checked_state(state: &str, room: usize) -> Result<&str, Failure> {
     Ok(state)
 }
 
-/// Whether a text is not longer than any.
+/// An error if a text has more than [`MAX_TEXT`] bytes.
 pub(crate) fn check_text(field: &str, text: &str) -> Result<(), Failure> {
     if text.len() <= MAX_TEXT {
         return Ok(());
@@ -56,8 +58,8 @@ pub(crate) fn check_text(field: &str, text: &str) -> Result<(), Failure> {
 /// The most bytes of a recipe, of a state, and of an entry of a log.
 pub(crate) const MAX_TEXT: usize = 1 << 24;
 
-/// Takes off what nobody looks at: no name has so many characters, a failure shows no more of them, and a text that
-/// does not fit into the memory would stop the component before it can say so.
+/// Cuts a name after [`LONGEST_TEXT`] characters. Known names are shorter, so the result is the same failure. A text
+/// that does not fit into the memory would make the component trap, so that it could return no failure.
 pub(crate) fn cut(mut text: String) -> String {
     if let Some((end, _)) = text.char_indices().nth(LONGEST_TEXT) {
         text.truncate(end);
@@ -65,7 +67,8 @@ pub(crate) fn cut(mut text: String) -> String {
     text
 }
 
-/// An entry of a log, without what makes it too long: what does not fit into the memory would stop the component before it can say so.
+/// An entry of a log, cut after one byte more than [`MAX_TEXT`], so that the component still refuses it as too long.
+/// The whole text may not fit into the memory, and the component would trap.
 pub(crate) fn cut_entry(entry: &str) -> &str {
     if entry.len() <= MAX_TEXT { entry } else { &entry[..entry.ceil_char_boundary(MAX_TEXT + 1)] }
 }

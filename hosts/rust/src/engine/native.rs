@@ -1,4 +1,4 @@
-//! The core, which is linked.
+//! The engine that calls the linked core.
 
 use std::mem::ManuallyDrop;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use super::check_limit;
 pub use crate::generated::native::*;
 use crate::{Error, Failure};
 
-/// Stands for an instance of the component. The memory of the core is that of the process, and has no limit.
+/// In place of an instance of the component. The core uses the memory of the process, without a limit.
 pub(crate) struct Instance(());
 
 impl Instance {
@@ -16,30 +16,31 @@ impl Instance {
         Ok(Self(()))
     }
 
-    /// Calls a function that cannot fail by its arguments.
+    /// Calls a function that returns no `result`.
     pub(crate) fn call<R>(&mut self, call: impl FnOnce() -> R) -> Result<R, Error> {
         Ok(call())
     }
 
-    /// Calls a function that can.
+    /// Calls a function that returns a `result`.
     pub(crate) fn ask<R>(&mut self, call: impl FnOnce() -> Result<R, types::Failure>) -> Result<R, Error> {
         call().map_err(Error::from)
     }
 }
 
-/// An object of the core. Threads may share it; they take turns.
+/// An object of the core. Threads may share it: their calls run one after the other.
 ///
-/// The core is made for one thread: what is made of an object shares tables with it, and counts without a lock who has them. So all objects
-/// that come from one constructor are a family, whose members take turns, as in an instance of the component.
+/// The core is single-threaded: objects that are made from one another share tables, with reference counts that are not
+/// atomic (`Rc`). All objects that come from one constructor form a family, and one lock lets only one of them be used
+/// at a time, as in an instance of the component.
 pub(crate) struct Object<T> {
     turn: Arc<Mutex<()>>,
-    /// Elsewhere, so that an object is as small as one of the component.
+    /// Boxed, so that an object is as small as an object of the component.
     own: ManuallyDrop<Box<T>>,
 }
 
-// SAFETY: an object shares what is for one thread with its family alone. A constructor and a call are given nothing else of this sort, and
-// give nothing else of it out, since what they capture and return is `Send`; the core has no variables of threads. All that uses an object,
-// its end too, has the turn of the family.
+// SAFETY: an object shares its `Rc`s only with its family. No other non-`Send` value gets into a constructor or a call,
+// or out of it, because captures and results are `Send`; and the core has no thread-local variables. Every use of an
+// object, also its drop, holds the lock of the family.
 #[allow(unsafe_code)]
 unsafe impl<T> Send for Object<T> {}
 // SAFETY: as above.
@@ -49,7 +50,7 @@ unsafe impl<T> Sync for Object<T> {}
 impl<T> Drop for Object<T> {
     fn drop(&mut self) {
         let _turn = locked(&self.turn);
-        // SAFETY: nothing uses it afterwards.
+        // SAFETY: nothing uses the object afterwards.
         #[allow(unsafe_code)]
         unsafe {
             ManuallyDrop::drop(&mut self.own);
@@ -64,7 +65,7 @@ impl<T> Object<T> {
         Ok(Self { turn: Arc::default(), own: ManuallyDrop::new(Box::new(own)) })
     }
 
-    /// Makes an object of this one, in the same family.
+    /// Makes another object from this one, in the same family.
     pub(crate) fn another<U>(
         &self,
         make: impl FnOnce(&T) -> Result<U, types::Failure> + Send,
@@ -74,39 +75,40 @@ impl<T> Object<T> {
         Ok(Object { turn: Arc::clone(&self.turn), own: ManuallyDrop::new(Box::new(own)) })
     }
 
-    /// Calls a function that is none of an object.
+    /// Calls a free function of the interface.
     pub(crate) fn beside<R>(&self, call: impl FnOnce(&mut Instance) -> Result<R, Error>) -> Result<R, Error> {
         call(&mut Instance(()))
     }
 
-    /// How many bytes of lists can be passed to it: any.
+    /// The number of bytes of lists that can be passed: there is no limit.
     pub(crate) fn room(&self) -> usize {
         usize::MAX
     }
 
-    /// Whether a list of so many bytes can be passed to it: any can.
+    /// Accepts a list of any length.
     pub(crate) fn check_room(&self, _: &str, _: usize, _: usize) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// Calls a method that cannot fail by its arguments.
+    /// Calls a method that returns no `result`.
     pub(crate) fn call<R: Send>(&self, call: impl FnOnce(&T) -> R + Send) -> Result<R, Error> {
         let _turn = locked(&self.turn);
         Ok(call(&self.own))
     }
 
-    /// Calls a method that can.
+    /// Calls a method that returns a `result`.
     pub(crate) fn ask<R: Send>(&self, call: impl FnOnce(&T) -> Result<R, types::Failure> + Send) -> Result<R, Error> {
         self.call(call)?.map_err(Error::from)
     }
 }
 
-/// The turn of a family. A core that panics has a defect, and leaves nothing half-done that the next call would see.
+/// Takes the lock of a family. A poisoned lock is no problem: a panic of the core is a defect, and leaves no
+/// half-changed state.
 fn locked(turn: &Mutex<()>) -> MutexGuard<'_, ()> {
     turn.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether lists of so many bytes can be passed: any can.
+/// Accepts lists of any length.
 pub(crate) fn check_room(_: usize, _: &str, _: usize, _: usize) -> Result<(), Failure> {
     Ok(())
 }

@@ -1,9 +1,10 @@
 use crate::engine::{Instance, LEAST_MEMORY, cut, launch};
 use crate::{Detection, Error};
 
-/// The rank of this process and the number of ranks, from the variables that launchers set. Values that you pass are used first;
-/// then the variables of the first of torchrun, Open MPI, MVAPICH, PMI and Slurm that set a rank. `LOCAL_RANK` is a
-/// number within one node. It is used only if the number of ranks is `LOCAL_WORLD_SIZE` or 1.
+/// The rank of this process and the number of ranks, from the variables that launchers set. Arguments are used first;
+/// then the variables of the first launcher, in the order torchrun, Open MPI, MVAPICH, PMI and Slurm, that sets a rank.
+/// `LOCAL_RANK` is the number of a process within one node. It is used only if the number of ranks is
+/// `LOCAL_WORLD_SIZE` or 1.
 ///
 /// ```
 /// let found = samedeal::detect_rank(Some(3), Some(8))?;
@@ -14,15 +15,16 @@ use crate::{Detection, Error};
 ///
 /// # Errors
 ///
-/// Each names the variable: [`WrongType`](crate::FailureKind::WrongType) (no number), out of range (too large, or a rank that is not below
-/// its world size), [`Missing`](crate::FailureKind::Missing) (a rank without a world size, a world size without a rank, `LOCAL_RANK`
-/// alone).
+/// Each error names the variable: [`WrongType`](crate::FailureKind::WrongType) (no number), out of range (too large, or
+/// a rank that is not below its world size), [`Missing`](crate::FailureKind::Missing) (a rank without a world size, a
+/// world size without a rank, `LOCAL_RANK` alone).
 pub fn detect_rank(rank: Option<u32>, world_size: Option<u32>) -> Result<Detection, Error> {
     let text = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
     detect(text, rank, world_size)
 }
 
-/// Finds the rank in variables that are given, of which the last one of a name counts.
+/// [`detect_rank`] with given variables in place of the environment. If a name comes several times, the last one
+/// counts.
 ///
 /// ```
 /// let error = samedeal::detect_rank_in([("LOCAL_RANK", "3")], None, None).unwrap_err();
@@ -46,11 +48,11 @@ pub fn detect_rank_in<N: AsRef<str>, V: AsRef<str>>(
     detect(|name| found(name).map(|(_, value)| value.as_ref().to_owned()), rank, world_size)
 }
 
-/// The names of all variables that [`detect_rank`] looks at.
+/// The names of all variables that [`detect_rank`] reads.
 ///
 /// # Errors
 ///
-/// Only those of the engine.
+/// Only errors of the engine.
 pub fn rank_variables() -> Result<Vec<String>, Error> {
     launch::variables(&mut Instance::new(LEAST_MEMORY)?)
 }

@@ -59,30 +59,31 @@ pub use split::{Part, Split, SplitBuilder};
 pub use steps::{Schedule, ScheduleBuilder, ScheduleSteps};
 pub use texts::{differences, inspect, recipe_after};
 
-/// The version of this crate, and so of the component within it.
+/// The version of this crate and of the component in it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The engine that decides all values: `wasmtime` and its version, which runs the component, or `native`, which is the core without an engine.
+/// The engine that computes all values: `wasmtime` with its version, which runs the component, or `native`, the linked
+/// core.
 pub const ENGINE: &str = env!("SAMEDEAL_ENGINE");
 
 #[cfg(feature = "cache")]
 pub use cache::kept_code;
 
-/// The bytes of the component `samedeal.wasm`: it decides all values.
+/// The bytes of the component `samedeal.wasm`, which computes all values.
 #[cfg(feature = "component")]
 pub static COMPONENT: &[u8] = engine::COMPONENT;
 
-/// The names of the orders that need a number of samples and a seed only, the default (`feistel`) first; without `sharded`
-/// ([`Sampler::sharded`]) and the composed orders ([`Order`]).
+/// The names of the orders that need only a number of samples and a seed; the default, `feistel`, is first. `sharded`
+/// ([`Sampler::sharded`]) and the composed orders ([`Order`]) are not among them.
 ///
 /// # Errors
 ///
-/// Only those of the engine.
+/// Only errors of the engine.
 pub fn orders() -> Result<Vec<String>, Error> {
     engine::sampling::orders(&mut engine::Instance::new(engine::LEAST_MEMORY)?)
 }
 
-/// A ratio as the component gives it, in parts per million.
+/// Converts a ratio of the component, which is in parts per million.
 fn of_millionths(ratio: u64) -> f64 {
     ratio as f64 / 1e6
 }

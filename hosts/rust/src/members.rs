@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-/// Numbers that a recipe has as a hash or not at all, and the name of their member.
+/// A list that is passed beside a recipe: the name or path of its member, and the numbers. The text of the recipe has
+/// at most a hash of it.
 pub(crate) type List = (String, Vec<u64>);
 
-/// A named list that several orders and recipes share, without a copy for each.
+/// A list as [`List`], shared by several orders and recipes without a copy for each.
 pub(crate) type Shared = (String, Arc<Vec<u64>>);
 
-/// A value as recipes have it: whole numbers beyond 2^53 - 1 are strings, because JSON tools round such numbers. Lists of numbers stay as
-/// they are.
+/// A value in the form of recipes: whole numbers whose magnitude is above 2^53 - 1 become strings, because JSON tools
+/// round such numbers. Lists of numbers stay as they are.
 pub(crate) fn exact(value: Value) -> Value {
     const MOST: u64 = (1 << 53) - 1;
     match value {

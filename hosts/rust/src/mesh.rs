@@ -6,7 +6,7 @@ use crate::{Error, Failure};
 /// The most axes of a mesh.
 const MOST_AXES: usize = 64;
 
-/// Whether the ranks along an axis of a mesh read different data.
+/// The role of an axis of a mesh: whether the ranks along the axis read different data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
     /// Ranks along the axis get different samples: data parallelism, replicated or sharded.
@@ -20,11 +20,11 @@ names!(Role, "role", { Shard = "shard", Replicate = "replicate" });
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 pub struct Axis {
-    /// Its name, such as `dp`; each name once.
+    /// The name, such as `dp`. No two axes of a mesh have the same name.
     pub name: String,
-    /// How many ranks lie along it, at least 1.
+    /// Number of ranks along the axis, at least 1.
     pub size: u32,
-    /// Whether ranks along this axis read different data.
+    /// The role: whether ranks along this axis read different data.
     pub role: Role,
 }
 
@@ -40,8 +40,8 @@ impl Axis {
     }
 }
 
-/// All ranks of a job as a grid, for jobs in which some ranks read the same data. The last axis counts fastest
-/// (row-major, as in torch's `init_device_mesh`). It finds the share of the data of each rank.
+/// The ranks of a job as a grid, for jobs in which some ranks read the same data. A mesh computes which share of the
+/// data each rank reads. The last axis counts fastest (row-major, as in torch's `init_device_mesh`).
 ///
 /// ```
 /// use samedeal::{Axis, Mesh, Sampler};
@@ -73,7 +73,8 @@ impl Mesh {
     /// Out of range (`world-size` or a size is 0, more axes), [`Contradiction`](crate::FailureKind::Contradiction) (`axes`: the product of
     /// the sizes is not `world_size`, or two axes have one name).
     pub fn new(world_size: u32, axes: impl IntoIterator<Item = Axis>) -> Result<Self, Error> {
-        // One more than are allowed is enough to know, and any number would not fit into the memory.
+        // One axis more than allowed is enough for the component to refuse them. All of a longer list might not fit
+        // into the memory.
         let axes: Vec<_> = axes.into_iter().take(MOST_AXES + 1).collect();
         let passed = axes.iter().cloned().map(|Axis { name, size, role }| mesh::Axis {
             name: cut(name),
@@ -102,7 +103,7 @@ impl Mesh {
     /// Out of range (`coordinates`).
     pub fn rank_at(&self, coordinates: &[u32]) -> Result<u32, Error> {
         if coordinates.len() > MOST_AXES {
-            // More than any mesh has; a list of any length would not fit into the memory.
+            // Refused here: no mesh has so many axes, and a longer list might not fit into the component's memory.
             let allowed = format!("{}, one for each axis", self.axes.len());
             return Err(Failure::out_of_range("coordinates", format!("{} numbers", coordinates.len()), allowed).into());
         }

@@ -1,11 +1,11 @@
-/// Gives an enum its names, and the way back from a name.
+/// Gives the variants of an enum their names, and parses a name.
 macro_rules! names {
     ($type:ident, $field:literal, { $($variant:ident = $name:literal),* }) => {
         impl $type {
-            /// Every choice.
+            /// All variants.
             pub const ALL: &[Self] = &[$(Self::$variant),*];
 
-            /// The name of the choice, the same in every language.
+            /// The name of the variant, the same in every language.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name),* }
             }
@@ -20,7 +20,7 @@ macro_rules! names {
         impl std::str::FromStr for $type {
             type Err = crate::Failure;
 
-            /// The choice of a name. An unknown name is a failure that lists the known ones.
+            /// The variant with this name. For an unknown name, a failure that lists the known names.
             fn from_str(name: &str) -> Result<Self, crate::Failure> {
                 Self::ALL
                     .iter()
@@ -30,7 +30,7 @@ macro_rules! names {
             }
         }
 
-        /// Written as its name.
+        /// Serialised as its name.
         #[cfg(feature = "serde")]
         impl serde::Serialize for $type {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -49,7 +49,7 @@ macro_rules! names {
 }
 pub(crate) use names;
 
-/// Names for an enum that the interface has, too.
+/// `names!` for an enum that the interface also has, with conversions between both enums.
 macro_rules! named {
     ($type:ident in $interface:ident, $field:literal, { $($variant:ident = $name:literal),* }) => {
         crate::named::names!($type, $field, { $($variant = $name),* });

@@ -1,4 +1,4 @@
-//! Orders as values: what a recipe has of them, and their long lists.
+//! Orders as values: the section `order` of a recipe, and the long lists beside it.
 
 use std::sync::Arc;
 
@@ -6,13 +6,14 @@ use serde_json::{Map, Value, json};
 
 use crate::members::{Shared, exact};
 
-/// The most numbers of a list in a text; longer ones come beside it.
+/// The longest list that the text of a recipe contains; longer lists are passed beside it.
 const NAMED: usize = 256;
 
-/// A description of an order, of which a [`Sampler`](crate::Sampler) is made: a plain one, or one that is made of others.
+/// The description of an order, from which a [`Sampler`](crate::Sampler) is made: a plain order or a composed one.
 ///
-/// Every function and method gives another order, and none of them can fail: wrong values are refused when the sampler is built. An
-/// order of another one shares its lists. Lists of more than 256 numbers stay outside the text of the recipe.
+/// Every function and method returns a new order, and none of them can fail: wrong values are refused when the sampler
+/// is built. A composed order shares the lists of the orders in it. Lists of more than 256 numbers stay outside the
+/// text of the recipe.
 ///
 /// | Function | The order |
 /// |---|---|
@@ -85,9 +86,9 @@ impl From<&Order> for OrderOption {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SourceOrder {
-    /// So many samples, in the order `feistel` with a seed of its own.
+    /// This number of samples, in the order `feistel` with a seed of its own.
     Samples(u64),
-    /// Any order with random access. If it has no seed, it gets one of its own.
+    /// Any order with random access. An order without a seed gets a seed of its own.
     Order(Order),
 }
 
@@ -103,7 +104,7 @@ impl From<Order> for SourceOrder {
     }
 }
 
-/// One of the datasets of a blend.
+/// A source of a blend: one of its datasets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
     name: String,
@@ -112,8 +113,9 @@ pub struct Source {
 }
 
 impl Source {
-    /// A dataset by its name, its number of samples or its order, and its weight. The name is part of the recipe: it has no slash, and no
-    /// other source has it. Weights are relative: 7 and 3 are the same as 70 and 30. A source of weight 0 gives no samples.
+    /// A dataset: its name, its number of samples or its order, and its weight. The name is part of the recipe: it has
+    /// no slash, and differs from the names of the other sources. Weights are relative: 7 and 3 are the same as 70 and
+    /// 30. A source of weight 0 gives no samples.
     pub fn new(name: impl Into<String>, of: impl Into<SourceOrder>, weight: u64) -> Self {
         Self { name: name.into(), of: of.into(), weight }
     }
@@ -124,7 +126,7 @@ impl Order {
         Self { members: Map::new(), lists: Vec::new() }.with("name", name)
     }
 
-    /// A plain order of so many samples, with the seed 0: one of [`orders`](crate::orders).
+    /// A plain order of `samples` samples, with the seed 0. The name is one of [`orders`](crate::orders).
     pub fn new(name: impl AsRef<str>, samples: u64) -> Self {
         Self::named(name.as_ref()).with("samples", samples)
     }
@@ -141,21 +143,22 @@ impl Order {
         Self::named("sharded").list("sizes", sizes.into())
     }
 
-    /// Several datasets in proportion to weights: at any position, the count of each source is within a few samples of its share
-    /// ([`source_bounds`](crate::Sampler::source_bounds)). Each source goes through all of its samples before it repeats one, in an
-    /// order of its own for each pass, whatever the other sources do. Sample indices are those of the sources one after the other
-    /// ([`index_space`](Self::index_space)).
+    /// Several datasets in proportion to weights: at any position, the count of each source is within a few samples of
+    /// its share ([`source_bounds`](crate::Sampler::source_bounds)). Each source goes through all of its samples before
+    /// it repeats one, independently of the other sources; each pass has another order. The sample indices of the
+    /// sources follow one after the other ([`index_space`](Self::index_space)).
     ///
-    /// Options: [`seed`](Self::seed), [`samples`](Self::samples), [`exact`](Self::exact), [`exhaustion`](Self::exhaustion),
-    /// [`max_passes`](Self::max_passes), [`run_length`](Self::run_length), [`index_space`](Self::index_space), [`stage`](Self::stage), [`source`](Self::source).
-    /// Limits: 2^16 sources times stages; the weights together are at most 2^53 - 1. A source has no order with a table.
+    /// Options: [`seed`](Self::seed), [`samples`](Self::samples), [`exact`](Self::exact),
+    /// [`exhaustion`](Self::exhaustion), [`max_passes`](Self::max_passes), [`run_length`](Self::run_length),
+    /// [`index_space`](Self::index_space), [`stage`](Self::stage), [`source`](Self::source). Limits: 2^16 sources times
+    /// stages; the weights together are at most 2^53 - 1. Orders that need a table cannot be sources.
     pub fn blend(sources: impl IntoIterator<Item = Source>) -> Self {
         sources.into_iter().fold(Self::named("blend").with("sources", json!([])), Self::source)
     }
 
-    /// A dataset of `samples` samples that got more. Each item of `growth` has an epoch, the number of positions of this epoch that were
-    /// consumed before, and how many samples there were then. Positions that were consumed stay as they were; the rest of the epoch
-    /// has every other sample once, old and new.
+    /// A dataset that had `samples` samples at first and got more later. Each item of `growth` has an epoch, the number
+    /// of positions of this epoch that were consumed before the growth, and the number of samples after it. Consumed
+    /// positions stay as they were; the rest of the epoch has every other sample once, old and new.
     ///
     /// ```
     /// use samedeal::{Order, Sampler};
@@ -173,9 +176,9 @@ impl Order {
         Self::named("grown").with("samples", samples).with("growth", growth)
     }
 
-    /// Windows of `length` neighbouring samples of episodes, such as those of a robot: the samples of the order are the first ones of
-    /// windows. Episodes have `sizes` samples and lie end to end. Windows begin every [`stride`](Self::stride) samples, and none
-    /// goes beyond its episode.
+    /// Windows of `length` neighbouring samples of episodes, such as episodes of a robot: each sample of the order is
+    /// the first sample of a window. Episodes have `sizes` samples and lie end to end. In each episode, a window begins
+    /// every [`stride`](Self::stride) samples, and no window goes beyond the end of its episode.
     ///
     /// ```
     /// use samedeal::{Order, Sampler};
@@ -189,9 +192,10 @@ impl Order {
         Self::named("windows").with("length", length).list("sizes", sizes.into())
     }
 
-    /// Samples as often as their class says: `classes` has the class of each sample, and `factors` has a factor for each
-    /// class, in millionths: 1,000,000 is once in an epoch. Over epochs, each sample is seen as often as its factor says, to within one time. With
-    /// [`samples`](Self::samples), every epoch has so many positions, and only the proportions of the factors count.
+    /// Samples as often as the factor of their class: `classes` has the class of each sample, and `factors` has a
+    /// factor for each class, in millionths: 1,000,000 is once in an epoch. Over several epochs, the number of times
+    /// that a sample is seen differs from its factor by at most one. With [`samples`](Self::samples), every epoch has
+    /// that number of positions, and only the proportions of the factors count.
     ///
     /// ```
     /// use samedeal::{Order, Sampler};
@@ -206,22 +210,23 @@ impl Order {
         Self::named("balance").list("classes", classes.into()).list("factors", factors)
     }
 
-    /// The order without the samples of a list, such as samples that were found to be broken. The indices ascend, each once. The others
-    /// keep their order. The list may have millions of indices. For a blend, put this into the source.
+    /// The order without the samples of a list, such as broken samples. The indices ascend, each once. The other
+    /// samples keep their order. The list may have millions of indices. To exclude samples from a blend, exclude them
+    /// from its sources.
     #[must_use]
     pub fn exclude(self, indices: impl Into<Vec<u64>>) -> Self {
         self.within("exclude").list("indices", indices.into())
     }
 
-    /// The order with the samples of a list alone. The indices ascend, each once; they keep the numbers that they have in the whole
-    /// dataset. For a blend, put this into the source.
+    /// The order with only the samples of a list. The indices ascend, each once. Samples keep their indices of the
+    /// whole dataset. In a blend, take subsets of its sources.
     #[must_use]
     pub fn subset(self, indices: impl Into<Vec<u64>>) -> Self {
         self.within("subset").list("indices", indices.into())
     }
 
-    /// The order without ranges of positions, such as those of a loss spike. Each range has an epoch, its first position and the number of
-    /// positions; they ascend and have no position twice.
+    /// The order without ranges of positions, such as the positions of a loss spike. Each range has an epoch, its first
+    /// position and the number of positions. The ranges ascend and do not overlap.
     ///
     /// ```
     /// use samedeal::{Order, Sampler};
@@ -243,15 +248,15 @@ impl Order {
         self.within("copies").with("copies", copies)
     }
 
-    /// Of a blend: other weights from a position on, counted over all epochs. Stages ascend, and a stage has a weight for each source. A
-    /// state goes on with stages that begin at its position or later.
+    /// Of a blend: other weights from a position on, which is counted over all epochs. Stages ascend, and a stage has a
+    /// weight for each source. A state can be resumed with new stages if they begin at its position or later.
     #[must_use]
     pub fn stage(self, from: u64, weights: impl Into<Vec<u64>>) -> Self {
         self.pushing("stages", json!({ "from": from, "weights": weights.into() }))
     }
 
-    /// Of a blend: one source more, at the end, with weight 0 in the stages so far. To add a source to a run, give it weight 0 and add a
-    /// [`stage`](Self::stage) in which it has another one.
+    /// Of a blend: adds a source at the end, with weight 0 in the stages so far. To add a source to a run, give it
+    /// weight 0, and add a [`stage`](Self::stage) in which its weight is higher.
     #[must_use]
     pub fn source(mut self, source: Source) -> Self {
         let Source { name, of, weight } = source;
@@ -271,8 +276,9 @@ impl Order {
         self.pushing("sources", source)
     }
 
-    /// Of the order `feistel`, or of a grown one: the dataset had more samples from there on, `samples` in all. See
-    /// [`grown`](Self::grown). A state goes on with growth that begins at its position or later.
+    /// Of the order `feistel` or `grown`: the dataset has `samples` samples in all once `consumed` positions of `epoch`
+    /// were consumed. See [`grown`](Self::grown). A state can be resumed with new growth that begins at its position or
+    /// later.
     #[must_use]
     pub fn grow(mut self, epoch: u64, consumed: u64, samples: u64) -> Self {
         if self.members.get("name") == Some(&"feistel".into()) {
@@ -281,15 +287,88 @@ impl Order {
         self.pushing("growth", growth_of((epoch, consumed, samples)))
     }
 
+<<<<<<< HEAD
     /// Of a blend: the pattern that keeps every source within one sample of its share. It needs small weights: their sum, without a
     /// common divisor, is at most 2^20.
+=======
+    /// The seed of the order; 0 unless set. A source of a blend gets a seed of its own unless set. An order that
+    /// `exclude`, `subset`, `skip` or `copies` returns has no seed.
+    #[must_use]
+    pub fn seed(self, seed: i64) -> Self {
+        self.with("seed", seed)
+    }
+
+    /// Of a blend or a [`balance`](Self::balance): the number of positions of an epoch. Unless set, the number of
+    /// samples of all sources of a blend, or the sum of the factors of all samples of a balance. With
+    /// [`Exhaustion::Stop`] and [`Exhaustion::Renormalise`], it follows from the sources.
+    #[must_use]
+    pub fn samples(self, samples: u64) -> Self {
+        self.with("samples", samples)
+    }
+
+    /// Of a blend: keeps every source within one sample of its share (the order `blend-exact`). The weights must be
+    /// small: their sum, after division by their greatest common divisor, is at most 2^20.
+>>>>>>> 666798e4 (Comments of the Rust host's ledger, orders, plans and splits: name the subject and say why)
     #[must_use]
     pub fn exact(self) -> Self {
         self.with("name", "blend-exact")
     }
 
+<<<<<<< HEAD
     /// The section `order` of a recipe, in JSON: what was set, without defaults, and without lists of more than 256 numbers.
     /// [`Sampler::recipe`](crate::Sampler::recipe) has all of it.
+=======
+    /// Of a blend: what happens if a source has made all of its passes; [`Exhaustion::Repeat`] unless set.
+    #[must_use]
+    pub fn exhaustion(self, exhaustion: Exhaustion) -> Self {
+        self.with("exhaustion", exhaustion.name())
+    }
+
+    /// Of a blend that does not repeat: the most passes over a source in an epoch; 1 unless set.
+    #[must_use]
+    pub fn max_passes(self, passes: u64) -> Self {
+        self.with("max_passes", passes)
+    }
+
+    /// Of a blend: the number of neighbouring positions that a source gets at a time; 1 unless set. If this number and
+    /// the `unit` of a sampler are the batch size, every batch of a rank is of one source. The length of an epoch and
+    /// the beginnings of stages must be multiples of this number, and the bounds of
+    /// [`source_bounds`](crate::Sampler::source_bounds) are multiplied by it. Not with [`Exhaustion::Renormalise`].
+    #[must_use]
+    pub fn run_length(self, positions: u64) -> Self {
+        self.with("run_length", positions)
+    }
+
+    /// Of a blend: whether the sources have sample indices of their own or share them; [`IndexSpace::Joined`] unless
+    /// set.
+    #[must_use]
+    pub fn index_space(self, space: IndexSpace) -> Self {
+        self.with("index_space", space.name())
+    }
+
+    /// Of the order `sharded`: the number of lanes; see [`Builder::lanes`](crate::Builder::lanes).
+    #[must_use]
+    pub fn lanes(self, lanes: u32) -> Self {
+        self.with("lanes", lanes)
+    }
+
+    /// Of the order `sharded`: the number of neighbouring samples of a lane that are shuffled together; see
+    /// [`Builder::shuffle_window`](crate::Builder::shuffle_window).
+    #[must_use]
+    pub fn shuffle_window(self, samples: u32) -> Self {
+        self.with("shuffle_window", samples)
+    }
+
+    /// Of windows: the number of samples from the beginning of a window to the beginning of the next one; the length of
+    /// a window unless set.
+    #[must_use]
+    pub fn stride(self, samples: u64) -> Self {
+        self.with("stride", samples)
+    }
+
+    /// The section `order` of a recipe, in JSON: all members that were set, without defaults, and without lists of more
+    /// than 256 numbers. [`Sampler::recipe`](crate::Sampler::recipe) returns the whole recipe.
+>>>>>>> 666798e4 (Comments of the Rust host's ledger, orders, plans and splits: name the subject and say why)
     pub fn to_json(&self) -> String {
         Value::from(self.members.clone()).to_string()
     }
@@ -298,13 +377,13 @@ impl Order {
         (self.members, self.lists)
     }
 
-    /// With a member in place of the one that it has.
+    /// Sets a member, in place of its old value.
     pub(crate) fn with(mut self, member: &str, value: impl Into<Value>) -> Self {
         self.members.insert(member.to_owned(), exact(value.into()));
         self
     }
 
-    /// With a list in the text, or beside it.
+    /// Sets a list: in the text, or beside it if it is long.
     fn list(mut self, name: &str, numbers: Vec<u64>) -> Self {
         if numbers.len() <= NAMED {
             return self.with(name, numbers);
@@ -313,7 +392,7 @@ impl Order {
         self
     }
 
-    /// With one object more. The core refuses a member that the order does not use.
+    /// Adds an object to a member that is a list of objects. The core refuses a member that the order does not use.
     fn pushing(mut self, member: &str, object: Value) -> Self {
         if let Some(objects) = self.members.entry(member).or_insert_with(|| json!([])).as_array_mut() {
             objects.push(exact(object));
@@ -321,7 +400,7 @@ impl Order {
         self
     }
 
-    /// An order that is made of this one.
+    /// The composed order `name` of this order. The paths of lists get the prefix `of/`.
     fn within(self, name: &str) -> Self {
         let Self { members, lists } = self;
         let lists = lists.into_iter().map(|(path, numbers)| (format!("of/{path}"), numbers));
@@ -333,7 +412,7 @@ fn growth_of((epoch, consumed, samples): (u64, u64, u64)) -> Value {
     json!({ "epoch": epoch, "consumed": consumed, "samples": samples })
 }
 
-/// The text, and how many numbers each list beside it has.
+/// Shows the text, and the length of each list beside it.
 impl std::fmt::Debug for Order {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Order({}", self.to_json())?;

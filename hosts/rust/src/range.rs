@@ -2,9 +2,9 @@ use std::ops::{Bound, RangeBounds};
 
 use crate::{Error, Failure};
 
-/// The first number of a range, and that after its last one; `most` without a bound.
+/// The first number of a range, and the number after its last one. A range without an end ends at `most`.
 pub(crate) fn bounds(range: impl RangeBounds<u64>, most: u64) -> (u64, u64) {
-    // A bound beyond the largest number is out of range all the same.
+    // The sum may saturate: callers refuse such a bound in any case.
     let after = |bound: u64| bound.saturating_add(1);
     let start = match range.start_bound() {
         Bound::Included(&start) => start,
@@ -19,7 +19,7 @@ pub(crate) fn bounds(range: impl RangeBounds<u64>, most: u64) -> (u64, u64) {
     (start, end)
 }
 
-/// A range as its first number and its length, within `most` items. Failures: `start`, `count`.
+/// A range as its first number and its length. It must lie within `most` items. Failures: `start`, `count`.
 pub(crate) fn run(range: impl RangeBounds<u64>, most: u64) -> Result<(u64, u64), Failure> {
     let (start, end) = bounds(range, most);
     if start > most {
@@ -34,7 +34,8 @@ pub(crate) fn run(range: impl RangeBounds<u64>, most: u64) -> Result<(u64, u64),
     Ok((start, end - start))
 }
 
-/// Reads a run of any length in windows of at most `window`. Failures: `count` where there is no memory for it.
+/// Reads a run of any length in windows of at most `window` items. Failures: `count` (out of memory) and the failures
+/// of `read`.
 pub(crate) fn read<T>(
     (start, count): (u64, u64),
     window: u32,

@@ -1,4 +1,4 @@
-//! Recipes in the making: a text that was given, what was set of it, and the lists beside it.
+//! Drafts of recipes, for builders: a given text, the options that were set, and the lists beside the text.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use crate::members::{List, Shared, exact};
 use crate::order::OrderOption;
 use crate::{Error, Failure};
 
-/// The list that is no part of an order: of the buckets of batches.
+/// The name of the list of bucket boundaries. All other lists belong to the order.
 pub(crate) const BOUNDARIES: &str = "boundaries";
 
-/// A recipe, if it is not longer than any.
+/// The recipe, or an error if it has more than [`MAX_TEXT`] bytes.
 pub(crate) fn checked_recipe(recipe: &str) -> Result<&str, Failure> {
     if recipe.len() > MAX_TEXT {
         let value = format!("of {} bytes", recipe.len());
@@ -23,12 +23,13 @@ pub(crate) fn checked_recipe(recipe: &str) -> Result<&str, Failure> {
     Ok(recipe)
 }
 
-/// The options and lists of which a recipe is made. An option that is not set is left out, so that it has its default.
+/// The parts from which a recipe is made. An option that is not set is left out of the recipe, so that it has its
+/// default.
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
-    /// A recipe that was given.
+    /// The text of a given recipe.
     given: Option<String>,
-    /// A whole section `order`, in place of the one that was given.
+    /// A whole section `order`, which replaces the section of the given recipe.
     order: Option<Map<String, Value>>,
     /// The options that were set: a member for each section of a recipe.
     set: Value,
@@ -40,7 +41,8 @@ impl Draft {
         Self { given, order: None, set: json!({}), lists: Vec::new() }
     }
 
-    /// Sets the name of the order, or all of the section `order` and its lists: what was set of it before is gone.
+    /// Sets the name of the order, or replaces the whole section `order` and its lists, with everything that was set
+    /// before.
     pub fn order(&mut self, order: OrderOption) {
         match order {
             OrderOption::Name(name) => self.set("order", "name", cut(name)),
@@ -60,7 +62,7 @@ impl Draft {
         self.set[section][member] = exact(value.into());
     }
 
-    /// Writes a section also if nothing is set in it.
+    /// Writes a section even if nothing is set in it.
     pub fn write(&mut self, section: &str) {
         if self.set[section].is_null() {
             self.set[section] = json!({});
@@ -96,14 +98,14 @@ impl Draft {
         recipe.is_some_and(|recipe| recipe.contains_key(section))
     }
 
-    /// The recipe that was given. Members that were set replace its own.
+    /// The text of the recipe: the given one, in which members that were set replace the given members.
     pub fn text(&self) -> Result<String, Failure> {
         let mut recipe = match &self.given {
             None => Map::new(),
             Some(given) => {
                 checked_recipe(given)?;
                 let changes = self.order.is_some() || self.set.as_object().is_some_and(|changes| !changes.is_empty());
-                // The component refuses a text that is no recipe.
+                // A text that is no JSON object is returned unchanged: the component refuses it.
                 match serde_json::from_str(given) {
                     Ok(recipe) if changes => recipe,
                     _ => return Ok(given.clone()),
@@ -122,7 +124,8 @@ impl Draft {
         Ok(Value::Object(recipe).to_string())
     }
 
-    /// The order alone, without views of it: all of them have its sample indices. What is no recipe stays as it is, and is refused.
+    /// A draft of the innermost order alone, without the orders around it (`of`), which keep its sample indices. A text
+    /// that is no recipe stays as it is: the component refuses it later.
     pub fn of_order(&self) -> Result<Self, Failure> {
         let text = self.text()?;
         let Ok(Value::Object(mut recipe)) = serde_json::from_str(&text) else { return Ok(Self::new(Some(text))) };
@@ -139,7 +142,7 @@ impl Draft {
         Ok(own)
     }
 
-    /// Makes an object of it, in an instance of its own.
+    /// Makes an object from this recipe, in a new instance.
     pub fn make<T>(
         self,
         memory_limit: usize,
@@ -159,15 +162,15 @@ pub(crate) fn shared(lists: Vec<List>) -> Vec<Shared> {
     lists.into_iter().map(|(name, numbers)| (name, Arc::new(numbers))).collect()
 }
 
-/// How many bytes of memory lists take, with their names.
+/// Bytes of memory that lists take, with their names.
 pub(crate) fn size_of_lists(lists: &[Shared]) -> usize {
     let size = |(name, numbers): &Shared| size_of_val(&numbers[..]) + size_of::<Shared>() + name.len().min(MAX_TEXT);
     lists.iter().map(size).sum()
 }
 
-/// A list in the form of the interface.
+/// A list as a record of the interface.
 pub(crate) fn named_list((name, numbers): Shared) -> NamedList {
-    // A name is part of no recipe if it is longer than any.
+    // A name that is longer than any recipe is unknown in any case, and is cut.
     let name = if name.len() > MAX_TEXT { cut(name) } else { name };
     NamedList { name, numbers: Arc::unwrap_or_clone(numbers) }
 }

@@ -8,7 +8,8 @@ use crate::members::Shared;
 use crate::range::{bounds, read, run};
 use crate::{Batches, Builder, Error, Failure, Index, Indices, Order};
 
-/// So many ranks can be asked at once: each of them has a list.
+/// The most ranks in one call of [`Sampler::step`]. The result has a list for each rank, so the limit bounds its
+/// memory.
 const MOST_RANKS: u64 = 1 << 25;
 
 /// The samples of one rank in one epoch.
@@ -20,7 +21,7 @@ pub struct Sampler {
     pub(crate) object: Object<sampling::Sampler>,
     pub(crate) values: SamplerValues,
     max_count: u32,
-    /// The lists of a composed order, of which the recipe may have a hash only.
+    /// The lists beside the recipe of a composed order, which has only hashes of long lists.
     lists: Arc<[Shared]>,
 }
 
@@ -34,7 +35,7 @@ impl Sampler {
         Self::builder(samples).build()
     }
 
-    /// All options, such as seed, rank and world size.
+    /// A builder with all options, such as seed, rank and world size.
     pub fn builder(samples: u64) -> Builder {
         Builder::new(None).samples(samples)
     }
@@ -52,9 +53,10 @@ impl Sampler {
         Builder::new(None).order(order)
     }
 
-    /// The sampler of a recipe, which decides everything but the epoch and the rank. An option that is set afterwards replaces that
-    /// of the recipe, such as `world_size`. A recipe has only a hash of a list of more than 256 numbers: set this list too, such as the
-    /// [`sizes`](Builder::sizes) of shards, or by its path with [`list`](Builder::list). SPEC.md, sections 14 and 15, has the grammar.
+    /// The sampler of a recipe, which decides everything but the epoch and the rank. An option that is set afterwards,
+    /// such as `world_size`, replaces the option of the recipe. A recipe has only a hash of a list of more than 256
+    /// numbers: set this list too, such as the [`sizes`](Builder::sizes) of shards, or by its path with
+    /// [`list`](Builder::list). SPEC.md, sections 14 and 15, has the grammar.
     ///
     /// ```
     /// use samedeal::Sampler;
@@ -78,8 +80,8 @@ impl Sampler {
         Builder::new(Some(recipe.into()))
     }
 
-    /// The options of this sampler, with its epoch, its rank and what was consumed, for another one that differs in some of them. The
-    /// memory limit is 2 GiB again.
+    /// A builder with the options, epoch, rank and consumed positions of this sampler, for another sampler that differs
+    /// in some of them. The memory limit is 2 GiB again.
     ///
     /// # Errors
     ///
@@ -93,7 +95,7 @@ impl Sampler {
     pub(crate) fn of(object: Object<sampling::Sampler>, lists: Arc<[Shared]>) -> Result<Self, Error> {
         let values = SamplerValues::ask(&object)?;
         let max_count = object.beside(sampling::max_count)?;
-        // The component gives the sizes of shards back.
+        // The list of shard sizes is not stored: the component returns it on request.
         let lists = if values.lanes.is_some() { Arc::default() } else { lists };
         Ok(Self { object, values, max_count, lists })
     }
@@ -125,9 +127,10 @@ impl Sampler {
         Ok(())
     }
 
-    /// Continues from a state, in O(1), with `sharded` in O(shards): moves to its epoch, and deals the positions that were not consumed to
-    /// the ranks of this sampler. The order may have got more since the state was taken, if that begins at the state's position or later:
-    /// stages and sources of a blend, growth of a dataset, ranges to skip. After an error, nothing has changed.
+    /// Continues from a state, in O(1), with `sharded` in O(shards): moves to its epoch, and deals the positions that
+    /// were not consumed to the ranks of this sampler. The order may have been extended since the state was taken, by
+    /// stages and sources of a blend, growth of a dataset or ranges to skip, if these begin at the state's position or
+    /// later. After an error, nothing has changed.
     ///
     /// # Errors
     ///
@@ -139,7 +142,7 @@ impl Sampler {
         Ok(())
     }
 
-    /// The most indices that one call of [`window`](Self::window) or [`batch`](Self::batch) hands out: 2^20.
+    /// The most indices that one call of [`window`](Self::window) or [`batch`](Self::batch) returns: 2^20.
     pub fn max_count(&self) -> u32 {
         self.max_count
     }
@@ -165,7 +168,7 @@ impl Sampler {
         read(run, self.max_count, |start, count| self.window(start, count))
     }
 
-    /// Iterates over all samples of this rank. It holds at most one window of them in memory.
+    /// Iterates over all samples of this rank. The iterator has at most one window of them in memory.
     pub fn iter(&self) -> Indices<'_> {
         Indices::new(Of::Borrowed(self))
     }
@@ -189,7 +192,8 @@ impl Sampler {
         Ok(Batches::new(self.iter(), self.checked_batches(batch_size, drop_last)?, batch_size))
     }
 
-    /// The batches by an iterator that owns the sampler, such as for a stream or another thread.
+    /// Iterates over the batches of this rank, and owns the sampler, so that the iterator can move to a stream or
+    /// another thread.
     ///
     /// # Errors
     ///
@@ -199,19 +203,19 @@ impl Sampler {
         Ok(Batches::new(self.into_iter(), batches, batch_size))
     }
 
-    /// The number of batches, none of which is longer than one call hands out.
+    /// The number of batches, or an error if a batch is longer than [`max_count`](Self::max_count).
     fn checked_batches(&self, batch_size: u32, drop_last: bool) -> Result<u64, Error> {
         let batches = self.num_batches(batch_size, drop_last)?;
         let longest = self.num_samples().min(batch_size.into());
         if batches > 0 && longest > self.max_count().into() {
-            // No batch is longer than the first one: the component itself says why it refuses it.
+            // No batch is longer than the first one. The component refuses it, with the right failure.
             self.batch::<u64>(0, batch_size, drop_last)?;
         }
         Ok(batches)
     }
 
-    /// Batch number `batch` of each of these ranks: what they see at one step. A rank that has no such batch, where others have, has an
-    /// empty one.
+    /// Batch number `batch` of each of these ranks: the samples that the ranks see at one step. If other ranks have
+    /// this batch but a rank does not, its list is empty.
     ///
     /// # Errors
     ///

@@ -1,6 +1,6 @@
 use crate::{Builder, Sampler};
 
-/// With the order `sharded`.
+/// The constructor for the order `sharded`.
 impl Sampler {
     /// A sampler with the order `sharded`, for a dataset in shards of `sizes` samples. Sample index 0 is the first sample of the first
     /// shard; indices go on through the shards in this order. Shards may be empty. The shards are shuffled, laid end to end, and cut

@@ -1,4 +1,4 @@
-//! Splits: which samples are for training, validation or test, or in which fold they are.
+//! Splits: they assign samples to training, validation or test, or to folds.
 
 use serde_json::{Value, json};
 
@@ -11,14 +11,16 @@ use crate::{Error, Failure};
 /// The most ids or texts that one call takes.
 const WINDOW: u64 = 1 << 20;
 
-/// The most parts of a split. More of them would make a text that no component reads, so that it could not say what is wrong.
+/// The most parts of a split. With more, the recipe could be too long to be read, and the component could not return
+/// the right failure.
 const MOST_PARTS: u32 = 1 << 16;
 
-/// Which samples are for training, validation or test, or in which fold they are: the same in every language, and without a list of
-/// samples in a file.
+/// Assigns samples to training, validation or test, or to folds. The result is the same in every language, and no file
+/// with lists of samples is needed.
 ///
-/// A split puts every *id* into one of its *parts*. An id is a sample index, or the number of a group whose samples have to stay together.
-/// A text, such as a file name or the key of a group, is hashed to an id. A split never changes; threads may share it.
+/// A split puts every *id* into one of its *parts*. An id is a sample index, or the number of a group whose samples
+/// have to stay together. A text, such as a file name or the key of a group, is hashed to an id. A split never changes,
+/// and threads may share it.
 ///
 /// ```
 /// use samedeal::{Order, Sampler, Split};
@@ -67,17 +69,18 @@ impl From<u32> for Part<'_> {
 }
 
 impl Split {
-    /// Parts with these weights. A part has about the share of the ids that its weight says, and the part of an id follows from a hash of the
-    /// seed and the id: it stays the same if data are added.
+    /// Parts with these weights. The share of a part in the ids is approximately its share in the weights. The part of
+    /// an id follows from a hash of the seed and the id, so it stays the same if data are added.
     ///
-    /// If a part gets more weight, and the next one in the list as much less, ids move from the next one to this part only. So list `test`
-    /// first, then `validation`, then `training`: no id of `test` or `validation` ever comes into `training`.
+    /// If weight moves from a part to the part before it in the list, ids move only between these two parts, in the
+    /// same direction. So list `test` first, then `validation`, then `training`: if `test` or `validation` grow, none
+    /// of their ids gets into `training`.
     pub fn by_weight<N: Into<String>>(parts: impl IntoIterator<Item = (N, u64)>) -> SplitBuilder {
         SplitBuilder::of(None).parts(parts, "weight")
     }
 
-    /// Parts of these sizes: each has exactly so many of the ids 0 to n - 1, where n is the sum of the sizes. If data are added, make a new
-    /// split of the new ids.
+    /// Parts of exactly these sizes. The ids are 0 to n - 1, where n is the sum of the sizes. If data are added, make a
+    /// new split of the new ids.
     ///
     /// ```
     /// use samedeal::Split;
@@ -89,8 +92,9 @@ impl Split {
         SplitBuilder::of(None).parts(sizes, "size")
     }
 
-    /// The folds of a cross-validation: parts of equal weight, with the names `0`, `1` and so on. Range: 1 to 2^16. To divide a part of
-    /// another split into folds, use another seed: with the same one, the folds of this part would not have equal numbers.
+    /// The folds of a cross-validation: parts of equal weight, with the names `0`, `1` and so on. Range: 1 to 2^16. To
+    /// divide a part of another split into folds, use another seed: with the same seed, the folds of this part would
+    /// differ in size.
     ///
     /// ```
     /// use samedeal::Split;
@@ -108,7 +112,8 @@ impl Split {
         builder
     }
 
-    /// The split of a recipe. An option that is set afterwards replaces that of the recipe. SPEC.md, section 16, has the grammar.
+    /// The split of a recipe. An option that is set afterwards replaces the option of the recipe. SPEC.md, section 16,
+    /// has the grammar.
     ///
     /// ```
     /// use samedeal::Split;
@@ -182,7 +187,8 @@ impl Split {
         self.raw_part_of(ids)
     }
 
-    /// The number of the part of each text: of a file name, or of the key of a group whose samples have to stay together.
+    /// The number of the part of each text. A text is, for example, a file name, or the key of a group whose samples
+    /// have to stay together.
     ///
     /// ```
     /// use samedeal::Split;
@@ -207,7 +213,7 @@ impl Split {
             bytes += key.len();
             some.push(key.to_owned());
         }
-        // Also of no keys, so that the component says what is wrong.
+        // This call is made even without keys, so that the component can refuse a split by sizes.
         parts.extend(self.part_of_keys_window(&some)?);
         Ok(parts)
     }
@@ -255,7 +261,7 @@ impl Split {
         Ok(found)
     }
 
-    /// How many of the ids below `samples` each part has.
+    /// Number of the ids below `samples` in each part.
     ///
     /// # Errors
     ///
@@ -270,9 +276,9 @@ impl Split {
         Ok(counts)
     }
 
-    /// How many items of so many bytes are passed at a time.
+    /// Number of items that are passed in one call. An item has `bytes` bytes.
     fn window(&self, bytes: usize) -> usize {
-        // Half of the room is for the answer.
+        // Half of the free memory is for the answer.
         (self.object.room() / 2 / bytes).clamp(1, WINDOW as usize)
     }
 }
@@ -289,7 +295,7 @@ fn windows(samples: u64) -> impl Iterator<Item = (u64, u32)> {
 #[must_use = "a builder does nothing until `build`"]
 pub struct SplitBuilder {
     pub(crate) draft: Draft,
-    /// How many folds were asked for, if any were.
+    /// The number of folds that [`Split::folds`] got; 0 for other splits.
     folds: u32,
     memory_limit: usize,
 }

@@ -1,8 +1,8 @@
 use crate::engine::{Instance, MOST_MEMORY, check_text, texts};
 use crate::{Difference, Error, TextKind};
 
-/// The kind of a text, by the members that it has. The members are not checked. A recipe of whole shards, without a section `batch`, is that of
-/// a plan.
+/// The kind of a text, found by its members, which are not checked. A recipe of whole shards without a section `batch`
+/// counts as a recipe of a plan.
 ///
 /// ```
 /// let state = samedeal::Sampler::new(1_000)?.state(10)?;
@@ -13,17 +13,18 @@ use crate::{Difference, Error, TextKind};
 ///
 /// # Errors
 ///
-/// [`WrongType`](crate::FailureKind::WrongType) (`text`: it is no JSON object, or none of these; `samedeal`, `kind`: another type), out of
-/// range (`text`: more than 2^24 bytes; `samedeal`: another version), [`UnknownName`](crate::FailureKind::UnknownName) (`kind`: no kind of
-/// state), out of memory.
+/// [`WrongType`](crate::FailureKind::WrongType) (`text`: it is no JSON object, or of no known kind; `samedeal`, `kind`:
+/// another type), out of range (`text`: more than 2^24 bytes; `samedeal`: another version),
+/// [`UnknownName`](crate::FailureKind::UnknownName) (`kind`: no kind of state), out of memory.
 pub fn inspect(text: &str) -> Result<TextKind, Error> {
     check_text("text", text)?;
     Ok(texts::inspect(&mut Instance::new(MOST_MEMORY)?, text)?.into())
 }
 
-/// The recipe of an object that goes on after a state: the sections that the state has, such as `order`, and those of `sections`, a JSON
-/// object with what is not in a state, such as the section `deal`. `resume` of the object then goes to the place of the state. Lists that
-/// the state has as a hash have to be set beside the recipe. The recipe is not checked.
+/// The recipe of an object that continues from a state. It has the sections of the state, such as `order`, and the
+/// sections in `sections`, a JSON object, such as `deal`, which a state does not have. Build the object from the
+/// recipe, and call `resume` with the state. Lists of which the state has only a hash have to be set beside the recipe.
+/// The recipe is not checked.
 ///
 /// ```
 /// use samedeal::Sampler;
@@ -45,9 +46,10 @@ pub fn recipe_after(state: &str, sections: &str) -> Result<String, Error> {
     texts::recipe_after(&mut Instance::new(MOST_MEMORY)?, state, sections)
 }
 
-/// The members that differ between two recipes, states, entries of a log, or other JSON objects: first those of `one`, in the order of that
-/// text, then those that only `other` has. A recipe is compared with the defaults of all members; if it cannot be read without lists beside
-/// it, as it is. All members of a text are what differs between it and `{}`.
+/// The members that differ between two recipes, states, entries of a log, or other JSON objects: first members of
+/// `one`, in the order of its text, then members that only `other` has. In a recipe, a missing member counts as its
+/// default, unless the recipe cannot be read without lists beside it; then it is compared as it is. To list all members
+/// of a text, compare it with `{}`.
 ///
 /// ```
 /// use samedeal::Sampler;

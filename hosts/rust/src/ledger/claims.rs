@@ -19,33 +19,34 @@ pub struct LedgerBuilder {
 }
 
 impl LedgerBuilder {
-    /// Number of positions in a claim, the same for all readers. Range: 1 to 2^32 - 1. Default: the one of the log; for
-    /// a new log 1,024. If a reader dies, the positions of its block that are not committed are read again. Smaller
+    /// Number of positions in a claim, the same for all readers. Range: 1 to 2^32 - 1. Default: the number in the log;
+    /// for a new log 1,024. If a reader dies, the positions of its block that are not committed are read again. Smaller
     /// blocks need more entries.
     pub fn block(mut self, positions: u32) -> Self {
         self.block = Some(positions);
         self
     }
 
-    /// The lease: if a reader writes no entry for this long, others can take its claims. Range: 1 to 2^53 - 1
-    /// milliseconds. If it is set, opening makes it the lease of the log, for all readers. Default: the one of the log;
-    /// for a new log 60 seconds. It should be longer than any step. Each claim and each commit renews it, even a commit
-    /// of 0 positions.
+    /// The lease: if a reader writes no entry for this long, other readers can take its claims. Range: 1 to 2^53 - 1
+    /// milliseconds. If set, `open` makes it the lease of the log, for all readers. Default: the lease of the log; for
+    /// a new log 60 seconds. The lease should be longer than any step. Each claim and each commit renews it, even a
+    /// commit of 0 positions.
     pub fn lease(mut self, silence: Duration) -> Self {
         self.lease = Some(silence);
         self
     }
 
-    /// Number of entries between two checkpoints, with which a long log opens at once. Range: 1 to 2^53 - 1. Default:
-    /// 4,096.
+    /// Number of entries between two checkpoints. A reader that opens a log skips the entries before the last
+    /// checkpoint. Range: 1 to 2^53 - 1. Default: 4,096.
     pub fn checkpoint_interval(mut self, entries: u64) -> Self {
         self.checkpoint_interval = Some(entries);
         self
     }
 
-    /// Begins the log, or joins it if it has entries. It is for the positions of the sampler's epoch that are not consumed; the rank and
-    /// world size of the sampler do not matter. Claims of an earlier life of this reader are free again. If another process has the log
-    /// open with the same reader number, it loses its claims, and cannot claim any more.
+    /// Begins the log, or joins it if it has entries. The log is for the positions of the sampler's epoch that are not
+    /// consumed; the rank and world size of the sampler do not matter. Claims that an earlier process made with this
+    /// reader number are free again. If another process has the log open with the same reader number, that process
+    /// loses its claims, and cannot claim any more.
     ///
     /// # Errors
     ///
@@ -64,17 +65,17 @@ impl LedgerBuilder {
     }
 }
 
-/// Of a time that is too long, what is too long for the component.
+/// A duration in milliseconds. A too long one becomes `u64::MAX`, which the component refuses.
 fn milliseconds(time: Duration) -> u64 {
     time.as_millis().try_into().unwrap_or(u64::MAX)
 }
 
-/// The epoch of a sampler as one reader has it: position by position.
+/// A copy of a sampler for one rank, so that its sample number i is the one at position `consumed` + i of the epoch.
 pub(super) fn whole(sampler: &Sampler) -> Result<Sampler, Error> {
     sampler.to_builder()?.rank(0).world_size(1).layout(Layout::Strided).build()
 }
 
-/// The samples at some of so many positions from `start` on.
+/// The samples at a range of the `count` positions from `start` on. The range is counted from `start`.
 ///
 /// # Errors
 ///
@@ -90,15 +91,15 @@ pub(super) fn samples<I: Index>(
     whole.indices(start..start + count)
 }
 
-/// One reader of an epoch that is dealt while it is read; see the [module](super).
+/// One reader of a ledger: an epoch that is dealt while it is read; see the [module](super).
 ///
-/// Threads may share a ledger and its claims, for example one that claims ahead and one that commits. They are one
-/// reader. A reader that waits looks at the log at least every 100 milliseconds.
+/// Threads may share a ledger and its claims: for example, one thread claims ahead and another one commits. Together
+/// they are one reader. A reader that waits reads the log at least every 100 milliseconds.
 pub struct Ledger {
     reader: Arc<Reader>,
 }
 
-/// One reader of a ledger.
+/// The parts of a [`Ledger`] that its claims share.
 struct Reader {
     number: u32,
     whole: Sampler,
@@ -107,7 +108,7 @@ struct Reader {
 
 impl Reader {
     fn locked(&self) -> MutexGuard<'_, Shared> {
-        // A panic within a log leaves what was applied, which is counted.
+        // A poisoned lock is no problem: after a panic within a log, the client still knows which entries it applied.
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -117,7 +118,7 @@ impl Reader {
 pub enum Attempt {
     /// The reader has a new claim.
     Claimed(Claim),
-    /// No position is free now. Ask again after another reader commits or releases, or after this time.
+    /// No position is free now. Try again after another reader commits or releases, or after this time.
     Wait(Duration),
     /// This reader itself holds all positions that are left. It must commit or release them first.
     Held,
@@ -126,8 +127,8 @@ pub enum Attempt {
 }
 
 impl Ledger {
-    /// The ledger of reader number `reader`. Each reader has another number. A reader that starts again uses the same
-    /// number; with another number, it must wait for a lease until its earlier claims are free.
+    /// The ledger of reader number `reader`. Each reader has a different number. A reader that starts again uses its
+    /// old number; with a new number, it must wait until the lease of its old claims ends.
     pub fn builder(reader: u32) -> LedgerBuilder {
         LedgerBuilder { reader, block: None, lease: None, checkpoint_interval: None }
     }
@@ -137,7 +138,7 @@ impl Ledger {
         self.reader.number
     }
 
-    /// Claims positions, or returns why there are none.
+    /// Claims positions, or returns the reason why there are none.
     ///
     /// # Errors
     ///
@@ -147,7 +148,8 @@ impl Ledger {
         self.attempt(false)
     }
 
-    /// Claims positions. If others hold all positions that are left, it waits. None if every position is committed.
+    /// Claims positions. If other readers hold all positions that are left, the call waits. None if every position is
+    /// committed.
     ///
     /// # Errors
     ///
@@ -189,7 +191,7 @@ impl Ledger {
         shared.client.progress()
     }
 
-    /// The lease, by the log as it is now.
+    /// The current lease of the log.
     ///
     /// # Errors
     ///
@@ -217,8 +219,8 @@ impl std::fmt::Debug for Ledger {
     }
 }
 
-/// A run of positions that a reader holds. If a claim is dropped, the next claim of the ledger has the positions of it
-/// that are not committed.
+/// A run of positions that a reader has claimed. If a claim is dropped, its positions that are not committed become the
+/// next claim of the ledger.
 #[must_use = "what is not committed of a claim that is dropped is the next claim of the ledger"]
 pub struct Claim {
     reader: Arc<Reader>,
@@ -227,7 +229,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Number of its entry in the log. No other claim has it.
+    /// Number of the claim's entry in the log. No other claim has the same number.
     pub fn number(&self) -> u64 {
         self.run.claim
     }
@@ -237,17 +239,17 @@ impl Claim {
         self.run.start
     }
 
-    /// How many there are.
+    /// Number of positions.
     pub fn count(&self) -> u32 {
         self.run.count
     }
 
-    /// How many of them, the first ones, are committed.
+    /// Number of positions from the first one on that are committed.
     pub fn committed(&self) -> u32 {
         self.run.committed
     }
 
-    /// The sample indices at a range of these positions, counted from 0, such as `..` for all of them.
+    /// The sample indices at a range of the claim's positions, which are counted from 0; `..` means all.
     ///
     /// # Errors
     ///
@@ -256,9 +258,9 @@ impl Claim {
         samples(&self.reader.whole, self.run.start, self.run.count, range)
     }
 
-    /// Commits the next `count` positions. Nobody does the work on them again, so write the results to the disk before: the log guarantees
-    /// commits, not results. After [`Error::Log`], it is unknown whether the entry was written. Make the same commit again before anything
-    /// else: nothing is committed twice.
+    /// Commits the next `count` positions. No reader gets them again, so write your results to the disk before: the log
+    /// guarantees commits, not results. After [`Error::Log`], it is unknown whether the entry was written. Then make
+    /// the same commit again before any other call: nothing is committed twice.
     ///
     /// # Errors
     ///
@@ -306,7 +308,7 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // An engine that was stopped has no claims.
+        // The error is ignored: an engine that has failed has no claims to forget.
         let _ = self.reader.locked().client.forget(self.handle);
     }
 }

@@ -2,7 +2,7 @@ use super::Instruction;
 use crate::Error;
 use crate::engine::{Instance, MOST_MEMORY, Object, checked_state, cut_entry, ledger};
 
-/// How many entries are told at a time.
+/// Number of entries that are passed to the component at a time.
 const WINDOW: usize = 1 << 12;
 
 /// The options of a client. An option that is `None` has its default; see [`LedgerBuilder`](super::LedgerBuilder).
@@ -13,7 +13,7 @@ pub struct ClientOptions {
     pub state: String,
     /// The number of the reader.
     pub reader: u32,
-    /// 64 random bits, new ones each time that a log is opened.
+    /// 64 random bits, new each time that a log is opened. They tell two processes with the same reader number apart.
     pub life: u64,
     /// Number of positions in a claim.
     pub block: Option<u32>,
@@ -30,14 +30,15 @@ impl ClientOptions {
     }
 }
 
-/// One reader of a log, without the log itself: it tells the host what to read and what to append.
-/// [`Ledger`](super::Ledger) does that for logs whose calls wait; a client is for others, such as stores with
-/// asynchronous calls.
+/// One reader of a log, without the log itself: it returns instructions that say what the host reads and appends.
+/// [`Ledger`](super::Ledger) follows them with a log whose calls block. Use a client for other logs, such as stores
+/// with asynchronous calls.
 ///
-/// An operation returns its first instruction. The host does it and calls [`tell_checkpoint`](Self::tell_checkpoint),
-/// [`tell_entries`](Self::tell_entries) or [`tell_appended`](Self::tell_appended), which return the next instruction, until
-/// the operation is finished. If the log fails, the host calls none of them, and can begin any other operation. Times
-/// are in milliseconds on any clock that does not go back.
+/// An operation returns its first instruction. The host follows it and calls
+/// [`tell_checkpoint`](Self::tell_checkpoint), [`tell_entries`](Self::tell_entries) or
+/// [`tell_appended`](Self::tell_appended), which return the next instruction, until the operation is finished. If the
+/// log fails, the host calls none of these methods, and can begin any other operation. Times are in milliseconds, on
+/// any clock that does not go back.
 pub struct Client {
     pub(crate) object: Object<ledger::Client>,
 }
@@ -65,7 +66,8 @@ impl Client {
         Ok(Self { object: Object::<ledger::Client>::new(&options)? })
     }
 
-    /// The entries from number `from` on, as they were read; none at the end of the log.
+    /// Passes the entries that were read from number `from` on, and returns the next instruction. An empty list means
+    /// the end of the log.
     ///
     /// # Errors
     ///
@@ -80,7 +82,8 @@ impl Client {
         let mut step = tell(first)?;
         told += first.len() as u64;
         for part in parts {
-            // It may go on elsewhere, behind a checkpoint.
+            // The client may ask for another entry instead, such as the one after a checkpoint. The remaining entries
+            // are then not passed.
             if step.action != "read" || step.number != told {
                 break;
             }

@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 use super::lines::{check_line, next_line};
 use super::{CHECKPOINT, Log};
 
-/// The beginnings of entries, the longer one first.
+/// The beginnings of the first entry and of all others, the longer one first.
 const BEGINNINGS: [&str; 2] = ["{\"samedeal\":1,\"kind\":\"ledger\"", "{\"event\":\""];
-/// How many entries are read at a time.
+/// Most entries that one `read` returns.
 const WINDOW: usize = 1 << 12;
-/// How many bytes are searched for a checkpoint at a time.
+/// Bytes of the file that are searched for a checkpoint at a time.
 const SEARCHED: u64 = 1 << 16;
 
 /// A log in a file, with one entry in each line, for the processes of one machine, in any language. A reader or writer
-/// locks the whole file; the system unlocks it if the process dies. The last line of a process that died while it wrote
-/// is cut off, and so are the zero bytes that a loss of power may leave. If the file is replaced, or deleted and
-/// created again, calls fail, because the other readers have another log then.
+/// locks the whole file; the system unlocks it if the process dies. If a process died while it wrote, the incomplete
+/// last line is cut off; so are zero bytes that a loss of power may leave at the end. If the file is replaced, or
+/// deleted and created again, calls fail, because other readers may then use another log.
 ///
 /// Entries survive the process, but not always a crash of the machine. A network file system works only if its locks
 /// work.
@@ -23,10 +23,11 @@ const SEARCHED: u64 = 1 << 16;
 pub struct FileLog {
     path: PathBuf,
     file: File,
-    /// How many entries end before byte `offset`. A read begins there, so that it reads only new entries.
+    /// Number of entries before byte `offset`. A read begins at this byte, so that it reads only new entries.
     number: u64,
     offset: u64,
-    /// The number of a checkpoint, and where it begins: to go on there without a look at what is before it.
+    /// The number of a checkpoint, and the byte at which it begins: a read can begin there, without reading the entries
+    /// before.
     mark: Option<(u64, u64)>,
 }
 
@@ -35,7 +36,7 @@ impl FileLog {
     ///
     /// # Errors
     ///
-    /// Those of the file system: the file cannot be opened or made, or is no file.
+    /// Errors of the file system: the file cannot be opened or made, or is no regular file.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref().to_owned();
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
@@ -51,13 +52,13 @@ impl FileLog {
         &self.path
     }
 
-    /// How many bytes there are behind `offset`.
+    /// Number of bytes after `offset`.
     fn rest(&self) -> io::Result<u64> {
         let shorter = || io::Error::new(io::ErrorKind::InvalidData, "the log has become shorter than it was");
         self.file.metadata()?.len().checked_sub(self.offset).ok_or_else(shorter)
     }
 
-    /// Fails if the path is another file by now, or none. Other readers would then have another log.
+    /// Fails if the path now leads to another file, or to none: other readers may then use another log.
     fn check_same(&self) -> io::Result<()> {
         let same = match fs::metadata(&self.path) {
             Ok(found) => same_file(&found, &self.file.metadata()?),
@@ -69,7 +70,7 @@ impl FileLog {
         if same { Ok(()) } else { Err(replaced()) }
     }
 
-    /// Skips to entry `from`, or to the end of a shorter log, and reads up to `most` entries from there on. The file is locked.
+    /// Reads up to `most` entries from number `from` on; none if the log is shorter. The caller has locked the file.
     fn scan(&mut self, from: u64, most: usize) -> io::Result<Vec<String>> {
         if from < self.number {
             (self.number, self.offset) = (0, 0);
@@ -96,16 +97,16 @@ impl FileLog {
         Ok(entries)
     }
 
-    /// Searches the last checkpoint from the end of the file on. The file is locked.
+    /// Searches for the last checkpoint, backwards from the end of the file. The caller has locked the file.
     fn find_checkpoint(&mut self) -> io::Result<Option<String>> {
-        // It is never the first line.
+        // A checkpoint is never the first line, so a line end is before it.
         let beginning = format!("\n{CHECKPOINT}");
         let end = self.file.metadata()?.len();
         let mut searched = end;
         let mut block = Vec::new();
         while searched > 0 {
             let low = searched.saturating_sub(SEARCHED);
-            // No beginning is cut in two.
+            // Blocks overlap, so that no checkpoint's beginning is missed between two of them.
             let high = end.min(searched + beginning.len() as u64 - 1);
             self.file.seek(SeekFrom::Start(low))?;
             block.clear();
@@ -117,7 +118,7 @@ impl FileLog {
             let offset = low + at as u64 + 1;
             let mut source = BufReader::new(&self.file);
             source.seek(SeekFrom::Start(offset))?;
-            // The last line may have no end.
+            // The last line may have no end; then it is no entry, and the search goes on.
             if let Some(entry) = next_line(&mut source, 0)?
                 && let Some(number) = number_of(&entry)
             {
@@ -131,7 +132,7 @@ impl FileLog {
 
     fn append_locked(&mut self, number: u64, entry: &str) -> io::Result<bool> {
         if let Some(faster) = self.scan(number, 1)?.pop() {
-            // The next call reads the line again.
+            // The line was only looked at: the next call reads it again.
             self.number -= 1;
             self.offset -= faster.len() as u64 + 1;
             return Ok(false);
@@ -141,14 +142,15 @@ impl FileLog {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }
         if self.rest()? > 0 {
-            // The lock tells that nobody is writing this.
+            // Bytes without a line end are left by a process that died: because of the lock, nobody is writing them
+            // now.
             self.check_torn()?;
             self.file.set_len(self.offset)?;
         }
         let line = format!("{entry}\n");
         self.file.seek(SeekFrom::Start(self.offset))?;
         if let Err(error) = self.file.write_all(line.as_bytes()) {
-            // Whoever comes next cuts it off, if this does not.
+            // If this fails too, the next writer cuts the incomplete line off.
             let _ = self.file.set_len(self.offset);
             return Err(error);
         }
@@ -157,8 +159,8 @@ impl FileLog {
         Ok(true)
     }
 
-    /// Whether a last line without an end may be the beginning of an entry, or zero bytes in the place of what was not
-    /// written when the power was lost: a file that is no log loses nothing.
+    /// Fails unless the last line, which has no end, is the beginning of an entry, or zero bytes that a loss of power
+    /// left. So nothing is cut off a file that is no log.
     fn check_torn(&mut self) -> io::Result<()> {
         let mut source = BufReader::new(&self.file);
         source.seek(SeekFrom::Start(self.offset))?;
@@ -183,7 +185,7 @@ impl Log for FileLog {
                 return Ok(Vec::new());
             }
             log.file.lock_shared()?;
-            // It may have been replaced during the wait for the lock.
+            // The file may have been replaced while the call waited for the lock.
             let found = log.check_same().and_then(|()| log.scan(from, WINDOW));
             log.file.unlock()?;
             found
@@ -213,25 +215,26 @@ impl Log for FileLog {
     }
 }
 
-/// The number in a checkpoint.
+/// The entry number in the text of a checkpoint.
 fn number_of(checkpoint: &str) -> Option<u64> {
     checkpoint.strip_prefix(CHECKPOINT)?.split_once(',')?.0.parse().ok()
 }
 
-/// Whether two files are one. The system does not give the number of a file that is open to another one.
+/// Whether two files are the same. The inode number identifies a file: the system does not give the number of an open
+/// file to a new one.
 #[cfg(unix)]
 fn same_file(one: &fs::Metadata, other: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
-/// Elsewhere, a file that is open is not replaced.
+/// On other systems, an open file cannot be replaced.
 #[cfg(not(unix))]
 fn same_file(_: &fs::Metadata, _: &fs::Metadata) -> bool {
     true
 }
 
-/// Whether nothing but zero bytes is left.
+/// Whether all remaining bytes are zero.
 fn is_zero(source: &mut impl BufRead) -> io::Result<bool> {
     loop {
         let part = source.fill_buf()?;
@@ -246,7 +249,7 @@ fn is_zero(source: &mut impl BufRead) -> io::Result<bool> {
     }
 }
 
-/// This error, with the name of the file.
+/// The error with the path in front.
 pub(super) fn named(path: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }

@@ -9,27 +9,29 @@ use super::shared::life;
 use super::{CHECKPOINT, Log};
 use crate::engine::MAX_TEXT;
 
-/// How many entries are read at a time: a reader goes on from the first ones to the last checkpoint.
+/// Most entries that one `read` returns. It is small, because a reader that opens a log uses only the first entry and
+/// then goes to the last checkpoint.
 const WINDOW: usize = 64;
 
-/// A log in a folder, for processes of one machine that have no common lock of files, such as those of Node.
+/// A log in a folder, for processes of one machine that cannot lock files together, for example processes of Node.
 ///
-/// Each entry is a file. Its name is its number, and its content is its line. `FolderLog` of Python and of JavaScript
-/// use the same folder. If all processes are Rust or Python, [`FileLog`](super::FileLog) is faster. The files in the
-/// order of their names are the lines of a log in one file.
+/// Each entry is a file: its name is the number of the entry, and its content is the line. `FolderLog` of Python and of
+/// JavaScript can use the same folder. If all processes are Rust or Python, [`FileLog`](super::FileLog) is faster. The
+/// files in the order of their names are the lines of a log in one file.
 ///
-/// An entry is written to a temporary file (`.*.tmp`) and then linked to its name, so it is there as a whole or not at
-/// all. A process that is killed may leave a temporary file, which nobody reads. If the folder is replaced, or deleted
-/// and made again, it is another log: readers of the old one get an error, and append nothing.
+/// An entry is written to a temporary file (`.*.tmp`) and then linked to its name, so that no incomplete entry has the
+/// name. A process that is killed may leave a temporary file, which nobody reads. If the folder is replaced, or deleted
+/// and made again, it is another log: readers of the old log get an error, and append nothing.
 #[derive(Clone, Debug)]
 pub struct FolderLog {
     path: PathBuf,
-    /// The last entry that is known, and the second one, which no other log has: it has 64 random bits.
+    /// The last entry that was read, and entry 1, by number. Entry 1 has 64 random bits, so no other log has the same
+    /// one.
     known: BTreeMap<u64, String>,
 }
 
 impl FolderLog {
-    /// The log in a folder. The folder need not exist yet, but the folder that it is in.
+    /// The log in a folder. The folder need not exist yet, but its parent must.
     pub fn new(path: impl AsRef<Path>) -> Self {
         Self { path: path.as_ref().to_owned(), known: BTreeMap::new() }
     }
@@ -44,7 +46,7 @@ impl FolderLog {
         self.path.join(format!("{number:016}.json"))
     }
 
-    /// The text of an entry, if it is there.
+    /// The text of an entry, if the entry exists.
     fn entry(&self, number: u64) -> io::Result<Option<String>> {
         let path = self.file(number);
         found(read_line(&path)).map_err(|error| named(&path, error))
@@ -59,7 +61,8 @@ impl FolderLog {
         Ok(())
     }
 
-    /// Refuses to go on in the middle of another log; from its beginning, anybody may read it.
+    /// Fails if the folder now has another log than the one that was read. A read from entry 0 on is always allowed,
+    /// and forgets the old log.
     fn check_same(&mut self, from: u64) -> io::Result<()> {
         if from == 0 {
             self.known.clear();
@@ -73,15 +76,17 @@ impl FolderLog {
         Ok(())
     }
 
-    /// Links a new file to the name of an entry. Returns false if another reader was faster.
+    /// Writes an entry to a temporary file and links it to its name. Returns false if another reader has added the
+    /// entry first.
     fn publish(&self, temporary: &Path, number: u64, line: &str) -> io::Result<bool> {
         let mut file = OpenOptions::new().write(true).create_new(true).open(temporary)?;
         file.write_all(line.as_bytes())?;
-        // The name must not outlive a loss of power that the content does not.
+        // Without this, a loss of power could leave the name without its content.
         file.sync_all()?;
         match fs::hard_link(temporary, self.file(number)) {
             Ok(()) => Ok(true),
-            // A server of files may have lost its answer, and refused the second request.
+            // The name may be from this call: a file server that lost its first answer refuses the repeated request.
+            // Then the file has two names.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => has_two_names(&file),
             Err(error) => Err(error),
         }
@@ -117,13 +122,13 @@ impl Log for FolderLog {
         }
         let temporary = self.path.join(format!(".{:016x}{:016x}.tmp", life(), life()));
         let published = self.publish(&temporary, number, &format!("{entry}\n"));
-        // It may not exist, or is the second name of the entry, which nobody reads.
+        // The error is ignored: the file may not exist, and a second name of the entry does no harm.
         let _ = fs::remove_file(&temporary);
         if !published.map_err(|error| named(&self.path, error))? {
             return Ok(false);
         }
         if let Err(error) = self.check_same(number) {
-            // The folder was replaced after the first look: what was added is in another log, where it must not stay.
+            // The folder was replaced after the first check: the entry was added to another log, and is removed there.
             let _ = fs::remove_file(self.file(number));
             return Err(error);
         }
@@ -136,7 +141,7 @@ impl Log for FolderLog {
         let mut numbers = Vec::new();
         for file in listed.into_iter().flatten() {
             let file = file.map_err(|error| named(&self.path, error))?;
-            // It is never the first entry.
+            // A checkpoint is never the first entry.
             numbers.extend(number_of(&file.file_name().to_string_lossy()).filter(|&number| number > 0));
         }
         numbers.sort_unstable();
@@ -150,7 +155,7 @@ impl Log for FolderLog {
     }
 }
 
-/// None where there is no such file.
+/// Turns the error "not found" into none.
 fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -158,11 +163,11 @@ fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// The line of a file that has one.
+/// The only line of a file.
 fn read_line(path: &Path) -> io::Result<String> {
     let invalid = |what| io::Error::new(io::ErrorKind::InvalidData, what);
     let mut line = Vec::new();
-    // Of a file that is no entry, not all is read.
+    // The limit keeps a large file that is no entry from being read as a whole.
     File::open(path)?.take(MAX_TEXT as u64 + 2).read_to_end(&mut line)?;
     line.pop_if(|last| *last == b'\n');
     if line.len() > MAX_TEXT || line.contains(&b'\n') {
@@ -184,7 +189,7 @@ fn has_two_names(file: &File) -> io::Result<bool> {
     Ok(file.metadata()?.nlink() > 1)
 }
 
-/// Elsewhere, the system does not tell.
+/// On other systems, the number of names is unknown.
 #[cfg(not(unix))]
 fn has_two_names(_: &File) -> io::Result<bool> {
     Ok(false)

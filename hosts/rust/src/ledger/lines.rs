@@ -3,8 +3,8 @@ use std::io::{self, BufRead, Cursor, Read};
 use super::Log;
 use crate::engine::MAX_TEXT;
 
-/// The entries of a log as the lines of a file, for [`Replay::of_log`](super::Replay::of_log). It reads some of them at
-/// a time.
+/// The entries of a log as the lines of a file, for [`Replay::of_log`](super::Replay::of_log). It reads a part of the
+/// log at a time.
 #[derive(Debug)]
 pub struct Lines<L> {
     log: L,
@@ -52,12 +52,13 @@ pub(super) fn check_line(number: u64, entry: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// The next line of a log, without its end. None at the end of the log, and where a line has no end: its writer died, or is
-/// still writing, or the power was lost, which leaves zero bytes. `number` is what errors call it.
+/// The next line of a log, without its line end. None at the end of the log, and if the last line has no line end: its
+/// writer died or is still writing, or the power was lost, which leaves zero bytes. `number` is the number of the line
+/// in errors.
 pub(super) fn next_line(source: &mut impl BufRead, number: u64) -> io::Result<Option<String>> {
     let invalid = |what: &str| io::Error::new(io::ErrorKind::InvalidData, format!("line {number} is {what}"));
     let mut line = Vec::new();
-    // Of a file that is no log, not all is read.
+    // The limit keeps a file that is no log from being read as a whole.
     source.by_ref().take(MAX_TEXT as u64 + 1).read_until(b'\n', &mut line)?;
     if line.pop_if(|last| *last == b'\n').is_none() {
         return if line.len() <= MAX_TEXT || line.ends_with(&[0]) {

@@ -3,15 +3,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The list of entries that all readers share. Implement it for a key-value store or a database.
 ///
-/// Entries are texts of one line, of at most 2^24 bytes, numbered from 0, and never change. When `append` has returned
-/// true to one reader, `read` of every other reader returns the entry.
+/// An entry is one line of at most 2^24 bytes. Entries are numbered from 0, and never change. After `append` has
+/// returned true to one reader, `read` of every other reader must return the entry.
 pub trait Log: Send {
-    /// Entries in order, beginning with number `from`: all of them, or the first ones. An empty list means that the log
-    /// has no entry number `from`.
+    /// Entries in order, from number `from` on: all of them, or the first few. An empty list means that the log has no
+    /// entry number `from`.
     ///
     /// # Errors
     ///
-    /// The store cannot be read. The ledger goes on once it can.
+    /// The store cannot be read. The ledger can be used again as soon as the store works.
     fn read(&mut self, from: u64) -> io::Result<Vec<String>>;
 
     /// Adds an entry if it becomes entry number `number`. Returns whether it was added. If another reader adds an entry
@@ -19,12 +19,12 @@ pub trait Log: Send {
     ///
     /// # Errors
     ///
-    /// It is unknown whether the entry was added: the ledger finds out when it reads the log.
+    /// The store failed, and may or may not have added the entry: the ledger finds out when it reads the log.
     fn append(&mut self, number: u64, entry: &str) -> io::Result<bool>;
 
     /// The last entry that begins with [`CHECKPOINT`], if the log can find it without reading all entries. A reader
-    /// that opens the log then reads only the first entry, and the entries after the checkpoint. By default none: the
-    /// reader reads all entries.
+    /// that opens the log then reads only the first entry, and the entries after the checkpoint. The default
+    /// implementation returns none, so that readers read all entries.
     ///
     /// # Errors
     ///
@@ -34,8 +34,8 @@ pub trait Log: Send {
     }
 }
 
-/// The beginning of a checkpoint, an entry that holds the ledger as it is after all entries before it. Its number
-/// follows.
+/// The beginning of a checkpoint: an entry that contains the whole state of the ledger after all entries before it. The
+/// number of the entry follows.
 pub const CHECKPOINT: &str = "{\"event\":\"checkpoint\",\"number\":";
 
 impl<L: Log + ?Sized> Log for Box<L> {
@@ -59,12 +59,12 @@ pub struct MemoryLog {
 }
 
 impl MemoryLog {
-    /// A log of no entries.
+    /// A log without entries.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Its entries as the lines of a file.
+    /// The entries as the lines of a file.
     pub fn text(&self) -> String {
         self.with(|entries| entries.iter().flat_map(|entry| [entry, "\n"]).collect())
     }

@@ -1,8 +1,8 @@
-//! An epoch that is dealt while it is read: readers claim blocks of it from a log that they share.
+//! Ledgers: an epoch is dealt while it is read. Readers claim blocks of positions through a log that they share.
 //!
 //! With a fixed deal, all readers wait for the slowest one. A [`Ledger`] deals blocks of positions to readers that ask
-//! for them. Every sample is committed exactly once, even if a reader dies, and any number of readers can replay the
-//! same [`Replay`] from the log.
+//! for them. Every sample is committed exactly once, even if a reader dies, and any number of readers can read the same
+//! samples again from the log ([`Replay`]).
 //!
 //! ```
 //! use samedeal::Sampler;

@@ -9,8 +9,9 @@ impl Progress {
     }
 }
 
-/// The first entry of a log, for the positions that are left after a state of a sampler ([`Sampler::state`](crate::Sampler::state)). A
-/// claim has `block` positions. If a reader writes no entry for `lease` milliseconds, others can take its claims.
+/// The first entry of a log, for the positions that are left after a state of a sampler
+/// ([`Sampler::state`](crate::Sampler::state)). A claim has `block` positions. If a reader writes no entry for `lease`
+/// milliseconds, other readers can take its claims.
 ///
 /// # Errors
 ///
@@ -20,8 +21,8 @@ pub fn header(state: &str, block: u32, lease: u64) -> Result<String, Error> {
     ledger::header(&mut Instance::new(LEAST_MEMORY)?, state, block, lease)
 }
 
-/// The content of a log, up to the last entry that was applied, for programs that look at a log or replay it. It reads no
-/// file; [`Replay`](super::Replay) does.
+/// The ledger that the applied entries of a log add up to, for programs that inspect or replay a log. It does not read
+/// the log itself; [`Replay`](super::Replay) does.
 pub struct RawLedger {
     pub(crate) object: Object<ledger::Ledger>,
 }
@@ -44,8 +45,8 @@ impl RawLedger {
     ///
     /// # Errors
     ///
-    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`readers`: 0; `reader`: not below `readers`), out of memory (`entries`), those of
-    /// [`apply`](Self::apply).
+    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`readers`: 0; `reader`: not below `readers`), out of memory
+    /// (`entries`), and the errors of [`apply`](Self::apply).
     pub fn replay<S: AsRef<str>>(&self, entries: &[S], reader: u32, readers: u32) -> Result<Vec<CommittedRun>, Error> {
         let entries: Vec<_> = entries.iter().map(|entry| String::from(cut_entry(entry.as_ref()))).collect();
         self.raw_replay(&entries, reader, readers)
@@ -58,7 +59,7 @@ impl std::fmt::Debug for RawLedger {
     }
 }
 
-/// The failure of an entry, with the line that it is in.
+/// Adds the line number of the refused entry to a failure.
 pub(super) fn in_line(error: Error, line: u64) -> Error {
     match error {
         Error::Failure(failure) => {

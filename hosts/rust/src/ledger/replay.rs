@@ -10,7 +10,7 @@ use super::raw::in_line;
 use super::{CommittedRun, Event, Log, Progress, RawLedger};
 use crate::{Error, Failure, LogError, Sampler};
 
-/// How many samples are read at a time.
+/// Number of samples that are read at a time.
 const WINDOW: u64 = 1 << 16;
 
 /// Replays a log: the runs that its readers committed, in the order of the log. Every entry is checked
@@ -29,7 +29,7 @@ pub struct Replay<R> {
 }
 
 impl Replay<BufReader<File>> {
-    /// The log of a file.
+    /// Replays the log in a file.
     ///
     /// # Errors
     ///
@@ -41,7 +41,7 @@ impl Replay<BufReader<File>> {
 }
 
 impl<L: Log> Replay<Lines<L>> {
-    /// The entries of a log, such as a [`FolderLog`](super::FolderLog).
+    /// Replays a log, such as a [`FolderLog`](super::FolderLog).
     ///
     /// # Errors
     ///
@@ -52,12 +52,13 @@ impl<L: Log> Replay<Lines<L>> {
 }
 
 impl<R: BufRead> Replay<R> {
-    /// The log in the lines of a text, for one reader.
+    /// Replays the log in the lines of a text, for one reader.
     ///
     /// # Errors
     ///
-    /// [`Missing`](crate::FailureKind::Missing) (`entry`: there is no first one), [`WrongType`](crate::FailureKind::WrongType),
-    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`state`, `block`, `lease`: it is of no ledger), [`Error::Log`].
+    /// [`Missing`](crate::FailureKind::Missing) (`entry`: there is no first one),
+    /// [`WrongType`](crate::FailureKind::WrongType), [`OutOfRange`](crate::FailureKind::OutOfRange) (`state`, `block`,
+    /// `lease`: the text is no log), [`Error::Log`].
     pub fn new(mut source: R) -> Result<Self, Error> {
         let needed = "the first line of the log of a ledger";
         let header =
@@ -67,11 +68,11 @@ impl<R: BufRead> Replay<R> {
         Ok(Self { source, ledger, line: 1, reader: 0, readers: 1, ended: false })
     }
 
-    /// The entries of reader `reader` of `readers`.
+    /// Limits the replay to the runs of reader `reader` of `readers`.
     ///
     /// # Errors
     ///
-    /// Out of range (`readers` is 0, `reader` is not below it).
+    /// Out of range (`readers` is 0, `reader` is not below `readers`).
     pub fn of(mut self, reader: u32, readers: u32) -> Result<Self, Error> {
         self.ledger.replay::<&str>(&[], reader, readers)?;
         (self.reader, self.readers) = (reader, readers);
@@ -82,7 +83,7 @@ impl<R: BufRead> Replay<R> {
     ///
     /// # Errors
     ///
-    /// Only those of the engine.
+    /// Only errors of the engine.
     pub fn progress(&self) -> Result<Progress, Error> {
         self.ledger.progress()
     }
@@ -91,7 +92,7 @@ impl<R: BufRead> Replay<R> {
     ///
     /// # Errors
     ///
-    /// Only those of the engine.
+    /// Only errors of the engine.
     pub fn initial_state(&self) -> Result<String, Error> {
         self.ledger.initial_state()
     }
@@ -105,7 +106,7 @@ impl<R: BufRead> Replay<R> {
         self.next_of(|ledger, entry| ledger.apply(entry))
     }
 
-    /// The result of the next entry that has one.
+    /// The result of `applied` for the next entry for which it returns one.
     fn next_of<T>(
         &mut self,
         applied: impl Fn(&RawLedger, &str) -> Result<Option<T>, Error>,
@@ -129,7 +130,7 @@ impl<R: BufRead> Replay<R> {
     ///
     /// # Errors
     ///
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (the first member of the order that is not that of the log).
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (the first member of the order that differs from the log).
     pub fn samples(self, sampler: &Sampler) -> Result<Samples<R>, Error> {
         let mut whole = whole(sampler)?;
         whole.resume(&self.initial_state()?)?;
@@ -137,25 +138,25 @@ impl<R: BufRead> Replay<R> {
     }
 }
 
-/// The runs that were committed.
+/// Iterates over the committed runs.
 impl<R: BufRead> Iterator for Replay<R> {
     type Item = Result<CommittedRun, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let (reader, readers) = (self.reader, self.readers);
-        // One entry at a time: before an error come all runs that were committed.
+        // One entry at a time: so all runs that were committed before a refused entry are returned first.
         self.next_of(|ledger, entry| Ok(ledger.replay(&[entry], reader, readers)?.pop())).transpose()
     }
 }
 
 impl<R: BufRead> FusedIterator for Replay<R> {}
 
-/// The samples of a replay; see [`Replay::samples`]. After an error it ends.
+/// The samples of a replay; see [`Replay::samples`]. After an error, the iterator ends.
 #[derive(Debug)]
 pub struct Samples<R> {
     replay: Replay<R>,
     whole: Sampler,
-    /// The part of a run that was not read yet: where it begins, and how many positions there are.
+    /// The part of a run that was not read yet: its first position, and the number of positions.
     run: (u64, u32),
     window: std::vec::IntoIter<u64>,
 }

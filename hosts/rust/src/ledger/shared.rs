@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::{Client, ClientOptions, Instruction, Log};
 use crate::{Error, Failure, LogError};
 
-/// A client and the log that it is of.
+/// A client with its log and its clock.
 pub(super) struct Shared {
     pub client: Client,
     log: Box<dyn Log>,
@@ -18,16 +18,16 @@ impl Shared {
         Ok(Self { client: Client::new(options)?, log: Box::new(log), begun: Instant::now() })
     }
 
-    /// The time, in milliseconds since this began.
+    /// The time in milliseconds since this object was made.
     fn now(&self) -> u64 {
         self.begun.elapsed().as_millis() as u64
     }
 
-    /// Does what an operation says until it is over; what came of it.
+    /// Begins an operation and follows its instructions until it is finished. Returns the last instruction.
     ///
     /// # Errors
     ///
-    /// `unknown-name` (`action`), those of the client and of the log.
+    /// `unknown-name` (`action`), errors of the client and of the log.
     pub fn run(
         &mut self,
         begin: impl FnOnce(&Client, u64) -> Result<Instruction, Error>,
@@ -55,17 +55,18 @@ impl Shared {
     }
 }
 
-/// The actions that this host knows: those that it does, and those that end an operation.
+/// The actions that this host knows: three that it carries out, and five that end an operation.
 const ACTIONS: [&str; 8] = ["checkpoint", "read", "append", "done", "claimed", "wait", "held", "finished"];
 
-/// Of an action of a later component: to take it for the end of the operation could end an epoch too early.
+/// The failure for an action that this host does not know, from a later component. If it were taken for the end of the
+/// operation, an epoch could end too early.
 pub(super) fn unknown(action: &str) -> Error {
     let mut failure = Failure::unknown_name("action", action, &ACTIONS);
     failure.allowed += ": this version of samedeal is too old for its component";
     failure.into()
 }
 
-/// 64 bits that no other process has. The keys of a hash map are the only random numbers of the standard library.
+/// 64 random bits. They come from the keys of a hash map, the only random numbers of the standard library.
 pub(super) fn life() -> u64 {
     RandomState::new().hash_one(std::process::id())
 }
@@ -96,7 +97,7 @@ mod tests {
         let failure = error.failure().unwrap();
         assert_eq!((&failure.kind, failure.field.as_str()), (&FailureKind::UnknownName, "action"));
         assert!(failure.known().eq(ACTIONS));
-        // Nothing was written, and another operation begins.
+        // Nothing was written, and another operation can begin.
         assert!(log.clone().read(0).unwrap().is_empty());
         assert_eq!(shared.run(|client, now| client.claim(true, now)).unwrap().action, "claimed");
         for action in ["done", "claimed", "wait", "held", "finished"] {

@@ -63,8 +63,8 @@ impl ReadingBuilder {
         self
     }
 
-    /// The whole epoch. Costs O(shards). The first object compiles the component, in about 0.4 s (in a debug build, in seconds), unless the
-    /// cache has its machine code.
+    /// Makes the reading of a whole epoch. Costs O(shards). The first object compiles the component, in about 0.4 s (in
+    /// a debug build, in seconds), unless the cache has its machine code.
     ///
     /// # Errors
     ///
@@ -79,7 +79,8 @@ impl ReadingBuilder {
             Deal::Samples => "order",
             Deal::Shards => "shards",
         };
-        // In a new recipe, the name of an order, or the section of whole shards, says which deal it is.
+        // A recipe has no member for the deal. The name of the order means samples, and a section `shards` means whole
+        // shards, so one of them is written in a new recipe.
         match (deal, shuffle) {
             (Deal::Samples, Some(false)) => draft.set(section, "name", "sequential"),
             (Deal::Samples, Some(true)) => draft.set(section, "name", "sharded"),

@@ -1,5 +1,5 @@
-//! Which samples each loader worker of each rank reads from a dataset in shards, in a whole epoch or in the rest of
-//! one.
+//! Readings: the samples that each loader worker of each rank reads from a dataset in shards, in a whole epoch or in
+//! the rest of one.
 
 mod builder;
 mod reading;
@@ -9,5 +9,6 @@ pub use builder::{Deal, ReadingBuilder};
 pub use reading::Reading;
 pub use rounds::Rounds;
 
-/// The samples that a call of the component hands out at a time: little memory, and few crossings.
+/// Number of samples that one call of the component returns: small enough for little memory, large enough for few
+/// calls.
 const WINDOW: u32 = 1 << 16;

@@ -57,9 +57,9 @@ impl Reading {
         ReadingBuilder::new(None).sizes(sizes)
     }
 
-    /// The reading of a recipe, which decides everything but the epoch. An option that is set afterwards replaces that of the recipe,
-    /// such as `world_size`. A recipe has only hashes of lists of more than 256 numbers: set these lists too, such as
-    /// [`sizes`](ReadingBuilder::sizes). SPEC.md, section 14, has the grammar.
+    /// The reading of a recipe, which decides everything but the epoch. An option that is set afterwards, such as
+    /// `world_size`, replaces the option of the recipe. A recipe has only hashes of lists of more than 256 numbers: set
+    /// these lists too, such as [`sizes`](ReadingBuilder::sizes). SPEC.md, section 14, has the grammar.
     ///
     /// ```
     /// use samedeal::Reading;

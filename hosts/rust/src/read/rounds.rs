@@ -3,12 +3,12 @@ use std::iter::FusedIterator;
 use crate::iter::size_hint;
 use crate::{Error, ReadRound, Reading};
 
-/// The rounds of a reader, in order; see [`Reading::rounds`]. After an error it ends.
+/// The rounds of a reader, in order; see [`Reading::rounds`]. After an error, the iterator ends.
 #[derive(Debug)]
 pub struct Rounds<'a> {
     reading: &'a Reading,
     reader: (u32, u32),
-    /// The next one, and the end.
+    /// The next round, and the end of the rounds.
     next: u64,
     end: u64,
 }

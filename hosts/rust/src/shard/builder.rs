@@ -3,8 +3,8 @@ use crate::recipe::Draft;
 use crate::setters::setters;
 use crate::{Error, ShardPlan};
 
-/// The options of a new [`ShardPlan`]; see [`ShardPlan::builder`] and [`ShardPlan::from_recipe`]. An option that is not set has its
-/// default. An option that the policy does not use is refused by `build`.
+/// The options of a new [`ShardPlan`]; see [`ShardPlan::builder`] and [`ShardPlan::from_recipe`]. An option that is not
+/// set has its default. `build` refuses an option that the policy does not use.
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until `build`"]
 pub struct PlanBuilder {
@@ -24,7 +24,8 @@ impl PlanBuilder {
 
     setters!(epoch memory_limit lists);
 
-    /// Only with [`Policy::LocalityAware`](crate::Policy::LocalityAware), which needs it: for each shard, the numbers of the nodes that store it, at least one.
+    /// For each shard, the numbers of the nodes that store it, at least one. Required with
+    /// [`Policy::LocalityAware`](crate::Policy::LocalityAware), and refused without it.
     ///
     /// ```
     /// use samedeal::{Policy, ShardPlan, Tier};
@@ -48,14 +49,16 @@ impl PlanBuilder {
         self
     }
 
-    /// Only with [`Policy::LocalityAware`](crate::Policy::LocalityAware), which needs it: the number of the node that runs each rank.
+    /// For each rank, the number of the node on which it runs. Required with
+    /// [`Policy::LocalityAware`](crate::Policy::LocalityAware), and refused without it.
     pub fn rank_nodes(mut self, nodes: impl IntoIterator<Item = u32>) -> Self {
         self.draft.list("rank_nodes", nodes.into_iter().map(u64::from).collect::<Vec<_>>());
         self
     }
 
-    /// Gives every shard to one reader: a million shards to thousands of ranks take less than a second, and the first plan compiles the
-    /// component, in about 0.4 s (in a debug build, in seconds), unless the cache has its machine code.
+    /// Assigns every shard to one reader. A million shards and thousands of ranks take less than a second. The first
+    /// plan also compiles the component, in about 0.4 s (in a debug build, in seconds), unless the cache has its
+    /// machine code.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Whole shards to readers.
+//! Plans: whole shards are assigned to readers.
 
 mod builder;
 mod names;
@@ -14,5 +14,5 @@ pub use records::{LoadSummary, Loads};
 pub use stream::{ChunkStream, ChunkStreamBuilder, Chunks};
 pub use verify::{Overlap, Verification, verify_runs, verify_shards};
 
-/// The numbers that a call of the component hands out at a time: little memory, and few crossings.
+/// Number of items that one call of the component returns: small enough for little memory, large enough for few calls.
 const WINDOW: u32 = 1 << 16;

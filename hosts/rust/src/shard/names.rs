@@ -1,6 +1,6 @@
 use crate::named::names;
 
-/// Whether a function is about ranks or about workers.
+/// The level of loads: ranks or workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tier {
     /// One item for each rank.

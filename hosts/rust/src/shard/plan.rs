@@ -8,7 +8,7 @@ use crate::generated::ShardPlanValues;
 use crate::range::{read, run};
 use crate::{Error, Failure, LoadSummary, Loads, PlanBuilder, Tier, Verification, Weight};
 
-/// Which worker of which rank reads which shard in one epoch. Every shard has exactly one reader.
+/// A plan of one epoch, which assigns each shard to one worker of one rank. Every shard has exactly one reader.
 ///
 /// All methods except [`set_epoch`](Self::set_epoch) take `&self`. Threads may share a plan; their calls run one after
 /// the other, also with the plans that were made from it.
@@ -32,7 +32,7 @@ use crate::{Error, Failure, LoadSummary, Loads, PlanBuilder, Tier, Verification,
 pub struct ShardPlan {
     pub(crate) object: Object<shards::Plan>,
     pub(crate) values: ShardPlanValues,
-    /// The sizes of the shards, once they are asked for.
+    /// The sizes of the shards, cached at the first call of `sizes`.
     sizes: OnceLock<Arc<[u64]>>,
 }
 
@@ -43,9 +43,9 @@ impl ShardPlan {
         PlanBuilder::new(None).sizes(sizes)
     }
 
-    /// The plan of a recipe, which decides everything but the epoch. An option that is set afterwards replaces that of the recipe,
-    /// such as `world_size`. A recipe has only hashes of lists of more than 256 numbers: set these lists too, such as
-    /// [`sizes`](PlanBuilder::sizes). SPEC.md, section 14, has the grammar.
+    /// The plan of a recipe, which decides everything but the epoch. An option that is set afterwards, such as
+    /// `world_size`, replaces the option of the recipe. A recipe has only hashes of lists of more than 256 numbers: set
+    /// these lists too, such as [`sizes`](PlanBuilder::sizes). SPEC.md, section 14, has the grammar.
     ///
     /// ```
     /// use samedeal::{Policy, ShardPlan};
@@ -83,7 +83,7 @@ impl ShardPlan {
     ///
     /// # Errors
     ///
-    /// Out of memory; the plan is then still that of the epoch before.
+    /// Out of memory; the plan then stays at its epoch.
     pub fn set_epoch(&mut self, epoch: u64) -> Result<(), Error> {
         if epoch != self.epoch() {
             *self = self.at_epoch(epoch)?;
@@ -146,16 +146,17 @@ impl ShardPlan {
         Ok(LoadSummary { least, most, total, members, imbalance })
     }
 
-    /// The rows of a shard, in the order in which its reader gives them, in a range of any length; `..` means all rows. A row is the
-    /// 0-based number of a sample within its shard. With [`shuffle_rows`](PlanBuilder::shuffle_rows), the order depends on the seed, the
-    /// epoch and the shard; else it is the storage order.
+    /// The rows of a shard, in the order in which its reader returns them, in a range of any length; `..` means all
+    /// rows. A row is the 0-based number of a sample within its shard. With
+    /// [`shuffle_rows`](PlanBuilder::shuffle_rows), the order depends on the seed, the epoch and the shard; else it is
+    /// the storage order.
     ///
     /// # Errors
     ///
     /// Out of range (`shard`, `start`; `count` if the range ends after the shard), out of memory.
     pub fn rows(&self, shard: u32, range: impl RangeBounds<u64>) -> Result<Vec<u64>, Error> {
         let Some(&samples) = self.sizes()?.get(shard as usize) else {
-            // The component itself says what is wrong.
+            // There is no such shard: the component returns the failure.
             return self.rows_window(shard, 0, 0);
         };
         read(run(range, samples)?, WINDOW, |start, count| self.rows_window(shard, start, count))

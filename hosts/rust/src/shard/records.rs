@@ -7,17 +7,17 @@ use crate::{Steps, of_millionths};
 pub struct Loads {
     /// Number of shards.
     pub shards: Vec<u64>,
-    /// Number of samples in them.
+    /// Number of samples in the shards.
     pub samples: Vec<u64>,
-    /// Number of bytes in them; none if the recipe has no bytes.
+    /// Number of bytes in the shards; none if the recipe has no bytes.
     pub bytes: Option<Vec<u64>>,
-    /// How many of the bytes (without bytes: of the samples) are stored on the node of the rank; none without
-    /// [`Policy::LocalityAware`](crate::Policy::LocalityAware).
+    /// Number of the bytes that are stored on the node of the rank (of the samples, if the recipe has no bytes); none
+    /// without [`Policy::LocalityAware`](crate::Policy::LocalityAware).
     pub local: Option<Vec<u64>>,
 }
 
 impl Loads {
-    /// Adds what one call of the component hands out.
+    /// Appends the columns that one call of the component returns.
     pub(super) fn extend(&mut self, columns: impl IntoIterator<Item = (String, Vec<u64>)>) {
         for (name, numbers) in columns {
             match name.as_str() {
@@ -25,7 +25,7 @@ impl Loads {
                 "samples" => self.samples.extend(numbers),
                 "bytes" => self.bytes.get_or_insert_default().extend(numbers),
                 "local" => self.local.get_or_insert_default().extend(numbers),
-                // Later versions may have more.
+                // A later component may have more columns.
                 _ => {}
             }
         }

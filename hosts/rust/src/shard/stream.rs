@@ -5,12 +5,12 @@ use crate::recipe::Draft;
 use crate::setters::setters;
 use crate::{Error, FailureKind};
 
-/// How many chunks the iterator reads at a time.
+/// Number of chunks that the iterator reads at a time.
 const AHEAD: u32 = 1 << 10;
 
 /// The chunks of one reader, without end. Chunks are the numbered parts of a stream. The stream is an endless list of
-/// chunks: 0, 1, 2, and so on, or one cycle through a known number of chunks after the other. Reader r of n takes the
-/// chunks at the places r, r + n, r + 2n, and so on. Every cycle has its own epoch.
+/// chunks: 0, 1, 2, and so on, or, if the number of chunks is known, one cycle through all chunks after the other.
+/// Reader r of n takes the chunks at the places r, r + n, r + 2n, and so on. Every cycle is an epoch of its own.
 ///
 /// ```
 /// use samedeal::ChunkStream;
@@ -33,25 +33,25 @@ impl ChunkStream {
     ///
     /// # Errors
     ///
-    /// Out of range (`readers` is 0, `reader` is not below it).
+    /// Out of range (`readers` is 0, `reader` is not below `readers`).
     pub fn new(reader: u32, readers: u32) -> Result<Self, Error> {
         Self::builder(reader, readers).build()
     }
 
-    /// All options: the number of chunks, and the order of each cycle.
+    /// A builder with all options: the number of chunks, and the order of each cycle.
     pub fn builder(reader: u32, readers: u32) -> ChunkStreamBuilder {
         let mut draft = Draft::new(None);
         draft.set("deal", "readers", readers);
         ChunkStreamBuilder { draft, reader, epoch: 0, memory_limit: MOST_MEMORY }
     }
 
-    /// The stream of a recipe, which decides everything but the reader and the epoch. An option that is set afterwards replaces that
-    /// of the recipe.
+    /// The stream of a recipe, which decides everything but the reader and the epoch. An option that is set afterwards
+    /// replaces the option of the recipe.
     pub fn from_recipe(recipe: impl Into<String>, reader: u32) -> ChunkStreamBuilder {
         ChunkStreamBuilder { draft: Draft::new(Some(recipe.into())), reader, epoch: 0, memory_limit: MOST_MEMORY }
     }
 
-    /// Which of the readers this is.
+    /// The number of this reader.
     pub fn reader(&self) -> u32 {
         self.reader
     }
@@ -113,11 +113,11 @@ impl ChunkStreamBuilder {
     }
 }
 
-/// The chunks of a reader, without end; see [`ChunkStream::iter`]. After an error it ends.
+/// The chunks of a reader, without end; see [`ChunkStream::iter`]. After an error, the iterator ends.
 #[derive(Debug)]
 pub struct Chunks<'a> {
     stream: &'a ChunkStream,
-    /// Chunks that were read and not yet handed out.
+    /// Chunks that were read and not yet returned.
     window: std::vec::IntoIter<u64>,
     /// The first chunk that was not read yet; none after an error.
     unread: Option<u64>,
@@ -131,7 +131,8 @@ impl Iterator for Chunks<'_> {
             return Some(Ok(chunk));
         }
         let start = self.unread?;
-        // One by one where more are refused: their tables would take long, or the places end.
+        // If a window is refused, chunks are read one by one: the tables of many cycles would take long, or places end
+        // within the window.
         let refused = |error: &Error| error.failure().is_some_and(|failure| failure.kind == FailureKind::OutOfRange);
         let (read, count) = match self.stream.chunks(start, AHEAD) {
             Err(error) if refused(&error) => (self.stream.chunks(start, 1), 1),

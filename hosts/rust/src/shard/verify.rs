@@ -29,13 +29,14 @@ impl Verification {
 pub struct Overlap {
     /// Number of the shard.
     pub shard: u32,
-    /// The first reader that has it.
+    /// The first reader that has the shard.
     pub first_reader: u32,
-    /// Another reader that has it, or the same one if that has the shard twice.
+    /// Another reader that has the shard, or `first_reader` again if it has the shard twice.
     pub other_reader: u32,
 }
 
-/// Checks lists of shards that were collected from readers: does every one of the shards 0 to `shards - 1` have exactly one reader?
+/// Checks lists of shards that were collected from readers: each of the shards 0 to `shards - 1` should have exactly
+/// one reader.
 ///
 /// ```
 /// let found = samedeal::verify_shards(5, &[vec![0, 1], vec![1, 4], vec![2]])?;
@@ -63,8 +64,8 @@ pub fn verify_shards<L: AsRef<[u32]>>(shards: u32, assigned: &[L]) -> Result<Ver
     verify_runs(shards, &offsets, &values)
 }
 
-/// [`verify_shards`] for lists that lie end to end: reader i has `assigned[offsets[i]..offsets[i + 1]]`. The memory that it needs depends on the
-/// length of `assigned`, not on `shards`.
+/// [`verify_shards`] for lists that lie end to end: reader i has `assigned[offsets[i]..offsets[i + 1]]`. The memory
+/// depends on the length of `assigned`, not on `shards`.
 ///
 /// ```
 /// let found = samedeal::verify_runs(4_000_000_000, &[0, 2, 3], &[7, 8, 7])?;

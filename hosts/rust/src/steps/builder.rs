@@ -23,7 +23,8 @@ impl ScheduleBuilder {
 
     setters!(samples order list rank memory_limit lists share_lists);
 
-    /// Other global batch sizes: each item is a step, and the batch size from this step on. Steps ascend, and are above 0. Up to 2^16.
+    /// Sets changes of the global batch size: each item is a step, and the batch size from this step on. Steps ascend,
+    /// and are above 0. At most 2^16 items.
     pub fn stages(mut self, stages: impl IntoIterator<Item = (u64, u32)>) -> Self {
         let stage = |(from, batch_size): (u64, u32)| json!({ "from": from, "batch_size": batch_size });
         self.draft.set("steps", "stages", stages.into_iter().map(stage).collect::<Value>());
@@ -34,12 +35,13 @@ impl ScheduleBuilder {
     ///
     /// # Errors
     ///
-    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`batch-size`; `stages`: more than 2^16; `from`: not above that of the stage before;
-    /// `rank`; `samples`: epoch 0 has no positions; any option), [`Contradiction`](crate::FailureKind::Contradiction) (`batch-size`: no
-    /// multiple of `world_size` * `unit`, of a stage that is the last one or comes after such a multiple; `remainder`: a recipe has it; an
-    /// option that the order does not use), [`Missing`](crate::FailureKind::Missing) (`steps`, `batch-size`, `from`, and those of a
-    /// sampler), [`UnknownName`](crate::FailureKind::UnknownName), [`WrongType`](crate::FailureKind::WrongType) (of a recipe, any member),
-    /// [`OutOfMemory`](crate::FailureKind::OutOfMemory).
+    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`batch-size`; `stages`: more than 2^16; `from`: not above `from`
+    /// of the stage before; `rank`; `samples`: epoch 0 has no positions; any option),
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`batch-size`: no multiple of `world_size` * `unit`, in the
+    /// last stage, or in a stage after a stage with such a multiple; `remainder`: a recipe has it; an option that the
+    /// order does not use), [`Missing`](crate::FailureKind::Missing) (`steps`, `batch-size`, `from`, and the members of
+    /// a sampler), [`UnknownName`](crate::FailureKind::UnknownName), [`WrongType`](crate::FailureKind::WrongType) (of a
+    /// recipe, any member), [`OutOfMemory`](crate::FailureKind::OutOfMemory).
     pub fn build(self) -> Result<Schedule, Error> {
         let Self { draft, rank, memory_limit } = self;
         let lists = draft.lists().to_vec();

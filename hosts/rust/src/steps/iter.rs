@@ -5,38 +5,39 @@ use super::Schedule;
 use crate::Error;
 use crate::iter::{Of, size_hint};
 
-/// How many samples are read at a time: enough that crossing into the component costs nothing.
+/// Number of samples that are read at a time: enough to make the cost of a call of the component negligible.
 const WINDOW: u64 = 1 << 14;
 
-/// This rank's batches, step by step; see [`Schedule::iter`] and [`Schedule::steps`]. After an error it ends.
+/// This rank's batches, step by step; see [`Schedule::iter`] and [`Schedule::steps`]. After an error, the iterator
+/// ends.
 #[derive(Debug)]
 pub struct ScheduleSteps<'a> {
     schedule: Of<'a, Schedule>,
-    /// Batches that were read and not yet handed out.
+    /// Batches that were read and not yet returned.
     window: vec::IntoIter<Vec<u64>>,
-    /// The first step that was not read yet, and the end.
+    /// The first step that was not read yet, and the end of the steps.
     unread: u64,
     end: u64,
 }
 
 impl<'a> ScheduleSteps<'a> {
-    /// The schedule has checked that there are such steps.
+    /// The schedule has checked that these steps exist.
     pub(super) fn new(schedule: Of<'a, Schedule>, (start, count): (u64, u64)) -> Self {
         Self { schedule, window: Vec::new().into_iter(), unread: start, end: start + count }
     }
 
-    /// The batches of the next steps: of several, if all of them have the same size.
+    /// Reads the batches of the next steps. All of these steps have the same batch size.
     fn read(&self) -> Result<Vec<Vec<u64>>, Error> {
         let (schedule, start) = (&self.schedule, self.unread);
         let size = u64::from(schedule.batch_size(start)?);
         let first = schedule.samples_consumed(start)?;
         let mut count = (WINDOW * u64::from(schedule.world_size()) / size).clamp(1, self.end - start);
         while count > 1 && schedule.samples_consumed(start + count)? - first != size * count {
-            // The size changes within these steps.
+            // The batch size changes within these steps: fewer are read.
             count /= 2;
         }
         let indices = schedule.indices(start, count as u32)?;
-        // Every step has as many.
+        // Every step has the same number of samples for this rank.
         Ok(indices.chunks((indices.len() / count as usize).max(1)).map(<[u64]>::to_vec).collect())
     }
 }

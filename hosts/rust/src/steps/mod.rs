@@ -1,4 +1,4 @@
-//! Steps over epochs: a whole training in one row of steps, with a global batch size that can change.
+//! Schedules: the steps of a whole training, over the ends of epochs, with a global batch size that can change.
 
 mod builder;
 mod iter;

@@ -11,9 +11,10 @@ use crate::{Error, Order};
 
 /// The samples that every rank takes at every global step of a training, over the ends of epochs, with a global batch size that can change.
 ///
-/// A global step takes the next samples of the order, as many as the global batch size of this step says. It goes on with the next epoch where
-/// one ends, so no sample is padded or dropped. The samples of a step do not depend on the number of ranks, which only decides who gets what.
-/// Use it where a trainer counts steps and not epochs, as for pre-training. A schedule never changes; threads may share it, and take turns.
+/// The number of samples of a global step is its global batch size. A step takes the next samples of the order, and
+/// continues in the next epoch if the epoch ends, so no sample is padded or dropped. The samples of a step do not
+/// depend on the number of ranks; they are only divided among the ranks. Use a schedule if a trainer counts steps and
+/// not epochs, as in pre-training. A schedule never changes. Threads may share it: their calls run one after the other.
 ///
 /// ```
 /// use samedeal::Schedule;
@@ -46,7 +47,7 @@ use crate::{Error, Order};
 pub struct Schedule {
     pub(crate) object: Object<steps::Schedule>,
     pub(crate) values: ScheduleValues,
-    /// The lists of the order, of which the recipe may have a hash only.
+    /// The lists beside the recipe, which has only hashes of long lists.
     lists: Arc<[Shared]>,
 }
 
@@ -71,9 +72,9 @@ impl Schedule {
         ScheduleBuilder::new(None).order(order).batch_size(batch_size)
     }
 
-    /// The schedule of a recipe, which decides everything but the rank. An option that is set afterwards replaces that of the recipe, such as
-    /// `world_size`. A recipe has only a hash of a list of more than 256 numbers: set this list too, with
-    /// [`list`](ScheduleBuilder::list). SPEC.md, section 17, has the grammar.
+    /// The schedule of a recipe, which decides everything but the rank. An option that is set afterwards, such as
+    /// `world_size`, replaces the option of the recipe. A recipe has only a hash of a list of more than 256 numbers:
+    /// set this list too, with [`list`](ScheduleBuilder::list). SPEC.md, section 17, has the grammar.
     ///
     /// ```
     /// use samedeal::Schedule;
@@ -100,11 +101,12 @@ impl Schedule {
         Self::of(object, Arc::clone(&self.lists))
     }
 
-    /// The options of this schedule, with its rank, for another one that differs in some of them. The memory limit is 2 GiB again.
+    /// A builder with the options and the rank of this schedule, for another schedule that differs in some of them. The
+    /// memory limit is 2 GiB again.
     ///
     /// # Errors
     ///
-    /// Only those of the engine.
+    /// Only errors of the engine.
     pub fn to_builder(&self) -> Result<ScheduleBuilder, Error> {
         Ok(Self::from_recipe(self.recipe()?).rank(self.rank()).share_lists(self.lists.to_vec()))
     }
@@ -119,7 +121,8 @@ impl Schedule {
         self.indices(step, 1)
     }
 
-    /// Iterates over this rank's batches, step by step, from step 0 on. It ends after [`num_steps`](Self::num_steps): `take` what is needed.
+    /// Iterates over this rank's batches, step by step, from step 0 on. The iterator ends after
+    /// [`num_steps`](Self::num_steps) steps, which may be very many: use `take`.
     pub fn iter(&self) -> ScheduleSteps<'_> {
         ScheduleSteps::new(Of::Borrowed(self), (0, self.num_steps()))
     }

@@ -83,7 +83,7 @@ pub fn name_of<'a>(resource: &str, function: &'a str) -> &'a str {
     other.map_or(function, |(_, _, name)| name)
 }
 
-/// The class of a resource or a record.
+/// The class name of a resource or a record.
 pub fn class_of(name: &str) -> String {
     match name {
         "plan" => "ShardPlan".to_owned(),

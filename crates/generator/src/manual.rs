@@ -201,7 +201,7 @@ fn signature_line(text: &mut String, html: &str) {
     let _ = writeln!(text, "<pre class=\"wit\"><code>{html}</code></pre>\n");
 }
 
-/// How many characters a reader sees of a line of HTML.
+/// The number of visible characters in a line of HTML.
 fn shown(html: &str) -> usize {
     // The text before the first tag, and the text after each tag.
     let plain: String = html.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text)).collect();

@@ -30,7 +30,7 @@ pub fn small(text: &str) -> String {
     text[..first].to_lowercase() + &text[first..]
 }
 
-/// `a, b or c`.
+/// Names as a list in a sentence: `a, b or c`.
 pub fn either<T: AsRef<str>>(names: &[T]) -> String {
     let names: Vec<_> = names.iter().map(AsRef::as_ref).collect();
     match names.split_last() {

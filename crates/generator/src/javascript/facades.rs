@@ -30,7 +30,7 @@ pub fn name_of(resource: &str, function: &str) -> String {
     camel(facade::name_of(resource, function))
 }
 
-/// The class of a record or a resource.
+/// The class name of a record or a resource in JavaScript.
 pub fn class_of_record(name: &str) -> String {
     if name == "event" { "LedgerEvent".to_owned() } else { class_of(name) }
 }
@@ -223,7 +223,7 @@ impl Module<'_> {
         made + "}\n"
     }
 
-    /// A property or a method.
+    /// The code of a property or a method.
     fn member(&self, resource: &str, signature: &Signature<'_>) -> Result<String, String> {
         let item = signature.name;
         let name = name_of(resource, item);

@@ -189,7 +189,7 @@ impl Module<'_> {
         }
     }
 
-    /// The Python function.
+    /// The Python function or method for a function of the WIT.
     fn function(&self, signature: &Signature<'_>) -> Result<String, String> {
         let is_free = signature.resource.is_none();
         let name = if signature.is_constructor { "__init__".to_owned() } else { snake(signature.name) };

@@ -98,7 +98,7 @@ impl<'a> Docs<'a> {
         Some(Text::of(self.wit.function(resource, "constructor")?.docs).errors)
     }
 
-    /// A text in the words of Rust.
+    /// A text of the WIT with the names of Rust, as links.
     fn spelled(&self, text: &str, place: Place<'_>) -> String {
         spelled(text, plain, |name| self.name(name, place))
     }

@@ -9,7 +9,7 @@ pub struct Facade {
     pub module: &'static str,
     /// Whether the object never changes. If so, the class reads its values once and caches them.
     pub is_constant: bool,
-    /// Whether its `Debug` is written by hand.
+    /// Whether the `Debug` of the class is written by hand.
     pub has_debug: bool,
     /// Functions that do not have the form of the WIT.
     pub forms: &'static [(&'static str, Form)],
@@ -55,7 +55,7 @@ const SAMPLER: Forms = &[
     // By hand: for a range of ranks, with one list for each rank.
     ("step", ByHand),
     ("source-counts", ByHand),
-    // Moves the sampler itself.
+    // By hand: it changes the sampler itself.
     ("resume", ByHand),
 ];
 
@@ -79,7 +79,7 @@ const BATCHER: Forms = &[
     // Users get `Metrics`.
     ("metrics", ByHand),
     ("ratio", Absent),
-    // Moves the batcher itself.
+    // By hand: they change the batcher itself.
     ("resume", ByHand),
     ("replan", ByHand),
     // The batcher supplies lengths when a call asks for them.

@@ -1,4 +1,4 @@
-//! The modules of JavaScript and TypeScript.
+//! Tests of the modules of JavaScript and TypeScript.
 
 use super::{check_parts, made};
 

@@ -1,4 +1,4 @@
-//! The manual.
+//! Tests of the manual page.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The modules of Python.
+//! Tests of the modules of Python.
 
 use super::{check_parts, made};
 

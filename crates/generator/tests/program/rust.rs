@@ -1,4 +1,4 @@
-//! The modules of the Rust host.
+//! Tests of the modules of the Rust host.
 
 use super::{check_parts, made};
 

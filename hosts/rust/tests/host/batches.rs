@@ -1,4 +1,4 @@
-//! Batches of sequences of different length, and streams of them: what holds for every plan.
+//! Properties that hold for all plans of batches, and for streams of batches.
 
 use samedeal::{
     Batch, BatchBuilder, BatchStream, Batcher, Counting, Error, FailureKind, Metrics, Packing, RankBatches, Strategy,
@@ -12,7 +12,7 @@ fn lengths(count: u32) -> Vec<u32> {
     (0..count).map(|i| (i.wrapping_mul(2_654_435_761) >> 7) % 500).collect()
 }
 
-/// What a strategy needs.
+/// Sets the options that a strategy needs.
 fn with<T>(builder: BatchBuilder<T>, strategy: Strategy) -> BatchBuilder<T> {
     let builder = builder.strategy(strategy).max_length(500);
     match strategy {
@@ -23,7 +23,7 @@ fn with<T>(builder: BatchBuilder<T>, strategy: Strategy) -> BatchBuilder<T> {
     }
 }
 
-/// The same with a window, where the strategy has any.
+/// Sets the options that a strategy needs, and a window if the strategy has windows.
 fn in_windows<T>(builder: BatchBuilder<T>, strategy: Strategy, window: u32) -> BatchBuilder<T> {
     let builder = with(builder, strategy);
     if strategy == Strategy::PadToMax { builder } else { builder.batch_window(window) }
@@ -80,7 +80,7 @@ fn ratios() {
     assert_eq!(metrics.budget_utilisation(), to_six_places(tokens / (4_000.0 * metrics.steps as f64 * 3.0)));
     assert_eq!(metrics.slowest_rank_utilisation(), to_six_places(tokens / (3.0 * slowest)));
     assert_eq!(metrics.cost_imbalance(), to_six_places(3.0 * metrics.slowest_cost as f64 / metrics.cost as f64));
-    // What is full by its cost may be far from full of tokens.
+    // With weighted counting, the utilisation is that of the cost: these batches are full by cost, not by tokens.
     let weighted = Batcher::builder([10; 40]).counting(Counting::Weighted).quadratic(1).max_cost(1_100);
     assert_eq!(weighted.build().unwrap().metrics().unwrap().budget_utilisation(), 1.0);
     let packed = with(Batcher::builder([300; 8]), Strategy::Pack).build().unwrap();
@@ -152,7 +152,7 @@ fn a_recipe_makes_the_same_batches_again() {
             assert_eq!((same.recipe().unwrap(), same.rank()), (recipe.clone(), 0));
             assert_eq!(same.recipe_fingerprint().unwrap(), batcher.recipe_fingerprint().unwrap());
             assert_eq!(same.fingerprint().unwrap(), batcher.fingerprint().unwrap());
-            // What is set replaces what the recipe has.
+            // Options that are set replace the options of the recipe.
             let other = again().world_size(3).seed(1).build().unwrap();
             let seeds = recipe.replace("\"seed\":-5", "\"seed\":1").replace("\"world_size\":4", "\"world_size\":3");
             assert_eq!((other.recipe().unwrap(), other.world_size()), (seeds, 3));
@@ -188,7 +188,7 @@ fn buckets() {
     assert_eq!(print(bucket()), multiples);
     assert_ne!(print(unset().bucket_width(100)), multiples);
     assert_ne!(print(unset().quantiles(8)), multiples);
-    // One way to say it, and not two.
+    // Only one option may define the buckets: `bucket_width` and `quantiles` contradict each other.
     assert_eq!(failing(bucket().quantiles(8).build()).0, FailureKind::Contradiction);
 }
 
@@ -239,7 +239,7 @@ fn epochs_and_ranks() {
     assert_eq!((all(batcher.iter()), batcher.fingerprint().unwrap()), (first, print));
 }
 
-/// More than three of the windows that the iterator reads.
+/// A batcher with more steps than three of the iterator's read windows (64 steps).
 fn long() -> Batcher {
     Batcher::builder(lengths(3_000)).max_tokens(1_000).batch_window(700).world_size(3).rank(2).build().unwrap()
 }
@@ -255,7 +255,7 @@ fn iterators_hand_out_what_random_access_does() {
     assert_eq!(all(batcher.batches(60..=69).unwrap()), whole[60..70]);
     assert_eq!(all(batcher.batches(100..).unwrap()), whole[100..]);
     assert!(batcher.batches(steps..).unwrap().next().is_none());
-    // A range that the epoch does not have gives what there is, and says so.
+    // A range beyond the end of the epoch gives the batches that exist, and then an error.
     let mut past = batcher.batches(steps - 1..steps + 1).unwrap();
     assert_eq!(past.size_hint(), (0, Some(2)));
     assert!(past.next().unwrap().is_ok() && past.next().unwrap().is_err() && past.next().is_none());
@@ -308,7 +308,8 @@ fn a_stream_gives_what_a_batcher_gives() -> Result<(), Error> {
             stream.push(samples, lengths)?;
             found.extend(stream.ready().collect::<Result<Vec<_>, _>>()?);
         }
-        // What waits is a window, and what the one before left; with the first strategy, 8,192 samples.
+        // At most a window, and the samples that the window before left over, wait in the stream; with `PadToMax`,
+        // 8,192 samples.
         assert!(found.len() as u64 * 5 > batcher.num_steps().unwrap() * 4 || strategy == Strategy::PadToMax);
         stream.flush()?;
         while let Some(batches) = stream.take()? {

@@ -1,4 +1,4 @@
-//! Batches by length of orders that are made of others, and of the order sharded.
+//! Batches by length with composed orders and with the order `sharded`.
 
 use crate::failing;
 use samedeal::{Batcher, FailureKind, IndexSpace, Lengths, Order, Sampler, Source, TooLong};
@@ -12,7 +12,7 @@ fn blend() -> Order {
     Order::blend([Source::new("web", 400, 7), Source::new("books", books, 3)]).samples(300).seed(5)
 }
 
-/// All samples of all batches, sorted, each with its length.
+/// The samples of all batches of all ranks, sorted.
 fn samples(batcher: &Batcher) -> Vec<u64> {
     let mut all = Vec::new();
     for rank in 0..batcher.world_size() {
@@ -39,7 +39,8 @@ fn a_sample_is_in_as_many_batches_as_the_order_has_it() {
             assert_eq!(samples(&batcher.at_epoch(epoch).unwrap()), expected, "{order:?} in epoch {epoch}");
         }
         let again = Batcher::from_recipe(batcher.recipe().unwrap(), lengths(count)).build();
-        // A recipe of more than 256 lengths has a hash of them; these orders have short lists.
+        // The lists of these orders are in the recipe. More than 256 lengths are only a hash there, and are passed
+        // beside it.
         assert_eq!(again.unwrap().fingerprint().unwrap(), batcher.fingerprint().unwrap());
     }
 }
@@ -49,7 +50,7 @@ fn a_list_of_the_order_is_beside_the_boundaries() {
     let kept = (0..300).map(|index| index * 2).collect::<Vec<u64>>();
     let order = Order::new("feistel", 600).subset(kept.clone());
     let made = |of: samedeal::BatchBuilder<Batcher>| of.strategy(samedeal::Strategy::Bucket).max_batch_size(8);
-    // The order comes after the boundaries, and takes nothing of them away.
+    // `order` replaces the lists of the order only: boundaries that were set before stay.
     let batcher = made(Batcher::builder(lengths(600))).boundaries([20, 60]).order(order.clone()).build().unwrap();
     let other = made(Batcher::builder(lengths(600))).order(order).boundaries([20, 60]).build().unwrap();
     assert_eq!(batcher.fingerprint().unwrap(), other.fingerprint().unwrap());
@@ -89,7 +90,7 @@ fn lengths_of_sources_are_joined() {
             Lengths::by_source([("", [0_u32; 0]); 0]),
             "lengths is of no source; allowed: those of the sources web, books",
         ),
-        // As many in all.
+        // The number of lengths in all is right, but not that of each source.
         (
             Lengths::by_source([("web", &all[..399]), ("books", &all[399..])]),
             "lengths is 399 of the source web; allowed: 400",
@@ -100,7 +101,7 @@ fn lengths_of_sources_are_joined() {
         assert_eq!(error.to_string(), said);
         assert_eq!(error.failure().unwrap().kind, FailureKind::Contradiction);
     }
-    // Only a blend has sources, and of a shared dataset nobody knows whose sample it is.
+    // Only a blend has sources. If sources share a dataset, a sample has no unique source.
     let plain = Batcher::builder(by_source()).max_tokens(512).build();
     assert_eq!(failing(plain), (FailureKind::Missing, "samples".into()));
     let plain = Batcher::builder(by_source()).order(Order::new("feistel", 450)).max_tokens(512).build();
@@ -122,10 +123,10 @@ fn a_state_goes_on_with_a_later_stage() {
     assert_eq!((rest.epoch(), rest.num_steps().unwrap()), (1, batcher.num_steps().unwrap() - 3));
     let left = samples(&rest);
     assert!(left.len() < 300);
-    // This epoch has steps that were taken: it stays as it is.
+    // Steps of this epoch were taken, so a stage that changes the epoch is refused.
     let mut earlier = build(blend().stage(590, [1, 1]));
     assert_eq!(failing(earlier.resume(&state)).0, FailureKind::Contradiction);
-    // Before the first step, it may change.
+    // Before the first step of the epoch, its order may change.
     let mut begun = build(blend().stage(300, [1, 1]));
     begun.resume(&batcher.state(0).unwrap()).unwrap();
     assert_eq!(begun.epoch(), 1);

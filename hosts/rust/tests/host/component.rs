@@ -1,11 +1,11 @@
-//! What is embedded: a component that imports nothing, is small, and is made for the interface of this crate.
+//! The embedded component: it imports nothing, is small, and exports the interfaces of this crate's version.
 
 use wit_parser::WorldItem;
 use wit_parser::decoding::{DecodedWasm, decode};
 
-/// The most bytes that it may have.
+/// The most bytes of the component.
 const MOST: usize = 800_000;
-/// The interfaces that it exports, and no others.
+/// All interfaces that the component exports.
 const INTERFACES: [&str; 12] = [
     "batches",
     "collation",

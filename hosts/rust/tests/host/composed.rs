@@ -1,11 +1,11 @@
-//! Orders that are made of others: counts are exact, passes whole, states go on, and what is wrong is an error.
+//! Composed orders: counts are exact, passes are complete, states can be resumed, and wrong orders are refused.
 
 use std::collections::BTreeMap;
 
 use crate::failing;
 use samedeal::{Exhaustion, FailureKind, IndexSpace, Layout, Order, Remainder, Sampler, Source, orders};
 
-/// The samples of all ranks of an epoch, as they were dealt: step by step, and rank by rank within a step.
+/// The samples of all ranks in an epoch: step by step, and rank by rank within a step.
 fn dealt(sampler: &Sampler) -> Vec<u64> {
     let ranks = 0..sampler.world_size();
     let of_ranks = ranks.map(|rank| sampler.at_rank(rank).unwrap().indices::<u64>(..).unwrap()).collect::<Vec<_>>();
@@ -47,16 +47,16 @@ fn a_blend_gives_exact_counts_and_whole_passes() {
         assert_eq!(counts.count, [700, 200, 100]);
         assert_eq!((counts.from_pass, counts.from_position), (vec![0, 0, 0], vec![0, 0, 0]));
         assert_eq!((counts.to_pass, counts.to_position), (vec![1, 4, 1], vec![0, 0, 10]));
-        // The next epoch goes on with the passes.
+        // The passes over sources continue in the next epoch.
         let next = sampler.at_epoch(1).unwrap().source_counts(..).unwrap();
         assert_eq!(
             (next.first, next.from_pass, next.from_position),
             (vec![700, 200, 100], vec![1, 4, 1], vec![0, 0, 10])
         );
-        // All ranks together have each of web once, and each of books four times.
+        // All ranks together have each sample of `web` once, and each sample of `books` four times.
         let seen = times(&dealt(&sampler));
         assert!((0..700).all(|sample| seen[&sample] == 1) && (700..750).all(|sample| seen[&sample] == 4));
-        // Any prefix is within the bound of proportion.
+        // In every prefix, the count of a source is within its bound.
         let bounds = sampler.source_bounds().unwrap();
         assert!(
             bounds.iter().all(|&bound| bound > 0 && bound < if exact { 1_000_000 } else { 2_000_000 }),
@@ -79,24 +79,24 @@ fn a_blend_gives_exact_counts_and_whole_passes() {
 fn a_state_goes_on_in_another_world_with_more_stages_and_sources() {
     let sampler = Sampler::from_order(mixture()).world_size(4).build().unwrap();
     let state = sampler.state(100).unwrap();
-    // Less web from there on; a source more, later.
+    // From position 400 on, less of `web`; from position 700 on, only a new source.
     let order = mixture().stage(400, [40, 50, 10]).source(Source::new("new", 30, 0)).stage(700, [0, 0, 0, 1]);
     let mut rest = Sampler::from_order(order.clone()).world_size(3).remainder(Remainder::Uneven).build().unwrap();
     rest.resume(&state).unwrap();
     assert_eq!((rest.consumed(), rest.num_positions(), rest.samples()), (400, 600, 870));
     assert_eq!(rest.source_counts(400..700).unwrap().count, [120, 150, 30, 0]);
     assert_eq!(rest.source_counts(700..).unwrap().count, [0, 0, 0, 300]);
-    // What was consumed and what is left are one epoch of the order with stages.
+    // The consumed and the remaining samples together are one epoch of the order with stages.
     let all = whole(order.clone(), 0);
     assert_eq!(sorted(dealt(&rest)), sorted(all[400..].to_vec()));
     assert_eq!(sorted(dealt(&sampler)[..400].to_vec()), sorted(all[..400].to_vec()));
     assert_eq!(times(&all[700..]), (840..870).map(|sample| (sample, 10)).collect());
-    // A stage that began before the state is another run.
+    // A stage that begins before the state's position contradicts the state.
     let early = Sampler::from_order(mixture().stage(399, [40, 50, 10])).build().unwrap().resume(&state);
     assert_eq!(failing(early).0, FailureKind::Contradiction);
     let other = Sampler::from_order(mixture().seed(43)).build().unwrap().resume(&state);
     assert_eq!(failing(other), (FailureKind::Contradiction, "seed".into()));
-    // The options of a sampler make it again.
+    // A sampler can be built again from its options.
     let again = rest.to_builder().unwrap().build().unwrap();
     assert_eq!((again.recipe(), again.consumed(), dealt(&again)), (rest.recipe(), 400, dealt(&rest)));
 }
@@ -106,7 +106,7 @@ fn exhaustion_is_a_choice() {
     let two = || Order::blend([Source::new("long", 100, 1), Source::new("short", 10, 1)]);
     let length = |order: Order| Sampler::from_order(order).build().map(|sampler| sampler.epoch_length());
     assert_eq!(length(two()).unwrap(), 110);
-    // The epoch ends where the short one would begin again.
+    // The epoch ends where the short source would begin its next pass.
     for passes in [1, 3] {
         let end = length(two().exhaustion(Exhaustion::Stop).max_passes(passes)).unwrap();
         let longer = Sampler::from_order(two().samples(110)).build().unwrap();
@@ -192,7 +192,7 @@ fn a_million_of_a_billion_is_left_out() {
     let some = sampler.indices::<u64>(..100_000).unwrap();
     assert!(some.iter().all(|sample| sample % 1_000 != 7 || *sample >= 1_000_000_000));
     assert_eq!(sampler.locate(7, 1).unwrap(), None);
-    // The recipe has a hash of the list, which comes beside it by its path.
+    // The recipe has only a hash of the list. The list is passed beside it, by its path.
     let recipe = sampler.recipe().unwrap();
     assert_eq!(failing(Sampler::from_recipe(&recipe).build()), (FailureKind::Missing, "indices".into()));
     let again = Sampler::from_recipe(&recipe).list("sources/web/indices", broken.clone()).build().unwrap();
@@ -259,7 +259,7 @@ fn an_order_takes_the_place_of_that_of_a_recipe() {
     let order = Order::new("feistel", 300).exclude((0..280).collect::<Vec<u64>>());
     let sampler = Sampler::from_recipe(&recipe).sizes([9, 4]).order(&order).build().unwrap();
     assert_eq!((sampler.epoch_length(), sampler.world_size(), sampler.seed()), (20, 4, 0));
-    // What is set afterwards is set of the new order, and refused if it has no use for it.
+    // An option that is set afterwards belongs to the new order, and is refused if that order does not use it.
     assert_eq!(failing(Sampler::from_order(order).seed(3).build()), (FailureKind::Contradiction, "seed".into()));
     let seeded = Sampler::from_order(mixture()).seed(3).build().unwrap();
     assert_eq!((seeded.seed(), seeded.recipe()), (3, Sampler::from_order(mixture().seed(3)).build().unwrap().recipe()));
@@ -315,11 +315,11 @@ fn what_makes_no_order_is_refused() {
     ] {
         assert_eq!(failing(Sampler::from_order(order.clone()).build()), (kind, field.to_owned()), "{order:?}");
     }
-    // An epoch that is too late for whole numbers.
+    // An epoch with positions above 2^53 - 1, counted over all epochs, is refused.
     let late = Sampler::from_order(blend(&[a()]).samples(1 << 50)).build().unwrap();
     assert_eq!(failing(late.at_epoch(8)), (OutOfRange, "epoch".into()));
     assert!(late.at_epoch(6).is_ok());
-    // Lists of other orders, or of none.
+    // Lists with paths that the order does not have are refused.
     let with = |path: &str| failing(Sampler::from_order(plain().exclude([1])).list(path, [1]).build());
     assert_eq!(with("of/indices"), (Contradiction, "indices".into()));
     assert_eq!(with("numbers"), (UnknownName, "lists".into()));

@@ -1,4 +1,4 @@
-//! Whatever is passed, the answer is a typed failure, and the same sampler still works.
+//! Hostile arguments to samplers: each call returns a typed failure, and the sampler still works.
 
 use crate::failing;
 use samedeal::{FailureKind, Layout, Remainder, Sampler};
@@ -98,11 +98,11 @@ fn a_batch_is_refused_where_it_would_be_too_long_and_not_before() {
     let widest = Sampler::new(1).unwrap().max_count();
     let sampler = Sampler::new(u64::from(widest) + 1).unwrap();
     for batch_size in [widest + 1, 2 * widest, u32::MAX] {
-        // Refused, and as the component says it: with the size that was given, not that of the batch.
+        // The failure is that of the component: its value is the batch size that was passed, not the size of the batch.
         let expected = sampler.batch::<u64>(0, batch_size, false).unwrap_err();
         assert_eq!(expected.failure().unwrap().value, batch_size.to_string());
         assert_eq!(sampler.batches(batch_size, false).map(|batches| batches.len()), Err(expected));
-        // A long size is not a long batch.
+        // A large batch size is allowed if the batch itself is short.
         let short = Sampler::new(100).unwrap();
         assert_eq!(short.batches(batch_size, false).unwrap().map(|batch| batch.unwrap().len()).sum::<usize>(), 100);
         assert_eq!(short.batches(batch_size, true).unwrap().len(), 0);
@@ -149,7 +149,7 @@ fn more_indices_than_memory() {
     assert_eq!(sampler.indices::<u64>(..3).unwrap().len(), 3);
 }
 
-/// By default each would reserve 4 GiB: one would fit.
+/// By default each sampler would reserve 4 GiB of address space, so only one would fit into this limit.
 #[test]
 #[cfg(target_os = "linux")]
 #[cfg_attr(not(feature = "component"), ignore = "the memory of the core has no limit")]
@@ -171,7 +171,7 @@ fn many_samplers_fit_into_a_limited_address_space() {
         all.sort_unstable();
         assert!(all.into_iter().eq(0..sampler.samples()));
     }
-    // A table that is larger than what is reserved at first.
+    // A table that is larger than the memory that is reserved at first.
     assert_eq!(made(5_000_000).unwrap().indices::<u64>(..3).unwrap().len(), 3);
     let full = (0..2000).map(made).find_map(|sampler| {
         let error = sampler.as_ref().err().cloned();

@@ -1,4 +1,4 @@
-//! Whatever is passed to batchers and their streams, the answer is a typed failure, and they still work.
+//! Hostile arguments to batchers and streams: each call returns a typed failure, and the object still works.
 
 use crate::{HAS_MEMORY_LIMIT, failing};
 use samedeal::{
@@ -17,7 +17,7 @@ fn missing(field: &str) -> (FailureKind, String) {
     (FailureKind::Missing, field.to_owned())
 }
 
-/// What neither a batcher nor a stream can be.
+/// Options that both batchers and streams refuse.
 fn refused<T>(builder: impl Fn() -> BatchBuilder<T>, build: impl Fn(BatchBuilder<T>) -> (FailureKind, String)) {
     let (bucket, pack) = (|| builder().strategy(Strategy::Bucket), || builder().strategy(Strategy::Pack));
     let good = || builder().max_tokens(10);
@@ -63,7 +63,7 @@ fn batchers_that_make_no_sense() {
     for order in ["", "Feistel", &"é".repeat(40 << 20)] {
         assert_eq!(failing(good().order(order).build()), (FailureKind::UnknownName, "name".to_owned()));
     }
-    // A window is refused when it is planned.
+    // Lengths that do not fit are refused when their window is planned.
     let planned = |builder: BatchBuilder<Batcher>| failing(builder.build().unwrap().num_steps());
     assert_eq!(planned(builder().max_tokens(2)), out_of_range("lengths"));
     assert_eq!(planned(good().max_length(2)), out_of_range("lengths"));
@@ -100,7 +100,7 @@ fn names_must_be_known() {
 
 #[test]
 fn greatest_numbers() {
-    // Every option that a strategy uses, at its greatest.
+    // Each option that a strategy uses has its greatest value.
     let (most, all) = (u32::MAX, u64::MAX);
     let batch = |strategy: Strategy, counting: Counting| {
         let is_weighted = counting == Counting::Weighted;
@@ -140,7 +140,7 @@ fn calls() {
     assert_eq!(failing(batcher.batch(u64::MAX)), out_of_range("step"));
     assert_eq!(failing(batcher.batch_of(2, 0)), out_of_range("rank"));
     assert_eq!(failing(batcher.batches(steps + 1..)), out_of_range("start"));
-    // The end of a range is looked at when the iterator comes there.
+    // The end of a range is checked when the iterator gets there.
     for end in [steps, u64::MAX] {
         let found = batcher.batches(..=end).unwrap().collect::<Vec<_>>();
         assert_eq!((found.len() as u64, found[..steps as usize].to_vec()), (steps + 1, before.clone()));
@@ -167,14 +167,14 @@ fn calls() {
 fn more_lengths_than_there_is_memory_for() {
     let long = vec![1; 8 << 20];
     let planned = |builder: BatchBuilder<Batcher>| builder.build().and_then(|batcher| batcher.num_steps());
-    // The order has a table as large as the lengths, and the lengths stay here.
+    // The table of the order does not fit. The lengths alone are no problem: they stay on this side.
     let builder = Batcher::builder(&*long).max_tokens(10).memory_limit(32 << 20);
     assert_eq!(failing(planned(builder.clone().order("torch"))).0, FailureKind::OutOfMemory);
     assert!(planned(builder).is_ok());
     for &strategy in Strategy::ALL {
         let some = Batcher::builder(&long[..1 << 20]).strategy(strategy).max_batch_size(8).max_length(64);
         let some = if strategy == Strategy::PadToMax { some } else { some.batch_window(1 << 20) };
-        // Some of these are enough, and others are not.
+        // Some of these memory limits are enough, and others are not.
         let mut made = 0;
         for limit in (32..200).step_by(23) {
             let steps = planned(some.clone().memory_limit(limit << 20));
@@ -189,7 +189,7 @@ fn more_lengths_than_there_is_memory_for() {
 #[cfg_attr(not(feature = "component"), ignore = "the memory of the core has no limit")]
 fn a_batcher_at_the_end_of_its_memory_still_answers() {
     let builder = Batcher::builder(vec![3; 2 << 20]).max_tokens(900).batch_window(2 << 20).world_size(2);
-    // The least memory that is enough for a window.
+    // Searches for the least memory limit that is enough to plan the window.
     let planned = |limit: usize| {
         let batcher = builder.clone().memory_limit(limit).build()?;
         batcher.num_steps().map(|_| batcher)
@@ -223,7 +223,7 @@ fn a_batcher_at_the_end_of_its_memory_still_answers() {
 #[test]
 #[cfg_attr(not(feature = "component"), ignore = "the memory of the core has no limit")]
 fn batches_too_large_together_come_one_by_one() {
-    // 64 steps of 2^15 samples are more than the memory holds beside the plan, and one is not.
+    // 64 steps of 2^15 samples do not fit into the memory beside the plan; one step does.
     let batcher = Batcher::builder(vec![1; 1 << 20]).strategy(Strategy::PadToMax).max_batch_size(1 << 15);
     let batcher = batcher.memory_limit(32 << 20).build().unwrap();
     assert_eq!(batcher.num_steps().unwrap(), 32);
@@ -231,7 +231,7 @@ fn batches_too_large_together_come_one_by_one() {
     let mut seen = batcher.iter().flat_map(|batch| batch.unwrap().samples).collect::<Vec<_>>();
     seen.sort_unstable();
     assert!(seen.into_iter().eq(0..1 << 20));
-    // What is too large by itself is told once, and the batcher still answers.
+    // A single batch that does not fit gives one error, and the batcher still works.
     let all = Batcher::builder(vec![0; 1 << 20]).max_tokens(1 << 20).batch_window(1 << 20).memory_limit(32 << 20);
     let batcher = all.build().unwrap();
     for _ in 0..3 {
@@ -289,11 +289,11 @@ fn filled(memory_limit: usize) {
     for _ in 0..2 {
         let refused = (0..).map(|_| push(&mut stream, PIECE)).find(Result::is_err).unwrap();
         assert_eq!(failing(refused).0, FailureKind::OutOfMemory);
-        // More than the memory that is left, and more than any.
+        // More samples than fit into the free memory, and more than fit into any memory.
         for count in [1 << 20, 1 << 24] {
             assert_eq!(failing(push(&mut stream, count)).0, FailureKind::OutOfMemory);
         }
-        // What is taken makes room again.
+        // Batches that are taken free their memory.
         let before = seen.len();
         seen.extend(samples(stream.ready()));
         assert!(seen.len() > before);
@@ -319,7 +319,7 @@ fn a_stream_whose_memory_is_full_goes_on() {
         (0..92).try_for_each(|piece| push(&mut stream, piece * 10_000, 10_000))?;
         stream.take().map(|batches| (stream, batches.unwrap().len()))
     };
-    // The least memory that is enough for what waits and for planning it.
+    // Searches for the least memory limit that is enough for a window of waiting samples and its plan.
     let (mut few, mut enough) = (32_usize << 20, 96 << 20);
     while enough - few > 64 << 10 {
         let limit = few.midpoint(enough);
@@ -334,7 +334,7 @@ fn a_stream_whose_memory_is_full_goes_on() {
     let (mut stream, batches) = planned(enough).unwrap();
     assert_eq!(batches, 60);
     assert_eq!(failing(push(&mut stream, 0, 1 << 22)).0, FailureKind::OutOfMemory);
-    // There is always room for a few.
+    // A few more samples always fit.
     for more in 0..9 {
         push(&mut stream, 920_000 + more * 2_000, 2_000).unwrap();
     }

@@ -1,4 +1,5 @@
-//! Whatever is passed to plans, streams and samplers over shards, the answer is a typed failure, and they still work.
+//! Hostile arguments to plans, chunk streams and samplers over shards: each call returns a typed failure, and the
+//! object still works.
 
 use std::slice::from_ref;
 
@@ -92,7 +93,7 @@ fn a_million_shards_for_thousands_of_ranks_need_little_memory() {
     if !HAS_MEMORY_LIMIT {
         return;
     }
-    // What does not fit is refused, as what it is.
+    // A plan that does not fit into the memory is refused as out of memory.
     assert_eq!(failing(builder.clone().memory_limit(32 << 20).build()).0, FailureKind::OutOfMemory);
     for limit in (32..80).step_by(7) {
         let plan = builder.clone().memory_limit(limit << 20).build();
@@ -104,7 +105,7 @@ fn a_million_shards_for_thousands_of_ranks_need_little_memory() {
 #[cfg_attr(not(feature = "component"), ignore = "the memory of the core has no limit")]
 fn a_plan_at_the_end_of_its_memory_still_answers() {
     let builder = ShardPlan::builder(vec![3; 1_000_000]).world_size(64).policy(Policy::SizeAware).shuffle(true);
-    // The least memory that is enough for one plan, and so not for the next one beside it.
+    // Searches for the least memory limit that is enough for one plan. A second plan does not fit beside it.
     let (mut few, mut enough) = (32_usize << 20, 128 << 20);
     while enough - few > 64 << 10 {
         let limit = few.midpoint(enough);
@@ -197,7 +198,7 @@ fn samplers_over_shards() {
     assert_eq!(failing(sampler.round(u64::MAX)), out_of_range("number"));
     assert_eq!(failing(sampler.shard_of(13)), out_of_range("sample"));
     assert_eq!(sampler.shard_of(9).map(|place| (place.shard, place.offset)), Ok((1, 0)));
-    // The most lanes, the longest windows, more shards than samples.
+    // The greatest numbers: lanes, windows, and shards in a round.
     let samples = Sampler::sharded(vec![1; (1 << 20) + 1]).lanes(1).shuffle_window(1 << 20).build().unwrap();
     assert_eq!(samples.round(0).unwrap().spans.len(), 1 << 20);
     let samples = Sampler::sharded(vec![1; (1 << 20) + 2]).lanes(2).shuffle_window(1 << 20).build().unwrap();

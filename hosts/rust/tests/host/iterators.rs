@@ -1,8 +1,8 @@
-//! The iterators hand out what windows and batches hold, and are as long as they say.
+//! The iterators return the same samples as windows and batches, and their lengths are exact.
 
 use samedeal::{Batcher, Layout, Remainder, Sampler};
 
-/// More than two of the windows that the iterator reads.
+/// More samples than two of the iterator's read windows.
 const SAMPLES: u64 = 150_001;
 
 fn sampler() -> Sampler {
@@ -114,7 +114,7 @@ fn what_is_made_of_a_sampler_stays_by_itself() {
     let first = whole.indices::<u64>(..).unwrap();
     let rest = whole.rest(200).unwrap();
     assert_eq!((rest.consumed(), rest.indices::<u64>(..).unwrap()), (200, first[50..].to_vec()));
-    // The whole of the epoch again, and another one.
+    // `at_epoch` gives the whole epoch again, or another epoch.
     assert_eq!(rest.at_epoch(0).unwrap().indices::<u64>(..).unwrap(), first);
     let next = rest.at_epoch(1).unwrap();
     assert_eq!((next.epoch(), next.consumed()), (1, 0));
@@ -137,7 +137,7 @@ fn threads_share_a_sampler() {
     });
 }
 
-/// Takes from both ends until nothing is left, by turns that depend on `pattern`.
+/// Takes items from both ends until none is left. The bits of `pattern` choose the end.
 fn from_both_ends<T>(mut iterator: impl DoubleEndedIterator<Item = T>, pattern: u64) -> Vec<T> {
     let (mut front, mut back) = (Vec::new(), Vec::new());
     for turn in 0.. {
@@ -155,7 +155,7 @@ fn from_both_ends<T>(mut iterator: impl DoubleEndedIterator<Item = T>, pattern: 
 
 #[test]
 fn both_ends_give_the_same_samples() {
-    // Three windows of an iterator, and a short one.
+    // Three of the iterator's read windows, and a shorter one.
     let sampler = Sampler::new(200_000).unwrap();
     let whole: Vec<u64> = sampler.indices(..).unwrap();
     for pattern in [0, 1, 0b1010, 0b1100, u64::MAX, 0xFFFF_0000_0F0F_3333] {

@@ -1,4 +1,5 @@
-//! Ledgers: processes and threads of unequal speed on one log, one of them killed; logs that are torn, or of something else.
+//! Ledgers: processes and threads of unequal speed share a log, and one of them is killed; logs with an incomplete end,
+//! and files that are no log.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -22,7 +23,7 @@ fn sampler() -> Sampler {
     Sampler::builder(SAMPLES).seed(-7).epoch(2).rank(1).world_size(3).layout(Layout::Contiguous).build().unwrap()
 }
 
-/// What the whole epoch is, position by position.
+/// The samples of the epoch from position `consumed` on.
 fn epoch(consumed: u64) -> Vec<u64> {
     let whole = Sampler::builder(SAMPLES).seed(-7).epoch(2).consumed(consumed).build().unwrap();
     whole.indices(..).unwrap()
@@ -47,7 +48,7 @@ fn files_of(folder: &Path) -> BTreeMap<String, String> {
     files.map(|file| (file.file_name().into_string().unwrap(), fs::read_to_string(file.path()).unwrap())).collect()
 }
 
-/// The first entry of a log, as the line that it is.
+/// The first line of a log, with its line end.
 fn first_line(path: &Path) -> String {
     fs::read_to_string(path).unwrap().split_inclusive('\n').next().unwrap().to_owned()
 }
@@ -56,7 +57,8 @@ fn contradiction(field: &str) -> (FailureKind, String) {
     (FailureKind::Contradiction, field.to_owned())
 }
 
-/// A reader in a process of its own: this test itself, run again with variables that say so.
+/// Starts a reader in a process of its own: it runs this program again, with the test `a_reader` and environment
+/// variables for it.
 fn spawn(kind: &str, path: &Path, reader: u32, pause: u64) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "ledger::a_reader", "--nocapture", "--include-ignored"]);
@@ -68,7 +70,8 @@ fn spawn(kind: &str, path: &Path, reader: u32, pause: u64) -> Child {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
 }
 
-/// What a process does that `spawn` started: waits for the others, takes parts of claims, commits each, and tells what it was.
+/// The work of a process that `spawn` started: it waits for the other processes, reads and commits claims in parts, and
+/// prints the samples of each part.
 #[test]
 #[ignore = "a part of the test below"]
 fn a_reader() {
@@ -92,7 +95,7 @@ fn a_reader() {
     println!("finished");
 }
 
-/// What a process tells until it ends, or is killed after so many parts.
+/// The parts that a process prints, and whether it finished. It is killed after `most` parts.
 fn told(child: &mut Child, lines: impl Iterator<Item = io::Result<String>>, most: usize) -> (Vec<Vec<u64>>, bool) {
     let (mut parts, mut finished) = (Vec::new(), false);
     for line in lines {
@@ -117,7 +120,7 @@ fn processes_of_unequal_speed_one_of_them_killed() {
 fn processes_that_share_a_folder() {
     let path = processes_share("folder");
     let files = files_of(&path);
-    // The one that was killed may have left a file of its own.
+    // The process that was killed may have left a temporary file.
     let entries: Vec<_> = files.iter().filter(|(name, _)| !name.starts_with('.')).collect();
     for (number, (name, text)) in (0..).zip(&entries) {
         assert_eq!((**name).clone(), format!("{number:016}.json"));
@@ -153,7 +156,8 @@ fn processes_share(kind: &str) -> PathBuf {
     assert_eq!(found.iter().map(|(_, finished)| *finished).collect::<Vec<_>>(), [true, false, true]);
 
     let opened = || Replay::of_log(log_of(kind, &path)).unwrap();
-    // By the log: every sample was committed once, and each reader has told what it committed, but maybe the one that died.
+    // The log shows that every sample was committed once. Each reader has printed everything that it committed; only
+    // the reader that died may have printed less.
     let replay = opened();
     let mut all = replay.samples(&sampler()).unwrap().collect::<Result<Vec<_>, _>>().unwrap();
     all.sort_unstable();
@@ -166,14 +170,14 @@ fn processes_share(kind: &str) -> PathBuf {
         assert!(committed.starts_with(&told) && (committed.len() == told.len() || !finished), "reader {reader}");
         counts.push(committed.len());
     }
-    // Four times as slow: it does less, and holds nobody up.
+    // The reader that is four times as slow does less work, and the other readers did not wait for it.
     assert!((1..counts[0]).contains(&counts[2]), "{counts:?}");
     let mut replay = opened();
     assert!(!replay.progress().unwrap().is_finished());
     assert_eq!(replay.by_ref().map(|event| u64::from(event.unwrap().count)).sum::<u64>(), SAMPLES);
     let progress = replay.progress().unwrap();
     assert!(progress.is_finished() && progress.claimed == 0 && replay.next().is_none());
-    // On any other number of readers it is the same replay, dealt otherwise.
+    // With another number of readers, the replay has the same samples, divided differently.
     let mut halves = Vec::new();
     for reader in [0, 1] {
         let half = opened().of(reader, 2).unwrap().samples(&sampler()).unwrap();
@@ -200,7 +204,7 @@ fn threads_commit_every_sample_once() {
                 while let Some(mut claim) = ledger.claim().unwrap() {
                     samples.extend(claim.samples::<u32>(..).unwrap());
                     if claim.start() % 5 == 0 && claim.committed() == 0 {
-                        // A part, and the rest to whoever wants it.
+                        // Commits a part of the claim, and releases the rest for any reader.
                         let part = claim.count() / 2;
                         samples.truncate(samples.len() - (claim.count() - part) as usize);
                         claim.commit(part).unwrap();
@@ -234,7 +238,7 @@ fn a_silent_reader_loses_its_claim_and_is_told() {
     assert!(time > Duration::ZERO && time <= Duration::from_secs(3), "{time:?}");
     claim.renew().unwrap();
     assert_eq!(claim.committed(), 1_000);
-    // It waits for as long as a lease after the renewal.
+    // The other reader waits until the lease has passed since the renewal.
     let begun = Instant::now();
     let mut rest = other.claim().unwrap().unwrap();
     assert!(begun.elapsed() >= Duration::from_millis(2500), "{:?}", begun.elapsed());
@@ -249,7 +253,7 @@ fn a_silent_reader_loses_its_claim_and_is_told() {
     assert_eq!(rest.samples::<u64>(..).unwrap(), epoch(0)[1_000..]);
     assert_eq!(rest.samples::<u64>(5..9).unwrap(), epoch(0)[1_005..1_009]);
     assert_eq!(failing(rest.samples::<u64>(..2_001)), (FailureKind::OutOfRange, "count".into()));
-    // Who holds all that is left would wait for itself.
+    // A reader that holds all remaining positions would wait for itself, so it gets an error.
     let error = other.claim().unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -332,7 +336,7 @@ fn a_torn_line_is_cut_off_and_other_files_are_left_alone() {
     let appended =
         |text: &str| OpenOptions::new().append(true).open(&path).unwrap().write_all(text.as_bytes()).unwrap();
 
-    // A writer that died within its first entry, or within a later one.
+    // A writer died within the first entry; below, within later entries.
     for torn in ["{", "{\"samedeal\":1,\"kind\":\"ledger\",\"or"] {
         fs::write(&path, torn).unwrap();
         open().unwrap();
@@ -350,7 +354,7 @@ fn a_torn_line_is_cut_off_and_other_files_are_left_alone() {
     let text = fs::read_to_string(&path).unwrap();
     assert!(text.lines().count() == 4 && text.ends_with("\"count\":1000}\n"), "{text}");
 
-    // What is no log stays as it is.
+    // A file that is no log stays unchanged.
     let state = sampler().state(0).unwrap();
     for (other, field) in [
         (format!("{state}\n"), Some("state")),
@@ -374,7 +378,7 @@ fn a_torn_line_is_cut_off_and_other_files_are_left_alone() {
     }
     fs::write(&path, b"\xff\n").unwrap();
     assert!(open().unwrap_err().to_string().contains("line 1 is not UTF-8"));
-    // A log that was cut while it was in use.
+    // A log that was truncated while it was in use is an error.
     fs::write(&path, &text).unwrap();
     let reader = open().unwrap();
     fs::write(&path, &header).unwrap();
@@ -391,7 +395,7 @@ fn zeros_that_a_loss_of_power_left_are_cut_off() {
     drop(open().unwrap());
     let header = first_line(&path);
     for torn in ["", "{\"ev", "{\"event\":\"claim\",\"rea"] {
-        // A longer run of them than any entry.
+        // Short and long runs of zero bytes.
         for zeros in [1, 100, 1 << 20] {
             fs::write(&path, [header.as_bytes(), torn.as_bytes(), &vec![0; zeros]].concat()).unwrap();
             assert_eq!(Replay::open(&path).unwrap().count(), 0);
@@ -402,11 +406,11 @@ fn zeros_that_a_loss_of_power_left_are_cut_off() {
             assert_eq!(text.lines().count(), 3);
         }
     }
-    // All of a log that was not written.
+    // A log of which no byte was written, only zeros.
     fs::write(&path, [0; 100]).unwrap();
     drop(open().unwrap());
     assert_eq!(first_line(&path), header);
-    // Files of something else stay as they are.
+    // Files with other bytes after the zeros stay unchanged.
     for end in [b'x', b'{'] {
         let other = [&vec![0; 1 << 20][..], &[end]].concat();
         fs::write(&path, &other).unwrap();
@@ -437,7 +441,7 @@ fn a_log_that_was_replaced_is_another_one() {
         }
         assert_eq!(fs::read(&path).ok(), before);
         if let Some((ledger, mut held)) = new {
-            // Nobody has spoilt it.
+            // The new log still works: the old reader wrote nothing to it.
             held.commit_rest().unwrap();
             while let Some(mut claim) = ledger.claim().unwrap() {
                 claim.commit_rest().unwrap();
@@ -461,7 +465,7 @@ fn a_folder_that_was_replaced_is_another_log() {
             fs::remove_dir_all(&path).unwrap();
         }
         let new = (how == "begun anew").then(&open);
-        // Its last entry is the same text as in the old log.
+        // The last entry of the new log is the same text as in the old log.
         let held = new.as_ref().map(|new| new.claim().unwrap().unwrap());
         let before = files_of(&path);
         for error in [claim.commit_rest().unwrap_err(), old.try_claim().unwrap_err(), old.progress().unwrap_err()] {
@@ -489,7 +493,7 @@ fn entries_of_a_folder_are_files_of_one_line() {
     let path = path("folder");
     let (mut one, mut other) = (FolderLog::new(&path), FolderLog::new(&path));
     assert_eq!(one.path(), path);
-    // Nothing is made before there is an entry.
+    // The folder is not made before the first entry.
     assert!(one.read(0).unwrap().is_empty() && one.last_checkpoint().unwrap().is_none() && !path.exists());
     assert!(one.append(0, "one").unwrap() && !other.append(0, "two").unwrap());
     assert!(!one.append(2, "three").unwrap() && other.append(1, "two").unwrap());
@@ -501,7 +505,7 @@ fn entries_of_a_folder_are_files_of_one_line() {
     assert!(one.read(2).unwrap().is_empty());
     let names = ["0000000000000000.json", "0000000000000001.json"].map(String::from);
     assert!(files_of(&path).into_iter().eq(names.clone().into_iter().zip(["one\n", "two\n"].map(String::from))));
-    // A checkpoint is found from the last entry on, and other files are none.
+    // The last checkpoint is found, and files with other names do not count.
     let checkpoint = format!("{CHECKPOINT}2,");
     for (number, entry) in [(2, checkpoint.as_str()), (3, "three")] {
         assert!(one.append(number, entry).unwrap());
@@ -510,7 +514,7 @@ fn entries_of_a_folder_are_files_of_one_line() {
         fs::write(path.join(name), format!("{CHECKPOINT}9,\n")).unwrap();
     }
     assert_eq!(other.last_checkpoint().unwrap(), Some(checkpoint));
-    // More entries than are read at a time come in parts, and as the lines of a file all at once.
+    // `read` returns a long log in parts, and `Lines` all of its lines.
     for number in 4..150 {
         assert!(one.append(number, &number.to_string()).unwrap());
     }
@@ -532,7 +536,7 @@ fn entries_of_a_folder_are_files_of_one_line() {
         assert!(text.contains(told) && text.contains("0000000000000003.json"), "{text}");
     }
     fs::remove_dir_all(&path).unwrap();
-    // A path whose folder is not there, and a file.
+    // Paths that cannot be a log: the parent is missing, or the path is a file.
     let error = FolderLog::new(path.join("no")).append(0, "one").unwrap_err();
     assert!(error.kind() == io::ErrorKind::NotFound && error.to_string().contains("no: "), "{error}");
     fs::write(&path, "a file").unwrap();
@@ -577,7 +581,7 @@ fn a_log_is_of_one_epoch() {
     let error = events.next().unwrap().unwrap_err();
     assert!(error.to_string().contains("(line 5 of the log)") && events.next().is_none(), "{error}");
     assert_eq!(failing(Replay::new(&b"{}\n"[..])), (FailureKind::WrongType, "state".into()));
-    // What was committed before an entry that does not follow is there, and so is what happened otherwise.
+    // The runs that were committed before an invalid entry are returned. `next_event` returns all kinds of events.
     let worse = format!("{text}{{\"event\":\"claim\",\"reader\":0,\"start\":20,\"count\":8}}\n");
     let mut runs = Replay::new(worse.as_bytes()).unwrap();
     let run = runs.next().unwrap().unwrap();
@@ -591,7 +595,8 @@ fn a_log_is_of_one_epoch() {
     assert_eq!(kinds, ["join", "join", "claim", "commit"]);
 }
 
-/// A store of somebody else's, whose first answer to everything is that somebody was faster.
+/// A store in which other readers add their entries first: `append` then adds the other entry and returns false. If it
+/// is broken, `append` always returns false.
 struct Contended {
     entries: Vec<String>,
     others: BTreeMap<u64, String>,
@@ -600,7 +605,7 @@ struct Contended {
 
 impl Log for Contended {
     fn read(&mut self, from: u64) -> io::Result<Vec<String>> {
-        // One at a time.
+        // One entry at a time.
         Ok(self.entries.iter().skip(from as usize).take(1).cloned().collect())
     }
 
@@ -637,7 +642,7 @@ fn somebody_is_faster() {
     assert!(error.to_string().contains("none when it is read"), "{error}");
     assert_eq!(failing::<()>(Err(error)), contradiction("log"));
 
-    // An entry that is no longer than it may be, and others.
+    // Entries of the greatest length, and longer ones.
     let raw = RawLedger::new(&header).unwrap();
     for long in [1 << 24, (1 << 24) + 1, 1 << 27] {
         let (kind, field) = failing(raw.apply(&" ".repeat(long)));
@@ -652,7 +657,7 @@ fn somebody_is_faster() {
     }
 }
 
-/// A log that adds some entries and says that it failed, as where a connection breaks before the answer.
+/// A log that adds some entries but returns an error, as if a connection had broken before the answer.
 struct Unsure {
     entries: Vec<String>,
     silent: Vec<u64>,
@@ -686,7 +691,7 @@ fn what_a_log_did_not_say_that_it_appended_is_known_later() {
     claim.commit(10).unwrap();
     entries(4);
     assert!(matches!(claim.commit(10), Err(Error::Log(_))));
-    // Whoever asks meanwhile learns that it was: the same again is no more.
+    // `progress` reads the log and finds that the commit was added. The same commit again then adds nothing.
     assert_eq!((ledger.progress().unwrap().committed, claim.committed()), (20, 10));
     claim.commit(10).unwrap();
     assert_eq!(claim.committed(), 20);
@@ -723,7 +728,7 @@ fn of_two_processes_with_one_number_the_second_takes_over() {
         assert_eq!(failing(claim.commit(1)), contradiction("claim"));
         assert_eq!(failing(claim.renew()), contradiction("claim"));
     }
-    // Also before it knows of the other one.
+    // The old process is refused even before it has read of the new one.
     drop(claims);
     for refused in [failing(old.try_claim()), failing(old.claim()), failing(old.set_lease(Duration::from_secs(1)))] {
         assert_eq!(refused, contradiction("reader"));
@@ -736,7 +741,7 @@ fn of_two_processes_with_one_number_the_second_takes_over() {
     assert_eq!(new.progress().unwrap().committed, 1_000);
 }
 
-/// A log whose appends fail before they write, if they are of some number.
+/// A log whose `append` of entry number `fails` fails before it writes.
 struct Failing {
     log: MemoryLog,
     fails: u64,
@@ -752,7 +757,7 @@ impl Log for Failing {
     }
 }
 
-/// The claim that the first process could not write, the second one writes: the same entry with the same number.
+/// The second process writes the same claim, with the same entry number, that the first process failed to write.
 #[test]
 fn of_two_processes_with_one_number_none_has_the_claim_of_the_other() {
     let log = MemoryLog::new();
@@ -777,7 +782,7 @@ fn a_lease_is_set_and_changed() {
     assert_eq!(one.lease().unwrap(), seconds(3_600));
     let mut claim = one.claim().unwrap().unwrap();
     assert!(matches!(other.try_claim().unwrap(), Attempt::Wait(time) if time > seconds(3_000)));
-    // It is its own sign of life.
+    // The change of the lease also renews the lease.
     one.set_lease(seconds(1_000)).unwrap();
     assert!(matches!(other.try_claim().unwrap(), Attempt::Wait(time) if time <= seconds(1_000)));
     other.set_lease(Duration::from_millis(1)).unwrap();
@@ -798,7 +803,7 @@ struct Counted {
 impl Log for Counted {
     fn read(&mut self, from: u64) -> io::Result<Vec<String>> {
         let entries = self.log.read(from)?;
-        // Of the first window, the first entry is used alone.
+        // The first read returns a whole window, of which the reader uses only entry 0.
         self.read.fetch_add(if from == 0 { 1 } else { entries.len() }, Ordering::Relaxed);
         Ok(entries)
     }
@@ -826,7 +831,7 @@ fn a_long_log_is_read_from_its_last_checkpoint_on() {
     let lines: Vec<_> = text.lines().collect();
     let places: Vec<_> = (0..lines.len()).filter(|&at| lines[at].starts_with(CHECKPOINT)).collect();
     assert_eq!(places.len(), lines.len() / 1_500, "{places:?}");
-    // Half a checkpoint at the end is none.
+    // An incomplete checkpoint at the end is ignored.
     let torn = format!("{text}{}", &lines[places[0]][..60]);
     fs::write(&path, torn).unwrap();
 
@@ -844,12 +849,12 @@ fn a_long_log_is_read_from_its_last_checkpoint_on() {
         assert_eq!(claim.samples::<u64>(..).unwrap(), [epoch(0)[claim.start() as usize]]);
         claim.commit_rest().unwrap();
     }
-    // What was claimed before the checkpoint is committed behind it.
+    // A claim from before the checkpoint can be committed after it.
     let mut held = held;
     assert_eq!(held.number(), number);
     held.commit_rest().unwrap();
     assert!(other.progress().unwrap().is_finished() && other.claim().unwrap().is_none());
-    // Whoever reads all of it finds the same.
+    // A replay of the whole log gives the same progress.
     let mut replay = Replay::open(&path).unwrap();
     assert_eq!(replay.by_ref().map(|event| u64::from(event.unwrap().count)).sum::<u64>(), SAMPLES);
     assert_eq!(replay.progress().unwrap(), other.progress().unwrap());
@@ -889,7 +894,7 @@ fn a_file_log_counts_its_entries() {
     }
     assert_eq!((log.read(2).unwrap(), log.read(3).unwrap()), (vec!["c".to_owned()], vec![]));
     assert_eq!(log.read(1).unwrap(), ["b", "c"]);
-    // Entries in numbers.
+    // A log with more entries than one `read` returns.
     let mut file = File::create(&path).unwrap();
     for number in 0..10_000 {
         writeln!(file, "{number}").unwrap();

@@ -1,4 +1,4 @@
-//! The tests of the host, as one program: each program of its own would link the engine anew.
+//! The tests of the host, in one program: with several programs, the engine would be linked several times.
 
 mod batches;
 mod batches_orders;
@@ -25,7 +25,7 @@ mod units;
 
 use samedeal::{Error, FailureKind};
 
-/// Whether the memory has a limit: that of the component has one, that of the core, which is linked with `native`, has none.
+/// Whether the memory has a limit: the component has one, and the linked core (`native`) has none.
 const HAS_MEMORY_LIMIT: bool = cfg!(feature = "component");
 
 /// The failure of a call that must fail, as kind and field.

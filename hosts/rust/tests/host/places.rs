@@ -1,4 +1,4 @@
-//! Which share of the data a process reads: meshes, and the variables of launchers.
+//! The share of the data that a process reads: meshes, and the variables of launchers.
 
 use samedeal::{Axis, Detection, FailureKind, Mesh, Role, Sampler, detect_rank_in, rank_variables};
 
@@ -39,7 +39,7 @@ fn meshes_that_contradict_themselves() {
     assert_eq!(failing(4, vec![Axis::shard("a", 2), Axis::replicate("a", 2)]).kind, FailureKind::Contradiction);
     assert_eq!(failing(0, vec![]).field, "world_size");
     assert_eq!(failing(4, vec![Axis::shard("a", 0)]).kind, FailureKind::OutOfRange);
-    // Sizes whose product passes all numbers, names of any length, and more axes than there can be.
+    // Sizes with an overflowing product, very long names, and more axes than allowed.
     assert_eq!(failing(4, (0..64).map(|i| Axis::shard(i.to_string(), u32::MAX)).collect()).field, "axes");
     let long = failing(4, vec![Axis::shard("é".repeat(40 << 20), 0)]);
     assert!(long.value.chars().count() < 100, "{}", long.value.chars().count());
@@ -86,7 +86,7 @@ fn launchers_in_the_order_of_their_word() {
     let explicit = detect_rank_in(torchrun, Some(1), Some(2)).unwrap();
     assert_eq!((explicit.rank, explicit.world_size, explicit.launcher.as_str()), (1, 2, "explicit"));
     assert_eq!(detect(&[]).launcher, "none");
-    // The last one of a name counts, and other variables do not.
+    // If a name comes several times, the last value counts. Other variables are ignored.
     assert_eq!(detect(&[("RANK", "x"), ("HOME", "/"), ("RANK", "1"), ("WORLD_SIZE", " 2\n")]).rank, 1);
     assert!(rank_variables().unwrap().iter().any(|name| name == "LOCAL_RANK"));
 }

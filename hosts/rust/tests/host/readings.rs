@@ -1,4 +1,5 @@
-//! Readings: every sample once, whoever goes on and however often; what is made from another one stays by itself.
+//! Readings: every sample comes once, even if an epoch is resumed several times by different groups; a reading does not
+//! change if others are made from it.
 
 use crate::{HAS_MEMORY_LIMIT, failing};
 use samedeal::{Deal, FailureKind, Policy, Reading, ReadingBuilder, Remainder, Weight};
@@ -8,7 +9,7 @@ fn builder(deal: Deal) -> ReadingBuilder {
     if deal == Deal::Samples { builder.lanes(8).shuffle_window(4).remainder(Remainder::Uneven) } else { builder }
 }
 
-/// What the workers of a rank give in so many steps, in turn.
+/// The samples that the workers of a rank give in `steps` steps, in turn.
 fn steps(reading: &Reading, rank: u32, workers: u32, batch: u64, steps: u64) -> Vec<u64> {
     let mut seen = Vec::new();
     let mut taken = 0;
@@ -122,14 +123,14 @@ fn rows_of_a_round_hold_its_samples() {
 
 #[test]
 fn millions_of_readers_take_little_memory() {
-    // As many ranks as there may be: of a state from anywhere, and of the reading itself.
+    // The most ranks: in the reading, and in the history of a state.
     let small = || Reading::builder([40, 0, 13]).deal(Deal::Shards).memory_limit(32 << 20);
     let many = |world: u32| small().world_size(world).build().unwrap();
     assert_eq!(many(1 << 22).num_idle_readers(), Ok((1 << 22) - 2));
     let state = many(1 << 22).state(7).unwrap();
     let rest = many(2).resume(&state).unwrap();
     assert_eq!((rest.num_samples(0, 0), rest.num_samples(1, 0)), (Ok(33), Ok(6)));
-    // Many groups, one after the other.
+    // Many groups in the history of a state, one after the other.
     let mut state = many(1).state(1).unwrap();
     for number in 0..12 {
         let next = small().world_size((1 << 16) - number % 2);
@@ -140,7 +141,7 @@ fn millions_of_readers_take_little_memory() {
 
 #[test]
 fn bytes_of_another_number_are_not_copied() {
-    // With one more list of that length, there is no memory.
+    // The memory has room for one list of this length, not for two.
     let wrong = || Reading::builder([5]).deal(Deal::Shards).weight(Weight::Bytes).bytes(vec![1; 1_400_000]);
     assert_eq!(failing(wrong().memory_limit(32 << 20).build()), (FailureKind::Contradiction, "bytes".into()));
 }
@@ -171,7 +172,7 @@ fn a_reading_says_its_recipe() {
 fn options_replace_those_of_a_recipe() {
     let shards = builder(Deal::Shards).build().unwrap().recipe().unwrap();
     let other = Reading::from_recipe(&shards).seed(3).shuffle(false).workers(2).epoch(5).build().unwrap();
-    // The recipe says that rows are shuffled.
+    // The recipe has `shuffle_rows`.
     let same = builder(Deal::Shards).seed(3).shuffle(false).shuffle_rows(true).workers(2).build().unwrap();
     assert_eq!((other.recipe(), other.epoch()), (same.recipe(), 5));
     let samples = r#"{"order":{"sizes":[5,6]}}"#;
@@ -192,7 +193,7 @@ fn one_reading_is_not_changed_by_others() {
         assert_ne!(next.indices(0, 0, ..).unwrap(), first);
     }
     assert_eq!(whole.indices(0, 0, ..).unwrap(), first);
-    // What is left outlives the reading that it came from.
+    // The rest of an epoch outlives the reading from which it was made.
     let rest = whole.resume(&state).unwrap();
     drop(whole);
     assert_eq!(rest.indices(0, 0, ..).unwrap(), first[100..]);

@@ -1,4 +1,4 @@
-//! Recipes: what is written is read again as the same sampler, and what is no recipe is an error.
+//! Recipes: the recipe of a sampler gives the same sampler again, and a text that is no recipe is refused.
 
 use crate::failing;
 use samedeal::{FailureKind, Layout, Remainder, Sampler, orders};

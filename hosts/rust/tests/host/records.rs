@@ -1,4 +1,4 @@
-//! Records and names as `serde` writes them, and reads them again.
+//! Records and names, written and read by `serde`.
 
 use std::fmt::Debug;
 

@@ -1,16 +1,16 @@
-//! Schedules: a whole training in one row of steps, over the ends of epochs.
+//! Schedules: the steps of a whole training, over the ends of epochs.
 
 use crate::failing;
 use samedeal::{FailureKind, Layout, Order, Sampler, Schedule, ScheduleBuilder, Source};
 
 const SAMPLES: u64 = 100;
 
-/// 24 samples in a step, 48 from step 10 on, 12 from step 15 on.
+/// A schedule with 24 samples in a step, 48 from step 10 on, and 12 from step 15 on.
 fn builder() -> ScheduleBuilder {
     Schedule::builder(SAMPLES, 24).stages([(10, 48), (15, 12)]).seed(42)
 }
 
-/// The order of some epochs, one after the other.
+/// The samples of the first `epochs` epochs, one after the other.
 fn draws(order: Order, epochs: u64) -> Vec<u64> {
     let sampler = Sampler::from_order(order).build().unwrap();
     (0..epochs).flat_map(|epoch| sampler.at_epoch(epoch).unwrap().indices::<u64>(..).unwrap()).collect()
@@ -79,7 +79,7 @@ fn iterators_give_the_same_batches() {
     assert_eq!(schedule.indices(12, 5).unwrap(), batches[12..17].concat());
     assert_eq!(schedule.steps(7..7).unwrap().count(), 0);
     assert_eq!((&schedule).into_iter().next().unwrap().unwrap(), batches[0]);
-    // Far away, and at the very end.
+    // Ranges at the last steps.
     let end = schedule.num_steps();
     assert_eq!(schedule.steps(end - 2..).unwrap().collect::<Result<Vec<_>, _>>().unwrap().len(), 2);
     assert_eq!(schedule.steps(end..).unwrap().count(), 0);
@@ -89,7 +89,7 @@ fn iterators_give_the_same_batches() {
 
 #[test]
 fn a_sample_is_found_in_every_epoch() {
-    // No step has parts of two epochs, so that none has a sample twice.
+    // The batch size divides the epoch, so no step has parts of two epochs and a sample twice.
     let schedule = Schedule::builder(SAMPLES, 20).seed(42).world_size(4).build().unwrap();
     for sample in [0, 37, 99] {
         let (mut step, mut epochs) = (0, Vec::new());
@@ -114,7 +114,7 @@ fn a_state_continues_on_another_world_size() {
     assert_eq!(schedule.at_rank(3).unwrap().state(11).unwrap(), state);
     let other = schedule.to_builder().unwrap().rank(2).world_size(3).build().unwrap();
     assert_eq!((other.resume(&state).unwrap(), other.rank(), other.world_size()), (11, 2, 3));
-    // Later sizes may be others, earlier ones may not.
+    // Batch sizes of later steps may differ from the state; batch sizes of earlier steps may not.
     assert_eq!(builder().stages([(10, 48), (12, 96)]).build().unwrap().resume(&state).unwrap(), 11);
     let earlier = builder().stages([(9, 48)]).build().unwrap();
     assert_eq!(failing(earlier.resume(&state)), (Contradiction, "stages".into()));
@@ -125,7 +125,7 @@ fn a_state_continues_on_another_world_size() {
         assert_eq!(failing(schedule.resume(text)), (WrongType, "state".into()), "{text}");
     }
     assert_eq!(failing(schedule.resume(&" ".repeat((1 << 24) + 1))), (OutOfRange, "state".into()));
-    // Of a sampler, whose state says nothing of steps.
+    // The state of a sampler is refused: it has no steps.
     let sampler = Sampler::builder(SAMPLES).seed(42).build().unwrap();
     assert_eq!(failing(schedule.resume(&sampler.state(24).unwrap())), (WrongType, "state".into()));
     assert!(schedule.state(0).unwrap().contains(r#""step":0"#));
@@ -152,11 +152,11 @@ fn recipes_and_lists() {
     assert_eq!((again.recipe().unwrap(), again.recipe_fingerprint()), (recipe.clone(), schedule.recipe_fingerprint()));
     assert_eq!((again.seed(), again.samples(), again.rank(), again.world_size(), again.unit()), (42, SAMPLES, 1, 2, 3));
     assert_eq!(again.batch(12).unwrap(), schedule.at_rank(1).unwrap().batch(12).unwrap());
-    // An option replaces that of the recipe.
+    // Options that are set replace the options of the recipe.
     let other = Schedule::from_recipe(&recipe).batch_size(96).stages([]).build().unwrap();
     assert_eq!(other.batch_size(12).unwrap(), 96);
 
-    // A recipe of a long list has a hash of it, and the builder of a schedule has the list.
+    // The recipe has only a hash of a long list, but `to_builder` keeps the list.
     let kept = (0..SAMPLES * 5).map(|index| index * 2).collect::<Vec<_>>();
     let order = Order::new("feistel", SAMPLES * 10).subset(kept.clone());
     let subset = Schedule::from_order(order, 10).build().unwrap();
@@ -177,7 +177,7 @@ fn blends_go_on_from_epoch_to_epoch() {
         (0..10).flat_map(|step| [0, 1].map(|rank| schedule.at_rank(rank).unwrap().batch(step).unwrap()).concat());
     assert_eq!(all.clone().count(), 200);
     assert_eq!(all.by_ref().filter(|sample| *sample >= 1_000).count(), 60);
-    // Later stages may be others.
+    // Stages of later steps may differ from the state.
     let state = schedule.state(7).unwrap();
     let changed = Schedule::from_order(blend.clone().stage(140, [1, 1]), 20).build().unwrap();
     assert_eq!(changed.resume(&state).unwrap(), 7);
@@ -233,6 +233,6 @@ fn bad_calls_are_refused() {
     assert_eq!(failing(schedule.locate(0, end + 1)), (OutOfRange, "step".into()));
     assert_eq!(failing(schedule.state(end + 1)), (OutOfRange, "step".into()));
     assert_eq!(failing(schedule.at_rank(2)), (OutOfRange, "rank".into()));
-    // It still works.
+    // The schedule still works.
     assert_eq!(schedule.batch(0).unwrap().len(), 12);
 }

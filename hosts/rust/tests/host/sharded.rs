@@ -1,4 +1,4 @@
-//! The order of a dataset in shards: one order for every world, and rounds that say what to read for it.
+//! The order `sharded`: it does not depend on the world size, and rounds list the rows that a rank has to read.
 
 use samedeal::{FailureKind, Layout, Remainder, Sampler, Span};
 
@@ -46,7 +46,7 @@ fn rounds_hold_all_that_is_handed_out() {
                 let mut read = round.spans.iter().flat_map(of_span).collect::<Vec<_>>();
                 assert!(places.iter().all(|place| read.contains(place)));
                 if 8 % world == 0 {
-                    // A rank of whole lanes reads nothing that it does not hand out.
+                    // A rank with whole lanes reads no row that it does not return.
                     assert!(round.spans.iter().all(|span| span.lane % world == rank));
                     read.sort_unstable();
                     places.sort_unstable();

@@ -1,4 +1,4 @@
-//! Whole shards to readers: the examples that must come out exactly, and what holds for every plan.
+//! Plans of whole shards: examples with exact results, and properties that hold for every plan.
 
 use samedeal::{
     ChunkStream, Loads, PlanBuilder, Policy, ShardPlan, Steps, Tier, Verification, Weight, WorkerPolicy, verify_runs,
@@ -46,7 +46,7 @@ fn every_plan_covers_every_shard_once() {
     }
 }
 
-/// Loads and balance say what the lists hold.
+/// Checks that loads, their summary and steps agree with the lists of shards.
 fn check_loads(plan: &ShardPlan) {
     let (sizes, bytes) = (plan.sizes().unwrap(), plan.bytes().unwrap().unwrap());
     let (by_rank, by_worker) = (plan.loads(Tier::Ranks).unwrap(), plan.loads(Tier::Workers).unwrap());
@@ -102,11 +102,11 @@ fn rows_are_those_of_the_shard() {
     let moving = ShardPlan::builder(samples.clone()).shuffle(true).seed(4).build().unwrap();
     let rows = moving.rows(2, ..).unwrap();
     assert!(!rows.is_sorted());
-    // Whatever becomes of the shards; in storage order, if nothing is shuffled.
+    // The order of rows does not depend on the shuffle of shards. Without any shuffle, it is the storage order.
     let others = || ShardPlan::builder(samples.clone()).seed(4).shuffle(false);
     assert_eq!(others().shuffle_rows(true).build().unwrap().rows(2, ..).unwrap(), rows);
     assert!(others().build().unwrap().rows(2, ..).unwrap().into_iter().eq(0..200_000));
-    // Of any run, longer than a window or not.
+    // Ranges that are longer than a window, and shorter ones.
     assert_eq!(moving.rows(2, 65_000..140_001).unwrap(), rows[65_000..140_001]);
     assert_eq!(moving.rows_window(2, 199_999, 1).unwrap(), rows[199_999..]);
     assert!(moving.rows(1, ..).unwrap().is_empty());
@@ -164,7 +164,7 @@ fn chunks_of_a_known_number() {
     for (reader, expected) in [(0, [0, 2, 4, 6, 8]), (1, [1, 3, 5, 7, 9])] {
         let stream = ChunkStream::builder(reader, 2).chunks(10).order("sequential").build().unwrap();
         assert_eq!(stream.chunks(0, 5).unwrap(), expected);
-        // The next cycle is the same, in the sequential order.
+        // With the order `sequential`, the next cycle is the same.
         assert_eq!(stream.chunks(5, 5).unwrap(), expected);
     }
     let stream = |reader| ChunkStream::builder(reader, 4).chunks(12).order("sequential").build().unwrap();
@@ -195,7 +195,7 @@ fn iteration_goes_on_and_leaps() {
     }
     let endless = ChunkStream::new(1, 2).unwrap();
     assert_eq!(endless.iter().nth(1 << 40).unwrap().unwrap(), (1 << 41) + 1);
-    // Until places are no longer exact; then it says so, once.
+    // Places above 2^53 - 1 give one error, and then the iterator ends.
     let mut beyond = endless.iter().skip(1 << 53);
     assert_eq!(beyond.next().unwrap().unwrap_err().failure().unwrap().field, "start");
     assert!(beyond.next().is_none());
@@ -203,7 +203,7 @@ fn iteration_goes_on_and_leaps() {
 
 #[test]
 fn chunks_whose_tables_are_too_many_at_once_come_one_by_one() {
-    // Every chunk is of a cycle of its own.
+    // Each chunk of this reader is in another cycle, which needs a table of its own.
     let stream = ChunkStream::builder(0, 40_000).chunks(40_000).order("fisher-yates").build().unwrap();
     assert!(stream.chunks(0, 1024).is_err());
     let some: Vec<u64> = stream.iter().take(3).map(Result::unwrap).collect();

@@ -1,9 +1,9 @@
-//! Splits: every id is in one part, and stays there.
+//! Splits: every id is in exactly one part, and stays in it.
 
 use crate::{HAS_MEMORY_LIMIT, failing};
 use samedeal::{FailureKind, Order, Part, Sampler, Split};
 
-/// More than one window of the component.
+/// More ids than one call of the component takes.
 const SAMPLES: u64 = (1 << 20) + 5_000;
 
 fn split(test: u64, validation: u64, training: u64) -> Split {
@@ -80,7 +80,7 @@ fn keys_have_parts_of_their_own() {
     assert!((977..5_000).all(|row| parts[row] == parts[row % 977]));
     assert!((0..3).all(|part| parts.contains(&part)));
     assert_eq!(split.part_of_keys(&["speaker-5", "", "é"]).unwrap()[0], parts[5]);
-    // As many as do not go into one call, of an instance with little memory.
+    // More keys than fit into one call of an instance with little memory.
     let small = Split::from_recipe(split.recipe().unwrap()).memory_limit(32 << 20).build().unwrap();
     let long = (0..40).map(|key| key.to_string().repeat(1 << 19)).collect::<Vec<_>>();
     assert_eq!(small.part_of_keys(&long).unwrap(), split.part_of_keys(&long).unwrap());
@@ -158,6 +158,6 @@ fn bad_calls_are_refused() {
     let error = split.others("train", 10).unwrap_err();
     assert_eq!(error.to_string(), "part is \"train\"; known: test, validation, training");
     assert_eq!(failing(split.indices(Part::Name(""), 10)), (UnknownName, "part".into()));
-    // It still works.
+    // The split still works.
     assert_eq!(split.counts(10).unwrap().iter().sum::<u64>(), 10);
 }

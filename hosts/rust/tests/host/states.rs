@@ -1,4 +1,4 @@
-//! States: taken anywhere, resumed on any world; anything else is refused and changes nothing.
+//! States: they can be taken at any step and resumed with any world size. Other texts are refused, and change nothing.
 
 use crate::failing;
 use samedeal::{Batcher, FailureKind, Order, Remainder, Sampler, Schedule, Source, Split, Strategy};
@@ -81,7 +81,7 @@ fn batches_go_on_where_they_were() {
     let mut rest = batcher(2);
     rest.set_epoch(8).unwrap();
     rest.resume(&state).unwrap();
-    // Some windows are over, and one is open.
+    // Some windows are completely taken, and one is open.
     assert_eq!((rest.epoch(), rest.consumed() > 0), (3, true));
     assert!(state.contains(r#""history":[{"world_size":2,"steps":3}],"window":"#), "{state}");
     assert_eq!(rest.num_steps().unwrap(), whole.num_steps().unwrap() - 9);
@@ -101,7 +101,8 @@ fn batches_go_on_where_they_were() {
     }
     seen.sort_unstable();
     assert_eq!(seen, (0..500).collect::<Vec<_>>());
-    // The epoch of the state stays as it is; another one, and the whole of this one, have no history.
+    // `set_epoch` with the epoch of the state changes nothing. Another epoch, and the same epoch by `at_epoch`, have no
+    // history.
     other.set_epoch(3).unwrap();
     assert_eq!(other.consumed(), rest.consumed());
     let again = other.at_epoch(3).unwrap();
@@ -131,7 +132,7 @@ fn what_is_no_state_of_a_batcher_is_refused() {
     for text in ["", "{}", &state.replace("\"batcher\"", "\"sampler\""), &state.replace("history", "story")] {
         assert_eq!(failing(here.resume(text)), (FailureKind::WrongType, "state".into()), "{text}");
     }
-    // The window says so when it is planned.
+    // A history that is too long is refused when the window is planned.
     here.resume(&state.replace(r#""steps":3}"#, r#""steps":900}"#)).unwrap();
     assert_eq!(failing(here.num_steps()), (FailureKind::OutOfRange, "history".into()));
     here = here.at_epoch(3).unwrap();
@@ -145,7 +146,7 @@ fn what_is_no_state_of_a_batcher_is_refused() {
     assert_eq!(here.fingerprint().unwrap(), wanted);
 }
 
-/// Numbers beyond 2^53 - 1 are in quotes: tools for JSON round others.
+/// Numbers above 2^53 - 1 are in quotes, because JSON tools round such numbers.
 #[test]
 fn wide_numbers_are_in_quotes_and_others_are_refused() {
     for seed in [i64::MIN, -(1 << 53), (1 << 53) + 1, i64::MAX] {

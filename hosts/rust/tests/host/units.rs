@@ -1,11 +1,11 @@
-//! Units: neighbouring positions that no deal separates.
+//! Units: neighbouring positions that always go to the same rank.
 
 use crate::failing;
 use samedeal::{FailureKind, Layout, Order, Remainder, Sampler};
 
 const GROUP: u32 = 4;
 
-/// Each of 101 samples four times in a row.
+/// An order with each of 101 samples four times in a row.
 fn copies() -> Order {
     Order::new("feistel", 101).seed(7).copies(GROUP)
 }
@@ -52,7 +52,7 @@ fn groups_stay_together_on_another_world_size() {
         let samples = resumed.at_rank(rank).unwrap().indices::<u64>(..).unwrap();
         assert!(samples.chunks(GROUP as usize).all(|group| group.iter().all(|sample| *sample == group[0])));
     }
-    // Within a group there is no state.
+    // A state within a group is refused.
     assert_eq!(
         failing(sampler.state(GROUP.into()).and_then(|_| sampler.state(6))),
         (FailureKind::OutOfRange, "taken".into())
@@ -83,7 +83,7 @@ fn other_units_are_refused() {
         );
     }
     assert_eq!(Sampler::builder(10).unit(1 << 20).world_size(4).build().unwrap().num_samples(), 1 << 20);
-    // Rounds are of single positions.
+    // Rounds need the unit 1.
     let sharded = Sampler::sharded([8, 8]).lanes(2).shuffle_window(2).unit(2).build().unwrap();
     assert_eq!(failing(sharded.round(0)), (FailureKind::Contradiction, "unit".into()));
 }

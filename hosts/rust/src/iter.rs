@@ -8,8 +8,8 @@ use crate::{Error, Sampler};
 /// and few enough to stay in the processor's cache.
 const WINDOW: u64 = 1 << 16;
 
-/// The object from which an iterator reads, borrowed or owned. An iterator that owns it has no lifetime, so that it can
-/// move to another thread or a stream.
+/// The object from which an iterator reads, borrowed or owned. An iterator that owns the object borrows nothing, so it
+/// can move to another thread or a stream.
 #[derive(Debug)]
 pub(crate) enum Of<'a, T> {
     Borrowed(&'a T),

@@ -298,7 +298,7 @@ impl Module<'_> {
     }
 }
 
-/// Items between brackets: in one line, or in a line each if one line is too long.
+/// Items between brackets: in one line or, if that is too long, one line for each item.
 fn spread(open: &str, items: &[String], close: &str) -> String {
     crate::words::spread(open, items, close, 4)
 }

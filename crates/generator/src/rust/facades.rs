@@ -111,7 +111,7 @@ pub const FACADES: &[Facade] = &[
     Facade { module: "ledger::", ..changing("client", "Client", &[("tell-entries", ByHand)]) },
 ];
 
-/// Functions of the WIT that are free, and their paths in the crate.
+/// Free functions of the WIT, and their paths in the crate.
 pub const FREE: &[(&str, &str)] = &[
     ("join-indices", "join_indices"),
     ("max-count", "Sampler::max_count"),

@@ -7,7 +7,7 @@ use super::{CHECKPOINT, Log};
 
 /// The beginnings of the first entry and of all others, the longer one first.
 const BEGINNINGS: [&str; 2] = ["{\"samedeal\":1,\"kind\":\"ledger\"", "{\"event\":\""];
-/// Most entries that one `read` returns.
+/// The most entries that one `read` returns.
 const WINDOW: usize = 1 << 12;
 /// Bytes of the file that are searched for a checkpoint at a time.
 const SEARCHED: u64 = 1 << 16;

@@ -9,8 +9,8 @@ use super::shared::life;
 use super::{CHECKPOINT, Log};
 use crate::engine::MAX_TEXT;
 
-/// Most entries that one `read` returns. It is small, because a reader that opens a log uses only the first entry and
-/// then goes to the last checkpoint.
+/// The most entries that one `read` returns. The number is small, because a reader that opens a log uses only the first
+/// entry and then goes to the last checkpoint.
 const WINDOW: usize = 64;
 
 /// A log in a folder, for processes of one machine that cannot lock files together, for example processes of Node.

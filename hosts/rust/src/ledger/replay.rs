@@ -106,7 +106,7 @@ impl<R: BufRead> Replay<R> {
         self.next_of(|ledger, entry| ledger.apply(entry))
     }
 
-    /// The result of `applied` for the next entry for which it returns one.
+    /// Applies entries until `applied` returns a result, and returns this result; none at the end of the log.
     fn next_of<T>(
         &mut self,
         applied: impl Fn(&RawLedger, &str) -> Result<Option<T>, Error>,

@@ -13,7 +13,7 @@ fn more_samples_at_a_time_than_memory() {
     let sampler = Sampler::builder(10).memory_limit(32 << 20).build().unwrap();
     let many = vec![0; 8 << 20];
     assert_eq!(failing(sampler.locate_all(&many, 1)), (FailureKind::OutOfMemory, "samples".to_owned()));
-    // The same sampler still answers.
+    // After the failure, the sampler still works.
     assert_eq!(sampler.locate_all(&[3], 1).unwrap(), [sampler.locate(3, 1).unwrap()]);
 }
 

@@ -7,14 +7,14 @@ export type Range = readonly [least: bigint, most: bigint];
 export const U32: Range = [0n, 0xffff_ffffn];
 export const FROM_ONE: Range = [1n, 0xffff_ffffn];
 export const S64: Range = [-(2n ** 63n), 2n ** 63n - 1n];
-/** A count, as an error tells it. */
+/** The range of a count, as errors state it. */
 export const COUNT: Range = [0n, 2n ** 53n - 1n];
 export const U64: Range = [0n, 2n ** 64n - 1n];
 
-/** The most bytes of a recipe, of a state, which has a part of one, and of an entry of a log. */
+/** The most bytes of a recipe, of a state (which has a part of a recipe), and of an entry of a log. */
 export const RECIPE_MAX = 2 ** 24;
 
-/** The longest text of a value in an error, as in the engines. */
+/** The longest text of a value in an error; the engines have the same limit. */
 export const TEXT_MAX = 64;
 
 /** A whole number within a range, given as a safe integer or as a `bigint`. */
@@ -33,7 +33,7 @@ export function integer(field: string, value: unknown, range: Range): bigint {
   fail(kind, field, value, `a whole number, ${within}${large}`, facts);
 }
 
-/** The numbers `start` to `end` - 1, by default all, of so many things. */
+/** The checked `start` and `end` of a run in a list of `most` elements; by default the whole list. */
 export function span(start: unknown, end: unknown, most: number | bigint): [first: bigint, last: bigint] {
   const all = BigInt(most);
   const first = integer('start', start, [0n, all]);
@@ -41,8 +41,9 @@ export function span(start: unknown, end: unknown, most: number | bigint): [firs
 }
 
 /**
- * A whole number that crosses as one of 64 bits. The range is the engine's to know: for what an error tells, `ask` asks it with another
- * number, which it refuses. Without it, an error tells what a count is.
+ * A whole number that the engine takes in 64 bits. Only the engine knows which range is allowed: if the value does not
+ * fit into 64 bits, `ask` calls the engine with another number that it refuses, and the error repeats the range.
+ * Without `ask`, the error states the range of a count.
  */
 export function u53(field: string, value: unknown, ask?: Ask): bigint {
   const whole = Number.isInteger(value) ? BigInt(value as number) : value;
@@ -50,18 +51,21 @@ export function u53(field: string, value: unknown, ask?: Ask): bigint {
   return refused(field, whole, COUNT, [U64[1]], ask);
 }
 
-/** A whole number of 32 bits; `range` is what an error tells if the engine takes all of them. */
+/**
+ * A whole number of 32 bits. If the value does not fit, the error states `range`, or the range that `ask` finds out as
+ * for `u53`.
+ */
 export function u32(field: string, value: unknown, ask?: Ask, range: Range = U32): number {
   const number = Number.isInteger(value) || typeof value === 'bigint' ? Number(value) : -1;
-  // Without the sign of -0.
+  // The sum turns -0 into 0.
   if (number >= 0 && number <= U32[1]) return number + 0;
   return Number(refused(field, value, range, U32, ask));
 }
 
-/** Asks an engine with another value of an argument. */
+/** Repeats a call of the engine with another value of one argument. */
 type Ask = (other: bigint) => unknown;
 
-/** Refuses a value that does not cross, as the engine refuses one of `others`. */
+/** Refuses a value that the engine cannot receive, with the words in which the engine refuses one of `others`. */
 function refused(field: string, value: unknown, range: Range, others: readonly bigint[], ask?: Ask): bigint {
   for (const other of others) {
     try {
@@ -84,18 +88,21 @@ export function boolean(field: string, value: unknown): boolean {
 
 export function string(field: string, value: unknown): string {
   if (typeof value !== 'string') fail('wrong-type', field, value, 'a name');
-  // No name is that long, and no error shows more of it; so no text can be too long for the engine's memory.
+  // Cut, so that no text is too long for the engine's memory. No name is that long, and no error shows more of it.
   return value.slice(0, 4 * TEXT_MAX);
 }
 
 /** The description of a state in errors. */
 export const STATE = 'the text that `state` gave';
 
-/** The dictionary in the JSON of a Python `state_dict`, which has this one member; anything else as it is. */
+/**
+ * The dictionary in a JSON text that was saved from a Python `state_dict`: its only member is `samedeal`. Any other
+ * value is returned unchanged.
+ */
 function savedByPython(given: unknown): unknown {
   if (typeof given !== 'string' || given.length > 4 * RECIPE_MAX) return given;
   try {
-    // The member of a state is a number: only a text is read whole.
+    // In a state, `samedeal` is a number; in such a dictionary, it is a text. Only then the whole JSON is parsed.
     const [start] = placeOf(given, 'samedeal') ?? [];
     if (start === undefined || given[start] !== '"') return given;
     const saved: Readonly<Record<string, unknown>> = JSON.parse(given);
@@ -116,8 +123,8 @@ function stateOfBytes(bytes: Uint8Array): string {
 }
 
 /**
- * A text that may be a state, or the text in an object that Python saved. Told before it crosses, as none may be too long for the
- * engine's memory.
+ * The text of a state, from a text, from bytes, or from an object that Python saved. Its size is checked here, since a
+ * text that is too long could exceed the engine's memory.
  */
 export function stateText(saved: unknown): string {
   const given = savedByPython(saved instanceof Uint8Array ? stateOfBytes(saved) : saved);
@@ -128,7 +135,7 @@ export function stateText(saved: unknown): string {
     fail('wrong-type', 'state', given, `${STATE}, as a text: JSON.parse was called with it`);
   }
   if (typeof value !== 'string') fail('wrong-type', 'state', value, STATE);
-  // A character is a byte or more: what is much too long is not looked at.
+  // Every character has at least one byte, so the bytes of a text that is much too long are not counted.
   const isLong = value.length > 4 * RECIPE_MAX;
   const size = isLong ? value.length : utf8Size(value);
   const told = isLong ? `of at least ${size} bytes` : `of ${size} bytes`;
@@ -136,7 +143,7 @@ export function stateText(saved: unknown): string {
   return value;
 }
 
-/** A text that may be a recipe, or another one of JSON. */
+/** The text of a recipe, or another JSON text, if it is not too long. */
 export function recipeText(text: string, field = 'recipe'): string {
   const size = text.length > RECIPE_MAX ? text.length : utf8Size(text);
   if (size > RECIPE_MAX) {
@@ -145,14 +152,14 @@ export function recipeText(text: string, field = 'recipe'): string {
   return text;
 }
 
-/** The index of windows, or the bytes of a file with it, in UTF-8. */
+/** The text of an index of windows, from a text or from the bytes of a file in UTF-8. */
 export function indexText(given: unknown): string {
   const text = textOf(given);
   if (typeof text !== 'string') fail('wrong-type', 'index', text, 'the text that `index` or `joinIndices` gave');
   return recipeText(text, 'index');
 }
 
-/** Bytes in UTF-8 as text; anything else as it is, for others to refuse. */
+/** Bytes in UTF-8 as text. Any other value is returned unchanged, so that the caller refuses it. */
 export function textOf(value: unknown): unknown {
   if (!(value instanceof Uint8Array)) return value;
   try {
@@ -162,12 +169,12 @@ export function textOf(value: unknown): unknown {
   }
 }
 
-/** Of a text that is too long for any entry, enough for the engine to say so. */
+/** The beginning of a text. One character more than an entry may have is kept, so that the engine refuses the text. */
 export function cutText(text: string): string {
   return text.slice(0, RECIPE_MAX + 1);
 }
 
-/** One of a few names. */
+/** A name that is one of `names`. */
 export function oneOf<T extends string>(field: string, value: unknown, names: readonly T[]): T {
   const name = string(field, value);
   if (!names.includes(name as T)) unknownName(field, name, names);
@@ -175,8 +182,9 @@ export function oneOf<T extends string>(field: string, value: unknown, names: re
 }
 
 /**
- * A plain object, whose own members say all that it says. Anything else would say nothing without a word: a Promise, a Map, an instance of a
- * class with getters. A literal of another realm, such as of an iframe, is one too. `allowed` is what an error tells.
+ * A plain object, all values of which are its own members. Other objects are refused, since their values would be
+ * ignored silently: a Promise, a Map, an instance of a class with getters. A literal of another realm, such as of an
+ * iframe, is a plain object too. `allowed` is the text for errors.
  */
 export function record(field: string, value: unknown, allowed: string): object {
   if (isRecord(value)) return value;
@@ -188,11 +196,11 @@ export function isRecord(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;
   const prototype = Object.getPrototypeOf(value);
   if (prototype === null) return true;
-  // The prototype of objects has none itself; `Arguments`, `Math` and their like have another tag.
+  // `Object.prototype`, of any realm, has no prototype itself. `Arguments`, `Math` and their like have another tag.
   return Object.getPrototypeOf(prototype) === null && Object.prototype.toString.call(value) === '[object Object]';
 }
 
-/** The value that `toJSON` gave, also from the text that `JSON.stringify` made of it. */
+/** The value that `toJSON` returned, given as an object, or as the text that `JSON.stringify` made of it. */
 export function saved<T>(json: T | string): T {
   if (typeof json !== 'string') return json;
   try {
@@ -215,10 +223,13 @@ export function options<T extends object>(value: T | undefined, known: readonly 
   return value;
 }
 
-/** The option that a wrong name stands for: without marks and capitals it is the same, or one begins with the other. */
+/**
+ * The option that a wrong name probably means: one that is equal without marks and capitals; else one of which the name
+ * is the beginning, or the other way round.
+ */
 function meantBy(wrong: string, known: readonly string[]): string | undefined {
   const plain = (name: string) => name.split('_').join('').split('-').join('').toLowerCase();
-  // PyTorch's name for it.
+  // `num_replicas` is PyTorch's name for the world size.
   const own = plain(wrong) === 'numreplicas' ? 'worldsize' : plain(wrong);
   return known.find((name) => plain(name) === own) ?? known.find((name) => isPart(plain(name), own));
 }
@@ -227,7 +238,7 @@ function meantBy(wrong: string, known: readonly string[]): string | undefined {
 const isPart = (one: string, other: string): boolean =>
   Math.abs(one.length - other.length) <= 2 && (one.startsWith(other) || other.startsWith(one));
 
-/** The one option of a call that has one: whether it is set. */
+/** The value of the only option of a call, a boolean. Default false. */
 export function flag<N extends string>(
   field: string,
   name: N,
@@ -254,13 +265,13 @@ export function knownFacts(names: readonly string[]): Fact[] {
   return names.map((value) => ({ name: 'known', value }));
 }
 
-/** Refuses a name that is none of these; `none` is what an error tells where there are none. */
+/** Refuses a name that is not in `names`. If `names` is empty, the error says `none`. */
 export function unknownName(field: string, name: string, names: readonly string[], none = 'no name'): never {
   fail('unknown-name', field, name, names.join(', ') || none, knownFacts(names));
 }
 
 export function fail(kind: Kind, field: string, value: unknown, allowed: string, facts: readonly Fact[] = []): never {
-  // An argument or an option that was not given is no value of a wrong type.
+  // A value that was not given is `missing`; its type is not wrong.
   if (kind === 'wrong-type' && value === undefined) return fail('missing', field, '', allowed, facts);
   const text = typeof value === 'string' && kind === 'wrong-type' ? `"${describe(value)}"` : describe(value);
   const advice = typeof value === 'object' && value !== null && 'then' in value ? '; await this one first' : '';
@@ -284,12 +295,12 @@ function utf8Size(text: string): number {
   return size;
 }
 
-/** The result of `check`; its errors tell the place where the value stands. */
+/** The result of `check`. Its errors also say where the value is, such as `at index 3`. */
 export function placed<T>(place: string, check: () => T): T {
   return retold(check, ({ value }) => ({ value: value === '' ? `(${place})` : `${value} (${place})` }));
 }
 
-/** The result of `check`; its errors have this field, the name by which the value was passed. */
+/** The result of `check`. Its errors have `field`, the name of the parameter that the caller passed. */
 export function named<T>(field: string, check: () => T): T {
   return retold(check, () => ({ field, path: field }));
 }
@@ -309,7 +320,7 @@ function factsOf({ facts }: SamedealError): Fact[] {
   return Object.entries(facts).flatMap(([name, values]) => values.map((value) => ({ name, value })));
 }
 
-/** A value as text, without calling anything of its own. */
+/** A value as text. No method of the value is called, since that may have any effect. */
 function describe(value: unknown): string {
   switch (typeof value) {
     case 'number':

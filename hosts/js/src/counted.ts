@@ -1,14 +1,18 @@
-/** A loop over the batches of a rank, which knows how many of them it gave. */
+/** A loop over the batches of a rank that counts the batches it returned. */
 export interface Counted<T> extends Generator<T, void, undefined> {
   /**
-   * The state after every rank got as many batches as this loop, for a checkpoint: within the loop, after `break`, or at its end. The batch
-   * that the loop has now counts as read: ask after the step that uses it. Errors: as the `state` of what is read, and `epoch`, `consumed`,
-   * `state` or `rank` (that was moved since the loop began).
+   * The state for a checkpoint, after every rank got as many batches as this loop returned. Call it within the loop,
+   * after `break`, or at the end. The current batch counts as read, so call it after the step that uses this batch.
+   * Errors: as `state` of the object that is read, and `epoch`, `consumed`, `state` or `rank` (the object was moved
+   * since the loop began).
    */
   state(): string;
 }
 
-/** The batches from number `start` on; `state` asks for the state after the first so many. */
+/**
+ * A loop over `batches`, the first of which is number `start`. `state` returns the state after the first `count`
+ * batches of the epoch.
+ */
 export function counted<T>(batches: Iterable<T>, start: number, state: (count: number) => string): Counted<T> {
   let count = start;
   function* each() {

@@ -1,4 +1,5 @@
-// Recipes as documents: what decides an object, as a text that the component checks and completes, and the numbers beside it.
+// Documents: the recipe that decides an object, as a text that the component checks and completes, and the long lists
+// beside it.
 import { fail, options, placed, RECIPE_MAX, recipeText, record, saved, TEXT_MAX } from './checks.js';
 import type { NamedList } from './components/interfaces/samedeal-deal-types.js';
 import { camelled } from './errors.js';
@@ -18,11 +19,14 @@ export interface Said {
 /** Lists by the names of options, as a caller gives them; those that are not given are undefined. */
 export type Lists = Readonly<Record<string, unknown>>;
 
-/** The definition of an object: a recipe, and lists of which it has the hash alone, or that it leaves out. */
+/**
+ * The definition of an object: the text of its recipe, and the lists that the text leaves out, or of which it has only
+ * the hash.
+ */
 export class Document {
   readonly text: string;
   readonly lists: readonly NamedList[];
-  /** The lists by the paths of members: the last ones of `lists`. */
+  /** The lists that are named by the paths of their members. They are the last ones of `lists`. */
   readonly #beside: readonly NamedList[];
   #said: Said | undefined;
 
@@ -36,12 +40,15 @@ export class Document {
     });
     this.#beside = beside;
     this.lists = [...named, ...beside];
-    // Together they take as much memory as one list does.
+    // All lists together may take as much memory as one list, so they have the limit of one list.
     const count = this.lists.reduce((sum, { numbers }) => sum + numbers.length, 0);
     if (count > LONGEST) fail('out-of-memory', 'lists', `${count} elements`, `up to ${LONGEST} of them in all lists`);
   }
 
-  /** The members of the text, for estimates: not every number is exact, and nothing is said if it is no JSON. */
+  /**
+   * The members of the text, for estimates of memory. Numbers may be rounded. If the text is no JSON, there are no
+   * members.
+   */
   get said(): Said {
     this.#said ??= parsed(this.text);
     return this.#said;
@@ -54,7 +61,7 @@ export class Document {
     return (beside ?? inText)?.length ?? 0;
   }
 
-  /** About how many bytes an object takes of it, besides what src/memory.ts counts. */
+  /** The estimated bytes of an object of this document, besides the memory that src/memory.ts estimates. */
   get size(): number {
     return this.lists.reduce((sum, { numbers }) => sum + 160 * numbers.length, 1024 + 40 * this.text.length);
   }
@@ -63,7 +70,10 @@ export class Document {
     return this.lists.slice(0, this.lists.length - this.#beside.length);
   }
 
-  /** The JSON of which an equal object is made, with what a recipe does not say. */
+  /**
+   * The JSON of which an equal object is made: the recipe, the lists, and `place`, the options that a recipe does not
+   * have.
+   */
   toJson<P extends object>(place: P): DocumentJson & P {
     const lists = this.#named.map(({ name, numbers }) => [camelled(name, '_'), Array.from(numbers, Number)]);
     const beside = this.#beside.map(({ name, numbers }) => [name, Array.from(numbers, Number)]);
@@ -71,7 +81,10 @@ export class Document {
     return { recipe: this.text, ...Object.fromEntries(lists), ...paths, ...place };
   }
 
-  /** The call that makes an equal object; of each list at most so many numbers, and of a text as much. `others` come between. */
+  /**
+   * The source text of a call that makes an equal object. It shows at most `most` numbers of each list, and cuts the
+   * recipe likewise. `others` are arguments between the recipe and the options.
+   */
   source(name: string, place: object, most: number, others: readonly string[] = []): string {
     const lists = this.#named.map((each) => `${camelled(each.name, '_')}: ${shown(each.numbers, most)}`);
     const beside = this.#beside.map(({ name, numbers }) => `${JSON.stringify(name)}: ${shown(numbers, most)}`);
@@ -82,7 +95,7 @@ export class Document {
   }
 }
 
-/** The lists beside a recipe as a caller gives them: by the paths of their members. */
+/** The lists beside a recipe, from an object with the paths of their members. */
 export function besideOf(lists: unknown): NamedList[] {
   if (lists === undefined) return [];
   return Object.entries(record('lists', lists, 'a plain object with lists of numbers by their paths')).map(
@@ -98,14 +111,16 @@ export interface DocumentJson {
   recipe: string;
 }
 
-/** The content of what `toJson` gave: a recipe, and the options that come with it, `known` by their names. */
+/**
+ * The recipe and the options in an object that `toJson` returned, or in its text. `known` are the names of the options.
+ */
 export function fromJson<O extends object>(json: DocumentJson | string, known: readonly (keyof O & string)[]) {
   const { recipe, ...given } = options(saved(json) as DocumentJson & O, ['recipe', ...known]);
   const { epoch } = given as { epoch?: unknown };
   return { recipe, given: (epoch === undefined ? given : { ...given, epoch: decimal(epoch) }) as unknown as O };
 }
 
-/** A text as it is written in a program, at most 16 characters of it for each number of a list that may be shown. */
+/** A text as a literal of a program. At most 16 * `most` characters of it are shown. */
 export function shownText(text: string, most: number): string {
   if (text.length > 16 * most) return `'${text.slice(0, 16 * most)}...'`;
   return /['\\\p{Cc}]/u.test(text) ? JSON.stringify(text) : `'${text}'`;
@@ -114,25 +129,25 @@ export function shownText(text: string, most: number): string {
 function parsed(text: string): Said {
   try {
     const found = Object.entries(JSON.parse(text) ?? {});
-    // A section that is null or a number says nothing: the component refuses it.
+    // A section that is null or a number is left out: the component refuses it.
     return Object.fromEntries(found.filter(([, own]) => typeof own === 'object' && own !== null));
   } catch {
     return {};
   }
 }
 
-/** The name of an option as documents have it. */
+/** The name of an option in snake case, as documents have it. */
 export function snaked(name: string): string {
   return Array.from(name, (letter) => (letter >= 'A' && letter <= 'Z' ? `_${letter.toLowerCase()}` : letter)).join('');
 }
 
-/** Options as members of a section; none if none is given. */
+/** A section of a recipe with the options that are given; undefined if none are. */
 export function section(given: object): Record<string, unknown> | undefined {
   const members = Object.entries(given).filter(([, value]) => value !== undefined);
   return members.length > 0 ? Object.fromEntries(members.map(([name, value]) => [snaked(name), value])) : undefined;
 }
 
-/** Options, of which those with these names are a section. */
+/** Splits options: those in `names` become a section, and the others stay options. */
 export function parted<T extends object, N extends keyof T & string>(
   given: T,
   names: readonly N[],
@@ -146,13 +161,15 @@ export function parted<T extends object, N extends keyof T & string>(
   return [section(own), others];
 }
 
-/** More than any recipe has of objects and lists in one another; an object that contains itself has more. */
+/**
+ * A depth of nested objects and lists that no recipe reaches. It ends the writing of an object that contains itself.
+ */
 const DEEPEST = 100;
-/** How deep members are, in a section of a recipe. */
+/** The depth of the values in a section: the recipe has depth 0, and a section has depth 1. */
 const MEMBER = 2;
-/** Members whose objects have members of their own. */
+/** Members whose value has named members itself, so that errors call a value in it by the inner name. */
 const NESTING = ['of', 'order', 'sources', 'stages', 'growth', 'ranges', 'parts'];
-/** Members that may have more than 53 bits, where a `number` may not be the one that was written in the source. */
+/** Members that may have more than 53 bits. A larger `number` is refused, since it may already be rounded. */
 const WIDE = ['seed', 'epoch', 'max_tokens', 'max_cost'];
 /** Members whose objects have names that callers choose, and that may be long. */
 const NAMED = ['sources', 'parts'];
@@ -163,12 +180,13 @@ function documentText(recipe: unknown): string {
   return recipeText(written('recipe', record('recipe', recipe, 'a plain object, or a text of JSON'), 0));
 }
 
-/** A value as JSON; `field` is what errors call it. Only what JSON cannot carry is refused. */
+/** A value as JSON. `field` is its name in errors. Only values that JSON cannot have are refused here. */
 export function written(field: string, value: unknown, depth: number, longest = 4 * TEXT_MAX): string {
   if (depth > DEEPEST) fail('wrong-type', 'recipe', value, `objects and lists in up to ${DEEPEST} others`);
   switch (typeof value) {
     case 'string':
-      // No name of ours and no hash is that long, and no error shows more of it. A half of a surrogate pair is no text.
+      // Cut, since no known name and no hash is that long, and no error shows more. Half of a surrogate pair has no
+      // UTF-8, so it is replaced.
       return JSON.stringify(wellFormed(value.slice(0, longest)));
     case 'number':
       if (!Number.isFinite(value)) fail('wrong-type', field, value, 'a finite number');
@@ -187,7 +205,8 @@ export function written(field: string, value: unknown, depth: number, longest = 
       record(field, value, 'what JSON has');
       const entries = Object.entries(value).filter(([, member]) => member !== undefined);
       const texts = entries.map(([name, member]) => {
-        // A member that is an object is refused by its own name, unless its members are told by theirs.
+        // Errors within an object name the object, unless it is one whose inner members have known names (`MEMBER`,
+        // `NESTING`).
         const isChosen = name === 'name' && NAMED.includes(field);
         const own = depth < MEMBER || NESTING.includes(field) ? name : field;
         return `${JSON.stringify(name)}:${written(own, member, depth + 1, isChosen ? RECIPE_MAX : undefined)}`;

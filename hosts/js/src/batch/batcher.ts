@@ -23,17 +23,20 @@ const WINDOW = 64;
 
 type Class<T> = new (lengths: Lengths, options?: BatcherOptions) => T;
 
-/** Whether a call waits for lengths. */
+/** Whether an error says that a call needs lengths which were not supplied yet. */
 const isWanted = (error: unknown): boolean => error instanceof SamedealError && error.kind === 'wanted';
 
-/** The members of `Batcher`, over any instance of its engine. */
+/** The members of `Batcher`. An entry point such as index.ts adds the engine. */
 export abstract class BaseBatcher extends BatcherMembers<Planned> implements Iterable<Batch>, AsyncIterable<Batch> {
   #recipe: BatcherRecipe;
   #text?: string;
   #worldSize?: number;
-  /** Answers of the calls of a question that is asked once more: see `withLengths`. */
+  /**
+   * Outcomes of the calls that a question of `withLengths` has made so far, and the index of the next one: a repeated
+   * question gets them again.
+   */
   #answers: { given: (() => unknown)[]; next: number } | undefined;
-  /** The last question of `withLengths`. */
+  /** The last question of `withLengths`; the next question waits for it. */
   #last: Promise<unknown> = Promise.resolve();
 
   /** @internal */
@@ -41,7 +44,7 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
     const recipe = options instanceof BatcherRecipe ? options : BatcherRecipe.of(lengths, options);
     super(engine, 'batcher', recipe);
     this.#recipe = recipe;
-    // Lengths that somebody else has are asked for when they are needed: this may take time.
+    // A reader or a function of lengths is only asked when a call needs lengths, since its answer may take time.
     if (recipe.document.lengths?.isList === false) return;
     try {
       this.call((raw) => raw.plan);
@@ -51,7 +54,10 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
     }
   }
 
-  /** Calls, and gives the lengths that the call asks for, until it does not ask any more. @internal */
+  /**
+   * Makes a call of the engine, and supplies the lengths that it lacks, again and again until it has all of them.
+   * @internal
+   */
   override call<T>(call: (raw: Planned) => T): T {
     const answers = this.#answers;
     if (answers) {
@@ -69,7 +75,7 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
       }
       const lengths = this.#lengthsOf(super.call((raw) => raw.wanted()));
       if (lengths instanceof Promise) {
-        // Nobody waits for this promise, so its failure is not told.
+        // Nobody awaits this promise, so its rejection has to be caught here.
         lengths.catch(() => {});
         const advice =
           'lengths at once; for a promise of them, `await batcher.withLengths((own) => own.batch(0))` and its like';
@@ -80,9 +86,10 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
   }
 
   /**
-   * Asks this batcher a question, and waits for the lengths that it asks for: for lengths that come as promises, such as those of a file in a page.
-   * The function is called again whenever lengths came, so it should do nothing but ask this batcher. Questions are answered one after the other. Errors:
-   * those of the question, and of whoever has the lengths.
+   * Calls `question` with this batcher, and awaits the lengths that its calls need. Use it for lengths that come as
+   * promises, such as those of a file in a page. `question` is called again whenever lengths came, so it should do
+   * nothing but call this batcher. Questions are answered one after the other. Errors: those of `question`, and of the
+   * source of the lengths.
    *
    * @example
    * const lengths = { length: 1000, take: async (samples) => samples.map((sample) => 1 + (sample % 90)) };
@@ -114,13 +121,17 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
         super.call((raw) => raw.supply(lengths));
         had = undefined;
       } else {
-        // Somebody else may ask something before they are here: then the question is what says whether they are still wanted.
+        // While the lengths are awaited, another call may supply them. So the question is asked again, and the lengths
+        // are supplied only if the same ones are still wanted.
         had = { samples, lengths: await this.#lengthsOf(samples.slice()) };
       }
     }
   }
 
-  /** The outcome of a call, kept for when the question is asked again. A call that waits for lengths throws. */
+  /**
+   * The outcome of a call, a value or an error, as a function: it gives the outcome again if the question is repeated.
+   * A call that lacks lengths throws at once.
+   */
   #outcome(call: (raw: Planned) => unknown): () => unknown {
     try {
       const value = super.call(call);
@@ -139,26 +150,29 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
     return lengths.at(numbers(samples));
   }
 
-  /** The batcher that `toJSON` wrote. Give `lengths` if they are not in it, as they were no lists. Errors: as `fromRecipe`. */
+  /**
+   * The batcher that `toJSON` wrote. Give `lengths` if they were no lists, since the JSON has only lists. Errors: as
+   * `fromRecipe`.
+   */
   static fromJSON<T>(this: Class<T>, json: BatcherJson | string, lengths?: Lengths): T {
     return new this([], BatcherRecipe.ofJson(json, lengths) as unknown as BatcherOptions);
   }
 
   /**
-   * The batcher of a recipe: an object, or a text of JSON. `order` is that of a sampler; `deal` has `world_size`; `batch`
-   * has the other options of the constructor, by the names that all languages share, such as `max_tokens`. A member that is not
-   * there has its default. Give `lengths` if the recipe has their hash, or does not have them; `boundaries`, `sizes` and `lists`
-   * likewise. Errors: as
-   * the constructor, `recipe` (it is no JSON object), `recipe-member`, `order-member`, `deal-member`, `batch-member` (there is no such
-   * member).
+   * The batcher of a recipe: an object, or a text of JSON. `order` is as in the recipe of a sampler; `deal` has
+   * `world_size`; `batch` has the other options of the constructor, by the names that all languages share, such as
+   * `max_tokens`. A member that is not there has its default. Give `lengths`, `boundaries`, `sizes` or `lists` if the
+   * recipe has only their hash, or leaves them out. Errors: as the constructor, `recipe` (it is no JSON object),
+   * `recipe-member`, `order-member`, `deal-member`, `batch-member` (there is no such member).
    */
   static fromRecipe<T>(this: Class<T>, recipe: string | object, lengths?: Lengths, options?: BatcherRecipeOptions): T {
     return new this([], BatcherRecipe.read(recipe, lengths, options) as unknown as BatcherOptions);
   }
 
   /**
-   * The batcher that goes on after a state, which has the recipe and the epoch, on `worldSize` ranks (1). Give `lengths`, `boundaries`, `sizes` or
-   * `lists` if the state has their hash. Errors: as `fromRecipe` and `resume`.
+   * A batcher that continues after a state. The state has the recipe and the epoch; `worldSize` (default 1) is the
+   * number of ranks that continue. Give `lengths`, `boundaries`, `sizes` or `lists` if the state has only their hash.
+   * Errors: as `fromRecipe` and `resume`.
    */
   static fromState<T>(
     this: Class<T>,
@@ -170,8 +184,9 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
   }
 
   /**
-   * The recipe, which `fromRecipe` takes: JSON in one line, with every member that the strategy uses, the defaults too. It is the same
-   * on all ranks and in all epochs, and the same text in every language. More than 256 lengths or boundaries are a hash.
+   * The recipe, which `fromRecipe` takes: JSON in one line, with every member that the strategy uses, the defaults too.
+   * It is the same on all ranks and in all epochs, and the same text in every language. Instead of more than 256
+   * lengths or boundaries, it has their hash.
    */
   get recipe(): string {
     const text = this.#text ?? this.call(({ recipe }) => recipe.recipe());
@@ -195,7 +210,7 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
     return this.#recipe.document.lengths?.given as Lengths | undefined;
   }
 
-  /** Which rank iteration answers for. */
+  /** The rank whose batches an iteration returns. */
   get rank(): number {
     return this.#recipe.rank;
   }
@@ -206,19 +221,23 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
     return this.#worldSize;
   }
 
-  /** Moves to another epoch, of which nothing was taken. If it is the current one, nothing changes, also if a part of it was taken. Errors: `epoch`, memory. */
+  /**
+   * Moves to the beginning of another epoch. With the number of the current epoch, nothing changes, even if a part of
+   * the epoch was taken. Errors: `epoch`, memory.
+   */
   setEpoch(epoch: Integer): void {
     const number = integer('epoch', epoch, U64);
     if (number !== this.call(({ plan }) => plan.epoch())) this.#move((plan) => plan.atEpoch(number));
   }
 
   /**
-   * Goes on where a state was taken: moves to its epoch; steps are counted from 0 again. With the number of ranks of the state, the batches are
-   * those that its plan has left; with another number, what is left of its window is planned anew, and windows for this number follow.
-   * With `replan`, the options of batches may differ from those of the state, such as `maxTokens` after a device ran out of memory.
-   * A composed order may have got more since then, if that begins with a later epoch, or no step of the state's epoch was taken.
-   * The state need not be trusted. Errors: `state` (no state of batches; more than 2^24 bytes), the first member of the recipe that is not
-   * as in the state, `consumed`, memory; then the batcher is where it was.
+   * Continues where a state was taken: moves to the epoch of the state, and counts steps from 0 again. On as many ranks
+   * as the state has, the batches are the rest of its plan. On another number of ranks, the rest of its window is
+   * planned anew, and so are the windows after it. With `replan`, the options of batches may differ from those of the
+   * state, such as `maxTokens` after a device ran out of memory. A composed order may have been extended since the
+   * state was taken, if the extension begins with a later epoch, or no step of the state's epoch was taken. The state
+   * need not be trusted. Errors: `state` (no state of batches; more than 2^24 bytes), the first member of the recipe
+   * that is not as in the state, `consumed`, memory; then the batcher is unchanged.
    */
   resume(state: string | Uint8Array | SavedState, options?: { replan?: boolean }): void {
     const text = stateText(state);
@@ -226,14 +245,17 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
     this.#move((plan) => (replan ? plan.replan(text) : plan.resume(text)), text);
   }
 
-  /** The metrics of the batches of all ranks. All windows are planned for it, once, unless there is an index (`useIndex`). Errors: those of `numSteps`. */
+  /**
+   * The metrics of the batches of all ranks. The first call plans all windows, unless there is an index (`useIndex`).
+   * Errors: those of `numSteps`.
+   */
   metrics(): Metrics {
     return this.call(({ plan }) => new Metrics(plan));
   }
 
   /**
-   * The batch of a rank, by default this one, at a step. The windows up to this step are planned, unless it is known how many steps they have.
-   * Errors: `step`, `rank`, and those of `numSteps`.
+   * The batch of a rank, by default this one, at a step. Windows before this step are planned if their number of steps
+   * is not known yet. Errors: `step`, `rank`, and those of `numSteps`.
    */
   batch(step: Integer, rank: Integer = this.rank): Batch {
     const whose = this.#whose(rank);
@@ -249,14 +271,15 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
   }
 
   /**
-   * One pass over the batches of a rank, by default this one, from step number `start` on, which plans a window at a time. It counts them: its
-   * `state()` is the state after those that it gave. A pass that goes on after `setEpoch` or `resume` fails, since what it would go on with is no
-   * epoch. Errors: `start`, `rank`, `epoch`, `state` (the batcher was moved), and those of `numSteps`.
+   * One pass over the batches of a rank, by default this one, from step `start` on. It plans a window at a time, and
+   * counts its batches: its `state()` is the state after the batches that it returned. After `setEpoch` or `resume` the
+   * pass fails, since its batches would be of two epochs. Errors: `start`, `rank`, `epoch`, `state` (the batcher was
+   * moved), and those of `numSteps`.
    */
   batches(start: Integer = 0, rank: Integer = this.rank): Counted<Batch> {
     const whose = this.#whose(rank);
     const first = Number(u53('start', start, (other) => this.batches(other, rank)));
-    // The component says what is wrong with the start.
+    // Takes no batch, so that the component checks `start`.
     this.#take(whose, first, 0);
     const same = this.#unmoved();
     const state = (steps: number) => {
@@ -302,14 +325,15 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
     }
   }
 
-  /** The next batches of a rank: at most so many, and none at the end. */
+  /** The next batches of a rank: at most `count`, and an empty array at the end of the epoch. */
   #few(rank: number, at: number, count: number): Batch[] {
     try {
       return this.#take(rank, at, count);
     } catch (error) {
       if (!(error instanceof SamedealError)) throw error;
       if (error.kind === 'out-of-range' && error.field === 'count') return this.#take(rank, at, Number(error.most));
-      // One by one: so many may be too large together, and those before one that fails are there.
+      // One batch at a time: `count` batches may be too large together, and the batches before one that fails have to
+      // be returned.
       if (count > 1 && !isWanted(error)) return this.#few(rank, at, 1);
       throw error;
     }
@@ -319,7 +343,10 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
     return batchesOf(this.call(({ plan }) => plan.take(rank, BigInt(start), count)));
   }
 
-  /** Goes on with another plan, after a state if there is one. Nothing after the call may throw: the recipe is what the batcher would be made again by. */
+  /**
+   * Replaces the plan by the one that `planned` makes of it, after `state` if there is one. Nothing after the call may
+   * throw: a lost batcher is made again by `#recipe`, which has to belong to the new plan.
+   */
   #move(planned: (plan: RawBatcher) => RawBatcher, state?: string): void {
     const recipe = this.call((raw) => {
       const plan = planned(raw.plan);
@@ -330,7 +357,7 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
     this.follow(recipe);
   }
 
-  /** A check that the place in the epoch is still what it is now. */
+  /** A function that fails if the batcher has since been moved to another place in the epoch. */
   #unmoved(): () => void {
     let before = this.#recipe;
     const [was, epoch] = [this.state(0), this.epoch];
@@ -350,7 +377,7 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
   }
 }
 
-/** One after the other, each after a check. */
+/** The items one by one. `check` is called before each item, and may throw. */
 function* checkedEach<T>(items: readonly T[], check: () => void): Generator<T, void, undefined> {
   for (const item of items) {
     check();
@@ -361,7 +388,7 @@ function* checkedEach<T>(items: readonly T[], check: () => void): Generator<T, v
 const isSame = (a: BigUint64Array, b: BigUint64Array): boolean =>
   a.length === b.length && a.every((number, i) => number === b[i]);
 
-/** `joinIndices` over an engine. */
+/** `joinIndices` with the engine as a parameter. */
 export function joinIndicesWith(engine: Engine<ComponentBindings>, parts: readonly (string | Uint8Array)[]): string {
   const texts = Array.from(list('index', parts), indexText);
   const size = texts.reduce((sum, text) => sum + 4 * text.length, 0);

@@ -1,4 +1,5 @@
-// From sequences of different length to the arrays that a model takes. The engine says where each cell comes from.
+// Collation: sequences of different length become the arrays that a model takes. The engine says from which token each
+// cell comes.
 
 import { FROM_ONE, fail, integer, oneOf, options, placed, type Range, S64, U32, U64, u32 } from '../checks.js';
 import type { ComponentBindings } from '../engine/types.js';
@@ -7,12 +8,12 @@ import { attached, list, numbers, words, words32 } from '../lists.js';
 import type { CollateOptions, Packed, PackOptions, Padded, PadOptions, Side, Tokens } from './types.js';
 
 const SIDES: readonly Side[] = ['right', 'left'];
-/** The source of a cell of padding. */
+/** The number that the engine gives for a cell of padding, in place of the number of a token. */
 const PADDING = 2 ** 32 - 1;
-/** The most cells that the engine makes. */
+/** The largest number of cells that the engine makes in a call. */
 const CELLS = 2 ** 26;
 
-/** The whole numbers that elements can be, by the name of the type; none for those that have fractions. */
+/** The range of the elements of each integer array, by the name of its type. Arrays of fractions have no entry. */
 const ELEMENTS: Record<string, Range | undefined> = {
   Int8Array: [-(2n ** 7n), 2n ** 7n - 1n],
   Uint8Array: [0n, 2n ** 8n - 1n],
@@ -25,7 +26,7 @@ const ELEMENTS: Record<string, Range | undefined> = {
   BigUint64Array: U64,
 };
 
-/** An array, whatever its elements are. */
+/** A typed array of any type, for code that does not depend on the type. */
 interface Cells {
   readonly length: number;
   [index: number]: unknown;
@@ -45,7 +46,7 @@ export function padWith<T extends Tokens>(
   const { lengths } = source;
   const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
   const wide = width === undefined ? 0 : u32('width', width);
-  // Which means the longest to the engine.
+  // To the engine, width 0 means the width of the longest sequence, so a given 0 is refused here.
   if (width !== undefined && wide === 0 && longest > 0) {
     fail('out-of-range', 'width', 0, `at least ${longest}, the longest sequence`);
   }
@@ -83,7 +84,7 @@ export function packWith<T extends Tokens>(
   };
 }
 
-/** The tokens of the fullest row; wrong ends are told by the engine. */
+/** The number of tokens in the fullest row. Wrong row ends are not checked here; the engine refuses them. */
 function fullest(lengths: Uint32Array, ends: Uint32Array): number {
   let [most, start] = [0, 0];
   for (const end of ends) {
@@ -94,7 +95,7 @@ function fullest(lengths: Uint32Array, ends: Uint32Array): number {
   return Math.min(most, Number(U32[1]));
 }
 
-/** Sequences of tokens of one type, and what is between them. */
+/** Sequences of tokens of one type, and the padding value. */
 class Sequences<T extends Tokens> {
   readonly lengths: Uint32Array<ArrayBuffer>;
   readonly #parts: readonly T[];
@@ -126,7 +127,7 @@ class Sequences<T extends Tokens> {
     return ['lengths', `${this.lengths.length} sequences`];
   }
 
-  /** The tokens in their cells; `mask` is 1 where one is. */
+  /** The array of cells: token number `sources[i]` in cell i. Sets `mask` to 1 at each cell with a token. */
   gather(sources: Uint32Array, mask?: Uint8Array): T {
     const tokens = this.#endToEnd();
     const values = make(this.#type, sources.length);
@@ -156,7 +157,7 @@ class Sequences<T extends Tokens> {
   }
 }
 
-/** The name of the type of a typed array, whatever class is derived from it, in whatever realm. */
+/** The name of the type of a typed array; also of a subclass, and of an array from another realm. */
 function typeOf(value: unknown, allowed: string): string {
   if (!ArrayBuffer.isView(value) || value instanceof DataView) fail('wrong-type', 'sequences', value, allowed);
   attached('sequences', value);
@@ -175,13 +176,13 @@ function make(type: string, length: number): Cells {
   }
 }
 
-/** A length that crosses. */
+/** A length, checked to fit into the 32 bits that the engine takes. */
 function crossing(field: string, length: number): number {
   if (length > U32[1]) fail('out-of-range', field, length, `sequences of up to ${U32[1]} tokens`);
   return length;
 }
 
-/** How many tokens there are between offsets. */
+/** The number of tokens of each sequence, from the offsets between them. */
 function lengthsOf(offsets: unknown, tokens: number): Uint32Array<ArrayBuffer> {
   const ends = numbers(words('offsets', offsets as number[]));
   const ascend = ends.every((end, i) => i === 0 || end >= (ends[i - 1] as number));
@@ -191,7 +192,7 @@ function lengthsOf(offsets: unknown, tokens: number): Uint32Array<ArrayBuffer> {
   return Uint32Array.from(ends.subarray(1), (end, i) => crossing('offsets', end - (ends[i] as number)));
 }
 
-/** The padding value, if it is one of that type. */
+/** The padding value as an element of the type. Fails if the type does not have this value. */
 function fillerOf(value: unknown, type: string): unknown {
   const range = ELEMENTS[type];
   if (range) {

@@ -1,4 +1,4 @@
-// Documents of batches: options become one, and one becomes options.
+// Documents of batches: made from options, and turned into options again.
 import { fail } from '../checks.js';
 import type { NamedList } from '../components/interfaces/samedeal-deal-types.js';
 import { Document, type Lists, type Said, section } from '../document.js';
@@ -13,9 +13,12 @@ import type { BatcherOptions } from './types.js';
 export const STREAM_OPTIONS = ['seed', 'epoch', 'rank', ...BATCH_DEAL, ...BATCHING] as const;
 export const BATCHER_OPTIONS = [...STREAM_OPTIONS, 'order', 'quantiles'] as const;
 
-/** The document of batches: a text that the component checks and completes, and what is beside it. */
+/**
+ * The document of batches: the recipe as a text, which the component checks and completes, and the lengths and lists
+ * that are not in the text.
+ */
 export class BatchDocument extends Document {
-  /** The lengths of all samples; none for a stream, or if the text has them. */
+  /** The lengths of all samples; undefined for a stream, or if the text has them. */
   readonly lengths: Lengths | undefined;
 
   /** `given` has the lengths as a caller gives them, if there are any. */
@@ -24,7 +27,7 @@ export class BatchDocument extends Document {
     this.lengths = given && lengthsOf(given.lengths, () => this.#said, this.lists);
   }
 
-  /** Of options whose names are known. */
+  /** Makes a document from options whose names were checked. */
   static of(given: BatcherOptions, lengths?: { lengths: unknown }): BatchDocument {
     const { seed, order, worldSize, rank, epoch, boundaries, ...others } = given;
     const made = orderOf(order, seed);
@@ -32,7 +35,10 @@ export class BatchDocument extends Document {
     return new BatchDocument(recipe, lengths, { boundaries }, made.beside);
   }
 
-  /** The options that make a document equal to the canonical one, which has the defaults too. */
+  /**
+   * The options in a canonical recipe, which has the defaults too. A document made from these options is equal to this
+   * one.
+   */
   options(canonical: string): Omit<BatcherOptions, 'rank' | 'epoch'> {
     const { order, deal, batch = {} } = exactly(canonical);
     const { lengths, boundaries, ...others } = batch;
@@ -50,7 +56,7 @@ export class BatchDocument extends Document {
     return new Order(this.#said?.order ?? {}, beside);
   }
 
-  /** The members of the text; none if it is no object of JSON. */
+  /** The members of the recipe text; undefined if the text is no JSON object. */
   get #said(): Said | undefined {
     try {
       const said: unknown = exactly(this.text);
@@ -71,22 +77,25 @@ export class BatchDocument extends Document {
   }
 }
 
-/** The section of an order, and the lists beside it: of an order by its name, of one that was made, or of the members of one. */
+/**
+ * The section `order` of a recipe, and the lists beside it. `order` is a name, an `Order`, or an object with the
+ * members of the section.
+ */
 function orderOf(order: unknown, seed: unknown): { section: object | undefined; beside: readonly NamedList[] } {
   if (typeof order !== 'object' || order === null) return { section: section({ name: order, seed }), beside: [] };
   if (seed !== undefined) fail('contradiction', 'seed', seed, 'none with an order that has its own');
   return order instanceof OrderValue ? order : { section: order, beside: [] };
 }
 
-/** Whether an order has members besides those that an order has by its name: it is made of others, or in shards. */
+/** Whether an order is composed or sharded: such an order has other members than `name`, `samples` and `seed`. */
 export function isMade(order: Record<string, unknown> | undefined): boolean {
   return Object.keys(order ?? {}).some((name) => !['name', 'samples', 'seed'].includes(name));
 }
 
-/** Members that are strings if a `number` does not hold them. */
+/** Members that are written as strings if a `number` cannot hold their value. */
 const WIDE = ['seed', 'epoch', 'max_tokens', 'max_cost'];
 
-/** The members of the text of a recipe, where whole numbers that a `number` does not hold are `bigint`s. */
+/** The members in the text of a recipe. Whole numbers that a `number` cannot hold become `bigint`s. */
 function exactly(text: string): Said {
   return JSON.parse(text, (name, value) =>
     WIDE.includes(name) && typeof value === 'string' ? plain(BigInt(value)) : value,

@@ -1,4 +1,4 @@
-// Lengths of samples, where they are: only those that a plan asks for are read.
+// Sources of lengths: lists, readers and functions. Only the lengths that a plan asks for are read.
 
 import { fail, isRecord, placed, U32, unknownName } from '../checks.js';
 import type { NamedList } from '../components/interfaces/samedeal-deal-types.js';
@@ -14,29 +14,29 @@ import type { LengthsReader } from './types.js';
 type Members = Record<string, unknown>;
 const isObject = (value: unknown): value is Members => typeof value === 'object' && value !== null;
 
-/** More views of a blend in one another than a recipe has. */
+/** A depth of nested orders that no recipe reaches: the end of the search for a blend. */
 const DEEPEST = 24;
-/** More numbers than any list has: they are not copied. */
+/** No limit on the size of a list: lists of lengths are not copied. */
 const ANY = Number.MAX_SAFE_INTEGER;
 
 /** The lengths of some samples, or a promise of them. */
 type Answer = Uint32Array<ArrayBuffer> | Promise<Uint32Array<ArrayBuffer>>;
 
-/** The lengths of all samples, wherever they are. */
+/** A source of the lengths of all samples. */
 export interface Lengths {
   /** The value that the caller gave. */
   readonly given: unknown;
-  /** How many there are; undefined if the order has to say it. */
+  /** The number of lengths; undefined for a function, where the order has the number of samples. */
   readonly count: number | undefined;
-  /** Whether they are lists, which can be read at any time, and can be written down. */
+  /** Whether all lengths are in lists. Only lists can be read at any time, and written as JSON. */
   readonly isList: boolean;
   /** The lengths of these samples. */
   at(samples: Float64Array<ArrayBuffer>): Answer;
-  /** All of them, for JSON, if they are lists. */
+  /** All lengths for JSON, if they are lists; else undefined. */
   json(): unknown;
-  /** Lengths as a program writes them; of each list at most so many numbers. */
+  /** The lengths as source text, with at most `most` numbers of each list. */
   source(most: number): string;
-  /** Holds those of each source of a blend to the samples of it. */
+  /** Checks that each source of a blend has as many lengths as samples. */
   check(bindings: ComponentBindings): void;
 }
 
@@ -45,13 +45,16 @@ const FORMS =
 const isReader = (given: unknown): given is LengthsReader =>
   isObject(given) && !Array.isArray(given) && !ArrayBuffer.isView(given) && typeof given.take === 'function';
 
-/** Lengths as a caller gives them, for a recipe with these lists. `told` returns the members of the recipe, or undefined if it is no JSON object. */
+/**
+ * The source of lengths that a caller gave, for a recipe with these lists. `told` returns the members of the recipe, or
+ * undefined if it is no JSON object.
+ */
 export function lengthsOf(given: unknown, told: () => Said | undefined, lists: readonly NamedList[]): Lengths {
   if (!isReader(given) && (given instanceof Map || isRecord(given))) return bySource(given, told(), lists);
   return one(given);
 }
 
-/** Lengths that are in one place. */
+/** The lengths of all samples in one list, one reader or one function. */
 function one(given: unknown): Lengths {
   const check = () => {};
   if (typeof given === 'function') {
@@ -69,7 +72,8 @@ function one(given: unknown): Lengths {
   return {
     ...{ given, count: length, isList: true, check },
     at: (samples) => {
-      // Its memory may be gone by now, or its numbers.
+      // Checked at each call: since the last one, the caller may have transferred the memory of the list, or changed
+      // its numbers.
       const values = list('lengths', given, ANY);
       const place = (i: number) => `at index ${samples[i]}`;
       return narrowed('lengths', samples.length, (i) => values[samples[i] as number], U32, place);
@@ -81,7 +85,7 @@ function one(given: unknown): Lengths {
 
 const placeOf = (samples: Float64Array) => (i: number) => `sample ${samples[i]}`;
 
-/** The lengths that somebody else gives for samples. */
+/** The checked lengths in the answer of a reader or a function, or a promise of them. */
 function answered(samples: Float64Array<ArrayBuffer>, answer: unknown): Answer {
   if (isObject(answer) && typeof answer.then === 'function') {
     return Promise.resolve(answer as unknown as PromiseLike<Integers>).then((found) => checked(samples, found));
@@ -89,17 +93,20 @@ function answered(samples: Float64Array<ArrayBuffer>, answer: unknown): Answer {
   return checked(samples, answer);
 }
 
-/** The component tells if there are not as many as samples. */
+/** An answer as numbers of 32 bits. The component refuses an answer of another length than `samples`. */
 function checked(samples: Float64Array, answer: unknown): Uint32Array<ArrayBuffer> {
   const values = list('lengths', answer);
   if (values instanceof Uint32Array) return Uint32Array.from(values);
   return narrowed('lengths', values.length, (i) => values[i], U32, placeOf(samples));
 }
 
-/** Lengths that are given by the names of sources, whose samples are one after the other. */
+/**
+ * The lengths of a blend, given by the names of its sources. The samples of a source come after those of the sources
+ * before it.
+ */
 function bySource(given: object, said: Said | undefined, lists: readonly NamedList[]): Lengths {
   const byName = new Map(entriesOf('lengths', given, FORMS));
-  // The component refuses such a recipe, whatever the lengths are.
+  // The recipe is no JSON object, so the component refuses it, whatever the lengths are.
   if (said === undefined) return one([]);
   const blend = blendOf(said.order);
   if (!blend) {
@@ -161,7 +168,10 @@ function bySource(given: object, said: Said | undefined, lists: readonly NamedLi
   };
 }
 
-/** The sources of a blend of different datasets, also of a view of one, which has the same samples; and the path to them. */
+/**
+ * The sources of a blend of different datasets, and the path to the blend in the order. The blend may lie below orders
+ * such as `skip`, which have the same samples.
+ */
 function blendOf(order: unknown): { sources: Members[]; path: string } | undefined {
   let path = '';
   let members = order;
@@ -174,7 +184,7 @@ function blendOf(order: unknown): { sources: Members[]; path: string } | undefin
   return space === 'joined' && sources.every(isObject) ? { sources, path } : undefined;
 }
 
-/** The lengths of a source of a blend, and a recipe of batches in the order of this source, with its long lists. */
+/** The lengths of one source of a blend, and a recipe of batches in the order of this source, with its long lists. */
 interface SourceLengths {
   readonly name: string;
   readonly recipe: string;
@@ -182,7 +192,10 @@ interface SourceLengths {
   readonly lengths: Lengths;
 }
 
-/** The component knows how many samples an order has. */
+/**
+ * Checks the number of lengths of each source. Only the component knows how many samples an order has, so it reads a
+ * recipe for each source.
+ */
 function checkSources({ batches }: ComponentBindings, sources: readonly SourceLengths[]): void {
   for (const { name, recipe, lists, lengths } of sources) {
     try {

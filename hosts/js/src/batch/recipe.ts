@@ -20,15 +20,18 @@ import type {
 const STREAM_RECIPE_OPTIONS = ['rank', 'epoch', 'boundaries'] as const;
 const RECIPE_OPTIONS = [...STREAM_RECIPE_OPTIONS, 'state', 'sizes', 'lists'] as const;
 const STATE_OPTIONS = ['rank', 'worldSize', 'boundaries', 'sizes', 'lists'] as const;
-/** So many lengths are held in the instance; of more, those of a window. */
+/** Up to this number of samples, the instance stores all lengths; for more samples, only the lengths of a window. */
 const HELD = 2 ** 14;
 
-/** Thrown where lengths are needed that were not given yet, as the component does for those of a window. */
+/**
+ * The failure where lengths are needed that were not supplied yet. The component throws the same failure for the
+ * lengths of a window.
+ */
 const WANTED: Raw = { kind: 'wanted', field: 'lengths', value: '', allowed: '' };
 
 /**
- * A recipe in an instance, and the plan of an epoch, which is made when the first lengths are there. A plan never changes: another epoch has
- * another plan of the same recipe.
+ * A recipe in an instance, and the plan of one epoch, which is made when the first lengths were supplied. A plan never
+ * changes: another epoch has another plan of the same recipe.
  */
 export class Planned {
   readonly #recipe: RawBatchRecipe;
@@ -48,13 +51,13 @@ export class Planned {
     return this.#plan;
   }
 
-  /** Goes on with another plan. */
+  /** Replaces the plan, and frees the old one. */
   set plan(next: RawBatcher) {
     if (this.#plan) release(this.#plan);
     this.#plan = next;
   }
 
-  /** The recipe, which has its name and its text as soon as its plan can be made. */
+  /** The recipe. Its text and its fingerprint exist only when its plan can be made, so the plan is made first. */
   get recipe(): RawBatchRecipe {
     return this.plan && this.#recipe;
   }
@@ -75,7 +78,7 @@ export class Planned {
 
 type Place = Pick<BatcherRecipeOptions, 'rank' | 'epoch' | 'state'>;
 
-/** The definition of a batcher, checked as far as it has to be to cross. */
+/** The definition of a batcher. Only what the component could not even receive is refused here; it checks the rest. */
 export class BatcherRecipe implements Recipe<ComponentBindings, Planned> {
   readonly document: BatchDocument;
   readonly rank: number;
@@ -92,9 +95,10 @@ export class BatcherRecipe implements Recipe<ComponentBindings, Planned> {
     this.state = state === undefined ? undefined : stateText(state);
     const { order, deal, batch } = document.said;
     const samples = document.lengths?.count ?? listed(batch?.lengths)?.length ?? numberIn(order?.samples);
-    // The number of parts, and of the positions of an order that is made of others, is known after they are made.
+    // The memory of split samples and of composed orders is only known when they are made, so they get an instance of
+    // their own.
     const alone = batch?.too_long === 'split' || isMade(order) || !(samples <= HELD);
-    // For each sample: what two plans have, and its place in a table.
+    // 144 bytes for each sample: its entries in two plans, and in the table of the order.
     const own = alone ? ALONE + orderMemory(order).all : 144 * samples;
     this.size = 8192 + document.size + own + readersMemory(deal);
   }
@@ -119,10 +123,10 @@ export class BatcherRecipe implements Recipe<ComponentBindings, Planned> {
     ]);
     return new Planned(recipe, (recipe) => {
       let plan = new batches.Batcher(recipe, epoch);
-      // It takes what `resume` takes.
+      // `replan` takes every state that `resume` takes.
       if (state !== undefined) plan = using(plan, (whole) => whole.replan(state));
       try {
-        // The component says what is wrong with the rank.
+        // Takes no batch, so that the component checks the rank.
         plan.take(rank, 0n, 0);
       } catch (error) {
         if (isFailure(error)) release(plan);
@@ -138,20 +142,20 @@ export class BatcherRecipe implements Recipe<ComponentBindings, Planned> {
     return document.source('Batcher', { rank, epoch, state: place }, most);
   }
 
-  /** Of the options of a constructor. */
+  /** Makes the definition from the options of a constructor. */
   static of(lengths: unknown, given: BatcherOptions | undefined): BatcherRecipe {
     const named = options(given, BATCHER_OPTIONS);
     return new BatcherRecipe(BatchDocument.of(named, { lengths }), placeIn(named));
   }
 
-  /** Of a recipe, and what it does not say. */
+  /** Makes the definition from a recipe, and from options that a recipe does not have. */
   static read(recipe: unknown, lengths: unknown, given: BatcherRecipeOptions | undefined): BatcherRecipe {
     const { boundaries, sizes, lists, ...place } = options(given, RECIPE_OPTIONS);
     const counts = lengths === undefined ? undefined : { lengths };
     return new BatcherRecipe(new BatchDocument(recipe, counts, { boundaries, sizes }, besideOf(lists)), place);
   }
 
-  /** Of a state, and how the rest of its epoch is dealt. */
+  /** Makes the definition from a state, and from options that say how the rest of its epoch is dealt. */
   static ofState(state: unknown, lengths: unknown, given: BatcherStateOptions | undefined): BatcherRecipe {
     const { worldSize, ...others } = options(given, STATE_OPTIONS);
     const text = stateText(state);
@@ -167,7 +171,10 @@ export class BatcherRecipe implements Recipe<ComponentBindings, Planned> {
   }
 }
 
-/** The definition of a stream of batches. Pushed samples are in its instance alone, so no other object uses that instance. */
+/**
+ * The definition of a stream of batches. Only the instance has the pushed samples, so no other object uses it: the
+ * failure of another object's call would lose them.
+ */
 export class BatchStreamRecipe implements Recipe<ComponentBindings, RawBatchStream> {
   readonly document: BatchDocument;
   readonly rank: number;
@@ -195,13 +202,13 @@ export class BatchStreamRecipe implements Recipe<ComponentBindings, RawBatchStre
     return document.source('BatchStream', { rank, epoch }, most);
   }
 
-  /** Of the options of a constructor. */
+  /** Makes the definition from the options of a constructor. */
   static of(given: BatchStreamOptions | undefined): BatchStreamRecipe {
     const named = options(given, STREAM_OPTIONS);
     return new BatchStreamRecipe(BatchDocument.of(named), named);
   }
 
-  /** Of a recipe, and what it does not say. */
+  /** Makes the definition from a recipe, and from options that a recipe does not have. */
   static read(recipe: unknown, given: BatchStreamRecipeOptions | undefined): BatchStreamRecipe {
     const { boundaries, ...place } = options(given, STREAM_RECIPE_OPTIONS);
     return new BatchStreamRecipe(new BatchDocument(recipe, undefined, { boundaries }), place);

@@ -6,7 +6,7 @@ import { numbers } from '../lists.js';
 import { MILLION, plain } from '../options.js';
 import type { Batch } from './types.js';
 
-/** The batches of a run, each with memory of its own. */
+/** The batches in the columns of a run. Each batch is a copy with memory of its own. */
 export function batchesOf(run: Copied<BatchColumns>): Batch[] {
   const { starts, lengths, rowEnds, batchEnds, paddedLengths, costs, repeated, fullRows } = run;
   const samples = numbers(run.samples);
@@ -53,7 +53,7 @@ export class Metrics extends MetricsMembers {
     Object.assign(this, Object.fromEntries([...numbers, ...ratios]));
   }
 
-  /** All of them, ratios too, for `JSON.stringify`; sums, which may have 64 bits, as decimal strings. */
+  /** All metrics, ratios too, for `JSON.stringify`. Sums, which may have 64 bits, are decimal strings. */
   toJSON(): MetricsJson {
     const { tokens, padded, slowest, cost, slowestCost, ...others } = this;
     const sums = { tokens, padded, slowest, cost, slowestCost };

@@ -18,10 +18,10 @@ import type {
 
 type Class<T> = new (options?: BatchStreamOptions) => T;
 
-/** The members of `BatchStream`, over any instance of its engine. */
+/** The members of `BatchStream`. An entry point such as index.ts adds the engine. */
 export abstract class BaseBatchStream extends BatchStreamMembers implements Iterable<Batch> {
   readonly #recipe: BatchStreamRecipe;
-  /** The batches that an iteration has taken and not given. */
+  /** Batches that an iteration took from the engine, and has not returned yet. */
   #taken: Batch[] = [];
 
   /** @internal */
@@ -32,8 +32,8 @@ export abstract class BaseBatchStream extends BatchStreamMembers implements Iter
   }
 
   /**
-   * The stream of a recipe, as `Batcher.fromRecipe` takes it, without lengths. Of `order` it uses the seed alone. Errors: as the
-   * constructor, and those of a recipe.
+   * The stream of a recipe, as `Batcher.fromRecipe` takes it, without lengths. Only the seed in its section `order` is
+   * used. Errors: as the constructor, and those of a recipe.
    */
   static fromRecipe<T>(this: Class<T>, recipe: string | object, options?: BatchStreamRecipeOptions): T {
     return new this(BatchStreamRecipe.read(recipe, options) as unknown as BatchStreamOptions);
@@ -60,13 +60,16 @@ export abstract class BaseBatchStream extends BatchStreamMembers implements Iter
     return { ...options, rank: this.rank, epoch: this.epoch } as BatchStreamConfig;
   }
 
-  /** The recipe as it was given, the rank and the epoch, for `JSON.stringify` and `fromJSON`; what was pushed is not told. */
+  /**
+   * The recipe as it was given, the rank and the epoch, for `JSON.stringify` and `fromJSON`; without the pushed
+   * samples.
+   */
   toJSON(): BatchStreamJson {
     const { document, rank, epoch } = this.#recipe;
     return document.toJson({ epoch: String(epoch), rank });
   }
 
-  /** Whose batches they are. */
+  /** The rank whose batches the stream returns. */
   get rank(): number {
     return this.#recipe.rank;
   }
@@ -82,7 +85,7 @@ export abstract class BaseBatchStream extends BatchStreamMembers implements Iter
   }
 
   /**
-   * Adds samples, by their numbers (0 to 2^53 - 1), and as many lengths, in tokens; all of them or, after a failure, none.
+   * Adds samples: their indices (0 to 2^53 - 1), and the length of each of them in tokens. If it fails, none are added.
    * Errors: `lengths` (another number of them; too long), `samples` (out of range; after `flush`), memory.
    */
   push(samples: Integers, lengths: Integers): void {
@@ -95,10 +98,14 @@ export abstract class BaseBatchStream extends BatchStreamMembers implements Iter
     });
   }
 
-  /** The batches of the next window that is ready; none where none is. It plans the window. Errors: memory; nothing is lost. */
+  /**
+   * Plans the next window that is ready, and returns its batches; an empty array if no window is ready. Errors: memory;
+   * nothing is lost.
+   */
   take(): Batch[] {
     if (this.#taken.length > 0) return this.#taken.splice(0);
-    // Within the call: batches that do not come out of it are lost, and no call after that goes on without them.
+    // The batches are copied within the call. If the copy fails, the batches are lost, and every later call has to fail
+    // rather than continue without them.
     return this.call((raw) => {
       const run = raw.take();
       return run ? batchesOf(run) : [];
@@ -106,8 +113,8 @@ export abstract class BaseBatchStream extends BatchStreamMembers implements Iter
   }
 
   /**
-   * Takes the batches that are ready, window by window, until no more are: as often as samples were pushed. What an
-   * iteration that ends early leaves of a window comes first in the next one, or with `take`.
+   * The batches of all windows that are ready. Iterate again after each `push`. If an iteration ends early, the rest of
+   * its window comes first in the next iteration or `take`.
    */
   *[Symbol.iterator](): Generator<Batch, void, undefined> {
     for (;;) {
@@ -119,8 +126,8 @@ export abstract class BaseBatchStream extends BatchStreamMembers implements Iter
   }
 
   /**
-   * What the batches of all windows that were taken amount to, those of the other ranks too. What happened to samples that
-   * are too long is told of all that were pushed.
+   * The metrics of the batches of all ranks, in the windows that were taken. The numbers of samples that are too long
+   * count all samples that were pushed.
    */
   metrics(): Metrics {
     return this.call((raw) => new Metrics(raw));

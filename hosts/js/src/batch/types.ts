@@ -6,19 +6,23 @@ import type { Integer, Integers, OrderName, RecipeOptions, SavedState } from '..
 export interface LengthsReader {
   /** Number of samples. */
   readonly length: number;
-  /** The lengths of these samples, in tokens: as many as there are samples. A promise of them is for `withLengths` and `for await` alone. */
+  /**
+   * The lengths of these samples in tokens, one for each sample. A promise of them is allowed with `withLengths` and
+   * `for await` only.
+   */
   take(samples: Float64Array<ArrayBuffer>): Integers | PromiseLike<Integers>;
 }
 
 /**
- * Where the length of every sample is, in tokens: a list, which is not copied and must not change; or what gives the lengths of some samples. If it is a
- * function, the order has to say how many samples there are.
+ * A source of the length of every sample, in tokens: a list, which is not copied and must not change; or a reader or a
+ * function, which is asked for the lengths of some samples. With a function, the order has to have the number of
+ * samples.
  */
 export type LengthsSource = Integers | LengthsReader | LengthsReader['take'];
 
 /**
- * The length of every sample. With a blend of different datasets (the index space `joined`) as the order, also the lengths of each
- * source, by its name.
+ * The length of every sample. If the order is a blend of different datasets (the index space `joined`), the lengths may
+ * also be given for each source, by its name.
  */
 export type Lengths =
   | LengthsSource
@@ -26,23 +30,24 @@ export type Lengths =
   | ReadonlyMap<string, Integers | LengthsReader>;
 
 /**
- * What decides the batches of a stream. An option that the strategy or the counting does not use is an error, also if it has its
- * default value.
+ * The options that decide the batches of a stream. An option that the strategy or the counting does not use is an
+ * error, even with its default value.
  */
 export interface BatchStreamOptions extends BatchDealOptions, BatchingOptions {
   /** Seed of the order of steps: any 64-bit signed integer, as a `bigint` beyond 2^53 - 1. Default 0. */
   seed?: Integer;
   /** Number of the epoch: 0 to 2^64 - 1, as a `bigint` beyond 2^53 - 1. Default 0. */
   epoch?: Integer;
-  /** Which rank iteration answers for: 0 to `worldSize` - 1. Default 0. */
+  /** The rank whose batches an iteration returns: 0 to `worldSize` - 1. Default 0. */
   rank?: Integer;
 }
 
-/** Options that decide the batches of an epoch, but the lengths. */
+/** The options that decide the batches of an epoch, together with the lengths. */
 export interface BatcherOptions extends BatchStreamOptions {
   /**
-   * The order of the epoch: one of `orders()`, an order that `blend`, `sharded` and others made, or the section `order` of a recipe. An order that
-   * was made has its own seed, which is that of the order of steps too; `seed` is then no option. Default `feistel`.
+   * The order of the epoch: one of `orders()`, an order that `blend`, `sharded` and others made, or the section `order`
+   * of a recipe. An order that was made has its own seed, which also decides the order of steps; then the option `seed`
+   * is an error. Default `feistel`.
    */
   order?: OrderName | Order | Readonly<Record<string, unknown>>;
   /** The number of buckets, in place of `bucketWidth` or `boundaries`: 1 to 2^20. Each gets the same number of samples, as far as
@@ -57,11 +62,17 @@ export type BatchStreamRecipeOptions = Pick<BatchStreamOptions, 'rank' | 'epoch'
 export interface BatcherRecipeOptions
   extends Pick<BatcherOptions, 'rank' | 'epoch' | 'boundaries'>,
     Pick<RecipeOptions, 'sizes' | 'lists'> {
-  /** Where the epoch goes on, in place of `epoch`: as with `resume` and its option `replan`. */
+  /**
+   * A state after which the epoch continues, in place of `epoch`. The state is taken as by `resume` with the option
+   * `replan`.
+   */
   state?: string | Uint8Array | SavedState;
 }
 
-/** What a state does not say: the ranks that go on, and lists of which it has the hash. */
+/**
+ * Options that a state does not have: the rank and the number of ranks that continue, and lists of which the state has
+ * only the hash.
+ */
 export type BatcherStateOptions = Pick<BatcherOptions, 'rank' | 'worldSize' | 'boundaries'> &
   Pick<RecipeOptions, 'sizes' | 'lists'>;
 
@@ -71,29 +82,31 @@ type Always = 'seed' | 'epoch' | 'rank' | 'worldSize' | 'strategy' | 'counting' 
 /** All options of a stream that its strategy uses, with their defaults. */
 export type BatchStreamConfig = BatchStreamOptions & Required<Pick<BatchStreamOptions, Always>>;
 
-/** All options of a batcher that its strategy uses, with their defaults. There is no `seed` if the order was made. */
+/**
+ * All options of a batcher that its strategy uses, with their defaults. If `order` is an `Order`, there is no `seed`.
+ */
 export type BatcherConfig = BatcherOptions & Required<Pick<BatcherOptions, Exclude<Always, 'seed'> | 'order'>>;
 
-/** A stream in JSON: its recipe, and what that does not say. */
+/** A stream in JSON: its recipe, and the options that a recipe does not have. */
 export interface BatchStreamJson {
   recipe: string;
-  /** If they were not in the recipe. */
+  /** The boundaries, if the recipe does not have them. */
   boundaries?: number[];
   /** The epoch as a decimal string, since it may have 64 bits. Default 0. */
   epoch?: string;
-  /** Default 0. */
+  /** The rank. Default 0. */
   rank?: number;
 }
 
-/** A batcher in the same form. */
+/** A batcher in JSON: its recipe, and the lists and options that the recipe does not have. */
 export interface BatcherJson extends BatchStreamJson {
-  /** If they were not in the recipe, and are lists. */
+  /** The lengths, if the recipe does not have them, and they are lists. */
   lengths?: number[] | Record<string, number[]>;
   /** Samples in each shard, if they were not in the recipe. */
   sizes?: number[];
   /** Lists of composed orders that were not in the recipe, by the paths of their members. */
   lists?: Record<string, number[]>;
-  /** Where the epoch went on, in place of `epoch`. Default: it began at its beginning. */
+  /** The state after which the batcher continued, in place of `epoch`. Default: none, so it has the whole epoch. */
   state?: string;
 }
 
@@ -104,17 +117,20 @@ export interface BatcherJson extends BatchStreamJson {
 export interface Batch {
   /** The sample of every item. */
   samples: Float64Array<ArrayBuffer>;
-  /** Where in its sample each item begins, in tokens: 0 unless it is a part. */
+  /** The first token of each item within its sample: 0 unless the item is a part. */
   starts: Uint32Array<ArrayBuffer>;
   /** The tokens of each item. */
   lengths: Uint32Array<ArrayBuffer>;
-  /** Where the items of each row end: row i holds those from `rowEnds[i - 1]` (0 for the first) on. */
+  /**
+   * The end of each row in the list of items: row i has the items `rowEnds[i - 1]` (0 for the first row) to
+   * `rowEnds[i]` - 1.
+   */
   rowEnds: Uint32Array<ArrayBuffer>;
   /** Tokens of each row, padding included. */
   paddedLength: number;
-  /** What the batch counts of `maxTokens`, or of `maxCost`; a `bigint` beyond 2^53 - 1. */
+  /** The cost of the batch, which `maxTokens` or `maxCost` limits; a `bigint` beyond 2^53 - 1. */
   cost: Integer;
-  /** How many rows at its end are repeated from another batch, to fill the step. */
+  /** How many rows at the end of the batch are repeated from another batch, to fill the step. */
   repeated: number;
   /** How many rows a full batch of this padded length has. To give all batches of a bucket one shape, add rows of padding. */
   fullRows: number;
@@ -140,11 +156,11 @@ export type Tokens =
 /** How sequences become an array. */
 export interface CollateOptions {
   /**
-   * Where each sequence begins, and where the last one ends: one number more than there are. Then the sequences are one
-   * typed array, all tokens end to end.
+   * The number of the first token of each sequence, and at last the number of all tokens. With offsets, `sequences` is
+   * one typed array, with all tokens end to end.
    */
   offsets?: Integers;
-  /** What is where no token is: a value of their type. Default 0. */
+  /** The value of a cell without a token, of the type of the tokens. Default 0. */
   paddingValue?: Integer;
 }
 
@@ -154,7 +170,7 @@ export interface PadOptions extends CollateOptions {
   side?: Side;
   /** The width is rounded up to a multiple of this. Default 1. */
   padToMultipleOf?: Integer;
-  /** A width, in place of that of the longest sequence. */
+  /** The width of a row. Default: the length of the longest sequence. */
   width?: Integer;
 }
 
@@ -166,7 +182,7 @@ export interface PackOptions extends CollateOptions {
   width?: Integer;
 }
 
-/** A row for each sequence. */
+/** Sequences that are padded to one width: a row for each sequence. */
 export interface Padded<T extends Tokens> {
   /** Rows * width cells, row by row, of the type of the sequences. */
   values: T;
@@ -178,17 +194,17 @@ export interface Padded<T extends Tokens> {
   width: number;
 }
 
-/** Rows that sequences share. */
+/** Sequences that are packed: several in a row. */
 export interface Packed<T extends Tokens> {
   /** Rows * width cells, row by row, of the type of the sequences. */
   values: T;
   /** For every cell, its place in its sequence; 0 where it is padding. */
   positionIds: Int32Array<ArrayBuffer>;
-  /** For every cell, which sequence of its row it belongs to, from 1; 0 where it is padding. */
+  /** For every cell, the number of its sequence within the row, from 1; 0 where it is padding. */
   segmentIds: Int32Array<ArrayBuffer>;
   /** Where each sequence begins if all are laid end to end without padding, and where the last one ends. */
   cuSeqlens: Int32Array<ArrayBuffer>;
-  /** The longest of them. */
+  /** The length of the longest sequence. */
   maxSeqlen: number;
   /** How many rows there are. */
   rows: number;

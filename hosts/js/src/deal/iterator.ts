@@ -1,17 +1,20 @@
 import type { Indices } from '../types.js';
 
-/** Numbers one by one, read in windows. A generator would cost several times as much for each. */
+/** An iterator over numbers that are read in windows. A generator would cost several times as much for each number. */
 export class WindowIterator implements IterableIterator<number> {
   readonly #check: () => void;
   readonly #read: (start: number, end: number) => Indices;
   readonly #size: number;
-  /** The number of the next sample. */
+  /** The number of the first sample behind the current window. */
   #next = 0;
   #end: number;
   #window: Indices = new Uint32Array(0);
   #at = 0;
 
-  /** Over the numbers 0 to `end` - 1 of `read`, at most `size` at a time; `check` may throw before each of them. */
+  /**
+   * Iterates over the elements 0 to `end` - 1 of `read`, at most `size` of which are read at a time. `check` is called
+   * before each, and may throw.
+   */
   constructor(check: () => void, end: number, size: number, read: (start: number, end: number) => Indices) {
     this.#check = check;
     this.#end = end;
@@ -37,7 +40,7 @@ export class WindowIterator implements IterableIterator<number> {
     return { value: this.#window[this.#at++] as number, done: false };
   }
 
-  /** Ends the iteration: what `break` does. */
+  /** Ends the iteration; `break` calls it. */
   return(): IteratorResult<number, undefined> {
     this.#at = this.#window.length;
     this.#next = this.#end;

@@ -17,7 +17,7 @@ const ORDER_OPTIONS = [...PLACE, ...DEAL] as const;
 const RECIPE_OPTIONS = [...PLACE, 'sizes', 'lists'] as const;
 const STATE_OPTIONS = ['rank', ...DEAL, 'sizes', 'lists'] as const;
 
-/** The value that an error tells where there is no memory for an order. */
+/** The parameter and the value in the error if there is no memory for an order. */
 export function causeOf(document: Document): readonly [string, unknown] {
   const { name, samples } = document.said.order ?? {};
   return samples === undefined && name !== undefined ? ['order', name] : ['samples', samples];
@@ -26,7 +26,7 @@ export function causeOf(document: Document): readonly [string, unknown] {
 /** The description of samples or an order, in errors. */
 export const SAMPLES = 'the number of samples, or an order that `order`, `blend` and others made';
 
-/** Options, with those of a deal as that section. */
+/** Options, with the options of the deal collected in the section `deal`. */
 function dealt<T extends SamplerOptions>(given: T | undefined, known: readonly (keyof T & string)[]) {
   const [deal, others] = parted(options<T>(given, known), DEAL);
   return { ...others, deal };
@@ -77,35 +77,35 @@ export class SamplerRecipe implements Recipe<LightBindings, RawSampler> {
     return document.source('Sampler', { epoch, rank, consumed }, most);
   }
 
-  /** Of the options of a constructor. */
+  /** Makes the definition from the options of a constructor. */
   static of(samples: unknown, given: SamplerOptions | undefined): SamplerRecipe {
     if (samples instanceof OrderValue) return SamplerRecipe.ofOrder(samples, given);
-    // The component would show a part of the list.
+    // The error of the component would show the beginning of the list, so the list is refused here.
     if (typeof samples === 'object') fail('wrong-type', 'samples', samples, SAMPLES);
     const { deal, order: name, seed, ...place } = dealt(given, OPTIONS);
     return new SamplerRecipe(new Document({ order: { name, samples, seed }, deal }), place);
   }
 
-  /** Of an order, which has its own name and seed. */
+  /** Makes the definition from an order, which has its own name and seed. */
   static ofOrder(made: OrderValue, given: SamplerOptions | undefined): SamplerRecipe {
     const { deal, ...place } = dealt(given, ORDER_OPTIONS);
     return new SamplerRecipe(new Document({ order: made.section, deal }, {}, made.beside), place);
   }
 
-  /** Of the options of `Sampler.sharded`. */
+  /** Makes the definition from the options of `Sampler.sharded`. */
   static ofShards(sizes: unknown, given: ShardedOptions | undefined): SamplerRecipe {
     const { deal, lanes, shuffleWindow, seed, ...place } = dealt(given, SHARDED_OPTIONS);
     const order = section({ name: 'sharded', seed, lanes, shuffleWindow });
     return new SamplerRecipe(new Document({ order, deal }, { sizes: required('sizes', sizes) }), place);
   }
 
-  /** Of a recipe, and what it does not say. */
+  /** Makes the definition from a recipe, and from options that a recipe does not have. */
   static read(recipe: unknown, given: RecipeOptions | undefined): SamplerRecipe {
     const { sizes, lists, ...place } = options(given, RECIPE_OPTIONS);
     return new SamplerRecipe(new Document(recipe, { sizes }, besideOf(lists)), place);
   }
 
-  /** Of the recipe of a state, and how the rest of its epoch is dealt. */
+  /** Makes the definition from the recipe of a state, and from options that say how the rest of its epoch is dealt. */
   static ofState(state: unknown, given: StateOptions | undefined): SamplerRecipe {
     const { deal, ...place } = dealt(given, STATE_OPTIONS);
     return SamplerRecipe.read(recipeOfState(state, { deal }), place);

@@ -26,15 +26,20 @@ import type {
 import { WindowIterator } from './iterator.js';
 import { SamplerRecipe } from './recipe.js';
 
-/** So many samples of a step, or places of samples, are asked for at a time. */
+/** How many samples of a step, or places of samples, a call asks for. */
 const STEP_WINDOW = 2 ** 16;
 
-/** How many indices are read at a time: enough that the calls cost nothing, few enough to stay in the cache. */
+/**
+ * How many indices are read at a time: enough that the cost of a call does not matter, few enough to stay in the cache.
+ */
 const WINDOW = 1 << 15;
 
 type Class<T> = new (samples: OrderOrSamples, options?: SamplerOptions) => T;
 
-/** The members of the samplers of both engines. Use the class `Sampler` of `samedeal` or `samedeal/web`. */
+/**
+ * The members of `Sampler`, with the whole engine or with that of the light build. Use the class `Sampler` of
+ * `samedeal` or `samedeal/web`.
+ */
 export abstract class BaseSampler extends SamplerMembers implements Iterable<number> {
   #recipe: SamplerRecipe;
   #length: number;
@@ -56,32 +61,34 @@ export abstract class BaseSampler extends SamplerMembers implements Iterable<num
   }
 
   /**
-   * A sampler with the order `sharded`, for a dataset that is stored in shards of so many samples: the shards, in an order
-   * of their own, are laid end to end and cut into `lanes` of equal length; within a lane, `shuffleWindow` neighbouring samples at
-   * a time are shuffled; positions go round the lanes. If `worldSize` divides `lanes`, a rank reads lanes of its own, and
-   * holds one window of each (`round`). Sample indices count through the shards. Errors: as the constructor, and `sizes`,
-   * `lanes`, `shuffleWindow`.
+   * A sampler with the order `sharded`, for a dataset that is stored in shards; `sizes` has the number of samples of
+   * each shard. The shards are shuffled, laid end to end, and cut into `lanes` of equal length. Within a lane,
+   * `shuffleWindow` neighbouring samples at a time are shuffled. Positions go round the lanes. If `worldSize` divides
+   * `lanes`, a rank reads its own lanes, and has one window of each in memory (`round`). Sample indices count through
+   * the shards. Errors: as the constructor, and `sizes`, `lanes`, `shuffleWindow`.
    */
   static sharded<T>(this: Class<T>, sizes: Integers, options?: ShardedOptions): T {
     return new this(0, SamplerRecipe.ofShards(sizes, options) as unknown as SamplerOptions);
   }
 
   /**
-   * The sampler of a recipe: an object, or a text of JSON. `order` has `name`, `samples`, `seed` and, with the order `sharded`,
-   * `lanes`, `shuffle_window`, `shards` and `sizes`; SPEC.md, section 15, has the members of composed orders. `deal` has `world_size`,
-   * `remainder`, `layout` and `unit`. A member that is not there has its default; `order` must be there, with `samples` or `sizes`. Give `sizes`
-   * if a recipe of the order `sharded` has their hash, or does not have them, and `lists` for the lists of composed orders. Errors: as the
-   * constructor, `recipe` (it is no JSON object), `recipe-member`, `order-member`, `deal-member` and their like (there is no such
-   * member), `lists` (the order has no such list).
+   * The sampler of a recipe: an object, or a text of JSON. `order` has `name`, `samples`, `seed` and, with the order
+   * `sharded`, `lanes`, `shuffle_window`, `shards` and `sizes`; SPEC.md, section 15, has the members of composed
+   * orders. `deal` has `world_size`, `remainder`, `layout` and `unit`. A member that is not there has its default;
+   * `order` must be there, with `samples` or `sizes`. Give `sizes` if a recipe of the order `sharded` has only their
+   * hash, or leaves them out, and `lists` for the lists of composed orders. Errors: as the constructor, `recipe` (it is
+   * no JSON object), `recipe-member`, `order-member`, `deal-member` and their like (there is no such member), `lists`
+   * (the order has no such list).
    */
   static fromRecipe<T>(this: Class<T>, recipe: string | object, options?: RecipeOptions): T {
     return new this(0, SamplerRecipe.read(recipe, options) as unknown as SamplerOptions);
   }
 
   /**
-   * The sampler that goes on after a state, which has the order and the epoch. The options say how what is left is dealt: `rank` 0,
-   * `worldSize` 1 and so on, whatever they were. Give `sizes` or `lists` if the state has their hash. If you know the options of the run, use
-   * `resume`: it also checks that the state is of this order. Errors: as `fromRecipe` and `resume`.
+   * A sampler that continues after a state, which has the order and the epoch. The options say how the rest of the
+   * epoch is dealt; their defaults (`rank` 0, `worldSize` 1 and so on) do not depend on the run of the state. Give
+   * `sizes` or `lists` if the state has only their hash. If you know the options of the run, use `resume`: it also
+   * checks that the state is of this order. Errors: as `fromRecipe` and `resume`.
    */
   static fromState<T extends BaseSampler>(
     this: Class<T>,
@@ -108,8 +115,8 @@ export abstract class BaseSampler extends SamplerMembers implements Iterable<num
   }
 
   /**
-   * The samples one by one. An iteration that goes on after `setEpoch`, `setRank` or `resume` fails, since what it
-   * would go on with is no epoch. Errors: `epoch`, `consumed`, `rank`, memory.
+   * The samples of this rank one by one. After `setEpoch`, `setRank` or `resume` the iteration fails, since its samples
+   * would not be one epoch of one rank. Errors: `epoch`, `consumed`, `rank`, memory.
    */
   [Symbol.iterator](): IterableIterator<number> {
     const length = this.#length;
@@ -130,8 +137,9 @@ export abstract class BaseSampler extends SamplerMembers implements Iterable<num
   }
 
   /**
-   * Batch number `batch` of every rank, in the order of ranks: what all of them see at a step. A rank that has no such batch, where
-   * others have, has an empty one. Errors: as `batch`, and `batchSize` (more than 2^25 samples for all ranks).
+   * Batch number `batch` of every rank, in the order of ranks: the samples of one step. A rank without this batch,
+   * where others have one, has an empty array. Errors: as `batch`, and `batchSize` (more than 2^25 samples for all
+   * ranks).
    */
   step(batch: Integer, batchSize: Integer, options?: BatchOptions): Indices[] {
     const number = u53('batch', batch, (other) => this.step(other, batchSize, options));
@@ -153,9 +161,9 @@ export abstract class BaseSampler extends SamplerMembers implements Iterable<num
   }
 
   /**
-   * The batches of this rank, one after the other, from number `start` on: by default all of them. The loop counts them: its `state()` is
-   * the state after those that it gave. As to `setEpoch`, `setRank` and `resume`, see the iteration over samples. Errors: as `batch`, and
-   * `start`, `epoch`, `consumed`, `rank`.
+   * The batches of this rank, one after the other, from number `start` on: by default all of them. The loop counts its
+   * batches: its `state()` is the state after the batches that it returned. After `setEpoch`, `setRank` or `resume` the
+   * loop fails, as the iteration over samples does. Errors: as `batch`, and `start`, `epoch`, `consumed`, `rank`.
    *
    * @example
    * const sampler = new Sampler(10, { order: 'sequential', worldSize: 2 });
@@ -170,7 +178,7 @@ export abstract class BaseSampler extends SamplerMembers implements Iterable<num
     const same = this.#unmoved();
     const state = (batches: number) => {
       same();
-      // With `dropLast`, nothing is left after the last one.
+      // After the last batch the whole epoch is consumed, also the samples that `dropLast` leaves out.
       const taken = batches > 0 && batches === count ? this.#length : batches * Number(batchSize);
       return this.state(taken);
     };
@@ -185,26 +193,27 @@ export abstract class BaseSampler extends SamplerMembers implements Iterable<num
   }
 
   /**
-   * Moves to another epoch, of which nothing is consumed. The next index asked for is of that epoch. If it is the current one,
-   * nothing changes, also if a part of it was consumed. Errors: `epoch`, memory.
+   * Moves to the beginning of another epoch: all later calls are about that epoch. With the number of the current
+   * epoch, nothing changes, even if a part of the epoch was consumed. Errors: `epoch`, memory.
    */
   setEpoch(epoch: Integer): void {
     const number = integer('epoch', epoch, U64);
     if (number !== this.#recipe.epoch) this.#move((raw) => raw.atEpoch(number));
   }
 
-  /** Answers for another rank of the same deal from now on. Errors: `rank`, memory. */
+  /** Moves to another rank of the same deal: all later calls are about that rank. Errors: `rank`, memory. */
   setRank(rank: Integer): void {
     const at = (number: number) => (raw: RawSampler) => raw.atRank(number) as RawSampler;
     this.#move(at(u32('rank', rank, (other) => this.aside(at(Number(other)), () => {}))));
   }
 
   /**
-   * Goes on where a state was taken, with the number of ranks of this sampler: moves to its epoch, and deals what was not consumed.
-   * A composed order may have got more since then, if that begins at the state's position or later: stages and sources of a blend, growth
-   * of a dataset, ranges to skip. The state need not be trusted. Errors: `state` (no state of a sampler; more than 2^24 bytes),
-   * `consumed` (more than there is; within a unit), the first member of the order that is not as in the state, memory; then the sampler is where
-   * it was.
+   * Continues where a state was taken: moves to the epoch of the state, and deals the samples that were not consumed to
+   * the number of ranks of this sampler. A composed order may have been extended since the state was taken (stages and
+   * sources of a blend, growth of a dataset, ranges to skip), if the extension begins at the state's position or later.
+   * The state need not be trusted. Errors: `state` (no state of a sampler; more than 2^24 bytes), `consumed` (more than
+   * there is; within a unit), the first member of the order that is not as in the state, memory; then the sampler is
+   * unchanged.
    */
   resume(state: string | Uint8Array | SavedState): void {
     const text = stateText(state);
@@ -214,7 +223,7 @@ export abstract class BaseSampler extends SamplerMembers implements Iterable<num
   /** `locate` for many samples: a place, or null, for each of them. Errors: as `locate`, with the index of the sample. */
   locateAll(samples: Integers, batchSize: Integer): (Place | null)[] {
     const size = u32('batch_size', batchSize, (other) => this.numBatches(other));
-    // Told also if there are no samples.
+    // Checks `size` also if `samples` is empty.
     this.numBatches(size);
     const all = each('sample', samples, (sample) => u53('sample', sample, (other) => this.locate(other, size)));
     const places: (Place | null)[] = [];
@@ -227,9 +236,9 @@ export abstract class BaseSampler extends SamplerMembers implements Iterable<num
   }
 
   /**
-   * With a blend, what each source gives to the positions `start` to `end` - 1 of this epoch, whichever ranks they are dealt to; by
-   * default to all of them. Use it to report how much of each dataset is seen: what a state left behind is `sourceCounts(0, consumed)`. Errors:
-   * `order` (no blend), `start`, `end`, memory.
+   * For a blend: the draws from each source at the positions `start` to `end` - 1 of this epoch, over all ranks; by
+   * default at all positions. Use it to report how much of each dataset was seen: `sourceCounts(0, consumed)` has the
+   * draws before a state. Errors: `order` (no blend), `start`, `end`, memory.
    */
   sourceCounts(start: Integer = 0, end: Integer = this.epochLength): SourceCounts {
     const first = u53('start', start, (other) => this.sourceCounts(other, end));
@@ -245,7 +254,7 @@ export abstract class BaseSampler extends SamplerMembers implements Iterable<num
     return document.toJson({ epoch: String(epoch), rank, consumed: Number(consumed) });
   }
 
-  /** Its definition. @internal */
+  /** The definition of this sampler. @internal */
   get decided(): SamplerRecipe {
     return this.#recipe;
   }
@@ -266,7 +275,7 @@ export abstract class BaseSampler extends SamplerMembers implements Iterable<num
       : this.call((raw) => raw.indices32(first, end - start));
   }
 
-  /** A check that the place in the epoch and the rank are still what they are now. */
+  /** A function that fails if the sampler has since been moved to another place in the epoch, or to another rank. */
   #unmoved(): () => void {
     const before = this.#recipe;
     return () => {

@@ -3,21 +3,27 @@ import { isFailure, SamedealError } from './errors.js';
 
 /** The exports that every instance has. */
 export interface Bindings {
-  /** Frees an object, which must not be used again. Nothing else frees it but the end of the instance. */
+  /** Frees an object, which must not be used again. An object that is not freed lasts as long as its instance. */
   release(raw: object): void;
 }
 
 /** The definition of an object of an engine: how to make it, and to make it again where its instance is lost. */
 export interface Recipe<B, R> {
-  /** The most memory that it can come to hold, in bytes. */
+  /** The most memory that the object can come to use, in bytes. */
   readonly size: number;
-  /** The parameter that an error tells, and its value, where there is no memory for an instance. */
+  /** The parameter and its value in the error if there is no memory for an instance. */
   readonly cause: readonly [field: string, value: unknown];
-  /** The message of a call whose object was lost, if the object cannot be made again, since it has got more than its recipe says. */
+  /**
+   * The message of a call after the object was lost, for an object that cannot be made again, since it has received
+   * data that its recipe does not have.
+   */
   readonly lost?: string;
-  /** The call that makes an equal object; of each list at most so many numbers, and of a text as much. */
+  /**
+   * The source text of a call that makes an equal object, with at most `most` numbers of each list, and a text cut
+   * likewise.
+   */
   source?(most: number): string;
-  /** Whether it is made again before another object is made of it: see `BEFORE_OTHERS`. */
+  /** Whether the object is freed and made again before another object is made of it: see `BEFORE_OTHERS`. */
   readonly isMadeFirst?: boolean;
   make(bindings: B): R;
 }
@@ -25,17 +31,18 @@ export interface Recipe<B, R> {
 /** A WebAssembly instance, with a memory of its own. */
 class Instance<B extends Bindings> {
   readonly bindings: B;
-  /** How many bytes of objects it still takes. */
+  /** How many bytes of further objects fit into the instance. */
   room = SHARED;
   /**
-   * False while a call is under way, and so for good after a call that did not end: a trap, or a stack that overflowed,
-   * leaves memory that nothing is known about.
+   * Whether the instance can be called. False during a call; it stays false after a call that did not return (a trap, a
+   * stack overflow), since the state of the memory is unknown then.
    */
   sound = true;
   /**
-   * Frees what was collected, in a task of its own. Each instance has one, and nothing else refers to that: a loop that never ends its
-   * task, or awaits what is done at once, drops whole instances with all that is dead in them. None in an older workerd, where memory is given
-   * back by `dispose` alone, and with the whole instance.
+   * The registry that frees objects whose owners were collected; it does so in tasks of its own. Each instance has its
+   * own registry, and nothing else refers to it: so a loop that lets no other task run still drops whole instances,
+   * with all dead objects in them. Undefined in an older workerd, where memory is only freed by `dispose`, and with the
+   * whole instance.
    */
   readonly collected =
     typeof FinalizationRegistry === 'function' ? new FinalizationRegistry<Seat<B, object>>(leave) : undefined;
@@ -45,31 +52,37 @@ class Instance<B extends Bindings> {
   }
 }
 
-/** Where an object is. */
+/** The place of an object: its instance, and the object in there. */
 export interface Seat<B extends Bindings, R> {
   instance: Instance<B>;
   raw: R;
-  /** The most memory that it can come to hold, in bytes. */
+  /** The most memory that the object can come to use, in bytes. */
   readonly size: number;
   /** The registry that frees it when its owner is collected: that of the instance in which it was made first. */
   readonly collected: Instance<B>['collected'];
 }
 
-/** How many bytes of objects share an instance. With windows and all gaps between them they stay far below the end of its memory. */
+/**
+ * How many bytes of objects share an instance. With their windows and the gaps between them, they stay far below the
+ * memory limit of an instance.
+ */
 const SHARED = 64 << 20;
-/** A larger object gets an instance of its own, whose memory is given back as a whole. It comes first in there. */
+/**
+ * The size of the largest object that shares an instance. A larger object gets an instance of its own, which is freed
+ * as a whole.
+ */
 const LARGEST_SHARED = 4 << 20;
 /** The size to declare for an object that must get an instance of its own, also if it is small. */
 export const ALONE = LARGEST_SHARED + 1;
 /**
- * A table that is larger than this may leave no room for a second one. So its object is dropped before another object is made of the same
- * recipe.
+ * The size of a table, in bytes, above which an instance may have no room for a second one. An object with such a table
+ * is freed and made again without it, before another object is made of the same recipe.
  */
 export const BEFORE_OTHERS = 256 << 20;
 
 /**
- * Objects in as few instances as is sound: browsers have address space for about a hundred. An object is decided by its
- * recipe, unless that says otherwise; so one whose instance is lost is made again, in another one, at its next call.
+ * Puts objects into few instances, since browsers have address space for about a hundred. If the instance of an object
+ * is lost, its next call makes the object again in another instance, from its recipe (unless that has `lost`).
  */
 export class Engine<B extends Bindings> {
   readonly #instantiate: () => B;
@@ -80,7 +93,7 @@ export class Engine<B extends Bindings> {
     this.#instantiate = instantiate;
   }
 
-  /** Calls a function that takes and gives at most `size` bytes, and keeps nothing. */
+  /** Calls a function of an instance that makes no object. Its arguments and its result take at most `size` bytes. */
   once<T>(cause: Recipe<B, object>['cause'], size: number, call: (bindings: B) => T): T {
     const instance = this.#for(size, cause);
     return run(instance, () => call(instance.bindings));
@@ -95,8 +108,8 @@ export class Engine<B extends Bindings> {
   }
 
   /**
-   * Calls an object; if that throws anything but a `SamedealError`, it is made again by `recipe` at the next call, or is
-   * lost for good.
+   * Calls an object. If the call throws anything but a `SamedealError`, the next call makes the object again by
+   * `recipe`, or fails if that has `lost`.
    */
   call<R extends object, T>(seat: Seat<B, R>, recipe: Recipe<B, R>, call: (raw: R) => T): T {
     if (!seat.instance.sound) {
@@ -110,8 +123,8 @@ export class Engine<B extends Bindings> {
   }
 
   /**
-   * Puts what `next` makes of an object in its place, and frees that one; the rest is as in `call`. If it is an error, the object
-   * is as before.
+   * Replaces an object by the one that `next` makes of it, frees the old one, and asks the new one by `tell`. If `next`
+   * throws a failure, the object is unchanged. The rest is as in `call`.
    */
   move<R extends object, T>(seat: Seat<B, R>, recipe: Recipe<B, R>, next: (raw: R) => R, tell: (raw: R) => T): T {
     return this.call(seat, recipe, () => {
@@ -127,7 +140,9 @@ export class Engine<B extends Bindings> {
     });
   }
 
-  /** Asks another object, which `next` makes of this one and which is freed afterwards; the rest is as in `call`. */
+  /**
+   * Asks another object by `ask`: `next` makes it of this one, and it is freed afterwards. The rest is as in `call`.
+   */
   aside<R extends object, T>(seat: Seat<B, R>, recipe: Recipe<B, R>, next: (raw: R) => R, ask: (raw: R) => T): T {
     return this.call(seat, recipe, (raw) => using(next(raw), ask, seat.instance.bindings.release));
   }
@@ -145,7 +160,7 @@ export class Engine<B extends Bindings> {
     return { instance, raw, size, collected: instance.collected };
   }
 
-  /** The instance that takes so many bytes more. */
+  /** An instance with room for `size` more bytes. */
   #for(size: number, cause: Recipe<B, object>['cause']): Instance<B> {
     if (size > LARGEST_SHARED) return this.#instance(cause);
     if (!this.#shared?.sound || this.#shared.room < size) this.#shared = this.#instance(cause);
@@ -156,7 +171,8 @@ export class Engine<B extends Bindings> {
     try {
       return new Instance(this.#instantiate());
     } catch (error) {
-      // There is no other way to tell it from a stack that overflows; near whose end V8 compiles no regular expression.
+      // Only the message tells a lack of memory from a stack overflow. Near the end of the stack, V8 compiles no
+      // regular expression.
       if (!(error instanceof Error && error.message.toLowerCase().includes('memory'))) throw error;
       const allowed = 'fewer objects at a time, or smaller ones';
       throw new SamedealError({ kind: 'out-of-memory', field, value: String(value), allowed });
@@ -164,7 +180,7 @@ export class Engine<B extends Bindings> {
   }
 }
 
-/** An object of an engine in the hands of the object that users see. */
+/** The access of an object that users see to its object in the engine. */
 export class Handle<B extends Bindings, R extends object> {
   readonly #engine: Engine<B>;
   readonly #what: string;
@@ -172,8 +188,8 @@ export class Handle<B extends Bindings, R extends object> {
   #seat: Seat<B, R> | undefined;
 
   /**
-   * Makes the object, which lasts until `dispose`, or until `owner`, by default this, is collected; `what` is what errors call
-   * it. @internal
+   * Makes the object, which lasts until `dispose`, or until `owner` (by default this handle) is collected. `what` is
+   * its name in errors. @internal
    */
   constructor(engine: Engine<B>, owner: object | undefined, what: string, recipe: Recipe<B, R>) {
     this.#engine = engine;
@@ -187,28 +203,31 @@ export class Handle<B extends Bindings, R extends object> {
     return this.#engine.call(this.#there(), this.#recipe, call);
   }
 
-  /** Asks what `next` makes of the object, and leaves the object as it is. @internal */
+  /** Asks another object that `next` makes of this one. The object itself is unchanged. @internal */
   protected aside<T>(next: (raw: R) => R, ask: (raw: R) => T): T {
     return this.#engine.aside(this.#there(), this.#recipe, next, ask);
   }
 
-  /** The call that makes an equal object: see `Recipe.source`. @internal */
+  /** The source text of a call that makes an equal object: see `Recipe.source`. @internal */
   protected source(most: number): string {
     return this.#recipe.source?.(most) ?? this.#what;
   }
 
-  /** Follows what changed: nothing may throw between the call that changed it and this. @internal */
+  /**
+   * Stores the recipe of an object that a call changed. Nothing may throw between that call and this one: a lost object
+   * would be made again as it was before. @internal
+   */
   protected follow(recipe: Recipe<B, R>): void {
     this.#recipe = recipe;
   }
 
   /**
-   * Goes on with what `next` makes of the object. `tell` gives the recipe of that, by which it is made again, and whatever else is
-   * asked of it. @internal
+   * Replaces the object by the one that `next` makes of it. `tell` returns the recipe of the new object, by which it
+   * can be made again, and other answers of it. @internal
    */
   protected move<T extends { recipe: Recipe<B, R> }>(next: (raw: R) => R, tell: (raw: R) => T): T {
     const told = this.#engine.move(this.#there(), this.#recipe, next, tell);
-    // Nothing here may throw.
+    // Nothing may throw before this: the recipe would be that of the old object.
     this.#recipe = told.recipe;
     return told;
   }
@@ -227,7 +246,7 @@ export class Handle<B extends Bindings, R extends object> {
   }
 }
 
-/** Older engines lack the symbol; there, `dispose()` has the same effect. */
+/** The symbol of `using`. Older engines do not have it; there, call `dispose()` instead. */
 export const symbolDispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
 
 /** The symbol that `console.log` of Node, Deno and Bun asks for. */
@@ -240,12 +259,14 @@ export abstract class Facade<B extends Bindings, R extends object> extends Handl
     super(engine, undefined, what, recipe);
   }
 
-  /** The call that makes an equal object; it answers after `dispose()` too. */
+  /** The source text of a call that makes an equal object; also after `dispose()`. */
   toString(): string {
     return this.source(Number.POSITIVE_INFINITY);
   }
 
-  /** The text that `console.log` of Node, Deno and Bun shows: the same, with the beginning of what is long. @internal */
+  /**
+   * The text that `console.log` of Node, Deno and Bun shows: as `toString`, with long lists and texts cut. @internal
+   */
   [symbolInspect](): string {
     return this.source(16);
   }
@@ -256,7 +277,7 @@ export abstract class Facade<B extends Bindings, R extends object> extends Handl
   }
 }
 
-/** The class of an entry: `Base` over the engine that `engine` gives when the first object is made. */
+/** The public class of an entry point: `Base`, with the engine that `engine` returns when an object is made. */
 export function over<B extends Bindings, A extends unknown[], T extends object, S extends object>(
   Base: (abstract new (engine: Engine<B>, ...args: A) => T) & S,
   engine: () => Engine<B>,
@@ -277,7 +298,7 @@ function leave<B extends Bindings>({ instance, raw, size }: Seat<B, object>): vo
 
 /** Calls into an instance; `call` must do nothing else. */
 function run<B extends Bindings, T>(instance: Instance<B>, call: () => T): T {
-  // Before the call, as a stack that is at its end lets nothing be called after it.
+  // Set before the call: after a stack overflow, there may be no stack left to set it.
   instance.sound = false;
   try {
     const result = call();

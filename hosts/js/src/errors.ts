@@ -1,4 +1,4 @@
-/** The kinds of failure: what a program branches on. A later component may have others, which come by their names. */
+/** The kinds of failure, for programs to branch on. A later component may have further kinds. */
 export type Kind =
   | 'out-of-range'
   | 'unknown-name'
@@ -22,17 +22,17 @@ export interface Failure {
   /** The name of the parameter or of the member of a recipe at fault, the same in every language, such as `batch_size`. */
   field: string;
   /**
-   * Where a member lies in its recipe or state, such as `deal.world_size` or `order.sources[0].weight`; its last name is `field`. Of
-   * anything else it is `field`.
+   * The path of a member in its recipe or state, such as `deal.world_size` or `order.sources[0].weight`; its last name
+   * is `field`. For any other value, the path is `field`.
    */
   path: string;
-  /** Its value as text (cut after 64 characters). */
+  /** The wrong value as text (cut after 64 characters). */
   value: string;
-  /** The values that are allowed in its place, for people. */
+  /** A description of the allowed values, for people. */
   allowed: string;
 }
 
-/** Whether what a call threw is a failure as the bindings give it. */
+/** Whether a thrown value is a failure of the engine, as the bindings throw it. */
 export function isFailure(error: unknown): error is Raw {
   return typeof error === 'object' && error !== null && !(error instanceof Error) && 'kind' in error;
 }
@@ -44,9 +44,9 @@ export interface Raw extends Omit<Failure, 'path'> {
 }
 
 /**
- * The one error of this package that depends on what a caller passes. The message uses JavaScript's names
- * (`batchSize`); `field` and `path` keep the names that all languages share (`batch_size`). The object that threw it is as good
- * as before.
+ * The error of this package for values that a caller passes. The message uses JavaScript's names (`batchSize`); `field`
+ * and `path` have the names that all languages share (`batch_size`). The object whose call failed can be used as
+ * before.
  */
 export class SamedealError extends Error implements Failure {
   override readonly name = 'SamedealError';
@@ -56,8 +56,8 @@ export class SamedealError extends Error implements Failure {
   readonly value: string;
   readonly allowed: string;
   /**
-   * What is allowed, for programs, as far as it is a range, names or one value: texts by the names `least`, `most`, `known`
-   * and `needs`. The properties of these names read them.
+   * The allowed values for programs, if they are a range, names or one value: texts under the names `least`, `most`,
+   * `known` and `needs`. The properties of these names return them.
    */
   readonly facts: Readonly<Record<string, readonly string[]>>;
 
@@ -78,7 +78,7 @@ export class SamedealError extends Error implements Failure {
     this.facts = byName;
   }
 
-  /** The object that `JSON.stringify` writes: an error has no properties there. */
+  /** The object that `JSON.stringify` writes. Without this method it would leave out the message. */
   toJSON(): Failure & { name: string; message: string; facts: Readonly<Record<string, readonly string[]>> } {
     const { name, message, kind, field, path, value, allowed, facts } = this;
     return { name, message, kind, field, path, value, allowed, facts };
@@ -112,15 +112,18 @@ function numberOf(values: readonly string[] | undefined): number | bigint | unde
 }
 
 /**
- * A name whose words have a mark between them, as JavaScript writes it. Without a regular expression, which V8 may not compile
- * near the end of the stack: see src/engine.ts.
+ * A name in camel case, from words with `mark` between them. It uses no regular expression, since V8 may not compile
+ * one near the end of the stack: see src/engine.ts.
  */
 export function camelled(name: string, mark: '-' | '_'): string {
   const [first, ...others] = name.split(mark);
   return [first, ...others.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join('');
 }
 
-/** Words with the names of options in them, which the engine writes as recipes do. Names that are facts are what they are. */
+/**
+ * The text `allowed`, with option names in camel case: the engine writes them as recipes do. If the facts contain names
+ * with a mark, these are values, so the text stays as it is.
+ */
 function inOptions(allowed: string, facts: readonly Fact[]): string {
   if (facts.some(({ value }) => value.includes('_'))) return allowed;
   const isOption = (word: string) => word.includes('_') && word === word.toLowerCase();
@@ -130,7 +133,10 @@ function inOptions(allowed: string, facts: readonly Fact[]): string {
     .join(' ');
 }
 
-/** A path as a sentence has it: without the section, whose members are options. The name of an order is the order. */
+/**
+ * A path as messages show it: without the section, since its members are options of a call. The name of an order is
+ * called `order`.
+ */
 function spoken(path: string): string {
   const point = path.indexOf('.');
   const within = path.slice(point + 1);
@@ -147,7 +153,7 @@ function message({ kind, path, value, allowed }: Omit<Failure, 'field'>): string
     case 'out-of-memory':
       return `no memory for ${name} = ${value}; allowed: ${allowed}`;
     case 'missing': {
-      // Which one, where several could be: of which source, at which place of a list.
+      // The value says which one is missing if there could be several: of which source, at which place of a list.
       const which = value === '' || value.startsWith('(') ? value : `(${value})`;
       return `${[name, 'is missing', which].filter((word) => word !== '').join(' ')}; needed: ${allowed}`;
     }

@@ -1,7 +1,7 @@
 /**
- * Same seed, same deal, over one WebAssembly component, on Node (20 and later), Deno and Bun, and in what bundlers make.
- * The component is read and compiled at the first call, not at the import. (In `samedeal/web` this is what a page
- * has besides `init`: scripts/build.mjs puts the engines of a page in place of these.)
+ * Same seed, same deal: the API over one WebAssembly component, for Node (20 and later), Deno, Bun, and bundles. The
+ * component is read and compiled at the first call, not at the import. (`samedeal/web` has this API, and `init`:
+ * scripts/build.mjs replaces the engines here by those of a page.)
  *
  * @module
  */
@@ -57,11 +57,11 @@ export type * from './types.js';
 export { version } from './version.js';
 
 /**
- * The samples of one rank in one epoch, of `samples` (0 to 2^53 - 1; 2^32 - 1 where the order holds a table), or of an order
- * that `blend`, `order` and their like made. Errors (`SamedealError`): a value out of its range or of the wrong type, an unknown name,
- * values that do not fit together, memory.
+ * The samples of one rank in one epoch. `samples` is their number (0 to 2^53 - 1; up to 2^32 - 1 if the order needs a
+ * table), or an order that `blend`, `order` and their like made. Errors (`SamedealError`): a value out of its range or
+ * of the wrong type, an unknown name, values that do not fit together, memory.
  *
- * `unit` and `copies` put several answers to a prompt on one rank.
+ * With `copies` of an order and `unit`, several answers to a prompt come on one rank.
  *
  * @example
  * const prompts = order('feistel', { samples: 100, seed: 7 }).copies(4);
@@ -71,38 +71,42 @@ export { version } from './version.js';
 export class Sampler extends over(BaseSampler, light) {}
 
 /**
- * The names of the orders that this version knows, the default first; without `sharded`, which `Sampler.sharded` makes, and those that are
- * made of others.
+ * The names of the orders that this version knows, the default first. `sharded`, which `Sampler.sharded` makes, and
+ * orders that are made of others are not among them.
  */
 export const orders = (): string[] => light().once(['orders', ''], 0, ({ orders }) => orders());
 
 /**
- * Whole shards of so many samples, given to the workers of all ranks, for one epoch; every shard has exactly one reader. Errors
- * (`SamedealError`): a value out of its range or of the wrong type, an unknown name, values that do not fit together, memory.
+ * A plan that gives whole shards to the workers of all ranks, for one epoch; every shard has exactly one reader.
+ * `sizes` has the number of samples of each shard. Errors (`SamedealError`): a value out of its range or of the wrong
+ * type, an unknown name, values that do not fit together, memory.
  */
 export class ShardPlan extends over(BaseShardPlan, component) {}
 
 /**
- * What every loader worker of every rank reads of an epoch, or of what is left of it: the whole of epoch 0 of a dataset with so
- * many samples in each shard, or of an order of shards, such as a blend of `sharded` ones. It never changes. Errors (`SamedealError`): a value out of its range or of the wrong type, an
- * unknown name, an option that the deal does not use, `samples` (with `pad`, all samples and the padding are more than
- * 2^53 - 1), memory.
+ * The samples that every loader worker of every rank reads in an epoch, or in the rest of one. It is made from the
+ * number of samples in each shard, or from an order of shards, such as a blend of `sharded` ones, and begins with the
+ * whole of epoch 0. A reading never changes. Errors (`SamedealError`): a value out of its range or of the wrong type,
+ * an unknown name, an option that the deal does not use, `samples` (with `pad`, all samples and the padding are more
+ * than 2^53 - 1), memory.
  */
 export class Reading extends over(BaseReading, component) {}
 
 /**
- * The chunks of reader number `reader` of `readers`: those at places `reader`, `reader` + `readers`, ... of an endless row, of
- * all chunks there will ever be, or of one cycle through the known ones after the other. Errors (`SamedealError`): a value out
- * of its range or of the wrong type, an unknown order, an order of an unknown number of chunks.
+ * The chunks of reader number `reader` of `readers`: those at places `reader`, `reader` + `readers`, ... of an endless
+ * sequence. The sequence has all chunks that there will ever be; if their number is known, it is one cycle through them
+ * after the other. Errors (`SamedealError`): a value out of its range or of the wrong type, an unknown order, an order
+ * of an unknown number of chunks.
  */
 export class ChunkStream extends over(BaseChunkStream, component) {}
 
 /**
- * Training, validation and test: which part each sample is in, `parts` being names with weights. An *id* is the index of a sample, or the
- * number of a group whose samples have to stay together, or a text. The part of an id follows from a hash of the seed and the id, so it stays
- * the same if data are added. List `test` first, then `validation`, then `training`: if a part gets more weight, and the next one as much
- * less, ids move from the next one to this part only. A split never changes. Errors (`SamedealError`): `parts` (none; more than 2^16), `part` (a
- * name of more than 256 bytes), `weight` (all together 0, or above 2^53 - 1), `options`, `seed`, memory.
+ * A split into parts such as training, validation and test: it says which part each sample is in. `parts` has their
+ * names and weights. An *id* is the index of a sample, or the number of a group whose samples have to stay together, or
+ * a text. The part of an id follows from a hash of the seed and the id, so it stays the same if data are added. List
+ * `test` first, then `validation`, then `training`: if a part gets more weight, and the next one as much less, ids move
+ * from the next one to this part only. A split never changes. Errors (`SamedealError`): `parts` (none; more than 2^16),
+ * `part` (a name of more than 256 bytes), `weight` (all together 0, or above 2^53 - 1), `options`, `seed`, memory.
  *
  * @example
  * const split = new Split({ test: 5, validation: 5, training: 90 }, { seed: 7 });
@@ -111,33 +115,36 @@ export class ChunkStream extends over(BaseChunkStream, component) {}
 export class Split extends over(BaseSplit, component) {}
 
 /**
- * Compares what readers really have, a list of shards for each, with the shards 0 to `shards` - 1. Errors: `shards`,
- * `assigned` (no such shard), memory.
+ * Compares the shards that readers really have (`assigned`, a list for each reader) with the shards 0 to `shards` - 1.
+ * Errors: `shards`, `assigned` (no such shard), memory.
  */
 export const verifyShards = (shards: Integer, assigned: readonly Integers[]): Verification =>
   verifyWith(component(), shards, assigned);
 
 /**
- * Begins the log of a ledger, or joins the one that is there: for the positions of the sampler's epoch that are not consumed,
- * whatever its rank and world size. Each block of them goes to the reader that claims it first; what a reader that dies has not
- * committed goes to others after a lease. What this reader held in a former life is given back; a process that has the log open
- * with the same reader number can claim no more. Errors: `reader`, `block`, `lease`, `checkpoint-interval`, `sampler`, `log`;
- * `state` or its first member that differs, `block` (the log is of something else), `entry`, those of the log.
+ * Begins the log of a ledger, or joins an existing one. The ledger has the positions of the sampler's epoch that are
+ * not consumed, whatever the sampler's rank and world size. Each block of positions goes to the reader that claims it
+ * first. After a lease, other readers get the blocks that a dead reader claimed and did not commit. Claims of an
+ * earlier process with this reader number are released; if that process still has the log open, it can claim no more.
+ * Errors: `reader`, `block`, `lease`, `checkpoint-interval`, `sampler`, `log`; `state` or its first member that
+ * differs, `block` (the log is of another run), `entry`, those of the log.
  */
 export const openLedger = (sampler: BaseSampler, log: Log, options: LedgerOptions): Promise<Ledger> =>
   openWith(component(), Sampler, sampler, log, options);
 
 /**
- * The schedule of a log once more, for one of any number of readers. `lines` are its entries, or a file of them, as text or as bytes.
- * Errors: `reader`, `readers`, `lines`, `entry`, `state`, `block` (it is no log).
+ * A replay of a log: its committed runs again, for one of any number of readers. `lines` are its entries, or a file of
+ * them, as text or as bytes. Errors: `reader`, `readers`, `lines`, `entry`, `state`, `block` (it is no log).
  */
 export const replayLedger = (lines: LogLines, options?: ReplayOptions): LedgerReplay =>
   new LedgerReplay(component(), Sampler, lines, options);
 
 /**
- * The batches of an epoch of sequences of these lengths, in tokens: the same number of steps on every rank, and no batch over its
- * limit. A window of samples is planned at a time, when it is needed, and only the lengths of its samples are read. Errors (`SamedealError`): a value out of its range or of the wrong type, a sample that is too long, an unknown name, an
- * option that the strategy needs and that is missing, one that it does not use, buckets that do not ascend, memory.
+ * The batches of an epoch of sequences, from their lengths in tokens: the same number of steps on every rank, and no
+ * batch over its limit. A window of samples is planned at a time, when it is needed, and only the lengths of its
+ * samples are read. Errors (`SamedealError`): a value out of its range or of the wrong type, a sample that is too long,
+ * an unknown name, an option that the strategy needs and that is missing, one that it does not use, buckets that do not
+ * ascend, memory.
  *
  * @example
  * const mixed = blend({ web: [3, 1], code: [2, 1] }, { seed: 7 });
@@ -147,23 +154,25 @@ export const replayLedger = (lines: LogLines, options?: ReplayOptions): LedgerRe
 export class Batcher extends over(BaseBatcher, component) {}
 
 /**
- * One index of the parts of an index, which `index` of a batcher gave, in any order. Errors: `index` (no parts; a part is no index, or was
- * changed), `fingerprint`, `epoch`, `windows` (a part is of other batches), `first` (windows are missing), memory.
+ * Joins the parts of an index, which `index` of a batcher returned, to one index. They may be in any order. Errors:
+ * `index` (no parts; a part is no index, or was changed), `fingerprint`, `epoch`, `windows` (a part is of other
+ * batches), `first` (windows are missing), memory.
  */
 export const joinIndices = (parts: readonly (string | Uint8Array)[]): string => joinIndicesWith(component(), parts);
 
 /**
- * Batches of one rank from samples whose lengths are not known up front: those of a `Batcher` with the order `sequential`. Push
- * samples, and take the batches that are ready: those of one window at a time, as soon as 1.5 times as many samples wait as it has. Every rank pushes all samples. Errors (`SamedealError`): as `Batcher`.
+ * The batches of one rank, from samples whose lengths are not known up front. They are the batches of a `Batcher` with
+ * the order `sequential`. Push samples, and take the batches of one window at a time: a window is ready when 1.5 times
+ * its number of samples wait. Every rank pushes all samples. Errors (`SamedealError`): as `Batcher`.
  */
 export class BatchStream extends over(BaseBatchStream, component) {}
 
 /**
- * A whole training in one row of steps: which samples each rank takes at every global step, over the ends of epochs. A step takes the next
- * `batchSize` samples of the order, whatever epoch they are of, and deals them to the ranks. Nothing is padded or dropped, and the samples
- * of a step do not depend on the number of ranks. Use it if the training counts steps, or if the batch size changes. A schedule never
- * changes. Errors (`SamedealError`): those of `Sampler`, and `batchSize` (no multiple of `worldSize` * `unit`; missing for step 0), `from`
- * (steps do not ascend).
+ * The steps of a whole training, over the ends of epochs: which samples each rank takes at every global step. A step
+ * takes the next `batchSize` samples of the order, whatever epoch they are of, and deals them to the ranks. Nothing is
+ * padded or dropped, and the samples of a step do not depend on the number of ranks. Use it if the training counts
+ * steps, or if the batch size changes. A schedule never changes. Errors (`SamedealError`): those of `Sampler`, and
+ * `batchSize` (no multiple of `worldSize` * `unit`; missing for step 0), `from` (steps do not ascend).
  *
  * @example
  * const schedule = new Schedule(1000, [[0, 64], [500, 128]], { seed: 7, worldSize: 8, rank: 3 });
@@ -177,9 +186,10 @@ export class BatchStream extends over(BaseBatchStream, component) {}
 export class Schedule extends over(BaseSchedule, component) {}
 
 /**
- * Tells what a text is by the members that it has: a recipe, a state, or the log of a ledger, and of what. The members are not checked. A state
- * may also be given as `fromState` takes it: the bytes of a file, or the dictionary of Python. Errors: `text`
- * (no JSON object; none of these; more than 2^24 bytes), `samedeal` (another version), `kind` (no kind of state), memory.
+ * Finds out what a text is by its members: a recipe, a state or the log of a ledger, and of which kind of object. The
+ * members are not checked. A state may also be given as `fromState` takes it: the bytes of a file, or the dictionary of
+ * Python. Errors: `text` (no JSON object; none of these; more than 2^24 bytes), `samedeal` (another version), `kind`
+ * (no kind of state), memory.
  *
  * @example
  * console.log(inspect(new Sampler(1000).state(10))); // { form: 'state', of: 'sampler' }
@@ -187,10 +197,10 @@ export class Schedule extends over(BaseSchedule, component) {}
 export const inspect = (text: string | Uint8Array | SavedState): TextKind => inspectWith(component(), text);
 
 /**
- * The members that differ between two recipes, states, entries of a log, or other JSON objects: first those of `one`, in its order, then those
- * that only `other` has. A recipe is compared with the defaults of all members; if it cannot be read without lists beside it, as it is.
- * `differences(text, '{}')` has all members. Errors: `one`, `other` (no JSON object; a member twice; more than 2^24 bytes), `samedeal`, `kind`
- * (another type), memory.
+ * The members that differ between two recipes, states, entries of a log, or other JSON objects: first those of `one`,
+ * in its order, then those that only `other` has. In a recipe, members that are not there have their defaults; a recipe
+ * that needs lists beside it is compared as it is. `differences(text, '{}')` has all members. Errors: `one`, `other`
+ * (no JSON object; a member twice; more than 2^24 bytes), `samedeal`, `kind` (another type), memory.
  *
  * @example
  * const [one, other] = [42, 43].map((seed) => new Sampler(1000, { seed }).recipe);
@@ -202,35 +212,35 @@ export const differences = (
 ): Difference[] => differencesWith(component(), one, other);
 
 /**
- * A row for each sequence, as wide as the longest. `sequences` are typed arrays of one type, or with `offsets` one of
- * them. Errors: `width` (below the longest), `lengths` (more than 2^26 cells), `sequences`, `offsets`, `paddingValue`,
- * memory.
+ * Pads sequences: a row for each of them, as wide as the longest. `sequences` are typed arrays of one type, or with
+ * `offsets` a single one. Errors: `width` (below the longest), `lengths` (more than 2^26 cells), `sequences`,
+ * `offsets`, `paddingValue`, memory.
  */
 export const collatePad = <T extends Tokens>(sequences: readonly T[] | T, options?: PadOptions): Padded<T> =>
   padWith(component(), sequences, options);
 
 /**
- * Rows that sequences share, one after the other, with what keeps them apart in attention. Errors: `rowEnds` (do not ascend
- * to the number of sequences; a row of more than `width`), `lengths` (more than 2^26 cells), `sequences`, `offsets`,
- * `paddingValue`, memory.
+ * Packs sequences: several in a row, one after the other, and the numbers that keep them apart in attention. Errors:
+ * `rowEnds` (do not ascend to the number of sequences; a row of more than `width`), `lengths` (more than 2^26 cells),
+ * `sequences`, `offsets`, `paddingValue`, memory.
  */
 export const collatePack = <T extends Tokens>(sequences: readonly T[] | T, options?: PackOptions): Packed<T> =>
   packWith(component(), sequences, options);
 
 /**
- * From the rank of a process to its share of the data: all ranks of a job as a grid, the last axis counting fastest. `shard`
- * names the axes along which ranks get different samples (data parallelism); along the others they get the same (tensor,
- * context, pipeline parallelism). Errors (`SamedealError`): a value out of its range or of the wrong type, an unknown name in
- * `shard`, axes whose sizes do not multiply to `worldSize`.
+ * All ranks of a job as a grid, the last axis counting fastest: it turns the rank of a process into its share of the
+ * data. `shard` names the axes along which ranks get different samples (data parallelism); along the other axes they
+ * get the same (tensor, context, pipeline parallelism). Errors (`SamedealError`): a value out of its range or of the
+ * wrong type, an unknown name in `shard`, axes whose sizes do not multiply to `worldSize`.
  */
 export class Mesh extends over(BaseMesh, light) {}
 
-// The global one: as a module, it would make streams of its input and output at the import. A page has none.
+// The global `process`, since an import of the module would open streams for input and output. A page has no `process`.
 const environment = (): NodeJS.ProcessEnv => globalThis.process?.env ?? {};
 
 /**
- * Which rank this process is, from the variables that launchers set: explicit values win; then the first of torchrun, Open
- * MPI, MVAPICH, PMI and Slurm whose rank is set. LOCAL_RANK counts only on one node. Errors name the variable: no number,
- * too large, not below its world size, or missing.
+ * The rank of this process, from the variables that launchers set. Explicit values win; then the first of torchrun,
+ * Open MPI, MVAPICH, PMI and Slurm whose rank is set. LOCAL_RANK counts only on one node. Errors name the variable: no
+ * number, too large, not below its world size, or missing.
  */
 export const detectRank = (options?: DetectOptions): Detection => detectWith(light(), environment(), options);

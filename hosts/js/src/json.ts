@@ -1,4 +1,5 @@
-// Places in texts of JSON, whose numbers may have more than 53 bits, so that they are not written anew.
+// Places of values in texts of JSON. A text is cut there rather than parsed and written anew, which would round numbers
+// of more than 53 bits.
 /** Where the value of a member of an object begins and ends; of the first one if there are several. */
 export function placeOf(json: string, name: string): [start: number, end: number] | undefined {
   const space = /\s*/y;
@@ -17,7 +18,10 @@ export function placeOf(json: string, name: string): [start: number, end: number
   return undefined;
 }
 
-/** Where a value that begins there ends; after the end of the text if it does not. */
+/**
+ * The end of the value that begins at `start`. If the text ends within the value, the result is beyond the end of the
+ * text.
+ */
 function endOf(json: string, start: number): number {
   let depth = 0;
   for (let at = start; at < json.length; at++) {
@@ -37,7 +41,7 @@ function endOf(json: string, start: number): number {
   return depth > 0 ? json.length + 1 : json.length;
 }
 
-/** Whether a text ends before the object does that it begins. */
+/** Whether a text begins with an object, and ends before the object is complete. */
 export function isCutOff(json: string): boolean {
   const start = json.search(/\S/);
   return json[start] === '{' && endOf(json, start) > json.trimEnd().length;

@@ -1,6 +1,7 @@
 /**
- * Samplers and meshes alone, for a page, a service worker or a bundle that has to be small: a tenth of `samedeal`, and there at once, without
- * `init` and without a dynamic import. Orders that are made of others, and everything else, are in `samedeal`.
+ * Samplers and meshes alone, for a page, a service worker or a bundle that has to be small: a tenth of the size of
+ * `samedeal`, and ready at once, without `init` and without a dynamic import. Orders that are made of others, and
+ * everything else, are in `samedeal`.
  *
  * @module
  */

@@ -1,19 +1,21 @@
-// Lists of whole numbers on their way in and out. Nothing else crosses in bulk.
+// Lists of whole numbers that are passed to the engine and returned by it: the only large values that are.
 import { COUNT, fail, integer, mostFacts, placed, type Range, u32, u53 } from './checks.js';
 import { SamedealError } from './errors.js';
 import type { Indices, Integer } from './types.js';
 
-/** The longest list that crosses: no address comes near what the bindings can tell, nor a table near its memory. */
+/** The longest list that is passed to the engine. With it, addresses and tables stay far below the memory limit. */
 export const LONGEST = 2 ** 25;
 
-/** How many ranks are asked, one after the other: a list of what they answer is no longer than others. */
+/** The number of ranks, for calls that ask each of them: the list of their answers may be as long as any other list. */
 export function fewRanks(worldSize: number): number {
   if (worldSize > LONGEST)
     fail('out-of-memory', 'world_size', worldSize, `up to ${LONGEST} ranks, each of which is asked`);
   return worldSize;
 }
 
-/** Holds what all ranks get at a step to as many samples as a list has; `most` is how many of its own a rank gets at most. */
+/**
+ * Fails if all ranks together get more samples at a step than a list may have. `most` is the most samples of one rank.
+ */
 export function fewSamples(worldSize: number, most: number, batchSize: unknown): void {
   if (most * fewRanks(worldSize) <= LONGEST) return;
   const least = Math.floor(LONGEST / worldSize);
@@ -21,29 +23,29 @@ export function fewSamples(worldSize: number, most: number, batchSize: unknown):
   fail('out-of-range', 'batch_size', batchSize, allowed, mostFacts(least));
 }
 
-/** An array or a typed array of at most so many elements, whatever is in it. */
+/** An array or a typed array of at most `most` elements. The elements are not checked. */
 export function list(field: string, value: unknown, most = LONGEST): ArrayLike<unknown> {
   const typed = ArrayBuffer.isView(value) && !(value instanceof DataView);
   if (!typed && !Array.isArray(value)) fail('wrong-type', field, value, 'an array of whole numbers, or a typed one');
   if (typed) attached(field, value);
   const { length } = value as ArrayLike<unknown>;
-  // A proxy of an array may say anything.
+  // A proxy of an array may return any length.
   if (!Number.isInteger(length) || length < 0) fail('wrong-type', field, value, 'an array with a length');
   if (length > most) fail('out-of-memory', field, `${length} elements`, `up to ${most} of them`);
   return value as ArrayLike<unknown>;
 }
 
-/** A list that has to be there: a document leaves out what is undefined. */
+/** A list that has to be given. Without this check, a document would leave out an undefined list. */
 export const required = (field: string, value: unknown): unknown => (value === undefined ? list(field, value) : value);
 
-/** The answers of `ask` to each number of a list. An error tells which one it is about. */
+/** The answers of `ask` to each number of a list. An error says at which index its number is. */
 export function each<T>(field: string, value: unknown, ask: (number: Integer) => T): T[] {
   return Array.from(list(field, value) as ArrayLike<Integer>, (number, i) =>
     placed(`at index ${i}`, () => ask(number)),
   );
 }
 
-/** The answer of `ask` to numbers of a list. An error about one of them tells where it is. */
+/** The answer of `ask` to a whole list. An error about one of its numbers says at which index the number is. */
 export function told<T>(field: string, list: readonly bigint[], ask: () => T): T {
   try {
     return ask();
@@ -56,10 +58,10 @@ export function told<T>(field: string, list: readonly bigint[], ask: () => T): T
   }
 }
 
-// All methods of typed arrays throw where there is no memory below, as this one does.
+// A method for a test: like all methods of typed arrays, it throws if the memory was taken away.
 const { keys } = Object.getPrototypeOf(Uint8Array.prototype) as Uint8Array;
 
-/** Refuses a typed array whose memory was taken away: it would be an empty list. */
+/** Refuses a typed array whose memory was taken away: it would pass for an empty list. */
 export function attached(field: string, value: unknown): void {
   try {
     keys.call(value as Uint8Array);
@@ -77,7 +79,7 @@ export function words(field: string, value: unknown): BigUint64Array<ArrayBuffer
     out.set(given);
     return out;
   }
-  // By halves: a `bigint` for each would cost many times that.
+  // Written as two halves of 32 bits each: to make a `bigint` for each number would cost many times as much.
   const halves = new Uint32Array(out.buffer);
   for (let i = 0; i < out.length; i++) {
     const element = given[i];
@@ -93,7 +95,7 @@ export function words(field: string, value: unknown): BigUint64Array<ArrayBuffer
   return out;
 }
 
-/** A list of numbers of 32 bits, copied; `range` is what an error tells. */
+/** A list of numbers of 32 bits, copied. `range` is the range that errors state. */
 export function words32(field: string, value: unknown, range: Range): Uint32Array<ArrayBuffer> {
   const given = list(field, value);
   if (given instanceof Uint32Array) return Uint32Array.from(given);
@@ -106,7 +108,7 @@ export function words32(field: string, value: unknown, range: Range): Uint32Arra
   );
 }
 
-/** So many numbers of 32 bits, of anything; an error tells the place of the one that it is about. */
+/** `count` numbers of 32 bits, which `element` returns. An error says by `place` where its number is. */
 export function narrowed(
   field: string,
   count: number,
@@ -123,7 +125,7 @@ export function narrowed(
   return out;
 }
 
-/** The numbers, all below 2^53, of 64-bit words, written over them. */
+/** The numbers of 64-bit words, all below 2^53. They are written into the memory of the words, which are lost. */
 export function numbers(words: BigUint64Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
   const halves = new Uint32Array(words.buffer, words.byteOffset, 2 * words.length);
   const out = new Float64Array(words.buffer, words.byteOffset, words.length);
@@ -133,7 +135,7 @@ export function numbers(words: BigUint64Array<ArrayBuffer>): Float64Array<ArrayB
   return out;
 }
 
-/** So many numbers, of `read`, at most `most` of them at a time; `what` is what an error calls them. */
+/** `count` numbers, read by `read`, at most `most` of them at a time. `what` is their name in errors. */
 export function gathered<T extends { set(values: T, at: number): void }>(
   Type: new (length: number) => T,
   count: number,
@@ -152,7 +154,7 @@ export function gathered<T extends { set(values: T, at: number): void }>(
   return out;
 }
 
-/** The answers of `ask` for each of so many ranks, for at most `most` of them at a time. */
+/** The answers of `ask` for each rank; each call is about at most `most` ranks. */
 export function ofRanks<T>(worldSize: number, most: number, ask: (first: number, count: number) => Iterable<T>): T[] {
   const all: T[] = [];
   while (all.length < worldSize) {
@@ -161,7 +163,10 @@ export function ofRanks<T>(worldSize: number, most: number, ask: (first: number,
   return all;
 }
 
-/** Sample indices end to end: so many, of which each is below `samples`; `cause` is what an error tells where there is no memory. */
+/**
+ * One array of the sample indices in all parts: `count` of them, each below `samples`. `cause` is the parameter and the
+ * value in the error if there is no memory.
+ */
 export function joined(
   parts: Iterable<ArrayLike<number>>,
   count: number,
@@ -182,7 +187,7 @@ export function joined(
   return out;
 }
 
-/** A list in an error or a log: the first ones of many. */
+/** A list as a text for an error or a log, with at most its first `most` numbers. */
 export function shown(list: ArrayLike<number | bigint>, most: number): string {
   const first = Array.from({ length: Math.min(list.length, most) }, (_, i) => String(list[i]));
   return `[${first.join(', ')}${list.length > most ? `, ... ${list.length - most} more` : ''}]`;

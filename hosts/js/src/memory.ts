@@ -1,8 +1,20 @@
+<<<<<<< HEAD
 // About how much memory objects take, which says which of them share an instance (src/engine.ts): twice or half as much would do. The engine
 // says what does not fit.
 import { DEFAULTS, TABLES } from './generated/names.js';
 
 /** More orders in one another than a recipe has. */
+=======
+// Estimates of the memory of objects, by which src/engine.ts decides which objects share an instance. A factor of two
+// does not matter: it is the engine that finds out what does not fit.
+
+/** The orders whose memory does not grow with the samples. */
+const WITHOUT_TABLE: readonly unknown[] = [
+  ...['feistel', 'sequential', 'sharded', undefined],
+  ...['blend', 'blend-exact', 'grown', 'exclude', 'subset', 'skip', 'copies', 'windows', 'balance'],
+];
+/** A depth of nested orders that no recipe reaches. */
+>>>>>>> cf48cd95 (Comments of the JavaScript host's engine, ledger and entry points: name the subject and say why)
 const DEEPEST = 24;
 /** The longest period of a `blend-exact`, and what each of its positions takes, in bytes. */
 const PERIOD = 2 ** 20;
@@ -25,18 +37,21 @@ const partsOf = ({ of, sources }: Members): Members[] =>
 /** A number of a recipe; NaN for any other value. It calls no method of the value. */
 export const numberIn = (value: unknown): number => (typeof value === 'number' ? value : Number.NaN);
 
-/** Bytes of the table of an order; 0 if it needs none. What is wrong in a recipe counts 0, here and below. */
+/** Bytes of the table of an order; 0 if it needs none. Wrong values in a recipe count 0, here and below. */
 export function tableMemory(order: unknown, samples: unknown): number {
   const count = numberIn(samples);
   return TABLES.includes(order) && count > 0 ? 4 * count : 0;
 }
 
-/** Bytes of an order and of the orders in it: of tables alone, and of everything that does not grow with the text and the lists. */
+/**
+ * Bytes of an order and of the orders in it. `table`: of tables alone. `all`: of everything but the text and the lists,
+ * which `Document.size` counts.
+ */
 export function orderMemory(order: unknown, depth = 0): { table: number; all: number } {
   if (!isObject(order) || depth > DEEPEST) return { table: 0, all: 0 };
   const { name, samples, lanes = DEFAULTS.lanes } = order;
   const sources = objects(order.sources);
-  // A source that leaves begins another stage.
+  // Each source that is exhausted and left out begins another stage.
   const leaving = order.exhaustion === 'renormalise' ? sources.length : 0;
   const stages = 1 + objects(order.stages).length + leaving;
   const sum = sources.reduce((sum, { weight = 1 }) => sum + (numberIn(weight) || 0), 0);
@@ -52,7 +67,7 @@ export function orderMemory(order: unknown, depth = 0): { table: number; all: nu
   return { table, all };
 }
 
-/** Bytes of a round of each order in shards that an order is made of: a window of each lane. */
+/** Bytes of the rounds of all sharded orders that an order is made of. A round is a window of each lane. */
 export function roundsMemory(order: unknown, depth = 0): number {
   if (!isObject(order) || depth > DEEPEST) return 0;
   const parts = partsOf(order);

@@ -1,5 +1,6 @@
 /**
- * Parts that need the file system of Node, Deno or Bun, beside the readers of Parquet files: a log for the readers of several processes.
+ * Parts that need the file system of Node, Deno or Bun: a log for readers in several processes. (Parquet files are in
+ * `samedeal/parquet`.)
  *
  * @module
  */

@@ -1,12 +1,12 @@
 // Whole numbers and options as users see them.
 import type { Integer } from './types.js';
 
-/** A decimal string as a `bigint`; anything else as it is, for others to refuse. */
+/** A decimal string as a `bigint`. Any other value is returned unchanged, so that the caller refuses it. */
 export function decimal(text: unknown): unknown {
   return typeof text === 'string' && /^-?\d{1,20}$/.test(text) ? BigInt(text) : text;
 }
 
-/** Numbers that are not 0, and texts that are not empty, as options are written in a program. */
+/** Options as source text. Numbers that are 0 and empty texts, which are defaults, are left out. */
 export function settings(values: object): string[] {
   const given = Object.entries(values).filter(([, value]) => value);
   return given.map(([name, value]) => `${name}: ${typeof value === 'bigint' ? source(value) : value}`);

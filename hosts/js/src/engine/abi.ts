@@ -1,12 +1,13 @@
-// The canonical ABI of the component model, for what the interfaces of `wit/` have: calls into the core module of a component. A list of
-// numbers crosses as a typed array, copied in one piece. `crates/bindings` writes the data that says what a component has.
+// Calls into the core module of a component, by the canonical ABI of the component model, for the types that the
+// interfaces of `wit/` have. A list of numbers is copied in one piece, as a typed array. `crates/bindings` writes the
+// data that describes the interfaces.
 import { disposes } from './resources.js';
 
-/** A type: by its name, or by what it is made of. */
+/** A type of the interfaces: the name of a simple type, or the parts of a compound one. */
 export type Type = 'bool' | 'u32' | 'u64' | 's64' | 'string' | Made;
 /**
- * `list`, `option`: of a type. `result`: a type or null, and one for errors. `record`: fields, each a name and a type. `tuple`:
- * types. `enum`: names. `own`, `borrow`: a resource.
+ * A compound type: its kind, and its parts. `list`, `option`: the type of the element. `result`: a type or null, and
+ * one for errors. `record`: fields, each a name and a type. `tuple`: types. `enum`: names. `own`, `borrow`: a resource.
  */
 interface Made extends ReadonlyArray<Type | string | null | readonly [name: string, type: Type]> {
   readonly 0: 'list' | 'option' | 'result' | 'record' | 'tuple' | 'enum' | 'own' | 'borrow' | typeof HANDLE;
@@ -30,12 +31,12 @@ export type Interfaces = Readonly<
 type Flat = number | bigint;
 type CoreFunction = (...flat: Flat[]) => Flat | undefined;
 
-/** How values of a type cross. */
+/** The encoding of a type: how its values are passed to a core function and read from its result. */
 interface Codec {
-  /** In memory. */
+  /** The size and the alignment of a value in memory. */
   readonly size: number;
   readonly align: number;
-  /** How many parameters of the core function a value takes, and what stands for them where there is no value. */
+  /** The parameters of the core function where there is no value, as for an empty option. A value takes as many. */
   readonly none: readonly Flat[];
   /** Reads a value from memory. */
   load(at: number): unknown;
@@ -43,11 +44,11 @@ interface Codec {
   store(at: number, value: never): void;
   /** Adds a value to the parameters of a core function. */
   lower(out: Flat[], value: never): void;
-  /** A value that a core function returns by itself. */
+  /** The value of a single number that a core function returns. */
   lift(flat: Flat): unknown;
 }
 
-/** An object of a resource. It is its address, as one instance serves it alone. */
+/** An object of a resource. Its handle is its address in the memory of its instance. */
 interface Resource {
   handle: number;
 }
@@ -62,12 +63,13 @@ export class Core {
   readonly memory: WebAssembly.Memory;
   readonly #exports: Record<string, CoreFunction>;
   readonly #realloc: CoreFunction;
-  /** The memory. It moves where it grows, which only a call can do. */
+  /** A view of the memory. When a call makes the memory grow, the view has to be made again: see `#look`. */
   view: DataView;
 
-  /** The interfaces are added by `interfacesOf`. */
+  /** Makes an instance. `interfaceOf` makes the classes and functions of its interfaces. */
   constructor(module: WebAssembly.Module) {
-    // Handles are addresses: the component never drops what it gave away.
+    // The imports turn objects into handles and back. Handles are addresses, so every import returns its argument. The
+    // component never drops an object that it gave away.
     const imports: Record<string, Record<string, (handle: number) => number | undefined>> = {};
     for (const { module: from, name } of WebAssembly.Module.imports(module)) {
       imports[from] ??= {};
@@ -81,12 +83,12 @@ export class Core {
     this.view = new DataView(this.memory.buffer);
   }
 
-  /** Looks where the memory is after a call: to look at each read would cost more than the read. */
+  /** Renews the view if a call made the memory grow. A look before each read would cost more than the read. */
   #look(): void {
     if (this.view.buffer !== this.memory.buffer) this.view = new DataView(this.memory.buffer);
   }
 
-  /** Room for something. */
+  /** The address of newly allocated memory. */
   room(size: number, align: number): number {
     if (size === 0) return align;
     const at = Number(this.#realloc(0, 0, align, size)) >>> 0;
@@ -94,7 +96,7 @@ export class Core {
     return at;
   }
 
-  /** Classes by the names of resources, and functions. */
+  /** The classes of the resources of an interface, and its functions, by their names. */
   interfaceOf({ id, resources, functions }: Interfaces[string]): Record<string, unknown> {
     const classes: Record<string, new (...values: unknown[]) => Resource> = {};
     const made: Record<string, unknown> = {};
@@ -132,7 +134,10 @@ export class Core {
     return Class;
   }
 
-  /** A call, which is put together when it is first made: an instance has many that nobody makes. */
+  /**
+   * A function for a call. Its codecs are made at the first call, since an instance has many functions that nobody
+   * calls.
+   */
   #call(id: string, call: Call, classes: Classes): (...values: unknown[]) => unknown {
     let made: ((...values: unknown[]) => unknown) | undefined;
     return (...values) => {
@@ -144,7 +149,7 @@ export class Core {
   #made(id: string, [name, parameters, result]: Call, classes: Classes): (...values: unknown[]) => unknown {
     const path = `${id}#${name}`;
     const inner = this.#exports[path];
-    // A function that an earlier component does not have is told as missing when it is called.
+    // An older component may lack the function. The error comes when the function is called, not earlier.
     if (!inner) return () => missing(path);
     const after = this.#exports[`cabi_post_${path}`];
     const codecs = parameters.map((type) => this.#codec(type, classes));
@@ -231,7 +236,7 @@ export class Core {
     }
   }
 
-  /** A type that crosses as an address and a length. */
+  /** A type whose values are passed as an address and a length. */
   #pair(load: (at: number, length: number) => unknown, write: (value: never) => [at: number, length: number]): Codec {
     return {
       size: 8,
@@ -307,7 +312,10 @@ export class Core {
     };
   }
 
-  /** Gives whether it is a value, and that or the error. It is what a call returns, and nothing that it takes. */
+  /**
+   * The codec of a result: loads whether it is a value, and the value or the error. Calls only return results, and
+   * never take them.
+   */
   #result(ok: Codec, error: Codec): Codec {
     const align = Math.max(ok.align, error.align);
     const inside = aligned(1, align);
@@ -339,7 +347,7 @@ export class Core {
       size: aligned(end, most),
       align: most,
       none: codecs.flatMap(({ none }) => none),
-      // Field by field: this is most of what a call costs that returns a record.
+      // A loop, since it is fast: loading is most of the cost of a call that returns a record.
       load: (at) => {
         const made = (names ? {} : []) as Record<string | number, unknown>;
         for (let i = 0; i < codecs.length; i++)
@@ -352,7 +360,7 @@ export class Core {
       lower: (out, value) => {
         for (const [i, codec] of codecs.entries()) codec.lower(out, part(value, i));
       },
-      // A record with one part crosses as that part.
+      // A record with one part is returned as that part.
       lift: (flat) => {
         const value = (codecs[0] as Codec).lift(flat);
         return names ? { [names[0] as string]: value } : [value];
@@ -397,7 +405,10 @@ export class Core {
 
 type Classes = Readonly<Record<string, { prototype: Resource }>>;
 
-/** In place of `own` for what a constructor returns: its object is there before. */
+/**
+ * The kind of type that replaces `own` where a constructor returns its object: only the handle is needed, since the
+ * object of JavaScript is there already.
+ */
 const HANDLE = 'handle';
 
 function handleOf(result: Type | null): Type {

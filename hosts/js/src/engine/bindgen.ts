@@ -1,7 +1,7 @@
 import { generate } from '../bindgen/samedeal.js';
 import type { LightBindings, RawMesh, RawSampler } from './types.js';
 
-/** Instances of the light build, which wasm-bindgen makes. */
+/** Makes instances of the light build, through the JavaScript of wasm-bindgen. */
 export function bindgenInstances(module: WebAssembly.Module): () => LightBindings {
   return () => {
     const { initSync, Sampler, Mesh, orders, variables, detect } = generate();
@@ -36,11 +36,14 @@ export function bindgenInstances(module: WebAssembly.Module): () => LightBinding
   };
 }
 
-/** A sampler that locates many samples, one by one: the code for all at once would make the light build larger. */
+/**
+ * Adds `locateAll` to a sampler of the light build: it locates the samples one by one. Code in the engine for all at
+ * once would make the light build larger.
+ */
 function withAll(made: object): RawSampler {
   const all: Partial<RawSampler> = Object.getPrototypeOf(made);
   all.locateAll ??= function (this: RawSampler, samples, batchSize) {
-    // The first one that is none is told before the batch size is.
+    // A wrong sample is reported before a wrong batch size, as in the component: it is located with batch size 1.
     const wrong = samples.find((sample) => sample >= this.samples());
     return Array.from(samples, (sample) => this.locate(wrong ?? sample, wrong === undefined ? batchSize : 1));
   };

@@ -15,14 +15,19 @@ type Exports = Pick<
   ledger: LedgerBindings;
 };
 
-/** Where the memory of the component ends. */
+/** The memory limit of the component, in bytes. */
 const MEMORY = 2 ** 31;
-/** The memory that a call may need besides its lists, which comes with a failure that the component can tell. */
+/**
+ * Memory that is left for a call besides its lists, in bytes. If a call needs more, the component itself reports it.
+ */
 const SLACK = 2 ** 20;
-/** Lists that there is room for, however full the memory: half of what the component keeps free for what is small. */
+/**
+ * Bytes of lists that are always allowed, however full the memory: half of what the component reserves for small
+ * allocations.
+ */
 const ALWAYS = 2 ** 15;
 
-/** Instances of the component, whose memory ends after `most` bytes. `module` is asked once. */
+/** Makes instances of the component, with a memory of at most `most` bytes each. `module` is called once. */
 export function componentInstances(module: () => WebAssembly.Module, most: number = MEMORY): () => ComponentBindings {
   let compiled: WebAssembly.Module | undefined;
   return () => {
@@ -39,7 +44,7 @@ export function componentInstances(module: () => WebAssembly.Module, most: numbe
       client: (options) => makeClient(ledger, options),
       ledger: (header) => new ledger.Ledger(header),
       header: ledger.header,
-      // How much is free below the end is not known, so only growth counts.
+      // How much of the present memory is free is not known, so only the memory counts by which it can still grow.
       room: () => Math.max(ALWAYS, most - SLACK - core.memory.buffer.byteLength),
       release,
     };

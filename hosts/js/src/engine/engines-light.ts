@@ -7,7 +7,7 @@ import type { ComponentBindings } from './types.js';
 
 export const light = lazily(() => bindgenInstances(module()));
 
-/** Functions that `samedeal/light` does not export ask for this. */
+/** The engine of functions that `samedeal/light` does not export: it only throws an error. */
 export const component = (): Engine<ComponentBindings> => {
   throw new Error("samedeal/light has samplers and meshes: import everything else from 'samedeal'");
 };

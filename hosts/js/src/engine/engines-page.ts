@@ -9,9 +9,10 @@ let loading: Promise<void> | undefined;
 let engine: Engine<ComponentBindings> | undefined;
 
 /**
- * Loads the WebAssembly module of the package; to be awaited before anything else is used. Calls after it was loaded change nothing. If
- * the loading failed, it can be tried again. `source` is where the module is (default: beside this module, or in it where a bundler
- * made it), or its bytes, or itself. Errors: that of the network, or of the compiler.
+ * Loads the WebAssembly module of the package. Await it before you use anything else. Once the module was loaded,
+ * further calls do nothing. If the loading failed, call it again. `source` is the address of the module, its bytes, or
+ * the module itself (default: the file beside this module, or the copy in the bundle). Errors: those of the network,
+ * and of the compiler.
  */
 export function init(source?: Source | Promise<Source>): Promise<void> {
   loading ??= load(source).catch((error) => {

@@ -4,5 +4,5 @@ import { lazily } from './instances.js';
 import { module } from './modules-inline.js';
 
 export const component = lazily(() => componentInstances(module));
-/** Samplers, meshes and launchers: what `samedeal/light` has, too. */
+/** The engine of samplers, meshes and launchers. `samedeal/light` has another one for these. */
 export const light = component;

@@ -1,19 +1,22 @@
-// Decompression of raw DEFLATE (RFC 1951) in one call: that of pages has to be awaited.
+// Decompression of raw DEFLATE (RFC 1951) in one call. The browser's `DecompressionStream` has to be awaited.
 import { decoded } from './inline.js';
 
-/** A WebAssembly module: compressed in base64, and its bytes. */
+/** A compressed WebAssembly module: its text in base64, and its size in bytes once it is decompressed. */
 interface Packed {
   readonly text: string;
   readonly size: number;
 }
 
-/** The module, compiled. */
+/** Decompresses and compiles a module. */
 export const unpacked = ({ text, size }: Packed) => new WebAssembly.Module(inflate(decoded(text), size));
 
-/** The lengths of codes come in this order. */
+/** The order in which a block has the lengths of the code for code lengths. */
 const ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
-/** A code: by the bits that come next, as many as its longest word has, 16 times the symbol plus the length of its word. */
+/**
+ * A Huffman code. The table has 2^`most` entries, where `most` is the length of the longest word. The index is the bits
+ * that come next; the entry is 16 times the symbol, plus the length of its word.
+ */
 interface Code {
   readonly most: number;
   readonly table: Uint32Array;
@@ -25,7 +28,7 @@ function codeOf(lengths: Uint8Array): Code {
   let code = 0;
   for (let length = 1; length <= most; length++, code <<= 1) {
     for (let symbol = lengths.indexOf(length); symbol >= 0; symbol = lengths.indexOf(length, symbol + 1), code++) {
-      // Words come with their first bit lowest.
+      // The input has the first bit of a word as its lowest bit, so the bits are reversed.
       let word = 0;
       for (let bit = 0; bit < length; bit++) word |= ((code >> bit) & 1) << (length - 1 - bit);
       for (let at = word; at < table.length; at += 1 << length) table[at] = symbol * 16 + length;
@@ -34,7 +37,7 @@ function codeOf(lengths: Uint8Array): Code {
   return { most, table };
 }
 
-/** The first value of each symbol for a length or a distance, whose other bits follow. */
+/** For each symbol of a length or a distance: its smallest value, and how many further bits follow. */
 function bases(count: number, start: number, bitsOf: (symbol: number) => number): [Uint16Array, Uint8Array] {
   const first = new Uint16Array(count);
   const bits = new Uint8Array(count);
@@ -46,7 +49,7 @@ function bases(count: number, start: number, bitsOf: (symbol: number) => number)
   return [first, bits];
 }
 
-/** The inflated bytes, of which there are `size`. The text is one of the package: nothing of it is checked. */
+/** The decompressed bytes, `size` of them. The input comes from the package, so it is not checked. */
 function inflate(input: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
   const out = new Uint8Array(size);
   const [lengths, lengthBits] = bases(29, 3, (i) => (i < 8 || i === 28 ? 0 : (i >> 2) - 1));
@@ -54,7 +57,7 @@ function inflate(input: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
   const [distances, distanceBits] = bases(30, 1, (i) => (i < 4 ? 0 : (i >> 1) - 1));
   let [at, end, held, count] = [0, 0, 0, 0];
   const fill = (many: number) => {
-    // After the end of the input come zeros, which no word needs.
+    // Zeros are read after the end of the input. They are never part of a word.
     for (; count < many; count += 8) held |= (input[at++] ?? 0) << count;
   };
   const bits = (many: number) => {
@@ -98,7 +101,7 @@ function inflate(input: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
     isLast = bits(1) === 1;
     const kind = bits(2);
     if (kind === 0) {
-      // It begins with a whole byte; what was filled beyond that is read again.
+      // A stored block begins at a whole byte. Bytes that `fill` has read beyond it are read again.
       at -= count >> 3;
       [held, count] = [0, 0];
       const stored = (input[at] as number) | ((input[at + 1] as number) << 8);

@@ -6,7 +6,7 @@ export function decoded(text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** The bytes of a text in base64 that is compressed, since a page has to load it. */
+/** The decompressed bytes of a text in base64. The text is compressed, since a page has to load it. */
 export function inflated(text: string): Promise<ArrayBuffer> {
   const compressed = new Blob([decoded(text)]).stream();
   return new Response(compressed.pipeThrough(new DecompressionStream('deflate-raw'))).arrayBuffer();

@@ -1,6 +1,6 @@
 import { type Bindings, Engine } from '../engine.js';
 
-/** The engine over instances, made when it is first asked for. */
+/** A function that returns one engine, which its first call makes. */
 export function lazily<B extends Bindings>(instances: () => () => B): () => Engine<B> {
   let engine: Engine<B> | undefined;
   return () => {

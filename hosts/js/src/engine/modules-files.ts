@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 export const module = (): WebAssembly.Module => {
   let bytes: Uint8Array<ArrayBuffer>;
   try {
-    // Tools that gather the files of a program look for the expression of the URL. In CommonJS it throws.
+    // Tools that collect the files of a program search for this expression of a URL. In CommonJS it throws.
     bytes = readFileSync(new URL('../components/samedeal.core.wasm', import.meta.url));
   } catch (error) {
     const remedy = `import 'samedeal/inline' in place of 'samedeal', or leave samedeal out of the bundle`;

@@ -1,4 +1,5 @@
-// The core module of the component, compressed in text in a JavaScript module: for bundlers, which do not bring files along.
+// The core module of the component, as compressed text in a JavaScript module: for bundlers, which do not copy other
+// files.
 import samedeal from '../inline/samedeal/index.js';
 import { unpacked } from './inflate.js';
 

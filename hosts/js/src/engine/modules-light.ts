@@ -1,4 +1,4 @@
-// The module of samplers and meshes alone, compressed in text: what a page has at once, without waiting for anything.
+// The module of the light build (samplers and meshes), as compressed text: a page has it at once, without `init`.
 import light from '../inline/light/index.js';
 import { unpacked } from './inflate.js';
 

@@ -1,4 +1,5 @@
-// The core module of the component, as Cloudflare's workerd has it: it compiles what a Worker imports, and nothing while one runs.
+// The core module of the component in Cloudflare's workerd, which compiles the modules that a Worker imports, but none
+// while the Worker runs.
 import samedeal from '../components/samedeal.core.wasm';
 
 export const module = (): WebAssembly.Module => samedeal;

@@ -1,4 +1,4 @@
-// The place of the component in a bundle, which does not bring files along: text in a module that is loaded by `init`.
+// The place of the component in a bundle, which has no other files: text in a module that `init` loads.
 import { inflated } from './inline.js';
 import type { Source } from './source.js';
 

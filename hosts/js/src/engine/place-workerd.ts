@@ -1,4 +1,5 @@
-// The place of the component in Cloudflare's workerd, which compiles what a Worker imports, and nothing while one runs.
+// The place of the component in Cloudflare's workerd, which compiles the modules that a Worker imports, but none while
+// the Worker runs.
 import samedeal from '../components/samedeal.core.wasm';
 import type { Source } from './source.js';
 

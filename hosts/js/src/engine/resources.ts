@@ -12,7 +12,7 @@ export function using<T extends object, R>(resource: T, use: (resource: T) => R,
   try {
     result = use(resource);
   } catch (error) {
-    // Anything but a failure is the end of the instance, into which nothing may call any more.
+    // Any other error than a failure ends the instance: nothing may call it any more, not even to free the resource.
     if (isFailure(error)) free(resource);
     throw error;
   }

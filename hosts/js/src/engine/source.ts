@@ -4,13 +4,13 @@
  */
 export type Source = string | object;
 
-/** The module, fetched and compiled where it is not. @internal */
+/** The compiled module; fetches and compiles it if that was not done. @internal */
 export async function compiled(source: Source): Promise<WebAssembly.Module> {
   if (source instanceof WebAssembly.Module) return source;
   if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return WebAssembly.compile(source as BufferSource);
   const response = source instanceof Response ? source : await fetch(source as string | URL | Request);
   if (!response.ok) throw new Error(`${response.url}: the server answers ${response.status}`);
-  // A server may not know the type of such files.
+  // Streaming needs this content type, which some servers do not send.
   const isKnown = response.headers.get('content-type') === 'application/wasm';
   return isKnown ? WebAssembly.compileStreaming(response) : WebAssembly.compile(await response.arrayBuffer());
 }

@@ -1,4 +1,5 @@
-// The types that cross to the component and back: those of `wit/`, which jco writes, and what the light build shares with it.
+// The types of the component's exports and of their values: those of `wit/`, as jco writes them, and the part that the
+// light build has, too.
 
 import type * as Batches from '../components/interfaces/samedeal-deal-batches.js';
 import type * as Collation from '../components/interfaces/samedeal-deal-collation.js';
@@ -14,8 +15,8 @@ import type * as Texts from '../components/interfaces/samedeal-deal-texts.js';
 import type { Bindings } from '../engine.js';
 
 /**
- * Such a type with what jco leaves out: an array that comes back is a copy, with memory of its own. Nothing here checks an
- * argument: numbers outside their range wrap around. Failures are thrown as plain objects.
+ * A type of jco, plus what jco does not say: an array that is returned is a copy, with memory of its own. The functions
+ * check no argument: numbers outside their range wrap around. Failures are thrown as plain objects.
  */
 export type Copied<T> = T extends BigUint64Array
   ? BigUint64Array<ArrayBuffer>
@@ -31,7 +32,7 @@ export type Copied<T> = T extends BigUint64Array
           ? { [Name in keyof T]: Copied<T[Name]> }
           : T;
 
-/** The interfaces of samplers and of ledgers, which the engine has in another form. */
+/** The interfaces of samplers and of ledgers. `ComponentBindings` has them in another form. */
 export type Sampling = Copied<typeof Samplings>;
 export type LedgerBindings = Copied<typeof Ledgers>;
 export type RawSampler = Copied<Samplings.Sampler>;
@@ -45,13 +46,18 @@ export type RawClient = Copied<Ledgers.Client>;
 export type RawSchedule = Copied<Steps.Schedule>;
 export type RawBatchRecipe = Copied<Batches.BatchRecipe>;
 export type RawBatcher = Copied<Batches.Batcher>;
-/** `room` is how many bytes the lists of a call may take; `told` is what the recipe says. */
+/**
+ * A stream, with two additions: `room` is how many bytes the lists of a call may take; `told` is the text and the
+ * fingerprint of its recipe.
+ */
 export type RawBatchStream = Copied<Batches.BatchStream> & {
   room(): number;
   told: { text: string; fingerprint: string };
 };
 
-/** The options of a reader that takes part in a log; `life` has 64 random bits. */
+/**
+ * The options of a reader of a log. `life` has 64 random bits: another process with the same reader number has others.
+ */
 export interface RawClientOptions {
   state: string;
   reader: number;

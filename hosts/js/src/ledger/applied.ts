@@ -15,7 +15,7 @@ export function headerWith(engine: Engine<ComponentBindings>, state: string, blo
 /** The definition of a ledger: its first entry. */
 export class LedgerRecipe implements Recipe<ComponentBindings, RawLedger> {
   readonly header: string;
-  /** The memory of a log of many readers. */
+  /** An instance of its own, since the log of many readers takes much memory. */
   readonly size = ALONE;
   readonly lost = 'the engine of this ledger is lost: open it again';
 
@@ -32,7 +32,7 @@ export class LedgerRecipe implements Recipe<ComponentBindings, RawLedger> {
   }
 }
 
-/** The entries of a log that were applied. */
+/** A log to which entries are applied one after the other, which checks them. */
 export class AppliedLog {
   readonly #handle: Handle<ComponentBindings, RawLedger>;
 
@@ -40,7 +40,9 @@ export class AppliedLog {
     this.#handle = new Handle(engine, this, 'ledger', new LedgerRecipe(stateText(header)));
   }
 
-  /** Applies the next entry. Returns nothing if it is not about a run of positions. After a failure, nothing has changed. */
+  /**
+   * Applies the next entry. Returns undefined if the entry is not about a run of positions. A failure changes nothing.
+   */
   apply(entry: unknown): LedgerEvent | undefined {
     const text = entryText(entry);
     const event = this.#handle.call((raw) => raw.apply(text));

@@ -10,7 +10,7 @@ import type { LedgerProgress } from './types.js';
 /** The beginning of a checkpoint. Its number follows. */
 export const CHECKPOINT = '{"event":"checkpoint","number":';
 
-/** How many entries are told at a time. */
+/** How many entries are passed to the engine at a time. */
 const WINDOW = 2 ** 12;
 
 /** Makes a client over the resources of the interface `ledger`. */
@@ -29,7 +29,7 @@ export function makeClient(
 /** The definition of a client: its sampler and its options. */
 export class ClientRecipe implements Recipe<ComponentBindings, RawClient> {
   readonly options: RawClientOptions;
-  /** The memory of a log of many readers. */
+  /** An instance of its own, since the log of many readers takes much memory. */
   readonly size = ALONE;
   readonly lost = 'the engine of this ledger is lost: open it again';
 
@@ -63,7 +63,7 @@ export interface ClaimedRun {
   committed: number;
 }
 
-/** One reader of a log, without the log: it says what is to be read and appended. */
+/** One reader of a log, without access to the log: its instructions say what to read and to append. */
 export class LedgerClient {
   readonly #handle: Handle<ComponentBindings, RawClient>;
 
@@ -71,19 +71,19 @@ export class LedgerClient {
     this.#handle = new Handle(engine, this, 'ledger', new ClientRecipe(options));
   }
 
-  /** Begins an operation, or tells something. */
+  /** Begins an operation, or passes the outcome of an instruction. Returns the next instruction. */
   step(call: (raw: RawClient) => RawInstruction): Instruction {
     const { action, number, entry, milliseconds } = this.#handle.call(call);
     return { action, number: Number(number), entry, milliseconds: Number(milliseconds) };
   }
 
-  /** Tells the entries from number `from` on, at a time in milliseconds. */
+  /** Passes the entries from number `from` on, which were read at the time `now`, in milliseconds. */
   tellEntries(from: number, entries: readonly unknown[], now: Integer): Instruction {
     const texts = entries.map(entryText);
     const tell = (at: number) => this.step((raw) => raw.tellEntries(texts.slice(at, at + WINDOW), BigInt(now)));
     let step = tell(0);
     for (let at = WINDOW; at < texts.length; at += WINDOW) {
-      // It may go on elsewhere, behind a checkpoint.
+      // The client may want to read elsewhere, behind a checkpoint: then the rest is not passed.
       if (step.action !== 'read' || step.number !== from + at) break;
       step = tell(at);
     }
@@ -120,19 +120,19 @@ export class LedgerClient {
   }
 }
 
-/** The progress in a log, and whether that is all. */
+/** The progress in a log, and whether all positions are committed. */
 export function progressIn(raw: Parameters<typeof progressOf>[0]): LedgerProgress {
   const progress = progressOf(raw);
   return { ...progress, finished: progress.committed === progress.positions };
 }
 
-/** A text that may be an entry of a log. */
+/** A text for an entry of a log. A text that is too long is cut; the engine refuses it all the same. */
 export function entryText(value: unknown): string {
   if (typeof value !== 'string') fail('wrong-type', 'entry', value, 'an entry of a ledger');
   return cutText(value);
 }
 
-/** An entry, if a log can have it as a line. */
+/** An entry, checked to be a text of one line. */
 export function lineOf(entry: unknown): string {
   if (typeof entry !== 'string') fail('wrong-type', 'entry', entry, 'a text of one line');
   if (entry.includes('\n')) fail('out-of-range', 'entry', entry, 'a text of one line');

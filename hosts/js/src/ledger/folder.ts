@@ -1,4 +1,5 @@
-// A log for several processes of Node: which cannot lock a file, but can create one that nobody else creates.
+// A log for several processes of Node. Node cannot lock a file, but it can create one so that only one process
+// succeeds.
 import { link, mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +7,10 @@ import { fail, u53 } from '../checks.js';
 import { CHECKPOINT, lineOf } from './client.js';
 import type { Log } from './types.js';
 
-/** About how many entries are read at a time: a reader goes on from the first ones to the last checkpoint. */
+/**
+ * About how many entries are read at a time. Few are enough, since a reader that has the first ones goes on at the last
+ * checkpoint.
+ */
 const WINDOW = 64;
 /** The name of an entry, as `nameOf` makes it. */
 const NAME = /^\d{16}\.json$/;
@@ -14,19 +18,23 @@ const NAME = /^\d{16}\.json$/;
 const nameOf = (number: number) => `${String(number).padStart(16, '0')}.json`;
 
 /**
- * A log in a folder, for the processes of one machine: each entry is a file, whose name is its number and whose content is its line.
- * `FolderLog` of Python and of Rust uses the same folder. The files in the order of their names are the lines of a log in one file. An entry is written to
- * a temporary file (`.*.tmp`) and then linked to its name, so it is there as a whole or not at all; a process that is killed may leave
- * a temporary file, which nobody reads. If the folder is replaced, or deleted and made again, it is another log: readers of the old one
- * get an error, and append nothing.
+ * A log in a folder, for the processes of one machine: each entry is a file, whose name is its number and whose content
+ * is its line. `FolderLog` of Python and of Rust uses the same folder. The files in the order of their names are the
+ * lines of a log in one file. An entry is written to a temporary file (`.*.tmp`) and then linked to its name, so it is
+ * there as a whole or not at all; a process that is killed may leave a temporary file, which nobody reads. If the
+ * folder is replaced, or deleted and made again, it is another log: readers of the old one get an error, and append
+ * nothing.
  */
 export class FolderLog implements Log {
   /** The folder. */
   readonly path: string;
-  /** The last entry that is known, and the second one, which no other log has: it has 64 random bits. */
+  /**
+   * Two entries by their numbers, by which the log is recognised: the last one that was read or added, and the second
+   * one (number 1), which no other log has, since it has 64 random bits.
+   */
   #known: Map<number, string> = new Map();
 
-  /** The folder need not exist yet, but the folder that it is in. Errors: `path`. */
+  /** The folder need not exist yet, but the folder above it has to. Errors: `path`. */
   constructor(path: string | URL) {
     const text: unknown = path instanceof URL && path.protocol === 'file:' ? fileURLToPath(path) : path;
     if (typeof text !== 'string') fail('wrong-type', 'path', path, 'the path of a folder, or a URL with file:');
@@ -35,18 +43,18 @@ export class FolderLog implements Log {
   }
 
   /**
-   * The entries from number `from` on, or the first ones of them. Errors: `from`, `log` (entries before `from`, which were read, are not
-   * there any more), those of the file system. A missing folder is no error.
+   * The entries from number `from` on: all of them, or the first ones. Errors: `from`, `log` (entries before `from`,
+   * which were read, are not there any more), those of the file system. A missing folder is no error.
    */
   async read(from: number): Promise<string[]> {
     const first = Number(u53('from', from));
     await this.#checkSame(first);
     const entries: string[] = [];
-    // One file where nothing is new, as is most often so.
+    // Begins with one file, since most often nothing is new.
     for (let count = 1; entries.length < WINDOW; count *= 2) {
       const numbers = Array.from({ length: count }, (_, i) => first + entries.length + i);
       const found = await Promise.all(numbers.map((number) => this.#entry(number)));
-      // One behind a gap may have been added after the gap was seen.
+      // Entries behind a gap do not count: they may have been added after the gap was read, which is filled by now.
       const gap = found.indexOf(undefined);
       entries.push(...(found.slice(0, gap < 0 ? count : gap) as string[]));
       if (gap >= 0) break;
@@ -66,8 +74,9 @@ export class FolderLog implements Log {
   }
 
   /**
-   * Makes this entry number `number`, unless there is one already. Errors: `number`, `entry` (no text of one line), `log` (it is another
-   * log than the one that was read), those of the file system.
+   * Adds `entry` as number `number`, unless there is an entry of this number already, or none before it. Returns
+   * whether it was added. Errors: `number`, `entry` (no text of one line), `log` (it is another log than the one that
+   * was read), those of the file system.
    */
   async append(number: number, entry: string): Promise<boolean> {
     const which = Number(u53('number', number));
@@ -80,19 +89,20 @@ export class FolderLog implements Log {
     try {
       try {
         await file.writeFile(`${line}\n`);
-        // The name must not outlive a loss of power that the content does not.
+        // Otherwise a loss of power could leave the name without the content.
         await file.sync();
       } finally {
         await file.close();
       }
       const isRefused = await link(temporary, join(this.path, nameOf(which))).catch(unless('EEXIST'));
-      // A network file system may make the link, lose the answer and refuse the second request. Two links say that this one was made.
+      // A network file system may make the link, lose the answer, and refuse the repeated request. If the temporary
+      // file has two links, the link was made.
       if (isRefused && (await stat(temporary)).nlink < 2) return false;
     } finally {
       await rm(temporary, { force: true });
     }
     await this.#checkSame(which).catch(async (error: unknown) => {
-      // The folder was replaced after the first look: what was added is in another log, where it must not stay.
+      // The folder was replaced after the first check, so the entry is in another log now, from which it is removed.
       await rm(join(this.path, nameOf(which)), { force: true });
       throw error;
     });
@@ -105,7 +115,7 @@ export class FolderLog implements Log {
     const names = await readdir(this.path).catch(unless('ENOENT'));
     if (names === true) return undefined;
     const numbers = names.filter((name) => NAME.test(name)).map((name) => Number.parseInt(name, 10));
-    // It is never the first entry.
+    // The first entry is never a checkpoint.
     for (const number of numbers.sort((one, other) => other - one).filter((number) => number > 0)) {
       const entry = await this.#entry(number);
       if (entry?.startsWith(CHECKPOINT)) return entry;
@@ -124,7 +134,7 @@ export class FolderLog implements Log {
     this.#known = new Map(second === undefined ? [] : [[1, second]]).set(number, entry);
   }
 
-  /** Refuses to go on in the middle of another log; from its beginning, anybody may read it. */
+  /** Fails if the folder has another log than the one that was read. A read from entry 0 may begin with another log. */
   async #checkSame(from: number): Promise<void> {
     if (from === 0) this.#known = new Map();
     for (const [number, entry] of this.#known) {
@@ -135,7 +145,7 @@ export class FolderLog implements Log {
   }
 }
 
-/** For `catch`: true for an error with this code; any other one goes on. */
+/** A handler for `catch`: returns true for an error with this code, and throws any other error again. */
 function unless(code: string): (error: unknown) => true {
   return (error) => {
     if ((error as NodeJS.ErrnoException).code !== code) throw error;

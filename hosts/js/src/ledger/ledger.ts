@@ -20,7 +20,7 @@ const ACTIONS = ['checkpoint', 'read', 'append', ...RESULTS];
 /** The class of samplers. */
 export type Samplers = new (samples: Integer, options?: SamplerOptions) => BaseSampler;
 
-/** The epoch of a sampler as one reader has it: position by position. */
+/** A sampler of the same epoch for a single rank, which reads position by position. */
 export function whole(Sampler: Samplers, sampler: unknown): BaseSampler {
   if (!(sampler instanceof BaseSampler)) fail('wrong-type', 'sampler', sampler, 'a Sampler');
   const { document, epoch, consumed } = sampler.decided;
@@ -30,18 +30,18 @@ export function whole(Sampler: Samplers, sampler: unknown): BaseSampler {
   return new Sampler(0, recipe as unknown as SamplerOptions);
 }
 
-/** An operation of a client, at a time. */
+/** An operation of a client, which begins at the time `now`. */
 type Operation = (raw: RawClient, now: bigint) => RawInstruction;
 
-/** The calls of a claim to its ledger. */
+/** The members of a ledger that its claims use. */
 interface Owner {
   readonly sampler: BaseSampler;
-  /** Does an operation in turn, and says how the claim stands after it. */
+  /** Does an operation when the calls before it are done. Returns the run of the claim after it. */
   run(handle: number, begin: Operation): Promise<ClaimedRun>;
   forget(handle: number): void;
 }
 
-/** A run of positions that a reader holds. */
+/** A run of positions that a reader has claimed. */
 export class Claim {
   readonly #owner: Owner;
   readonly #handle: number;
@@ -64,19 +64,19 @@ export class Claim {
     return this.#run.start;
   }
 
-  /** How many there are; what was released of them is none any more. */
+  /** The number of positions, without those that were released. */
   get count(): number {
     return this.#run.count;
   }
 
-  /** How many of them, the first ones, are committed. */
+  /** How many positions at the beginning of the run are committed. */
   get committed(): number {
     return this.#run.committed;
   }
 
   /**
-   * The sample indices at these positions, counted from 0, number `start` to `end` - 1: all of them by default. Errors:
-   * `start`, `end`, memory.
+   * The sample indices at the positions `start` to `end` - 1 of this run, counted from 0: at all of them by default.
+   * Errors: `start`, `end`, memory.
    */
   samples(start: Integer = 0, end?: Integer): Indices {
     const [first, last] = span(start, end, this.count).map(Number) as [number, number];
@@ -86,27 +86,35 @@ export class Claim {
   }
 
   /**
-   * The reader is through with `count` more positions, the next ones, for good: with the rest by default. Nobody does this work
-   * again, so write the results to the disk before: the log guarantees commits, not results. After an error of the log, nobody
-   * knows whether that was written: commit the same again, before anything else, and nothing is committed twice. Errors: `claim` (it was lost, after a silence as long as a lease or because another process has the same number; others read the
-   * rest of it), `count` (more than are left), `entry` (what is new in the log is not of this ledger), those of the log.
+   * Commits the next `count` positions, by default all that are left: this reader has processed them, and no reader
+   * gets them again. Write the results to the disk before: the log guarantees commits, not results. After an error of
+   * the log, it is not known whether the commit was written: repeat it before anything else, and nothing is committed
+   * twice. Errors: `claim` (it was lost, after a silence as long as a lease or because another process has the same
+   * number; others read the rest of it), `count` (more than are left), `entry` (a new entry in the log is not of this
+   * ledger), those of the log.
    */
   async commit(count?: Integer): Promise<void> {
     const given = count === undefined ? undefined : u32('count', count);
     await this.#do((raw, now) => raw.commit(BigInt(this.#handle), given, now));
   }
 
-  /** Says that the reader is still there, for all that it holds: where a step takes longer than the lease. Errors: as `commit`. */
+  /**
+   * Renews the lease of all claims of this reader. Call it during a step that takes longer than the lease: otherwise
+   * others get the claims. Errors: as `commit`.
+   */
   async renew(): Promise<void> {
     await this.#do((raw, now) => raw.renew(BigInt(this.#handle), now));
   }
 
-  /** Gives back what is not committed, for other readers. Errors: as `commit`. */
+  /** Releases the positions that are not committed, for other readers. Errors: as `commit`. */
   async release(): Promise<void> {
     await this.#do((raw, now) => raw.release(BigInt(this.#handle), now));
   }
 
-  /** Says that nobody has it: what is not committed is the next claim. @internal */
+  /**
+   * Gives up this object without an entry in the log: the next claim has the positions that are not committed.
+   * @internal
+   */
   forget(): void {
     this.#owner.forget(this.#handle);
   }
@@ -117,8 +125,9 @@ export class Claim {
 }
 
 /**
- * What came of `tryClaim`: a claim, how many milliseconds to wait for others at most before another attempt, that all that is
- * left is held by this reader itself, or that all is committed.
+ * The result of `tryClaim`. `claim`: a claim. `wait`: others have claimed all that is left; try again after so many
+ * milliseconds at most. `held`: this reader itself has claimed all that is left. `finished`: all positions are
+ * committed.
  */
 export type Attempt = { claim: Claim } | { wait: number } | { held: true } | { finished: true };
 
@@ -132,7 +141,10 @@ export class MemoryLog implements Log {
     return this.entries.slice(Number(u53('from', from)));
   }
 
-  /** Makes this entry number `number`, unless there is one already. Errors: `number`, `entry` (no text of one line). */
+  /**
+   * Adds `entry` as number `number`, if it is the next one. Returns whether it was added. Errors: `number`, `entry` (no
+   * text of one line).
+   */
   append(number: number, entry: string): boolean {
     const isNext = Number(u53('number', number)) === this.entries.length;
     const line = lineOf(entry);
@@ -149,18 +161,21 @@ export class MemoryLog implements Log {
 }
 
 /**
- * An epoch whose readers take as they come: blocks of positions, claimed from a log that all of them share. `openLedger` makes it.
- * Calls may overlap; they take turns.
+ * An epoch that is dealt while it is read: its readers claim blocks of positions in a log that they share. `openLedger`
+ * makes it. Calls may overlap; they are done one after the other.
  */
 export class Ledger implements AsyncIterable<Claim> {
   readonly #client: LedgerClient;
   readonly #log: Log;
   readonly #owner: Owner;
-  /** Which reader this is. */
+  /** The number of this reader. */
   readonly reader: number;
-  /** The handles of the claims that somebody has. What nobody can commit any more is claimed again. */
+  /**
+   * The handles of claims that are in use. If a claim is collected, nobody can commit it any more, so its positions are
+   * claimed again.
+   */
   readonly #handles: FinalizationRegistry<number> | undefined;
-  /** The last call under way. */
+  /** The last call, for which the next one waits. */
   #last: Promise<unknown> = Promise.resolve();
 
   /** @internal */
@@ -177,34 +192,34 @@ export class Ledger implements AsyncIterable<Claim> {
         }),
       forget: (handle) => client.forget(handle),
     };
-    // None in an older workerd.
+    // An older workerd has no such registry.
     if (typeof FinalizationRegistry === 'function') {
       this.#handles = new FinalizationRegistry((handle) => {
         try {
           client.forget(handle);
         } catch {
-          // It was disposed of.
+          // The client was disposed of.
         }
       });
     }
   }
 
-  /** Begins the log, or joins it, and gives back what this reader held in a former life. @internal */
+  /** Begins or joins the log, and releases what an earlier process with this reader number had claimed. @internal */
   async open(): Promise<void> {
     await this.#run((raw, now) => raw.open(now));
   }
 
   /**
-   * Claims positions, or says why there are none. Errors: `entry` (what is new in the log is not of this ledger), `reader` (another
-   * process opened the log as this reader), those of the log.
+   * Claims positions, or says why there are none. Errors: `entry` (a new entry in the log is not of this ledger),
+   * `reader` (another process opened the log as this reader), those of the log.
    */
   tryClaim(): Promise<Attempt> {
     return this.#attempt(false);
   }
 
   /**
-   * Claims positions, and waits where all that is left is others' work; null once every position is committed. Errors: as
-   * `tryClaim`; `claim` (all that is left is held by this reader itself).
+   * Claims positions, and waits while others have claimed all that is left. Returns null once every position is
+   * committed. Errors: as `tryClaim`; `claim` (this reader itself has claimed all that is left).
    */
   async claim(): Promise<Claim | null> {
     for (;;) {
@@ -216,9 +231,9 @@ export class Ledger implements AsyncIterable<Claim> {
   }
 
   /**
-   * The claims of this reader, one after the other, until every position is committed: each is committed when the next one is
-   * asked for, unless that was done. A loop that is broken off gives back what is not committed of the one that it had. Errors:
-   * as `claim` and `Claim.commit`.
+   * The claims of this reader, one after the other, until every position is committed. Each claim is committed when the
+   * loop asks for the next one, unless that was done. A loop that ends early releases the positions of its claim that
+   * are not committed. Errors: as `claim` and `Claim.commit`.
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<Claim, void, undefined> {
     for (;;) {
@@ -233,7 +248,7 @@ export class Ledger implements AsyncIterable<Claim> {
         try {
           if (!isRead) await claim.release();
         } finally {
-          // Where the log fails, it is the next claim.
+          // If the log failed, the next claim has these positions.
           claim.forget();
         }
       }
@@ -248,7 +263,10 @@ export class Ledger implements AsyncIterable<Claim> {
     });
   }
 
-  /** After which silence of a reader, in milliseconds, others take all that it holds, by the log as it is now. Errors: as `progress`. */
+  /**
+   * The lease in the log as it is now: the silence of a reader, in milliseconds, after which others get all that it has
+   * claimed. Errors: as `progress`.
+   */
   lease(): Promise<number> {
     return this.#inTurn(async () => {
       await this.#run((raw, now) => raw.catchUp(now));
@@ -288,12 +306,12 @@ export class Ledger implements AsyncIterable<Claim> {
 
   #inTurn<T>(task: () => Promise<T>): Promise<T> {
     const turn = this.#last.then(task);
-    // A failure is the caller's, who gets `turn`.
+    // The caller gets `turn` with its failure; the next call only waits for its end.
     this.#last = turn.catch(() => {});
     return turn;
   }
 
-  /** Does what an operation says until it is over; what came of it. */
+  /** Follows the instructions of an operation to its end. Returns the last instruction, which has the result. */
   async #run(begin: Operation): Promise<Instruction> {
     const client = this.#client;
     let step = client.step((raw) => begin(raw, now()));
@@ -321,13 +339,16 @@ export class Ledger implements AsyncIterable<Claim> {
   }
 }
 
-/** Of an action of a later component: to take it for the end of the operation could end an epoch too early. */
+/**
+ * Refuses an action that only a later component knows. If it counted as the end of the operation, an epoch could end
+ * too early.
+ */
 function unknown(action: string): never {
   const allowed = `${ACTIONS.join(', ')}: this version of samedeal is too old for its component`;
   fail('unknown-name', 'action', action, allowed, knownFacts(ACTIONS));
 }
 
-/** Milliseconds on a clock that does not go back. */
+/** The time in milliseconds, of a clock that never goes back. */
 function now(): bigint {
   return BigInt(Math.floor(performance.now()));
 }

@@ -11,8 +11,8 @@ import type { LedgerProgress, LogLines, ReplayOptions } from './types.js';
 const WINDOW = 1 << 15;
 
 /**
- * A log, replayed: the runs of positions that its readers committed, in the order in which they did, each
- * entry held against those before it. `replayLedger` makes it, of the whole log.
+ * A replay of a log: the runs of positions that its readers committed, in the order of the commits. Each entry is
+ * checked against those before it. `replayLedger` makes it, from the whole log.
  */
 export class LedgerReplay implements Iterable<CommittedRun> {
   readonly #committed: CommittedRun[] = [];
@@ -20,10 +20,12 @@ export class LedgerReplay implements Iterable<CommittedRun> {
   readonly #events: Iterator<LedgerEvent, void>;
   readonly #progress: LedgerProgress;
   readonly #samplers: Samplers;
-  /** Which reader of how many. */
+  /** The reader whose part is replayed, and how many readers there are. */
   readonly reader: number;
   readonly readers: number;
-  /** The state of the sampler whose positions these are, before any: it says of which order, seed and epoch the log is. */
+  /**
+   * The state of the sampler before the first position of the log. It has the order, the seed and the epoch of the log.
+   */
   readonly initialState: string;
 
   /** @internal */
@@ -42,12 +44,12 @@ export class LedgerReplay implements Iterable<CommittedRun> {
         if (!applied) {
           const first = placed(place, () => new AppliedLog(engine, entry as string));
           applied = first;
-          // The error of a wrong `reader` or `readers` has no line.
+          // Called outside of `placed`, since the error of a wrong `reader` or `readers` is about no line.
           first.replay([], this.reader, this.readers);
         }
         const log = applied;
         this.#committed.push(...placed(place, () => log.replay([entry], this.reader, this.readers)));
-        // No other than a text was applied.
+        // The engine has applied the entry, so it is a text.
         this.#entries.push(entry as string);
       }
       if (!applied) fail('missing', 'entry', '', 'the first line of the log of a ledger');
@@ -65,8 +67,8 @@ export class LedgerReplay implements Iterable<CommittedRun> {
   }
 
   /**
-   * The samples in place of the positions, by a sampler of the same dataset, seed and order, at any epoch, rank and world size.
-   * Errors: the first member of the order that is not as in the log.
+   * The samples at the committed positions. `sampler` is of the same dataset, seed and order, at any epoch, rank and
+   * world size. Errors: the first member of the order that is not as in the log.
    */
   *samples(sampler: unknown): Generator<number, void, undefined> {
     const positions = whole(this.#samplers, sampler);
@@ -82,8 +84,8 @@ export class LedgerReplay implements Iterable<CommittedRun> {
   }
 
   /**
-   * The next entry about runs, of any reader (a claim, commit, release or join): the first call gives the first of them, and after the last
-   * one comes null. Iteration, `samples` and `progress` do not depend on it. Errors: memory.
+   * The next event of the log, of any reader: a claim, commit, release or join. The first call returns the first event;
+   * after the last event, calls return null. Iteration, `samples` and `progress` do not depend on it. Errors: memory.
    */
   nextEvent(): LedgerEvent | null {
     return this.#events.next().value ?? null;
@@ -101,15 +103,15 @@ export class LedgerReplay implements Iterable<CommittedRun> {
     }
   }
 
-  /** How far the log goes, of all readers: whether the epoch is finished. */
+  /** How far all readers have come in the log, and whether the epoch is finished. */
   progress(): LedgerProgress {
     return { ...this.#progress };
   }
 }
 
 /**
- * The lines of a text, or lines as they are given. What follows the last line feed is left out: it is the beginning of an entry, or
- * zero bytes that a loss of power left.
+ * The lines of a text or of bytes, or lines that were given one by one. A text after the last line feed is left out: it
+ * is the beginning of an entry, or zero bytes that a loss of power left.
  */
 function linesOf(given: unknown): Iterable<unknown> {
   if (ArrayBuffer.isView(given) && !(given instanceof DataView)) attached('lines', given);

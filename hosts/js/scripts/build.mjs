@@ -1,5 +1,5 @@
 // Builds dist/ from the WebAssembly builds and src/. The generated parts are made again only if their input is newer.
-// With --without-pages only what Node needs: no web build, and nothing that writes the JavaScript around it.
+// With --without-pages, only the parts for Node are built: no web build, and no JavaScript around it.
 import { execFileSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -24,7 +24,7 @@ const target = join(here, '../../target');
 const component = join(here, '../rust/samedeal.wasm');
 /** The light build. */
 const web = join(target, 'wasm32-unknown-unknown/wasm/samedeal_web.wasm');
-/** A program of this project. */
+/** The path of a program of this project. */
 const tool = (name) => join(target, 'debug', process.platform === 'win32' ? `${name}.exe` : name);
 const bindgen = tool('bindgen');
 const generator = tool('generator');
@@ -63,7 +63,7 @@ await generate('components', 'samedeal.core.wasm', [component, generator, LOCK, 
   writeFileSync(join(folder, 'samedeal.core.wasm'), coreOf(readFileSync(component)));
 });
 
-// The plain part of each class. A file that is as it should be is not written.
+// Generates the plain members of each class. A file that would not change is not written.
 execFileSync(generator, ['typescript', WIT, join(here, 'src/generated')], { stdio: 'inherit' });
 
 /** The types of the interfaces of a component, as jco has them. */
@@ -90,7 +90,10 @@ async function generatePages(folder) {
 
 const inlined = new Set();
 
-/** A file, compressed in text, for bundlers. Who unpacks it in one call needs its size. */
+/**
+ * Writes a file as compressed text in a JavaScript module, for bundlers. A decompressor that works in one call needs
+ * its size.
+ */
 async function inline(name, file) {
   inlined.add(name);
   await generate(`inline/${name}`, 'index.js', [join(here, 'dist', file)], (folder) => {
@@ -104,7 +107,7 @@ async function inline(name, file) {
 await inline('samedeal', 'components/samedeal.core.wasm');
 if (withPages) await inline('light', 'bindgen/samedeal_bg.wasm');
 
-// What an earlier layout of the sources left would be packed too.
+// Removes files of an earlier layout, which would be packed too.
 for (const name of readdirSync(join(here, 'dist'))) {
   if (!['bindgen', 'components', 'inline'].includes(name)) rmSync(join(here, 'dist', name), { recursive: true });
 }
@@ -113,13 +116,12 @@ for (const name of readdirSync(join(here, 'dist/inline'))) {
 }
 
 const project = join(here, withPages ? 'tsconfig.json' : 'tsconfig.node.json');
-// Comments are for editors, which read the types, and not for pages.
+// Types keep their comments, for editors. JavaScript has none, since pages load it.
 for (const part of [['--emitDeclarationOnly'], ['--declaration', 'false', '--removeComments']]) {
   const compiler = join(here, 'node_modules/typescript/bin/tsc');
   execFileSync(process.execPath, [compiler, '-p', project, ...part], { stdio: 'inherit' });
 }
 
-// The entries with another place of their WebAssembly modules, by the one import that tells it.
 // Without this mark, some bundlers keep every class of an entry.
 const index = join(here, 'dist/index.js');
 writeFileSync(index, readFileSync(index, 'utf8').replaceAll(' extends over(', ' extends /* @__PURE__ */ over('));
@@ -135,7 +137,7 @@ function variant(of, made, others) {
   }
   writeFileSync(join(here, 'dist', made), text);
 }
-// For the same reason: the engine is made when it is asked for.
+// Without this mark, some bundlers keep the call that prepares the engine.
 for (const file of ['engines', 'engines-light']) {
   const path = join(here, `dist/engine/${file}.js`);
   if (existsSync(path))
@@ -172,7 +174,10 @@ if (withPages) {
   await writePages(join(here, 'dist'));
 }
 
-/** The types once more in dist/older: for TypeScript before 5.7, whose typed arrays are not generic, and for what is required in CommonJS. */
+/**
+ * Writes the types again into dist/older: for TypeScript before 5.7, whose typed arrays are not generic, and for
+ * modules that are required in CommonJS.
+ */
 const declarations = readdirSync(join(here, 'dist'), { recursive: true }).filter((file) => file.endsWith('.d.ts'));
 for (const file of withPages ? declarations : []) {
   const text = readFileSync(join(here, 'dist', file), 'utf8').replaceAll(/(Array)<ArrayBuffer(?:Like)?>/g, '$1');

@@ -1,5 +1,5 @@
-// The core module of a component, which src/engine/abi.ts calls: the first one in its binary format. The others only bring
-// the imports of the first one to it.
+// The core module of a component, which src/engine/abi.ts calls. It is the first module in the component's binary
+// format; the others only bring it its imports.
 
 const CORE_MODULE_SECTION = 1;
 

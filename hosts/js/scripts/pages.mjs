@@ -1,26 +1,29 @@
-// The entries for pages without a bundler, each in one file. Module by module, a browser would ask for a file only when it has read the one
-// that imports it: sixty files, up to seven one after the other.
+// The entries for pages without a bundler, each in one file. With separate modules, a browser asks for a file only
+// after it has read the one that imports it: sixty files, up to seven one after the other.
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { build } from 'esbuild';
 
 /**
- * Entries in `dist`: the file, the entry of which it is made, and the modules that stay files of their own, each with the file that has it.
- * The entry for Parquet is made before the one that it imports, which is overwritten.
+ * The entries in `dist`: the file, the module of which it is made, and the modules that stay files of their own, each
+ * with its file. The entry for Parquet is made before the one that it imports, which is overwritten.
  */
 const ENTRIES = [
-  // Errors are those of the page: the page knows no other `SamedealError`.
+  // The errors come from web.js: with a copy of its own, this entry would throw a `SamedealError` of another class.
   ['web-parquet.js', 'web-parquet.js', { 'web.js': './web.js', 'errors.js': './web.js' }],
   ['web.js', 'web.js', {}],
   ['light.js', 'light-inline.js', {}],
-  // The WebAssembly module as text is in the package already.
+  // The package has the WebAssembly module as text already, so this entry does not contain it again.
   ['inline.js', 'index.js', { 'inline/samedeal/index.js': './inline/samedeal/index.js' }],
 ];
 
 /** Packages that the page itself brings, by an import map. */
 const PACKAGES = ['hyparquet', 'hyparquet-compressors'];
 
-/** Writes the entries into `dist`, which has the modules that they are made of. Names stay as they are: a person may look for an error. */
+/**
+ * Writes the entries into `dist`, which has the modules that they are made of. Names are not shortened, so that a
+ * person can follow an error.
+ */
 export async function writePages(dist) {
   for (const [made, from, files] of ENTRIES) {
     await build({

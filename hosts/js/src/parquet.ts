@@ -34,24 +34,25 @@ export type { AsyncBuffer, Source } from './parquet/sources.js';
 
 /**
  * Finds the Parquet files at `paths` and reads their footers, not their rows. Errors: a `SamedealError` for `paths` or
- * `columns`; else an error that names the file, which cannot be read, or has other columns than the first one.
+ * `columns`; else an error that names the file: it cannot be read, or has other columns than the first file.
  */
 export const findShards = (paths: Paths, options?: FindOptions): Promise<ShardFiles> => findWith(host, paths, options);
 
 /**
- * The batches of one reader of a `Reading`: its rows of the files, in the order of `reading.indices(rank, worker)`, as many in
- * each batch as the `batchSize` of the reading says. With `dropLast`, a last batch that is shorter is left out. So the batches
- * are those that `reading.state(steps)` counts, also where the reading goes on from a state in the middle of a turn of workers.
+ * The batches of one reader of a `Reading`: its rows of the files, in the order of `reading.indices(rank, worker)`,
+ * with the `batchSize` of the reading in each batch. With `dropLast`, a last batch that is shorter is left out. So the
+ * batches are those that `reading.state(steps)` counts, even if the reading continues from a state in the middle of a
+ * turn of workers.
  *
- * Rows come as soon as they are read; the next round is read while the one before it is in use. What is open is closed when the
- * iteration ends, however it does. The reading must not be disposed of before.
+ * Rows come as soon as they are read; the next round is read while the current one is in use. Open files are closed
+ * when the iteration ends, however it ends. Do not dispose of the reading before.
  *
- * A warning (in Node `process.emitWarning`, once, with the name SamedealWarning and the code SAMEDEAL_LANES) tells where several readers
- * decode each row, which one of them gives; another one, where a reader would hold more than 1 GB of decoded values for its lanes.
+ * A warning (in Node `process.emitWarning`, once, with the name SamedealWarning and the code SAMEDEAL_LANES) is given
+ * if several readers decode each row, though only one returns it. Another one is given if a reader would have more than
+ * 1 GB of decoded values in memory for its lanes.
  *
- * Errors: a `SamedealError` for `shards`, `reading`, `rank`, `worker`, a column or `sizes` (the
- * reading is of other shards); else an error that names the file, which cannot be read or holds other rows than
- * its footer promised.
+ * Errors: a `SamedealError` for `shards`, `reading`, `rank`, `worker`, a column or `sizes` (the reading is of other
+ * shards); else an error that names the file: it cannot be read, or has other rows than its footer says.
  */
 export const readBatches = <R extends object = Row>(
   shards: ShardFiles,
@@ -60,9 +61,10 @@ export const readBatches = <R extends object = Row>(
 ): AsyncGenerator<R[], void, undefined> => batchesWith(host, shards, reading, options) as AsyncGenerator<R[], void>;
 
 /**
- * The rows of some samples, in this order, such as those of a batch that a `Batcher` planned: `readRows(shards, batch.samples)`. It reads a page of
- * every column for each of them that is far from the others. Samples may come several times. Errors: a `SamedealError` for `shards` or
- * `sample` (the dataset has no such row); else an error that names the file.
+ * The rows of some samples, in the order of `samples`, such as a batch that a `Batcher` planned:
+ * `readRows(shards, batch.samples)`. For each sample that is far from the others, it reads a page of every column. A
+ * sample may come several times. Errors: a `SamedealError` for `shards` or `sample` (the dataset has no such row); else
+ * an error that names the file.
  */
 export const readRows = <R extends object = Row>(
   shards: ShardFiles,
@@ -70,56 +72,58 @@ export const readRows = <R extends object = Row>(
   options?: RowOptions,
 ): Promise<R[]> => rowsWith(host, shards, samples, options) as Promise<R[]>;
 
-/** The options of a `Reading` that are for files, too: a shard is a file there, and a sample a row. */
+/** The options of a `Reading` that are options of `readShards`, too. A shard is a file there, and a sample a row. */
 const SHARED = [
   ...(['workers', 'seed', 'deal', 'shuffle', 'lanes', 'shuffleWindow', 'remainder', 'policy'] as const),
   ...(['workerPolicy', 'weight', 'shuffleRows', 'reshuffle'] as const),
 ] as const;
 
 /**
- * What is read, by whom, and in which order. With the deal `samples`, a reader holds a window of each of its lanes; with `shards`,
- * one file where rows are shuffled. The weight `bytes` means the compressed bytes of the columns that are read.
+ * The options of `readShards`: what is read, by which reader, and in which order. With the deal `samples`, a reader has
+ * a window of each of its lanes in memory; with `shards`, a file if rows are shuffled. The weight `bytes` means the
+ * compressed bytes of the columns that are read.
  */
 export interface ReadOptions extends MarkOptions, Pick<ReadingOptions, (typeof SHARED)[number]> {
   /**
-   * Which data-parallel reader this is, together with `worldSize`: 0 to `worldSize` - 1. Default 0 of 1, whatever a launcher says:
-   * pass what `detectRank` finds, or `Mesh.dataRank`.
+   * The data-parallel rank, together with `worldSize`: 0 to `worldSize` - 1. Default 0 of 1, even if a launcher has set
+   * its variables: pass the rank that `detectRank` finds, or `Mesh.dataRank`.
    */
   rank?: Integer;
-  /** How many there are, together with `rank`. Default 1. */
+  /** The number of data-parallel ranks, together with `rank`. Default 1. */
   worldSize?: Integer;
-  /** Which of the rank's workers this is: 0 to `workers` - 1. Default 0. */
+  /** The number of the worker of this rank: 0 to `workers` - 1. Default 0. */
   worker?: Integer;
   /** Number of the epoch: 0 to 2^64 - 1. Default 0. */
   epoch?: Integer;
   /**
-   * Where to go on: what `state` of a `Reading` gave, in any language, or the dictionary that Python's `state_dict` saved. The state has the
-   * epoch. With `batchSize`, steps are counted as `readBatches` does. Default: the beginning of `epoch`.
+   * The state after which the reading continues: the text that `state` of a `Reading` returned, in any language, or the
+   * dictionary that Python's `state_dict` saved. The state has the epoch. With `batchSize`, steps are counted as
+   * `readBatches` does. Default: the beginning of `epoch`.
    */
   state?: string | Uint8Array | SavedState;
   /** The names of the columns to read. Default all of them. */
   columns?: readonly string[];
   /** Ends the iteration if it aborts, with the reason of the signal. */
   signal?: AbortSignal;
-  /** Is called whenever another footer was read, after every 256 rows, and in the end. */
+  /** A function that is called whenever another footer was read, after every 256 rows, and in the end. */
   progress?: (progress: ReadProgress) => void;
 }
 
-/** How far a reader is. */
+/** The progress of a reader. */
 export interface ReadProgress {
-  /** How many files there are, and of how many of them the footer was read. */
+  /** The number of files, and of the footers that were read. */
   files: number;
   filesFound: number;
-  /** How many rows this reader gives, 0 until all footers were read, and how many it gave. */
+  /** The number of rows that this reader returns in all (0 until all footers were read), and that it has returned. */
   rows: number;
   rowsGiven: number;
 }
 
 /** Options of a reader that gets rows in batches. */
 export interface BatchReadOptions extends ReadOptions {
-  /** How many rows come together. */
+  /** The number of rows in a batch. */
   batchSize: Integer;
-  /** Whether a reader's last batch is left out where it is shorter. Default false. */
+  /** Whether the last batch of a reader is left out if it is shorter. Default false. */
   dropLast?: boolean;
 }
 
@@ -130,24 +134,24 @@ const OPTIONS: readonly (keyof BatchReadOptions)[] = [
 ];
 
 /**
- * One epoch of one reader: its rows of the Parquet files at `paths`, in the order of the deal. Worker w of n in rank r of W
- * is reader r + W * w of W * n. It gives the samples of a `Reading` with these options: with the deal `samples` those of
- * `Sampler.sharded`, with `shards` the files of `ShardPlan.shards`, each in the order of `ShardPlan.rows` or as it is stored.
- * Rows come as soon as they are read. The next window, or file, is read while the one before it is in use, and what
- * is open is closed when the iteration ends, however it does.
+ * One epoch of one reader: its rows of the Parquet files at `paths`, in the order of the deal. Worker w of n in rank r
+ * of W is reader r + W * w of W * n. It returns the samples of a `Reading` with these options: with the deal `samples`
+ * those of `Sampler.sharded`, with `shards` the files of `ShardPlan.shards`, each in the order of `ShardPlan.rows` or
+ * as it is stored. Rows come as soon as they are read. The next window, or file, is read while the current one is in
+ * use, and open files are closed when the iteration ends, however it ends.
  *
  * The type of a row can be given, as in `readShards<{ id: bigint }>('data')`; rows are not checked against it.
  *
- * It does not look at the launcher: `const { rank, worldSize } = detectRank()` gives what to pass. Values come as `hyparquet`
- * has them: int64 as `bigint`, timestamps as `Date` (milliseconds).
+ * The variables of a launcher decide nothing: `const { rank, worldSize } = detectRank()` returns the values to pass.
+ * Values have the types of `hyparquet`: int64 is a `bigint`, a timestamp is a `Date` (milliseconds).
  *
- * Warnings (`process.emitWarning`, each once, with the name SamedealWarning): SAMEDEAL_LANES where the readers do not
- * divide the lanes, so that several of them read and decode each row, which still one alone gives, and where a reader would
- * hold more than 1 GB of decoded values for its lanes; SAMEDEAL_RANK where
- * neither rank nor worldSize is given, and a launcher's variables say that this is one of several processes.
+ * Warnings (`process.emitWarning`, each once, with the name SamedealWarning): SAMEDEAL_LANES if the number of readers
+ * does not divide the lanes, so that several readers read and decode each row, though only one returns it; also if a
+ * reader would have more than 1 GB of decoded values in memory for its lanes. SAMEDEAL_RANK if neither rank nor
+ * worldSize is given, and a launcher's variables say that this is one of several processes.
  *
- * Errors: a `SamedealError` for an option (`missing` for one of rank and worldSize without the other); else an error that names
- * the file, which cannot be read, holds other rows than its footer promises, or other columns than the first one.
+ * Errors: a `SamedealError` for an option (`missing` for one of rank and worldSize without the other); else an error
+ * that names the file: it cannot be read, has other rows than its footer says, or other columns than the first file.
  */
 export function readShards<R extends object = Row>(
   paths: Paths,
@@ -184,7 +188,7 @@ interface Settings {
   dropLast: boolean;
   signal: AbortSignal | undefined;
   progress: ((progress: ReadProgress) => void) | undefined;
-  /** `count` is told how many rows there are. */
+  /** The blocks of rows to read. `count` is called with the number of all rows. */
   deal(shards: Shards, count: (rows: number) => void): AsyncGenerator<Block, void>;
 }
 
@@ -224,7 +228,7 @@ function checked(paths: Paths, given: ReadOptions | BatchReadOptions | undefined
       ...(others.weight === 'bytes' && { bytes }),
       ...(size !== undefined && { batchSize: size, dropLast }),
     });
-  // Whatever is wrong with the options shows without a file.
+  // A reading of no files, so that wrong options fail before a file is read.
   const none = readingOf([], []);
   none.numSamples(...reader);
   none.dispose();

@@ -1,9 +1,9 @@
-// States as documents: each has the recipe of what was read, without how it was dealt.
+// States as documents: a state has the recipe of the object that was read, without the options by which it was dealt.
 import { fail, STATE, stateText } from './checks.js';
 import { written } from './document.js';
 import { isCutOff, placeOf } from './json.js';
 
-/** An object after a state. It is freed where that is no state of it. */
+/** Moves a new object to a state. Frees the object if the state is not one of it. */
 export function resumed<S, T extends { resume(state: S): unknown; dispose(): void }>(made: T, state: S): T {
   try {
     made.resume(state);
@@ -14,7 +14,10 @@ export function resumed<S, T extends { resume(state: S): unknown; dispose(): voi
   return made;
 }
 
-/** The recipe of a state as text, with sections that a state does not have. The text is not written anew: a number may have 64 bits. */
+/**
+ * The recipe in a state as text, with `sections` added, which a state does not have. The text is not parsed and written
+ * anew, which would round numbers of 64 bits.
+ */
 export function recipeOfState(state: unknown, sections: Readonly<Record<string, object | undefined>>): string {
   const text = stateText(state);
   const place = isObject(text) ? placeOf(text, 'recipe') : undefined;

@@ -3,20 +3,20 @@ import type { ComponentBindings } from './engine/types.js';
 import type { Engine } from './engine.js';
 import type { Difference, TextKind } from './generated/texts.js';
 
-/** `inspect` over an engine. */
+/** `inspect` with the engine as a parameter. */
 export function inspectWith(engine: Engine<ComponentBindings>, text: unknown): TextKind {
   const whole = checked('text', text);
   return engine.once(['text', whole], 4 * whole.length, ({ texts }) => texts.inspect(whole));
 }
 
-/** `differences` over an engine. */
+/** `differences` with the engine as a parameter. */
 export function differencesWith(engine: Engine<ComponentBindings>, one: unknown, other: unknown): Difference[] {
   const texts = [checked('one', one), checked('other', other)] as const;
   const bytes = 8 * (texts[0].length + texts[1].length);
   return engine.once(['one', texts[0]], bytes, ({ texts: core }) => core.differences(...texts));
 }
 
-/** A text; or a state as it was saved: the bytes of a file, or the dictionary of Python. */
+/** The given text; or the text of a state, given as the bytes of a file or as the dictionary of Python. */
 function checked(field: string, given: unknown): string {
   const isSaved = typeof given === 'string' || given instanceof Uint8Array || isRecord(given);
   return isSaved ? named(field, () => stateText(given)) : fail('wrong-type', field, given, 'a text');

@@ -1,5 +1,7 @@
 import type { Source } from './engine/source.js';
 
-/** The value of an import of `samedeal/web/samedeal.wasm`, whatever it is with a bundler: pass it to `init`. */
+/**
+ * The value of an import of `samedeal/web/samedeal.wasm`. Its type depends on the bundler; pass it to `init` as it is.
+ */
 declare const source: Source;
 export default source;

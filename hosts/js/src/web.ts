@@ -1,6 +1,6 @@
 /**
- * Same seed, same deal, in a page or in a Worker of one: everything that `samedeal` has, by the same names, after `await init()`. It
- * needs no bundler.
+ * Same seed, same deal, in a page or in its Worker: everything that `samedeal` has, by the same names, after
+ * `await init()`. It needs no bundler.
  *
  * @module
  */

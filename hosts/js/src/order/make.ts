@@ -1,4 +1,4 @@
-// The functions that make orders. Nothing here decides: members of a recipe are written, and the engine checks them.
+// The functions that make orders. They only write the members of a recipe; the engine checks them.
 import { boolean, fail, options, placed, record, string, u53 } from '../checks.js';
 import { EPISODES, LANES, SOURCES } from '../generated/options.js';
 import { list, words } from '../lists.js';
@@ -28,8 +28,8 @@ export function order(name: OrderName, given: PlainOptions): Order {
 }
 
 /**
- * The order `sharded`, for a dataset that is stored in shards of so many samples: see `Sampler.sharded`. Use it for a part of another
- * order. Errors: `sizes`, `options`, `lanes`, `shuffleWindow`, `seed`.
+ * The order `sharded`, for a dataset that is stored in shards; `sizes` has the number of samples of each: see
+ * `Sampler.sharded`. Use it for a part of another order. Errors: `sizes`, `options`, `lanes`, `shuffleWindow`, `seed`.
  *
  * @example
  * const stored = sharded([40, 25, 35], { lanes: 4, shuffleWindow: 8, seed: 7 });
@@ -92,9 +92,10 @@ function stagesOf(stages: unknown, names: readonly string[]) {
 }
 
 /**
- * The order of a dataset of `samples` samples that got more, each time as `{ epoch, consumed, samples }`: in this epoch, after so many of its
- * positions, there were so many samples. Use it when data is added during training: positions before a growth stay as they were,
- * every sample is seen exactly once in its epoch, and an epoch without growth is that of `feistel`. `grow` adds one more. Errors:
+ * The order of a dataset that began with `samples` samples and was extended. Each extension is
+ * `{ epoch, consumed, samples }`: in this epoch, after `consumed` of its positions, the dataset had `samples` samples.
+ * Use it when data is added during training: positions before an extension stay as they were, every sample is seen
+ * exactly once in its epoch, and an epoch without an extension is that of `feistel`. `grow` adds one more. Errors:
  * `samples`, `growth`, `epoch`, `consumed`, `options`, `seed`.
  *
  * @example
@@ -106,9 +107,10 @@ export function grown(samples: Integer, growth: readonly Growth[], given?: SeedO
 }
 
 /**
- * The windows of `length` neighbouring samples of episodes of so many samples, each by its first sample, in random order. The windows of an
- * episode begin `stride` samples apart. Use it for recordings, time series and long documents. An episode that is shorter than a window has none. Errors:
- * `sizes`, `length`, `options`, `stride`, `seed`.
+ * The windows of `length` neighbouring samples in episodes, in random order. Each window is given by its first sample;
+ * `sizes` has the number of samples of each episode. The windows of an episode begin `stride` samples apart. Use it for
+ * recordings, time series and long documents. An episode that is shorter than a window has none. Errors: `sizes`,
+ * `length`, `options`, `stride`, `seed`.
  *
  * @example
  * const clips = windows([300, 500, 80], 16, { stride: 8, seed: 7 });
@@ -120,11 +122,12 @@ export function windows(sizes: Integers, length: Integer, given?: WindowsOptions
 }
 
 /**
- * Samples as often as the factor of their class says: `classes` has the class of each sample, `factors` how often the samples of each class
- * are seen in an epoch: numbers of at most six decimals, such as 2.5. Use it for classes of very different size. A sample is seen as often
- * as its factor says, rounded up or down in each epoch, and exactly over epochs. With `samples`, every epoch has so many positions, and factors
- * are whole numbers of which only the proportions count. Limits: at most 2^25 samples and 2^16 classes. Errors: `classes`, `factors` (no
- * number; more than six decimals), `options`, `samples`, `seed`.
+ * An order that repeats samples by class. `classes` has the class of each sample; `factors` has, for each class, how
+ * often its samples are seen in an epoch: numbers of at most six decimals, such as 2.5. Use it for classes of very
+ * different size. In each epoch, the factor is rounded up or down for a sample; over epochs, it is met exactly. With
+ * `samples`, every epoch has so many positions, and factors are whole numbers of which only the proportions count.
+ * Limits: at most 2^25 samples and 2^16 classes. Errors: `classes`, `factors` (no number; more than six decimals),
+ * `options`, `samples`, `seed`.
  *
  * @example
  * const even = balance([0, 0, 0, 1], [1, 3], { seed: 7 });
@@ -145,7 +148,7 @@ export function balance(
   return made('balance', { samples: countOf('samples', samples), seed: seedOf(seed) }, lists);
 }
 
-/** A factor as recipes have it. */
+/** A factor in millionths, as recipes have it. */
 function millionths(factor: unknown, place: number): number {
   const allowed =
     'a number of at most six decimals, from 0 to 4294.967295. For smaller ones, and for any proportions, pass whole numbers and the option samples, the length of an epoch';

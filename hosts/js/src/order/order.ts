@@ -1,4 +1,4 @@
-// Orders as values: the section `order` of a recipe, and its long lists beside it.
+// Orders as values. An order is the section `order` of a recipe, and its long lists beside it.
 import { fail, integer, options, placed, record, S64, string, u53, unknownName } from '../checks.js';
 import type { NamedList } from '../components/interfaces/samedeal-deal-types.js';
 import { snaked, written } from '../document.js';
@@ -9,7 +9,7 @@ import type { Integer, Integers } from '../types.js';
 import type { BlendWeights, Growth, OrderJson, SkippedRange } from './types.js';
 import { OrderValue, type Section } from './value.js';
 
-/** Longer lists do not come into the text. */
+/** The longest list in the text of a recipe. Longer lists come beside it. */
 const LONG = 256;
 
 /**
@@ -49,7 +49,8 @@ export class Order extends OrderValue {
   }
 
   /**
-   * This order with the samples `indices` alone, which ascend. They keep their order. As to costs and limits, see `exclude`.
+   * This order with the samples `indices` alone, which ascend. They keep their order. For costs and limits, see
+   * `exclude`.
    *
    * @example
    * const held = order('feistel', { samples: 1000 }).subset([1, 2, 3]);
@@ -59,8 +60,9 @@ export class Order extends OrderValue {
   }
 
   /**
-   * This order without some positions, which ascend, and do not overlap: for batches whose loss went wrong. If all ranges begin after a
-   * state of this order, a run goes on from there without them. Errors: `ranges`, `epoch`, `start`, `count`.
+   * This order without the positions in `ranges`, which ascend, and do not overlap. Use it for batches whose loss went
+   * wrong. If all ranges begin after a state of this order, a run continues from the state without them. Errors:
+   * `ranges`, `epoch`, `start`, `count`.
    *
    * @example
    * const without = order('feistel', { samples: 1000 }).skip([{ epoch: 0, start: 64, count: 32 }]);
@@ -83,8 +85,9 @@ export class Order extends OrderValue {
   }
 
   /**
-   * This blend with other weights from position `from` on, which is after all stages that it has. Positions are counted over all
-   * epochs. If the stage begins after a state, a run goes on from there with it. Errors: `order` (no blend), `from`, `weights`.
+   * This blend with other weights from position `from` on, which is after all stages that it has. Positions are counted
+   * over all epochs. If the stage begins after a state, a run continues from the state with it. Errors: `order` (no
+   * blend), `from`, `weights`.
    *
    * @example
    * const mixed = blend({ web: [1000, 3], code: [200, 1] }, { samples: 5000 });
@@ -103,9 +106,10 @@ export class Order extends OrderValue {
   }
 
   /**
-   * This order of a dataset that got more samples: in epoch `epoch`, after `consumed` of its positions, there were `samples` of them. Positions
-   * before that stay as they were, and every sample is seen exactly once in that epoch. A run goes on from a state that was taken
-   * before. Errors: `order` (neither `feistel` nor `grown`), `epoch`, `consumed`, `samples`.
+   * This order, of a dataset that was extended: in epoch `epoch`, after `consumed` of its positions, the dataset had
+   * `samples` samples. Positions before that stay as they were, and every sample is seen exactly once in that epoch. A
+   * run continues from a state that was taken before. Errors: `order` (neither `feistel` nor `grown`), `epoch`,
+   * `consumed`, `samples`.
    *
    * @example
    * const more = order('feistel', { samples: 1000 }).grow(2, 300, 1200);
@@ -138,18 +142,18 @@ export class Order extends OrderValue {
   }
 }
 
-/** A number of samples, which stands for the order `feistel` of so many, or an order. */
+/** An order, or a number of samples, which stands for the order `feistel` of so many samples. */
 export type OrderOrSamples = Order | Integer;
 
-/** A source of a blend: what it is made of, and its weight, by default 1. */
+/** A source of a blend: its order or its number of samples, and its weight, by default 1. */
 export type BlendSource = readonly [of: OrderOrSamples, weight?: Integer];
 
 /** The sources of a blend by their names. In an object, names that are whole numbers come first; a `Map` keeps its order. */
 export type BlendSources = Readonly<Record<string, BlendSource>> | ReadonlyMap<string, BlendSource>;
 
 /**
- * An order of members that were checked. A long one of `lists` comes beside them. `parts` are the orders that it is made of, by the paths of
- * their members; the one at `of` becomes a member.
+ * Makes an order from members that were checked. The long ones of `lists` come beside them. `parts` are the orders that
+ * it is made of, by the paths of their members; the order at `of` becomes a member.
  */
 export function made(
   name: string,
@@ -196,7 +200,7 @@ export function counts<T extends object>(field: string, value: T, names: readonl
   return Object.fromEntries(names.map((name) => [name, u53(name, given[name])]));
 }
 
-/** When a dataset got more samples. */
+/** The member `growth` of a recipe: when a dataset was extended. */
 export const growthOf = (growth: readonly Growth[]): Section[] =>
   Array.from(list('growth', growth) as ArrayLike<Growth>, (one, i) =>
     placed(`at index ${i}`, () => counts('growth', one, ['epoch', 'consumed', 'samples'])),

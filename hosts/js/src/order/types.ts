@@ -4,17 +4,17 @@ import type { Integer, Integers } from '../types.js';
 /** A weight for each source: in the order of the sources, or by their names. */
 export type BlendWeights = Integers | Readonly<Record<string, Integer>> | ReadonlyMap<string, Integer>;
 
-/** From which position on a blend has other weights. Positions are counted over all epochs. */
+/** A stage of a blend: other weights from position `from` on. Positions are counted over all epochs. */
 export interface BlendStage {
   from: Integer;
   weights: BlendWeights;
 }
 
-/** When a dataset got more samples, and how many it had then. */
+/** An extension of a dataset: at which position it was made, and how many samples there were then. */
 export interface Growth {
   /** Number of the epoch. */
   epoch: Integer;
-  /** How many positions of that epoch, the first ones, were dealt before. */
+  /** How many positions of that epoch were dealt before the extension. */
   consumed: Integer;
   /** How many samples there are from then on. */
   samples: Integer;
@@ -26,7 +26,7 @@ export interface SkippedRange {
   epoch: Integer;
   /** The first position. */
   start: Integer;
-  /** How many there are. */
+  /** The number of positions. */
   count: Integer;
 }
 
@@ -44,23 +44,36 @@ export interface ShardsOptions extends LaneOptions {
   seed?: Integer;
 }
 
-/** The options of `blend`. With a `runLength`, bounds of sources are so many times as wide; not with `renormalise`. */
+/**
+ * The options of `blend`. With the batch size as `runLength` here and as the `unit` of a sampler, every batch of a rank
+ * is of one source. Then `samples` and the beginnings of stages are multiples of `runLength`, and bounds are
+ * `runLength` times as wide; `renormalise` is not possible.
+ */
 export interface BlendOptions extends SourceOptions {
   /** Seed of the order: see `order`. */
   seed?: Integer;
   /**
-   * Number of positions in an epoch. Default: as many as one pass over each source with a weight above 0 has. With the exhaustion `fail` it has to be
-   * there; with `stop` and `renormalise` it has to be what comes of the sources.
+   * Number of positions in an epoch. Default: one pass over each source with a weight above 0. With the exhaustion
+   * `fail` it is required; with `stop` and `renormalise` it has to be the number that follows from the sources.
    */
   samples?: Integer;
-  /** Whether counts are as near to exact proportion as they can be, by a table of one period of the weights. Default false. */
+  /**
+   * Whether the counts of sources are as near to exact proportion as they can be, by a table of one period of the
+   * weights. Default false.
+   */
   exact?: boolean;
-  /** Other weights from some positions on, in ascending order. */
+  /** Stages with other weights, in the order of their positions. */
   stages?: readonly BlendStage[];
 }
 
 /** The options of `windows`. */
+<<<<<<< HEAD
 export interface WindowsOptions extends EpisodeOptions {
+=======
+export interface WindowsOptions {
+  /** The distance between the beginnings of two windows of an episode. Default: the length. */
+  stride?: Integer;
+>>>>>>> 4efcfc52 (Comments of the JavaScript host's orders, readings, Parquet and scripts: name the subject and say why)
   /** Seed of the order: see `order`. */
   seed?: Integer;
 }

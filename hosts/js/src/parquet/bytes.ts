@@ -1,4 +1,4 @@
-// Where the bytes of a file come from.
+// Open files: how their bytes are read.
 import type { Library } from './library.js';
 
 /** The bytes of a file that is open. */
@@ -12,7 +12,7 @@ export interface Bytes {
 /** Whether a path is the address of a file that a server has. */
 export const isAddress = (path: string) => /^https?:\/\//i.test(path);
 
-/** Of a file of a server, which is asked for ranges of it. */
+/** The bytes of a file on a server, which is asked for ranges of bytes. */
 export async function remote({ parquet }: Library, url: string, signal: AbortSignal | undefined): Promise<Bytes> {
   const { byteLength, slice } = await parquet.asyncBufferFromUrl({ url, ...(signal && { requestInit: { signal } }) });
   return {

@@ -7,7 +7,10 @@ export interface Run {
   columns: Values[];
 }
 
-/** A place in a shard from which rows are read onwards: a run that goes on where the last one ended costs its own rows. */
+/**
+ * A place in a shard from which rows are read onwards. A run that begins where the last one ended costs only its own
+ * rows.
+ */
 export class Cursor {
   readonly #shards: Shards;
   readonly #columns: ColumnCursor[];
@@ -24,7 +27,7 @@ export class Cursor {
     try {
       if (this.#file === undefined || shard !== this.#shard) await this.#open(shard);
       const file = this.#file as ParquetFile;
-      // All of them, so that nothing is under way where the file is closed after a failure.
+      // Waits for all columns, even after a failure, so that nothing reads any more when the file is closed.
       const read = await Promise.allSettled(this.#columns.map((column) => column.read(file, first, count)));
       const columns = read.map((outcome) => {
         if (outcome.status === 'rejected') throw outcome.reason;
@@ -37,7 +40,7 @@ export class Cursor {
     }
   }
 
-  /** Leaves the shard, which is closed if no other cursor is in it. */
+  /** Leaves the shard. It is closed if no other cursor reads it. */
   async close(): Promise<void> {
     const [file, shard] = [this.#file, this.#shard];
     this.#file = undefined;
@@ -71,14 +74,14 @@ class ColumnCursor {
       if (!held || at < held.unit.start || at >= held.unit.end) {
         const unit = await file.unit(this.#name, at);
         held = { unit, values: file.decoded.acquire(unit.key, unit.decode) };
-        // Not before: a dictionary is gone when nobody holds a page that needs it.
+        // The old unit is released only now: a dictionary is dropped when no page that needs it is in use.
         this.leave(file);
         this.#held = held;
       }
       const { unit } = held;
       const values = await held.values;
       const to = Math.min(unit.end, end);
-      // A copy, so that the whole is not held for its sake.
+      // A copy, since a view would keep the values of the whole unit in memory.
       parts.push(values.slice(at - unit.start, to - unit.start));
       at = to;
     }
@@ -91,7 +94,7 @@ class ColumnCursor {
   }
 }
 
-/** The values of all parts; in a typed array where they are. */
+/** The values of all parts; in a typed array if all parts are typed arrays of one type. */
 function joined(parts: Values[]): Values {
   const [first] = parts;
   if (first && parts.length === 1) return first;

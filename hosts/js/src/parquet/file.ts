@@ -10,28 +10,31 @@ import type { Place } from './sources.js';
 /** Values of a column, in the order of the rows. */
 export type Values = ArrayLike<unknown> & { slice(start: number, end: number): Values };
 
-/** How many bytes at the end of a file are read at first. */
+/** How many bytes at the end of a file are read first. A longer footer costs a second read. */
 const FOOTER = 1 << 16;
 
-/** A run of rows of a column that is decoded at once. */
+/** A run of rows of a column that is decoded in one piece. */
 export interface Unit {
   readonly key: string;
-  /** Number of its first row, and of the one after its last, within the file. */
+  /** The number of its first row within the file, and of the row after its last one. */
   readonly start: number;
   readonly end: number;
   decode(): Promise<Values>;
-  /** Is called when nobody holds what was decoded any more. */
+  /** Is called when nobody uses the decoded values any more. */
   leave?(): Promise<void>;
 }
 
-/** A dictionary, decompressed once for all pages that are held and need it. */
+/** A dictionary, decompressed once for all pages that are in use and need it. `pages` is their number. */
 interface Dictionary {
   readonly range: readonly [start: number, end: number];
   pages: number;
   bytes?: Uint8Array | undefined;
 }
 
-/** A column of a row group, cut into what is decoded at once as far as somebody asked: to find a page means to read those before it. */
+/**
+ * A column of a row group, cut into units. It is only cut as far as somebody asked, since finding a page means reading
+ * the headers of the pages before it.
+ */
 class Cut {
   readonly #units: Unit[] = [];
   readonly #rest: AsyncGenerator<Unit, void>;
@@ -41,7 +44,7 @@ class Cut {
     this.#rest = units;
   }
 
-  /** The unit that holds a row. */
+  /** The unit with a row. */
   async at(row: number): Promise<Unit> {
     if (!this.#has(row)) {
       this.#going = this.#going.then(() => this.#until(row));
@@ -64,18 +67,18 @@ class Cut {
   }
 }
 
-/** A row group, and where it begins in the file. */
+/** A row group, and its rows within the file. */
 interface Group {
   start: number;
   end: number;
   raw: RowGroup;
-  /** By column, where it can be cut. */
+  /** The columns that were cut, by their names. */
   columns: Map<string, Cut>;
-  /** The columns that are small, next to each other. */
+  /** Small columns that lie next to each other, as blocks that are read at once. */
   blocks: Block[];
 }
 
-/** Which columns will be read, and who holds bytes of them. */
+/** The columns that will be read, and the cache of their bytes. */
 export interface Use {
   readonly names: readonly string[];
   readonly held: Held;
@@ -92,7 +95,7 @@ export class ParquetFile {
   readonly #groups: Group[] = [];
   readonly #columns: Map<string, SchemaTree>;
   readonly #held: Held;
-  /** Decoded values, for as long as somebody reads them: lanes that are near each other share them. */
+  /** Decoded values while they are in use. Lanes that are near each other share them. */
   readonly decoded = new Shared<string, Values>();
 
   private constructor(library: Library, bytes: Bytes, metadata: FileMetaData, { names, held }: Use) {
@@ -140,12 +143,12 @@ export class ParquetFile {
     }
   }
 
-  /** The names of the columns, and what decides whether two files agree on one. */
+  /** The columns by their names, each with a text of its type: two files agree on a column if these texts are equal. */
   get schema(): Map<string, string> {
     return new Map([...this.#columns].map(([name, tree]) => [name, JSON.stringify(shape(tree))]));
   }
 
-  /** How many bytes the data of each column take, compressed. */
+  /** The compressed bytes of each column. */
   get bytes(): Map<string, number> {
     const sums = new Map<string, number>();
     for (const { raw } of this.#groups) {
@@ -157,12 +160,15 @@ export class ParquetFile {
     return sums;
   }
 
-  /** The row group that takes most memory, of these columns. */
+  /** The row group whose values of these columns take most memory. */
   largest(names: readonly string[]): Largest {
     return largestOf(this.#metadata.row_groups, names);
   }
 
-  /** The parts of each column that are decoded at once, in the row group that takes most memory: of a flat one, its first page. */
+  /**
+   * For each column, the part that is decoded in one piece, in the row group that takes most memory: for a flat column,
+   * its first page.
+   */
   async parts(names: readonly string[]): Promise<Part[]> {
     const { start } = largestOf(this.#metadata.row_groups, names);
     return Promise.all(
@@ -174,7 +180,7 @@ export class ParquetFile {
     );
   }
 
-  /** The unit of a column that holds a row. */
+  /** The unit of a column with a row. */
   async unit(column: string, row: number): Promise<Unit> {
     const group = search(this.#groups, row);
     let cut = group.columns.get(column);
@@ -249,7 +255,7 @@ export class ParquetFile {
     }
   }
 
-  /** The pages of a column chunk, by its index. */
+  /** The pages of a column chunk, from its index in the file. */
   async #indexed(chunk: RowGroup['columns'][number], rows: number): Promise<Page[]> {
     const at = Number(chunk.offset_index_offset);
     const bytes = await this.#bytes.slice(at, at + Number(chunk.offset_index_length));
@@ -257,7 +263,9 @@ export class ParquetFile {
     return indexedPages(index.page_locations, chunkOf(chunk).start, rows, this.#bytes.byteLength);
   }
 
-  /** Decodes a page of a column: a file of its own, of a dictionary and a page. */
+  /**
+   * Decodes a page of a column. For `hyparquet`, the dictionary and the page are put together as a file of their own.
+   */
   async #page(
     read: Read,
     column: string,
@@ -301,7 +309,7 @@ export class ParquetFile {
   }
 }
 
-/** Compressors of which the first call, which is for the dictionary, decompresses it only if no other page did. */
+/** Compressors whose first call is for the dictionary, which is only decompressed if no other page has done so. */
 function once(compressors: Library['compressors'], dictionary: Dictionary): Library['compressors'] {
   let isFirst = true;
   const known = Object.entries(compressors ?? {}).map(([codec, decompress]) => [
@@ -310,14 +318,17 @@ function once(compressors: Library['compressors'], dictionary: Dictionary): Libr
       if (!isFirst) return decompress(input, length);
       isFirst = false;
       dictionary.bytes ??= decompress(input, length);
-      // Rows of bytes are parts of it, and may be written to.
+      // A copy, since values of bytes are views of it, and a caller may write to them.
       return dictionary.bytes.slice();
     },
   ]);
   return compressors && Object.fromEntries(known);
 }
 
-/** An error with the path in front, and with its `code`, if it is not of this package. After an abort, it is the reason of that. */
+/**
+ * An error with the path in front of its message, and with its `code`; unchanged if it is an error of this package.
+ * After an abort, the reason of the abort.
+ */
 export function naming(path: string, error: unknown, signal?: AbortSignal): unknown {
   if (signal?.aborted) return signal.reason;
   if (!(error instanceof Error) || error.name === 'SamedealError') return error;
@@ -327,7 +338,7 @@ export function naming(path: string, error: unknown, signal?: AbortSignal): unkn
   return typeof code === 'string' ? Object.assign(named, { code }) : named;
 }
 
-/** The code that the system gave: `fetch` has it in a cause of its error. */
+/** The code of a system error. With `fetch`, it is in a `cause` of the error. */
 function codeOf(error: unknown, depth = 0): unknown {
   if (typeof error !== 'object' || error === null || depth > 8) return undefined;
   const { code, cause } = error as NodeJS.ErrnoException;
@@ -342,7 +353,10 @@ function hint(path: string, code: unknown): string {
   return isPattern ? ' (patterns are not expanded: pass a directory, or a list of files)' : '';
 }
 
-/** Refuses names of columns, and of their parts, that are not UTF-8: they are decoded with U+FFFD in place of wrong bytes. */
+/**
+ * Refuses names of columns, and of their parts, that are not UTF-8. The decoder puts U+FFFD in place of wrong bytes, so
+ * such names are compared with the bytes of the footer.
+ */
 async function checkNames(file: Pick<Bytes, 'byteLength' | 'slice'>, { schema }: FileMetaData): Promise<void> {
   const doubtful = schema.map(({ name }) => name).filter((name) => name.includes('\ufffd'));
   if (doubtful.length === 0) return;
@@ -350,14 +364,14 @@ async function checkNames(file: Pick<Bytes, 'byteLength' | 'slice'>, { schema }:
   const footer = latin1(
     new Uint8Array(await file.slice(file.byteLength - 8 - (length as number), file.byteLength - 8)),
   );
-  // A name may have this sign itself.
+  // A name may contain U+FFFD itself: then the footer has its encoding.
   const wrong = doubtful.find((name) => !footer.includes(latin1(new TextEncoder().encode(name))));
   if (wrong !== undefined) throw new Error(`a column has a name that is not UTF-8: ${wrong.slice(0, 64)}`);
 }
 
 const latin1 = (bytes: Uint8Array) => Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
 
-/** Where a column of a row group is in the file, from its first page on. */
+/** The bytes of a column of a row group within the file, from its first page on. */
 function chunkOf({ meta_data }: RowGroup['columns'][number]): Block {
   const offsets = [meta_data?.dictionary_page_offset, meta_data?.data_page_offset].filter(isOffset).map(Number);
   const start = Math.min(...offsets);
@@ -379,7 +393,7 @@ function concat(parts: ArrayBuffer[]): ArrayBuffer {
   return out.buffer;
 }
 
-/** The run that holds a row; the runs follow one another. */
+/** The run with a row. The runs follow one another without gaps. */
 function search<T extends { start: number; end: number }>(runs: readonly T[], row: number): T {
   let [low, high] = [0, runs.length - 1];
   while (low < high) {

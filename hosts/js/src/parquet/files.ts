@@ -1,4 +1,4 @@
-// Parquet files that are known by their footers: what a `Reading` of them needs.
+// Parquet files whose footers were read: what a `Reading` of them needs.
 import type { Reading } from '#samedeal';
 import { fail, options, u32 } from '../checks.js';
 import { list } from '../lists.js';
@@ -12,23 +12,25 @@ import { givenOf, type Host, placesOf, type Source } from './sources.js';
 import { warnOfGroups, warnOfLanes } from './warnings.js';
 
 /**
- * Files, and in Node directories. `http:` and `https:` addresses of files are read by ranges. A file can also be a `Blob`, such as
- * one that was dropped on a page, or an `AsyncBuffer` of `hyparquet`: its size, and a function that gives a range of its bytes.
+ * The files of a dataset, and in Node also directories. `http:` and `https:` addresses of files are read by ranges. A
+ * file can also be a `Blob`, such as one that was dropped on a page, or an `AsyncBuffer` of `hyparquet`: its size, and
+ * a function that returns a range of its bytes.
  *
- * A directory stands for every regular file below it, at any depth, whose name ends in .parquet (this case only), in the
- * byte order of their paths relative to the directory with '/' between parts. Names that begin with '.' or '_' (files and
- * directories) are passed over (hidden and temporary files, as Spark, Arrow and Hugging Face do). Symbolic links to files
- * and to directories are followed; a link that leads back to a directory above it is an error; a link that leads nowhere,
- * and a directory that cannot be listed, are errors that name the path: nothing is left out silently. A named file that is
- * no regular file (FIFO, socket, device) is an error, not a wait. Names that are not UTF-8 are errors that name the file.
+ * A directory stands for every regular file below it, at any depth, whose name ends in .parquet (this case only), in
+ * the byte order of their paths relative to the directory with '/' between parts. Names that begin with '.' or '_'
+ * (files and directories) are passed over (hidden and temporary files, as Spark, Arrow and Hugging Face do). Symbolic
+ * links to files and to directories are followed; a link that leads back to a directory above it is an error; a link
+ * that leads nowhere, and a directory that cannot be listed, are errors that name the path: nothing is left out
+ * silently. A named file that is no regular file (FIFO, socket, device) is an error, not a wait. Names that are not
+ * UTF-8 are errors that name the file.
  */
 export type Paths = Source | readonly Source[];
 
-/** Which columns are read, and how the search can end early. */
+/** The options of `findShards`: which columns are read, and a signal to end the search early. */
 export interface FindOptions {
   /** The names of the columns to read. Default all of them. */
   columns?: readonly string[];
-  /** Ends the search if it aborts, and later the requests to servers, with the reason of the signal. */
+  /** A signal that, when it aborts, ends the search, and later the requests to servers, with its reason. */
   signal?: AbortSignal;
 }
 
@@ -41,17 +43,17 @@ export class ShardFiles {
     this.#shards = shards;
   }
 
-  /** Where each file is. */
+  /** The path, the address or the name of each file. */
   get paths(): string[] {
     return [...this.#shards.paths];
   }
 
-  /** Rows in each file: what a `Reading` is made of. A new copy. */
+  /** The number of rows of each file, from which a `Reading` is made. A new copy. */
   get sizes(): Float64Array<ArrayBuffer> {
     return this.#shards.sizes.slice();
   }
 
-  /** Bytes that the columns to read take in each file, compressed: the `bytes` of a `Reading`. A new copy. */
+  /** The compressed bytes of the columns to read, for each file: the option `bytes` of a `Reading`. A new copy. */
   get bytes(): Float64Array<ArrayBuffer> {
     return this.#shards.bytes.slice();
   }
@@ -75,11 +77,11 @@ export async function findWith(host: Host, paths: Paths, given?: FindOptions): P
   return new ShardFiles(await Shards.find(await library(), await placesOf(host, found), names, { signal: checked }));
 }
 
-/** Which reader of a `Reading` this is, and which columns come with the rows. */
+/** The options of `readBatches`: which reader of a `Reading` reads, and which columns are added to its rows. */
 export interface ReaderOptions extends MarkOptions {
-  /** Which rank this is: 0 to the ranks of the reading - 1. */
+  /** The rank that reads: 0 to the ranks of the reading - 1. */
   rank: Integer;
-  /** Which of the rank's workers this is: 0 to the workers of the reading - 1. Default 0. */
+  /** The worker of this rank that reads: 0 to the workers of the reading - 1. Default 0. */
   worker?: Integer;
   /** Ends the iteration if it aborts, with the reason of the signal. */
   signal?: AbortSignal;
@@ -97,7 +99,7 @@ export function batchesWith(
   const signal = signalOf(aborting);
   if (rank === undefined) fail('missing', 'rank', '', 'the number of the rank that reads');
   const own = [u32('rank', rank), u32('worker', worker)] as const;
-  // Errors that need no file are told by this call, not by the iteration.
+  // Errors that need no file are thrown by this call, not by the iteration.
   sameSizes(files, sizesOf(reading));
   reading.numSamples(...own);
   const { drop_last: dropLast } = (JSON.parse(reading.recipe) as { batch: { drop_last: boolean } }).batch;
@@ -115,7 +117,7 @@ function sizesOf(reading: unknown): ArrayLike<number> {
   return is ? (reading as Reading).sizes : fail('wrong-type', 'reading', reading, 'a Reading');
 }
 
-/** Holds the shards of a reading against the files. */
+/** Checks that the shards of a reading have as many samples as the files have rows. */
 function sameSizes({ paths, sizes }: Shards, of: ArrayLike<number>): void {
   if (of.length !== sizes.length) {
     fail('contradiction', 'sizes', `${of.length} shards in the reading`, `${sizes.length}, as many as there are files`);
@@ -126,11 +128,11 @@ function sameSizes({ paths, sizes }: Shards, of: ArrayLike<number>): void {
   fail('contradiction', 'sizes', `${of[other]} samples in shard ${other}`, `${sizes[other]}, the rows of ${path}`);
 }
 
-/** Which columns come with rows. */
+/** The options of `readRows`. */
 export interface RowOptions {
   /** The name of a column to add: the index of each row in the dataset. Default none. */
   sampleColumn?: string;
-  /** Ends the reading if it aborts, with the reason of the signal. */
+  /** A signal that ends the reading with its reason when it aborts. */
   signal?: AbortSignal;
 }
 

@@ -1,23 +1,23 @@
-// Row groups: how much of them a reader has decoded at a time.
+// Row groups: estimates of how much memory the decoded values of a reader take.
 
 type ColumnMetaData = import('hyparquet').ColumnMetaData;
 type RowGroup = import('hyparquet').RowGroup;
 
-/** If a reader holds more bytes of decoded values, it gives a warning: programs have little more memory by default. */
+/** The bytes of decoded values above which a reader gives a warning: programs have little more memory by default. */
 export const MUCH_BYTES = 2 ** 30;
-/** The most values of a column that are decoded at once: more are refused. */
+/** The most values of a column that are decoded in one piece. More are refused. */
 const MOST_VALUES = 2 ** 27;
 
 /** A row group, from its footer. */
 export interface Group {
-  /** Number of its first row within the file. */
+  /** The number of its first row within the file. */
   start: number;
   rows: number;
-  /** Bytes that a row takes where it is decoded, about. */
+  /** The approximate bytes of a decoded row. */
   width: number;
 }
 
-/** The row group that takes most memory where all of it is decoded, of the columns to read. */
+/** The row group whose values of the columns `names` take most memory, if all of it is decoded. */
 export function largestOf(groups: readonly RowGroup[], names: readonly string[]): Group {
   const own = new Set(names);
   let [start, largest] = [0, { start: 0, rows: 0, width: 0 }];
@@ -29,7 +29,7 @@ export function largestOf(groups: readonly RowGroup[], names: readonly string[])
   return largest;
 }
 
-/** Bytes that a row of these columns takes where it is decoded, about. */
+/** The approximate bytes of a decoded row of these columns. */
 export function widthIn({ num_rows, columns }: RowGroup, names: ReadonlySet<string>): number {
   let bytes = 0;
   for (const { meta_data: meta } of columns) {
@@ -38,11 +38,12 @@ export function widthIn({ num_rows, columns }: RowGroup, names: ReadonlySet<stri
   return bytes / Math.max(1, Number(num_rows));
 }
 
-/** Bytes that a value of a column takes, about: its place in an array, and what is there. */
+/** The approximate bytes of a decoded value of a column: its place in an array, and its own memory. */
 function widthOf(meta: ColumnMetaData): number {
   const { type, num_values: count, total_uncompressed_size: size, path_in_schema: path } = meta;
   const stored = Number(size) / Math.max(1, Number(count));
-  // Less than the length of a text takes is the number of one in a dictionary, where it is once.
+  // A text is stored with a length of 4 bytes. Fewer bytes are the number of an entry in a dictionary, whose text is in
+  // memory only once.
   const text = stored > 4 ? 16 + stored : 0;
   const isText = type === 'BYTE_ARRAY' || type === 'FIXED_LEN_BYTE_ARRAY';
   const value = type === 'INT64' || type === 'INT96' ? 24 : isText ? text : 0;
@@ -50,7 +51,7 @@ function widthOf(meta: ColumnMetaData): number {
   return 8 + value + (path.length > 1 ? 40 : 0);
 }
 
-/** Refuses what would fill the memory, although a file is small. */
+/** Refuses to decode more values than fit into memory. A small file can have so many. */
 export function checkValues(column: string, values: number): void {
   if (values <= MOST_VALUES) return;
   const told = `${values} values of column ${column} would be decoded at once`;
@@ -59,16 +60,16 @@ export function checkValues(column: string, values: number): void {
   );
 }
 
-/** Part of a column of a row group that is decoded at once. */
+/** A part of a column of a row group that is decoded in one piece. */
 export interface Part {
   rows: number;
-  /** Bytes of a row, about. */
+  /** The approximate bytes of a row. */
   width: number;
 }
 
 /**
- * The bytes that a reader with `own` lanes holds, where all row groups are like one of so many rows. Lanes are of equal length. Each holds
- * one of `parts`, of every column; lanes that are near each other hold the same.
+ * The bytes of decoded values that a reader with `own` lanes has in memory, if all row groups have `rows` rows. Lanes
+ * are of equal length. Each has one of `parts` of every column; lanes that are near each other share them.
  */
 export function heldBytes(own: number, rows: number, samples: number, parts: readonly Part[]): number {
   const groups = Math.min(own, samples / rows);
@@ -76,7 +77,7 @@ export function heldBytes(own: number, rows: number, samples: number, parts: rea
   return groups * parts.reduce((sum, part) => sum + part.width * Math.min(rows, lanes * part.rows), 0);
 }
 
-/** The most lanes, below `own`, with which a reader does not hold much; 0 if there are none. */
+/** The most lanes, below `own`, with which a reader stays below `MUCH_BYTES`; 0 if there are none. */
 export function lanesThatFit(own: number, rows: number, samples: number, parts: readonly Part[]): number {
   let [fit, above] = [0, own];
   while (above - fit > 1) {

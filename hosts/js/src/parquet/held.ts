@@ -1,24 +1,24 @@
 import type { Bytes } from './bytes.js';
 
-/** The most bytes that are held at a time, of all files together. */
+/** The most bytes in the cache, of all files together. */
 const MOST = 1 << 25;
 
-/** Bytes of a file that are asked for at once, although several parts of it are needed. */
+/** Bytes of a file that are read at once: several parts that are needed, and the bytes between them. */
 export interface Block {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Blocks of files that were read lately. A server is asked for a block once, and not for every page of it. What has not been used for the
- * longest time goes first; whoever needs it again reads the part that it needs.
+ * A cache of blocks that were read. With it, a server is asked for a block once, and not for every page of it. The
+ * block that was not used for the longest time is dropped first; if it is needed again, only the needed part is read.
  */
 export class Held {
-  /** From what was used the longest time ago to what was used last. */
+  /** The blocks in the order of their last use, the oldest first. */
   readonly #blocks = new Map<Block, Promise<ArrayBuffer>>();
   #size = 0;
 
-  /** Reads a block, unless it is there. */
+  /** Reads a block, unless it is in the cache. */
   async read(file: Bytes, block: Block): Promise<void> {
     let bytes = this.#use(block);
     if (!bytes) {
@@ -38,7 +38,7 @@ export class Held {
     }
   }
 
-  /** Bytes of a file, out of the block if they are in it and it is there. */
+  /** Bytes of a file: from the block, if they lie in it and it is in the cache; else read from the file. */
   async slice(file: Bytes, block: Block | undefined, start: number, end: number): Promise<ArrayBuffer> {
     if (!block || start < block.start || end > block.end) return file.slice(start, end);
     const bytes = await this.#use(block);
@@ -56,10 +56,13 @@ export class Held {
   }
 }
 
-/** How large a block is at most: what is little more than a request costs. */
+/** The largest block. To read so many bytes costs little more than the request itself. */
 const LARGEST = 1 << 20;
 
-/** Joins parts of a file that are next to each other; `size` is that of the file. Parts that are larger than a block are in none. */
+/**
+ * Joins parts of a file that lie next to each other to blocks. `size` is the size of the file. A part that is larger
+ * than a block is in none.
+ */
 export function blocksOf(parts: readonly Block[], size: number): Block[] {
   const blocks: Block[] = [];
   let last: { start: number; end: number } | undefined;

@@ -1,9 +1,11 @@
-// The means of a page, or of its Worker, to read Parquet files.
+// The access to Parquet files in a page, or in its Worker.
 import { Reading, Sampler } from '../web.js';
 import { remote } from './bytes.js';
 import type { Host } from './sources.js';
 
-/** The calls that wait for a turn of the event loop, and the channel that gives it. A timer would take some milliseconds. */
+/**
+ * The calls that wait for the event loop, and the channel by which it calls back. A timer would take some milliseconds.
+ */
 const waiting: (() => void)[] = [];
 let channel: MessageChannel | undefined;
 

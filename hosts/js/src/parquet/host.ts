@@ -1,4 +1,4 @@
-// The means of Node, Deno and Bun to read Parquet files.
+// The access to Parquet files in Node, Deno and Bun.
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { detectRank, Reading, SamedealError, Sampler } from '#samedeal';
@@ -22,14 +22,14 @@ export const host: Host = {
     }));
   },
   turn: () => setImmediate(),
-  /** Node prints it; `process.on('warning')` and `--disable-warning=CODE` know it by its code. */
+  /** Node prints the warning; `process.on('warning')` and `--disable-warning=CODE` know it by its code. */
   warn: (code, message) => globalThis.process.emitWarning(message, { type: 'SamedealWarning', code }),
   launched() {
     try {
       const { rank, worldSize, used } = detectRank();
       return worldSize === 1 ? undefined : `${used.join(', ')}: this is rank ${rank} of ${worldSize}`;
     } catch (error) {
-      // Variables that may not be read say nothing.
+      // Variables that this process may not read are as if they were not set.
       if (!(error instanceof SamedealError)) return undefined;
       return `the launcher's variables cannot be used, ${error.message}`;
     }

@@ -1,13 +1,13 @@
 /** The reader of Parquet and its decompressors: packages that a program needs only if it reads Parquet files. */
 export interface Library {
   parquet: typeof import('hyparquet');
-  /** Without the package, what it could decompress is an error; plain and Snappy columns are read. */
+  /** Undefined if the package is not installed: then only plain and Snappy columns can be read. */
   compressors: typeof import('hyparquet-compressors').compressors | undefined;
 }
 
 let loading: Promise<Library> | undefined;
 
-/** Loads what is installed. Errors: `hyparquet` is not. */
+/** Loads the packages that are installed. Errors: `hyparquet` is not installed. */
 export function library(): Promise<Library> {
   loading ??= load().catch((error) => {
     loading = undefined;
@@ -34,10 +34,12 @@ async function load(): Promise<Library> {
 
 type Decompress = (input: Uint8Array, length: number) => Uint8Array;
 
-/** A page that becomes more than both, in bytes and in times of what the file has, is refused. */
+/**
+ * The limits of a decompressed page, in bytes and in times of its compressed size. A page that exceeds both is refused.
+ */
 const [MOST_BYTES, MOST_TIMES] = [2 ** 28, 64];
 
-/** Nothing is what nothing was compressed from; not every codec there knows. */
+/** A decompressor with a check of the size. It also returns no bytes for length 0, which some codecs do not handle. */
 const careful = (decompress: Decompress): Decompress => {
   return (input, length) => {
     if (length > Math.max(MOST_BYTES, MOST_TIMES * input.length)) {

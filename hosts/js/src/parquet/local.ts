@@ -3,7 +3,7 @@ import { constants, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Bytes } from './bytes.js';
 
-/** To open a FIFO would wait for a writer of it. Windows has no such flag. */
+/** The flags to open a file. Without `O_NONBLOCK`, to open a FIFO would wait for a writer. Windows has no such flag. */
 const READ_AT_ONCE = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /** The bytes of a file. */
@@ -11,7 +11,7 @@ export async function local(path: string): Promise<Bytes> {
   const handle = await open(path, READ_AT_ONCE);
   try {
     const found = await handle.stat();
-    // It may have been one when its path was looked at.
+    // The path was a regular file when the files were found, but may have been replaced since.
     if (!found.isFile()) throw new Error(noFile(found));
     const { size } = found;
     return {

@@ -1,28 +1,30 @@
-// Where the pages of a column are. A file need not have an index of them, but every page begins with its own length.
+// The places of the pages of a column. A file need not have an index of pages, but every page begins with its own
+// length.
 type PageLocation = import('hyparquet').OffsetIndex['page_locations'][number];
 
-/** A run of values of a column that can be read by itself, by bytes of the file. */
+/** A page: a run of values of a column that can be read by itself, and its bytes within the file. */
 export interface Page {
-  /** Number of its first row within the row group. */
+  /** The number of its first row within the row group. */
   row: number;
   rows: number;
   start: number;
   end: number;
-  /** Where the dictionary is, if its values are numbers of entries of one. */
+  /** The bytes of the dictionary, if the values of the page are numbers of its entries. */
   dictionary: readonly [start: number, end: number] | undefined;
 }
 
-/** Reads bytes of a file, all of those asked for. */
+/** Reads the bytes `start` to `end` - 1 of a file, all of them. */
 export type Read = (start: number, end: number) => Promise<ArrayBuffer>;
 
-/** How many bytes are read to find a header, and the most that one may have. */
+/** How many bytes are read to find a header, and how long a header may be at most. */
 const READ = 1 << 14;
 const LONGEST = 1 << 22;
 const [DATA, DICTIONARY, DATA_V2] = [0, 2, 3] as const;
 
 /**
- * The pages of a flat column within a row group. Goes from header to header, from byte `start` on, until there are so many rows. `size` is
- * that of the file. The column is said to end at byte `last`; not every writer counts that right, so a page may go beyond it.
+ * The pages of a flat column within a row group. It goes from header to header, from byte `start` on, until the pages
+ * have `rows` rows. `size` is the size of the file. According to the footer, the column ends at byte `last`; some
+ * writers count that wrong, so a page may go beyond it.
  */
 export async function* pagesOf(
   read: Read,
@@ -34,7 +36,7 @@ export async function* pagesOf(
   let found: Page['dictionary'];
   let block = new DataView(new ArrayBuffer(0));
   let [blockStart, at, row] = [0, start, 0];
-  /** The header at `at`, from as few reads as possible. */
+  /** The header at byte `at`, with as few reads as possible. */
   const header = async () => {
     for (let many = READ; ; many *= 4) {
       const inBlock = at - blockStart;
@@ -57,7 +59,8 @@ export async function* pagesOf(
       found = [at, end];
     } else if (type === DATA || type === DATA_V2) {
       if (row + values > rows) throw new Error('a column has more values than its row group has rows');
-      // A writer gives up on a dictionary that becomes too large: its later pages do without, and need not decompress it.
+      // If a dictionary becomes too large, writers stop using it. The later pages do not need it, so it is not
+      // decompressed for them.
       const dictionary = needsDictionary ? found : undefined;
       if (values > 0) yield { row, rows: values, start: at, end, dictionary };
       row += values;
@@ -66,10 +69,13 @@ export async function* pagesOf(
   }
 }
 
-/** The pages of a column within a row group, by an index. The column begins at byte `start`; `size` is that of the file. */
+/**
+ * The pages of a column within a row group, from an index. The column begins at byte `start`; `size` is the size of the
+ * file.
+ */
 export function indexedPages(index: readonly PageLocation[], start: number, rows: number, size: number): Page[] {
   const first = Number(index[0]?.offset);
-  // An index leaves it out.
+  // An index leaves out the dictionary, which lies before the first page.
   const dictionary = start < first ? ([start, first] as const) : undefined;
   let next = 0;
   const pages = index.map(({ offset, compressed_page_size: length, first_row_index }, i) => {
@@ -84,7 +90,10 @@ export function indexedPages(index: readonly PageLocation[], start: number, rows
   return pages.filter((page) => page.rows > 0);
 }
 
-/** Cuts rows so that no page of columns is in more than two runs; all rows are one run if there are no columns. */
+/**
+ * Cuts the rows of a row group into runs, so that no page of the columns is in more than two runs. Without columns, all
+ * rows are one run.
+ */
 export function* runsOf(
   columns: readonly (readonly Page[])[],
   rows: number,
@@ -106,7 +115,9 @@ const endOf = ({ row, rows }: Page) => row + rows;
 /** The encodings whose values are in a dictionary: PLAIN_DICTIONARY, RLE_DICTIONARY. */
 const DICTIONARIES: readonly unknown[] = [2, 8];
 
-/** By the kind of a page, the field of its header that describes it, and which numbers that one must have. */
+/**
+ * For each kind of page: the field of its header that describes it, and the fields of that one that have to be numbers.
+ */
 const PARTS: ReadonlyMap<number, readonly [field: number, sizes: readonly number[]]> = new Map([
   [DATA, [5, [1, 2, 3, 4]]],
   [DICTIONARY, [7, [1, 2]]],
@@ -114,7 +125,7 @@ const PARTS: ReadonlyMap<number, readonly [field: number, sizes: readonly number
 ]);
 const isSize = (value: unknown): value is number => typeof value === 'number' && value >= 0;
 
-/** The part of Thrift's compact protocol that is needed, in which headers of pages are written. */
+/** A reader of Thrift's compact protocol, in which the headers of pages are written: the part of it that is needed. */
 class Thrift {
   readonly #view: DataView;
   readonly #start: number;
@@ -126,14 +137,17 @@ class Thrift {
     this.#at = at;
   }
 
-  /** A page's kind, the bytes of its header and those after it, and its values (rows, as the column is flat). */
+  /**
+   * The header of a page: the kind of the page, the bytes of the header and those after it, and the number of values
+   * (rows, as the column is flat).
+   */
   header(): { type: number; length: number; bytes: number; values: number; needsDictionary: boolean } {
     const fields = this.#struct();
     const [type, uncompressed, bytes] = [1, 2, 3].map((field) => fields.get(field));
     if (!isSize(type) || !isSize(uncompressed) || !isSize(bytes)) throw new Error('a page has no header');
     const [field, sizes] = PARTS.get(type) ?? [];
     const part = field && fields.get(field);
-    // A header that lacks one of these would be decoded without an end.
+    // Without one of these numbers, the page would be decoded without an end.
     if (sizes && !(part instanceof Map && sizes.every((size) => isSize(part.get(size))))) {
       throw new Error('the header of a page is not whole');
     }
@@ -142,7 +156,7 @@ class Thrift {
     return { type, length: this.#at - this.#start, bytes, values, needsDictionary };
   }
 
-  /** Numbers and structures by the number of their field; all else is passed over. */
+  /** The numbers and structures by the number of their field. All other values are passed over. */
   #struct(depth = 0): Map<number, unknown> {
     if (depth > 16) throw new Error('a header is nested too deeply');
     const fields = new Map<number, unknown>();
@@ -173,7 +187,7 @@ class Thrift {
       case 10: {
         const head = this.#byte();
         const count = head >> 4 === 15 ? this.#varint() : head >> 4;
-        // In a list, a truth value is a byte.
+        // In a list, a boolean takes a byte; elsewhere it is part of the type.
         const element = head & 15;
         for (let i = 0; i < count; i++) this.#value(element <= 2 ? 3 : element, depth + 1);
         return undefined;

@@ -1,4 +1,4 @@
-// Which files the paths of a dataset stand for. The rule is the same in every language: see `Paths`.
+// The files that the paths of a dataset stand for. The rule is the same in every language: see `Paths`.
 import type { Dirent } from 'node:fs';
 import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
@@ -15,13 +15,13 @@ export async function filesOf(given: readonly string[]): Promise<string[]> {
   return paths;
 }
 
-/** Holds paths to naming each file once. */
+/** Checks that the paths name each file once. */
 async function once(paths: readonly string[]): Promise<void> {
   const seen = new Map<string, string>();
   for (const path of paths) {
     const real = isAddress(path) ? path : await told(path, realpath(path));
     const other = seen.get(real);
-    // Both in whole: what is shown of a value has an end.
+    // The paths come in `allowed`, where they are not cut; a value in an error is.
     if (other !== undefined) {
       fail('contradiction', 'paths', 'the same file twice', `each file once; ${other} and ${path} are one`);
     }
@@ -29,7 +29,7 @@ async function once(paths: readonly string[]): Promise<void> {
   }
 }
 
-/** A file itself, or what a directory stands for. */
+/** The file at a path, or the files that a directory stands for. */
 async function filesAt(path: string): Promise<string[]> {
   if (isAddress(path)) return [path];
   const found = await told(path, stat(path));
@@ -37,7 +37,7 @@ async function filesAt(path: string): Promise<string[]> {
   if (!found.isDirectory()) throw new Error(`${path}: ${noFile(found)}`);
   const names = await below(path, '', [await told(path, realpath(path))]);
   if (names.length === 0) {
-    // In whole: what is shown of a value has an end.
+    // The path comes in `allowed`, where it is not cut; a value in an error is.
     const allowed = `a directory with *.parquet files below it; ${path} has none`;
     fail('contradiction', 'paths', 'a directory without Parquet files', allowed);
   }
@@ -47,14 +47,14 @@ async function filesAt(path: string): Promise<string[]> {
 }
 
 /**
- * The names of the files below a directory, with `/` between their parts. `inside` is the directory from the first one on,
- * and `above` are the real paths of all directories from there to here.
+ * The names of the files below a directory, with `/` between their parts. `inside` is the path from the directory
+ * `first` to the one that is listed, and `above` are the real paths of all directories from the first one to that.
  */
 async function below(first: string, inside: string, above: readonly string[]): Promise<string[]> {
   const here = join(first, inside);
   const entries = await told(here, readdir(here, { encoding: 'buffer', withFileTypes: true }));
   const files: string[] = [];
-  // Bun gives the names alone where they are in bytes.
+  // For names in bytes, Bun returns the names alone.
   for (const entry of entries as unknown as (Dirent<Buffer> | Buffer)[]) {
     const bytes = Buffer.isBuffer(entry) ? entry : entry.name;
     // Hidden and temporary files and directories.
@@ -64,7 +64,7 @@ async function below(first: string, inside: string, above: readonly string[]): P
     const within = inside === '' ? name : `${inside}/${name}`;
     const isNamed = name.endsWith('.parquet');
     const own = Buffer.isBuffer(entry) ? await told(path, lstat(path)) : entry;
-    // A path that is no link, and has no such name, needs no look at where it leads.
+    // A path that is no link, and has another name, need not be followed.
     const found = own.isSymbolicLink() || (isNamed && !own.isDirectory()) ? await told(path, stat(path)) : own;
     if (found.isDirectory()) {
       const real = await told(path, realpath(path));
@@ -78,14 +78,14 @@ async function below(first: string, inside: string, above: readonly string[]): P
   return files;
 }
 
-/** A name as text, which stands for its bytes. */
+/** A name as text. Fails if the text cannot give back the bytes of the name. */
 function nameOf(directory: string, bytes: Buffer): string {
   const name = bytes.toString();
   if (Buffer.from(name).equals(bytes)) return name;
   throw new Error(`${join(directory, name)}: its name is not UTF-8 (${bytes.toString('hex')} in hexadecimal)`);
 }
 
-/** The result of a look at a path; its errors name the path. */
+/** The result of a call about a path. Its errors name the path. */
 function told<T>(path: string, look: Promise<T>): Promise<T> {
   return look.catch((error) => {
     throw naming(path, error);

@@ -6,9 +6,9 @@ import type { Shards } from './shards.js';
 /** Rows that are read together. */
 export interface Block {
   count: number;
-  /** How many of them are no padding, the first ones. */
+  /** How many rows at the beginning of the block are no padding. */
   real: number;
-  /** Where row number `i` is, as far as that is read: in which run, at which place of it, and the index of the sample. */
+  /** The place of row `i`: its run, its place in the run, and its sample index. Undefined until the row is read. */
   place(i: number): RowPlace | undefined;
   /** Waits until row number `i` is read. */
   read?(i: number): Promise<unknown>;
@@ -16,12 +16,15 @@ export interface Block {
 
 export type RowPlace = readonly [run: Run, at: number, sample: number];
 
-/** How many runs are read at a time: a server answers several while one would wait. */
+/** How many runs are read at a time: a server can answer several requests in the time of one. */
 const AT_A_TIME = 8;
-/** How many rows of a shard are at hand at a time where they come as they are stored. */
+/** How many rows of a shard are in memory at a time, if rows come as they are stored. */
 const ROWS = 4096;
 
-/** The samples of a reader of a reading, in its order: a round in a block, or a part of one where rows come as they are stored. */
+/**
+ * The samples of a reader of a reading, in its order. A block is a round, or a part of one if rows come as they are
+ * stored.
+ */
 export async function* readingBlocks(
   shards: Shards,
   reading: Reading,
@@ -37,7 +40,8 @@ export async function* readingBlocks(
     return cursor;
   };
   try {
-    // Where whole shards come row by row as they are stored, all rows of the span are the reader's.
+    // If whole shards come as they are stored, the reader gets all rows of a span in their order, so a part of the span
+    // is enough to begin.
     const { shards: whole } = JSON.parse(reading.recipe) as { shards?: { shuffle_rows: boolean } };
     const isStored = whole?.shuffle_rows === false;
     for (const { start, count, spans } of reading.rounds(rank, worker)) {
@@ -50,7 +54,7 @@ export async function* readingBlocks(
       }
       const samples = reading.indices(rank, worker, start, start + count);
       const { rows, padding } = reading.roundRows(rank, worker, reading.roundOf(rank, worker, start));
-      // Padding is from anywhere, and no lane goes on there.
+      // Padding comes from any place, where no lane continues, so it has a lane number of its own.
       const laneOf = (i: number) => (i < length - padding ? (spans.lane[i] as number) : -1);
       const where = runsOf(spans.numRows, rows);
       round = new Runs(inOrder(where.runs, laneOf), laneOf, (i) => {
@@ -67,7 +71,7 @@ export async function* readingBlocks(
   }
 }
 
-/** Rows of a shard as they are stored, so that some thousands are at hand and not all of a shard. */
+/** The rows of a shard as they are stored, some thousands at a time, so that not the whole shard is in memory. */
 async function* storedBlocks(
   cursorOf: (lane: number) => Cursor,
   [lane, shard, offset, many]: Span,
@@ -87,7 +91,7 @@ function spanAt({ lane, shard, firstRow, numRows }: Spans, i: number): Span {
   return [lane[i], shard[i], firstRow[i], numRows[i]] as Span;
 }
 
-/** Items of a generator, each begun while the one before it is in use. */
+/** The items of a generator. The next item is begun while the current one is in use. */
 export async function* ahead<T>(items: AsyncGenerator<T, void>): AsyncGenerator<T, void> {
   let next = items.next();
   try {
@@ -95,7 +99,7 @@ export async function* ahead<T>(items: AsyncGenerator<T, void>): AsyncGenerator<
       const { value, done } = await next;
       if (done) return;
       next = items.next();
-      // Told when it is asked for.
+      // A failure is thrown when the item is asked for, and not as an unhandled rejection.
       next.catch(() => {});
       yield value;
     }
@@ -105,7 +109,10 @@ export async function* ahead<T>(items: AsyncGenerator<T, void>): AsyncGenerator<
   }
 }
 
-/** In which run each row is, and at which place of it. `rows` are numbers among the rows of all runs, laid end to end. */
+/**
+ * The run of each row, and the place of the row in its run. `rows` are numbers among the rows of all runs, laid end to
+ * end.
+ */
 interface Where {
   runs: Uint32Array;
   places: Float64Array;
@@ -120,7 +127,7 @@ function runsOf(counts: Float64Array, rows: Float64Array): Where {
   return { runs, places: rows.map((row, i) => row - (starts[runs[i] as number] as number)) };
 }
 
-/** The runs in the order in which their rows come, and in each lane one after the other. */
+/** The runs in the order in which their rows are needed; those of one lane stay in the lane's order. */
 function inOrder(runs: Uint32Array, laneOf: (i: number) => number): number[] {
   const order = new Set<number>();
   for (const run of runs) {
@@ -132,11 +139,14 @@ function inOrder(runs: Uint32Array, laneOf: (i: number) => number): number[] {
   return [...order];
 }
 
-/** The runs of a round, some at a time, in this order. Those of one lane are read one after the other, as they follow one another. */
+/**
+ * Reads the runs of a round, some at a time, in the order `order`. Those of one lane are read one after the other,
+ * since each begins where the one before it ends.
+ */
 class Runs {
   readonly #done: Run[] = [];
   readonly #reading: Promise<Run>[] = [];
-  /** Why no other is begun. */
+  /** The reason why no further run is begun. */
   #ended: { error: unknown } | undefined;
 
   constructor(order: readonly number[], laneOf: (i: number) => number, read: (i: number) => Promise<Run>) {
@@ -144,7 +154,7 @@ class Runs {
     const places: Promise<unknown>[] = [];
     for (const [number, i] of order.entries()) {
       const reading = this.#read(() => read(i), [lanes.get(laneOf(i)), places[number % AT_A_TIME]]);
-      // Told where its rows are asked for.
+      // A failure is thrown where the rows of the run are asked for.
       const ended = reading.then(
         (run) => {
           this.#done[i] = run;
@@ -165,24 +175,24 @@ class Runs {
     return read();
   }
 
-  /** A run, as far as it is read. */
+  /** A run; undefined until it is read. */
   at(i: number): Run | undefined {
     return this.#done[i];
   }
 
-  /** A run, when it is read. */
+  /** A run; waits until it is read. */
   async read(i: number): Promise<Run> {
     const run = await (this.#reading[i] as Promise<Run>);
     this.#done[i] = run;
     return run;
   }
 
-  /** Ends when all are read. */
+  /** Waits until all runs are read. */
   async all(): Promise<void> {
     await Promise.all(this.#reading);
   }
 
-  /** Begins no other, and ends when nothing is under way. */
+  /** Begins no further run, and waits until none is being read. */
   async stop(): Promise<void> {
     this.#ended ??= { error: new Error('nobody reads on') };
     await Promise.allSettled(this.#reading);

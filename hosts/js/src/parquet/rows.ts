@@ -1,12 +1,12 @@
-// Rows, and batches of them, of what was read.
+// Rows, and batches of rows, made from the columns that were read.
 import { fail } from '../checks.js';
 import { ahead, type Block, type RowPlace } from './reading.js';
 import type { Shards } from './shards.js';
 import type { Host } from './sources.js';
 
 /**
- * A row: a value for each column, as `hyparquet` gives it. Integers of 64 bits are `bigint`s, those of 32 bits and all
- * fractions `number`s; dates and timestamps are `Date`s, which hold milliseconds; a value that is missing is null.
+ * A row: a value for each column, as `hyparquet` returns it. Integers of 64 bits are `bigint`s, those of 32 bits and
+ * all fractions `number`s; dates and timestamps are `Date`s, which have milliseconds; a missing value is null.
  */
 export type Row = Record<string, unknown>;
 
@@ -18,7 +18,7 @@ export interface MarkOptions {
   paddingColumn?: string;
 }
 
-/** The names of columns to add, by the field that an error tells. */
+/** The names of columns to add, by the names of the options in errors. */
 export interface Marks {
   sample_column: string | undefined;
   padding_column: string | undefined;
@@ -36,19 +36,19 @@ export function nameOf(field: string, given: unknown): string {
   return given;
 }
 
-/** How many rows come before everything else that waits in this process has its turn. */
+/** How many rows are made before other tasks of this process can run. */
 const TURN = 256;
 
-/** How rows come. */
+/** The options by which rows are returned. */
 export interface Coming {
   batchSize: number | undefined;
   dropLast: boolean;
   signal?: AbortSignal | undefined;
-  /** Is called with the number of rows that were made, at each pause, and in the end. */
+  /** A function that is called with the number of rows that were made, at each pause, and in the end. */
   made?: ((rows: number) => void) | undefined;
 }
 
-/** Makes the rows of blocks: one by one, or so many at a time. Errors: a name in `marks` that a column has. */
+/** Makes the rows of blocks: one by one, or `batchSize` at a time. Errors: a name in `marks` that a column has. */
 export async function* rowsOf(
   host: Host,
   shards: Shards,
@@ -99,9 +99,9 @@ export function rowMaker(
   const own = [...columns, sampleColumn, paddingColumn].includes('__proto__');
   return (block, i, [run, at, sample]) => {
     const row: Row = {};
-    // An assignment to that name would be none.
+    // A plain assignment to `__proto__` would add no property.
     if (own) Object.defineProperty(row, '__proto__', { writable: true, enumerable: true, configurable: true });
-    // A list that is null comes as undefined.
+    // `hyparquet` returns undefined for a list that is null.
     for (let i = 0; i < columns.length; i++) row[columns[i] as string] = run.columns[i]?.[at] ?? null;
     if (sampleColumn !== undefined) row[sampleColumn] = sample;
     if (paddingColumn !== undefined) row[paddingColumn] = i >= block.real;

@@ -12,13 +12,13 @@ const AT_A_TIME = 16;
 /** The Parquet files of a dataset: sample indices count through their rows in this order. */
 export class Shards {
   readonly paths: readonly string[];
-  /** How many rows each holds. */
+  /** The number of rows of each file. */
   readonly sizes: Float64Array<ArrayBuffer>;
-  /** How many bytes the columns to read take in each, compressed. */
+  /** The compressed bytes of the columns to read, for each file. */
   readonly bytes: Float64Array<ArrayBuffer>;
-  /** The columns to read, the same in all of them. */
+  /** The columns to read, which all files have. */
   readonly columns: readonly string[];
-  /** Of each, the row group that takes most memory. */
+  /** The row group that takes most memory, for each file. */
   readonly largest: readonly Group[];
   readonly #library: Library;
   readonly #places: readonly Place[];
@@ -87,7 +87,10 @@ export class Shards {
     return new Shards(library, places, signal, sizes, bytes, names, largest);
   }
 
-  /** Opens a shard, which must still be as long as it was, unless it is open; `release` must follow. */
+  /**
+   * Opens a shard, unless it is open; `release` must follow. Fails if its number of rows has changed since the footers
+   * were read.
+   */
   acquire(shard: number): Promise<ParquetFile> {
     return this.#open.acquire(shard, async () => {
       const use = { names: this.columns, held: this.#held };
@@ -98,7 +101,7 @@ export class Shards {
     });
   }
 
-  /** The parts of each column that are decoded at once, in the row group of a shard that takes most memory. */
+  /** For each column, the part that is decoded in one piece, in the row group of a shard that takes most memory. */
   async parts(shard: number): Promise<Part[]> {
     try {
       return await (await this.acquire(shard)).parts(this.columns);
@@ -109,16 +112,16 @@ export class Shards {
     }
   }
 
-  /** Closes a shard, unless somebody else has it open. */
+  /** Closes a shard, unless it was acquired more often than released. */
   release(shard: number): Promise<void> {
     return this.#open.release(shard, (file) => file.close());
   }
 }
 
-/** How files are found. */
+/** The options of a search for files. */
 export interface Finding {
   signal?: AbortSignal | undefined;
-  /** Is called after each footer that was read. */
+  /** A function that is called after each footer that was read. */
   found?: ((count: number, files: number) => void) | undefined;
 }
 

@@ -1,8 +1,8 @@
-/** Things that several users hold at a time, and that are gone when the last one lets go. */
+/** Values that several users share. A value is dropped when its last user releases it. */
 export class Shared<K, V> {
   readonly #held = new Map<K, { users: number; value: Promise<V> }>();
 
-  /** Takes hold of a thing, which `make` makes if nobody holds it; `release` must follow, even if that fails. */
+  /** Returns the value of a key, which `make` makes if it has no user. `release` must follow, even if `make` fails. */
   acquire(key: K, make: () => Promise<V>): Promise<V> {
     const held = this.#held.get(key) ?? { users: 0, value: make() };
     held.users += 1;
@@ -10,7 +10,7 @@ export class Shared<K, V> {
     return held.value;
   }
 
-  /** Lets go; what nobody holds any more is handed to `end`. */
+  /** Ends one use of a value. After the last use, the value is dropped, and passed to `end`. */
   async release(key: K, end?: (value: V) => Promise<void>): Promise<void> {
     const held = this.#held.get(key);
     if (!held || --held.users > 0) return;

@@ -1,4 +1,4 @@
-// Where Parquet files are, and what a program or a page has to read them with.
+// The sources of Parquet files, and the access of a program or a page to them.
 import type { Reading, Sampler } from '#samedeal';
 import { fail } from '../checks.js';
 import type { Bytes } from './bytes.js';
@@ -6,18 +6,20 @@ import type { Library } from './library.js';
 
 /** The bytes of a file, from anywhere: `hyparquet` has the same type. */
 export interface AsyncBuffer {
-  /** How many bytes it has. */
+  /** The number of bytes. */
   readonly byteLength: number;
   /** The bytes from `start` to `end` - 1, by default to the last one. */
   slice(start: number, end?: number): ArrayBuffer | Promise<ArrayBuffer>;
-  /** Its name in errors. Default `buffer`. */
+  /** The name of the file in errors. Default `buffer`. */
   readonly name?: string;
 }
 
-/** A file: its path or its address; or its bytes; or a `Blob`, such as a file that was dropped on a page. */
+/**
+ * A file: its path or its address; its bytes (`AsyncBuffer`); or a `Blob`, such as a file that was dropped on a page.
+ */
 export type Source = string | URL | AsyncBuffer | Blob;
 
-/** A file that can be opened. Errors call it by its name. */
+/** A file that can be opened, with its name for errors. */
 export interface Place {
   readonly name: string;
   open(library: Library, signal: AbortSignal | undefined): Promise<Bytes>;
@@ -27,24 +29,24 @@ export interface Place {
 export interface Host {
   readonly Reading: typeof Reading;
   readonly Sampler: typeof Sampler;
-  /** A path or an address as `places` takes it; undefined if the text is neither. */
+  /** The path or the address in a text, as `places` takes it; undefined if the text is neither. */
   path(text: string): string | undefined;
-  /** The description of what `path` takes, for errors. */
+  /** The description of the texts that `path` takes, for errors. */
   readonly paths: string;
-  /** The files that these stand for, in this order. */
+  /** The files that `paths` stand for, in the order of `paths`. */
   places(paths: readonly string[]): Promise<Place[]>;
-  /** Lets everything else have its turn that waits. */
+  /** Waits until other waiting tasks have run. */
   turn(): Promise<unknown>;
   /** Gives a warning. */
   warn(code: string, message: string): void;
-  /** The rank by a launcher's variables, in words, where several processes were started and nothing was passed. */
+  /** The rank in a launcher's variables, in words, if the launcher started several processes; else undefined. */
   launched(): string | undefined;
 }
 
 /** A source that was checked. */
 export type Given = string | Place;
 
-/** Checks what a caller gave. */
+/** Checks the sources that a caller passed. */
 export function givenOf(host: Host, sources: unknown): Given[] {
   const several = Array.isArray(sources) ? sources : [sources];
   return Array.from(several, (source: unknown) => {
@@ -59,7 +61,7 @@ export function givenOf(host: Host, sources: unknown): Given[] {
   });
 }
 
-/** The files of all that was given. */
+/** The files of all sources. */
 export async function placesOf(host: Host, given: readonly Given[]): Promise<Place[]> {
   const paths = given.filter((each) => typeof each === 'string');
   if (paths.length === given.length) return host.places(paths);

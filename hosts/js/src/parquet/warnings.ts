@@ -12,7 +12,10 @@ function warn(host: Host, code: string, message: string): void {
   host.warn(code, message);
 }
 
-/** Where readers share lanes, or the order in which rows are stored, the work for a row is done several times. */
+/**
+ * Warns if several readers read and decode each row, since they share lanes, or read rows in the order in which these
+ * are stored.
+ */
 export function warnOfLanes(host: Host, reading: Reading): void {
   const { readsPerRow: times, worldSize, workers, lanesReadOnce: better } = reading;
   if (times === 1) return;
@@ -24,7 +27,7 @@ export function warnOfLanes(host: Host, reading: Reading): void {
   warn(host, 'SAMEDEAL_LANES', `${who} do not divide ${lanes}, so that ${what}${advice}`);
 }
 
-/** Where a reader has much of row groups in memory, because each of its lanes has a part of every column. */
+/** Warns if a reader has too many decoded values in memory, because each of its lanes has a part of every column. */
 export async function warnOfGroups(host: Host, shards: Shards, reading: Reading): Promise<void> {
   const { order } = JSON.parse(reading.recipe) as { order?: { lanes?: number } };
   const samples = shards.sizes.reduce((sum, size) => sum + size, 0);
@@ -33,7 +36,7 @@ export async function warnOfGroups(host: Host, shards: Shards, reading: Reading)
   const { worldSize, workers } = reading;
   const readers = worldSize * workers;
   const own = lanes / divisor(lanes, readers);
-  // At most: whole row groups.
+  // An upper bound, by whole row groups, for which no file has to be opened.
   const most = shards.largest.map(({ rows, width }) => heldBytes(own, Math.max(1, rows), samples, [{ rows, width }]));
   const shard = most.reduce((best, bytes, i) => (bytes > (most[best] as number) ? i : best), 0);
   if ((most[shard] as number) < MUCH_BYTES) return;
@@ -53,7 +56,7 @@ export async function warnOfGroups(host: Host, shards: Shards, reading: Reading)
 /** The largest number that divides both. */
 const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
 
-/** Where a launcher started several processes, and none was told which one it is, each of them reads everything. */
+/** Warns if a launcher started several processes, but no rank was passed: then each process reads all rows. */
 export function warnOfRank(host: Host): void {
   const found = host.launched();
   if (found === undefined) return;

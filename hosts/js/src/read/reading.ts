@@ -18,12 +18,12 @@ import type {
   RoundRows,
 } from './types.js';
 
-/** How many indices one call hands out. */
+/** How many indices one call returns. */
 const WINDOW = 1 << 20;
 
 type Class<T> = new (sizes: OrderOrSizes, options?: ReadingOptions) => T;
 
-/** The members of `Reading`, over any instance of its engine. */
+/** The members of `Reading`. An entry point such as index.ts adds the engine. */
 export abstract class BaseReading extends ReadingMembers {
   readonly #recipe: ReadingRecipe;
 
@@ -35,10 +35,11 @@ export abstract class BaseReading extends ReadingMembers {
   }
 
   /**
-   * The reading of a recipe, in epoch 0: an object, or a text of JSON. `order` (single samples) or `shards` (whole shards), `deal` and
-   * `batch` have the options of the constructor, by the names that all languages share. A member that is not there has its default.
-   * Give the lists of which the recipe has the hash, or which it does not have. Errors: as the constructor, `recipe` (it is no JSON
-   * object), `recipe-member`, `order-member`, `shards-member`, `deal-member`, `batch-member` (there is no such member).
+   * The reading of a recipe, in epoch 0: an object, or a text of JSON. `order` (single samples) or `shards` (whole
+   * shards), `deal` and `batch` have the options of the constructor, by the names that all languages share. A member
+   * that is not there has its default. Give the lists of which the recipe has only the hash, or which it leaves out.
+   * Errors: as the constructor, `recipe` (it is no JSON object), `recipe-member`, `order-member`, `shards-member`,
+   * `deal-member`, `batch-member` (there is no such member).
    */
   static fromRecipe<T>(this: Class<T>, recipe: string | object, lists?: ReadingRecipeOptions): T {
     return new this([], ReadingRecipe.read(recipe, lists) as unknown as ReadingOptions);
@@ -50,27 +51,28 @@ export abstract class BaseReading extends ReadingMembers {
   }
 
   /**
-   * The reading that goes on after a state, which has the order and the epoch. The options say how what is left is dealt. Give `sizes` or
-   * `bytes` if the state has their hash. Errors: as `fromRecipe` and `resume`.
+   * A reading that continues after a state, which has the order and the epoch. The options say how the rest of the
+   * epoch is dealt. Give `sizes` or `bytes` if the state has only their hash. Errors: as `fromRecipe` and `resume`.
    */
   static fromState<T>(this: Class<T>, state: string | Uint8Array | SavedState, options?: ReadingStateOptions): T {
     return new this([], ReadingRecipe.ofState(state, options) as unknown as ReadingOptions);
   }
 
-  /** The whole of another epoch, for the same readers: another reading. Errors: `epoch`, memory. */
+  /** A new reading of the whole of another epoch, for the same readers. Errors: `epoch`, memory. */
   atEpoch(epoch: Integer): this {
     return this.#at({ epoch: integer('epoch', epoch, U64) });
   }
 
   /**
-   * What a state leaves of its epoch, for the readers of this reading: another reading. If ranks, workers and batch size are
-   * those that the state was taken with, every reader goes on where it stood. For any others, what is left is dealt anew. The
-   * state need not be trusted.
+   * A new reading of the rest of a state's epoch, for the readers of this reading. If ranks, workers and batch size are
+   * those that the state was taken with, every reader continues where it stopped. For any others, the rest is dealt
+   * anew. The state need not be trusted.
    *
-   * `state` is the text that `state` gave in any language, or the dictionary that Python's `state_dict` saved. Errors: `state`
-   * (no state of a reading; more than 2^24 bytes); `recipe` (the state is of the other deal); the first member of the order that
-   * is not as in the state; `consumed`, `history`, `steps`, `world-size`, `workers`, `batch-size` (a state says what cannot be);
-   * `samples` (with `pad`, all samples and the padding are more than 2^53 - 1); memory.
+   * `state` is the text that `state` returned in any language, or the dictionary that Python's `state_dict` saved.
+   * Errors: `state` (no state of a reading; more than 2^24 bytes); `recipe` (the state is of the other deal); the first
+   * member of the order that is not as in the state; `consumed`, `history`, `steps`, `world-size`, `workers`,
+   * `batch-size` (the state contradicts itself); `samples` (with `pad`, all samples and the padding are more than
+   * 2^53 - 1); memory.
    */
   resume(state: string | Uint8Array | SavedState): this {
     return this.#at({ state: stateText(state) });
@@ -102,8 +104,8 @@ export abstract class BaseReading extends ReadingMembers {
   }
 
   /**
-   * A reader's samples number `start` to `end` - 1, in order: all of them by default. Errors: `rank`, `worker`, `start`, `end`,
-   * memory.
+   * The samples of a reader, from number `start` to `end` - 1, in order: all of them by default. Errors: `rank`,
+   * `worker`, `start`, `end`, memory.
    */
   indices(rank: Integer, worker: Integer = 0, start: Integer = 0, end?: Integer): Float64Array<ArrayBuffer> {
     const reader = this.#reader(rank, worker);
@@ -116,8 +118,8 @@ export abstract class BaseReading extends ReadingMembers {
   }
 
   /**
-   * A reader's rounds, one after the other, from the one that holds its sample number `start` on: by default all of them.
-   * Rounds without samples are left out. Errors: as `round`, and `start`.
+   * The rounds of a reader, one after the other, from the round with its sample number `start` on: by default all of
+   * them. Rounds without samples are left out. Errors: as `round`, and `start`.
    */
   rounds(rank: Integer, worker: Integer = 0, start: Integer = 0): Generator<ReadRound, void, undefined> {
     const reader = this.#reader(rank, worker);
@@ -136,8 +138,8 @@ export abstract class BaseReading extends ReadingMembers {
   }
 
   /**
-   * Which rows hold a round's samples number `start` to `end` - 1, counted from 0 in each round: all of them by default. Errors:
-   * as `round`, and `start`, `end`.
+   * The rows of a round's samples `start` to `end` - 1, counted from 0 in each round: of all its samples by default.
+   * Errors: as `round`, and `start`, `end`.
    */
   roundRows(rank: Integer, worker: Integer, number: Integer, start: Integer = 0, end?: Integer): RoundRows {
     const reader = this.#reader(rank, worker);

@@ -24,7 +24,7 @@ const OPTIONS = [...ORDER_OPTIONS, ...LANES, ...OF_SHARDS, 'deal', 'shuffle', 's
 const RECIPE_OPTIONS = ['sizes', 'bytes', 'lists'] as const;
 const STATE_OPTIONS = [...ORDER_OPTIONS, ...RECIPE_OPTIONS] as const;
 
-/** Options, with those of the deal and of the batches as sections. */
+/** Options, with those of the deal and of the batches collected in sections. */
 function dealt<T extends ReadingDealOptions & ReadingBatchOptions>(given: T) {
   const [batch] = parted(given, READING_BATCH);
   const [deal] = parted(given, READING_DEAL);
@@ -32,10 +32,10 @@ function dealt<T extends ReadingDealOptions & ReadingBatchOptions>(given: T) {
   return [{ deal, batch }, others] as const;
 }
 
-/** Where a reading stands: at the beginning of an epoch, or where a state was taken. */
+/** The place at which a reading begins: the beginning of an epoch, or a state. */
 export type Stand = { epoch: bigint } | { state: string };
 
-/** The definition of a reading: a recipe, and where it stands. */
+/** The definition of a reading: a recipe, and the place at which it begins. */
 export class ReadingRecipe implements Recipe<ComponentBindings, RawReading> {
   readonly document: Document;
   readonly stand: Stand;
@@ -45,7 +45,7 @@ export class ReadingRecipe implements Recipe<ComponentBindings, RawReading> {
     this.document = document;
     this.stand = stand;
     const { order, deal } = document.said;
-    // An order for what was torn, and one for the rest.
+    // After a state, a reading may have two orders: one for turns that were interrupted, and one for the rest.
     this.size = document.size + 2 * orderMemory(order).all + roundsMemory(order) + readersMemory(deal);
   }
 
@@ -53,7 +53,7 @@ export class ReadingRecipe implements Recipe<ComponentBindings, RawReading> {
     return ['sizes', `${this.document.count('sizes', 'order', 'shards')} shards`];
   }
 
-  /** This recipe at another place. */
+  /** This recipe with another place to begin at. */
   at(stand: Stand): ReadingRecipe {
     return new ReadingRecipe(this.document, stand);
   }
@@ -64,7 +64,7 @@ export class ReadingRecipe implements Recipe<ComponentBindings, RawReading> {
     return 'epoch' in stand ? whole : using(whole, () => whole.resume(stand.state));
   }
 
-  /** Of the options of a constructor. */
+  /** Makes the definition from the options of a constructor. */
   static of(sizes: unknown, given: ReadingOptions | undefined): ReadingRecipe {
     if (sizes instanceof OrderValue) return ReadingRecipe.ofOrder(sizes, given);
     const [sections, others] = dealt(options(given, OPTIONS));
@@ -81,19 +81,19 @@ export class ReadingRecipe implements Recipe<ComponentBindings, RawReading> {
     return new ReadingRecipe(new Document(recipe, { sizes: required('sizes', sizes), bytes }));
   }
 
-  /** Of an order, which has its own shards and seed. */
+  /** Makes the definition from an order, which has its own shards and seed. */
   static ofOrder(made: OrderValue, given: ReadingOptions | undefined): ReadingRecipe {
     const [sections] = dealt(options(given, ORDER_OPTIONS));
     return new ReadingRecipe(new Document({ order: made.section, ...sections }, {}, made.beside));
   }
 
-  /** Of a recipe, and the lists that it does not have. */
+  /** Makes the definition from a recipe, and from lists that it does not have. */
   static read(recipe: unknown, given: ReadingRecipeOptions | undefined): ReadingRecipe {
     const { lists, ...named } = options(given, RECIPE_OPTIONS);
     return new ReadingRecipe(new Document(recipe, { ...named }, besideOf(lists)));
   }
 
-  /** Of the recipe of a state, and how what is left is dealt. */
+  /** Makes the definition from a state, and from options that say how the rest of its epoch is dealt. */
   static ofState(state: unknown, given: ReadingStateOptions | undefined): ReadingRecipe {
     const [sections, lists] = dealt(options(given, STATE_OPTIONS));
     const text = stateText(state);
@@ -109,7 +109,7 @@ export class ReadingRecipe implements Recipe<ComponentBindings, RawReading> {
     return epoch === undefined ? whole : whole.at({ epoch: integer('epoch', epoch, U64) });
   }
 
-  /** The calls that make an equal reading. */
+  /** The source text of calls that make an equal reading. */
   source(most: number): string {
     const { document, stand } = this;
     const made = document.source('Reading', {}, most);

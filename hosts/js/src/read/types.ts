@@ -6,10 +6,10 @@ import type { Integers, WorkerPolicy } from '../types.js';
 export type ReadDeal = 'samples' | 'shards';
 
 /**
- * Everything that decides a `Reading`, but the samples in each shard. An option that the deal does not use is an error, as is
- * a `lanes` or a `shuffleWindow` without a shuffle: `lanes`, `shuffleWindow` and `remainder` belong to the deal `samples`; `shuffleRows`, `reshuffle`,
- * `policy`, `workerPolicy`, `weight` and `bytes` to the deal `shards`. If `lanes` is a multiple of ranks times workers, which are at most 2^22, every
- * row is read once.
+ * The options that decide a `Reading`, together with the samples in each shard. An option that the deal does not use is
+ * an error, and so is `lanes` or `shuffleWindow` without a shuffle: `lanes`, `shuffleWindow` and `remainder` belong to
+ * the deal `samples`; `shuffleRows`, `reshuffle`, `policy`, `workerPolicy`, `weight` and `bytes` to the deal `shards`.
+ * If `lanes` is a multiple of ranks times workers, which are at most 2^22, every row is read once.
  */
 export interface ReadingOptions
   extends ReadingDealOptions,
@@ -19,8 +19,8 @@ export interface ReadingOptions
   /** Units that readers are given. Default `samples`. */
   deal?: ReadDeal;
   /**
-   * Whether anything is shuffled. With `samples`, the order is `sharded` if it is, else `sequential`. With `shards`, the shards
-   * are shuffled before they are given to ranks. Default true.
+   * Whether anything is shuffled. With `samples`: the order is `sharded` if true, else `sequential`. With `shards`: if
+   * true, the shards are shuffled before they are given to ranks. Default true.
    */
   shuffle?: boolean;
   /** With `shards`: how shards are given to ranks. Default `size-aware`. */
@@ -29,7 +29,10 @@ export interface ReadingOptions
   bytes?: Integers;
 }
 
-/** The samples in each shard, or an order of `sharded` ones, such as a blend: it has the shards, and all options of the shuffle. */
+/**
+ * The samples in each shard; or an order that is made of `sharded` orders, such as a blend of them. Such an order has
+ * the shards, and all options of the shuffle.
+ */
 export type OrderOrSizes = Order | Integers;
 
 /** Samples of a round, by the rows that hold them. */
@@ -40,7 +43,7 @@ export interface RoundRows {
   padding: number;
 }
 
-/** Lists of which the recipe of a reading has the hash, or which it does not have. */
+/** Lists of which the recipe of a reading has only the hash, or which it leaves out. */
 export interface ReadingRecipeOptions {
   /** Samples in each shard. */
   sizes?: Integers;
@@ -50,34 +53,37 @@ export interface ReadingRecipeOptions {
   lists?: Readonly<Record<string, Integers>>;
 }
 
-/** Options that a state does not have: how the rest is dealt, and lists of which it has the hash. */
+/**
+ * Options that a state does not have: how the rest of its epoch is dealt, and lists of which the state has only the
+ * hash.
+ */
 export type ReadingStateOptions = ReadingRecipeOptions &
   Pick<ReadingOptions, 'worldSize' | 'workers' | 'remainder' | 'batchSize' | 'dropLast'>;
 
 /** A batch of a rank: samples of one of its workers. */
 export interface ReadBatch {
-  /** The worker that makes it. */
+  /** The worker that makes the batch. */
   worker: number;
-  /** Its number among the batches of this worker. */
+  /** The number of the batch among those of this worker. */
   number: number;
-  /** The step at which the loader of the rank takes it. */
+  /** The step at which the loader of the rank takes the batch. */
   step: number;
-  /** The indices of its samples. */
+  /** The sample indices of the batch. */
   samples: Float64Array<ArrayBuffer>;
-  /** How many of them, the last ones, are padding. */
+  /** How many samples at the end of the batch are padding. */
   padding: number;
 }
 
-/** A reading in JSON: its recipe, and what that does not say. */
+/** A reading in JSON: its recipe, and the lists and options that the recipe does not have. */
 export interface ReadingJson {
   recipe: string;
-  /** These lists if they were not in the recipe. */
+  /** Samples and bytes in each shard, if they were not in the recipe. */
   sizes?: number[];
   bytes?: number[];
   /** Lists by their paths. */
   lists?: Record<string, number[]>;
-  /** The epoch, of which nothing was read, as a decimal string, since it may have 64 bits. Default 0. */
+  /** The epoch, if it is read from its beginning: a decimal string, since it may have 64 bits. Default 0. */
   epoch?: string;
-  /** The state that it goes on from, in place of the epoch. */
+  /** The state after which the reading continues, in place of the epoch. */
   state?: string;
 }

@@ -19,12 +19,12 @@ import type {
 } from './types.js';
 import { verified } from './verify.js';
 
-/** How many numbers one call hands out. */
+/** How many numbers one call returns. */
 const WINDOW = 1 << 20;
 
 type Class<T> = new (sizes: Integers, options?: ShardPlanOptions) => T;
 
-/** The members of `ShardPlan`, over any instance of its engine. */
+/** The members of `ShardPlan`. An entry point such as index.ts adds the engine. */
 export abstract class BaseShardPlan extends ShardPlanMembers {
   readonly #engine: Engine<ComponentBindings>;
   #recipe: PlanRecipe;
@@ -39,10 +39,10 @@ export abstract class BaseShardPlan extends ShardPlanMembers {
   }
 
   /**
-   * The plan of a recipe: an object, or a text of JSON. `shards` has the options of the constructor, and `deal` has `world_size` and
-   * `workers`, by the names that all languages share. A member that is not there has its default. Give the lists of which the recipe
-   * has the hash, or which it does not have. Errors: as the constructor, `recipe` (it is no JSON object), `recipe-member`,
-   * `shards-member`, `deal-member` (there is no such member).
+   * The plan of a recipe: an object, or a text of JSON. `shards` has the options of the constructor, and `deal` has
+   * `world_size` and `workers`, by the names that all languages share. A member that is not there has its default. Give
+   * the lists of which the recipe has only the hash, or which it leaves out. Errors: as the constructor, `recipe` (it
+   * is no JSON object), `recipe-member`, `shards-member`, `deal-member` (there is no such member).
    */
   static fromRecipe<T>(this: Class<T>, recipe: string | object, options?: ShardPlanRecipeOptions): T {
     return new this([], PlanRecipe.read(recipe, options) as unknown as ShardPlanOptions);
@@ -58,7 +58,9 @@ export abstract class BaseShardPlan extends ShardPlanMembers {
     return this.#counts().length;
   }
 
-  /** Plans another epoch; as costly as the constructor. Errors: `epoch`, memory; then the old epoch is still planned. */
+  /**
+   * Plans another epoch, at the cost of the constructor. Errors: `epoch`, memory; then the old epoch is still planned.
+   */
   setEpoch(epoch: Integer): void {
     const recipe = this.#recipe.at(integer('epoch', epoch, U64));
     if (recipe.epoch === this.#recipe.epoch) return;
@@ -102,9 +104,9 @@ export abstract class BaseShardPlan extends ShardPlanMembers {
   }
 
   /**
-   * The rows of a shard number `start` to `end` - 1, by default all of them, in the order in which its reader gives them: with
-   * `shuffleRows`, shuffled by seed, epoch and shard; else as they are stored. Errors: `shard`, `start`, `end` (out of range),
-   * memory.
+   * The rows of a shard, from number `start` to `end` - 1 (by default all of them), in the order in which its reader
+   * returns them: with `shuffleRows`, shuffled by seed, epoch and shard; else as they are stored. Errors: `shard`,
+   * `start`, `end` (out of range), memory.
    */
   rows(shard: Integer, start: Integer = 0, end?: Integer): Float64Array<ArrayBuffer> {
     const number = Number(integer('shard', shard, [0n, BigInt(this.length) - 1n]));
@@ -116,14 +118,19 @@ export abstract class BaseShardPlan extends ShardPlanMembers {
     return gathered(Float64Array, Number(last - first), WINDOW, 'rows', read);
   }
 
-  /** How many steps ranks take with batches that each worker forms from its own samples. Errors: `batchSize`. */
+  /**
+   * The fewest and the most steps of a rank, if each worker forms batches from its own samples. Errors: `batchSize`.
+   */
   steps(batchSize: Integer, options?: BatchOptions): Steps {
     const size = u32('batch_size', batchSize, (other) => this.steps(other, options));
     const dropLast = flag('drop_last', 'dropLast', options);
     return stepsOf(this.call((raw) => raw.stepBounds(size, dropLast)));
   }
 
-  /** Compares the lists of all readers, the workers of rank 0 first, with the shards: none is read twice or not at all. */
+  /**
+   * Compares the lists of all readers with the shards: a shard that is read twice or not at all is a fault. Readers are
+   * numbered by rank, then by worker.
+   */
   verify(): Verification {
     const { worldSize, workers } = this;
     const offsets = new Uint32Array(worldSize * workers + 1);

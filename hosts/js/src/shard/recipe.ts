@@ -40,7 +40,7 @@ export class PlanRecipe implements Recipe<ComponentBindings, RawPlan> {
     return new shards.Plan(this.document.text, [...this.document.lists], this.epoch);
   }
 
-  /** Of the options of a constructor. */
+  /** Makes the definition from the options of a constructor. */
   static of(sizes: unknown, given: ShardPlanOptions | undefined): PlanRecipe {
     const [deal, { bytes, holders, rankNodes, epoch, ...others }] = parted(options(given, OPTIONS), PLAN_DEAL);
     const nodes = holders === undefined ? undefined : ragged('holders', holders, U32);
@@ -49,7 +49,7 @@ export class PlanRecipe implements Recipe<ComponentBindings, RawPlan> {
     return new PlanRecipe(new Document(recipe, { sizes: required('sizes', sizes), bytes, ...places }), epoch);
   }
 
-  /** Of a recipe, and what it does not say. */
+  /** Makes the definition from a recipe, and from lists and options that a recipe does not have. */
   static read(recipe: unknown, given: ShardPlanRecipeOptions | undefined): PlanRecipe {
     const { epoch, ...lists } = options(given, RECIPE_OPTIONS);
     return new PlanRecipe(new Document(recipe, lists), epoch);

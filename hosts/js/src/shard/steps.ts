@@ -1,6 +1,6 @@
 import type { Steps } from './types.js';
 
-/** Between which bounds the ranks' numbers of steps lie, of what the component gives. */
+/** The bounds of the ranks' numbers of steps, from those that the component returns. */
 export const stepsOf = ({ least, most }: { least: bigint; most: bigint }): Steps => {
   return { least: Number(least), most: Number(most), equal: least === most };
 };

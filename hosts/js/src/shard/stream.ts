@@ -43,7 +43,7 @@ export class StreamRecipe implements Recipe<ComponentBindings, RawChunkStream> {
     return new shards.ChunkStream(this.document.text, this.epoch, this.reader);
   }
 
-  /** Of a recipe, and what it does not say. */
+  /** Makes the definition from a recipe, and from options that a recipe does not have. */
   static read(recipe: unknown, given: ChunkStreamRecipeOptions | undefined): StreamRecipe {
     return new StreamRecipe(new Document(recipe), options(given, RECIPE_OPTIONS));
   }
@@ -51,7 +51,7 @@ export class StreamRecipe implements Recipe<ComponentBindings, RawChunkStream> {
 
 type Class<T> = new (reader: Integer, readers: Integer, options?: ChunkStreamOptions) => T;
 
-/** The members of `ChunkStream`, over any instance of its engine. */
+/** The members of `ChunkStream`. An entry point such as index.ts adds the engine. */
 export abstract class BaseChunkStream extends ChunkStreamMembers implements Iterable<number> {
   readonly #recipe: StreamRecipe;
 
@@ -83,7 +83,10 @@ export abstract class BaseChunkStream extends ChunkStreamMembers implements Iter
     return new WindowIterator(() => {}, Number.POSITIVE_INFINITY, this.#window(), read);
   }
 
-  /** How many chunks to ask for at a time: one, where the tables of more would take too long. */
+  /**
+   * How many chunks to read at a time: one, if the engine refuses `WINDOW` of them, because the tables of so many
+   * cycles would take too long.
+   */
   #window(): number {
     try {
       this.call((raw) => raw.chunks(0n, WINDOW));
@@ -101,7 +104,7 @@ export abstract class BaseChunkStream extends ChunkStreamMembers implements Iter
   }
 }
 
-/** Of the options of a constructor. */
+/** Makes the definition from the options of a constructor. */
 function recipeOf(reader: Integer, readers: Integer, given: ChunkStreamOptions | undefined): StreamRecipe {
   const { order: name, epoch, ...others } = options(given, [...CHUNKS, 'order', 'epoch']);
   const document = new Document({ order: section({ name, ...others }), deal: { readers: readers ?? null } });

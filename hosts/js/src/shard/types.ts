@@ -1,10 +1,10 @@
 import type { ChunkOptions, PlanDealOptions, ShardingOptions } from '../generated/options.js';
 import type { Integer, Integers, OrderName } from '../types.js';
 
-/** A plan in JSON: its recipe, and what that does not say. */
+/** A plan in JSON: its recipe, and the lists and options that the recipe does not have. */
 export interface ShardPlanJson {
   recipe: string;
-  /** These lists if they were not in the recipe. */
+  /** Lists of these names that were not in the recipe: see `ShardPlanRecipeOptions`. */
   sizes?: number[];
   bytes?: number[];
   holders?: number[];
@@ -14,21 +14,21 @@ export interface ShardPlanJson {
   epoch?: string;
 }
 
-/** A stream of chunks in JSON: its recipe, and what that does not say. */
+/** A stream of chunks in JSON: its recipe, and the options that a recipe does not have. */
 export interface ChunkStreamJson {
   recipe: string;
   /** The epoch of the first cycle, as a decimal string. Default 0. */
   epoch?: string;
-  /** Default 0. */
+  /** The number of the reader. Default 0. */
   reader?: number;
 }
 
-/** Whose share is asked for: every rank's, or every worker's, those of rank 0 first. */
+/** The members of which the work is counted: every rank, or every worker, the workers of rank 0 first. */
 export type Tier = 'ranks' | 'workers';
 
-/** Everything that decides which reader gets which shard, but the samples in each. */
+/** The options that decide which reader gets which shard, together with the samples in each shard. */
 export interface ShardPlanOptions extends ShardingOptions, PlanDealOptions {
-  /** Bytes in each shard; needed if they are the weight. */
+  /** Bytes in each shard. Required with the weight `bytes`. */
   bytes?: Integers;
   /** For `locality-aware`: the numbers of the nodes that hold each shard, at least one for each. */
   holders?: readonly Integers[];
@@ -40,11 +40,14 @@ export interface ShardPlanOptions extends ShardingOptions, PlanDealOptions {
 
 /** Options that the recipe of a plan does not have. */
 export interface ShardPlanRecipeOptions {
-  /** Samples in each shard, if the recipe has their hash, or does not have them. So are the other lists. */
+  /** Samples in each shard, if the recipe has only their hash, or leaves them out. The other lists likewise. */
   sizes?: Integers;
   /** Bytes in each shard. */
   bytes?: Integers;
-  /** The nodes that hold the shards: those of shard i are number `holderOffsets[i]` to `holderOffsets[i + 1]` - 1 of this list. */
+  /**
+   * The nodes on which shards are stored: those of shard i are the elements `holderOffsets[i]` to
+   * `holderOffsets[i + 1]` - 1 of this list.
+   */
   holders?: Integers;
   /** See `holders`. */
   holderOffsets?: Integers;
@@ -56,53 +59,61 @@ export interface ShardPlanRecipeOptions {
 
 /** The work of ranks or workers, an element for each. */
 export interface Loads {
-  /** How many shards. */
+  /** The number of shards. */
   shards: Float64Array<ArrayBuffer>;
-  /** How many samples. */
+  /** The number of samples. */
   samples: Float64Array<ArrayBuffer>;
-  /** How many bytes, if the recipe has them. */
+  /** The number of bytes, if the recipe has bytes. */
   bytes?: Float64Array<ArrayBuffer>;
   /** With `locality-aware`: how many of the bytes (without bytes: of the samples) are stored on the rank's own node. */
   local?: Float64Array<ArrayBuffer>;
 }
 
-/** Between which bounds loads lie. */
+/** The bounds of the loads of ranks or workers, and their sum. */
 export interface LoadSummary {
   /** The lightest load. */
   least: number;
   /** The heaviest load. */
   most: number;
-  /** All of them together. */
+  /** The sum of all loads. */
   total: number;
   /** How many ranks or workers there are. */
   members: number;
-  /** The heaviest load divided by the mean, with six decimal places: 1 where all are equal, or nothing is to be read. */
+  /** The heaviest load divided by the mean, with six decimal places: 1 if all loads are equal, or all are 0. */
   imbalance: number;
 }
 
-/** Between which bounds the ranks' numbers of steps lie. */
+/** The bounds of the ranks' numbers of steps. */
 export interface Steps {
   /** The fewest steps of a rank. */
   least: number;
-  /** The most. */
+  /** The most steps of a rank. */
   most: number;
-  /** Whether all ranks end at the same step; else they wait for one another at the end of the epoch, or for ever. */
+  /**
+   * Whether all ranks end at the same step. Otherwise some ranks wait for others at the end of the epoch, or for ever.
+   */
   equal: boolean;
 }
 
 /** Shards that are read twice, and shards that are not read. */
 export interface Verification {
-  /** Whether there are none of either. */
+  /** Whether there are neither overlaps nor gaps. */
   ok: boolean;
-  /** A shard, the first reader that has it, and another one that has it (or the same one, if that has the shard twice). */
+  /**
+   * The shards that are read twice: each with the first reader that has it, and another one (or the same one, if that
+   * has the shard twice).
+   */
   overlaps: { shard: number; firstReader: number; otherReader: number }[];
   /** Runs of neighbouring shards that no reader has, ascending. */
   gaps: { firstShard: number; numShards: number }[];
 }
 
-/** Which chunks a reader of a stream takes. */
+/** The options that decide which chunks a reader of a stream takes. */
 export interface ChunkStreamOptions extends ChunkOptions {
-  /** One of `orders()`, for the chunks of a cycle. Default `feistel`; if the number of chunks is not known, it is `sequential`. */
+  /**
+   * The order of the chunks of a cycle, one of `orders()`. Default `feistel`; `sequential` if the number of chunks is
+   * not known.
+   */
   order?: OrderName;
   /** The epoch of the first cycle; each further cycle is the next one. Default 0. */
   epoch?: Integer;
@@ -110,7 +121,7 @@ export interface ChunkStreamOptions extends ChunkOptions {
 
 /** Options that the recipe of a stream does not have. */
 export interface ChunkStreamRecipeOptions {
-  /** Which reader this is: 0 to the readers of the recipe - 1. Default 0. */
+  /** The number of the reader: 0 to the readers of the recipe - 1. Default 0. */
   reader?: Integer;
   /** The epoch of the first cycle. Default 0. */
   epoch?: Integer;

@@ -5,7 +5,9 @@ import { LONGEST, list, words32 } from '../lists.js';
 import type { Integer, Integers } from '../types.js';
 import type { Verification } from './types.js';
 
-/** Lists of numbers of 32 bits, end to end, and where each begins, the end after them. */
+/**
+ * Lists of numbers of 32 bits, laid end to end. `offsets` has the beginning of each list, and the end of the last one.
+ */
 export function ragged(field: string, value: unknown, range: Range): { offsets: Uint32Array; values: Uint32Array } {
   if (!Array.isArray(value)) fail('wrong-type', field, value, 'an array of lists of whole numbers');
   const lists = Array.from(list(field, value), (element, i) => {
@@ -20,7 +22,7 @@ export function ragged(field: string, value: unknown, range: Range): { offsets: 
   return { offsets, values };
 }
 
-/** `verifyShards` over an engine. */
+/** `verifyShards` with the engine as a parameter. */
 export function verifyWith(
   engine: Engine<ComponentBindings>,
   shards: Integer,
@@ -31,7 +33,7 @@ export function verifyWith(
   return verified(engine, count, offsets, values);
 }
 
-/** Of what reader i has from `offsets[i]` on. */
+/** Compares lists of shards, laid end to end, with all shards. The list of reader i begins at `offsets[i]`. */
 export function verified(
   engine: Engine<ComponentBindings>,
   shards: number,

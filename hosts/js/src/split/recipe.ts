@@ -34,7 +34,7 @@ export class SplitRecipe implements Recipe<ComponentBindings, RawSplit> {
     return this.document.source('Split', {}, most);
   }
 
-  /** Of parts that have a `weight` or a `size` each. */
+  /** Makes the definition from parts, each with a weight or a size. */
   static of(member: 'weight' | 'size', given: unknown, more: SplitOptions | undefined): SplitRecipe {
     const { seed } = options(more, ['seed']);
     const allowed = `an object with a ${member} by the names of parts`;
@@ -44,7 +44,7 @@ export class SplitRecipe implements Recipe<ComponentBindings, RawSplit> {
     return new SplitRecipe(new Document({ split: { seed: seedOf(seed), parts } }));
   }
 
-  /** Of so many parts of one weight, whose names are their numbers. */
+  /** Makes the definition from a number of parts of equal weight, whose names are their numbers. */
   static ofFolds(folds: unknown, more: SplitOptions | undefined): SplitRecipe {
     const count = Number(integer('folds', folds, FOLDS));
     return SplitRecipe.of('weight', new Map(Array.from({ length: count }, (_, i) => [String(i), 1])), more);

@@ -9,14 +9,14 @@ import type { SplitJson, SplitOptions, SplitParts } from './types.js';
 
 /** How many ids one call takes. */
 const WINDOW = 1 << 20;
-/** How many characters of texts cross together, unless one text alone has more. */
+/** How many characters of texts one call takes, unless one text alone has more. */
 const CHARACTERS = 1 << 22;
-/** Of how many samples a call looks at each one: it takes a quarter of a minute, in which nothing else can happen. */
+/** The most samples of which a call looks at each one: for so many, it blocks the thread for a quarter of a minute. */
 const MOST_SAMPLES = 2 ** 30;
 
 type Class<T> = new (parts: SplitParts, options?: SplitOptions) => T;
 
-/** The members of `Split`, over any instance of its engine. */
+/** The members of `Split`. An entry point such as index.ts adds the engine. */
 export abstract class BaseSplit extends SplitMembers {
   readonly #recipe: SplitRecipe;
   #parts?: readonly string[];
@@ -29,8 +29,9 @@ export abstract class BaseSplit extends SplitMembers {
   }
 
   /**
-   * A split whose parts have exactly so many of the ids 0 to n - 1, where n is the sum of the sizes. Use it if the dataset does not grow. If
-   * data are added, make a new split of the new ids. Errors: as the constructor, `size` in place of `weight`.
+   * A split with parts of exact sizes, for the ids 0 to n - 1, where n is the sum of the sizes. Use it if the dataset
+   * does not grow. If data are added, make a new split of the new ids. Errors: as the constructor, `size` in place of
+   * `weight`.
    *
    * @example
    * const split = Split.ofSizes({ test: 100, training: 900 }, { seed: 7 });
@@ -41,9 +42,9 @@ export abstract class BaseSplit extends SplitMembers {
   }
 
   /**
-   * A split for cross-validation: `folds` parts of one weight, whose names are '0', '1', and so on. Fold k is validated with
-   * `indices(k, samples)`, after training with `others(k, samples)`. To divide a part of another split into folds, use another
-   * seed. Errors: `folds` (not 1 to 2^16), `options`, `seed`.
+   * A split for cross-validation: `folds` parts of equal weight, whose names are '0', '1', and so on. Fold k is
+   * validated with `indices(k, samples)`, after training with `others(k, samples)`. To divide a part of another split
+   * into folds, use another seed. Errors: `folds` (not 1 to 2^16), `options`, `seed`.
    *
    * @example
    * const split = Split.folds(5, { seed: 7 });
@@ -82,9 +83,9 @@ export abstract class BaseSplit extends SplitMembers {
   }
 
   /**
-   * The number of the part of each text: of a file name, or of the key of a group whose samples have to stay together, such as a patient
-   * or a document. Errors: `keys` (no texts; half of a surrogate pair in one; more than 2^25 of them, or of characters in one), `sizes` (the parts have sizes, and a text
-   * has no number), memory.
+   * The number of the part of each text: of a file name, or of the key of a group whose samples have to stay together,
+   * such as a patient or a document. Errors: `keys` (no texts; half of a surrogate pair in one; more than 2^25 of them,
+   * or of characters in one), `sizes` (the parts have sizes, and a text has no number), memory.
    *
    * @example
    * const split = new Split({ test: 1, training: 9 });
@@ -119,8 +120,9 @@ export abstract class BaseSplit extends SplitMembers {
   }
 
   /**
-   * The samples of a part, ascending, of a dataset with so many samples. `part` is a name or a number. With sizes, `samples` is their sum by
-   * default. It looks at every sample. Errors: `part`, `samples` (missing; more than 2^30; with sizes, more than their sum), memory.
+   * The samples of a part, ascending, of a dataset with `samples` samples. `part` is a name or a number. With sizes,
+   * `samples` is their sum by default. The call looks at every sample. Errors: `part`, `samples` (missing; more than
+   * 2^30; with sizes, more than their sum), memory.
    *
    * @example
    * const split = new Split({ test: 1, training: 9 }, { seed: 7 });
@@ -134,8 +136,8 @@ export abstract class BaseSplit extends SplitMembers {
   }
 
   /**
-   * The samples that are not in a part, ascending, of a dataset with so many samples: with folds, those to train with. Errors: as
-   * `indices`.
+   * The samples that are not in a part, ascending, of a dataset with `samples` samples: with folds, the samples to
+   * train with. Errors: as `indices`.
    */
   others(part: string | Integer, samples?: Integer): Indices {
     const number = this.#number(part);
@@ -149,8 +151,8 @@ export abstract class BaseSplit extends SplitMembers {
   }
 
   /**
-   * The indices of a list of keys that are in a part, ascending: of the samples of a part, if `keys` has the key of the group of each
-   * sample. Errors: `part`, and as `partOfKeys`.
+   * The indices, ascending, at which a list of keys has keys of a part. If `keys` has the group of each sample, these
+   * are the samples of the part. Errors: `part`, and as `partOfKeys`.
    *
    * @example
    * const patients = ['anna', 'boris', 'anna', 'chen'];
@@ -175,7 +177,7 @@ export abstract class BaseSplit extends SplitMembers {
 
   #number(part: unknown): number {
     if (typeof part !== 'string') {
-      // The engine says what is wrong with it, also if there are no samples.
+      // Asks for no sample, so that the engine checks `part`, also if there are no samples.
       const ask = (number: number) => this.call((raw) => raw.members(number, 0n, 0));
       const number = u32('part', part, (other) => ask(Number(other)));
       ask(number);
@@ -187,7 +189,7 @@ export abstract class BaseSplit extends SplitMembers {
     return number;
   }
 
-  /** How many samples there are, where the parts have sizes. */
+  /** The number of samples, if the parts have sizes. */
   #samples(): number {
     const { samples } = JSON.parse(this.recipe).split;
     if (samples === undefined)
@@ -195,7 +197,7 @@ export abstract class BaseSplit extends SplitMembers {
     return samples;
   }
 
-  /** The samples that `read` finds among so many, window by window. */
+  /** The samples that `read` finds among `samples` samples, window by window. */
   #gathered(samples: Integer | undefined, read: (start: bigint, count: number) => Float64Array): Indices {
     const end = u53('samples', samples === undefined ? this.#samples() : samples);
     named('samples', () => this.call((raw) => raw.partOfRun(end, 0)));
@@ -222,7 +224,7 @@ function textsOf(value: unknown): readonly string[] {
       if (typeof key !== 'string') fail('wrong-type', 'keys', key, 'a text');
       if (key.length > LONGEST)
         fail('out-of-memory', 'keys', `a text of ${key.length} characters`, `up to ${LONGEST} of them`);
-      // An encoder would make one text of all of these.
+      // An encoder would turn every half of a surrogate pair into the same bytes, so different texts would become one.
       if (/\p{Surrogate}/u.test(key)) {
         const allowed = 'texts that UTF-8 can encode: no half of a surrogate pair';
         fail('out-of-range', 'keys', JSON.stringify(key).slice(0, 64), allowed);
@@ -232,7 +234,7 @@ function textsOf(value: unknown): readonly string[] {
   );
 }
 
-/** Where a run of texts ends that cross together. */
+/** The end of the run of texts, from `start` on, that one call takes. */
 function windowEnd(texts: readonly string[], start: number): number {
   let characters = 0;
   let end = start;

@@ -24,7 +24,7 @@ export class ScheduleRecipe implements Recipe<ComponentBindings, RawSchedule> {
   constructor(document: Document, rank: unknown = 0) {
     this.document = document;
     this.rank = u32('rank', rank);
-    // A step can be of two epochs, of which each has its table.
+    // A step can take samples of two epochs, and the order of each epoch has a table.
     this.size = document.size + 2 * orderMemory(document.said.order).all;
   }
 
@@ -45,7 +45,7 @@ export class ScheduleRecipe implements Recipe<ComponentBindings, RawSchedule> {
     return this.document.source('Schedule', { rank: this.rank }, most);
   }
 
-  /** Of the options of a constructor. */
+  /** Makes the definition from the options of a constructor. */
   static of(samples: unknown, batchSizes: unknown, given: ScheduleOptions | undefined): ScheduleRecipe {
     const isOrder = samples instanceof OrderValue;
     const [deal, others] = parted(options(given, isOrder ? OF_ORDER : OPTIONS), SCHEDULE_DEAL);
@@ -58,13 +58,13 @@ export class ScheduleRecipe implements Recipe<ComponentBindings, RawSchedule> {
     return new ScheduleRecipe(new Document({ order, deal, steps }), rank);
   }
 
-  /** Of a recipe, and what it does not say. */
+  /** Makes the definition from a recipe, and from options that a recipe does not have. */
   static read(recipe: unknown, given: ScheduleRecipeOptions | undefined): ScheduleRecipe {
     const { rank, sizes, lists } = options(given, RECIPE_OPTIONS);
     return new ScheduleRecipe(new Document(recipe, { sizes }, besideOf(lists)), rank);
   }
 
-  /** Of the recipe of a state, and how its steps are dealt. */
+  /** Makes the definition from the recipe of a state, and from options that say how its steps are dealt. */
   static ofState(state: unknown, given: ScheduleStateOptions | undefined): ScheduleRecipe {
     const [deal, others] = parted(options(given, STATE_OPTIONS), SCHEDULE_DEAL);
     return ScheduleRecipe.read(recipeOfState(state, { deal }), others);
@@ -76,7 +76,7 @@ export class ScheduleRecipe implements Recipe<ComponentBindings, RawSchedule> {
   }
 }
 
-/** The section `steps` of a batch size, or of one for each stage. */
+/** The section `steps` of a recipe, from one batch size, or from one for each stage. */
 function stepsOf(given: unknown): Record<string, unknown> {
   const field = 'batch_size';
   if (!Array.isArray(given)) return { batch_size: u53(field, given) };
@@ -87,7 +87,7 @@ function stepsOf(given: unknown): Record<string, unknown> {
       return { from: u53('from', stage[0]), batch_size: u53(field, stage[1]) };
     }),
   );
-  // If they do not begin with step 0, the component says what is missing.
+  // If no stage begins with step 0, the component says what is missing.
   const first = stages[0]?.from === 0n ? stages.shift() : undefined;
   return { batch_size: first?.batch_size, ...(stages.length > 0 && { stages }) };
 }

@@ -16,15 +16,15 @@ import type {
   ScheduleStateOptions,
 } from './types.js';
 
-/** How many samples of a rank one call hands out, unless one step alone has more. */
+/** How many samples of a rank one call returns, unless one step alone has more. */
 const WINDOW = 1 << 15;
 
-/** How many indices of all ranks together one call hands out. */
+/** How many indices of all ranks together one call returns. */
 const STEP_WINDOW = 1 << 20;
 
 type Class<T> = new (samples: OrderOrSamples, batchSize: BatchSizes, options?: ScheduleOptions) => T;
 
-/** The members of `Schedule`, over any instance of its engine. */
+/** The members of `Schedule`. An entry point such as index.ts adds the engine. */
 export abstract class BaseSchedule extends ScheduleMembers implements Iterable<Indices> {
   readonly #recipe: ScheduleRecipe;
   readonly #numSteps: number;
@@ -47,9 +47,10 @@ export abstract class BaseSchedule extends ScheduleMembers implements Iterable<I
   }
 
   /**
-   * The schedule of a recipe: an object, or a text of JSON. `order` is that of a sampler; `deal` has `world_size`, `layout` and `unit`; `steps`
-   * has `batch_size`, `epochs` and, if it changes, `stages`: objects with `from` and `batch_size`. A member that is not there has its default. Give
-   * `sizes` and `lists` as for a sampler. Errors: as the constructor, `recipe` (it is no JSON object), `recipe-member`, `steps-member`,
+   * The schedule of a recipe: an object, or a text of JSON. `order` is as in the recipe of a sampler; `deal` has
+   * `world_size`, `layout` and `unit`; `steps` has `batch_size`, `epochs` and, if the batch size changes, `stages`:
+   * objects with `from` and `batch_size`. A member that is not there has its default. Give `sizes` and `lists` as for a
+   * sampler. Errors: as the constructor, `recipe` (it is no JSON object), `recipe-member`, `steps-member`,
    * `stages-member` and their like (there is no such member), `remainder` (it is there).
    */
   static fromRecipe<T>(this: Class<T>, recipe: string | object, options?: ScheduleRecipeOptions): T {
@@ -57,8 +58,9 @@ export abstract class BaseSchedule extends ScheduleMembers implements Iterable<I
   }
 
   /**
-   * The schedule of a state, which has the order and the batch sizes, on `worldSize` ranks (1). `resume` of the same state gives the step to go
-   * on with. Give `sizes` or `lists` if the state has their hash. Errors: as `fromRecipe` and `resume`.
+   * The schedule of a state, which has the order and the batch sizes, on `worldSize` ranks (default 1). `resume` of the
+   * same state returns the step to continue with. Give `sizes` or `lists` if the state has only their hash. Errors: as
+   * `fromRecipe` and `resume`.
    */
   static fromState<T extends BaseSchedule>(
     this: Class<T>,
@@ -74,9 +76,10 @@ export abstract class BaseSchedule extends ScheduleMembers implements Iterable<I
   }
 
   /**
-   * This rank's samples at the steps `start` to `start` + `count` - 1, one step after the other. A step has `batchSize(step)` /
-   * `worldSize` of them. Errors: `start`, `count` (past the last step; a step has more than 2^20 samples of this rank), `batchSize`
-   * (that of a step from `start` on, however late, is no multiple of `worldSize` * `unit`), memory.
+   * This rank's samples at the steps `start` to `start` + `count` - 1, one step after the other. A step has
+   * `batchSize(step)` / `worldSize` of them. Errors: `start`, `count` (past the last step; a step has more than 2^20
+   * samples of this rank), `batchSize` (the batch size of a step from `start` on, however late, is no multiple of
+   * `worldSize` * `unit`), memory.
    */
   indices(start: Integer, count: Integer = 1): Indices {
     const first = Number(integer('start', start, [0n, BigInt(this.#numSteps)]));
@@ -108,9 +111,9 @@ export abstract class BaseSchedule extends ScheduleMembers implements Iterable<I
   }
 
   /**
-   * This rank's samples step by step: the steps `start` to `end` - 1. Without `end`, it goes on practically without end, so leave the loop
-   * where the training ends. The loop counts its steps: its `state()` is the state after those that it gave. Errors: `start`, `end`, and as
-   * `batch`.
+   * This rank's samples step by step: the steps `start` to `end` - 1. Without `end`, the loop practically never ends,
+   * so leave it where the training ends. The loop counts its steps: its `state()` is the state after the steps that it
+   * returned. Errors: `start`, `end`, and as `batch`.
    *
    * @example
    * const schedule = new Schedule(10, 4, { order: 'sequential' });
@@ -134,7 +137,7 @@ export abstract class BaseSchedule extends ScheduleMembers implements Iterable<I
     return each('sample', samples, (sample) => this.locate(sample, step));
   }
 
-  /** This schedule for another rank: another object. Errors: `rank`, memory. */
+  /** A new schedule, which is this one for another rank. Errors: `rank`, memory. */
   atRank(rank: Integer): this {
     const ask = (number: number) =>
       this.aside(
@@ -156,7 +159,7 @@ export abstract class BaseSchedule extends ScheduleMembers implements Iterable<I
     for (let step = first; step < last; step++) yield this.batch(step);
   }
 
-  /** Steps in runs that each cross in one call. */
+  /** The samples of the steps `first` to `last` - 1, in runs of steps: one call of the engine for each run. */
   *#windows(first: number, last: number): Generator<Float64Array, void, undefined> {
     const end = this.samplesConsumed(last);
     for (let at = first; at < last; ) {

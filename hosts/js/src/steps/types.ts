@@ -2,13 +2,17 @@ import type { EpochOptions, ScheduleDealOptions } from '../generated/options.js'
 import type { Integer, RecipeOptions, SamplerJson, SamplerOptions } from '../types.js';
 
 /**
- * The global batch size. Or the batch sizes by stages, as pairs: from which step on, and
- * the size. Steps ascend, and the first one is 0. Each size is a multiple of `unit`, and the last one of `worldSize` * `unit`. Those before
- * need not be: they may be of a past with other ranks.
+ * The global batch size; or the batch sizes by stages, as pairs of the first step and the size from this step on. Steps
+ * ascend, and the first one is 0. Each size is a multiple of `unit`, and the last one of `worldSize` * `unit`. Earlier
+ * sizes need not be, since these steps may have been made with another number of ranks.
  */
 export type BatchSizes = Integer | readonly (readonly [from: Integer, batchSize: Integer])[];
 
-/** Everything that decides a schedule but the samples and the batch sizes. With an order in place of samples, `seed` and `order` are no options. The last step of `epochs` ends before or with the last of them. */
+/**
+ * The options that decide a schedule, together with the samples and the batch sizes. With an order in place of samples,
+ * the options `seed` and `order` are errors. With `epochs`, the schedule ends at the last step that lies within so many
+ * epochs.
+ */
 export interface ScheduleOptions
   extends ScheduleDealOptions,
     EpochOptions,
@@ -17,8 +21,8 @@ export interface ScheduleOptions
 /** Options that the recipe of a schedule does not have. */
 export type ScheduleRecipeOptions = Pick<RecipeOptions, 'sizes' | 'lists' | 'rank'>;
 
-/** Options that a state does not have: how its steps are dealt, and lists of which it has the hash. */
+/** Options that a state does not have: how its steps are dealt, and lists of which the state has only the hash. */
 export type ScheduleStateOptions = ScheduleRecipeOptions & ScheduleDealOptions;
 
-/** A schedule in JSON: its recipe, and what that does not say. */
+/** A schedule in JSON: its recipe, and the options that a recipe does not have. */
 export type ScheduleJson = Pick<SamplerJson, 'recipe' | 'sizes' | 'lists' | 'rank'>;

@@ -6,18 +6,18 @@ import type { Integer } from '../types.js';
 
 /** The values that a rank is detected from. */
 export interface DetectOptions {
-  /** Wins over every variable. */
+  /** The value to use whatever the variables say. */
   rank?: Integer;
-  /** Wins over every variable. */
+  /** The value to use whatever the variables say. */
   worldSize?: Integer;
   /** The variables that launchers set. Default: those of this process. */
   environment?: Readonly<Record<string, string | undefined>>;
 }
 
-/** The longest value that crosses: one more character than any error shows. */
+/** The longest value that is passed to the engine: one more character than any error shows. */
 const LONGEST = 65;
 
-/** `detectRank` over an engine. */
+/** `detectRank` with the engine as a parameter. */
 export function detectWith(
   engine: Engine<LightBindings>,
   defaults: NonNullable<DetectOptions['environment']>,
@@ -27,7 +27,7 @@ export function detectWith(
   const fixed = [rank, worldSize].map((value, i) => {
     return value === undefined ? value : u32(i === 0 ? 'rank' : 'world_size', value);
   });
-  // That of Node is an object of a class.
+  // The environment of Node is no plain object, so only another one is checked.
   if (environment !== defaults) record('environment', environment, 'a plain object with a string for each variable');
   const names = engine.once(['environment', ''], 0, ({ launch }) => launch.variables());
   const pairs: [string, string][] = [];

@@ -5,13 +5,16 @@ import type { Engine, Recipe } from '../engine.js';
 import { MeshMembers } from '../generated/mesh.js';
 import type { Integer } from '../types.js';
 
-/** More axes than a number of ranks has factors. */
+/** The most axes of a mesh: the number of ranks has fewer factors above 1. */
 const MOST_AXES = 64;
 
 /** The axes of a mesh, the last one counting fastest, and how many ranks lie along each. */
 export type Axes = Readonly<Record<string, Integer>>;
 
-/** A mesh in JSON. Axes are a list, as their order decides and not every store keeps that of the names of an object. */
+/**
+ * A mesh in JSON. Axes are a list, since their order matters, and not every store keeps the order of an object's
+ * members.
+ */
 export interface MeshJson {
   worldSize: number;
   axes: [name: string, size: number][];
@@ -35,7 +38,7 @@ export class MeshRecipe implements Recipe<LightBindings, RawMesh> {
   }
 }
 
-/** The members of `Mesh`, over any instance of its engine. */
+/** The members of `Mesh`. An entry point such as index.ts adds the engine. */
 export abstract class BaseMesh extends MeshMembers {
   readonly #worldSize: number;
   readonly #axes: readonly Axis[];
@@ -83,7 +86,7 @@ export abstract class BaseMesh extends MeshMembers {
     return this.#axes.filter(({ role }) => role === 'shard').map(({ name }) => name);
   }
 
-  /** Where a rank stands along each axis, by its name. Errors: `rank`. */
+  /** The coordinates of a rank: its place along each axis, by the name of the axis. Errors: `rank`. */
   coordinates(rank: Integer): Record<string, number> {
     const number = u32('rank', rank, (other) => this.dataRank(other));
     const found = this.call((raw) => raw.coordinates(number));
@@ -120,7 +123,7 @@ export abstract class BaseMesh extends MeshMembers {
   }
 }
 
-/** The text of an error in place of the names of axes. */
+/** The text of an error in place of the names of axes, if there are none. */
 const NO_AXES = 'no name, there are no axes';
 
 function axesOf(axes: unknown, shard: unknown): Axis[] {

@@ -2,9 +2,12 @@
 
 import { digits, digitsOfEach } from './parts/number.ts';
 
-/** What a link can hold, by short names. Values are texts, as somebody typed them: the core checks them. */
+/**
+ * The values that a link can have, by short names, with their defaults. Values are texts, as they were typed: the core
+ * checks them.
+ */
 export const DEFAULTS = {
-  /** A recipe of a sampler, of batches, and of a reading. */
+  /** The recipes of a sampler, of batches (`batches`), and of a reading (`reading`). */
   recipe: '{"order":{"name":"feistel","samples":1000,"seed":42},"deal":{"world_size":8}}',
   batches: '{"order":{"seed":42},"deal":{"world_size":4},"batch":{"strategy":"budget","max_tokens":8192}}',
   budget: '',
@@ -15,9 +18,9 @@ export const DEFAULTS = {
   batch: '16',
   drop: '',
   rank: '0',
-  /** How many Parquet files were open: a link does not hold them. */
+  /** How many Parquet files were open. The link does not contain the files. */
   files: '',
-  /** The width of a cell; nothing is as wide as the numbers are. */
+  /** The width of a cell. An empty text: as wide as the numbers. */
   zoom: '',
   colour: 'place',
   samples: '123',
@@ -55,13 +58,13 @@ const NUMBERS: readonly Key[] = [
 ];
 type Values = Record<Key, string>;
 
-/** The longest value that a link holds: browsers and chats cut longer addresses. */
+/** The longest value in a link: browsers and chats cut longer addresses. */
 const LONGEST = 8000;
 
 class Link {
   view = $state('step');
   values = $state<Values>({ ...DEFAULTS });
-  /** The same with numbers as programs have them: what is asked, and what goes into code and links. */
+  /** The values with numbers in plain digits, for questions, programs and links. */
   plain = $derived<Values>({
     ...this.values,
     ...Object.fromEntries(NUMBERS.map((key) => [key, digits(this.values[key])])),
@@ -69,8 +72,8 @@ class Link {
   });
 
   /**
-   * Reads an address. Of what its view shows, it has everything that is not the default, but lists that are too long. What other views show
-   * stays as it is.
+   * Takes the values of the address's view from an address. A value that is not there gets its default, unless it was
+   * too long for the address. The values of other views stay as they are.
    */
   read(hash: string, keysOf: (view: string) => readonly Key[]): void {
     const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
@@ -87,7 +90,7 @@ class Link {
     const query = new URLSearchParams();
     for (const key of keys) {
       const value = this.plain[key];
-      // What begins with @ is with the Worker of this page alone.
+      // A value that begins with @ is the name of a text in the Worker of this page, so another page cannot use it.
       if (value !== DEFAULTS[key] && value.length <= LONGEST && !value.startsWith('@')) query.set(key, value);
     }
     const text = query.toString();

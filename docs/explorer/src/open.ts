@@ -9,13 +9,13 @@ import { questionOf } from './views/batches/question.ts';
 import { entriesOf, withEntry } from './views/differ/entries.ts';
 import { stopWhereTheStateDoes } from './views/resume/stop.ts';
 
-/** A text that was pasted. */
+/** The name of a pasted text in messages. */
 const UNNAMED = 'The text';
 
 /** The largest document that is read: longer files are no recipes, states or logs. */
 const LARGEST = 64 * 2 ** 20;
 
-/** Where a view has the document of a kind. */
+/** For each kind of document, the value of the link that it becomes. */
 const KEYS: Readonly<Record<string, Key>> = {
   sampler: 'recipe',
   batcher: 'batches',
@@ -26,24 +26,24 @@ const KEYS: Readonly<Record<string, Key>> = {
   lengths: 'lengths',
 };
 
-/** 1.5 kB, 100 MB */
+/** A size as a text, such as 1.5 kB or 100 MB. */
 function bytes(size: number): string {
   const [unit, number] = size < 1e6 ? (['kilobyte', size / 1e3] as const) : (['megabyte', size / 1e6] as const);
   return number.toLocaleString('en', { style: 'unit', unit, maximumFractionDigits: 1 });
 }
 
-/** Opens what was dropped or chosen: Parquet files together, or one text. */
+/** Opens files that were dropped or chosen: Parquet files together, any others one by one. */
 export async function openFiles(files: readonly File[]): Promise<void> {
   const parquet = files.filter(({ name }) => /\.parquet$/i.test(name));
   if (parquet.length > 0) return openParquet(parquet);
-  // Several documents are there to be compared.
+  // Several documents are compared with one another.
   if (files.length > 1) link.view = 'differ';
   for (const file of files) await openFile(file);
 }
 
 async function openFile(file: File): Promise<void> {
   const head = await file.slice(0, 4096).text();
-  // A short list can be changed on the page, and be in a link.
+  // Only a long list is opened as a file: a short one can be edited on the page, and be in a link.
   if (/\.npy$/i.test(file.name) || (file.size > LONG && isNumbers(head))) return openLengths(file);
   if (file.size > LARGEST) return session.say(`${file.name} is too large for a recipe, a state or a log`);
   const text = await file.text();
@@ -52,7 +52,7 @@ async function openFile(file: File): Promise<void> {
   await openText(text, file.name, file.size);
 }
 
-/** Opens a list of lengths of any size: the Worker reads it, while the page goes on. */
+/** Opens a list of lengths of any size. The Worker reads it, while the page can be used. */
 async function openLengths(file: File): Promise<void> {
   const from = `${file.name}, ${bytes(file.size)}`;
   session.say(`Reading ${from}`);
@@ -67,7 +67,7 @@ async function openLengths(file: File): Promise<void> {
   session.say(`${file.name} is a list of lengths`);
 }
 
-/** Takes the index of the batches that are shown, or says why it is none. */
+/** Opens an index of the batches that are shown, or says why it is not theirs. */
 async function openIndex(index: string, name: string): Promise<void> {
   link.view = 'batches';
   const found = await engine.useIndex({ ...questionOf(link.plain), index });
@@ -115,7 +115,7 @@ export async function openText(text: string, name = UNNAMED, size?: number): Pro
   session.refused = '';
   if (kind === 'index') return openIndex(found.value.text, name);
   if (link.view === 'differ' && kind !== 'log' && kind !== 'lengths') {
-    // Fingerprints and the copied program are of the recipe that was opened, and of no other.
+    // The explained fingerprints and the copied program are those of the recipe that was opened.
     if (kind === 'sampler') link.values.recipe = found.value.text;
     return addEntry(found.value.text, name);
   }
@@ -170,7 +170,7 @@ export async function openText(text: string, name = UNNAMED, size?: number): Pro
   );
 }
 
-/** What is opened while entries are compared is one more of them. */
+/** Adds a text that was opened while entries are compared, as one more entry. */
 function addEntry(text: string, name: string): void {
   if (entriesOf(text).length === 0) {
     session.say(`${name} has no recipe, state or fingerprint`);
@@ -180,14 +180,14 @@ function addEntry(text: string, name: string): void {
   session.say(`${name} is one more entry: ${entriesOf(link.values.entries).length} together`);
 }
 
-/** A state decides the recipe and the epoch: no field shows those of another run. */
+/** Shows a state. It also sets the recipe and the epoch, since those of another run do not fit it. */
 function showState({ text, recipe, epoch }: { text: string; recipe: string; epoch: string }): void {
   session.carried = true;
   Object.assign(link.values, { state: text, recipe, epoch });
   stopWhereTheStateDoes();
 }
 
-/** What somebody types or pastes into the field of a state. */
+/** Takes a text that was typed or pasted into the field for a state. */
 export async function enterState(text: string): Promise<void> {
   const found = text.trim() ? await engine.recognise({ text, shown: link.values.recipe }) : undefined;
   if (found && 'value' in found && found.value.kind === 'state' && found.value.of === 'sampler') showState(found.value);
@@ -195,7 +195,7 @@ export async function enterState(text: string): Promise<void> {
   else link.values.state = text;
 }
 
-/** What the page keeps of a text: a number of it, if it is long. */
+/** The value by which the page refers to a text: see `shelve`. */
 async function kept(text: string): Promise<string> {
   const found = await engine.shelve({ text });
   return 'value' in found ? found.value : '';

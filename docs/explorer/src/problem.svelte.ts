@@ -1,9 +1,12 @@
 import type { Problem } from './engine/answer.ts';
 
-/** What is wrong now, from the view that is shown. Fields find themselves in it by the name of their value. */
+/** The current problem of the view that is shown. A field shows the problem if it has the name of the wrong value. */
 class Current {
   problem = $state.raw<Problem>();
-  /** The names of the fields that are on the page, and how many have each. While views change, a name is on both. */
+  /**
+   * The names of the fields on the page, and how many fields have each name: while one view replaces another, both can
+   * have a field of the same name.
+   */
   #fields = new Map<string, number>();
   #version = $state(0);
 

@@ -2,24 +2,30 @@ import type { Dataset } from './engine/files.ts';
 import type { Key } from './link.svelte.ts';
 import type { StateFacts } from './parts/state.ts';
 
-/** What somebody gave to the page and no link holds: files, and what is too long for an address. */
+/** The data of the page that a link does not contain: files, and values that are too long for an address. */
 class Session {
   dataset = $state.raw<Dataset>();
-  /** Counts the times that files were given: what was computed before is not of them. */
+  /** How often files were opened: the same question has another answer for other files. */
   opened = $state(0);
-  /** The files that values came from, by the names of the values. */
+  /** The files from which values were read, by the names of the values. */
   loaded = $state.raw<Partial<Record<Key, { from: string; value: string }>>>({});
-  /** A state that was opened and that no view asks. */
+  /** A state that was opened, and that no view can use. */
   state = $state.raw<StateFacts>();
-  /** Counts the indices of batches that were opened. */
+  /** How many indices of batches were opened. */
   indices = $state(0);
-  /** Why the index that was opened last is of no use here. */
+  /** The reason why the index that was opened last cannot be used. */
   refused = $state('');
-  /** The steps of a resume that end where the state does that was opened. They follow the batch size, until somebody enters others. */
+  /**
+   * The stops in the view Resume that follow from the opened state. They follow the batch size too, until the user
+   * enters others.
+   */
   stopped = $state('');
-  /** Whether what is shown came from another view or document, and not from what somebody types: then it may be fitted. */
+  /**
+   * Whether the values came from another view or a document. Only then they may be changed to fit the view; what the
+   * user types is not changed.
+   */
   carried = $state(false);
-  /** What is said at the bottom of the page, for a moment. */
+  /** A message at the bottom of the page, which is shown for a moment. */
   notice = $state('');
   #timer: ReturnType<typeof setTimeout> | undefined;
 

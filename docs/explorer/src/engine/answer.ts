@@ -1,4 +1,4 @@
-/** What goes from the Worker to the page: values, or which value was wrong and what is allowed. */
+/** A failure in an answer of the Worker to the page: which value was wrong, and what is allowed. */
 export interface Problem {
   /** The name of the value in the core, such as `world-size`; empty if no value is at fault. */
   field: string;

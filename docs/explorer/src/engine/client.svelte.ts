@@ -11,7 +11,9 @@ export const engine = wrap<Engine>(new EngineWorker());
  */
 export class Live<Q, A> {
   value = $state.raw<A>();
-  /** The question that `value` answers: programs are made of it, so they never have what was refused. */
+  /**
+   * The question that `value` answers. Programs on the page are made from it, so they never contain a refused value.
+   */
   question = $state.raw<Q>();
   problem = $state.raw<Problem>();
   busy = $state(false);
@@ -25,7 +27,10 @@ export class Live<Q, A> {
     this.#compute = compute;
   }
 
-  /** Asks, unless this was the last question. Another `version` means that the same question has another answer, as after files were opened. */
+  /**
+   * Asks a question, unless it was the last one. Another `version` means that the same question has another answer, as
+   * after files were opened.
+   */
   ask(question: Q, version: unknown = 0): void {
     const asked = JSON.stringify([question, version]);
     if (asked === this.#asked) return;

@@ -2,16 +2,16 @@ import { findShards, readRows, readShards, type ShardFiles } from 'samedeal/web/
 import { PageError } from './answer.ts';
 import { LengthList, type Values } from './lengths.ts';
 
-/** The Parquet files that somebody dropped. They stay in the browser. */
+/** The Parquet files that the user dropped. They stay in the browser. */
 let dropped: File[] = [];
 let shards: ShardFiles | undefined;
-/** The same files, of which one column is read. */
+/** The dropped files, found again for one column. */
 let ofColumn: { column: string; shards: ShardFiles } | undefined;
 
-/** How often files were opened: what was computed of earlier ones is not of these. */
+/** How often files were opened. Answers are cached together with this number, so none is used for other files. */
 export let opened = 0;
 
-/** What the page says of the files. */
+/** The facts about the opened files that the page shows. */
 export interface Dataset {
   names: string[];
   sizes: Float64Array;
@@ -43,7 +43,7 @@ const IMAGES: readonly (readonly number[])[] = [
   [0x47, 0x49, 0x46, 0x38],
   [0x52, 0x49, 0x46, 0x46],
 ];
-/** The characters of a text that a page shows. */
+/** The most characters of a text that the page shows. */
 const LONGEST = 4000;
 
 function shown(value: unknown): Shown {
@@ -67,14 +67,16 @@ export async function valuesOf({ samples, column }: { samples: number[]; column:
   return rows.map((row) => shown((row as Record<string, unknown>)[column]));
 }
 
-/** Unicode scalar values, as Python and the command count them. */
+/** The length of a text in Unicode scalar values, as Python and the command count it. */
 function characters(text: string): number {
   let count = 0;
   for (const _ of text) count += 1;
   return count;
 }
 
-/** How long each row is in a column: a number says it, a text has characters, a list has items. */
+/**
+ * The length of each row, from a column: a number is the length itself; a text has characters, and a list has items.
+ */
 export async function columnLengths(column: string): Promise<Values> {
   if (dropped.length === 0) throw new PageError('lengths', 'Drop the Parquet files again: a link does not hold them');
   const lengths = new LengthList();

@@ -6,14 +6,14 @@ export type Values = Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint32
 
 /** The longest length that there is. */
 const MOST = 0xffff_ffff;
-/** So many numbers of a file are read at a time. */
+/** How many numbers of a file are read at a time. */
 const SLICE = 1 << 22;
 const WHAT = 'whole numbers from 0 to 4,294,967,295';
 
 const refused = (place: number, text: string): PageError =>
   new PageError('lengths', `Length ${grouped(place + 1)} is ${text}; allowed: ${WHAT}`);
 
-/** A list of lengths that grows: how many there will be is not known. */
+/** A list of lengths that grows, since their number is not known in advance. */
 export class LengthList {
   #values = new Uint32Array(1 << 12);
   #count = 0;
@@ -38,13 +38,13 @@ export class LengthList {
 }
 
 const [ZERO, NINE, DOT] = [48, 57, 46];
-/** What may be between numbers: white space, commas, semicolons, and the brackets of a list of JSON. */
+/** The bytes that may be between numbers: white space, commas, semicolons, and the brackets of a list of JSON. */
 const BETWEEN = new Set([9, 10, 11, 12, 13, 32, 44, 59, 91, 93]);
 
 /** Reads lengths of a text, some bytes at a time. A number may have a point, and zeros behind it. */
 class LengthText {
   readonly list = new LengthList();
-  /** The number that was begun; -1 between numbers. */
+  /** The number that is being read; -1 between numbers. */
   #number = -1;
   #hasPoint = false;
 
@@ -78,7 +78,7 @@ class LengthText {
   }
 }
 
-/** The lengths of a text that somebody typed or pasted. */
+/** The lengths in a text that was typed or pasted. */
 export function lengthsOfText(text: string): Values {
   const reader = new LengthText();
   reader.add(new TextEncoder().encode(text));
@@ -89,7 +89,10 @@ export function lengthsOfText(text: string): Values {
 const NPY = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59];
 const isNpy = (head: Uint8Array): boolean => NPY.every((byte, at) => head[at] === byte);
 
-/** The lengths of a file, which may be larger than any text: it is read piece by piece, and only its numbers are kept. */
+/**
+ * The lengths in a file, which may be larger than any text: it is read piece by piece, and only its numbers stay in
+ * memory.
+ */
 export async function lengthsOfFile(file: File): Promise<Values> {
   const head = new Uint8Array(await file.slice(0, 12).arrayBuffer());
   if (isNpy(head)) return lengthsOfNpy(file, head);
@@ -152,12 +155,15 @@ function copy(buffer: ArrayBuffer, isSigned: boolean, bytes: number, values: Val
   );
 }
 
-/** The lengths of the file that was opened last. They stay here: the page has their number, such as `@lengths:3`. */
+/**
+ * The lengths of the file that was opened last. They stay in the Worker; the page has a name for them, such as
+ * `@lengths:3`.
+ */
 let file: { name: string; values: Values } | undefined;
 let files = 0;
 
 export async function openLengths({ file: given }: { file: File }): Promise<string> {
-  // First the memory of the other one.
+  // Frees the lengths of the file before, so that both need not fit into memory.
   file = undefined;
   const values = await lengthsOfFile(given);
   files += 1;
@@ -165,7 +171,7 @@ export async function openLengths({ file: given }: { file: File }): Promise<stri
   return file.name;
 }
 
-/** The lengths that the page has the number of, if it is one of a file. */
+/** The lengths for a name such as `@lengths:3`; undefined if the text is no such name. */
 export function openedLengths(name: string): Values | undefined {
   if (!name.startsWith('@lengths:')) return undefined;
   if (file?.name !== name) throw new PageError('lengths', 'Only the last file of lengths is kept: drop this one again');

@@ -4,18 +4,18 @@ import { isNumbers } from '../parts/number.ts';
 import { entriesOf } from '../views/differ/entries.ts';
 import { samplerOf } from './samplers.ts';
 
-/** The recipe as the core writes it, with all defaults, and the name of the run. */
+/** The recipe as the core writes it, with all defaults, and its fingerprint. */
 export function canonical({ recipe }: { recipe: string }) {
   const sampler = samplerOf(recipe);
   return { recipe: sampler.recipe, fingerprint: sampler.recipeFingerprint() };
 }
 
-/** What a text is that somebody pasted or dropped. */
+/** The kind of a text that was pasted or dropped, and its content. */
 export type Found =
   | { kind: 'sampler' | 'batcher' | 'reading' | 'plan'; text: string }
   | { kind: 'state'; of: string; text: string; recipe: string; epoch: string }
   | { kind: 'log' | 'lengths' | 'index' | 'entries'; text: string }
-  /** `text` says what it is. */
+  /** `text` is the rest of a sentence that says what the text is. */
   | { kind: 'unknown'; text: string };
 
 /** The first state within a JSON document, such as the `trainer_state.json` of a checkpoint. */
@@ -32,8 +32,8 @@ function stateWithin(value: unknown, depth = 0): Members | undefined {
 }
 
 /**
- * The recipe of a state of a sampler, with all that it leaves to defaults. A state has no number of ranks: if the page shows a recipe of the
- * same order, its deal stays.
+ * The recipe in a state of a sampler, with all defaults. A state has no number of ranks: if the page shows a recipe of
+ * the same order, this recipe stays.
  */
 function recipeOf(state: Members, shown: string): string {
   const own = JSON.stringify(state.recipe);
@@ -42,18 +42,18 @@ function recipeOf(state: Members, shown: string): string {
     if (orderOf(shown) === JSON.stringify((state.recipe as Members).order)) return shown;
     return samplerOf(own).recipe;
   } catch {
-    // What is wrong with it, its view says.
+    // The view of the recipe says what is wrong with it.
     return own;
   }
 }
 
-/** Says what a text is. `shown` is the recipe on the page. */
+/** Finds out the kind of a text. `shown` is the recipe on the page. */
 export function recognise({ text, shown = '' }: { text: string; shown?: string }): Found {
   const plain = text.trim();
   const first = parsed(plain.slice(0, plain.indexOf('\n') < 0 ? plain.length : plain.indexOf('\n')));
   if (isObject(first) && first.kind === 'ledger') return { kind: 'log', text: `${plain}\n` };
   if (isNumbers(plain)) return { kind: 'lengths', text: plain };
-  // One that is damaged is an index too: the component says that it is.
+  // A damaged index is an index too: the component says what is wrong with it.
   if (/^\{[^{}]*"kind"\s*:\s*"index"/.test(plain)) return { kind: 'index', text: plain };
   const document = parsed(plain);
   const state = stateWithin(document);
@@ -69,14 +69,17 @@ export function recognise({ text, shown = '' }: { text: string; shown?: string }
   return recipeOfKind(plain);
 }
 
-/** What a recipe is of, as far as the page has a view of it: one with a mistake, whose view says which, is that of a sampler. */
+/**
+ * The kind of a recipe, if the page has a view for it. A recipe with a mistake counts as that of a sampler, whose view
+ * shows the mistake.
+ */
 function recipeOfKind(text: string): Found {
   try {
     const { of } = inspect(text);
     if (of === 'sampler' || of === 'batcher' || of === 'reading' || of === 'plan') return { kind: of, text };
     return { kind: 'unknown', text: `is the recipe of a ${of}, which this page does not show` };
   } catch (error) {
-    // It has no section of any recipe.
+    // The text has no section of any recipe.
     if ((error as { field?: string }).field === 'text') return { kind: 'unknown', text: 'is no recipe, state or log' };
     return { kind: 'sampler', text };
   }

@@ -2,7 +2,7 @@ import { Sampler } from 'samedeal/web';
 import { digits } from '../parts/number.ts';
 import { sizesOfFiles } from './files.ts';
 
-/** How many samplers are kept: orders with a table are shuffled once, not at every question. */
+/** How many samplers are cached, so that an order with a table is shuffled once, and not at every question. */
 const KEPT = 8;
 const kept = new Map<string, Sampler>();
 

@@ -1,17 +1,20 @@
 import { PageError } from './answer.ts';
 
-/** Texts that are too long to be sent with every question: they stay in the Worker, and the page has their numbers, such as `@3`. */
+/**
+ * Texts that are too long to be sent with every question. They stay in the Worker; the page has names for them, such as
+ * `@3`.
+ */
 const texts: string[] = [];
 export const LONG = 8000;
 
-/** What the page keeps of a text: the text itself, or its number. */
+/** The value by which the page refers to a text: the text itself, or a name if it is long. */
 export function shelve({ text }: { text: string }): string {
   if (text.length <= LONG) return text;
   texts.push(text);
   return `@${texts.length - 1}`;
 }
 
-/** The text of what the page keeps. */
+/** The text of a value that `shelve` returned. */
 export function unshelved(kept: string, field: string): string {
   if (!kept.startsWith('@')) return kept;
   const text = texts[Number(kept.slice(1))];

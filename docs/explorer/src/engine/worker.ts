@@ -1,4 +1,4 @@
-/** Everything that is computed: in this Worker, so that the page never waits. Each view has a file `compute.ts`. */
+/** The Worker that computes everything, so that the page never waits. Each view has a file `compute.ts`. */
 import { expose } from 'comlink';
 import { init, orders } from 'samedeal/web';
 import * as batches from '../views/batches/compute.ts';
@@ -17,7 +17,7 @@ import { shelve } from './shelf.ts';
 
 const ready = init();
 
-/** The same functions, which answer with a problem where they would throw. */
+/** The functions as the page calls them: they wait for the engine, and return a problem in place of an error. */
 function answering<F extends Record<string, (question: never) => unknown>>(functions: F) {
   const names = Object.keys(functions) as (keyof F & string)[];
   const wrapped = names.map((name) => [

@@ -1,10 +1,10 @@
 import { parsed } from './json.ts';
 
-/** A recipe as a text of each language, in one line. */
+/** A recipe as a literal of each language, in one line. */
 export function literal(recipe: string) {
   const document = parsed(recipe);
   const text = document === undefined ? recipe : JSON.stringify(document);
-  // Names that somebody made may have quotes, backslashes, and what ends a raw string of Rust.
+  // Names in a recipe may have quotes, backslashes, and the characters that end a raw string of Rust.
   const quoted = `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
   let marks = '#';
   while (text.includes(`"${marks}`)) marks += '#';

@@ -19,7 +19,7 @@ const scale = Array.from({ length: STEPS }, (_, step) => interpolateCividis(step
 export const sequential = (share: number): string =>
   scale[Math.max(0, Math.min(STEPS - 1, Math.floor(share * STEPS)))] as string;
 
-/** Whether text on a colour is black or white: whichever has more contrast. */
+/** The colours of text on backgrounds: black or white, whichever has more contrast. */
 const onColour = new Map<string, string>();
 export function textOn(colour: string): string {
   let text = onColour.get(colour);

@@ -21,13 +21,16 @@ export function parsed(text: string): unknown {
   }
 }
 
-/** What a field shows of a member. */
+/** The text that a field shows for a member. */
 export function shown(value: unknown): string {
   if (value === undefined) return '';
   return typeof value === 'string' ? value : Array.isArray(value) ? value.join(', ') : JSON.stringify(value);
 }
 
-/** A number as somebody types it, 1e6 and 1_000 too; or any other text, which the core refuses by name. Large seeds are texts. */
+/**
+ * The number in a typed text, 1e6 and 1_000 too. Any other text is returned as it is, so that the core's error names
+ * it. Large seeds are texts.
+ */
 function typed(text: string, member = ''): unknown {
   const plain = text.replaceAll(/[_,\s]/g, '');
   if (/^-?\d+$/.test(plain)) {
@@ -39,7 +42,10 @@ function typed(text: string, member = ''): unknown {
   return text;
 }
 
-/** A recipe with another value of a member such as `deal.world_size`. An empty text takes the member away: then it has its default. */
+/**
+ * A recipe with another value of a member such as `deal.world_size`. An empty text removes the member, which then has
+ * its default.
+ */
 export function edited(recipe: string, path: string, text: string, isList = false): string {
   const document = parsed(recipe);
   const whole: Members = isObject(document) ? document : {};

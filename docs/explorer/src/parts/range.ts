@@ -1,6 +1,6 @@
 import { grouped, short } from './text.ts';
 
-/** A part of an axis of whole numbers, as links hold it: `120-480`, or nothing for all of it. */
+/** A part of an axis of whole numbers. In a link: `120-480`, or an empty text for all of the axis. */
 export interface Range {
   from: number;
   to: number;
@@ -24,5 +24,5 @@ export function fitted({ from, to }: Range, least: number, most: number, shortes
 export const written = ({ from, to }: Range, least: number, most: number): string =>
   from <= least && to >= most ? '' : `${from}-${to}`;
 
-/** How numbers of an axis are written: in full if the axis shows few of many. */
+/** The format for numbers of an axis: in full if the range is a small part of its values, so that neighbours differ. */
 export const onAxis = ({ from, to }: Range): ((value: number) => string) => (to - from < to / 8 ? grouped : short);

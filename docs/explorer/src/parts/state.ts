@@ -1,7 +1,7 @@
 import { isObject, type Members, parsed, shown } from './json.ts';
 import { counted } from './text.ts';
 
-/** What can be said of a state that no view asks: what it is, how far it is, and what it does not hold. */
+/** The facts about a state that no view can use: its kind, how far the run was, and what the state does not contain. */
 export interface StateFacts {
   title: string;
   says: string;
@@ -23,7 +23,7 @@ const KINDS: Readonly<Record<string, readonly [title: string, limit: string]>> =
 const objects = (value: unknown): Members[] => (Array.isArray(value) ? value.filter(isObject) : []);
 const number = (value: unknown): number => Number(shown(value)) || 0;
 
-/** The options of batches that had another value then. */
+/** The options of batches that had another value in an earlier part of the run, as text. */
 function othersOf(then: Members, now: Members): string {
   const others = Object.entries(then).filter(([name, value]) => shown(value) !== shown(now[name]));
   return others.map(([name, value]) => `, ${name} ${shown(value)}`).join('');
@@ -57,13 +57,13 @@ export function factsOf(text: string): StateFacts {
   return { title, says: `${farOf(state, history)} ${limit}`, facts };
 }
 
-/** How far the run was. */
+/** A sentence that says how far the run was. */
 function farOf(state: Members, history: Members[]): string {
   const epoch = `epoch ${shown(state.epoch)}`;
   const steps = history.reduce((sum, segment) => sum + number(segment.steps), 0);
   if (state.kind !== 'batcher')
     return history.length > 0 ? `The run had taken ${counted(steps, 'step')} of ${epoch}.` : `The run was in ${epoch}.`;
-  // The history is of the window that was open. How many steps there were before it, the state does not say.
+  // The history only has the steps of the open window. The state does not say how many steps there were before it.
   const consumed = number(state.consumed);
   if (consumed === 0)
     return steps > 0
@@ -73,7 +73,7 @@ function farOf(state: Members, history: Members[]): string {
   return `The run had taken the first ${counted(consumed, 'position')} of ${epoch} in whole windows${then}.`;
 }
 
-/** The recipe of a reading that goes on as its state ends: with the ranks, workers and batches of the last part. */
+/** The recipe of a reading that continues after its state, with the ranks, workers and batches of the last part. */
 export function readingOf(text: string): string {
   const state = parsed(text) as Members;
   const { world_size, workers, batch_size, drop_last } = objects(state.history).at(-1) ?? {};

@@ -1,7 +1,7 @@
 import { isObject, parsed } from './json.ts';
 import { counted } from './text.ts';
 
-/** The words of a recipe, for those who see them for the first time. */
+/** Explanations of the words of a recipe, for users who see them for the first time. */
 export const REMAINDER =
   'What happens if the ranks do not divide the samples. pad: some samples are read again, so that every rank has as many; they are marked. drop: a few samples are left out. uneven: every sample is read once, and some ranks have one unit more.';
 export const LAYOUT =
@@ -20,7 +20,9 @@ const ORDERS: Readonly<Record<string, string>> = {
 };
 const SYSTEMS: Readonly<Record<string, string>> = { torch: 'PyTorch', python: 'Python', dotnet: '.NET' };
 
-/** A recipe in a line, as far as it is one; without its ranks where the view has other ones. */
+/**
+ * A description of a recipe in a line, as far as the text is one; without the ranks if the view has ranks of its own.
+ */
 export function inWords(recipe: string, withRanks: boolean): string {
   const document = parsed(recipe);
   const member = (section: string, name: string): unknown => {
@@ -35,7 +37,7 @@ export function inWords(recipe: string, withRanks: boolean): string {
     .join(', ');
 }
 
-/** What an order is. */
+/** An explanation of an order. */
 export function aboutOrder(name: string): string {
   const system = SYSTEMS[name.split('-')[0] ?? ''];
   const own = system

@@ -15,16 +15,19 @@ import ShardsPanel from './shards/Panel.svelte';
 import Shards from './shards/View.svelte';
 import Step from './step/View.svelte';
 
-/** A view: one question, what it is asked of, and the picture that answers. Its folder has a file for each part. */
+/**
+ * A view of the page: one question, the form for its values, and the picture that answers. Its folder has a file for
+ * each part.
+ */
 export interface View {
   id: string;
   title: string;
   question: string;
-  /** What a link to this view holds. */
+  /** The values that a link to this view has. */
   keys: readonly Key[];
-  /** What somebody enters, beside the picture. */
+  /** The form, beside the picture. */
   Panel: Component;
-  /** Its name where it is folded. A recipe of a sampler is shown in words instead. */
+  /** The title of the closed form. If there is none, it is the recipe of a sampler in words. */
   entered?: string;
   Picture: Component;
 }

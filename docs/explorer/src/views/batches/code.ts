@@ -1,7 +1,7 @@
 import type { Snippets } from '../../parts/Code.svelte';
 import { literal } from '../../parts/code.ts';
 
-/** The batches of one rank at a step, in every language. */
+/** Programs for the batches of one rank at a step, in every language. */
 export function snippets(values: { batches: string; epoch: string; step: string }): Snippets {
   const { epoch, step } = values;
   const { python, javascript, rust, shell } = literal(values.batches);

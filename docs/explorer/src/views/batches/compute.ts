@@ -12,7 +12,7 @@ import { limitOf, roomOf, STRATEGIES, strategyOf, withBatch, withRoom } from './
 
 export interface BatchesQuestion {
   batches: string;
-  /** The budget that the recipe came from, if its strategy has no limit of tokens that says it. */
+  /** The budget from which the recipe was made, if its strategy has no member for a limit of tokens. */
   budget: string;
   /** The name of an example, `column:` and the name of a column of the files, or numbers. */
   lengths: string;
@@ -20,27 +20,27 @@ export interface BatchesQuestion {
   step: string;
 }
 
-/** What a strategy makes of the windows that are planned. */
+/** The result of a strategy for the windows that are planned. */
 export interface Compared {
   strategy: string;
   isChosen: boolean;
   recipe: string;
-  /** How many windows are planned, and how many there are. */
+  /** How many windows are planned, and how many the epoch has. */
   known: number;
   windows: number;
   steps: number;
   rows: number;
   padding: number;
-  /** The part of the budgets of all batches that tokens of samples fill. */
+  /** The share of the budgets of all batches that is filled with tokens of samples. */
   filled: number;
   slowest: number;
-  /** How many sizes the batches have, if that is known: an index does not say it. */
+  /** The number of different shapes of batches. Undefined after an index was opened, which does not say it. */
   shapes: number | undefined;
-  /** Why there is no plan. */
+  /** The reason why there is no plan; else empty. */
   problem: string;
 }
 
-/** Whether it is known what a strategy makes of the whole epoch. */
+/** Whether a strategy has planned the whole epoch. */
 export const isWhole = ({ known, windows, problem }: Compared): boolean => problem === '' && known === windows;
 
 /** The batch of a rank: how long each row is, and how much of it is used. */
@@ -56,11 +56,11 @@ export interface Shape {
 export interface BatchesAnswer {
   samples: number;
   longest: number;
-  /** The tokens of a batch that every strategy is compared at. */
+  /** The budget, in tokens of a batch, at which the strategies are compared. */
   room: number;
-  /** How many samples are longer than a recipe with this budget takes, and from where on. */
+  /** The number of samples that are too long for a recipe with this budget, and the limit of their length. */
   tooLong: { count: number; limit: number };
-  /** What happens to them. */
+  /** The treatment of these samples: a value of `too_long`. */
   tooLongPolicy: string;
   worldSize: number;
   histogram: { from: number; to: number; count: number }[];
@@ -68,11 +68,14 @@ export interface BatchesAnswer {
   /** How many steps are known; those of the epoch, if it is planned as a whole. */
   steps: number;
   isWhole: boolean;
-  /** How many lengths were looked up for that. */
+  /** How many lengths were looked up to plan these steps. */
   asked: number;
-  /** The batches at the step; none if it is in a window that is not known yet. */
+  /** The batches at the step; none if the step is in a window that is not planned yet. */
   shapes: Shape[];
-  /** The costs of the ranks at some steps, evenly spaced, of those from `from` to `to`: all of a small epoch, else those of the window that has the step. */
+  /**
+   * The costs of the ranks at evenly spaced steps between `from` and `to`: of a small epoch as a whole, else of the
+   * window with the chosen step.
+   */
   costs: { from: number; to: number; steps: { step: number; least: number; most: number; slowest: number }[] };
 }
 
@@ -80,23 +83,23 @@ export interface BatchesAnswer {
 export interface Progress {
   known: number;
   windows: number;
-  /** By how many strategies it is planned as a whole. */
+  /** How many strategies have planned the whole epoch. */
   whole: number;
   isDone: boolean;
 }
 
 const BINS = 48;
-/** The batches of more ranks do not fit on a screen. */
+/** The most ranks whose batches are shown: more do not fit on a screen. */
 const SHOWN_RANKS = 8;
-/** So many batches are asked for to draw the costs. */
+/** The most batches that are asked for to draw the costs. */
 const COSTS = 1600;
 const KEPT = 12;
-/** Epochs of so many samples are planned as a whole at once. */
+/** The most samples of an epoch that is planned as a whole at once. */
 const SMALL = 1 << 16;
-/** How long an answer may take for more than a window, and how long a part of what takes longer, in milliseconds. */
+/** How long one call may plan further windows, in milliseconds. */
 const PATIENCE = 200;
 
-/** What the page says of lengths at once. */
+/** Lengths, and the facts about them that the page shows without a plan. */
 interface Lengths {
   name: string;
   values: Values;
@@ -116,7 +119,7 @@ async function lengthsOf(text: string): Promise<Lengths> {
       ? await columnLengths(text.slice('column:'.length))
       : (openedLengths(text) ?? lengthsOfText(unshelved(text, 'lengths')));
   if (values.length === 0) throw new PageError('lengths', 'Enter the lengths of the samples, or choose an example');
-  // They may be large, and plans hold them.
+  // The plans are disposed of, since they refer to the old lengths, which may be large.
   for (const plan of plans.values()) plan.dispose();
   plans.clear();
   let longest = 1;
@@ -138,7 +141,7 @@ function planOf(recipe: string, { name, values }: Lengths, epoch: number | bigin
   return plan;
 }
 
-/** A strategy, and what plans its batches, or why there is none. */
+/** A strategy, and its plan, or the reason why there is none. */
 interface Candidate {
   strategy: string;
   isChosen: boolean;
@@ -147,7 +150,7 @@ interface Candidate {
   problem: string;
 }
 
-/** What a question is about: the strategies at one budget. */
+/** The plans for a question: all strategies at one budget. */
 function settingOf(question: BatchesQuestion, lengths: Lengths) {
   const { longest } = lengths;
   const epoch = integer(question.epoch);
@@ -172,7 +175,10 @@ function settingOf(question: BatchesQuestion, lengths: Lengths) {
   return { room, tooLong, own, candidates };
 }
 
-/** Plans windows of a candidate, until it is enough or a time is over. Returns whether it is enough, or there is no plan. */
+/**
+ * Plans windows of a candidate until `isEnough`, or until the time `end`. Returns true if enough are planned, or if
+ * there is no plan.
+ */
 function goOn(candidate: Candidate, isEnough: (plan: Plan) => boolean, end: number): boolean {
   const { plan, problem } = candidate;
   if (!plan || problem) return true;
@@ -184,11 +190,14 @@ function goOn(candidate: Candidate, isEnough: (plan: Plan) => boolean, end: numb
   }
 }
 
-/** Whether at least one window is known: of that, everything is shown. */
+/** Whether at least one window is known, which is enough to show a result. */
 const isBegun = ({ known }: Plan): boolean => known > 0;
 const never = () => false;
 
-/** One step of the chosen strategy, and the strategies side by side: by all windows of a small epoch, by those that are planned of a large one. */
+/**
+ * One step of the chosen strategy, and the strategies side by side: by all windows of a small epoch, or by the planned
+ * windows of a large one.
+ */
 export async function batches(question: BatchesQuestion): Promise<BatchesAnswer> {
   const lengths = await lengthsOf(question.lengths);
   const { room, tooLong, own, candidates } = settingOf(question, lengths);
@@ -201,7 +210,7 @@ export async function batches(question: BatchesQuestion): Promise<BatchesAnswer>
   own.moreUntil(() => !isSmall && own.steps > Number(step), end);
   for (const candidate of candidates) goOn(candidate, isSmall ? never : isBegun, end);
   const { worldSize, steps, isWhole } = own;
-  // The component says what is wrong with a step.
+  // For a step that does not exist, the component says what is wrong with it.
   const isKnown = isWhole ? steps > 0 : !(Number(step) >= steps);
   return {
     ...{ samples: values.length, longest, room, tooLong, worldSize, histogram, steps, isWhole, asked: own.asked },
@@ -222,8 +231,9 @@ function comparedOf({ strategy, isChosen, recipe, plan, problem }: Candidate, ro
 }
 
 /**
- * Plans more windows, for a moment: of each strategy the first one, or all of the epoch, the chosen strategy first. The page asks again until it is done, or
- * somebody stops it; other questions come between.
+ * Plans more windows, for a moment: the first one of each strategy, or with `isAll` the whole epoch, the chosen
+ * strategy first. The page calls it again until it is done, or the user stops it; other questions are answered in
+ * between.
  */
 export async function planMore({ isAll, ...question }: BatchesQuestion & { isAll: boolean }): Promise<Progress> {
   const { candidates } = settingOf(question, await lengthsOf(question.lengths));
@@ -240,21 +250,24 @@ export async function planMore({ isAll, ...question }: BatchesQuestion & { isAll
   };
 }
 
-/** Takes an index, of any of the strategies: it tells how many steps each window has. Returns the name of the strategy. */
+/**
+ * Opens an index of any of the strategies, which has the number of steps of each window. Returns the name of the
+ * strategy.
+ */
 export async function useIndex({ index, ...question }: BatchesQuestion & { index: string }): Promise<string> {
   const { own, candidates } = settingOf(question, await lengthsOf(question.lengths));
   const of = candidates.find(({ plan }) => plan && index.includes(`"${plan.batcher.recipeFingerprint()}"`));
-  // The component says what is wrong with it.
+  // If no strategy has the fingerprint in the index, the component says what is wrong with it.
   (of?.plan ?? own).use(index);
   return of?.strategy ?? strategyOf(question.batches);
 }
 
-/** The index of the chosen strategy, of which all windows are known. */
+/** The index of the chosen strategy. All of its windows have to be known. */
 export async function indexOf(question: BatchesQuestion): Promise<string> {
   return settingOf(question, await lengthsOf(question.lengths)).own.index();
 }
 
-/** How many samples are too long. */
+/** The number of samples that are too long, and the limit of their length. */
 function tooLongOf(recipe: string, { values, longest }: Lengths): BatchesAnswer['tooLong'] {
   const limit = limitOf(recipe) ?? mostThatFits(recipe, longest);
   if (longest <= limit) return { count: 0, limit };
@@ -268,7 +281,10 @@ function tooLongOf(recipe: string, { values, longest }: Lengths): BatchesAnswer[
   return { count, limit };
 }
 
-/** The most tokens of a sample that the component takes, up to the longest sample: with weights, only the component knows. */
+/**
+ * The longest sample that the component takes, up to `longest`. It is found by asking, since with weighted costs only
+ * the component knows the limit.
+ */
 function mostThatFits(recipe: string, longest: number): number {
   const { batch } = parsed(withBatch(recipe, { too_long: undefined, lengths: undefined })) as Members;
   const alone = JSON.stringify({ batch });

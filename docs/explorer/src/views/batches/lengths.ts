@@ -1,4 +1,4 @@
-/** Lengths to begin with: made by whole numbers alone, so every browser makes the same. */
+/** Examples of lengths. They are made with whole numbers only, so every browser makes the same. */
 
 /** The lengths at each tenth of the samples, sorted. */
 const TENTHS = {

@@ -1,7 +1,7 @@
 import { Batcher, joinIndices } from 'samedeal/web';
 import type { Values } from '../../engine/lengths.ts';
 
-/** What windows amount to, all ranks together. */
+/** The totals of windows, for all ranks together. */
 export interface Totals {
   steps: number;
   rows: number;
@@ -10,28 +10,37 @@ export interface Totals {
   slowest: number;
 }
 
-/** So many parts of an index are joined at a time. */
+/** How many parts of an index are collected before they are joined. */
 const PARTS = 256;
 
-/** The index of an epoch that was planned as a whole or whose index was opened, and how many shapes its batches have, if that is known. */
+/**
+ * The indices of epochs that were planned as a whole or whose index was opened, and the number of shapes of their
+ * batches, if it is known.
+ */
 const indices = new Map<string, { index: string; shapes: number | undefined }>();
 
-/** The batches of a recipe in an epoch, of which some windows are planned: the first ones, one after the other, or all by an index. */
+/**
+ * The batches of a recipe in an epoch. Some windows are known: the first ones, planned one after the other, or all,
+ * from an index.
+ */
 export class Plan {
   readonly batcher: Batcher;
   readonly windows: number;
   readonly worldSize: number;
   /** How many lengths were looked up. */
   asked = 0;
-  /** Why there are no more windows. */
+  /** The error that ended the planning. */
   problem: unknown;
-  /** How many steps there are up to the end of each window that is known. */
+  /** The number of steps up to the end of each known window. */
   #ends: number[] = [];
-  /** The index of these windows, in parts. */
+  /** The index of the known windows, in parts. */
   #parts: string[] = [];
-  /** The rows and padded lengths of their batches; undefined if an index was opened, which does not say it. */
+  /**
+   * The shapes (rows and padded length) of the batches of known windows; undefined after an index was opened, which
+   * does not have them.
+   */
   #shapes: Set<number> | undefined = new Set();
-  /** How many there were when that index was made, if it was here. */
+  /** The number of shapes, if the opened index was made by this plan. */
   #numShapes: number | undefined;
   readonly #key: string;
 
@@ -69,12 +78,15 @@ export class Plan {
     return this.#ends.at(-1) ?? 0;
   }
 
-  /** How many shapes their batches have, if that is known. */
+  /** The number of shapes of the batches of known windows; undefined if it is not known. */
   get shapes(): number | undefined {
     return this.#shapes?.size ?? this.#numShapes;
   }
 
-  /** Plans the next window. After a failure, never again: what is counted of it may not be whole. */
+  /**
+   * Plans the next window. After a failure, every further call fails: the counts of the failed window may be
+   * incomplete.
+   */
   more(): void {
     if (this.problem) throw this.problem;
     try {
@@ -92,14 +104,14 @@ export class Plan {
     this.#ends.push(first + (stepsOf(index)[0] ?? 0));
     this.#parts.push(index);
     if (this.#parts.length >= PARTS) this.#parts = [joinIndices(this.#parts)];
-    // While the component has the window.
+    // The shapes are counted now, while the component has the window in memory.
     for (let step = first; step < this.steps; step++)
       for (const { rowEnds, paddedLength } of this.batcher.step(step))
         this.#shapes?.add(2 ** 32 * rowEnds.length + paddedLength);
     if (this.isWhole) indices.set(this.#key, { index: this.index(), shapes: this.shapes });
   }
 
-  /** Plans windows until it is enough, or a time is over. Returns whether it is enough, or there are no more windows. */
+  /** Plans windows until `isEnough`, or until the time `end`. Returns true if enough are planned, or all are. */
   moreUntil(isEnough: () => boolean, end: number): boolean {
     while (!this.isWhole && !isEnough()) {
       if (performance.now() >= end) return false;
@@ -108,13 +120,13 @@ export class Plan {
     return true;
   }
 
-  /** The index of the windows that are known. */
+  /** The index of the known windows. */
   index(): string {
     if (this.#parts.length > 1) this.#parts = [joinIndices(this.#parts)];
     return this.#parts[0] ?? this.batcher.index(0, 0);
   }
 
-  /** Takes the index of all windows from somebody else. */
+  /** Opens an index of all windows. */
   use(index: string): void {
     const shapes = this.isWhole ? this.shapes : undefined;
     this.#follow(index, shapes);
@@ -130,13 +142,13 @@ export class Plan {
     this.#numShapes = shapes;
   }
 
-  /** The steps of the window that has a step, which is known. */
+  /** The steps of the window with a step. The window has to be known. */
   around(step: number): { from: number; to: number } {
     const window = this.#ends.findIndex((end) => end > step);
     return { from: this.#ends[window - 1] ?? 0, to: this.#ends[window] ?? 0 };
   }
 
-  /** What the known windows amount to. */
+  /** The totals of the known windows. */
   totals(): Totals {
     if (this.isWhole) {
       const { steps, rows, tokens, paddingRatio, slowestRankUtilisation } = this.batcher.metrics();

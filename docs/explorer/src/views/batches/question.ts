@@ -1,7 +1,7 @@
 import type { Key } from '../../link.svelte.ts';
 import type { BatchesQuestion } from './compute.ts';
 
-/** What the view asks, of the values that the page shows. */
+/** The question of the view, made from the values that the page shows. */
 export const questionOf = ({
   batches,
   budget,

@@ -18,7 +18,10 @@ const positive = (value: unknown): number | undefined => (typeof value === 'numb
 
 export const strategyOf = (recipe: string): string => String(batchOf(recipe).strategy ?? 'budget');
 
-/** How many tokens of a batch, padding included, a recipe has room for. Rows cannot say every budget: `asked` is the one that they came from. */
+/**
+ * The budget of a recipe: the tokens of a batch, padding included. A number of rows cannot express every budget, so
+ * `asked`, the budget that was entered, is returned if the recipe follows from it.
+ */
 export function roomOf(recipe: string, longest: number, asked?: number): number {
   const { max_tokens, max_cost, max_batch_size, capacity, max_length } = batchOf(recipe);
   if (max_tokens ?? max_cost) return positive(max_tokens ?? max_cost) ?? longest;
@@ -32,7 +35,9 @@ export function roomOf(recipe: string, longest: number, asked?: number): number 
   return (positive(max_batch_size) ?? 32) * Math.min(longest, positive(max_length) ?? longest);
 }
 
-/** The most tokens of a sample that is not too long. With weights, only the core knows. */
+/**
+ * The longest sample that is not too long, in tokens. Undefined with weighted costs, for which only the core knows it.
+ */
 export function limitOf(recipe: string): number | undefined {
   const { max_tokens, max_cost, capacity, max_length } = batchOf(recipe);
   if (max_cost) return undefined;
@@ -43,31 +48,33 @@ export function limitOf(recipe: string): number | undefined {
   );
 }
 
-/** A recipe with other members of `batch`; those that are undefined are taken away. */
+/** A recipe with other members of `batch`. Members that are undefined are removed. */
 export function withBatch(recipe: string, members: Members): string {
   const document = parsed(recipe);
   return JSON.stringify({ ...(isObject(document) ? document : {}), batch: { ...batchOf(recipe), ...members } });
 }
 
-/** A recipe with a strategy and a budget of exactly so many tokens. What the strategy does not use is taken away. */
+/**
+ * A recipe with a strategy and a budget of exactly `room` tokens. Members that the strategy does not use are removed.
+ */
 export function withRoom(recipe: string, strategy: string, room: number, longest: number, asked?: number): string {
-  // A limit of samples that only followed from the budget follows the new one.
+  // A `max_length` that only followed from the old budget is removed, so that it follows from the new one.
   const { max_length } = batchOf(recipe);
   const own = (positive(max_length) ?? room) < roomOf(recipe, longest, asked) ? max_length : undefined;
   const next = withSizes(withBatch(recipe, { max_length: own }), strategy, room, longest);
   const { capacity } = batchOf(recipe);
   const chosen = positive(capacity);
   if (strategy !== 'pack' || strategyOf(recipe) !== 'pack' || chosen === undefined || chosen > room) return next;
-  // A capacity that somebody entered, and that did not follow from the budget, stays.
+  // A capacity stays if the user entered it, which is so if it did not follow from the budget.
   const derived = batchOf(withSizes(recipe, strategy, roomOf(recipe, longest, asked), longest)).capacity;
   return derived === chosen ? next : withCapacity(next, chosen, room);
 }
 
-/** A recipe of packs with rows of so many tokens, and as many of them as a budget holds. */
+/** A recipe of packs with rows of `capacity` tokens, and as many rows as the budget `room` allows. */
 export const withCapacity = (recipe: string, capacity: number, room: number): string =>
   withBatch(recipe, { capacity, max_batch_size: Math.max(1, Math.floor(room / capacity)) });
 
-/** What every strategy has, besides sizes. */
+/** The members that every strategy has, besides sizes. */
 const COMMON = ['max_length', 'too_long', 'tail'];
 
 function withSizes(recipe: string, strategy: string, room: number, longest: number): string {
@@ -90,7 +97,8 @@ function withSizes(recipe: string, strategy: string, room: number, longest: numb
       : strategy === 'pad-to-max'
         ? { max_batch_size: rows, ...(longest > room ? { max_length: limit } : {}) }
         : { max_tokens: room };
-  // Costs go with their budget, and so does what only they can have.
+  // The budget of a weighted recipe becomes one of tokens, so the members that only a weighted recipe can have are
+  // removed.
   const costs = rest.counting === 'weighted' ? ['counting', ...(strategy === 'budget' ? ['packing'] : [])] : [];
   const isKept =
     strategyOf(recipe) === strategy ? (name: string) => !costs.includes(name) : (name: string) => COMMON.includes(name);

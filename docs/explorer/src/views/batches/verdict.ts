@@ -15,7 +15,7 @@ const THEN: Readonly<Record<string, string>> = {
   single: ' and a batch each',
 };
 
-/** Which strategy wastes the least, in one sentence. */
+/** A sentence that says which strategy wastes the least. */
 export function verdict(answer: BatchesAnswer): string {
   const { room, worldSize, tooLong, tooLongPolicy, compared } = answer;
   const best = leastWaste(answer);
@@ -41,7 +41,7 @@ export function verdict(answer: BatchesAnswer): string {
   return `${at}, ${best.strategy} wastes the least${of}: ${percent(best.padding)} is padding and ${percent(best.filled)} of the budget is filled${steps} (${others.join(', ')})${long}.`;
 }
 
-/** What another budget changed for the chosen strategy. */
+/** A sentence that says what another budget changed for the chosen strategy. */
 export function changed(now: BatchesAnswer, before: BatchesAnswer | undefined): string {
   const [own, old] = [now, before].map((answer) => answer?.compared.find(({ isChosen }) => isChosen));
   if (!before || !own || !old || own.strategy !== old.strategy)

@@ -1,7 +1,7 @@
 import type { Snippets } from '../../parts/Code.svelte';
 import { literal } from '../../parts/code.ts';
 
-/** What to print on every rank, in every language. */
+/** Programs that print the entry of a rank, in every language. */
 export function snippets(recipe: string): Snippets {
   const { python, javascript, rust, shell } = literal(recipe);
   return {

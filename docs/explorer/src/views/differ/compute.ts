@@ -6,7 +6,7 @@ import { entriesOf } from './entries.ts';
 
 export interface DifferQuestion {
   entries: string;
-  /** A recipe that may explain fingerprints. */
+  /** A recipe whose fingerprints are compared with those in the entries. */
   recipe: string;
 }
 
@@ -15,7 +15,7 @@ export interface Group {
   labels: string[];
   /** The values of the fields, in the order of the document; a fingerprint has one. */
   fields: Record<string, string>;
-  /** What a fingerprint is of, if that was found. */
+  /** The recipe or configuration that has the fingerprint, if it was found; else empty. */
   found: string;
 }
 
@@ -28,7 +28,10 @@ export interface DifferAnswer {
   first: string | null;
 }
 
-/** Compares what ranks printed: the core knows the members of documents, with all defaults, so that only real differences are left. */
+/**
+ * Compares the entries that ranks printed. The core adds all defaults to the documents, so that only real differences
+ * remain.
+ */
 export function differ({ entries: text, recipe }: DifferQuestion): DifferAnswer {
   const entries = entriesOf(text);
   if (entries.length === 0) throw new PageError('entries', 'There is no recipe, state or fingerprint in this text');
@@ -52,14 +55,14 @@ export function differ({ entries: text, recipe }: DifferQuestion): DifferAnswer 
   return { entries: entries.length, groups: all, fields, first: fields.find(({ differs }) => differs)?.name ?? null };
 }
 
-/** The members of a recipe, of a state, or of what `toJSON` wrote, by their paths. */
+/** The members of a recipe, of a state, or of an object that `toJSON` wrote, by their paths. */
 function membersOf(label: string, entry: string): Record<string, string> {
   const document = parsed(entry);
   // `toJSON` has the recipe as a text.
   const isText = isObject(document) && typeof document.recipe === 'string';
   const text = isText ? JSON.stringify({ ...document, recipe: parsed(document.recipe as string) }) : entry;
   try {
-    // A recipe is compared with that of a state, too.
+    // The prefix is removed, so that a recipe can be compared with the recipe in a state.
     const members = differences(text, '{}').map(({ path, one = '' }) => [
       path.replace(/^recipe\./, ''),
       shown(parsed(one)),
@@ -73,7 +76,10 @@ function membersOf(label: string, entry: string): Record<string, string> {
 const EPOCHS = 100;
 const WORLDS = 128;
 
-/** The fingerprints of a recipe, at the first epochs, and with what is often wrong on one rank: the seed 0, another world size or remainder. */
+/**
+ * The fingerprints of a recipe at the first epochs, and of its variants that one rank may have by mistake: the seed 0,
+ * another world size or remainder.
+ */
 function knownFingerprints(text: string): Map<string, string> {
   const known = new Map<string, string>();
   const add = (fingerprint: string, name: string) => {

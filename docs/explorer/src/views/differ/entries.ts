@@ -1,6 +1,6 @@
 import { isObject, parsed } from '../../parts/json.ts';
 
-/** What ranks printed: a label, and a document or a fingerprint. */
+/** An entry that a rank printed: a label, and a document or a fingerprint. */
 export interface Entry {
   label: string;
   text: string;
@@ -67,7 +67,7 @@ export function withEntry(entries: string, text: string, name = ''): string {
   return `${entries.trim() ? `${entries.trimEnd()}\n` : ''}${label}${line}\n`;
 }
 
-/** What is shown if nobody has entered anything: rank 2 has another seed. */
+/** The entries that are shown if the user has entered none: rank 2 has another seed. */
 export const EXAMPLE = [42, 42, 43, 42]
   .map((seed, rank) => `rank ${rank}: {"order":{"samples":1000,"seed":${seed}},"deal":{"world_size":4}}`)
   .join('\n');

@@ -1,7 +1,9 @@
 import type { Snippets } from '../../parts/Code.svelte';
 import { literal } from '../../parts/code.ts';
 
-/** What one of so many readers reads in a replay, in every language. `recipe` is that of a sampler with the order of the log. */
+/**
+ * Programs for the replay of one reader, in every language. `recipe` is that of a sampler with the order of the log.
+ */
 export function snippets(recipe: string, reader: string, readers: string): Snippets {
   const { python, javascript, rust } = literal(recipe);
   return {

@@ -5,7 +5,7 @@ import { unshelved } from '../../engine/shelf.ts';
 import { parsed, shown } from '../../parts/json.ts';
 import { type Claim, type Entry, follow, header, type Log } from './log.ts';
 
-/** What a log is of, and how it ended. */
+/** The facts about a log: its epoch, and how far it goes. */
 export interface LedgerAnswer {
   /** The name of the log in the other questions. */
   id: number;
@@ -21,19 +21,19 @@ export interface LedgerAnswer {
   lease: number;
   entries: number;
   readers: number[];
-  /** Lines of claims that each reader holds at the same time. */
+  /** How many lines the picture has for each reader: as many as claims that it has open at the same time. */
   lines: number[];
   committed: number;
   claimed: number;
   /** Positions that were committed more than once. */
   twice: number;
-  /** How many claims did not commit all that they had. */
+  /** How many claims ended without a commit of all their positions. */
   lost: number;
   /** Whether the last line was half an entry, which is left out. */
   isCut: boolean;
 }
 
-/** The logs that were opened last. Questions about their entries do not carry all of them. */
+/** The logs that were opened last. They stay here, so that a question about an entry need not contain the log. */
 const logs = new Map<number, { log: Log; answer: LedgerAnswer }>();
 let last = 0;
 
@@ -43,12 +43,12 @@ function opened(id: number) {
   return found;
 }
 
-/** A log is checked by the component, entry by entry. */
+/** Opens a log. The component checks it, entry by entry. */
 export function ledger({ log: kept }: { log: string }): LedgerAnswer {
   const all = unshelved(kept, 'log')
     .split(/\r?\n/)
     .filter((line) => line !== '');
-  // Its writer died, or was still writing.
+  // The last line is incomplete if its writer died, or was still writing.
   const isCut = all.length > 1 && parsed(all.at(-1) as string) === undefined;
   if (isCut) all.pop();
   let schedule: ReturnType<typeof replayLedger>;
@@ -105,7 +105,7 @@ export function ledger({ log: kept }: { log: string }): LedgerAnswer {
 
 export interface EntryQuestion {
   id: number;
-  /** The state after this entry; empty: after all. */
+  /** The entry after which the state is shown; empty: the last one. */
   entry: string;
   /** The entries on the screen, and the pixels that it has for them. */
   from: number;
@@ -137,7 +137,7 @@ export interface Bar {
   commits: number[];
 }
 
-/** The work of a reader that did not finish a claim: what it held then, and who claimed it afterwards. */
+/** The positions that a reader claimed and did not commit, and who claimed them afterwards. */
 export interface Loss {
   reader: number;
   /** `lost`: it wrote nothing more. `again`: it joined again. `back`: it gave the positions back, or its lease ended, and it went on. */
@@ -145,14 +145,14 @@ export interface Loss {
   /** Its last entry; with `again` the one at which it joined. */
   last: number;
   count: number;
-  /** The first position, if they are one run. */
+  /** The first of these positions, if they are one run; else null. */
   start: number | null;
   by: { reader: number; count: number }[];
-  /** How many of them nobody claimed again. */
+  /** How many of these positions nobody claimed again. */
   free: number;
 }
 
-/** A claim that took what another one left, for the picture. */
+/** A claim that took over the rest of another one, for the picture. */
 export interface Takeover {
   from: { reader: number; line: number; entry: number };
   to: { reader: number; line: number; entry: number };
@@ -167,18 +167,21 @@ export interface EntryAnswer {
   claim: Claim | null;
   committed: number;
   open: number;
-  /** Given back or lost, and not claimed again yet. */
+  /** Positions that were released or lost, and not claimed again yet. */
   free: number;
   readers: ReaderState[];
   losses: Loss[];
   bars: Bar[];
-  /** On the screen, the newest ones if there are many. */
+  /** The takeovers on the screen; the newest ones if there are many. */
   takeovers: Takeover[];
   /** The last entries of readers that were lost. */
   ends: { reader: number; entry: number }[];
   /** The entries on the screen at which a reader joined. */
   joins: { reader: number; entry: number }[];
-  /** The epoch by positions, in pieces: for each piece the positions of each reader, those held, and those that are left. */
+  /**
+   * The epoch by positions, in pieces: for each piece the positions of each reader, those that are claimed, and those
+   * that are left.
+   */
   pieces: Piece[];
   /** The last runs that were committed, the newest first. */
   runs: { entry: number; reader: number; start: number; count: number; claim: number }[];
@@ -186,14 +189,20 @@ export interface EntryAnswer {
   committedRuns: number;
 }
 
-/** A part of the epoch: how many of its positions each reader committed, by rows, and how many are held. */
+/**
+ * A part of the epoch: how many of its positions each reader committed, by rows, and how many are claimed only
+ * (`open`).
+ */
 export interface Piece {
   of: [row: number, positions: number][];
   open: number;
   positions: number;
 }
 
-/** Up to so many runs are pieces of their own; of more, neighbours are counted together. */
+/**
+ * The most runs that are shown one by one. If there are more, neighbouring runs are counted together, in `PIECES`
+ * pieces.
+ */
 const EXACT = 600;
 const PIECES = 200;
 const RUNS = 200;
@@ -268,7 +277,7 @@ export function ledgerAt({ id, entry: asked, from, to, width }: EntryQuestion): 
 const isLeft = ({ outcome, count, committed }: Claim) =>
   (outcome === 'released' || outcome === 'rejoined') && committed < count;
 
-/** What readers left up to an entry, in the order of their numbers. */
+/** The losses of readers up to an entry, in the order of the readers' numbers. */
 function losses(log: Log, entry: number): Loss[] {
   const left = new Map<number, Claim[]>();
   for (const claim of log.claims) {
@@ -279,7 +288,7 @@ function losses(log: Log, entry: number): Loss[] {
     else left.set(claim.reader, [claim]);
   }
   if (left.size === 0) return [];
-  // A release is written for a reader that may be gone: it says nothing of it.
+  // Other readers write the release of a reader that is gone, so a release does not show that its reader was there.
   const last = new Map<number, number>();
   for (const [number, it] of log.entries.entries())
     if (number <= entry && 'reader' in it && it.kind !== 'release') last.set(it.reader, number);
@@ -322,7 +331,7 @@ function takeovers(log: Log, from: number, to: number): Takeover[] {
   return found.filter((one) => one.to.entry >= from && one.from.entry <= to).slice(-TAKEOVERS);
 }
 
-/** The epoch in pieces, from runs of readers and those that are held, which have no row. */
+/** The epoch in pieces, from the committed runs of readers, and from claimed runs, which have no row. */
 function pieces(runs: { start: number; count: number; row?: number }[], first: number, positions: number): Piece[] {
   const sorted = runs.sort((a, b) => a.start - b.start);
   if (sorted.length <= EXACT) {
@@ -361,7 +370,7 @@ function pieces(runs: { start: number; count: number; row?: number }[], first: n
   return parts.map(({ by, ...rest }) => ({ of: [...by].sort(([a], [b]) => a - b), ...rest }));
 }
 
-/** So many bars can be drawn while somebody drags. */
+/** The most bars: more cannot be drawn fast enough while the user drags. */
 const BARS = 3000;
 
 /** The claims on the screen. Neighbours of a reader that are too narrow to be told apart, or too many to be drawn, are one bar. */
@@ -414,7 +423,7 @@ export interface ReplayAnswer {
 
 const SAMPLES = 48;
 
-/** What one of so many readers reads in a replay of the log. */
+/** The part of one reader in a replay of the log. */
 export function ledgerReplay({ id, reader, readers }: ReplayQuestion): ReplayAnswer {
   const { log, answer } = opened(id);
   const schedule = replayLedger(log.lines, { reader: integer(reader), readers: integer(readers) });

@@ -10,13 +10,13 @@ export interface Claim {
   count: number;
   /** How many of its positions were committed in the end. */
   committed: number;
-  /** The entry after which the reader did not hold it any more; none if it still does at the end of the log. */
+  /** The entry that ended the claim; null if the claim is open at the end of the log. */
   end: number | null;
   /** How it ended. A `release` does not say whether the reader gave the rest back or another one took it over. */
   outcome: 'committed' | 'released' | 'rejoined' | 'open';
-  /** The claim that took the rest. */
+  /** The claim that took over the rest of the positions. */
   taken: { claim: number; reader: number; line: number } | null;
-  /** Claims that a reader holds at the same time have lines of their own. */
+  /** The line of the claim in the picture: claims that a reader has open at the same time are on different lines. */
   line: number;
   commits: { entry: number; start: number; count: number }[];
 }
@@ -27,7 +27,7 @@ export type Entry =
   | { kind: 'lease'; reader: number; lease: number }
   | { kind: 'claim' | 'commit' | 'release'; reader: number; start: number; count: number; claim: number };
 
-/** A log that the component has checked, by claims. */
+/** A log that the component has checked, with its entries and its claims. */
 export interface Log {
   lines: string[];
   entries: Entry[];
@@ -35,11 +35,14 @@ export interface Log {
   readers: number[];
 }
 
-/** Follows a log, whose events the component tells: how its claims end, and what is drawn of them. */
+/**
+ * Makes the claims of a log from the events that the component returns: how each claim ends, and its line in the
+ * picture.
+ */
 export function follow(lines: string[], replay: LedgerReplay): Log {
   const entries: Entry[] = [];
   const byNumber = new Map<number, Claim>();
-  /** The claims that each reader holds, by their numbers. */
+  /** The open claims of each reader, by their numbers. */
   const held = new Map<number, Map<number, Claim>>();
   const of = (reader: number) => {
     const found = held.get(reader) ?? new Map<number, Claim>();
@@ -88,7 +91,7 @@ export function follow(lines: string[], replay: LedgerReplay): Log {
   return { lines, entries, claims: [...byNumber.values()], readers: [...held.keys()].sort((a, b) => a - b) };
 }
 
-/** The first entry of a log: what it is of. */
+/** The members of the first entry of a log, which say what the log is of. */
 export function header(line: string): {
   order: Members;
   epoch: string;

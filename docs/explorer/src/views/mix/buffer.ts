@@ -1,9 +1,10 @@
 /**
- * A model of a shuffle buffer, as WebDataset and Hugging Face's streaming datasets have one: it holds so many samples, gives a random one of
- * them, and puts the next sample that is read in its place. At the end, it gives what is left in a random order. It is no order of samedeal.
+ * A model of a shuffle buffer, as WebDataset and Hugging Face's streaming datasets have one: it has room for a number
+ * of samples, returns a random one of them, and puts the next sample that is read in its place. At the end, it returns
+ * the rest in a random order. It is no order of samedeal.
  *
- * The random numbers belong to places in the stream. So the buffer at any place can be found without the stream before it: which sample a slot
- * holds was decided when the slot was filled last, usually a few buffers ago.
+ * Each random number depends on a place in the stream only. So the buffer at any place can be found without the whole
+ * stream before it: the sample in a slot was decided when the slot was filled last, usually a few buffers ago.
  */
 export class ShuffleBuffer {
   readonly #samples: number;
@@ -15,11 +16,11 @@ export class ShuffleBuffer {
     [this.#samples, this.#size, this.#seed] = [samples, Math.min(size, samples), seed];
   }
 
-  /** The places in the stored order that come out at places `from` to `to` - 1. */
+  /** The samples that the buffer returns at places `from` to `to` - 1, by their places in the stored order. */
   slice(from: number, to: number): number[] {
     const full = this.#samples - this.#size;
     const found: number[] = [];
-    // What comes out while the buffer is full: a slot holds what was put there last.
+    // While the buffer is full: a slot returns the sample that was put there last.
     const filled = this.#before(from, Math.min(to, full));
     for (let place = from; place < Math.min(to, full); place++) {
       const slot = this.#slot(place);
@@ -30,7 +31,7 @@ export class ShuffleBuffer {
     return found;
   }
 
-  /** What the slots that are used from `from` to `to` hold just before. */
+  /** The samples, just before place `from`, in the slots that are used from `from` to `to` - 1. */
   #before(from: number, to: number): Map<number, number> {
     const held = new Map<number, number>();
     const open = new Set<number>();
@@ -43,7 +44,7 @@ export class ShuffleBuffer {
     return held;
   }
 
-  /** What comes out after the last sample was read. */
+  /** Sample number `number` of those that are returned after the last sample was read. */
   #atEnd(number: number): number {
     if (!this.#rest) {
       const full = this.#samples - this.#size;
@@ -73,7 +74,7 @@ export function below(limit: number, seed: number, place: number): number {
   return Math.floor((mixed((place >>> 0) ^ mixed(high ^ seed)) * limit) / 2 ** 32);
 }
 
-/** The end of MurmurHash3, of 32 bits. */
+/** The finaliser of MurmurHash3, for 32 bits. */
 function mixed(value: number): number {
   let bits = value >>> 0;
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);

@@ -2,7 +2,7 @@ import type { Snippets } from '../../parts/Code.svelte';
 import { literal } from '../../parts/code.ts';
 import { isObject, parsed } from '../../parts/json.ts';
 
-/** What each source gives to some positions of a blend, in every language. */
+/** Programs that count the samples of each source at some positions of a blend, in every language. */
 export function blendSnippets(recipe: string, epoch: string, from: number, to: number): Snippets {
   const { python, javascript, rust, shell } = literal(recipe);
   return {
@@ -29,7 +29,10 @@ fn main() -> Result<(), samedeal::Error> {
   };
 }
 
-/** The labels of a batch in the order \`sharded\`, in every language. Label l of L has the samples from l * N / L on. */
+/**
+ * Programs that count the labels of a batch in the order `sharded`, in every language. Label l of L has the samples
+ * from l * N / L on.
+ */
 export function labelSnippets(recipe: string, labelled: string, number: number): Snippets {
   const { python, javascript, rust, shell } = literal(recipe);
   const found = parsed(labelled);

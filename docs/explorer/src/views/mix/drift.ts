@@ -12,11 +12,11 @@ export interface DriftQuestion {
 /** How far the count of a source is from its share, over the columns of the picture. */
 export interface SourceDrift {
   name: string;
-  /** Part of the positions on the screen that its weight asks for. */
+  /** The share of the positions on the screen that the source should have by its weight. */
   asked: number;
-  /** How many of the positions on the screen it has. */
+  /** How many of the positions on the screen have a sample of the source. */
   count: number;
-  /** What the drift never exceeds, in samples. */
+  /** The bound that the drift never exceeds, in samples. */
   bound: number;
   least: number[];
   most: number[];
@@ -32,17 +32,23 @@ export interface DriftAnswer {
   /** Whether every position on the screen was looked at. */
   isExact: boolean;
   sources: SourceDrift[];
-  /** With `renormalise`, shares change when a source leaves: there is nothing to hold counts against. */
+  /**
+   * Whether shares follow from the weights alone. With `renormalise` they change when a source is exhausted, so a drift
+   * cannot be computed.
+   */
   isSteady: boolean;
 }
 
 const COLUMNS = 96;
-/** How many prefixes are asked for, at most. */
+/** The most prefixes of the epoch whose counts are asked for. */
 const LOOKS = 1152;
-/** Looks at equal distances would miss what repeats at that distance. */
+/** A factor for uneven distances: looks at equal distances would miss a drift that repeats at this distance. */
 const GOLDEN = 0.618033988749895;
 
-/** The weights of a blend, from the positions on at which they hold; positions count over all epochs if the blend goes on over them. */
+/**
+ * The weights of a blend, each set from the position on at which it begins. Positions are counted over all epochs if
+ * the sources continue over their ends (`goesOn`).
+ */
 export class Weights {
   readonly #stages: { from: bigint; weights: bigint[]; sum: bigint }[];
   readonly #first: bigint;
@@ -71,14 +77,17 @@ export class Weights {
     this.#first = this.goesOn ? epoch * BigInt(length) : 0n;
   }
 
-  /** The part of one position that a source should have. */
+  /** The share that a source should have at a position. */
   share(source: number, position: number): number {
     const at = this.#first + BigInt(position);
     const stage = this.#stages.findLast(({ from }) => from <= at);
     return Number(stage?.weights[source] ?? 0n) / Number(stage?.sum ?? 1n);
   }
 
-  /** How many samples of a source exact proportion has in these positions of the epoch, in millionths. From none on: since the blend began. */
+  /**
+   * The number of samples that a source has by exact proportion in the positions `from` to `to` - 1 of the epoch, in
+   * millionths. If `from` is undefined, since the beginning of the blend.
+   */
   expected(source: number, from: number | undefined, to: number): bigint {
     const [start, end] = [from === undefined ? 0n : this.#first + BigInt(from), this.#first + BigInt(to)];
     return this.#stages.reduce((total, { from: begin, weights, sum }, at) => {
@@ -147,18 +156,21 @@ export interface MixedStepsAnswer {
   worldSize: number;
   step: number;
   names: string[];
-  /** The first step on the screen, and what each source gives to every step: on all ranks. */
+  /** The first step on the screen, and for every step the samples of each source, on all ranks. */
   first: number;
   counts: number[][];
   /** The positions of the step that was asked for. */
   from: number;
   to: number;
   asked: number[];
-  /** What the batch of the rank has of each source; nothing if several sources may have the same sample. */
+  /** The samples of each source in the batch of the rank; null if several sources may have the same sample. */
   own: number[] | null;
 }
 
-/** What each source gives to some steps. The state after a step says how many positions all ranks have read by then. */
+/**
+ * The samples of each source in some steps. The positions of a step come from states, which have the number of
+ * positions that all ranks have read.
+ */
 export function mixedSteps(question: MixedStepsQuestion): MixedStepsAnswer {
   const epoch = integer(question.epoch);
   const sampler = samplerOf(question.recipe, epoch);
@@ -168,7 +180,7 @@ export function mixedSteps(question: MixedStepsQuestion): MixedStepsAnswer {
   const [steps, most] = [sampler.numBatches(size), sampler.length];
   sampler.setRank(integer(question.rank));
   const step = Number(integer(question.step));
-  // The core says which batches and ranks there are.
+  // The core checks the step and the rank.
   const samples = sampler.batch(integer(question.step), size);
   sampler.setRank(0);
   const weights = new Weights(sampler.recipe, BigInt(epoch), sampler.epochLength);
@@ -187,7 +199,7 @@ export function mixedSteps(question: MixedStepsQuestion): MixedStepsAnswer {
       own[source] = (own[source] as number) + 1;
     }
   } catch {
-    // In a shared index space, a sample does not say which source it is of.
+    // In a shared index space, the source of a sample cannot be told from its index.
     isJoined = false;
   }
   return {

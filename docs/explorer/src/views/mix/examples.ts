@@ -1,4 +1,4 @@
-/** Blends to begin with. */
+/** Examples of blends. */
 export const BLENDS: readonly [string, string][] = [
   [
     'Three sources',
@@ -18,7 +18,7 @@ export const BLENDS: readonly [string, string][] = [
   ],
 ];
 
-/** The recipe of the page, if it is of a blend; else the first example. */
+/** The recipe of the page, if it has a blend; else the first example. */
 export const blendOf = (recipe: string): string =>
   /"name"\s*:\s*"blend/.test(recipe) ? recipe : (BLENDS[0]?.[1] ?? '');
 

@@ -14,7 +14,7 @@ export interface LabelsQuestion {
 /** The labels of some batches, in an order. */
 export interface Shuffled {
   id: 'feistel' | 'sharded' | 'buffer';
-  /** For each batch the part of it that each group of labels has. */
+  /** For each batch, the share of each group of labels in it. */
   shares: number[][];
   /** The mean over these batches of their distance from the mix of the dataset: half of the sum of all differences. */
   distance: number;
@@ -27,7 +27,7 @@ export interface LabelsAnswer {
   to: number;
   /** The numbers of the batches that are shown. */
   shown: number[];
-  /** The first label of each group, and the first one after all. */
+  /** The first label of each group, and at last the number of all labels. */
   groups: number[];
   orders: Shuffled[];
   /** The mean distance that batches of a perfect shuffle have. */
@@ -42,14 +42,14 @@ const GROUPS = 20;
 const SAMPLES = 1 << 20;
 const MOST = { labels: 1000, files: 100_000, batch: 1 << 16, buffer: 100_000 };
 
-/** The settings, whose numbers only this page knows, within limits of this page. The others are the core's to check. */
+/** The settings of the view. Numbers that only this page uses are checked here; the core checks the others. */
 export function settings(labelled: string) {
   const given = (parsed(labelled) ?? {}) as Record<string, unknown>;
   const text = (name: string) =>
     typeof given[name] === 'string' ? (given[name] as string) : JSON.stringify(given[name] ?? '');
   const samples = Number(integer(text('samples')));
   const recipe = JSON.stringify({ order: { name: 'feistel', samples: given.samples, seed: given.seed } });
-  // The core says what is wrong with these two.
+  // The core checks the recipe and the epoch.
   samplerOf(recipe, integer(text('epoch')));
   const limited = (name: keyof typeof MOST): number => {
     const [number, most] = [
@@ -84,7 +84,10 @@ export function settings(labelled: string) {
   };
 }
 
-/** The labels of batches in three orders of a dataset that is stored by label: a part of the epoch, of which as many batches as are drawn. */
+/**
+ * The labels of batches in three orders of a dataset that is stored by label. Only as many batches of the part of the
+ * epoch are read as are drawn.
+ */
 export function labels(question: LabelsQuestion): LabelsAnswer {
   const { samples, labels, batch, buffer, sizes, seed, epoch, isFilesFirst, recipes } = settings(question.labelled);
   const batches = Math.floor(samples / batch);
@@ -130,7 +133,7 @@ export function labels(question: LabelsQuestion): LabelsAnswer {
   return { labels, batches, from, to, shown, groups, orders, perfect: perfect(begins, batch), recipes };
 }
 
-/** Files are read one after the other, in a random order: the sample at a place in that. */
+/** The function from a place to a sample, if files are read one after the other in a random order. */
 function filesFirst(sizes: number[], seed: number): (place: number) => number {
   const files = sizes.map((_, file) => file);
   for (let at = files.length - 1; at > 0; at--) {
@@ -181,7 +184,7 @@ function deviation(samples: number, own: number, batch: number): number {
   const [least, most] = [Math.max(0, batch - (samples - own)), Math.min(batch, own)];
   const share = own / samples;
   const middle = Math.max(least, Math.min(most, Math.floor(batch * share)));
-  // From the middle out, as multiples of the probability there.
+  // Summed from the middle out; all weights are multiples of the probability of the middle.
   let [total, sum] = [0, 0];
   const add = (x: number, weight: number) => {
     total += weight;

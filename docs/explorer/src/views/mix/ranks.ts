@@ -1,7 +1,7 @@
 import { integer, samplerOf } from '../../engine/samplers.ts';
 import { type DriftQuestion, Weights } from './drift.ts';
 
-/** What one rank has of each source, and how far that is from the share of its weight. */
+/** The samples of each source on one rank, and how far they are from the shares by weight. */
 export interface RankDrift {
   rank: number;
   samples: number;
@@ -17,20 +17,31 @@ export interface RankDriftAnswer {
   from: number;
   to: number;
   ranks: RankDrift[];
-  /** Whether each rank takes every so many positions. */
+  /** Whether each rank takes every W-th position, on W ranks. */
   isStrided: boolean;
-  /** A rank whose share of a source no chance explains: gradients that are averaged over ranks do not see it, metrics of one rank do. */
+  /**
+   * A rank with a share of a source that chance does not explain; else null. Gradients that are averaged over ranks do
+   * not show it, but metrics of one rank do.
+   */
   unlike: { rank: number; source: number; share: number; asked: number } | null;
-  /** The rank and the source that are the farthest. Random draws of as many samples are hardly ever farther than `chance`. */
+  /**
+   * The rank and the source with the largest drift. The drift of as many random draws is hardly ever above `chance`.
+   */
   worst: { rank: number; source: number; drift: number; chance: number } | null;
 }
 
-/** So many positions are asked for one by one. */
+/** The most positions that are asked for one by one. */
 const POSITIONS = 16_384;
-/** So many ranks have a row. Of more, those that are the farthest have one, and the farthest of them is first. */
+/**
+ * The most ranks that have a row. If there are more, those with the largest drift have one, in the order of their
+ * drift.
+ */
 const RANKS = 64;
 
-/** The drift of every rank from the beginning of a part of the epoch on: the deal gives each rank some of its positions. */
+/**
+ * The drift of every rank since the beginning of a part of the epoch, over the positions that the deal gives to the
+ * rank.
+ */
 export function rankDrift(question: DriftQuestion): RankDriftAnswer {
   const epoch = integer(question.epoch);
   const sampler = samplerOf(question.recipe, epoch);
@@ -39,7 +50,7 @@ export function rankDrift(question: DriftQuestion): RankDriftAnswer {
   const from = Math.min(question.from, Math.max(0, length - 1));
   const to = Math.min(question.to > from ? Math.min(question.to, length) : length, from + POSITIONS);
   const found = new Map<number, RankDrift & { asked: number[] }>();
-  // A remainder that is dropped has no rank.
+  // Dropped positions belong to no rank.
   const end = Math.min(to, length - sampler.numDropped);
   for (let position = from; weights.isSteady && position < end; position++) {
     const { rank } = sampler.placeOf(position, 1);
@@ -86,10 +97,13 @@ export function rankDrift(question: DriftQuestion): RankDriftAnswer {
   };
 }
 
-/** So many standard deviations: in a million ranks of random samples, not one source is as far. */
+/**
+ * The drift that chance does not explain, in standard deviations: in a million ranks of random samples, no source
+ * drifts so far.
+ */
 const FAR = 5;
 
-/** The rank and the source that are the farthest from what draws at random would give, if one is farther than those ever are. */
+/** The rank and the source that differ most from random draws, if they differ by more than `FAR`; else null. */
 function farFromChance(ranks: (RankDrift & { asked: number[] })[]): RankDriftAnswer['unlike'] {
   let [found, most]: [RankDriftAnswer['unlike'], number] = [null, FAR];
   for (const { rank, samples, counts, asked } of ranks) {

@@ -5,11 +5,11 @@ import type { RankDriftAnswer } from './ranks.ts';
 
 const samples = (number: number) => Math.abs(number).toLocaleString('en', { maximumFractionDigits: 3 });
 
-/** The value that is the farthest from zero. */
+/** The value with the largest distance from zero. */
 export const farthest = (...values: number[]): number =>
   values.reduce((found, value) => (Math.abs(value) > Math.abs(found) ? value : found), 0);
 
-/** Whether the mixture holds at every part of the epoch, in one sentence. */
+/** A sentence that says whether the mixture holds at every part of the epoch. */
 export function blendVerdict(drift: DriftAnswer, ranks: RankDriftAnswer | undefined): string {
   const { sources, isSteady, isExact, from, to, length } = drift;
   if (!isSteady)
@@ -29,7 +29,7 @@ export function blendVerdict(drift: DriftAnswer, ranks: RankDriftAnswer | undefi
   return `${all}; on one rank alone it is ${samples(own)} of ${grouped(read)} samples (${ranks.names[source]} on rank ${grouped(rank)}, within ${counted(ranks.to - ranks.from, 'position')}; ${chance}).`;
 }
 
-/** How far batches are from the mix of the dataset, in one sentence. */
+/** A sentence that says how far batches are from the mix of the dataset. */
 export function labelsVerdict({ orders, perfect }: LabelsAnswer): string {
   const of = (id: string) => percent(orders.find((order) => order.id === id)?.distance ?? 0);
   return `A batch is ${of('feistel')} away from the mix of the dataset with the order feistel, ${of('sharded')} with sharded, and ${of('buffer')} with a shuffle buffer; a perfect shuffle has ${percent(perfect)}.`;

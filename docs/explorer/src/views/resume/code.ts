@@ -3,7 +3,10 @@ import { literal } from '../../parts/code.ts';
 import { edited } from '../../parts/json.ts';
 import type { Part } from './compute.ts';
 
-/** All parts of the epoch, one after the other, in every language. Each program prints the first batch of rank 0 in the last part. */
+/**
+ * Programs for all parts of the epoch, one after the other, in every language. Each program prints the first batch of
+ * rank 0 in the last part.
+ */
 export function snippets(values: { recipe: string; epoch: string; batch: string }, parts: readonly Part[]): Snippets {
   const { epoch, batch } = values;
   const all = parts.map(({ worldSize, samples }, at) => {

@@ -8,7 +8,7 @@ export interface ResumeQuestion {
   recipe: string;
   epoch: string;
   batch: string;
-  /** The world size of each part of the epoch, and the steps that each of them but the last one does. */
+  /** The world size of each part of the epoch, and the number of steps of each part but the last. */
   worlds: string;
   taken: string;
 }
@@ -16,19 +16,19 @@ export interface ResumeQuestion {
 /** A part of the epoch that was read by one number of ranks. */
 export interface Part {
   worldSize: number;
-  /** Steps that it does, of those that there are. */
+  /** The steps of this part, and the steps that are left of the epoch at its beginning. */
   taken: number;
   steps: number;
   /** Samples of each rank in these steps. */
   samples: number;
-  /** The positions that it reads. */
+  /** The first position of this part, and the one after its last position. */
   from: number;
   to: number;
   /** The state at its beginning; the first part has none. */
   state: string;
 }
 
-/** What became of the samples of an epoch. */
+/** How often the samples of an epoch were seen. */
 export interface Count {
   once: number;
   /** Seen by two parts, or twice by one, without padding. */
@@ -38,23 +38,23 @@ export interface Count {
   padding: number;
   /** For each piece of the epoch, in the order of positions: how many of its samples each part saw; then those seen twice, and never. */
   pieces: number[][];
-  /** The same by positions alone, if samples were not counted one by one. */
+  /** The parts by positions, if samples were not counted one by one. */
   segments: Segment[];
 }
 
 export interface ResumeAnswer {
   positions: number;
   parts: Part[];
-  /** So many samples are counted one by one; of more, the positions are. */
+  /** The most samples that are counted one by one. If there are more, positions are counted. */
   most: number;
-  /** How many stops were given that no part has. */
+  /** How many of the given stops belong to no part. */
   unused: number;
   own: Count;
   torch: Count;
 }
 
 const MOST_PARTS = 6;
-/** Counting takes a tenth of a second for so many. */
+/** The most samples that are counted one by one, which takes a tenth of a second. */
 const MOST_COUNTED = 1 << 21;
 const PIECES = 160;
 
@@ -108,7 +108,7 @@ export function resume(question: ResumeQuestion): ResumeAnswer {
   };
 }
 
-/** What every rank of a part reads: the first ones of its own samples. */
+/** The samples that every rank of a part reads: its first `take` ones. */
 interface Run {
   recipe: string;
   state: string;
@@ -121,9 +121,9 @@ function count(runs: readonly Run[], epoch: number | bigint, whole: string): Cou
   all.setRank(0);
   const order = all.indices();
   const seen = new Uint8Array(all.samples);
-  // Which part saw a sample last, from 1.
+  // The number of the part that saw each sample last, from 1.
   const by = new Uint8Array(all.samples);
-  // Some orders have a sample several times in an epoch.
+  // How often the order has each sample in the epoch: some orders repeat samples.
   const due = new Uint8Array(all.samples);
   for (const sample of order) due[sample] = (due[sample] ?? 0) + 1;
   let padding = 0;

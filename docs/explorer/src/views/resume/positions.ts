@@ -2,7 +2,7 @@ import { integer, samplerOf } from '../../engine/samplers.ts';
 import { type Members, parsed } from '../../parts/json.ts';
 import type { Count, Part, ResumeQuestion } from './compute.ts';
 
-/** Neighbouring positions that the same part saw; or that two saw, or none. */
+/** A run of positions that the same part saw, that several parts saw, or that none saw. */
 export interface Segment {
   from: number;
   to: number;
@@ -17,10 +17,13 @@ interface Run {
   reads: number;
 }
 
-/** What a run with states sees of an epoch, by the positions alone: of any size, where samples cannot be counted one by one. */
+/**
+ * The positions that a run with states sees, which can be counted for an epoch of any size, where samples cannot be
+ * counted one by one.
+ */
 export function ownByPosition(recipe: string, parts: readonly Part[], positions: number): Count {
   const document = parsed(recipe) as { deal?: Members };
-  // Ranks that are uneven read every position once.
+  // With the remainder `uneven`, all ranks together read every position once.
   const isUneven = document.deal?.remainder === 'uneven';
   const runs = parts.map(({ from, to, samples, worldSize }) => {
     const reads = isUneven ? to - from : samples * worldSize;
@@ -30,9 +33,10 @@ export function ownByPosition(recipe: string, parts: readonly Part[], positions:
 }
 
 /**
- * What loaders see that resume torch's `DistributedSampler`. It has no state: they skip as many samples of every rank as each had read.
- * torchdata's `StatefulDistributedSampler` does so, and Accelerate's `skip_first_batches` by batches. The seed decides which samples are at
- * the positions, and nothing of how often a position is read. So this is counted in an order without a shuffle, which has any size.
+ * The positions that loaders see if they resume torch's `DistributedSampler`. This sampler has no state, so loaders
+ * skip as many samples of every rank as each rank had read. torchdata's `StatefulDistributedSampler` does so, and
+ * Accelerate's `skip_first_batches` by batches. How often a position is read does not depend on the seed. So this is
+ * counted in an order without a shuffle, which has any size.
  */
 export function torchByPosition(question: ResumeQuestion, parts: readonly Part[]): Count {
   const epoch = integer(question.epoch);
@@ -52,7 +56,7 @@ export function torchByPosition(question: ResumeQuestion, parts: readonly Part[]
   return seen(runs, samples);
 }
 
-/** How often positions are read that some runs read. A run that reads more than its positions pads. */
+/** How often the runs read each position. A run that reads more samples than it has positions reads padding. */
 function seen(runs: readonly Run[], positions: number): Count {
   const edges = [0, positions, ...runs.flatMap(({ from, to }) => [from, to])].sort((a, b) => a - b);
   const segments: Segment[] = [];

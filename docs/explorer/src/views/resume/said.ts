@@ -1,7 +1,7 @@
 import { counted, grouped } from '../../parts/text.ts';
 import type { Count, ResumeAnswer } from './compute.ts';
 
-/** Whether a sample is lost or seen twice, in plain words. */
+/** A sentence that says whether samples are lost or seen twice. */
 export function said({ own, torch, parts }: ResumeAnswer): string {
   const chain = parts.map(({ worldSize }) => grouped(worldSize)).join(' to ');
   const ranks = parts.length > 1 ? `${chain} ranks` : counted(parts[0]?.worldSize ?? 1, 'rank');

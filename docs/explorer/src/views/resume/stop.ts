@@ -3,14 +3,17 @@ import { isObject, parsed, shown } from '../../parts/json.ts';
 import { listed } from '../../parts/text.ts';
 import { session } from '../../session.svelte.ts';
 
-/** How many samples a state had consumed, as far as it says it. */
+/** The positions that a state has consumed; undefined if it has none, or does not say it. */
 export function consumedOf(state: string): number | undefined {
   const document = parsed(state);
   const consumed = isObject(document) ? Number(shown(document.consumed)) : 0;
   return Number.isSafeInteger(consumed) && consumed > 0 ? consumed : undefined;
 }
 
-/** The steps taken, of which the first part ends where the state does, if that is a whole number of its steps. */
+/**
+ * The stops of all parts, where the first part stops at the position of a state. Undefined if that is no whole number
+ * of steps.
+ */
 export function stoppedAt(
   { worlds, taken, batch }: { worlds: string; taken: string; batch: string },
   consumed: number,
@@ -19,7 +22,7 @@ export function stoppedAt(
   return Number.isSafeInteger(steps) ? [String(steps), ...listed(taken).slice(1)].join(', ') : undefined;
 }
 
-/** The first part of a resume ends where the state does that is open. */
+/** Sets the stop of the first part in the view Resume to the position of the open state. */
 export function stopWhereTheStateDoes(): void {
   const consumed = consumedOf(link.values.state);
   const taken = consumed === undefined ? undefined : stoppedAt(link.plain, consumed);

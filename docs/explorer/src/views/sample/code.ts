@@ -2,7 +2,7 @@ import type { Snippets } from '../../parts/Code.svelte';
 import { literal } from '../../parts/code.ts';
 import { digitsOfEach } from '../../parts/number.ts';
 
-/** Where a sample is seen in one epoch, in every language. */
+/** Programs that locate a sample in one epoch, in every language. */
 export function snippets(values: { recipe: string; epoch: string; batch: string; samples: string }): Snippets {
   const { epoch, batch } = values;
   const sample = digitsOfEach(values.samples)[0] ?? '0';

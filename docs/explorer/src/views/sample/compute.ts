@@ -25,7 +25,9 @@ export interface Seen {
   indexInBatch: number;
 }
 
-/** What a checkpoint says of a sample. `both`: it comes several times in the epoch, and some of them are to come. */
+/**
+ * The status of a sample at a checkpoint. `both`: it comes several times in the epoch, and was seen, but comes again.
+ */
 export interface Verdict {
   sample: number;
   is: 'seen' | 'upcoming' | 'both' | 'dropped';
@@ -50,7 +52,7 @@ export interface SampleAnswer {
   checkpoint: (Progress & { verdicts: Verdict[] }) | null;
 }
 
-/** So many samples, epochs, and places of a sample in an epoch fit on a screen. */
+/** The most samples, epochs, and places of a sample in an epoch that fit on a screen. */
 const MOST_SAMPLES = 8;
 const MOST_EPOCHS = 64;
 const MOST_PLACES = 32;
@@ -60,7 +62,7 @@ export function sample(question: SampleQuestion): SampleAnswer {
   const size = integer(question.batch);
   const first = BigInt(integer(question.epoch));
   const count = Math.max(1, Math.min(MOST_EPOCHS, Number(integer(question.epochs)) || 1));
-  // An index that is there twice has the same places.
+  // A sample that was entered twice is shown once.
   const samples = [...new Set(digitsOfEach(question.samples))].slice(0, MOST_SAMPLES).map((text) => {
     if (text.includes(','))
       throw new PageError('sample', `sample is ${text}; commas group thousands: separate samples by spaces`);
@@ -90,14 +92,19 @@ function placesOf(sampler: Sampler, sample: number, size: number | bigint, epoch
     .map(({ position, rank, batch: step, indexInBatch }) => ({ sample, epoch, position, rank, step, indexInBatch }));
 }
 
-/** How far a run was that wrote this state: of no sample, so it is known also if a sample is not. */
+/**
+ * How far the run was when it wrote this state. This needs no sample, so it is known even if a sample index is wrong.
+ */
 export function progress({ recipe, state }: Pick<SampleQuestion, 'recipe' | 'state'>): Progress | null {
   if (!state) return null;
   const { epoch, consumed, epochLength } = samplerOf(recipe, 0, state);
   return { epoch: String(epoch), consumed, positions: epochLength };
 }
 
-/** Whether a run that wrote this state had seen the samples in its epoch: a rest of the epoch finds only what is to come. */
+/**
+ * Whether the run that wrote this state had seen the samples in its epoch. A sampler after the state finds only places
+ * that are still to come; `before` has the others.
+ */
 function checkpoint(
   { recipe, state }: SampleQuestion,
   samples: number[],

@@ -1,10 +1,10 @@
 import { counted, grouped } from '../../parts/text.ts';
 import type { SampleAnswer, Seen } from './compute.ts';
 
-/** So many places, or samples, are in a sentence. */
+/** The most places, or samples, in a sentence. */
 const MOST = 4;
 
-/** When and where the samples are seen, in one sentence. */
+/** A sentence that says when and where the samples are seen. */
 export function places({ samples, epochs, places: found }: SampleAnswer): string {
   const where = ({ epoch, step, rank }: Seen) =>
     `epoch ${grouped(BigInt(epoch))}, step ${grouped(step)}, rank ${grouped(rank)}`;
@@ -21,7 +21,7 @@ export function places({ samples, epochs, places: found }: SampleAnswer): string
   return `${samples.slice(0, MOST).map(of).join(' ')}${rest}`;
 }
 
-/** Whether the run that wrote a checkpoint had seen the samples, in one sentence. */
+/** A sentence that says whether the run that wrote a checkpoint had seen the samples. */
 export function seen({ epoch, consumed, positions, verdicts }: NonNullable<SampleAnswer['checkpoint']>): string {
   const read = `it had read the first ${grouped(consumed)} of ${counted(positions, 'position')} of epoch ${grouped(BigInt(epoch))}`;
   const [first] = verdicts;

@@ -2,7 +2,7 @@ import type { Snippets } from '../../parts/Code.svelte';
 import { literal } from '../../parts/code.ts';
 import { member } from '../../parts/json.ts';
 
-/** What one reader reads, in every language. */
+/** Programs that print the rows of one reader, in every language. */
 export function snippets(
   values: { reading: string; epoch: string; round: string },
   rank: number,
@@ -30,7 +30,7 @@ fn main() -> Result<(), samedeal::Error> {
   };
 }
 
-/** The command reads the sizes from the files. */
+/** The command for a reader. It needs no sizes, since it reads them from the files. */
 function command(recipe: string, epoch: string, rank: number, worker: number): string {
   const isWhole = member(recipe, 'shards.sizes') !== '';
   const section = isWhole ? 'shards' : 'order';

@@ -5,22 +5,22 @@ export interface ShardsQuestion {
   reading: string;
   epoch: string;
   round: string;
-  /** Which readers are on the screen. */
+  /** The first reader on the screen, and how many are shown. */
   first: number;
   count: number;
 }
 
-/** What one reader (a worker of a rank) reads in a round. */
+/** The rows that one reader (a worker of a rank) reads in a round. */
 export interface ReaderRow {
   rank: number;
   worker: number;
-  /** Its samples of the epoch, and how many of them are padding. */
+  /** The samples of the reader in the epoch, and how many of them are padding. */
   samples: number;
   padding: number;
   rounds: number;
-  /** The files that it opens in the epoch; nothing if it has too many rounds to look at all of them. */
+  /** The files that the reader opens in the epoch; null if it has too many rounds to look at all of them. */
   files: number[] | null;
-  /** Its samples of this round. */
+  /** How many samples the reader has in this round. */
   count: number;
   spans: { shard: number; firstRow: number; numRows: number }[];
 }
@@ -38,7 +38,7 @@ export interface ShardsAnswer {
   batchSize: number;
   first: number;
   readers: ReaderRow[];
-  /** The most and the fewest samples of a reader, of as many readers as were looked at, padding included. */
+  /** The readers with the most and with the fewest samples, padding included, among `looked` readers. */
   balance: { looked: number; most: Load; least: Load };
   rounds: number;
   steps: { least: number; most: number; equal: boolean };
@@ -48,7 +48,7 @@ export interface ShardsAnswer {
   advice: { lanes: number; shuffleWindow: number; varianceRatio: number } | undefined;
 }
 
-/** Of a reader with more rounds, the files are not gathered. */
+/** The most rounds of a reader whose files are collected. */
 const ROUNDS = 256;
 const gathered = new Map<string, number[] | null>();
 
@@ -66,7 +66,9 @@ function filesOf(reading: Reading, rank: number, worker: number): number[] | nul
   return found;
 }
 
-/** Of more readers, as many at equal distances are looked at. */
+/**
+ * The most readers whose samples are counted. If there are more, this number of them is counted, at equal distances.
+ */
 const READERS = 4096;
 
 function balanceOf(reading: Reading): ShardsAnswer['balance'] {
@@ -97,7 +99,7 @@ function readingOf(recipe: string, epoch: number | bigint): Reading {
   return kept.reading;
 }
 
-/** Which rows of which files the readers on the screen read in a round. */
+/** The rows and the files that the readers on the screen read in a round. */
 export function shards({ reading: recipe, epoch, round: text, first: from, count }: ShardsQuestion): ShardsAnswer {
   const reading = readingOf(recipe, integer(epoch));
   const { worldSize, workers, batchSize } = reading;

@@ -1,7 +1,7 @@
 import type { Snippets } from '../../parts/Code.svelte';
 import { literal } from '../../parts/code.ts';
 
-/** Step n on one rank, in every language. */
+/** Programs for a step on one rank, in every language. */
 export function snippets(values: {
   recipe: string;
   epoch: string;

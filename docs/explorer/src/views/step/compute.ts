@@ -1,6 +1,6 @@
 import { integer, samplerOf } from '../../engine/samplers.ts';
 
-/** Which part of a step is on the screen. */
+/** A step, and the part of it that is on the screen. */
 export interface StepQuestion {
   recipe: string;
   epoch: string;
@@ -19,7 +19,7 @@ export interface StepRow {
   samples: ArrayLike<number>;
   /** With a blend, the source of each sample. */
   sources: number[];
-  /** The index in the batch from which on samples are padding; that of the first index on the screen is 0. */
+  /** The index from which on samples are padding, counted from the first index on the screen. */
   padding: number;
 }
 
@@ -36,7 +36,7 @@ export interface StepAnswer {
   rows: StepRow[];
 }
 
-/** So many samples of a batch are listed: more fill no screen, and programs compute them as fast. */
+/** The most samples of a batch that are listed: more are not read on a screen, and a program computes them as fast. */
 const MOST_LISTED = 1 << 16;
 
 export interface BatchAnswer {
@@ -71,7 +71,7 @@ export function batchOf(
   return { worldSize, rank, samples, size: last - first, padding, text: Array.from(samples).join(', ') };
 }
 
-/** What the ranks on the screen read in a step. Nothing else is computed. */
+/** The samples that the ranks on the screen read in a step. Nothing else is computed. */
 export function step(question: StepQuestion): StepAnswer {
   const sampler = samplerOf(question.recipe, integer(question.epoch));
   const { worldSize, samples } = sampler;
@@ -80,7 +80,7 @@ export function step(question: StepQuestion): StepAnswer {
   sampler.setRank(0);
   // No rank has more samples than the first one.
   const steps = sampler.numBatches(size, cut);
-  // Checks the step and the batch size, as every other caller's.
+  // This call makes the core check the step and the batch size.
   const number = Number(integer(question.step));
   if (steps > 0) sampler.batch(integer(question.step), size, cut);
   const batchSize = Number(size);

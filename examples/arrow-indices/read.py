@@ -16,7 +16,7 @@ class Batches:
     """The batches of one rank, as arrays that lie in the file itself. The system reads the pages that are used."""
 
     def __init__(self, source: pa.MemoryMappedFile) -> None:
-        """Over a file that stays open as long as its arrays are used."""
+        """Makes it over a file, which has to stay open as long as its arrays are used."""
         self._reader = pa.ipc.open_file(source)
         metadata = self._reader.schema.metadata or {}
         self.metadata = {name.decode(): value.decode() for name, value in metadata.items()}

@@ -29,7 +29,10 @@ function* records(sampler, batchSize) {
   }
 }
 
-/** Writes a file; one that has its name is complete. The batches are in memory until then. */
+/**
+ * Writes a file under another name first, so a file of this name is always complete. All batches are in memory until
+ * then.
+ */
 async function save(batches, output) {
   const temporary = `${output}.new`;
   const writer = RecordBatchFileWriter.writeAll(batches);

@@ -1,6 +1,8 @@
 import { openLedger, replayLedger, SamedealError } from 'samedeal';
 
-/** Deals an epoch to trainers that ask for batches. Everything that must survive is in the log. */
+/**
+ * Deals an epoch to trainers that ask for batches. Everything that must survive the end of the process is in the log.
+ */
 export class Dealer {
   #sampler;
   #log;
@@ -21,8 +23,9 @@ export class Dealer {
   }
 
   /**
-   * The next batch of a trainer: `{ claim, samples }`, `{ wait }` in milliseconds if others hold all that is left, or `{ finished }`.
-   * A trainer that has not committed its batch gets the same one again: it may have missed the answer.
+   * The next batch of a trainer: `{ claim, samples }`, `{ wait }` in milliseconds if others have claimed all that is
+   * left, or `{ finished }`. A trainer that has not committed its batch gets the same batch again: it may have missed
+   * the answer.
    */
   claim(trainer) {
     return this.#inTurn(trainer, async (state) => {
@@ -35,7 +38,10 @@ export class Dealer {
     });
   }
 
-  /** Whether a batch counts. If it does not, another trainer gets its samples, or has them: drop the results. */
+  /**
+   * Commits a batch. Returns whether it counts. If not, another trainer gets its samples, or has them: drop the
+   * results.
+   */
   commit(trainer, claim) {
     return this.#inTurn(trainer, async (state) => {
       // The trainer may have missed the answer, or asked before the service was started again.
@@ -45,7 +51,7 @@ export class Dealer {
         await state.claim.commit();
         this.#add(claim, state.claim.count);
       } catch (error) {
-        // Its lease has ended. After any other error, the same commit can be made again.
+        // The lease of the claim has ended. After any other error, the same commit can be made again.
         if (!(error instanceof SamedealError && error.field === 'claim')) throw error;
       }
       state.claim = undefined;
@@ -53,7 +59,7 @@ export class Dealer {
     });
   }
 
-  /** How much of the epoch is done. */
+  /** How many samples of the epoch are committed. */
   progress() {
     return { samples: this.#sampler.numPositions, committed: this.#done };
   }
@@ -63,7 +69,7 @@ export class Dealer {
     this.#done += count;
   }
 
-  /** The requests of one trainer, one after the other. */
+  /** Does a request of a trainer when the earlier requests of this trainer are done. */
   #inTurn(trainer, task) {
     const { trainers, ...options } = this.#options;
     if (!Number.isInteger(trainer) || trainer < 0 || trainer >= trainers) {

@@ -18,7 +18,7 @@ SAMPLES = 2000
 
 
 def serve(log: Path, port: int) -> tuple[subprocess.Popen[str], str]:
-    """The service, and its address: it answers when this returns."""
+    """Starts the service, and returns it with its address as soon as it answers."""
     options = [f"--samples={SAMPLES}", "--seed=42", "--block=10", "--lease=2000", "--trainers=4", f"--port={port}"]
     command = ["node", str(HERE / "service.mjs"), str(log), *options]
     service = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -30,13 +30,13 @@ def serve(log: Path, port: int) -> tuple[subprocess.Popen[str], str]:
 
 
 def committed(url: str) -> int:
-    """How many samples are done."""
+    """How many samples are committed."""
     with urlopen(f"{url}/progress", timeout=10) as response:
         return int(json.load(response)["committed"])
 
 
 def until(url: str, samples: int) -> None:
-    """Waits until so many samples are done."""
+    """Waits until `samples` samples are committed."""
     end = time.monotonic() + 120
     while committed(url) < samples:
         if time.monotonic() > end:

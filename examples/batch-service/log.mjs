@@ -44,7 +44,7 @@ export class FileLog {
       for (let at = 0; at < line.length; ) at += writeSync(this.#file, line, at);
       fdatasyncSync(this.#file);
     } catch (error) {
-      // Such as a full disk: no half entry stays.
+      // The disk may be full: half an entry must not stay.
       ftruncateSync(this.#file, this.#size);
       throw error;
     }

@@ -15,7 +15,7 @@ from urllib.request import Request, urlopen
 
 
 def post(url: str, body: dict[str, int], patience: float) -> dict[str, Any]:
-    """The answer of the service. While it is away, the request is repeated: each of them can be."""
+    """The answer to a request. While the service is away, the request is repeated, which is safe for all requests."""
     request = Request(url, json.dumps(body).encode(), {"content-type": "application/json"})
     end, pause = time.monotonic() + patience, 0.01
     while True:
@@ -34,12 +34,12 @@ def post(url: str, body: dict[str, int], patience: float) -> dict[str, Any]:
 
 
 def feature(sample: int) -> str:
-    """What is computed of a sample: here a hash of its number stands for a model."""
+    """The result for a sample: here a hash of its number, in place of a model."""
     return hashlib.sha256(str(sample).encode()).hexdigest()[:16]
 
 
 def save(path: Path, results: dict[int, str]) -> None:
-    """Writes the results of a batch; a file that has its name is complete."""
+    """Writes the results of a batch under another name first, so a file of this name is always complete."""
     new = path.with_suffix(".new")
     with new.open("w", encoding="utf-8") as file:
         json.dump(results, file)
@@ -49,7 +49,7 @@ def save(path: Path, results: dict[int, str]) -> None:
 
 
 def train(url: str, trainer: int, folder: Path, seconds: float, patience: float) -> None:
-    """Works until the epoch is finished. It saves results before it commits them: a commit says that they are there."""
+    """Works until the epoch is finished. Results are saved before they are committed, so that no commit lacks them."""
     while True:
         batch = post(f"{url}/claim", {"trainer": trainer}, patience)
         if batch.get("finished"):

@@ -12,7 +12,7 @@ SIZES = [40, 25, 0, 60, 35]
 
 
 def main(folder: Path) -> None:
-    """Rows have an id, and the length of a text that is long in one shard."""
+    """Writes rows with an id, and the length of a text. In one shard, the texts are long."""
     folder.mkdir(parents=True, exist_ok=True)
     first = 0
     for shard, size in enumerate(SIZES):

@@ -12,7 +12,7 @@ class WitWorld(wit_world.WitWorld):
     """The exports of the world `guest`."""
 
     def batches(self, recipe: str, epoch: int, rank: int, batch_size: int) -> list[list[int]]:
-        """All batches of one rank. The `Err` that is caught holds a failure of samedeal, the other a sentence."""
+        """All batches of one rank. A failure of samedeal becomes an error with a sentence."""
         try:
             sampler = Sampler(recipe, [], epoch, rank)
             count = sampler.num_batches(batch_size, False)

@@ -10,7 +10,7 @@ from samedeal import Sampler
 from samedeal.ledger import FileLog, Ledger
 
 LEASE = 0.25
-"""Seconds: a reader that died is waited for so long."""
+"""The lease in seconds: after so long, other readers get the positions of a reader that died."""
 
 
 def run(
@@ -23,16 +23,16 @@ def run(
     restarts: int | None = None,
     until: int = 0,
 ) -> None:
-    """One epoch. Reader r takes `seconds[r]` for a sample, and writes a commit after each half of a claim.
+    """Writes the log of an epoch. Reader r takes `seconds[r]` for a sample, and commits after each half of a claim.
 
     Args:
         path: The log to write.
         samples: How many samples there are.
         block: Positions of a claim.
-        seconds: For each reader. They are simulated: only leases take real time.
-        dies: Readers that read so many samples, and then nothing more.
-        restarts: A reader of `dies` that begins again under its number a little later.
-        until: Everything stops after so many samples. 0: the epoch is finished.
+        seconds: The time of each reader for a sample. It is simulated: only leases take real time.
+        dies: For readers that die: how many samples they read before.
+        restarts: A reader of `dies` that starts again with its number a little later.
+        until: The number of samples after which all readers stop. 0: the end of the epoch.
     """
     path.unlink(missing_ok=True)
     sampler = Sampler(samples, seed=42)
@@ -56,7 +56,7 @@ def run(
             if reader in dies and read[reader] + part > dies[reader]:
                 del dies[reader]
                 if reader == restarts:
-                    # Another process with the same number: what it held is free.
+                    # A new process with the same number: the old claims are released.
                     ledgers[reader], claims[reader] = joins(reader), None
                     heapq.heappush(due, (now + 40 * seconds[reader], reader))
                 continue
@@ -66,7 +66,7 @@ def run(
             try:
                 claims[reader] = claim = ledgers[reader].claim(timeout=0)
             except TimeoutError:
-                # Another reader holds all that is left. If it died, its lease has to end.
+                # Other readers have claimed all that is left. If they died, their leases have to end.
                 if not any(other for who, other in claims.items() if who != reader and any(who == r for _, r in due)):
                     time.sleep(LEASE)
                 claims[reader] = None
@@ -78,7 +78,7 @@ def run(
 
 
 def main() -> None:
-    """All examples, beside this file."""
+    """Writes all examples beside this file."""
     here = Path(__file__).parent
     run(here / "dies.log", 1_000, 32, [1, 1.1, 1.2, 4.1], dies={1: 112})
     run(here / "restarts.log", 1_000, 32, [1, 1.3, 1.7], dies={2: 80}, restarts=2, until=720)

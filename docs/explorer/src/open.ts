@@ -115,7 +115,7 @@ export async function openText(text: string, name = UNNAMED, size?: number): Pro
   session.refused = '';
   if (kind === 'index') return openIndex(found.value.text, name);
   if (link.view === 'differ' && kind !== 'log' && kind !== 'lengths') {
-    // The explained fingerprints and the copied program are those of the recipe that was opened.
+    // The view explains fingerprints by the recipe that was opened, and its program uses this recipe, too.
     if (kind === 'sampler') link.values.recipe = found.value.text;
     return addEntry(found.value.text, name);
   }
@@ -180,7 +180,7 @@ function addEntry(text: string, name: string): void {
   session.say(`${name} is one more entry: ${entriesOf(link.values.entries).length} together`);
 }
 
-/** Shows a state. It also sets the recipe and the epoch, since those of another run do not fit it. */
+/** Shows a state, and replaces the recipe and the epoch, which may be those of another run. */
 function showState({ text, recipe, epoch }: { text: string; recipe: string; epoch: string }): void {
   session.carried = true;
   Object.assign(link.values, { state: text, recipe, epoch });

@@ -16,7 +16,7 @@ export interface Said {
   split?: Record<string, unknown>;
 }
 
-/** Lists by the names of options, as a caller gives them; those that are not given are undefined. */
+/** Lists by the names of options, as a caller passes them; a list that was not passed is undefined. */
 export type Lists = Readonly<Record<string, unknown>>;
 
 /**
@@ -167,7 +167,7 @@ export function parted<T extends object, N extends keyof T & string>(
 const DEEPEST = 100;
 /** The depth of the values in a section: the recipe has depth 0, and a section has depth 1. */
 const MEMBER = 2;
-/** Members whose value has named members itself, so that errors call a value in it by the inner name. */
+/** Members whose value is an object with named members of its own. Errors about these use the inner name. */
 const NESTING = ['of', 'order', 'sources', 'stages', 'growth', 'ranges', 'parts'];
 /** Members that may have more than 53 bits. A larger `number` is refused, since it may already be rounded. */
 const WIDE = ['seed', 'epoch', 'max_tokens', 'max_cost'];
@@ -205,8 +205,8 @@ export function written(field: string, value: unknown, depth: number, longest = 
       record(field, value, 'what JSON has');
       const entries = Object.entries(value).filter(([, member]) => member !== undefined);
       const texts = entries.map(([name, member]) => {
-        // Errors within an object name the object, unless it is one whose inner members have known names (`MEMBER`,
-        // `NESTING`).
+        // An error about a value in an object names the member that is this object. In sections and in `NESTING`, it
+        // names the inner member.
         const isChosen = name === 'name' && NAMED.includes(field);
         const own = depth < MEMBER || NESTING.includes(field) ? name : field;
         return `${JSON.stringify(name)}:${written(own, member, depth + 1, isChosen ? RECIPE_MAX : undefined)}`;

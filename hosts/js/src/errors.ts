@@ -15,7 +15,7 @@ export interface Fact {
   value: string;
 }
 
-/** Which value was wrong and what is allowed, as data. */
+/** A failure as data: which value was wrong, and what is allowed. */
 export interface Failure {
   /** The kind of the failure. */
   kind: Kind;

@@ -1,6 +1,6 @@
 // Places of values in texts of JSON. A text is cut there rather than parsed and written anew, which would round numbers
 // of more than 53 bits.
-/** Where the value of a member of an object begins and ends; of the first one if there are several. */
+/** The beginning and the end of the value of an object's member `name`; of the first one if there are several. */
 export function placeOf(json: string, name: string): [start: number, end: number] | undefined {
   const space = /\s*/y;
   const skip = (at: number) => {

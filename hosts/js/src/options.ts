@@ -17,7 +17,7 @@ export function source(value: bigint): string {
   return typeof plain(value) === 'bigint' ? `${value}n` : String(value);
 }
 
-/** Ratios cross as whole numbers, in parts per million. */
+/** The engine returns ratios as whole numbers, in parts per million. */
 export const MILLION = 1e6;
 
 /** A whole number as users get it: a `bigint` where it is beyond 2^53 - 1. */

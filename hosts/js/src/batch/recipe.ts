@@ -24,8 +24,8 @@ const STATE_OPTIONS = ['rank', 'worldSize', 'boundaries', 'sizes', 'lists'] as c
 const HELD = 2 ** 14;
 
 /**
- * The failure where lengths are needed that were not supplied yet. The component throws the same failure for the
- * lengths of a window.
+ * The failure that is thrown if lengths are needed that were not supplied yet. The component throws the same failure
+ * for the lengths of a window.
  */
 const WANTED: Raw = { kind: 'wanted', field: 'lengths', value: '', allowed: '' };
 

@@ -202,7 +202,10 @@ export interface Packed<T extends Tokens> {
   positionIds: Int32Array<ArrayBuffer>;
   /** For every cell, the number of its sequence within the row, from 1; 0 where it is padding. */
   segmentIds: Int32Array<ArrayBuffer>;
-  /** Where each sequence begins if all are laid end to end without padding, and where the last one ends. */
+  /**
+   * The place at which each sequence begins if all are laid end to end without padding, and at last the end of the last
+   * one.
+   */
   cuSeqlens: Int32Array<ArrayBuffer>;
   /** The length of the longest sequence. */
   maxSeqlen: number;

@@ -99,7 +99,7 @@ export abstract class BaseSampler extends SamplerMembers implements Iterable<num
     return resumed(made, state);
   }
 
-  /** How many samples an iteration gives; equal to `numSamples`. */
+  /** The number of samples that an iteration returns; equal to `numSamples`. */
   get length(): number {
     return this.#length;
   }

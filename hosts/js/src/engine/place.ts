@@ -1,4 +1,7 @@
 import type { Source } from './source.js';
 
-/** Where `samedeal/web` finds its WebAssembly module by itself: beside its JavaScript, where a page reads the file. */
+/**
+ * The address at which `samedeal/web` finds its WebAssembly module by itself: the file beside its JavaScript, which a
+ * page reads.
+ */
 export const place = (): Source | Promise<Source> => new URL('../components/samedeal.core.wasm', import.meta.url);

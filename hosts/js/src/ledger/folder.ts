@@ -8,8 +8,8 @@ import { CHECKPOINT, lineOf } from './client.js';
 import type { Log } from './types.js';
 
 /**
- * About how many entries are read at a time. Few are enough, since a reader that has the first ones goes on at the last
- * checkpoint.
+ * About how many entries are read at a time. Few are enough, since a reader that opens a log reads its first entries,
+ * and then those behind the last checkpoint.
  */
 const WINDOW = 64;
 /** The name of an entry, as `nameOf` makes it. */

@@ -37,9 +37,10 @@ export class Order extends OrderValue {
   }
 
   /**
-   * This order without the samples `indices`, which ascend. The others keep their order. Use it for samples that were found to be bad, or are
-   * held out. The first sampler of an epoch looks up each of the indices, and sorts their positions. Limits: the order has no sample
-   * twice in an epoch, so it is no blend, `copies` or `balance`: exclude from their parts. Errors: `indices`.
+   * This order without the samples `indices`, which ascend. The other samples keep their order. Use it for samples that
+   * were found to be bad, or are held out. Cost: the first sampler of an epoch looks up each of the indices, and sorts
+   * their positions. Limits: the order has no sample twice in an epoch, so it is no blend, `copies` or `balance`;
+   * exclude samples from their parts instead. Errors: `indices`.
    *
    * @example
    * const clean = order('feistel', { samples: 1000 }).exclude([13, 99, 500]);

@@ -197,14 +197,14 @@ export class ParquetFile {
   }
 
   /**
-   * Cuts a column of a row group into units. A unit is decoded once for all lanes that stand in it: `decoded` holds it until the last one
-   * leaves. Only a lane that comes after that, such as one that ends in the page in which the next lane began, decodes it again.
+   * Cuts a column of a row group into units. A unit is decoded once for all lanes that read in it: `decoded` stores it until the last
+   * of them has left it. Only a later lane decodes it again, such as a lane that ends in the page in which the next lane began.
    *
    * - A column with one value in each row is cut into its pages, by their headers.
-   * - A column of lists of one kind of values is cut into its pages, if an index tells which rows they have.
-   * - In other columns, such as structures, the pages of several kinds of values begin at different rows. If there are indexes, these columns
-   *   are cut into runs of rows, each so long that a page is decoded for two of them at most. A dictionary is decoded for each of them.
-   * - What is left is one unit.
+   * - A column of lists of one kind of values is cut into its pages, if an index has the rows of each page.
+   * - In other columns, such as structures, the pages of several kinds of values begin at different rows. If there are indexes, these
+   *   columns are cut into runs of rows, so long that a page is decoded for two runs at most. A dictionary is decoded for each run.
+   * - Any other column is one unit.
    */
   async *#cut(column: string, group: Group): AsyncGenerator<Unit, void> {
     const tree = this.#columns.get(column) as SchemaTree;

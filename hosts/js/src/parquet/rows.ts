@@ -10,7 +10,7 @@ import type { Host } from './sources.js';
  */
 export type Row = Record<string, unknown>;
 
-/** Columns to add to those of the files. */
+/** The options for columns that are added to those of the files. */
 export interface MarkOptions {
   /** The name of a column to add: the index of each row in the dataset. Default none. */
   sampleColumn?: string;

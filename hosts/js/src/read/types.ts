@@ -35,7 +35,7 @@ export interface ReadingOptions
  */
 export type OrderOrSizes = Order | Integers;
 
-/** Samples of a round, by the rows that hold them. */
+/** The rows of a round's samples. */
 export interface RoundRows {
   /** For each sample, the number of its row among the rows of the round's spans, laid end to end. */
   rows: Float64Array<ArrayBuffer>;

@@ -53,7 +53,7 @@ export abstract class BaseMesh extends MeshMembers {
     this.#axes = grid;
   }
 
-  /** The mesh of what `toJSON` gave. Errors: as the constructor. */
+  /** The mesh that `toJSON` wrote. Errors: as the constructor. */
   static fromJSON<T>(
     this: new (
       worldSize: Integer,

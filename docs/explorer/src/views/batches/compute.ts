@@ -65,7 +65,7 @@ export interface BatchesAnswer {
   worldSize: number;
   histogram: { from: number; to: number; count: number }[];
   compared: Compared[];
-  /** How many steps are known; those of the epoch, if it is planned as a whole. */
+  /** The number of known steps: all of the epoch, if it is planned as a whole. */
   steps: number;
   isWhole: boolean;
   /** How many lengths were looked up to plan these steps. */

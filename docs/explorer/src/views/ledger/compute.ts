@@ -140,7 +140,10 @@ export interface Bar {
 /** The positions that a reader claimed and did not commit, and who claimed them afterwards. */
 export interface Loss {
   reader: number;
-  /** `lost`: it wrote nothing more. `again`: it joined again. `back`: it gave the positions back, or its lease ended, and it went on. */
+  /**
+   * `lost`: the reader wrote nothing more. `again`: it joined again. `back`: it released the positions, or its lease
+   * ended, and it continued.
+   */
   kind: 'lost' | 'again' | 'back';
   /** Its last entry; with `again` the one at which it joined. */
   last: number;

@@ -12,7 +12,9 @@ export interface Claim {
   committed: number;
   /** The entry that ended the claim; null if the claim is open at the end of the log. */
   end: number | null;
-  /** How it ended. A `release` does not say whether the reader gave the rest back or another one took it over. */
+  /**
+   * The end of the claim. A `release` does not say whether the reader gave up the rest, or another reader took it over.
+   */
   outcome: 'committed' | 'released' | 'rejoined' | 'open';
   /** The claim that took over the rest of the positions. */
   taken: { claim: number; reader: number; line: number } | null;

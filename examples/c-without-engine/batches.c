@@ -1,8 +1,8 @@
-// All batches of one rank, one in a line: samedeal.wasm as C, which wasm2c made of it. No engine runs.
+// Prints all batches of one rank, one in a line. wasm2c has turned samedeal.wasm into C, so no WebAssembly engine is needed.
 //
-// What the canonical ABI says of these calls: a text is passed as its address in the memory of WebAssembly and its length. A result is
-// an address there, of a byte that is 0 if the call succeeded, and of the value or the failure after it, aligned as they need.
-// A list in it is an address and a length.
+// The canonical ABI of these calls: a text is passed as its address in the memory of WebAssembly and its length. A result is the address
+// of a byte in this memory, which is 0 if the call succeeded; after it comes the value or the failure, aligned as its type needs. A list
+// is an address and a length.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static u64 read64(w2c_core *core, u32 address) {
     return found;
 }
 
-/// The address of the value of a result: `alignment` is that of the value. A failure is a record with the texts `kind`, `field`,
+/// The address of the value in a result; `alignment` is the alignment of the value. A failure ends the program: it is a record with the texts `kind`, `field`,
 /// `path`, `value` and `allowed`, in this order, and a list of facts.
 static u32 value_of(w2c_core *core, u32 result, u32 alignment) {
     u32 value = result + alignment;

@@ -1,4 +1,4 @@
-// What wasm2c makes of samedeal.wasm, by shorter names.
+// Shorter names for the functions that wasm2c makes of samedeal.wasm.
 #pragma once
 #include "dist/core.h"
 
@@ -8,7 +8,7 @@
 
 // wasm2c writes every character of a name that C does not allow as a number, such as 0x2E for a dot.
 #define SAMPLING(name) w2c_core_samedeal0x3Adeal0x2Fsampling0x4000x2E10x2E00x23##name
-/// What frees the memory of a result.
+/// The function that frees the memory of a result.
 #define FREE(name) w2c_core_cabi_post_samedeal0x3Adeal0x2Fsampling0x4000x2E10x2E00x23##name
 #define IMPORT(interface, name) w2c_0x5Bexport0x5Dsamedeal0x3Adeal0x2F##interface##0x4000x2E10x2E0##name
 

@@ -7,7 +7,7 @@
 
 typedef wasmtime_component_val_t value;
 
-/// An instance of the component: what a call needs.
+/// An instance of the component, with the values that every call needs.
 struct deal {
     wasmtime_context_t *context;
     wasmtime_component_instance_t instance;
@@ -64,7 +64,7 @@ static value boolean(bool of) {
     return made;
 }
 
-/// A text that stays with the caller.
+/// A value for a text whose memory the caller keeps.
 static value string(char *of) {
     value made = of_kind(WASMTIME_COMPONENT_STRING);
     made.of.string.size = strlen(of);

@@ -7,7 +7,6 @@ pub fn of<'a>(all: &'a [Described], section: &str, recipe: &str) -> impl Iterato
     all.iter().filter(move |member| member.section == section && member.recipe == recipe)
 }
 
-<<<<<<< HEAD
 /// The options of an order: members of one value each that belong to this order. The seed and the number of samples belong to most orders,
 /// and each function that makes an order says what they are there.
 pub fn of_order<'a>(all: &'a [Described], order: &str) -> impl Iterator<Item = &'a Described> {
@@ -23,10 +22,7 @@ pub fn is_option(member: &Described) -> bool {
     is_plain && !member.is_required && member.name != "shards"
 }
 
-/// A section of a kind of recipes, for people.
-=======
 /// The name of a section of a kind of recipes, as the documentation has it.
->>>>>>> 7eef3d29 (Comments of the generator: name the subject and say why)
 pub fn object(section: &str, recipe: &str) -> String {
     format!("`{section}` of a {}", recipe.replace('-', " "))
 }

@@ -1,20 +1,8 @@
-<<<<<<< HEAD
-// About how much memory objects take, which says which of them share an instance (src/engine.ts): twice or half as much would do. The engine
-// says what does not fit.
-import { DEFAULTS, TABLES } from './generated/names.js';
-
-/** More orders in one another than a recipe has. */
-=======
 // Estimates of the memory of objects, by which src/engine.ts decides which objects share an instance. A factor of two
 // does not matter: it is the engine that finds out what does not fit.
+import { DEFAULTS, TABLES } from './generated/names.js';
 
-/** The orders whose memory does not grow with the samples. */
-const WITHOUT_TABLE: readonly unknown[] = [
-  ...['feistel', 'sequential', 'sharded', undefined],
-  ...['blend', 'blend-exact', 'grown', 'exclude', 'subset', 'skip', 'copies', 'windows', 'balance'],
-];
 /** A depth of nested orders that no recipe reaches. */
->>>>>>> cf48cd95 (Comments of the JavaScript host's engine, ledger and entry points: name the subject and say why)
 const DEEPEST = 24;
 /** The longest period of a `blend-exact`, and what each of its positions takes, in bytes. */
 const PERIOD = 2 ** 20;

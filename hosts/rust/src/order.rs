@@ -287,88 +287,15 @@ impl Order {
         self.pushing("growth", growth_of((epoch, consumed, samples)))
     }
 
-<<<<<<< HEAD
-    /// Of a blend: the pattern that keeps every source within one sample of its share. It needs small weights: their sum, without a
-    /// common divisor, is at most 2^20.
-=======
-    /// The seed of the order; 0 unless set. A source of a blend gets a seed of its own unless set. An order that
-    /// `exclude`, `subset`, `skip` or `copies` returns has no seed.
-    #[must_use]
-    pub fn seed(self, seed: i64) -> Self {
-        self.with("seed", seed)
-    }
-
-    /// Of a blend or a [`balance`](Self::balance): the number of positions of an epoch. Unless set, the number of
-    /// samples of all sources of a blend, or the sum of the factors of all samples of a balance. With
-    /// [`Exhaustion::Stop`] and [`Exhaustion::Renormalise`], it follows from the sources.
-    #[must_use]
-    pub fn samples(self, samples: u64) -> Self {
-        self.with("samples", samples)
-    }
-
     /// Of a blend: keeps every source within one sample of its share (the order `blend-exact`). The weights must be
     /// small: their sum, after division by their greatest common divisor, is at most 2^20.
->>>>>>> 666798e4 (Comments of the Rust host's ledger, orders, plans and splits: name the subject and say why)
     #[must_use]
     pub fn exact(self) -> Self {
         self.with("name", "blend-exact")
     }
 
-<<<<<<< HEAD
-    /// The section `order` of a recipe, in JSON: what was set, without defaults, and without lists of more than 256 numbers.
-    /// [`Sampler::recipe`](crate::Sampler::recipe) has all of it.
-=======
-    /// Of a blend: what happens if a source has made all of its passes; [`Exhaustion::Repeat`] unless set.
-    #[must_use]
-    pub fn exhaustion(self, exhaustion: Exhaustion) -> Self {
-        self.with("exhaustion", exhaustion.name())
-    }
-
-    /// Of a blend that does not repeat: the most passes over a source in an epoch; 1 unless set.
-    #[must_use]
-    pub fn max_passes(self, passes: u64) -> Self {
-        self.with("max_passes", passes)
-    }
-
-    /// Of a blend: the number of neighbouring positions that a source gets at a time; 1 unless set. If this number and
-    /// the `unit` of a sampler are the batch size, every batch of a rank is of one source. The length of an epoch and
-    /// the beginnings of stages must be multiples of this number, and the bounds of
-    /// [`source_bounds`](crate::Sampler::source_bounds) are multiplied by it. Not with [`Exhaustion::Renormalise`].
-    #[must_use]
-    pub fn run_length(self, positions: u64) -> Self {
-        self.with("run_length", positions)
-    }
-
-    /// Of a blend: whether the sources have sample indices of their own or share them; [`IndexSpace::Joined`] unless
-    /// set.
-    #[must_use]
-    pub fn index_space(self, space: IndexSpace) -> Self {
-        self.with("index_space", space.name())
-    }
-
-    /// Of the order `sharded`: the number of lanes; see [`Builder::lanes`](crate::Builder::lanes).
-    #[must_use]
-    pub fn lanes(self, lanes: u32) -> Self {
-        self.with("lanes", lanes)
-    }
-
-    /// Of the order `sharded`: the number of neighbouring samples of a lane that are shuffled together; see
-    /// [`Builder::shuffle_window`](crate::Builder::shuffle_window).
-    #[must_use]
-    pub fn shuffle_window(self, samples: u32) -> Self {
-        self.with("shuffle_window", samples)
-    }
-
-    /// Of windows: the number of samples from the beginning of a window to the beginning of the next one; the length of
-    /// a window unless set.
-    #[must_use]
-    pub fn stride(self, samples: u64) -> Self {
-        self.with("stride", samples)
-    }
-
     /// The section `order` of a recipe, in JSON: all members that were set, without defaults, and without lists of more
     /// than 256 numbers. [`Sampler::recipe`](crate::Sampler::recipe) returns the whole recipe.
->>>>>>> 666798e4 (Comments of the Rust host's ledger, orders, plans and splits: name the subject and say why)
     pub fn to_json(&self) -> String {
         Value::from(self.members.clone()).to_string()
     }

@@ -73,7 +73,6 @@ pub fn module(text: &Text) -> Result<String, String> {
     Ok(format!("{MADE}\n") + &spread("import type {", &types, "} from '../values.js';\n", 2) + &body)
 }
 
-<<<<<<< HEAD
 /// The module of values: types of names, what each of them means, and what the host has to know of members.
 pub fn names(text: &Text) -> String {
     let all = samedeal_core::described();
@@ -122,10 +121,7 @@ fn union(
     format!("\n{}{}", comment(&text.of(&docs), 0), if line.len() <= WIDTH { line } else { lines() })
 }
 
-/// The type of an option. Names have a type of the host, which says what each of them means.
-=======
 /// The TypeScript type of an option. A member that takes a name has a type in the host, which documents each name.
->>>>>>> 7eef3d29 (Comments of the generator: name the subject and say why)
 fn ty(member: &Described) -> Result<String, String> {
     Ok(match member.value {
         Value::Natural { .. } | Value::Integer => "Integer".into(),

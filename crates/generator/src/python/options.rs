@@ -122,7 +122,6 @@ fn entries(resource: &str) -> Option<Vec<(&'static str, String)>> {
     Some(entries)
 }
 
-<<<<<<< HEAD
 /// The type of an option.
 pub(super) fn annotation(member: &Described) -> Result<&'static str, String> {
     Ok(match member.value {
@@ -134,12 +133,8 @@ pub(super) fn annotation(member: &Described) -> Result<&'static str, String> {
     })
 }
 
-/// The text of a member, what its names say, and where it belongs.
-pub(super) fn described(member: &Described, needs: &[Vec<Needed>]) -> String {
-=======
 /// The documentation of a member: its text, range or names, condition and default.
-fn described(member: &Described, needs: &[Vec<Needed>]) -> String {
->>>>>>> 7eef3d29 (Comments of the generator: name the subject and say why)
+pub(super) fn described(member: &Described, needs: &[Vec<Needed>]) -> String {
     let mut text = member.text.clone();
     match &member.value {
         Value::Natural { range, .. } if !text.contains("Range: ") => text += &format!(" Range: {range}."),

@@ -13,7 +13,8 @@ export function besides(recipe: string): { sizes: Float64Array } | undefined {
 }
 
 /**
- * The sampler of a recipe at an epoch, and after a state if there is one. Whoever asks sets the rank that it needs: the sampler is shared.
+ * The sampler of a recipe at an epoch, or after a state. It is cached and shared, so every caller sets the rank that it
+ * needs.
  */
 export function samplerOf(recipe: string, epoch: number | bigint = 0, state = ''): Sampler {
   const key = JSON.stringify([recipe, String(epoch), state]);
@@ -22,7 +23,7 @@ export function samplerOf(recipe: string, epoch: number | bigint = 0, state = ''
     sampler = Sampler.fromRecipe(recipe, { epoch, ...besides(recipe) });
     if (state) sampler.resume(state);
   }
-  // The last one that was asked for is the last one to go.
+  // Moves the sampler to the end of the cache, which drops its first samplers first.
   kept.delete(key);
   kept.set(key, sampler);
   for (const [oldest, unused] of kept) {
@@ -33,7 +34,10 @@ export function samplerOf(recipe: string, epoch: number | bigint = 0, state = ''
   return sampler;
 }
 
-/** A whole number of a text or of a link, for the core to check; a text that is no number stays one, so that the core names it. */
+/**
+ * The whole number in a text, for the core to check. A text that is no number is returned as it is, so that the core's
+ * error names it.
+ */
 export function integer(text: string): number | bigint {
   const plain = digits(text);
   if (!/^-?\d+$/.test(plain)) return text as unknown as number;

@@ -67,13 +67,7 @@ export interface BlendOptions extends SourceOptions {
 }
 
 /** The options of `windows`. */
-<<<<<<< HEAD
 export interface WindowsOptions extends EpisodeOptions {
-=======
-export interface WindowsOptions {
-  /** The distance between the beginnings of two windows of an episode. Default: the length. */
-  stride?: Integer;
->>>>>>> 4efcfc52 (Comments of the JavaScript host's orders, readings, Parquet and scripts: name the subject and say why)
   /** Seed of the order: see `order`. */
   seed?: Integer;
 }

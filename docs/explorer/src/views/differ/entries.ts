@@ -21,7 +21,7 @@ export function entriesOf(text: string): Entry[] {
       .replace(/[:=\s]+$/, '')
       .trim();
     const given = /^\d+$/.test(name) ? `rank ${name}` : name || `rank ${entries.length}`;
-    // Two entries of one name are told apart.
+    // A label that is there already gets a number.
     let unique = given;
     for (let copy = 2; entries.some((entry) => entry.label === unique); copy++) unique = `${given} (${copy})`;
     entries.push({ label: unique, text: found });
@@ -44,10 +44,10 @@ export function entriesOf(text: string): Entry[] {
   return entries;
 }
 
-/** Where an object ends that begins here. */
+/** The end of the object that begins at `from`. */
 function endOf(text: string, from: number): number {
   let depth = 0;
-  // Strings are taken whole, with braces and escapes that they have.
+  // Strings are matched as a whole, since they can contain braces.
   const token = /"(?:[^"\\]|\\.)*"|[{}]/g;
   token.lastIndex = from;
   for (let found = token.exec(text); found; found = token.exec(text)) {

@@ -22,7 +22,7 @@ export const BLENDS: readonly [string, string][] = [
 export const blendOf = (recipe: string): string =>
   /"name"\s*:\s*"blend/.test(recipe) ? recipe : (BLENDS[0]?.[1] ?? '');
 
-/** Datasets that are stored by label. */
+/** Examples of datasets that are stored by label. */
 export const LABELLED: readonly [string, string][] = [
   [
     '10 labels',

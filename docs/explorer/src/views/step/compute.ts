@@ -120,12 +120,12 @@ function sourcesOf(sampler: ReturnType<typeof samplerOf>): string[] {
 }
 
 export interface CellAnswer {
-  /** The place in the order of the epoch: of a sample that comes several times, the first. */
+  /** The position of the sample in the epoch: its first one, if it comes several times. */
   position: number | null;
   shard: { shard: number; offset: number } | null;
 }
 
-/** What else is known of a sample of the step. */
+/** Further facts about a sample of the step. */
 export function cell({
   recipe,
   epoch,

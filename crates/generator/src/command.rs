@@ -122,7 +122,10 @@ impl Section for {name} {{
     let orders = OrderId::ALL.into_iter().chain([OrderId::Sharded]);
     let orders = orders.map(|order| format!("    ({:?}, {:?}),\n", order.name(), meaning("order", order.name())));
     let orders: String = orders.collect();
-    let _ = write!(text, "\n/// The orders that have a name of their own, and what they are.\npub const ORDERS: &[(&str, &str)] = &[\n{orders}];\n");
+    let _ = write!(
+        text,
+        "\n/// The orders that have a name of their own, and what they are.\npub const ORDERS: &[(&str, &str)] = &[\n{orders}];\n"
+    );
     Ok(Files::from([("mod.rs".to_owned(), text)]))
 }
 

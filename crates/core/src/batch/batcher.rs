@@ -8,7 +8,7 @@ use core::ops::Range;
 use super::config::BatchConfig;
 use super::index::Index;
 use super::items::{Items, Tally};
-use super::lengths::{Desk, Lengths};
+use super::lengths::{LengthRequests, Lengths};
 use super::metrics::{Metrics, weigh};
 use super::recipe::BatchRecipe;
 use super::rules::Rules;
@@ -36,37 +36,37 @@ pub struct Batcher {
     /// The position at which the first window begins.
     consumed: u64,
     /// The position at which the first window ends.
-    opened: u64,
-    open: Open,
-    desk: Desk,
-    known: RefCell<Known>,
+    first_end: u64,
+    open: OpenWindow,
+    requests: LengthRequests,
+    known: RefCell<KnownWindows>,
     recent: RefCell<Option<(u64, Window)>>,
     pending: RefCell<Option<Pending>>,
 }
 
 /// The open window of a state: the first window of the batcher, if some of its steps were taken before.
 #[derive(Default)]
-pub(super) struct Open {
+pub(super) struct OpenWindow {
     /// The window width of the ranks that began this window, in positions. The default width here may be another one.
     pub(super) width: u64,
     /// The steps that were taken of this window, segment by segment.
-    pub(super) history: Vec<Past>,
+    pub(super) history: Vec<Segment>,
     /// The checksum of the lengths with which this window was planned.
     pub(super) checksum: u64,
 }
 
 /// A segment of a history: `world` ranks took `steps` steps of a window.
 #[derive(Clone)]
-pub(super) struct Past {
-    pub(super) world: u32,
+pub(super) struct Segment {
+    pub(super) world_size: u32,
     pub(super) steps: u64,
     /// The options of this segment, as the text of a section `batch` and as rules. None: the options of this batcher.
-    pub(super) other: Option<(Rc<str>, Rc<Rules>)>,
+    pub(super) own_options: Option<(Rc<str>, Rc<Rules>)>,
 }
 
 /// Facts about the first windows of a batcher, from planning them or from an index.
 #[derive(Default)]
-struct Known {
+struct KnownWindows {
     /// For each of these windows, the number of steps up to its end.
     ends: Vec<u64>,
     /// For each of these windows, the checksum of its lengths. A window that is planned again with other lengths would
@@ -77,7 +77,7 @@ struct Known {
     counted: u64,
 }
 
-impl Known {
+impl KnownWindows {
     /// The number of steps before a window. All windows before it must be known.
     fn before(&self, window: usize) -> u64 {
         window.checked_sub(1).map_or(0, |last| self.ends[last])
@@ -125,7 +125,7 @@ impl Batcher {
     /// The batches of a whole epoch. Nothing is planned yet. Failures: `lengths` (the recipe has none, or they were not given), `epoch`,
     /// `out-of-memory`.
     pub fn new(recipe: &Rc<BatchRecipe>, epoch: u64) -> Result<Self, Failure> {
-        Self::begun(recipe, epoch, 0, None)
+        Self::from_position(recipe, epoch, 0, None)
     }
 
     /// The batches of a configuration, in its epoch. The configuration has all lengths. Failures: any field of the
@@ -136,11 +136,11 @@ impl Batcher {
     }
 
     /// A batcher of the rest of an epoch, from the position `consumed` on. Failures: as `new`, and `consumed`.
-    pub(super) fn begun(
+    pub(super) fn from_position(
         recipe: &Rc<BatchRecipe>,
         epoch: u64,
         consumed: u64,
-        open: Option<Open>,
+        open: Option<OpenWindow>,
     ) -> Result<Self, Failure> {
         let (lengths, part) = recipe.samples()?;
         let rules = recipe.rules()?;
@@ -152,7 +152,7 @@ impl Batcher {
             return Err(Failure::out_of_range("consumed", consumed, allowed));
         }
         let width = open.as_ref().map_or(rules.width, |open| open.width);
-        let opened = if windows(length - consumed, width) > 1 { consumed + width } else { length };
+        let first_end = if windows(length - consumed, width) > 1 { consumed + width } else { length };
         Ok(Self {
             recipe: Rc::clone(recipe),
             rules,
@@ -161,9 +161,9 @@ impl Batcher {
             order: part.order(epoch)?,
             length,
             consumed,
-            opened,
+            first_end,
             open: open.unwrap_or_default(),
-            desk: Desk::default(),
+            requests: LengthRequests::default(),
             known: RefCell::default(),
             recent: RefCell::default(),
             pending: RefCell::default(),
@@ -198,24 +198,24 @@ impl Batcher {
 
     /// The samples whose lengths the last call waits for. Failures: `out-of-memory`.
     pub fn wanted(&self) -> Result<Vec<u64>, Failure> {
-        self.desk.wanted()
+        self.requests.wanted()
     }
 
     /// Takes the lengths of the samples of [`Batcher::wanted`]. Failures: `lengths`, if there are not as many.
     pub fn supply(&self, lengths: Vec<u32>) -> Result<(), Failure> {
-        self.desk.supply(lengths)
+        self.requests.supply(lengths)
     }
 
     pub(super) fn rules(&self) -> &Rc<Rules> {
         &self.rules
     }
 
-    pub(super) fn history(&self) -> &[Past] {
+    pub(super) fn history(&self) -> &[Segment] {
         &self.open.history
     }
 
     /// The open window of the state, if `window` is its number.
-    fn opened_before(&self, window: u64) -> Option<&Open> {
+    fn open_window(&self, window: u64) -> Option<&OpenWindow> {
         (window == 0 && !self.open.history.is_empty()).then_some(&self.open)
     }
 
@@ -227,15 +227,15 @@ impl Batcher {
     /// The width of a window with the options of the ranks that began it, in positions. The last window of an epoch has
     /// fewer or more positions than its width.
     pub(super) fn width_of(&self, window: u64) -> u64 {
-        self.opened_before(window).map_or(self.own_width(), |open| open.width)
+        self.open_window(window).map_or(self.own_width(), |open| open.width)
     }
 
     /// The checksum of the lengths of a window. Failures: those of planning.
     pub(super) fn checksum_of(&self, window: u64) -> Result<u64, Failure> {
-        if let Some(open) = self.opened_before(window) {
+        if let Some(open) = self.open_window(window) {
             return Ok(open.checksum);
         }
-        self.know(|known| known.checksums.len() as u64 > window)?;
+        self.plan_until(|known| known.checksums.len() as u64 > window)?;
         Ok(self.known.borrow().checksums.get(window as usize).copied().unwrap_or_default())
     }
 
@@ -250,7 +250,7 @@ impl Batcher {
     /// How many windows there are. All have the same width, except the first one, if steps of it were taken before, and
     /// the last one, which takes the rest of the epoch.
     pub fn num_windows(&self) -> u64 {
-        if self.consumed == self.length { 0 } else { 1 + windows(self.length - self.opened, self.rules.width) }
+        if self.consumed == self.length { 0 } else { 1 + windows(self.length - self.first_end, self.rules.width) }
     }
 
     /// The number of windows whose number of steps is known.
@@ -262,8 +262,8 @@ impl Batcher {
     pub(super) fn begin(&self, window: u64) -> u64 {
         match window.checked_sub(1) {
             None => self.consumed,
-            Some(others) if others < windows(self.length - self.opened, self.rules.width) => {
-                self.opened + others * self.rules.width
+            Some(others) if others < windows(self.length - self.first_end, self.rules.width) => {
+                self.first_end + others * self.rules.width
             }
             Some(_) => self.length,
         }
@@ -271,8 +271,8 @@ impl Batcher {
 
     /// The number of the window in which a position is.
     pub(super) fn window_at(&self, position: u64) -> u64 {
-        let others = windows(self.length - self.opened, self.rules.width);
-        let past = position.checked_sub(self.opened).map(|past| past / self.rules.width);
+        let others = windows(self.length - self.first_end, self.rules.width);
+        let past = position.checked_sub(self.first_end).map(|past| past / self.rules.width);
         past.map_or(0, |past| 1 + past.min(others.saturating_sub(1)))
     }
 
@@ -280,7 +280,7 @@ impl Batcher {
     /// called. Failures: `lengths`, `history`, `out-of-memory`.
     pub fn num_steps(&self) -> Result<u64, Failure> {
         let windows = self.num_windows();
-        self.know(|known| known.ends.len() as u64 == windows)?;
+        self.plan_until(|known| known.ends.len() as u64 == windows)?;
         Ok(self.known.borrow().steps())
     }
 
@@ -305,7 +305,7 @@ impl Batcher {
     /// known, the step costs at most a plan of its window. Failures: `rank`, `start`, `count`, and those of
     /// [`Batcher::num_steps`].
     pub fn take(&self, rank: u32, start: u64, count: u32) -> Result<Run, Failure> {
-        check_below("rank", rank.into(), self.rules.world.into())?;
+        check_below("rank", rank.into(), self.rules.world_size.into())?;
         check_run(start, count, u64::MAX)?;
         let asked = (rank, start, count);
         let mut run = match self.pending.take() {
@@ -341,7 +341,7 @@ impl Batcher {
     /// `first`, `count`, and those of [`Batcher::num_steps`].
     pub fn step(&self, step: u64, first: u32, count: u32) -> Result<Run, Failure> {
         check_below("step", step, self.steps_up_to(step.saturating_add(1))?)?;
-        check_ranks(first, count, self.rules.world, 1)?;
+        check_ranks(first, count, self.rules.world_size, 1)?;
         let (window, before) = self.window_of(step);
         self.in_window(window, |window| {
             let (mut run, step) = (Run::default(), window.first + (step - before) as usize);
@@ -442,7 +442,7 @@ impl Batcher {
         let index = Index::read(text)?;
         index.check(&self.recipe.fingerprint(), self.epoch)?;
         index.check_whole(windows(self.length, self.rules.width))?;
-        let ours = |past: &Past| past.world == self.rules.world && past.other.is_none();
+        let ours = |past: &Segment| past.world_size == self.rules.world_size && past.own_options.is_none();
         let is_cut_here = self.width_of(0) == self.own_width();
         let begins = self.consumed.is_multiple_of(self.rules.width)
             && self.consumed / self.rules.width < windows(self.length, self.rules.width);
@@ -454,7 +454,7 @@ impl Batcher {
         let gone = index.steps.len() - self.num_windows() as usize;
         if self.consumed == 0 && taken == 0 {
             *self.known.borrow_mut() =
-                Known { metrics: index.metrics, counted: self.num_windows(), ..Known::default() };
+                KnownWindows { metrics: index.metrics, counted: self.num_windows(), ..KnownWindows::default() };
         }
         let mut ends = collect("index", index.steps.len(), [])?;
         let mut end = 0_u64;
@@ -474,19 +474,19 @@ impl Batcher {
 
     /// How many steps there are before a window. Failures: those of planning.
     pub(super) fn steps_before(&self, window: u64) -> Result<u64, Failure> {
-        self.know(|known| known.ends.len() as u64 >= window)?;
+        self.plan_until(|known| known.ends.len() as u64 >= window)?;
         Ok(self.known.borrow().before(window as usize))
     }
 
     /// Plans windows until `end` steps are known, or all. Returns how many steps are known. Failures: those of
     /// planning.
     pub(super) fn steps_up_to(&self, end: u64) -> Result<u64, Failure> {
-        self.know(|known| end <= known.steps())?;
+        self.plan_until(|known| end <= known.steps())?;
         Ok(self.known.borrow().steps())
     }
 
     /// Plans windows until `enough` returns true, or all windows are known.
-    fn know(&self, enough: impl Fn(&Known) -> bool) -> Result<(), Failure> {
+    fn plan_until(&self, enough: impl Fn(&KnownWindows) -> bool) -> Result<(), Failure> {
         loop {
             let next = self.num_known_windows();
             if next == self.num_windows() || enough(&self.known.borrow()) {
@@ -549,7 +549,7 @@ impl Batcher {
             // The other window is dropped before planning, so that there are never two in memory.
             *recent = None;
             let window = self.planned(number)?;
-            self.learn(number, &window)?;
+            self.store_facts(number, &window)?;
             *recent = Some((number, window));
         }
         match &*recent {
@@ -560,7 +560,7 @@ impl Batcher {
 
     /// Stores the facts about a planned window, if they are not known yet. If they are known, they must be the same.
     /// Failures: `lengths`, `index`, `out-of-memory`.
-    fn learn(&self, number: u64, window: &Window) -> Result<(), Failure> {
+    fn store_facts(&self, number: u64, window: &Window) -> Result<(), Failure> {
         let known = &mut *self.known.borrow_mut();
         if known.ends.len() as u64 == number {
             grow("batch_window", 1, &mut known.ends)?;
@@ -591,28 +591,28 @@ impl Batcher {
 
     fn planned(&self, number: u64) -> Result<Window, Failure> {
         let (begin, end) = (self.begin(number), self.begin(number + 1));
-        let (samples, lengths) = self.desk.take(&self.lengths, &self.order, (begin, end - begin))?;
+        let (samples, lengths) = self.requests.take(&self.lengths, &self.order, (begin, end - begin))?;
         let checksum = checksum(&lengths);
         let mut items = Items::new(samples, lengths);
         let mut tally = Tally::default();
-        let open = self.opened_before(number);
+        let open = self.open_window(number);
         let history = open.map_or(&[][..], |open| &open.history);
         if let Some(open) = open.filter(|open| checksum != open.checksum) {
             let allowed = format!("{}, that of the lengths with which the state was taken", open.checksum);
             return Err(Failure::contradiction("lengths", format!("the checksum {checksum}"), allowed));
         }
         for (place, past) in history.iter().enumerate() {
-            let rules = past.other.as_ref().map_or(&self.rules, |(_, rules)| rules);
-            let config = rules.on(past.world);
+            let rules = past.own_options.as_ref().map_or(&self.rules, |(_, rules)| rules);
+            let config = rules.for_world_size(past.world_size);
             items = items.treated(&config, &mut tally)?;
             let Planned { steps, dropped, packs_bound: _ } = plan_window(&config, self.epoch, &items, begin)?;
             if past.steps > steps.count() as u64 {
                 let allowed = at_most(steps.count() as u64)
-                    .and(format_args!(" steps of this window with the world size {}", past.world));
+                    .and(format_args!(" steps of this window with the world size {}", past.world_size));
                 return Err(Failure::out_of_range("history", format!("{} steps", past.steps), allowed));
             }
             let first = past.steps as usize;
-            if place + 1 == history.len() && past.world == self.rules.world && past.other.is_none() {
+            if place + 1 == history.len() && past.world_size == self.rules.world_size && past.own_options.is_none() {
                 return Ok(Window { items, steps, first, checksum, dropped, packs_bound: 0, tally });
             }
             items = untaken(&items, &steps, first)?;

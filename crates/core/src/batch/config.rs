@@ -86,7 +86,7 @@ pub struct BatchConfig {
     /// The order of the epoch.
     pub order: OrderId,
     /// The world size: the number of data-parallel ranks.
-    pub world: u32,
+    pub world_size: u32,
     /// How items become batches.
     pub strategy: Strategy,
     /// The most items of a batch; with [`Strategy::Pack`], the most rows. 0 means no limit, and needs a budget.
@@ -132,7 +132,7 @@ const LEAST_WINDOW: u64 = 1 << 13;
 
 /// How many full steps a default window has room for. A window also ends with a step that is not full, which costs
 /// about half a step; in a wide window, this is a small share.
-const STEPS: u128 = 1 << 7;
+const DEFAULT_STEPS: u128 = 1 << 7;
 
 /// The greatest default window, in samples, unless it has fewer than [`FEW_STEPS`] steps. It limits the time and the
 /// memory of a plan.
@@ -140,10 +140,10 @@ const MOST_WINDOW: u128 = 1 << 22;
 const FEW_STEPS: u128 = 1 << 3;
 
 /// The default window of a stream without `mean_length`, in samples for each rank.
-const OF_A_RANK: u64 = 1 << 11;
+const STREAM_WINDOW_PER_RANK: u64 = 1 << 11;
 
 /// The default width of the buckets of a stream, in tokens.
-const WIDTH: u32 = 64;
+const STREAM_BUCKET_WIDTH: u32 = 64;
 
 /// The greatest world size.
 pub(super) const MAX_WORLD: u32 = 1 << 20;
@@ -156,7 +156,7 @@ impl BatchConfig {
             seed: 0,
             epoch: 0,
             order: OrderId::Feistel,
-            world: 1,
+            world_size: 1,
             strategy,
             max_batch_size: 32,
             max_length: u32::MAX,
@@ -180,15 +180,15 @@ impl BatchConfig {
     /// Checks the ranges of the members. Failures: `world_size`, `max_batch_size`, `max_tokens` or `max_cost`,
     /// `capacity`, `batch_size_multiple`, those of [`Buckets`].
     pub(super) fn check(&self) -> Result<(), Failure> {
-        if self.world == 0 || self.world > MAX_WORLD {
-            return Err(Failure::out_of_range("world_size", self.world, range(1, MAX_WORLD)));
+        if self.world_size == 0 || self.world_size > MAX_WORLD {
+            return Err(Failure::out_of_range("world_size", self.world_size, range(1, MAX_WORLD)));
         }
         let has_budget = self.strategy == Strategy::Budget || self.strategy == Strategy::Bucket && self.budget > 0;
         if self.max_batch_size == 0 && !has_budget {
             return Err(Failure::out_of_range("max_batch_size", 0, range(1, u32::MAX)));
         }
         if self.strategy == Strategy::Budget && self.budget == 0 {
-            return Err(Failure::out_of_range(self.limit(), 0, range(1, u64::MAX)));
+            return Err(Failure::out_of_range(self.budget_name(), 0, range(1, u64::MAX)));
         }
         if self.strategy == Strategy::Pack && self.capacity == 0 {
             return Err(Failure::out_of_range("capacity", 0, range(1, u32::MAX)));
@@ -200,7 +200,7 @@ impl BatchConfig {
     }
 
     /// The name of the member that has the budget.
-    pub(super) fn limit(&self) -> &'static str {
+    pub(super) fn budget_name(&self) -> &'static str {
         if matches!(self.counting, Counting::Weighted { .. }) { "max_cost" } else { "max_tokens" }
     }
 
@@ -214,21 +214,22 @@ impl BatchConfig {
         if self.max_batch_size == 0 { u32::MAX } else { self.max_batch_size }
     }
 
-    /// The width of a window, in samples: the option, or a default that has room for [`STEPS`] steps of average batches
+    /// The width of a window, in samples: the option, or a default that has room for [`DEFAULT_STEPS`] steps of average batches
     /// of samples with these lengths. With separate buckets, the default has room for 32 steps of each bucket, if these
     /// are more.
     pub(super) fn width(&self, lengths: &[u32]) -> u64 {
-        let world = u128::from(self.world);
+        let world_size = u128::from(self.world_size);
         let step = match (self.strategy, self.window) {
             (Strategy::PadToMax, _) => {
-                let step = world * u128::from(self.max_batch_size);
-                return (step * u128::from(LEAST_WINDOW).div_ceil(step).max(STEPS).min(MOST_WINDOW / step).max(1))
+                let step = world_size * u128::from(self.max_batch_size);
+                return (step
+                    * u128::from(LEAST_WINDOW).div_ceil(step).max(DEFAULT_STEPS).min(MOST_WINDOW / step).max(1))
                     as u64;
             }
             (_, Some(window @ 1..)) => return window.into(),
-            _ => world * self.average(lengths).max(1),
+            _ => world_size * self.average(lengths).max(1),
         };
-        let mut steps = STEPS;
+        let mut steps = DEFAULT_STEPS;
         if self.separate {
             let mut buckets = lengths.iter().map(|&length| self.bucket(length.min(self.longest()))).collect::<Vec<_>>();
             buckets.sort_unstable();
@@ -244,7 +245,7 @@ impl BatchConfig {
         match (self.strategy, self.window) {
             (Strategy::PadToMax, _) | (_, Some(1..)) => self.width(&[]),
             _ if self.mean_length > 0 => self.width(&[]),
-            _ => (OF_A_RANK * u64::from(self.world)).clamp(LEAST_WINDOW, MOST_WINDOW as u64),
+            _ => (STREAM_WINDOW_PER_RANK * u64::from(self.world_size)).clamp(LEAST_WINDOW, MOST_WINDOW as u64),
         }
     }
 
@@ -274,12 +275,12 @@ impl BatchConfig {
     }
 
     /// A copy for another world size, without the lengths: it is used to plan windows of given items.
-    pub(super) fn on(&self, world: u32) -> Self {
-        Self { lengths: Vec::new(), buckets: self.buckets.clone(), world, ..*self }
+    pub(super) fn for_world_size(&self, world_size: u32) -> Self {
+        Self { lengths: Vec::new(), buckets: self.buckets.clone(), world_size, ..*self }
     }
 
     fn known_buckets(&self) -> &Buckets {
-        self.buckets.as_ref().unwrap_or(&Buckets::Width(WIDTH))
+        self.buckets.as_ref().unwrap_or(&Buckets::Width(STREAM_BUCKET_WIDTH))
     }
 
     /// The number of the bucket of a length.

@@ -145,7 +145,7 @@ fn check_room(config: &BatchConfig, most: u32, why: &str) -> Result<(), Failure>
     }
     // The cast loses nothing: one token costs less than 2^34.
     let least = config.cost(1) as u64;
-    let (limit, allowed) = (config.limit(), at_least(least).and(format_args!(", to {why}")));
+    let (limit, allowed) = (config.budget_name(), at_least(least).and(format_args!(", to {why}")));
     Err(Failure::out_of_range(limit, config.budget, allowed).at(format!("batch.{limit}")))
 }
 

@@ -153,7 +153,7 @@ impl Lengths {
 
 /// The request for lengths that waits for the host, or was answered and not used yet.
 #[derive(Default)]
-pub(super) struct Desk(RefCell<Option<Asked>>);
+pub(super) struct LengthRequests(RefCell<Option<Asked>>);
 
 /// A request for lengths: the first position and the number of positions, the samples there, and their lengths once
 /// they are given.
@@ -163,9 +163,9 @@ struct Asked {
     lengths: Option<Vec<u32>>,
 }
 
-impl Desk {
+impl LengthRequests {
     /// The samples at `count` positions from `start` on, and their lengths. Failures: `lengths` (`wanted`: the host
-    /// must give the lengths of the samples of [`Desk::wanted`], and make the call again), `out-of-memory`.
+    /// must give the lengths of the samples of [`LengthRequests::wanted`], and make the call again), `out-of-memory`.
     pub(super) fn take(
         &self,
         lengths: &Lengths,
@@ -201,7 +201,7 @@ impl Desk {
         }
     }
 
-    /// Takes the lengths of the samples of [`Desk::wanted`]. Failures: `lengths`, if there are not as many.
+    /// Takes the lengths of the samples of [`LengthRequests::wanted`]. Failures: `lengths`, if there are not as many.
     pub(super) fn supply(&self, lengths: Vec<u32>) -> Result<(), Failure> {
         let mut asked = self.0.borrow_mut();
         let waits = asked.as_mut().filter(|asked| asked.lengths.is_none());

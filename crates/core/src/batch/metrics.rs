@@ -130,7 +130,7 @@ impl Metrics {
     ///   the world size.
     /// - `cost-imbalance`: the greatest cost of a rank in each step, divided by the mean.
     pub fn ratio(&self, config: &BatchConfig, name: &str) -> Result<u64, Failure> {
-        let world = u128::from(config.world);
+        let world_size = u128::from(config.world_size);
         let packs = config.strategy == Strategy::Pack;
         let used = match config.counting {
             Counting::Weighted { .. } if !packs => self.cost,
@@ -140,10 +140,10 @@ impl Metrics {
         let (part, of, without) = match name {
             "padding" => (u128::from(self.padded.saturating_sub(self.tokens)), Some(self.padded.into()), 0),
             "budget-utilisation" => {
-                (used.into(), u128::from(budget).checked_mul(u128::from(self.steps) * world), 1_000_000)
+                (used.into(), u128::from(budget).checked_mul(u128::from(self.steps) * world_size), 1_000_000)
             }
-            "slowest-rank-utilisation" => (self.tokens.into(), Some(world * u128::from(self.slowest)), 1_000_000),
-            "cost-imbalance" => (world * u128::from(self.slowest_cost), Some(self.cost.into()), 1_000_000),
+            "slowest-rank-utilisation" => (self.tokens.into(), Some(world_size * u128::from(self.slowest)), 1_000_000),
+            "cost-imbalance" => (world_size * u128::from(self.slowest_cost), Some(self.cost.into()), 1_000_000),
             _ => return Err(Failure::unknown_name("ratio", name, known(RATIOS))),
         };
         Ok(if of == Some(0) { without } else { millionths(part, of) })
@@ -153,7 +153,7 @@ impl Metrics {
     pub(super) fn add(&mut self, config: &BatchConfig, items: &Items, steps: &Steps, first: usize) {
         for step in first..steps.count() {
             let (mut slowest, mut slowest_cost) = (0, 0);
-            for rank in 0..config.world as usize {
+            for rank in 0..config.world_size as usize {
                 let (rows, repeated) = steps.batch(step, rank);
                 let Weight { width, cost, tokens } = weigh(config, items, steps, rows.clone());
                 let padded = rows.len() as u64 * u64::from(width);

@@ -186,8 +186,8 @@ pub(super) fn steps_of_packs(
     let sizes = collect("batch_window", pool.len(), pool.iter().map(|&item| size(item)))?;
     let mut packs = Packs::new(&pool, &sizes, shape)?;
     let bound = packs.bound;
-    let world = config.world as usize;
-    let full = (shape.rows as u64 * u64::from(config.world)).min(packs.count() as u64 + 1) as usize;
+    let world_size = config.world_size as usize;
+    let full = (shape.rows as u64 * u64::from(config.world_size)).min(packs.count() as u64 + 1) as usize;
     // Packs are sorted, the fullest first. So the packs that do not fill a step are the emptiest.
     let mut given = packs.count() / full * full;
     let rest = packs.count() - given;
@@ -195,15 +195,15 @@ pub(super) fn steps_of_packs(
     if rest == 0 && given > 0 && shape.rows == 1 {
         // All packs fill steps. The items of the emptiest step are spread again, because one rank may have a single
         // item.
-        packs.even(given - full, world, config, items, shape, size)?;
+        packs.even(given - full, world_size, config, items, shape, size)?;
     }
-    if closes && rest < world && config.tail == Tail::EvenSplit {
+    if closes && rest < world_size && config.tail == Tail::EvenSplit {
         // Fewer packs than ranks are left. Together with the packs of a full step, they have items for two steps.
         given = given.saturating_sub(full);
     }
     let costs = dearest_first(given, (0..given).map(|pack| packs.cost(pack, config, items)))?;
     let rows = if given == 0 { 0 } else { shape.rows as usize };
-    let mut balance = Balance::new(world, rows)?;
+    let mut balance = Balance::new(world_size, rows)?;
     for step in costs.chunks_exact(full) {
         for part in balance.divide(step.iter().map(|&key| cost_of(key))).chunks_exact(rows) {
             part.iter().try_for_each(|&place| steps.row(packs.items(place_of(step[place as usize]))))?;
@@ -228,11 +228,11 @@ fn close(
     steps: &mut Steps,
     size: impl Fn(u32) -> u64,
 ) -> Result<(), Failure> {
-    let world = config.world as usize;
+    let world_size = config.world_size as usize;
     let there = packs.count() - first;
-    let full = usize::try_from(u64::from(shape.rows) * u64::from(config.world)).unwrap_or(usize::MAX);
+    let full = usize::try_from(u64::from(shape.rows) * u64::from(config.world_size)).unwrap_or(usize::MAX);
     // With `duplicate`, packs are repeated until every rank has one, so none has to be split.
-    let wanted = if config.tail == Tail::Duplicate { 0 } else { there.div_ceil(full) * world };
+    let wanted = if config.tail == Tail::Duplicate { 0 } else { there.div_ceil(full) * world_size };
     if there <= wanted && !packs.even(first, wanted, config, items, shape, size)? {
         packs.halve(first, wanted)?;
     }
@@ -241,10 +241,10 @@ fn close(
     for step in 0..many {
         let (begin, end) = (rows * step / many, rows * (step + 1) / many);
         let count = end - begin;
-        let again = if config.tail == Tail::Duplicate { count.next_multiple_of(world) } else { count };
-        for rank in 0..world {
+        let again = if config.tail == Tail::Duplicate { count.next_multiple_of(world_size) } else { count };
+        for rank in 0..world_size {
             let mut repeated = 0;
-            for place in (rank..again).step_by(world) {
+            for place in (rank..again).step_by(world_size) {
                 let row = packs.items(first + begin + place % count);
                 steps.row(row)?;
                 repeated += match place < count {

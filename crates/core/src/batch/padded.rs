@@ -10,8 +10,8 @@ use crate::base::memory::{collect, grow, has_room};
 use crate::base::sort::sort_short;
 
 /// Makes steps of items in their order, `rows` of them for each rank. Returns the items that do not fill a step.
-pub(super) fn in_order(pool: Vec<u32>, rows: u32, steps: &mut Steps, world: u32) -> Result<Vec<u32>, Failure> {
-    let mut chunks = pool.chunks_exact(full_step(rows, world, &pool));
+pub(super) fn in_order(pool: Vec<u32>, rows: u32, steps: &mut Steps, world_size: u32) -> Result<Vec<u32>, Failure> {
+    let mut chunks = pool.chunks_exact(full_step(rows, world_size, &pool));
     for step in &mut chunks {
         steps.strided(step, 0)?;
     }
@@ -31,7 +31,7 @@ pub(super) fn by_length(
     let sorted = longest_first(items, pool)?;
     let mut at = 0;
     while at < sorted.len() {
-        let full = u64::from(rows(items.length(sorted[at]))) * u64::from(config.world);
+        let full = u64::from(rows(items.length(sorted[at]))) * u64::from(config.world_size);
         if full > (sorted.len() - at) as u64 {
             break;
         }
@@ -62,7 +62,7 @@ pub(super) fn by_bucket(
     for bucket in keys.chunk_by(|a, b| a >> 32 == b >> 32) {
         let before = steps.count();
         let first = items.length(item(&bucket[0]));
-        let full = full_step(rows(first), config.world, &pool);
+        let full = full_step(rows(first), config.world_size, &pool);
         let mut chunks = bucket.chunks_exact(full);
         for step in &mut chunks {
             let step = collect("batch_window", full, step.iter().map(item))?;
@@ -92,8 +92,8 @@ pub(super) fn as_they_come(
     pool: Vec<u32>,
     steps: &mut Steps,
 ) -> Result<Vec<u32>, Failure> {
-    let world = config.world as usize;
-    let mut ends = collect("batch_window", world, [])?;
+    let world_size = config.world_size as usize;
+    let mut ends = collect("batch_window", world_size, [])?;
     let (mut begin, mut first, mut at, mut longest, mut cost) = (0, 0, 0, 0, 0_u128);
     while at < pool.len() || at > first {
         if let Some(&item) = pool.get(at) {
@@ -117,7 +117,7 @@ pub(super) fn as_they_come(
         }
         ends.push(at);
         (first, longest, cost) = (at, 0, 0);
-        if ends.len() == world {
+        if ends.len() == world_size {
             for &end in &ends {
                 steps.row(&pool[begin..end])?;
                 steps.end_batch(0)?;
@@ -141,12 +141,12 @@ pub(super) fn tail(
 ) -> Result<u64, Failure> {
     // First, full steps, which may have items of several buckets.
     let mut left = by_length(config, items, left, steps, rows)?;
-    let world = config.world as usize;
+    let world_size = config.world_size as usize;
     match config.tail {
         _ if left.is_empty() => {}
         Tail::Drop => return Ok(left.len() as u64),
-        Tail::EvenSplit if left.len() < world => {
-            let spared = if steps.count() > first { steps.spare(world - left.len())? } else { Vec::new() };
+        Tail::EvenSplit if left.len() < world_size => {
+            let spared = if steps.count() > first { steps.spare(world_size - left.len())? } else { Vec::new() };
             if !has_room(&mut left, spared.len()) {
                 return Err(Failure::out_of_memory("batch_window", spared.len(), "a smaller window"));
             }
@@ -159,7 +159,7 @@ pub(super) fn tail(
         Tail::Keep | Tail::EvenSplit => steps.strided(&left, 0)?,
         Tail::Duplicate => {
             let there = left.len();
-            let full = there.div_ceil(world) * world;
+            let full = there.div_ceil(world_size) * world_size;
             let again = collect("batch_window", full - there, left.iter().rev().cycle().copied())?;
             if !has_room(&mut left, again.len()) {
                 return Err(Failure::out_of_memory("batch_window", again.len(), "a smaller window"));
@@ -175,29 +175,29 @@ pub(super) fn tail(
 /// greatest number of padded tokens of a rank is as small as possible. A batch must have room for an even share of
 /// items as long as the longest.
 fn by_cost(config: &BatchConfig, items: &Items, sorted: &[u32], steps: &mut Steps) -> Result<(), Failure> {
-    let (world, most) = (config.world as usize, config.most_rows() as usize);
+    let (world_size, most) = (config.world_size as usize, config.most_rows() as usize);
     // How many items the batch of a rank gets if it begins at the place `at` and has at most `tokens` padded tokens.
     // One item is left for each later rank.
     let fits = |at: usize, rank: usize, tokens: u64| {
         let room = tokens / u64::from(items.length(sorted[at])).max(1);
-        let spare = (sorted.len() - at).saturating_sub(world - 1 - rank).max(1);
+        let spare = (sorted.len() - at).saturating_sub(world_size - 1 - rank).max(1);
         usize::try_from(room).unwrap_or(usize::MAX).min(most).min(spare).max(1)
     };
     let holds_all = |tokens: u64| {
         let mut at = 0;
-        (0..world).any(|rank| {
+        (0..world_size).any(|rank| {
             at += fits(at, rank, tokens);
             at >= sorted.len()
         })
     };
     let longest = sorted.first().map_or(0, |&item| u64::from(items.length(item)));
-    let (mut low, mut high) = (longest, longest.max(1) * sorted.len().div_ceil(world) as u64);
+    let (mut low, mut high) = (longest, longest.max(1) * sorted.len().div_ceil(world_size) as u64);
     while low < high {
         let middle = low.midpoint(high);
         if holds_all(middle) { high = middle } else { low = middle + 1 }
     }
     let mut at = 0;
-    for rank in 0..world {
+    for rank in 0..world_size {
         let count = if at < sorted.len() { fits(at, rank, low).min(sorted.len() - at) } else { 0 };
         steps.row(&sorted[at..at + count])?;
         steps.end_batch(0)?;
@@ -207,8 +207,8 @@ fn by_cost(config: &BatchConfig, items: &Items, sorted: &[u32], steps: &mut Step
 }
 
 /// The number of items of a full step, limited to one more than there are, so that it fits into `usize`.
-fn full_step(rows: u32, world: u32, pool: &[u32]) -> usize {
-    (u64::from(rows) * u64::from(world)).min(pool.len() as u64 + 1) as usize
+fn full_step(rows: u32, world_size: u32, pool: &[u32]) -> usize {
+    (u64::from(rows) * u64::from(world_size)).min(pool.len() as u64 + 1) as usize
 }
 
 /// Sorts items, longest first. Items of equal length stay in their order.

@@ -206,7 +206,7 @@ impl BatchRecipe {
             let deal = fields.check_section("deal", &[])?;
             let batch = fields.check_section("batch", lists)?;
             let seed = part.as_ref().map_or(order.integer("seed"), |part| part.seed);
-            let config = BatchConfig { seed, order: id, world: deal.short("world_size"), ..options(&batch)? };
+            let config = BatchConfig { seed, order: id, world_size: deal.short("world_size"), ..options(&batch)? };
             config.check()?;
             let samples = part.as_ref().map(|part| part.samples).or_else(|| order.count("samples"));
             let lengths = Lengths::chosen(batch.numbers("lengths"), num_lengths, samples)?;
@@ -294,7 +294,7 @@ impl BatchRecipe {
     #[inline(never)]
     pub fn text(&self) -> String {
         let [order, batch] = self.sections();
-        format!("{{\"samedeal\":{VERSION},{order},\"deal\":{{\"world_size\":{}}},{batch}}}", self.config.world)
+        format!("{{\"samedeal\":{VERSION},{order},\"deal\":{{\"world_size\":{}}},{batch}}}", self.config.world_size)
     }
 
     /// SHA-256 over the canonical text, in hexadecimal.

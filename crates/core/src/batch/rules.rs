@@ -29,7 +29,7 @@ impl Rules {
     /// The rules of a configuration. `sample` has the lengths that stand for all lengths of the dataset. Failures:
     /// `out-of-memory`.
     pub(super) fn new(config: &BatchConfig, sample: &[u32]) -> Result<Rc<Self>, Failure> {
-        let mut rules = config.on(config.world);
+        let mut rules = config.for_world_size(config.world_size);
         if config.strategy == Strategy::Bucket {
             rules.buckets = Some(match rules.buckets.take() {
                 Some(buckets @ (Buckets::Width(_) | Buckets::Boundaries(_))) => buckets,
@@ -43,7 +43,7 @@ impl Rules {
 
     /// The rules of a stream, whose lengths are not known before.
     pub(super) fn of_a_stream(config: &BatchConfig) -> Rc<Self> {
-        let config = config.on(config.world);
+        let config = config.for_world_size(config.world_size);
         let width = config.width_of_a_stream();
         Rc::new(Self { config, width })
     }

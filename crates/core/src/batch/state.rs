@@ -5,7 +5,7 @@ use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::batcher::{Batcher, Open, Past};
+use super::batcher::{Batcher, OpenWindow, Segment};
 use super::config::{BatchConfig, MAX_WORLD};
 use super::recipe::{BATCH, BatchRecipe, STATE_SECTIONS, options, written};
 use super::rules::Rules;
@@ -46,7 +46,7 @@ impl Batcher {
         if steps > known {
             return Err(Failure::out_of_range("steps", steps, range(0, known)));
         }
-        let own = |steps| Past { world: self.rules().world, steps, other: None };
+        let own = |steps| Segment { world_size: self.rules().world_size, steps, own_options: None };
         let (window, history) = match self.window_up_to(steps) {
             _ if steps == 0 => (0, self.history().to_vec()),
             None => (self.num_windows(), Vec::new()),
@@ -54,7 +54,7 @@ impl Batcher {
             Some((0, before, _)) => {
                 let mut history = self.history().to_vec();
                 match history.last_mut() {
-                    Some(last) if last.world == self.rules().world && last.other.is_none() => {
+                    Some(last) if last.world_size == self.rules().world_size && last.own_options.is_none() => {
                         last.steps += steps - before
                     }
                     _ => history.push(own(steps - before)),
@@ -66,9 +66,9 @@ impl Batcher {
         check_segments(history.len())?;
         let (width, checksum) =
             if history.is_empty() { (0, 0) } else { (self.width_of(window), self.checksum_of(window)?) };
-        let segments = history.iter().map(|Past { world, steps, other }| {
-            let batch = other.as_ref().map_or(String::new(), |(text, _)| format!(",\"batch\":{text}"));
-            format!("{{\"world_size\":{world},\"steps\":{steps}{batch}}}")
+        let segments = history.iter().map(|Segment { world_size, steps, own_options }| {
+            let batch = own_options.as_ref().map_or(String::new(), |(text, _)| format!(",\"batch\":{text}"));
+            format!("{{\"world_size\":{world_size},\"steps\":{steps}{batch}}}")
         });
         let (consumed, checksum) = (self.begin(window), unsigned_text(checksum));
         let segments = numbers::list(segments);
@@ -81,16 +81,16 @@ impl Batcher {
     /// planned when a call needs it. Failures: `state`; any member of the recipe that differs; `consumed`, `history`,
     /// `out-of-memory`.
     pub fn resume(&self, state: &str) -> Result<Self, Failure> {
-        self.continued(state, false)
+        self.resume_with(state, false)
     }
 
     /// Resumes with other options than those of the state: the rest of the epoch is planned with the options of this
     /// recipe. Failures: as `resume`; but of the section `batch`, only `lengths` must be as in the state.
     pub fn replan(&self, state: &str) -> Result<Self, Failure> {
-        self.continued(state, true)
+        self.resume_with(state, true)
     }
 
-    fn continued(&self, state: &str, anew: bool) -> Result<Self, Failure> {
+    fn resume_with(&self, state: &str, anew: bool) -> Result<Self, Failure> {
         let state = state::read(state, "batcher", STATE)?;
         let segments = state.objects("history");
         let (epoch, consumed) = (state.number("epoch"), state.number("consumed"));
@@ -101,25 +101,28 @@ impl Batcher {
         let here = recipe.options_text();
         // A segment without options was planned with the options of the recipe in the state.
         let then = if anew { written(&options_before(of)?) } else { here.clone() };
-        let mut history: Vec<Past> = collect("history", segments.len(), [])?;
+        let mut history: Vec<Segment> = collect("history", segments.len(), [])?;
         for (index, segment) in segments.iter().enumerate() {
             let within = |failure: Failure| failure.in_element("history", index);
             let checked = segment.check(&[], &[]).map_err(within)?;
-            let (world, steps) = (checked.short("world_size"), segment.number("steps"));
+            let (world_size, steps) = (checked.short("world_size"), segment.number("steps"));
             let own = segment.given_section("batch").map(options_of).transpose();
             let own = own.map_err(|failure| within(failure.under("batch", BATCH)))?;
             let text = own.as_ref().map_or_else(|| then.clone(), written);
-            let other = if text == here {
+            let own_options = if text == here {
                 None
             } else {
                 let options = own.map_or_else(|| options_before(of), Ok)?;
-                Some((Rc::from(text), rules(recipe, options, world)?))
+                Some((Rc::from(text), rules(recipe, options, world_size)?))
             };
             match history.last_mut() {
-                Some(last) if last.world == world && text_of(last) == other.as_ref().map(|(text, _)| &**text) => {
+                Some(last)
+                    if last.world_size == world_size
+                        && text_of(last) == own_options.as_ref().map(|(text, _)| &**text) =>
+                {
                     last.steps = last.steps.saturating_add(steps);
                 }
-                _ => history.push(Past { world, steps, other }),
+                _ => history.push(Segment { world_size, steps, own_options }),
             }
         }
         let [width, checksum] = ["window", "checksum"].map(|name| state.number(name));
@@ -131,8 +134,8 @@ impl Batcher {
         if !history.is_empty() && width == 0 {
             return Err(Failure::out_of_range("window", width, range(1, MAX_EXACT)));
         }
-        let open = (!history.is_empty()).then_some(Open { width, history, checksum });
-        let made = Self::begun(recipe, epoch, consumed, open)?;
+        let open = (!history.is_empty()).then_some(OpenWindow { width, history, checksum });
+        let made = Self::from_position(recipe, epoch, consumed, open)?;
         if made.num_windows() == 0 && !made.history().is_empty() {
             let value = format!("of {} segments", made.history().len());
             return Err(Failure::contradiction("history", value, "none at the end of the epoch"));
@@ -171,8 +174,8 @@ fn check_segments(count: usize) -> Result<(), Failure> {
     Err(Failure::out_of_range("history", format!("of {count} segments"), at_most(MAX_SEGMENTS)))
 }
 
-fn text_of(past: &Past) -> Option<&str> {
-    past.other.as_ref().map(|(text, _)| &**text)
+fn text_of(past: &Segment) -> Option<&str> {
+    past.own_options.as_ref().map(|(text, _)| &**text)
 }
 
 fn options_of(section: &Fields) -> Result<BatchConfig, Failure> {
@@ -182,7 +185,7 @@ fn options_of(section: &Fields) -> Result<BatchConfig, Failure> {
 }
 
 /// The rules of these options, for the lengths of this recipe. Failures: `out-of-memory`.
-fn rules(recipe: &BatchRecipe, options: BatchConfig, world: u32) -> Result<Rc<Rules>, Failure> {
-    let config = BatchConfig { world, seed: recipe.config().seed, ..options };
+fn rules(recipe: &BatchRecipe, options: BatchConfig, world_size: u32) -> Result<Rc<Rules>, Failure> {
+    let config = BatchConfig { world_size, seed: recipe.config().seed, ..options };
     Rules::new(&config, recipe.samples()?.0.sample()?)
 }

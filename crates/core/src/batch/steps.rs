@@ -11,7 +11,7 @@ use crate::order::shuffle;
 /// The steps of a window. A step is a batch for every rank, a batch is rows, and a row is items.
 #[derive(Default)]
 pub(super) struct Steps {
-    world: usize,
+    world_size: usize,
     /// Whether several items can share a row.
     shared: bool,
     items: Vec<u32>,
@@ -26,16 +26,16 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    pub(super) fn new(world: u32, shared: bool) -> Self {
-        Self { world: world as usize, shared, ..Self::default() }
+    pub(super) fn new(world_size: u32, shared: bool) -> Self {
+        Self { world_size: world_size as usize, shared, ..Self::default() }
     }
 
     pub(super) fn world(&self) -> usize {
-        self.world
+        self.world_size
     }
 
     pub(super) fn count(&self) -> usize {
-        self.batch_ends.len() / self.world
+        self.batch_ends.len() / self.world_size
     }
 
     /// How many rows there are.
@@ -73,14 +73,17 @@ impl Steps {
             return Err(self.full());
         }
         let first = rows.len() - repeated;
-        for rank in 0..self.world {
+        for rank in 0..self.world_size {
             let before = self.items.len();
-            self.items.extend(rows.iter().skip(rank).step_by(self.world));
+            self.items.extend(rows.iter().skip(rank).step_by(self.world_size));
             if self.shared {
                 self.row_ends.extend(before as u32 + 1..=self.items.len() as u32);
             }
-            let again =
-                if repeated == 0 { 0 } else { (first..rows.len()).filter(|place| place % self.world == rank).count() };
+            let again = if repeated == 0 {
+                0
+            } else {
+                (first..rows.len()).filter(|place| place % self.world_size == rank).count()
+            };
             self.end_batch(again as u32)?;
         }
         Ok(())
@@ -94,11 +97,11 @@ impl Steps {
     /// its last item, as long as it has two. The rows of the step must have one item each.
     pub(super) fn spare(&mut self, wanted: usize) -> Result<Vec<u32>, Failure> {
         let mut spared = collect("world", wanted, [])?;
-        let Some(batches) = self.batch_ends.len().checked_sub(self.world) else { return Ok(spared) };
+        let Some(batches) = self.batch_ends.len().checked_sub(self.world_size) else { return Ok(spared) };
         let mut counts = collect(
             "world",
-            self.world,
-            (batches..batches + self.world)
+            self.world_size,
+            (batches..batches + self.world_size)
                 .map(|batch| self.batch_ends[batch] as usize - start(&self.batch_ends, batch)),
         )?;
         let first_row = start(&self.batch_ends, batches);
@@ -106,16 +109,16 @@ impl Steps {
         let held = collect("batch_window", self.items.len() - first_item, self.items[first_item..].iter().copied())?;
         let ends = collect(
             "world",
-            self.world,
+            self.world_size,
             counts.iter().scan(0, |end, count| {
                 *end += count;
                 Some(*end)
             }),
         )?;
-        let mut begins = collect("world", self.world, core::iter::once(0).chain(ends))?;
-        begins.truncate(self.world);
+        let mut begins = collect("world", self.world_size, core::iter::once(0).chain(ends))?;
+        begins.truncate(self.world_size);
         let sizes = counts.iter().enumerate().map(|(rank, &count)| (count, Reverse(rank)));
-        let mut sizes = BinaryHeap::from(collect("world", self.world, sizes)?);
+        let mut sizes = BinaryHeap::from(collect("world", self.world_size, sizes)?);
         while spared.len() < wanted {
             let Some((count, Reverse(largest))) = sizes.pop().filter(|&(count, _)| count > 1) else { break };
             counts[largest] -= 1;
@@ -143,7 +146,7 @@ impl Steps {
     /// The rows of a batch, and how many of them at the end are repetitions.
     pub(super) fn batch(&self, step: usize, rank: usize) -> (Range<usize>, u32) {
         let step = self.shuffled.get(step).map_or(step, |&step| step as usize);
-        let batch = step * self.world + rank;
+        let batch = step * self.world_size + rank;
         (start(&self.batch_ends, batch)..self.batch_ends[batch] as usize, self.repeated[batch])
     }
 

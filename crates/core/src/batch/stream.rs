@@ -53,8 +53,8 @@ impl BatchStream {
         if let Some(window) = config.window.filter(|&window| window > MAX_WINDOW) {
             return Err(Failure::out_of_range("batch_window", window, range(0, MAX_WINDOW)).at("batch.batch_window"));
         }
-        if rank >= config.world {
-            return Err(Failure::out_of_range("rank", rank, range(0, config.world - 1)));
+        if rank >= config.world_size {
+            return Err(Failure::out_of_range("rank", rank, range(0, config.world_size - 1)));
         }
         let rules = Rules::of_a_stream(config);
         let (samples, lengths) = (Vec::new(), Vec::new());

@@ -23,7 +23,7 @@ pub(super) struct Planned {
 
 /// Plans a window that begins at a position. Failures: `out-of-memory`.
 pub(super) fn plan_window(config: &BatchConfig, epoch: u64, items: &Items, position: u64) -> Result<Planned, Failure> {
-    let mut steps = Steps::new(config.world, config.strategy == Strategy::Pack);
+    let mut steps = Steps::new(config.world_size, config.strategy == Strategy::Pack);
     let (alone, pool) = singles(config, items)?;
     let all = |_| config.most_rows();
     let rows = |longest| config.rows(longest);
@@ -31,7 +31,7 @@ pub(super) fn plan_window(config: &BatchConfig, epoch: u64, items: &Items, posit
     let mut packs_bound = 0;
     let mut dropped = match config.strategy {
         Strategy::PadToMax => {
-            let left = in_order(pool, config.most_rows(), &mut steps, config.world)?;
+            let left = in_order(pool, config.most_rows(), &mut steps, config.world_size)?;
             tail(config, items, left, &mut steps, &all, 0)?
         }
         Strategy::Bucket => by_bucket(config, items, pool, &mut steps, &bucket_rows)?,
@@ -92,8 +92,8 @@ fn singles(config: &BatchConfig, items: &Items) -> Result<(Vec<u32>, Vec<u32>), 
 
 /// Makes steps with one item for each rank. Returns how many items are left out.
 fn steps_of_singles(config: &BatchConfig, alone: Vec<u32>, steps: &mut Steps) -> Result<u64, Failure> {
-    let world = config.world as usize;
-    let mut chunks = alone.chunks_exact(world);
+    let world_size = config.world_size as usize;
+    let mut chunks = alone.chunks_exact(world_size);
     for step in &mut chunks {
         steps.strided(step, 0)?;
     }
@@ -104,8 +104,8 @@ fn steps_of_singles(config: &BatchConfig, alone: Vec<u32>, steps: &mut Steps) ->
         Tail::Keep | Tail::EvenSplit => steps.strided(rest, 0)?,
         Tail::Duplicate => {
             let again = rest.iter().rev().copied().cycle();
-            let full = collect("batch_window", world, rest.iter().copied().chain(again))?;
-            steps.strided(&full, world - rest.len())?;
+            let full = collect("batch_window", world_size, rest.iter().copied().chain(again))?;
+            steps.strided(&full, world_size - rest.len())?;
         }
     }
     Ok(0)

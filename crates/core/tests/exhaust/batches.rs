@@ -53,8 +53,8 @@ struct Seen {
 fn take(batcher: &Batcher, steps: u64, seen: &mut Seen) {
     let config = batcher.config();
     for step in 0..steps {
-        let run = batcher.step(step, 0, config.world).unwrap();
-        assert_eq!(run.batch_ends.len(), config.world as usize);
+        let run = batcher.step(step, 0, config.world_size).unwrap();
+        assert_eq!(run.batch_ends.len(), config.world_size as usize);
         assert!(!run.samples.is_empty(), "{config:?}: a step of nothing");
         let mut row = 0;
         for (rank, &end) in run.batch_ends.iter().enumerate() {
@@ -133,9 +133,14 @@ fn go_on(lengths: &[u32], batcher: &Batcher, worlds: u32, lives: u32, seen: &See
         seen.dropped += metrics.dropped;
         let state = batcher.state(taken).unwrap();
         for world in 1..=worlds {
-            let config = BatchConfig { lengths: lengths.to_vec(), world, window: window_of(batcher), ..again(batcher) };
+            let config = BatchConfig {
+                lengths: lengths.to_vec(),
+                world_size: world,
+                window: window_of(batcher),
+                ..again(batcher)
+            };
             let rest = Batcher::of(config).unwrap().resume(&state).unwrap();
-            if world == batcher.config().world {
+            if world == batcher.config().world_size {
                 assert_eq!(rest.num_steps().unwrap(), steps - taken);
             }
             cases += go_on(lengths, &rest, worlds, lives - 1, &seen);
@@ -173,7 +178,7 @@ fn every(items: u32, worlds: u32, lives: u32, widths: &[u32]) {
                                 too_long,
                                 tail,
                                 window,
-                                world,
+                                world_size: world,
                                 ..config.clone()
                             };
                             let batcher = Batcher::of(config).unwrap();

@@ -34,7 +34,7 @@ fn ratio(a: u64, b: u64) -> f64 {
 
 fn report(name: &str, plan: &Batcher) -> Metrics {
     let m = plan.metrics().unwrap();
-    let world = u64::from(plan.config().world);
+    let world = u64::from(plan.config().world_size);
     println!(
         "{name}: {} steps, padding {:.3} %, budget {:.3} %, slowest {:.3} %, cost max/mean {:.4}",
         m.steps,
@@ -65,11 +65,11 @@ fn a_default_window_follows_the_world() {
     let lengths = log_normal(1_000_000, 405.0, 673.0, 8_192);
     let base = BatchConfig { budget: 8_192, max_batch_size: 0, ..BatchConfig::new(lengths, Strategy::Budget) };
     for (world, most) in [(8, 0.04), (64, 0.05), (1_024, 0.06)] {
-        let plan = Batcher::of(BatchConfig { world, ..base.clone() }).unwrap();
+        let plan = Batcher::of(BatchConfig { world_size: world, ..base.clone() }).unwrap();
         let m = report(&format!("a million lengths, world {world}"), &plan);
         assert!(ratio(m.padded - m.tokens, m.padded) <= most, "world {world}");
     }
-    let fixed = Batcher::of(BatchConfig { world: 64, window: Some(8_192), ..base }).unwrap();
+    let fixed = Batcher::of(BatchConfig { world_size: 64, window: Some(8_192), ..base }).unwrap();
     let m = report("the same, world 64, window 8192", &fixed);
     assert!(ratio(m.padded - m.tokens, m.padded) > 0.1, "what the default is for");
 }
@@ -78,7 +78,7 @@ fn a_default_window_follows_the_world() {
 fn default_buckets_follow_the_lengths() {
     let lengths = log_normal(30_000, 25.0, 12.0, 60);
     let padding = |strategy, buckets| {
-        let base = BatchConfig { world: 8, buckets, ..BatchConfig::new(lengths.clone(), strategy) };
+        let base = BatchConfig { world_size: 8, buckets, ..BatchConfig::new(lengths.clone(), strategy) };
         let m = Batcher::of(base).unwrap().metrics().unwrap();
         ratio(m.padded - m.tokens, m.padded)
     };
@@ -93,12 +93,13 @@ fn quality() {
     let base = BatchConfig { budget: 16_384, max_batch_size: 0, ..BatchConfig::new(lengths.clone(), Strategy::Budget) };
     for world in [1, 8] {
         for window in [0, 8_192, u32::MAX] {
-            let plan = Batcher::of(BatchConfig { world, window: Some(window), ..base.clone() }).unwrap();
+            let plan = Batcher::of(BatchConfig { world_size: world, window: Some(window), ..base.clone() }).unwrap();
             report(&format!("padded budget, world {world}, window {window}"), &plan);
         }
     }
     for world in [1, 8] {
-        let plan = Batcher::of(BatchConfig { world, counting: Counting::Unpadded, ..base.clone() }).unwrap();
+        let plan =
+            Batcher::of(BatchConfig { world_size: world, counting: Counting::Unpadded, ..base.clone() }).unwrap();
         report(&format!("unpadded budget, world {world}"), &plan);
     }
     for world in [1, 8] {
@@ -106,7 +107,7 @@ fn quality() {
             let lengths = log_normal(100_000, 600.0, 700.0, most);
             let total: u64 = lengths.iter().map(|&l| u64::from(l)).sum();
             let plan = Batcher::of(BatchConfig {
-                world,
+                world_size: world,
                 window: Some(window),
                 capacity: most,
                 max_batch_size: 1,
@@ -141,7 +142,13 @@ fn a_batch_is_divided_as_evenly_as_longest_first_does() {
             *loads.iter_mut().min().unwrap() += u64::from(length);
         }
         let base = BatchConfig::new(lengths, Strategy::Budget);
-        let plan = Batcher::of(BatchConfig { world, budget, max_batch_size: 0, counting: Counting::Unpadded, ..base });
+        let plan = Batcher::of(BatchConfig {
+            world_size: world,
+            budget,
+            max_batch_size: 0,
+            counting: Counting::Unpadded,
+            ..base
+        });
         let m = plan.unwrap().metrics().unwrap();
         assert_eq!(m.steps, 1);
         assert!(m.slowest_cost <= *loads.iter().max().unwrap(), "{count} sequences, {world} ranks, {budget} tokens");
@@ -157,7 +164,7 @@ fn verify(plan: &Batcher, count: usize) -> Vec<u64> {
     let mut again = 0;
     for step in 0..plan.metrics().unwrap().steps {
         let mut filled = 0;
-        for rank in 0..config.world {
+        for rank in 0..config.world_size {
             let batch = plan.take(rank, step, 1).unwrap();
             let (width, cost, repeated) = (batch.padded_lengths[0], batch.costs[0], batch.repeated[0]);
             filled += batch.samples.len();
@@ -212,7 +219,7 @@ fn every_sample_once_within_its_bounds() {
                     for world in [1, 2, 3, 8, 64] {
                         for window in [0, 50, 512, u32::MAX] {
                             let config = BatchConfig {
-                                world,
+                                world_size: world,
                                 window: Some(window),
                                 tail,
                                 counting,
@@ -277,7 +284,7 @@ fn a_stream_gives_what_a_plan_in_the_same_order_gives() {
             [(0, TooLong::Error), (256, TooLong::Split), (1_000, TooLong::Single), (9_999, TooLong::Drop)]
         {
             let config = BatchConfig {
-                world: 3,
+                world_size: 3,
                 window: Some(window),
                 too_long,
                 seed: 5,
@@ -342,7 +349,7 @@ fn every_seed_and_epoch_gives_every_sample_once() {
                 for seed in [0, 1, -7, i64::MAX, i64::MIN] {
                     let config = BatchConfig {
                         seed,
-                        world,
+                        world_size: world,
                         window: Some([512, 100, 0][at % 3]),
                         tail: [Tail::Keep, Tail::EvenSplit, Tail::Duplicate][at / 3 % 3],
                         budget: if strategy == Strategy::Budget { 1_000 } else { 0 },

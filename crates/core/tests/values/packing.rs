@@ -183,7 +183,7 @@ fn hostile() {
 fn rows_of_a_step_are_divided_evenly() {
     for (world, rows) in [(2, 8), (8, 4), (8, 32), (64, 4)] {
         let plan = Batcher::of(BatchConfig {
-            world,
+            world_size: world,
             max_batch_size: rows,
             window: Some(u32::MAX),
             capacity: 8_192,

@@ -251,7 +251,7 @@ mod batches {
         let lengths = (0..20_000).map(|sample| sample * 7 % 10).collect::<Vec<_>>();
         let by_default = |world| {
             let config = BatchConfig {
-                world,
+                world_size: world,
                 budget: 40,
                 max_batch_size: 0,
                 ..BatchConfig::new(lengths.clone(), Strategy::Budget)
@@ -325,12 +325,12 @@ mod batches {
             window: Some(40),
             ..BatchConfig::new(lengths(400), Strategy::Budget)
         };
-        let whole = Batcher::of(BatchConfig { world: 2, ..base.clone() }).unwrap();
+        let whole = Batcher::of(BatchConfig { world_size: 2, ..base.clone() }).unwrap();
         let steps = whole.num_steps().unwrap();
         let mut states = Vec::new();
         for step in 0..=steps {
             let state = whole.state(step).unwrap();
-            let rest = Batcher::of(BatchConfig { world: 2, ..base.clone() }).unwrap().resume(&state).unwrap();
+            let rest = Batcher::of(BatchConfig { world_size: 2, ..base.clone() }).unwrap().resume(&state).unwrap();
             assert_eq!(rest.num_steps().unwrap(), steps - step);
             assert!(rest.consumed().is_multiple_of(40) || rest.consumed() == 400);
             states.push(state);
@@ -367,7 +367,7 @@ mod batches {
         let mut state = None::<String>;
         for (at, config) in options.iter().chain(&options).chain(&options).enumerate() {
             let world = [2, 3, 1][at % 3];
-            let mut batcher = Batcher::of(BatchConfig { world, ..config.clone() }).unwrap();
+            let mut batcher = Batcher::of(BatchConfig { world_size: world, ..config.clone() }).unwrap();
             if let Some(state) = &state {
                 let failure = batcher.resume(state).err().unwrap();
                 assert_eq!(failure.kind, samedeal_core::Kind::Contradiction);
@@ -383,13 +383,13 @@ mod batches {
             }
             let next = batcher.state(steps).unwrap();
             // The same options go on, with what others took before.
-            let same = Batcher::of(BatchConfig { world, ..config.clone() }).unwrap().resume(&next).unwrap();
+            let same = Batcher::of(BatchConfig { world_size: world, ..config.clone() }).unwrap().resume(&next).unwrap();
             assert_eq!(same.state(0).unwrap(), next);
             assert_eq!(same.num_steps().unwrap(), all - steps);
             state = Some(next);
         }
         assert!(tokens.iter().zip(lengths(400)).all(|(&seen, length)| seen == u64::from(length)), "{tokens:?}");
-        let other = BatchConfig { lengths: lengths(399), world: 2, ..base };
+        let other = BatchConfig { lengths: lengths(399), world_size: 2, ..base };
         assert_eq!(Batcher::of(other).unwrap().replan(&state.unwrap()).err().unwrap().field, "samples");
     }
 
@@ -503,7 +503,7 @@ mod batches {
         let base = BatchConfig {
             budget: 300,
             max_batch_size: 0,
-            world: 2,
+            world_size: 2,
             window: Some(40),
             ..BatchConfig::new(lengths(400), Strategy::Budget)
         };
@@ -547,9 +547,11 @@ mod batches {
         assert_ne!(changed, index);
         assert_eq!(batcher().use_index(&changed).unwrap_err().field, "index");
         assert_eq!(batcher().use_index("{}").unwrap_err().field, "index");
-        let of_three =
-            Batcher::of(BatchConfig { world: 3, ..base.clone() }).unwrap().resume(&whole.state(1).unwrap()).unwrap();
-        let own = Batcher::of(BatchConfig { world: 3, ..base.clone() }).unwrap();
+        let of_three = Batcher::of(BatchConfig { world_size: 3, ..base.clone() })
+            .unwrap()
+            .resume(&whole.state(1).unwrap())
+            .unwrap();
+        let own = Batcher::of(BatchConfig { world_size: 3, ..base.clone() }).unwrap();
         let own = own.index(0, own.num_windows()).unwrap();
         assert_eq!(of_three.use_index(&own).unwrap_err().field, "consumed");
         assert_eq!(of_three.index(0, 1).unwrap_err().field, "consumed");
@@ -566,7 +568,8 @@ mod batches {
                 let mut state: Option<String> = None;
                 let mut dropped = false;
                 for (at, &world) in worlds.iter().enumerate() {
-                    let mut batcher = Batcher::of(BatchConfig { world, epoch: 9, ..config.clone() }).unwrap();
+                    let mut batcher =
+                        Batcher::of(BatchConfig { world_size: world, epoch: 9, ..config.clone() }).unwrap();
                     match &state {
                         Some(state) => batcher = batcher.resume(state).unwrap(),
                         None => batcher = batcher.at_epoch(2).unwrap(),
@@ -579,7 +582,7 @@ mod batches {
                     // Nothing is left after the last one.
                     if at + 1 == worlds.len() && steps > 0 {
                         for world in [world, 5] {
-                            let mut after = Batcher::of(BatchConfig { world, ..config.clone() }).unwrap();
+                            let mut after = Batcher::of(BatchConfig { world_size: world, ..config.clone() }).unwrap();
                             after = after.resume(state.as_ref().unwrap()).unwrap();
                             assert_eq!(after.metrics().unwrap().steps, 0);
                             assert_eq!(after.state(0).unwrap(), *state.as_ref().unwrap());
@@ -597,7 +600,7 @@ mod batches {
     #[test]
     fn the_same_world_goes_on_with_the_same_batches() {
         for config in configs() {
-            let config = BatchConfig { world: 3, ..config };
+            let config = BatchConfig { world_size: 3, ..config };
             let whole = Batcher::of(config.clone()).unwrap();
             let steps = whole.metrics().unwrap().steps;
             for taken in [0, 1, steps / 2, steps - 1, steps] {
@@ -623,7 +626,7 @@ mod batches {
     fn samples_are_found_where_they_are() {
         for config in configs() {
             for (before, steps) in [(2, 0), (2, 5), (3, 2)] {
-                let of = |world| Batcher::of(BatchConfig { world, ..config.clone() }).unwrap();
+                let of = |world| Batcher::of(BatchConfig { world_size: world, ..config.clone() }).unwrap();
                 let batcher = of(2).resume(&of(before).state(steps).unwrap()).unwrap();
                 let mut all = 0;
                 for sample in 0..400 {
@@ -644,7 +647,7 @@ mod batches {
 
     #[test]
     fn states_of_other_batches_are_refused() {
-        let config = BatchConfig { budget: 300, world: 2, ..BatchConfig::new(lengths(100), Strategy::Budget) };
+        let config = BatchConfig { budget: 300, world_size: 2, ..BatchConfig::new(lengths(100), Strategy::Budget) };
         let mut batcher = Batcher::of(config.clone()).unwrap();
         let state = batcher.state(2).unwrap();
         let other = |config: BatchConfig| Batcher::of(config).unwrap().resume(&state).err().unwrap().field;

@@ -100,7 +100,7 @@ pub fn names(text: &Text) -> String {
     body += "\n/** Defaults of the members of an order that are numbers. */\n";
     let defaults = members::of(&all, "order", "sampler").filter(|member| member.default.parse::<u64>().is_ok());
     let defaults: Vec<_> = defaults.map(|member| format!("{}: {}", member.name, member.default)).collect();
-    body + &spread("export const DEFAULTS = {", &defaults, "} as const;\n", 2)
+    body + &format!("export const DEFAULTS = {{ {} }} as const;\n", defaults.join(", "))
 }
 
 /// A type of names, with what they mean.

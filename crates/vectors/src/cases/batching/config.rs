@@ -13,7 +13,7 @@ pub struct BatchConfig {
     pub seed: S64,
     pub epoch: U64,
     pub order: String,
-    pub world: u32,
+    pub world_size: u32,
     pub strategy: String,
     pub max_batch_size: u32,
     pub max_length: u32,
@@ -98,7 +98,7 @@ pub fn recipe(config: &BatchConfig, lengths: Option<Vec<u32>>) -> BatchRecipe {
     member("tail", config.tail.clone().into());
     let recipe = json!({
         "order": {"name": config.order, "seed": wide(config.seed.0.into())},
-        "deal": {"world_size": config.world},
+        "deal": {"world_size": config.world_size},
         "batch": batch,
     });
     BatchRecipe { recipe: recipe.to_string(), lengths, lists: BTreeMap::new() }

@@ -49,7 +49,7 @@ fn base(strategy: &str, lengths: &[u32], world: u32) -> BatchConfig {
         seed: S64(0),
         epoch: U64(0),
         order: "feistel".into(),
-        world,
+        world_size: world,
         strategy: strategy.into(),
         max_batch_size: if strategy == "budget" { 0 } else { 4 },
         max_length: sets::LONGEST,
@@ -72,7 +72,7 @@ fn base(strategy: &str, lengths: &[u32], world: u32) -> BatchConfig {
 
 /// What the plan amounts to, all batches of the first rank and of the last, and all of all ranks as a hash.
 fn whole(name: &str, config: BatchConfig) -> Case {
-    let last = config.world - 1;
+    let last = config.world_size - 1;
     let subject = batcher(config);
     let Ok(steps) = Native::create(&subject).map(|mut plan| num_steps(&mut plan)) else {
         return asked(name, subject, []);
@@ -118,7 +118,7 @@ fn take(rank: u32, start: u64, count: u32) -> Call {
 
 /// A name that tells a case from others of its set.
 fn config_name(set: &str, config: &BatchConfig) -> String {
-    let BatchConfig { strategy, world, counting, tail, too_long, window, max_batch_size, .. } = config;
+    let BatchConfig { strategy, world_size: world, counting, tail, too_long, window, max_batch_size, .. } = config;
     let BatchConfig { max_length, multiple, packing, seed, epoch, .. } = config;
     let window = window.map_or("by default".into(), |window| window.to_string());
     let mut name = format!("{strategy} {set}, {world} ranks of {max_batch_size}, {counting}, window {window}");

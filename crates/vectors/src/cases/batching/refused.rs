@@ -30,7 +30,7 @@ fn configs() -> Vec<(&'static str, BatchConfig)> {
     let quantiles = |count| BatchConfig { buckets: Some(Buckets::Quantiles(count)), ..bucket.clone() };
     // Everything that can be wrong.
     let wrong = BatchConfig {
-        world: 0,
+        world_size: 0,
         max_batch_size: 0,
         multiple: 0,
         buckets: ends(&[1, 1]),
@@ -42,9 +42,9 @@ fn configs() -> Vec<(&'static str, BatchConfig)> {
         ("an order in capitals", BatchConfig { order: "Feistel".into(), ..padded.clone() }),
         ("a long order", BatchConfig { order: "\u{1F0A1}".repeat(70), ..padded.clone() }),
         ("no ranks", wrong.clone()),
-        ("too many ranks", BatchConfig { world: MAX_WORLD + 1, ..wrong.clone() }),
-        ("far too many ranks", BatchConfig { world: u32::MAX, ..padded.clone() }),
-        ("batches of none", BatchConfig { world: 1, ..wrong.clone() }),
+        ("too many ranks", BatchConfig { world_size: MAX_WORLD + 1, ..wrong.clone() }),
+        ("far too many ranks", BatchConfig { world_size: u32::MAX, ..padded.clone() }),
+        ("batches of none", BatchConfig { world_size: 1, ..wrong.clone() }),
         ("padded batches of none", BatchConfig { max_batch_size: 0, ..padded.clone() }),
         ("buckets of none", BatchConfig { max_batch_size: 0, ..bucket.clone() }),
         ("no budget", BatchConfig { budget: U64(0), multiple: 0, ..budget.clone() }),

@@ -1,4 +1,4 @@
-"""Which sample goes to which rank and batch: the same deal in Rust, Python and JavaScript.
+"""Deals the samples of a training run to ranks and batches: the same deal in Rust, Python and JavaScript.
 
 >>> import samedeal
 >>> sampler = samedeal.Sampler(10, seed=42, rank=1, world_size=4, order="torch")
@@ -9,7 +9,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-# First, since it tells what an installation lacks.
+# Imported first: its error says which built file an installation lacks.
 from .engine import component as _component  # noqa: F401
 
 # isort: split
@@ -123,7 +123,7 @@ __all__ = [
     "windows",
 ]
 
-# Imported at their first use, so that a program that only samples begins sooner.
+# The modules of names that are imported at their first use, so that a program that only samples starts sooner.
 _LATER = {
     "LoadSummary": "shard.records",
     "Batch": "batch.records",
@@ -169,7 +169,7 @@ _LATER = {
 
 def __getattr__(name: str) -> Any:
     if name == "collate":
-        # A module, which becomes an attribute by its import.
+        # `collate` is a module: its import sets the attribute.
         return import_module(".collate", __name__)
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

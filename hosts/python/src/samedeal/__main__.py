@@ -1,4 +1,4 @@
-"""A few questions at the terminal, where the package is installed: `python -m samedeal --help`."""
+"""The command `python -m samedeal`: questions about a sampler, a checkpoint, this process and the installation."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from typing import Any
 from . import OutOfRangeError, SamedealError, Sampler, WrongTypeError, __version__, detect_rank, inspect, orders
 from .engine import arguments as check
 
-# Samples that `verify` counts in memory, a byte each.
+# The most samples that `verify` takes: it counts how often each is dealt, in one byte of memory.
 MOST = 1 << 32
-# Samples that are named; the others are counted.
+# The most samples that a message names.
 SHOWN = 10
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; its exit code."""
+    """Runs the command. Returns the exit code."""
     options = parser().parse_args(arguments)
     try:
         answer, text, code = options.answer(options)
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The arguments of the command."""
+    """The parser of the command's arguments."""
     found = argparse.ArgumentParser(
         prog="python -m samedeal",
         description="Which rank this process is; when and where a sample is seen; which samples a step has; the state "
@@ -89,11 +89,11 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _number(text: str) -> int:
-    """A whole number as people write it, and as tables print it."""
+    """A whole number, which may have `_` or `,` between its digits."""
     return int(text.replace(",", ""))
 
 
-# The name of the type in errors of argparse.
+# argparse shows this name of the type in its errors.
 _number.__name__ = "whole number"
 
 
@@ -170,9 +170,9 @@ def _explain(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
 
 
 def _said(place: str, text: str, taken_by: Any) -> dict[str, Any]:
-    """The facts of a state, by the names that it has for them."""
+    """The facts of a state that `explain` prints, by the names of its members."""
     state = json.loads(text)
-    # The members of a state that nobody resumes are not checked.
+    # `inspect` does not check the members of a state, so any of them may have another type.
     recipe = state.get("recipe")
     order = recipe.get("order") if isinstance(recipe, dict) else None
     order = order if isinstance(order, dict) else {}
@@ -185,12 +185,12 @@ def _said(place: str, text: str, taken_by: Any) -> dict[str, Any]:
 
 
 def _states(place: str, value: Any) -> Iterator[tuple[str, tuple[str, Any]]]:
-    """The states in a checkpoint: where each is, its text, and what the checkpoint says of who took it."""
+    """The states in a checkpoint: the place of each, its text, and the facts beside it about the ranks that took it."""
     text, taken_by = value, None
     if isinstance(value, dict):
         text, taken_by = value.get(check.STATE_KEY), value.get(check.TAKEN_BY)
         if text == 1:
-            # The text itself, which has the version by the same name.
+            # The value is a state as an object: its member `samedeal` is the version.
             text = json.dumps(value)
     if isinstance(text, str):
         with suppress(SamedealError):

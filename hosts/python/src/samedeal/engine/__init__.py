@@ -1,1 +1,1 @@
-"""The component at work: instances, the canonical ABI, checks of arguments, failures; below all stages."""
+"""The layer below all others: instances of the component, the canonical ABI, checks of arguments, failures."""

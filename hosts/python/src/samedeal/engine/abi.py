@@ -1,8 +1,8 @@
-"""The canonical ABI: the types of the interface as data, how values enter an instance and how they leave it.
+"""The canonical ABI: the types of the interface as data, which write values into an instance and read them from it.
 
-The modules of `generated`, which are generated from the WIT, are written in these words. A value of any of these types
-is a fixed run of numbers, texts and lists being the address and the length of what they hold. In memory the numbers lie
-as `format` says; as arguments they follow one another, if there are at most 16 of them, and else lie in memory too.
+The modules of `generated` use these types. A value of a type is a fixed number of numbers; a text or a list is an
+address and a length. In memory, the numbers have the layout `format`. As arguments, they are passed one by one if there
+are at most 16 of them, and otherwise in memory.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ T = TypeVar("T")
 U = TypeVar("U")
 H = TypeVar("H", bound="Handle")
 Numbers = Sequence[Any]
-"""Numbers, and the payload of a variant in memory, whose cases lie differently, as bytes."""
+"""The numbers of a value. A variant in memory has its payload as bytes, since the layouts of its cases differ."""
 _MOST_ARGUMENTS = 16
 _MASK32 = 2**32 - 1
 
 
-# Neither is a dataclass: `dataclasses` imports `inspect`, which takes a third of the time of `import samedeal`.
+# `Lift` and `Type` are no dataclasses: `dataclasses` imports `inspect`, a third of the time of `import samedeal`.
 class Lift(Generic[T]):
-    """How a result is read."""
+    """A way to read the result of a call."""
 
     def __init__(self, read: Callable[[Core, int], T | SamedealError]) -> None:
         self.read = read
-        """Takes what the call returned: a number, or where in memory the result lies."""
+        """Reads the result from the number that the call returned: the value itself, or its address in memory."""
 
 
 class Type(Generic[T]):
@@ -50,18 +50,18 @@ class Type(Generic[T]):
         flatten: Callable[[Core, T], Numbers],
     ) -> None:
         self.format = format
-        """Its numbers in memory, as `struct` has it, filled up to a multiple of `align`."""
+        """The layout of the numbers in memory, as a format of `struct`, padded to a multiple of `align`."""
         self.align = align
         self.width = width
-        """How many numbers it is in memory."""
+        """How many numbers a value has in memory."""
         self.lower = lower
-        """Puts a value into the instance, as it lies in memory. The component takes over what is allocated for it."""
+        """Makes the numbers of a value for memory. The component takes over the memory of texts and lists."""
         self.lift = lift
-        """Takes a value out of the instance; the next call may overwrite what is left there."""
+        """Makes a value from its numbers in memory. The next call may overwrite memory that the value refers to."""
         self.flat = flat
-        """How many numbers it is as an argument."""
+        """How many numbers a value has as an argument."""
         self.flatten = flatten
-        """Puts a value into the instance, as an argument."""
+        """Makes the numbers of a value as an argument, as `lower` does for memory."""
 
     @property
     def size(self) -> int:
@@ -96,7 +96,7 @@ BOOL: Type[bool] = _plain("B", lambda core, numbers: numbers[0] != 0, lambda cor
 
 
 def enum(names: tuple[T, ...]) -> Type[T]:
-    """One of these names, in the order of the interface."""
+    """An enum: one of these names, which are in the order of the interface."""
     return _plain("B", lambda core, numbers: names[numbers[0]], lambda core, value: (names.index(value),))
 
 
@@ -123,9 +123,9 @@ def _lower_u32s(core: Core, values: NDArray[np.uint32]) -> Numbers:
 
 
 U64S: Type[NDArray[np.int64]] = _plain("II", lambda core, numbers: core.u64s(*numbers).copy(), _lower_u64s)
-"""A `list<u64>`. What the component hands out fits in 53 bits."""
+"""A `list<u64>`, read as a copy with int64: numbers that the component returns fit in 53 bits."""
 U64S_VIEW: Type[NDArray[np.int64]] = _plain("II", lambda core, numbers: core.u64s(*numbers), _lower_u64s)
-"""A `list<u64>` where it lies. The next call may overwrite it."""
+"""A `list<u64>`, read as a view of the instance's memory. The next call may overwrite it."""
 WIDE_U64S: Type[NDArray[np.uint64]] = _plain(
     "II", lambda core, numbers: core.u64s(*numbers).astype("uint64"), _lower_u64s
 )
@@ -135,7 +135,7 @@ U32S: Type[NDArray[np.uint32]] = _plain("II", lambda core, numbers: core.u32s(*n
 
 
 def listing(item: Type[T]) -> Type[tuple[T, ...]]:
-    """A list of a few things that are not numbers."""
+    """A list of values that are not plain numbers. They are read one by one, so the list should be short."""
     layout = struct.Struct("<" + item.format)
 
     def lower(core: Core, values: Sequence[T]) -> Numbers:
@@ -170,7 +170,7 @@ def option(item: Type[T]) -> Type[T | None]:
 
 
 def record(make: Callable[..., T], fields: dict[str, Type[Any]]) -> Type[T]:
-    """A record: a tuple with these fields in this order, by their names in the interface. `make` makes one."""
+    """A record: a tuple with these fields in this order, by their names in the interface. `make` takes their values."""
     types = tuple(fields.values())
     layout, align = _joined(types)
     width = sum(item.width for item in types)
@@ -203,7 +203,7 @@ def group(*types: Type[Any]) -> Type[Any]:
 
 
 def variant(make: Callable[[Any, Any], T], cases: dict[str, Type[Any]]) -> Type[T]:
-    """One of these cases, by their names in the interface: a tuple of the name and what it holds."""
+    """A variant: a tuple of the name of a case, as in the interface, and the value of that case."""
     names, types = list(cases), list(cases.values())
     layouts = [struct.Struct("<" + item.format) for item in types]
     size, align = max(layout.size for layout in layouts), max(item.align for item in types)
@@ -230,7 +230,7 @@ def variant(make: Callable[[Any, Any], T], cases: dict[str, Type[Any]]) -> Type[
 
 
 UNIT: Type[None] = Type("", 1, 0, lambda core, value: (), lambda core, numbers: None, 0, lambda core, value: ())
-"""The content of a case, or of a `result`, without a value."""
+"""The type of a case, or of a side of a `result`, that has no value."""
 
 
 class Handle:
@@ -241,13 +241,13 @@ class Handle:
 
     @classmethod
     def of(cls: type[H], core: Core, handle: int) -> H:
-        """That of a number which the instance gave."""
+        """The resource with a handle that the instance returned."""
         made = cls.__new__(cls)
         made.core, made.handle = core, handle
         return made
 
     def drop(self) -> None:
-        """Frees it in the instance."""
+        """Frees the resource in the instance."""
         raise NotImplementedError
 
 
@@ -257,7 +257,7 @@ def handle(kind: type[H]) -> Type[H]:
 
 
 def _joined(types: Iterable[Type[Any]]) -> tuple[str, int]:
-    """The layout of one after the other, and the alignment."""
+    """The layout of values of these types one after the other, and its alignment."""
     layout, size, align = "", 0, 1
     for item in types:
         gap = -size % item.align
@@ -301,7 +301,7 @@ def fallible(item: Type[T], error: Type[Any]) -> Lift[T]:
 
 
 def result(item: Type[Any], error: Type[Any]) -> tuple[struct.Struct, Callable[[Core, int], SamedealError]]:
-    """How a `result` lies in memory (a tag and, at the alignment of both, a value or a failure); what reads that."""
+    """The layout of a `result` in memory (a tag and, aligned for both, a value or a failure); a reader of a failure."""
     at = max(item.align, error.align)
     layout = struct.Struct("<" + error.format)
 
@@ -312,43 +312,43 @@ def result(item: Type[Any], error: Type[Any]) -> tuple[struct.Struct, Callable[[
 
 
 NOTHING: Lift[None] = Lift(lambda core, result: None)
-"""No result."""
+"""Reads nothing: the call has no result."""
 
 
 _WANTED = "wanted"
-"""The kind of a failure that is no error: see `batches`."""
+"""The kind of failure with which a batcher asks for lengths. The call is repeated when they were given."""
 
 
 class Function(Generic[T]):
-    """A function of the interface. The arguments must have been checked to cross."""
+    """A function of the interface. The caller checks that arguments fit the WIT types."""
 
     def __init__(self, name: str, lift: Lift[T], parameters: dict[str, Type[Any]]) -> None:
         self.name = name
         self.lift = lift.read
         self.parameters = parameters
-        """By their names in the interface."""
-        # Most functions take numbers that cross as they are.
+        """The types of the parameters, by their names in the interface."""
+        # Most functions take only numbers that need no conversion.
         self._as_they_are = all(any(item is plain for plain in (U32, U64, BOOL)) for item in parameters.values())
         layout, self._align = _joined(parameters.values())
         self._layout = struct.Struct("<" + layout)
         self._in_memory = sum(item.flat for item in parameters.values()) > _MOST_ARGUMENTS
 
     def __call__(self, core: Core, *arguments: Any) -> T:
-        """Calls it, again whenever the lengths that it asked for were given; a failure is raised."""
+        """Calls the function, and calls it again each time it asked for lengths and got them. Raises its failures."""
         while True:
             try:
                 return self.read(core, self.lift, *arguments)
             except SamedealError as error:
                 if error.kind != _WANTED or core.give is None:
                     raise
-            # Whatever is raised here, it goes on where it was when it is called again.
+            # If `give` raises, the next call of the function continues from where this one was.
             core.give(arguments[0])
 
     def read(self, core: Core, lift: Callable[[Core, int], U | SamedealError], *arguments: Any) -> U:
-        """A call from its arguments to its post-return, its result read in another way.
+        """Makes one call, from its arguments to its post-return, and reads the result with `lift`.
 
-        A failure is raised when all is done. Where an exception of anybody else's (a signal handler's) comes between,
-        what the component handed out is lost, and the instance is not `whole` any more.
+        A failure is raised after the post-return. If another exception interrupts the call (from a signal handler),
+        memory of the result is lost, and the instance is not `whole` any more.
         """
         address, post = core.functions.get(self.name) or core.function(self.name)
         core.whole = False
@@ -358,7 +358,7 @@ class Function(Generic[T]):
         if post is None:
             lifted = lift(core, result)
         else:
-            # Only the lower half of a 32-bit result is written.
+            # The engine writes only the lower half of the slot of a 32-bit result.
             pointer = result & _MASK32
             if core.may_move:
                 core.refresh()

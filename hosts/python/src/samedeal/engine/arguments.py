@@ -1,4 +1,4 @@
-"""Checks of what cannot cross into the component. What can is left for the component to judge."""
+"""Checks that arguments fit the types of the interface. The component checks everything else."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ T = TypeVar("T")
 U32_MAX = 2**32 - 1
 U64_MAX = 2**64 - 1
 MAX_EXACT = 2**53 - 1
-"""The end of every count, index and position of the interface."""
+"""The largest count, index and position of the interface."""
 MILLION = 10**6
-"""Ratios cross as whole numbers, in parts per million."""
+"""Ratios are whole numbers in the interface, in parts per million."""
 
 
 class Width(NamedTuple):
@@ -62,7 +62,7 @@ def whole(field: str, value: Any) -> int:
     if type(value) is int:
         return value
     try:
-        # A tensor of one bool has an `__index__`, too, and so has a number that is masked out.
+        # Refused although they have an `__index__`: a tensor of one bool, and a number that is masked out.
         if isinstance(value, bool) or str(getattr(value, "dtype", "")).endswith("bool") or is_masked(value):
             raise TypeError
         return operator.index(value)
@@ -72,7 +72,7 @@ def whole(field: str, value: Any) -> int:
 
 
 def integer(field: str, value: Any, width: Width) -> int:
-    """`value` as an `int` that crosses as this width."""
+    """`value` as an `int`, if it is in the range of this width."""
     number = whole(field, value)
     if width.least <= number <= width.most:
         return number
@@ -80,14 +80,14 @@ def integer(field: str, value: Any, width: Width) -> int:
 
 
 def run(start: Any, stop: Any, count: int) -> tuple[int, int]:
-    """The run `start` to `stop` - 1 of `count` things; by default up to the end."""
+    """`start` and `stop` of a run within `count` items, checked; by default the run goes up to the end."""
     first = integer("start", start, Width(0, count, f"0 to {count}"))
     last = count if stop is None else integer("stop", stop, Width(first, count, f"{first} to {count}"))
     return first, last
 
 
 class Beyond(int):
-    """In place of an integer that fits no type of the interface. `Answered._ask` puts `given` into the failure."""
+    """A stand-in for an integer that fits no type of the interface. `Answered._ask` puts `given` into the failure."""
 
     field: str
     given: int
@@ -95,14 +95,14 @@ class Beyond(int):
 
 
 def u32(field: str, value: Any) -> int:
-    """`value` as an `int` of 32 bits, if it is a whole number, or what stands in for it."""
+    """`value` as an `int` of 32 bits; a `Beyond` if it is a whole number with more bits."""
     if type(value) is int and 0 <= value <= U32_MAX:
         return value
     return _within(field, value, U32)
 
 
 def u53(field: str, value: Any) -> int:
-    """A count, an index or a position. The component refuses those above 2**53 - 1."""
+    """`value` as a count, an index or a position. The component refuses numbers above 2**53 - 1."""
     if type(value) is int and 0 <= value <= MAX_EXACT:
         return value
     return _within(field, value, COUNT)
@@ -118,15 +118,15 @@ def _within(field: str, value: Any, width: Width) -> int:
 
 
 def u64(field: str, value: Any) -> int:
-    """A number of 64 bits, each of which is allowed."""
+    """`value` as an `int` of 64 bits, where all such numbers are allowed."""
     return value if type(value) is int and 0 <= value <= U64_MAX else integer(field, value, U64)
 
 
 def asked(ask: Callable[..., T], arguments: Sequence[Any]) -> T:
-    """The answer of `ask`. Of numbers that do not cross, it is the failure that the component gives of others.
+    """The answer of `ask`. If an argument is a `Beyond`, raises the failure of the component for numbers out of range.
 
-    It is asked with the greatest that cross, and where it takes them, with 0. If it takes both, what crosses is the
-    range.
+    To get this failure, `ask` is called with the largest number of the type and, if that is allowed, with 0. If both
+    are allowed, the failure has the range of the type.
     """
     beyond = [each for each in arguments if type(each) is Beyond]
     if not beyond:
@@ -144,48 +144,48 @@ def asked(ask: Callable[..., T], arguments: Sequence[Any]) -> T:
 
 
 def seed(value: Any) -> int:
-    """A seed as torch has it: one from 2**63 on is the same as that number less 2**64."""
+    """A seed as torch takes it: a seed n from 2**63 on means n - 2**64."""
     number = integer("seed", value, SEED)
     return number - 2**64 if number >= 2**63 else number
 
 
 def is_masked(value: Any) -> bool:
-    """Whether a masked array of NumPy has a value that is masked out: as an array, it shows what is under the mask."""
+    """Whether `value` is a masked array of NumPy with masked values, which a plain array would show."""
     masked = sys.modules.get("numpy.ma")
     return masked is not None and isinstance(value, masked.MaskedArray) and bool(masked.is_masked(value))
 
 
 def one_of(field: str, value: Any, count: int) -> int:
-    """`value` as the number of one of `count` things."""
+    """`value` as an index below `count`."""
     return integer(field, value, Width(0, count - 1, below(count), _told(0, count - 1)[1] if count else None))
 
 
 def below(count: int) -> str:
-    """The numbers of `count` things, as the component says it."""
+    """The text for the range of indices below `count`, as the component writes it."""
     return f"0 to {count - 1}" if count else "none, there are none"
 
 
 def u64s(field: str, values: Any, width: Width) -> NDArray[np.uint64]:
-    """`values` as an array of their own, if they are whole numbers that cross as this width."""
+    """`values` as a new read-only array, if they are whole numbers in the range of this width."""
     return _numbers(field, values, width, "uint64")
 
 
 def u53s(field: str, values: Any) -> NDArray[np.uint64]:
-    """Counts, indices or positions. The component refuses those above 2**53 - 1."""
+    """`values` as counts, indices or positions. The component refuses numbers above 2**53 - 1."""
     return u64s(field, values, COUNT)
 
 
 def u32s(
     field: str, values: Any, width: Width, place: Callable[[int], str] = "at index {}".format
 ) -> NDArray[np.uint32]:
-    """Numbers of 32 bits; `place` says in a failure where the number of this index is."""
+    """`values` as numbers of 32 bits. `place` makes words for a failure from the index of the wrong number."""
     return _numbers(field, values, width, "uint32", place)
 
 
 _MOST = 2**32
-"""Longer arrays are refused: a NumPy array with strides of 0 can claim any length without memory."""
+"""The most values of an array or a list. A NumPy array with strides of 0 can claim more without memory for them."""
 _MOST_OF_UNKNOWN = 2**25
-"""The limit of an iterable without a length, which may have no end."""
+"""The most values of an iterable without a length, which may have no end."""
 
 
 def _numbers(
@@ -216,7 +216,7 @@ def _numbers(
 
 
 def array(field: str, values: Any, allowed: str) -> NDArray[Any]:
-    """An array of NumPy, PyTorch, pandas or Arrow as an array of whole numbers, which is not copied if it is one."""
+    """An array of NumPy, PyTorch, pandas or Arrow as a NumPy array of whole numbers, without a copy where possible."""
     import numpy
 
     try:
@@ -251,7 +251,7 @@ def indices(values: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def ragged(field: str, lists: Any, width: Width) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Lists of whole numbers: where each of them begins and ends among all of their numbers, and the numbers."""
+    """Lists of whole numbers as two arrays: the bounds of each list, and the numbers of all lists end to end."""
     import numpy
 
     allowed = "a list of lists of whole numbers"
@@ -268,7 +268,7 @@ def ragged(field: str, lists: Any, width: Width) -> tuple[NDArray[np.uint32], ND
 
 
 def items(field: str, values: Any, allowed: str, *kinds: Any) -> list[Any]:
-    """The items of a list of any kind, or of one of these kinds. Texts, sets and mappings are no lists."""
+    """The items of a list of any kind. Texts, sets and mappings are refused, except those of the types `kinds`."""
     if hasattr(values, "tolist"):
         _check_size(field, values)
         values = values.tolist()
@@ -279,7 +279,7 @@ def items(field: str, values: Any, allowed: str, *kinds: Any) -> list[Any]:
 
 
 def listed(field: str, values: Iterable[Any], allowed: str = "a list") -> list[Any]:
-    """The items that iteration gives. `len` is not asked, as `list` does it: it may lie."""
+    """The items of an iterable. Unlike `list`, this does not call `len`, which may give a wrong number."""
     _check_size(field, values)
     try:
         given = iter(values)
@@ -304,14 +304,14 @@ def plain(field: str, values: Any) -> Any:
 
 
 def _check_size(field: str, values: Any) -> None:
-    """Raises if an array of any kind says that it has more than anybody could go through."""
+    """Raises if an array of any kind claims to have more than `_MOST` values."""
     size = getattr(values, "size", 0)
     if isinstance(size, int) and size > _MOST:
         raise OutOfMemoryError(field, f"{size} values", "what fits into memory")
 
 
 FEW = 100
-"""Up to so many numbers are shown one by one."""
+"""The most items that `repr` and tables show one by one, and the most keys that `elsewhere` looks at."""
 
 
 def is_boolean(value: Any) -> bool:
@@ -332,7 +332,7 @@ def boolean(field: str, value: Any) -> bool:
 
 
 def name(field: str, value: Any) -> str:
-    """`value`, if it is a string, cut behind any name that could be known."""
+    """`value`, if it is a string, cut to 65 characters: one more than any known name has."""
     if not isinstance(value, str):
         raise WrongTypeError(field, described(value), "a name")
     return value[:65].encode("utf-8", "backslashreplace").decode()
@@ -346,7 +346,7 @@ def label(field: str, value: Any) -> str:
 
 
 def encoded(field: str, text: str) -> bytes:
-    """`text` in UTF-8, if it has no half of a surrogate pair: replaced, several texts would become one."""
+    """`text` in UTF-8. Refuses lone surrogates: if they were replaced, different texts would become equal."""
     try:
         return text.encode()
     except UnicodeEncodeError as error:
@@ -355,10 +355,10 @@ def encoded(field: str, text: str) -> bytes:
 
 
 def pickles(field: str, value: object, shown: str, allowed: str) -> None:
-    """Refuses a value that does not pickle, before a process that is started anew cannot get it.
+    """Refuses a value that cannot be pickled, before it has to be sent to a new process.
 
     Raises:
-        WrongTypeError: It does not pickle.
+        WrongTypeError: The value cannot be pickled.
     """
     import pickle
 
@@ -369,22 +369,23 @@ def pickles(field: str, value: object, shown: str, allowed: str) -> None:
 
 
 def crossing(field: str, value: Any) -> str:
-    """A label as it crosses to the component: what is no UTF-8 is replaced."""
+    """A label as it is passed to the component: characters that UTF-8 cannot encode are escaped."""
     return label(field, value).encode("utf-8", "backslashreplace").decode()
 
 
 TEXT = 2**24
 """The most bytes of a recipe, of a state, and of an entry of a log."""
 STATE_KEY = "samedeal"
-"""The key under which `state_dict()` keeps the state."""
+"""The key under which `state_dict()` stores the state."""
 TAKEN_BY = "taken_by"
-"""The key beside it that has the ranks of the pass in which it was taken, the size of their batches where `Resumable`
-counts them, and how much of the epoch was taken before. It decides nothing: programs that explain a checkpoint show it.
+"""The key, beside `STATE_KEY`, of facts about the pass in which the state was taken: the number of ranks, the batch
+size if `Resumable` counts batches, and the positions that were consumed before. No deal depends on them: programs that
+explain a checkpoint show them.
 """
 
 
 def state(value: Any) -> str:
-    """`value`, if it is a string that may be a state, or a dictionary with one."""
+    """The text of a state, from a string or from a dictionary of `state_dict()`."""
     if isinstance(value, Mapping) and isinstance(text := value.get(STATE_KEY), str):
         value = text
     if not isinstance(value, str):
@@ -393,7 +394,7 @@ def state(value: Any) -> str:
 
 
 def document(field: str, value: str) -> str:
-    """A text of JSON as it crosses: what is no UTF-8 is replaced. None is longer than `TEXT`."""
+    """A text of JSON as it is passed to the component: UTF-8 of at most `TEXT` bytes, with other characters escaped."""
     encoded = value.encode("utf-8", "backslashreplace")
     if len(encoded) > TEXT:
         raise OutOfRangeError(field, f"of {len(encoded)} bytes", *up_to(TEXT))
@@ -401,9 +402,9 @@ def document(field: str, value: str) -> str:
 
 
 def elsewhere(value: Any) -> str:
-    """Words that say under which keys of a larger checkpoint a state is; empty if there is none."""
+    """Words for a failure: the keys under which a larger checkpoint has a state; empty if it has none."""
     level: list[tuple[str, Any]] = [("", value)] if isinstance(value, Mapping) else []
-    # Not for ever, where a dictionary contains itself, or many others.
+    # Only four levels, since a dictionary may contain itself, or very many others.
     for _ in range(4):
         below = (
             (f"{keys}[{key!r}]", inner)
@@ -419,7 +420,7 @@ def elsewhere(value: Any) -> str:
 
 
 def variable(field: str, value: Any) -> str:
-    """The value of an environment variable, cut behind any number: what is no UTF-8 is replaced."""
+    """The value of an environment variable, cut to 65 characters, which is more than any number has."""
     if not isinstance(value, str):
         raise WrongTypeError(field, described(value), "a string")
     try:
@@ -453,14 +454,14 @@ def path(value: Any, what: str) -> Path:
 
 
 def progress(value: Callable[[int, int], object] | None) -> Callable[[int, int], object] | None:
-    """The function that is told how far a plan is, if it can be called."""
+    """The function that is called with the progress of a plan, checked."""
     if value is not None and not callable(value):
         raise WrongTypeError("progress", described(value), "a function of two numbers")
     return value
 
 
 def shown(value: Any) -> str:
-    """A value as a failure shows it: at most 64 characters, and never a second failure."""
+    """A value as a failure shows it, in at most 64 characters. Never raises."""
     if isinstance(value, int) and abs(value) >= 10**_DIGITS:
         return _abridged(value)
     try:
@@ -472,25 +473,25 @@ def shown(value: Any) -> str:
 
 
 _DIGITS = 24
-"""Integers of more digits are not shown whole; those of 64 bits have 20."""
+"""The most digits of an integer that is shown in full. Integers of 64 bits have up to 20 digits."""
 
 
 def _abridged(value: int) -> str:
-    """An integer of many digits: how it begins, and how many there are."""
+    """An integer of many digits in short: its first digits and how many it has."""
     try:
         digits, kind = int.__repr__(abs(value)), "digits"
     except ValueError:
-        # Python writes only so many of them.
+        # Python refuses to write too many decimal digits.
         digits, kind = hex(abs(value)), "hexadecimal digits"
     count = len(digits.removeprefix("0x"))
     return f"{'-' if value < 0 else ''}{digits[:12]}... ({count} {kind})"
 
 
 def described(value: Any) -> str:
-    """A value of the wrong type: strings in quotes, and of what is no number (a dataset, a tensor) its type alone."""
+    """A value of the wrong type as a failure shows it: numbers, strings in quotes, and otherwise only the type."""
     if value is None or isinstance(value, (int, float, complex)):
         return shown(value)
     if isinstance(value, str):
-        # Not what a subclass makes of it.
+        # The methods of `str`, since a subclass may override them.
         return str.__repr__(str.__getitem__(value, slice(64)))[:64]
     return f"<{type(value).__name__[:62]}>"

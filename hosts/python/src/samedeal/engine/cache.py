@@ -1,8 +1,8 @@
-"""Machine code of the component, kept for the next process.
+"""The cache of the component's machine code, for later processes.
 
-Loading it is running it. So it is kept only where nobody but this user and the superuser can write, in a folder that
-samedeal made and marked. Where there is no such place, nothing is kept: that costs time, and nothing else. The Rust
-host uses the same folder by the same rules (`hosts/rust/src/cache.rs`).
+To load machine code is to run it. So the cache is a folder that samedeal made and marked, and in which only this user
+and the superuser can write. Without a place for such a folder, nothing is cached, which costs only time. The Rust host
+uses the same folder by the same rules (`hosts/rust/src/cache.rs`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from mmap import mmap
 
-# The module that `random` takes: `hashlib` takes milliseconds to load OpenSSL.
+# The module that `random` imports: `hashlib` takes milliseconds to load OpenSSL.
 try:
     from _sha2 import sha256  # type: ignore[import-not-found]
 except ImportError:
@@ -38,34 +38,35 @@ except ImportError:
 T = TypeVar("T")
 
 _FOLDER = "samedeal-engine-v1"
-"""The number is that of this format: marker, names and files."""
+"""The name of the folder, with the version of its format: marker, names and files."""
 _MARKER = "CACHEDIR.TAG"
-"""The name by which programs that make backups know a cache (bford.info/cachedir)."""
+"""The name of the marker file, by which backup programs recognise a cache (bford.info/cachedir)."""
 _MARK = b"""Signature: 8a477f597d28d172789f06886806bc55
 # samedeal made this folder (format 1). It holds machine code, and can be deleted.
 """
 _NAME = r"(python|rust)-[0-9a-f]{64}\.code(\.[0-9a-f]{16})?"
-"""The name of a file, or of one that is not complete yet."""
+"""A pattern for the names of files; the names of incomplete files have the random end."""
 _TAIL = struct.Struct("<QQ")
-"""The end of a file, after the code and the facts: how many bytes of facts there are, and the sum of both."""
+"""The end of a file, after the code and the facts: the size of the facts in bytes, and the sum over both."""
 _MOST_FILES = 32
 _MOST_BYTES = 1 << 26
 _MOST_LINKS = 40
 _OVERFLOW_USER = 65534
-"""The number that Linux shows for each user without a number of its own, in a user namespace: this one and others."""
+"""The user number that Linux shows, in a user namespace, for every user that the namespace does not map."""
 _AT_SECURE = 23
 _STALE = 60
-"""Seconds after which an incomplete file or folder is that of a process that has ended: writing takes less than one."""
+"""Seconds after which the writer of an incomplete file or folder must have ended: writing takes less than one
+second."""
 _WRITABLE = stat.S_IWGRP | stat.S_IWOTH
 _READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
 def load(key: bytes, use: Callable[[bytes, str | bytes], T | None]) -> T | None:
-    """The result of `use` on the code that was kept under a key; None if there is none, or if `use` returns None.
+    """Calls `use` with the cached code of a key. Returns its result; None if there is no code, or `use` returns None.
 
-    `use` takes the facts and the code: the path of a file that begins with it, for mapping, or bytes that begin with
-    it.
+    `use` takes the facts and the code: the path of a file that begins with the code, for mapping, or bytes that begin
+    with the code.
     """
     with contextlib.suppress(OSError, RuntimeError, ValueError, struct.error):
         folder = _folder()
@@ -88,9 +89,9 @@ def load(key: bytes, use: Callable[[bytes, str | bytes], T | None]) -> T | None:
 
 
 def keep(key: bytes, facts: bytes, code: bytes) -> str | None:
-    """Keeps code, and short facts about it, under a key, which names all that decides whether the code can run.
+    """Caches code and short facts about it under a key, which must name all that decides whether the code can run.
 
-    The answer is why the code is not kept; None if it is.
+    Returns why the code could not be cached; None if it is cached.
     """
     try:
         folder = _folder()
@@ -105,7 +106,7 @@ def keep(key: bytes, facts: bytes, code: bytes) -> str | None:
 
 
 def why_not() -> str | None:
-    """Why there is no folder for code; None if there is one. It is made if it is missing."""
+    """The reason why there is no cache folder; None if there is one. Makes the folder if it is missing."""
     try:
         _folder()
     except (OSError, RuntimeError, ValueError) as error:
@@ -119,32 +120,32 @@ def path_of(key: bytes) -> str:
 
 
 def _is_on_a_disk_of_this_machine(found: os.stat_result) -> bool:
-    """Whether a file can be mapped.
+    """Whether a file is on a disk of this machine, so that it is safe to map it.
 
-    On a disk of this machine, a file that is mapped stays what it was when another one is renamed to its name, or when
-    it is deleted, and samedeal does nothing else to files. So it is as safe as the library of the engine, which is
-    mapped from a folder of this user as well: nobody but this user can write to it in its place. In a network file
-    system, another machine may delete the file under a process that has mapped it, which ends the process (SIGBUS).
+    On such a disk, a mapped file keeps its contents when it is deleted, or when another file is renamed to its name;
+    samedeal changes files in no other way. Only this user can write to the file in place, as to the library of the
+    engine, which is mapped too. In a network file system, another machine may delete a file that a process has mapped,
+    which ends the process (SIGBUS).
     """
     device = found.st_dev
     return sys.platform == "linux" and os.path.exists(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}")
 
 
 def _facts(whole: bytes | mmap) -> bytes | None:
-    """The facts in a file; None if it is not whole as it was."""
+    """The facts in a file; None if the file is damaged."""
     end = len(whole) - _TAIL.size
     size, total = _TAIL.unpack(whole[end:])
     return whole[end - size : end] if size <= end and _sum(whole, end) == total else None
 
 
 def _sum(data: bytes | mmap, end: int | None = None) -> int:
-    """The sum of the words of data: finds what a disk or a crash does to a file, in a third of a millisecond."""
+    """The sum of 8-byte words, as a checksum against damage by a disk or a crash. Takes a third of a millisecond."""
     import numpy
 
     end = len(data) if end is None else end
     words = numpy.frombuffer(data, "<u8", end // 8)
     total = int(words.sum(dtype="u8")) + int.from_bytes(data[8 * len(words) : end], "little")
-    # A file stays mapped as long as there is something that looks into it.
+    # The file stays mapped as long as an array refers to the mapping.
     del words
     return total % 2**64
 
@@ -154,17 +155,18 @@ def _name(key: bytes) -> str:
 
 
 def _user() -> int | None:
-    """This user; None where the system has no numbers of users."""
+    """The number of this user; None on a system without user numbers."""
     if sys.platform == "win32":
         return None
     return os.geteuid()
 
 
 def _has_more_rights_than_its_caller() -> bool:
-    """Whether the caller of this program may be another user than the one whose rights it has, or can take back.
+    """Whether this program has, or can take back, the rights of another user than its caller.
 
-    These are set-user-ID programs, programs with file capabilities, and a superuser who became a user for a while.
-    Of such a program, the caller wrote the environment, or a user wrote the code that the superuser would run.
+    Such programs are set-user-ID programs, programs with file capabilities, and a superuser who became a user for a
+    while. Their environment comes from the caller, so the cache could be in a folder of the caller; or the superuser
+    would run code that a user wrote.
     """
     if sys.platform == "win32":
         return False
@@ -176,13 +178,13 @@ def _has_more_rights_than_its_caller() -> bool:
         getauxval = ctypes.CDLL(None).getauxval
         getauxval.restype, getauxval.argtypes = ctypes.c_ulong, (ctypes.c_ulong,)
         return bool(getauxval(_AT_SECURE))
-    # Other systems have a question of their own for it.
+    # Other systems have the function `issetugid` for this.
     ask = getattr(ctypes.CDLL(None), "issetugid", None)
     return ask is not None and bool(ask())
 
 
 def _base() -> str:
-    """Where the caches of this user are."""
+    """The folder with the caches of this user."""
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA")
     else:
@@ -212,10 +214,10 @@ def _home_of_user() -> str:
 
 
 def _folder() -> str:
-    """The folder, which is made if it is missing. If there is no safe place for it, an `OSError` says why."""
+    """The cache folder, which is made if it is missing. If there is no safe place for it, an `OSError` says why."""
     base = _base()
     if not os.path.lexists(base):
-        # Only this folder is made, and none above it: without a home directory there is no cache.
+        # Makes this folder, but none above it: without a home directory there is no cache.
         above, own = os.path.split(base.rstrip("/"))
         with contextlib.suppress(FileExistsError):
             _make_private(os.path.join(_resolved(above), own))
@@ -232,14 +234,14 @@ def _folder() -> str:
 
 
 def _resolved(path: str) -> str:
-    """Where a path of folders leads. An `OSError` says if others than this user and the superuser can change that.
+    """The folder that a path leads to. An `OSError` says if other users than the superuser can change where it leads.
 
-    Every name on the way is looked at, and links are followed one by one: the folder in which a name is, the link
-    itself, and the folders that it leads through must all be safe.
+    Every name on the way is checked, and links are followed one by one: all folders and links must belong to this user
+    or the superuser, and other users must not be able to write to the folders.
     """
     user = _user()
     if user is None:
-        # Folders of users are their own there.
+        # On Windows, folders of a user are private.
         if not os.path.isdir(path):
             raise NotADirectoryError(f"{path} is no folder")
         return os.path.realpath(path)
@@ -264,7 +266,7 @@ def _resolved(path: str) -> str:
             left += target.split("/")[::-1]
             at = "/" if target.startswith("/") else at
             continue
-        # Where everybody can write, `sticky` keeps what this user and the superuser have there.
+        # If everybody can write to the folder, the sticky bit protects the entries of this user and the superuser.
         is_safe = not found.st_mode & _WRITABLE or found.st_mode & stat.S_ISVTX
         if not stat.S_ISDIR(found.st_mode):
             raise NotADirectoryError(f"{to} is no folder")
@@ -275,7 +277,7 @@ def _resolved(path: str) -> str:
 
 
 def _is_own(folder: str, refused: int) -> bool:
-    """Whether it is a folder of this user, and no link, with none of these modes."""
+    """Whether the path is a folder of this user, no link, with none of the mode bits `refused`."""
     found = os.lstat(folder)
     if not stat.S_ISDIR(found.st_mode):
         return False
@@ -284,7 +286,7 @@ def _is_own(folder: str, refused: int) -> bool:
 
 
 def _make(folder: str) -> None:
-    """Makes the folder with its marker, at once: in the place of an empty one, and of nothing else."""
+    """Makes the folder with its marker in one step, by a rename, which replaces an empty folder and nothing else."""
     part = f"{folder}.{_random()}"
     marker = os.path.join(part, _MARKER)
     try:
@@ -296,7 +298,7 @@ def _make(folder: str) -> None:
             os.unlink(marker)
         with contextlib.suppress(OSError):
             os.rmdir(part)
-        # Another process may have been faster.
+        # Another process may have made the folder meanwhile.
         if not isinstance(error, OSError) or not os.path.lexists(folder):
             raise
 
@@ -309,7 +311,7 @@ def _make_private(folder: str) -> None:
 
 
 def _open(path: str, folder: int | None = None) -> IO[bytes]:
-    """Opens a file of this user, and nothing else. Neither a link is followed nor a pipe waited for."""
+    """Opens a regular file of this user; anything else is an error. Does not follow a link or wait for a pipe."""
     file = open(os.open(path, _READ, dir_fd=folder), "rb", buffering=0)  # noqa: SIM115
     found, user = os.fstat(file.fileno()), _user()
     is_own = user is None or (found.st_uid == user and not found.st_mode & _WRITABLE)
@@ -326,13 +328,13 @@ def _read(path: str) -> bytes:
 
 
 def _write(path: str, data: bytes, *, sync: bool = False) -> None:
-    """Writes a file under another name first, so that it is there as a whole or not at all.
+    """Writes a file under a temporary name and renames it, so that the file is complete or missing.
 
-    `sync` waits until the data is on the disk: a name may outlive a loss of power, and its data not.
+    `sync` waits until the data is on the disk: after a loss of power, a file might else have its name but not its data.
     """
     if sys.platform != "win32" and sys.platform not in ("emscripten", "wasi"):
         most = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
-        # Writing more would end a program that does not ignore SIGXFSZ.
+        # Writing more would send SIGXFSZ, which ends a program that does not ignore it.
         if most != resource.RLIM_INFINITY and most < len(data):
             raise OSError(errno.EFBIG, f"files have at most {most} bytes (`ulimit -f`), and {len(data)} are needed")
     part = f"{path}.{_random()}"
@@ -352,14 +354,15 @@ def _write(path: str, data: bytes, *, sync: bool = False) -> None:
 
 
 def _is_stale(found: os.stat_result) -> bool:
-    """Whether nobody writes it any more. A time in the future is that of a clock that was wrong."""
+    """Whether the writer of a file or folder must have ended. A time in the future counts too: a clock was wrong."""
     return abs(time.time() - found.st_mtime) > _STALE
 
 
 def _prune(folder: str, written: str) -> None:
-    """Deletes, of what this or the Rust host made here, stale parts, and the oldest files where there are many.
+    """Deletes stale incomplete files and, if there are too many files, the oldest ones, also those of the Rust host.
 
-    The file that was just written stays. One of the future counts as the oldest: its time says nothing.
+    The file that was just written stays. A file with a time in the future counts as the oldest, since its time is
+    wrong.
     """
     import re
 
@@ -382,7 +385,7 @@ def _prune(folder: str, written: str) -> None:
 
 
 def _remove_leftovers(folder: str) -> None:
-    """Deletes folders beside the own one that ended processes have left half made, and nothing else."""
+    """Deletes half-made folders beside the cache folder, which ended processes have left."""
     above, name = os.path.split(folder)
     for other in os.listdir(above):
         if other.startswith(f"{name}.") and _is_random(other[len(name) + 1 :]):
@@ -391,9 +394,9 @@ def _remove_leftovers(folder: str) -> None:
 
 
 def _remove_leftover(folder: str) -> None:
-    """Deletes such a folder if it is of this user, stale, and holds no more than a part of the marker.
+    """Deletes a half-made folder if it belongs to this user, is stale, and holds at most a part of the marker.
 
-    It is looked at through a descriptor, so that nobody can put another one in its place. (Windows opens no folders.)
+    The folder is read through a descriptor, so that nobody can exchange it meanwhile. (Windows opens no folders.)
     """
     at = os.open(folder, _READ)
     try:
@@ -414,7 +417,7 @@ def _remove_leftover(folder: str) -> None:
 
 
 def _is_random(end: str) -> bool:
-    """Whether a name may end so by `_random`."""
+    """Whether the end of a name may be a result of `_random`."""
     return len(end) == 16 and not set(end) - set("0123456789abcdef")
 
 

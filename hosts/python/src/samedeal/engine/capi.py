@@ -1,8 +1,9 @@
 """wasmtime's C API: the functions that this host calls, in the library that the package `wasmtime` brings.
 
 The package itself is not imported. It declares two thousand functions and types, which takes longer than the rest of
-`import samedeal`, and its calls cost 60 to 140 microseconds. Everything of the library is an address here. The headers
-of the C API say who owns what; the layouts that are used are the same in every version that the wheel admits.
+`import samedeal`, and its calls cost 60 to 140 microseconds. Here, objects of the library are addresses. The headers of
+the C API say who frees which object. The memory layouts that are used here are the same in every version that the wheel
+allows.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _NAMES = {"linux": "_libwasmtime.so", "darwin": "_libwasmtime.dylib"}
-"""The file name of the library, where its folder is named after the processor as the system names it."""
+"""The file name of the library, on systems where its folder has the system's name for the processor."""
 
 
 def _found() -> str:
@@ -31,7 +32,7 @@ def _found() -> str:
             file = os.path.join(folder, f"{sys.platform}-{machine}", _NAMES[sys.platform])
             if os.path.isfile(file):
                 return file
-    # The package knows where else it can be, and says what is wrong if it is nowhere.
+    # The package itself knows other places, and raises an error if the library is nowhere.
     from wasmtime import _ffi
 
     return str(_ffi.filename)
@@ -49,7 +50,7 @@ def function(name: str, result: Any, *arguments: Any) -> Any:
 
 
 class _Bytes(ctypes.Structure):
-    """Bytes of the library's."""
+    """An array of bytes that the library allocated."""
 
     _fields_ = (("size", c_size_t), ("data", c_void_p))
 
@@ -92,17 +93,17 @@ _instance_new = function("wasmtime_instance_new", c_void_p, c_void_p, c_void_p, 
 _export_get = function("wasmtime_instance_export_get", c_bool, c_void_p, c_void_p, c_char_p, c_size_t, c_void_p)
 
 EXTERN = 32
-"""Bytes of an export: its kind, and from `OF` on the thing itself."""
+"""The size of an export in bytes: its kind and, from byte `OF` on, its contents."""
 OF = 8
 INSTANCE = 16
-"""Bytes of an instance."""
+"""The size of an instance in bytes."""
 _WINCH = 2
-"""The number of this compiler."""
+"""The number of the compiler Winch in the C API."""
 
 _Extern = c_uint64 * (EXTERN // 8)
 
 _life = 0
-"""Counts on in a forked child, and at the end of the process."""
+"""A counter that is raised in a forked child and at the end of the process: older objects are not freed any more."""
 
 
 class EngineError(Exception):
@@ -110,7 +111,7 @@ class EngineError(Exception):
 
 
 def _message(of: Any, thing: int, delete: Any) -> str:
-    """The text of an error or a trap, which is freed."""
+    """The text of an error or a trap. Frees the error or the trap."""
     text = _Bytes()
     of(thing, byref(text))
     said = ctypes.string_at(text.data, text.size).rstrip(b"\0").decode(errors="replace") if text.data else ""
@@ -120,12 +121,12 @@ def _message(of: Any, thing: int, delete: Any) -> str:
 
 
 def error_text(error: int) -> str:
-    """The text of an error, which is freed."""
+    """The text of an error. Frees the error."""
     return _message(_error_message, error, _error_delete)
 
 
 def trap_text(trap: int) -> str:
-    """The text of a trap, which is freed."""
+    """The text of a trap. Frees the trap."""
     return _message(_trap_message, trap, _trap_delete)
 
 
@@ -135,10 +136,10 @@ def _check(error: int | None) -> None:
 
 
 class _Owned:
-    """A thing of the library's, which is freed with this object.
+    """An object of the library, which is freed with this object of Python.
 
-    It is not freed in a forked child, where another thread of the parent may have been inside of it, so that its locks
-    stay closed for ever, and not at the end of the process, which needs it no more.
+    It is not freed in a forked child: a thread of the parent may have held its locks, which then stay locked for ever.
+    It is not freed at the end of the process either, where other threads may still use it.
     """
 
     _life = -1
@@ -149,18 +150,18 @@ class _Owned:
         self._life = _life
 
     def __del__(self) -> None:
-        # At the end of the interpreter, the module has lost its variables.
+        # At the end of the interpreter, `_life` of the module is None, so nothing is freed.
         if self._life == _life:
             self._delete(self.address)
 
 
 class Engine(_Owned):
-    """Compiles modules, and holds what they share."""
+    """An engine of wasmtime: the compiler of modules and its settings."""
 
     def __init__(self, *, winch: bool, parallel: bool, reserved: int | None) -> None:
-        """Makes one that compiles with Winch or Cranelift, on threads of its own or on none.
+        """Makes an engine that compiles with Winch or Cranelift, on threads of its own or on the caller's thread.
 
-        `reserved` is how many bytes of address space a memory begins with; if None, 4 GiB and more.
+        `reserved` is the address space that each memory reserves at first, in bytes; if None, 4 GiB and more.
         """
         config = _config_new()
         _parallel_set(config, parallel)
@@ -170,7 +171,7 @@ class Engine(_Owned):
             _reservation_set(config, reserved)
             _guard_set(config, 2**16)
             _growth_set(config, 2**26)
-        # It takes the configuration over.
+        # The engine takes over the configuration, which therefore is not freed here.
         super().__init__(_engine_new(config), _engine_delete)
 
 
@@ -190,16 +191,16 @@ class Module(_Owned):
 
     @classmethod
     def loaded(cls, engine: Engine, code: bytes | str) -> Module:
-        """Machine code that `code` gave, or the path of a file with it: the file must never change.
+        """Loads machine code that `code` gave, as bytes or as the path of a file, which must never change.
 
-        Loading it is running it.
+        To load machine code is to run it.
         """
         if isinstance(code, str):
             return cls(_module_deserialize_file, engine, os.fsencode(code))
         return cls(_module_deserialize, engine, code, len(code))
 
     def code(self) -> bytes:
-        """Its machine code."""
+        """The machine code of the module."""
         found = _Bytes()
         _check(_module_serialize(self.address, byref(found)))
         code = ctypes.string_at(found.data or 0, found.size)
@@ -207,7 +208,7 @@ class Module(_Owned):
         return code
 
     def imports(self) -> list[str]:
-        """The names of its imports, without those of the modules that they are imported from."""
+        """The names of the module's imports, without the names of the modules that they come from."""
         found = _Bytes()
         _module_imports(self.address, byref(found))
         names = []
@@ -218,7 +219,7 @@ class Module(_Owned):
         return names
 
     def memory(self) -> tuple[int, int]:
-        """How many pages of 64 KiB its memory has at least and at most."""
+        """The smallest and the largest number of pages (of 64 KiB) of the module's memory."""
         found, most = _Bytes(), c_uint64()
         _module_exports(self.address, byref(found))
         kinds = (_as_memory(_export_type(item)) for item in _items(found))
@@ -229,22 +230,22 @@ class Module(_Owned):
 
 
 def _items(found: _Bytes) -> list[int]:
-    """The addresses that a list of the library's has."""
+    """The addresses in a list that the library allocated."""
     return list((c_void_p * found.size).from_address(found.data)) if found.data else []
 
 
 class Store(_Owned):
-    """Holds instances and their memory, and frees them with itself."""
+    """A store of wasmtime: owns instances and their memory, and frees them with itself."""
 
     def __init__(self, engine: Engine, memory_limit: int) -> None:
-        """An empty store, in which memories grow up to so many bytes."""
+        """Makes an empty store, in which each memory grows up to `memory_limit` bytes."""
         super().__init__(_store_new(engine.address, None, None), _store_delete)
         _store_limiter(self.address, memory_limit, -1, -1, -1, -1)
         self.context: int = _store_context(self.address)
         """The context, which most functions take in place of the store."""
 
     def instantiate(self, module: Module, imports: Sequence[Any] = ()) -> Instance:
-        """An instance of a module, with these exports of other instances."""
+        """An instance of a module, whose imports are these exports of other instances."""
         made, trap = Instance(self.context), c_void_p()
         given = (_Extern * len(imports))(*imports)
         _check(_instance_new(self.context, module.address, given, len(imports), made.address, byref(trap)))
@@ -254,7 +255,7 @@ class Store(_Owned):
 
 
 class Instance:
-    """An instance of a module, which its store keeps."""
+    """An instance of a module, which its store owns."""
 
     def __init__(self, context: int) -> None:
         self._context = context
@@ -273,7 +274,7 @@ def _forget() -> None:
     _life += 1
 
 
-# Frees nothing at the end: threads may still be inside of it.
+# At the end of the process, nothing is freed: threads may still use the library.
 atexit.register(_forget)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)

@@ -1,4 +1,4 @@
-"""Machine code of the modules of the component: compiled here, or kept by an earlier process."""
+"""Machine code of the modules of the component: compiled here, or cached by an earlier process."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import zlib
 
 from . import cache, capi
 
-# One instance serves one resource here, so its handle is the thing itself, which the component never drops. In
-# WebAssembly and not in Python: what interrupts a callback into Python gets lost in the engine, and so does the result.
+# The module that the component imports: `new` turns an object into a handle, `drop` frees a handle. One instance serves
+# one resource here, so the handle is the object's own number, and the component never drops it. It is WebAssembly, not
+# Python: an exception that interrupts a Python callback is lost in the engine, and so is the result.
 # (module
 #   (func (export "new") (param i32) (result i32) local.get 0)
 #   (func (export "drop") (param i32) unreachable))
@@ -16,13 +17,14 @@ HANDLES = bytes.fromhex(
     "0061736d01000000010a0260017f017f60017f000303020001070e02036e657700000464726f7000010a0a02040020000b0300000b"
 )
 
-# The component answers with out-of-memory where a call finds less than 64 KiB; memory grows by pages of 64 KiB, and
-# blocks have headers. With less than this even the name of the order would find no room, which traps.
+# Bytes that a call needs beside the initial memory. The component fails with out-of-memory if a call finds less than 64
+# KiB free; memory grows by pages of 64 KiB, and blocks have headers. With less than this, there would be no room even
+# for the name of an order, which traps.
 _HEADROOM = 2**18
 
 
 class Compiled:
-    """The core module of a component and `HANDLES`, as an engine has them: what instances are made from."""
+    """The core module of a component and `HANDLES`, compiled by one engine: instances are made from both."""
 
     def __init__(
         self, engine: capi.Engine, core: capi.Module, handles: capi.Module, facts: bytes, limited: bool
@@ -34,9 +36,9 @@ class Compiled:
         least, most, *names = facts.decode().split(" ")
         self._imports = ["new" if name.startswith("[resource-new]") else "drop" for name in names]
         self.least_memory = (int(least) << 16) + _HEADROOM
-        """Bytes of memory that an instance cannot do without: what it begins with, and what a call needs."""
+        """The fewest bytes of memory that an instance needs: its initial memory and `_HEADROOM`."""
         self.most_memory = int(most) << 16
-        """Bytes of memory that an instance can use."""
+        """The most bytes of memory that an instance can use."""
         self.reserved = _reserved(limited)
         """Bytes of address space that an instance reserves."""
 
@@ -48,15 +50,15 @@ class Compiled:
         return store, store.instantiate(self._core, [exports[name] for name in self._imports])
 
     def code(self) -> tuple[bytes, bytes]:
-        """The machine code: facts and `HANDLES`, and the core module."""
+        """The machine code in two parts: the facts with `HANDLES`, and the core module."""
         return self._facts + b"\n" + self._handles.code(), self._core.code()
 
 
 def compiled(component: str, limited: bool, *, parallel: bool = False, winch: bool = False) -> Compiled:
     """Compiles a component.
 
-    `limited` says whether there is little address space. `parallel` compiles on threads that stay: a forked child does
-    not have them, and would wait for them for ever. `winch` takes a quarter of the time, and its code is slower.
+    `limited` says whether the address space has a limit. `parallel` compiles on threads that stay: a forked child does
+    not have these threads, and would wait for them for ever. `winch` compiles in a quarter of the time, to slower code.
     """
     engine = _engine(limited, parallel=parallel, winch=winch)
     with open(component, "rb") as file:
@@ -78,7 +80,7 @@ def loaded(code: tuple[bytes, str | bytes], limited: bool) -> Compiled | None:
 
 
 def kept(component: str, limited: bool) -> Compiled | None:
-    """The component that an earlier process kept, if it did."""
+    """The component from the cache; None if no earlier process stored it there."""
     try:
         key = _key(component, limited)
     except OSError:
@@ -87,7 +89,7 @@ def kept(component: str, limited: bool) -> Compiled | None:
 
 
 def keep(component: str, code: tuple[bytes, bytes], limited: bool) -> str | None:
-    """Keeps machine code for later processes. The answer is why it cannot be kept; None if it is."""
+    """Caches machine code for later processes. Returns why that is not possible; None if the code is cached."""
     try:
         key = _key(component, limited)
     except OSError as error:
@@ -96,12 +98,13 @@ def keep(component: str, code: tuple[bytes, bytes], limited: bool) -> str | None
 
 
 def kept_at(component: str, limited: bool) -> str:
-    """The file in which the code of a component is kept, once it is. If there is no folder, an `OSError` says why."""
+    """The cache file of a component's code, which may not exist yet. If there is no folder, an `OSError` says why."""
     return cache.path_of(_key(component, limited))
 
 
 def _reserved(limited: bool) -> int:
-    # By default, it is all that 32 bits can reach, so that no access needs a check: up to 40 % faster.
+    # Without a limit, an instance reserves all addresses of 32 bits, so that no access needs a check: up to 40 %
+    # faster.
     return 2**23 if limited else 2**32
 
 
@@ -110,23 +113,22 @@ def _engine(limited: bool, *, parallel: bool = False, winch: bool = False) -> ca
 
 
 def _key(component: str, limited: bool) -> bytes:
-    """The key under which the code of a component is kept.
+    """The key under which the code of a component is cached.
 
-    The component is told by its size and a checksum. A digest would take five times as long, and keep out nobody: those
-    who can change the file of the component can change this one, too.
+    The component is identified by its size and a checksum. A cryptographic digest would take five times as long and
+    protect no better: a user who can change the component can change this file, too.
     """
-    # The exact version of the engine, its settings and the component, as in the Rust host (`hosts/rust/src/cache.rs`).
-    # wasmtime itself refuses code of another major version, of other options, and for a processor that has more than
-    # this one.
+    # The key has the exact version of the engine, its settings and the component, as in the Rust host
+    # (`hosts/rust/src/cache.rs`). wasmtime itself refuses code of another major version, of other options, and for a
+    # processor with features that this one lacks.
     machine = os.path.basename(os.path.dirname(capi.FILE))
     return f"3 {machine} {_engine_version()} {limited} {_checksum(component)}".encode()
 
 
 def _engine_version() -> str:
-    """The version of wasmtime, by the name of the folder that pip keeps beside a package.
+    """The version of wasmtime, from the name of the folder that pip makes beside a package.
 
-    `importlib.metadata` takes milliseconds for it. Where there is no such folder, there is no version, and nothing is
-    kept.
+    `importlib.metadata` would take milliseconds. Without such a folder, the version is unknown, and nothing is cached.
     """
     packages = os.path.dirname(os.path.dirname(os.path.dirname(capi.FILE)))
     found = [name for name in os.listdir(packages) if name.startswith("wasmtime-") and name.endswith(".dist-info")]

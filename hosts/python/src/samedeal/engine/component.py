@@ -1,8 +1,8 @@
 """The core module of the component, compiled or loaded once per process, when it is first needed.
 
-wasmtime-py crosses the component boundary at about a microsecond per list element. So this host takes the one core
-module that does the work out of the component and calls it by the canonical ABI (`core.py`, `abi.py`); a test holds
-the two ways against each other.
+wasmtime-py takes about a microsecond for each list element that it passes to or from a component. So this host takes
+the core module that does the work out of the component and calls it by the canonical ABI (`core.py`, `abi.py`). A test
+compares the results of both ways.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ if sys.platform != "win32" and sys.platform not in ("emscripten", "wasi"):
     import resource
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-"""Where a build puts what it makes."""
+"""The folder into which a build puts the component and the generated modules."""
 
 COMPONENT = os.path.join(PACKAGE, "samedeal.wasm")
 
 _WINCH_SINCE = 45
-"""The first major of wasmtime whose C API selects Winch. All golden cases were run on it, and on the majors after."""
+"""The first major version of wasmtime whose C API selects Winch. All golden cases were run on this version and later
+ones."""
 
 for _each in (COMPONENT, os.path.join(PACKAGE, "generated", "__init__.py")):
     if not os.path.isfile(_each):
@@ -36,10 +37,11 @@ for _each in (COMPONENT, os.path.join(PACKAGE, "generated", "__init__.py")):
 
 
 class Process:
-    """The compiled component of this process, and what has been made from it. A forked child gets a new one.
+    """The compiled component of this process, and its compilation. A forked child gets a new `Process`.
 
-    The first process on a machine begins with code of Winch, after a quarter of the time, while a thread makes the code
-    of Cranelift, and keeps it for later processes. Instances that are made from then on have it, too.
+    The first process on a machine begins with code of Winch, which is ready in a quarter of the time. Meanwhile, a
+    thread compiles faster code with Cranelift and caches it for later processes. New instances use this code as soon as
+    it is there.
     """
 
     def __init__(self, codes: dict[bool, tuple[bytes, bytes]] | None = None, *, forked: bool = False) -> None:
@@ -49,30 +51,30 @@ class Process:
         self._compiled: Compiled | None = None
         self._thread: threading.Thread | None = None
         self._not_kept: str | None = None
-        """Why the code that was compiled here was not kept."""
+        """The reason why the code that was compiled here is not cached."""
         self._first = threading.Event()
         """Set when the thread has compiled for the first time, or has failed."""
-        # Held while something is made that is made once: it nests, samplers upon the compiled component.
+        # Guards objects that are made once in a process: the compiled component, and the home of each engine.
         self.lock = threading.RLock()
 
     def compiled(self) -> Compiled:
-        """The compiled component of all instances. It is made at the first call, and a faster one may follow."""
+        """The compiled component for new instances. The first call makes it; faster code may replace it later."""
         with self.lock:
             return self._compiled or self._begin()
 
     def settle(self) -> None:
-        """Waits for the thread.
+        """Waits for the thread that compiles.
 
-        Before a fork, because the child has no such thread: it would wait for the locks that the thread had in the
-        engine, and would have to compile what the thread did not finish.
+        Called before a fork, because the child has no such thread: it would wait for ever for locks that the thread
+        held in the engine, and it would have to compile again.
         """
         if self._thread is not None:
-            # A signal handler may have come before its start.
+            # A signal handler may call this before the thread was started.
             with contextlib.suppress(RuntimeError):
                 self._thread.join()
 
     def kept_at(self) -> tuple[str | None, str]:
-        """The file in which the machine code is kept for later processes; if there is none, None and the reason."""
+        """The file in which the machine code is cached for later processes; if there is none, None and the reason."""
         self.compiled()
         self.settle()
         try:
@@ -82,7 +84,7 @@ class Process:
         return (path, "") if os.path.isfile(path) else (None, self._not_kept or f"{path} was deleted")
 
     def successor(self) -> Process:
-        """For a forked child: nothing that was made before is used again."""
+        """The `Process` of a forked child, which takes over the machine code and nothing else."""
         return Process(self._codes, forked=True)
 
     def _begin(self) -> Compiled:
@@ -92,7 +94,8 @@ class Process:
             self._compiled = loaded(code, limited) if code else kept(COMPONENT, limited)
             if self._compiled is not None:
                 return self._compiled
-            # It is no daemon: a program that ends meanwhile waits for it, so that the next one finds the code.
+            # No daemon thread: a program that ends meanwhile waits for it, so that the next program finds the code in
+            # the cache.
             self._thread = threading.Thread(target=self._run, args=(COMPONENT, limited), name="samedeal-compile")
             try:
                 self._thread.start()
@@ -100,18 +103,18 @@ class Process:
                 # No thread can start (any more), so everything is done here.
                 self._thread = None
                 return self._compile(COMPONENT, limited)
-        # Meanwhile: it is half of the time to the first index.
+        # NumPy is imported while the thread compiles: the import is half of the time to the first index.
         import numpy  # noqa: F401
 
         self._first.wait()
-        # A compilation that failed in the thread fails here again, and is told.
+        # If the compilation failed in the thread, it fails here again, and the caller gets the error.
         return self._compiled or self._compile(COMPONENT, limited)
 
     def _run(self, component: str, limited: bool) -> None:
         with contextlib.suppress(Exception):
             try:
-                # Where nothing can be kept, each process would compile twice. Where address space is scarce, two
-                # compilers may not fit.
+                # Winch is used only with a cache, since each process would else compile twice, and only without a limit
+                # of the address space, in which two compilers may not fit.
                 if not limited and has_winch() and cache.why_not() is None:
                     with contextlib.suppress(EngineError):
                         self._compiled = compiled(component, limited, parallel=not self._forked, winch=True)
@@ -136,12 +139,12 @@ def _is_space_limited() -> bool:
 
 
 def has_winch() -> bool:
-    """Whether Winch compiles for this processor all that the component has, vectors included, in this wasmtime."""
+    """Whether Winch in this wasmtime compiles the whole component, with its vector instructions, for this processor."""
     if sys.platform == "win32" or os.uname().machine != "x86_64":
         return False
     from importlib import metadata
 
-    # Majors before take the number of Winch for that of another compiler.
+    # In earlier major versions, the number of Winch means another compiler.
     with contextlib.suppress(metadata.PackageNotFoundError, ValueError):
         return int(metadata.version("wasmtime").partition(".")[0]) >= _WINCH_SINCE
     return False
@@ -151,7 +154,7 @@ process = Process()
 
 
 def _before_fork() -> None:
-    # An exception of a signal handler that comes meanwhile is shown, and the process forks. So it is in any such hook.
+    # If a signal handler raises an exception meanwhile, Python prints it, and the process forks nevertheless.
     process.settle()
 
 

@@ -1,8 +1,8 @@
 """One instance of the core module, called through wasmtime's C API and read by the canonical ABI.
 
-An unchecked call with a kept argument buffer costs about a microsecond. What it does not check (number and types of
-arguments) is checked here by whoever writes a call down, and by the test that holds every call against wasmtime-py's
-component API.
+An unchecked call with a reused argument buffer costs about a microsecond. wasmtime does not check the number and the
+types of its arguments. The generated calls must be right, and a test compares every call with wasmtime-py's component
+API.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# It is called most, so it declares no arguments and gets objects of ctypes that were made before: nothing is converted.
+# The most frequent call: it declares no arguments and gets ctypes objects that were made before, so nothing is
+# converted.
 _call = capi.function("wasmtime_func_call_unchecked", c_void_p)
 _memory_data = capi.function("wasmtime_memory_data", c_void_p, c_void_p, c_void_p)
 _memory_size = capi.function("wasmtime_memory_data_size", c_size_t, c_void_p, c_void_p)
@@ -32,23 +33,24 @@ _memory_size = capi.function("wasmtime_memory_data_size", c_size_t, c_void_p, c_
 _SLOTS = 16
 _NUM_SLOTS = c_size_t(_SLOTS)
 
-# Memory that lists leave free, so that the component can answer: it checks for half of this before it keeps anything.
+# Memory that lists must leave free for an answer. The component requires half of this before it allocates anything.
 _ROOM_TO_ANSWER = 2**17
 
-# Bytes of an argument that always fit: half of what the component checks for before it keeps anything.
+# Bytes of an argument that always fit: half of the free memory that the component requires before it allocates
+# anything.
 _ALWAYS = 2**15
 
-# Names and values are at most this long; room for them is part of the least memory.
+# The most bytes of an argument whose room is not checked, such as a name: the least memory has room for it.
 _SMALL = 2**12
 
 _MASK32 = 2**32 - 1
 
 _MISSING: set[str] = set()
-"""Names of post-returns that the component does not have: each instance would look for them."""
+"""Names of post-returns that the component does not have, so that only the first instance looks for them."""
 
 
 class Function(NamedTuple):
-    """A function of the instance and its post-return, as addresses that hold for as long as the instance."""
+    """The addresses of a function and of its post-return, which are valid as long as the instance exists."""
 
     address: c_void_p
     post: c_void_p | None
@@ -65,8 +67,8 @@ class TrapError(RuntimeError):
 class Core:
     """One instance in a store of its own, for one resource and one caller at a time.
 
-    An instance costs a tenth of a millisecond and keeps resources apart: each has its memory limit, gives its memory
-    back when it goes (linear memory never shrinks), and a trap ends it alone.
+    To make an instance takes a tenth of a millisecond. In return, each resource has its own memory limit, its memory is
+    freed with the instance (linear memory never shrinks), and a trap ends only one resource.
     """
 
     def __init__(self, memory_limit: int, field: str = "memory_limit", value: str = "") -> None:
@@ -84,21 +86,22 @@ class Core:
             allowed = f"fewer objects at a time: {space} {compiled.reserved >> 20} MiB ({reason})"
             raise OutOfMemoryError(field, value or str(memory_limit), allowed) from error
         self.whole = False
-        """Whether every call has run to its end, with a result or a failure; if not, this must not be used again."""
+        """Whether every call has run to its end, with a result or a failure. Otherwise, this must not be used again."""
         self.give: Callable[[int], None] | None = None
-        """Gives what a resource of this number asks for, if resources of this instance do."""
+        """A function that gives the resource with this handle the lengths that it asks for; None if it asks for
+        none."""
         self._context = self._store.context
-        # The arguments, and last where a trap is put: an address too.
+        # The slots of the arguments, and a last slot for the address of a trap.
         self._arguments = (c_uint64 * (2 * _SLOTS + 1))()
         self._slots = memoryview(self._arguments).cast("B").cast("Q")
         at = addressof(self._arguments)
         self._call_of = c_void_p(self._context), c_void_p(at), c_void_p(at + 16 * _SLOTS)
         """Addresses that every call takes: the store, the arguments and the trap."""
         self.may_move = compiled.reserved < 2**32
-        """Whether the memory may move when it grows: not where all that it can become is reserved."""
+        """Whether the memory may move when it grows. It does not if address space for its largest size is reserved."""
         self._exports: list[Any] = []
         self.functions: dict[str, Function] = {}
-        """Functions that were called, by their names. Each is looked for once."""
+        """The functions that were called, by their names, so that each is looked up once."""
         self._memory_at = self._export("memory") or 0
         self._base = self._size = 0
         self.refresh()
@@ -117,7 +120,7 @@ class Core:
         return found
 
     def _export(self, name: str) -> int | None:
-        """Where an export is, for as long as the instance."""
+        """The address of an export, valid as long as the instance exists; None if there is no such export."""
         item = self._instance.export(name)
         if item is None:
             return None
@@ -125,7 +128,7 @@ class Core:
         return addressof(item) + capi.OF
 
     def call(self, address: c_void_p, *arguments: int) -> int:
-        """Calls the function at this address; its result, if it has one, as 64 bits."""
+        """Calls the function at this address. Returns the 64 bits of its result, if it has one."""
         slots = self._slots
         at = 0
         for argument in arguments:
@@ -138,7 +141,7 @@ class Core:
         return slots[0]
 
     def allocate(self, size: int, align: int) -> int:
-        """A block of the instance's memory, for the component to take over, or a `NoRoomError`."""
+        """The address of a new block of the instance's memory, for the component to own. Raises a `NoRoomError`."""
         if size == 0:
             return align
         if size > _SMALL and size > self.room():
@@ -146,21 +149,21 @@ class Core:
         try:
             at = self.call(self.function("cabi_realloc").address, 0, 0, align, size) & _MASK32
         except TrapError as error:
-            # So it does where the system has no memory.
+            # The component traps if the system has no memory.
             raise NoRoomError from error
         self.refresh()
         return at
 
     def room(self) -> int:
         """How many bytes an argument may take."""
-        # Memory that has grown to its end is not full: what is small goes into what was given back.
+        # Memory that has its largest size is not full: small arguments fit into blocks that were freed.
         return max(_ALWAYS, self._room_to_grow())
 
     def _room_to_grow(self) -> int:
         return self._most_memory - int(_memory_size(self._context, self._memory_at)) - _ROOM_TO_ANSWER
 
     def refresh(self) -> None:
-        """Finds the memory after a call: it may have grown, and moved with it."""
+        """Finds the memory again after a call, which may have made it grow and move."""
         base = _memory_data(self._context, self._memory_at)
         if base != self._base:
             self._map(base)
@@ -184,7 +187,7 @@ class Core:
                 )
 
     def unpack(self, layout: Struct, pointer: int) -> tuple[Any, ...]:
-        """A record."""
+        """The numbers of a record at an address."""
         if pointer + layout.size > self._size:
             self._reach(pointer + layout.size)
         return layout.unpack_from(self._bytes, pointer)
@@ -206,7 +209,7 @@ class Core:
         return self._uint32[pointer >> 2 : (pointer >> 2) + count]
 
     def string(self, pointer: int, length: int) -> str:
-        """A `string`."""
+        """The text of a `string`."""
         return str(self.view(pointer, length), "utf-8")
 
     def _trapped(self, error: int | None) -> TrapError:

@@ -1,4 +1,4 @@
-"""The one failure of this package, as exceptions that programs can branch on."""
+"""The exceptions of this package: one class for each kind of failure."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ class SamedealError(ValueError):
 
     Attributes:
         kind: "out-of-range", "unknown-name", "unknown-member", "out-of-memory", "wrong-type", "missing" or
-            "contradiction". A kind that this version does not know, of a later component, is a `SamedealError` and
-            none of its subclasses.
+            "contradiction". A failure of a kind that only a later component has is a `SamedealError` and none of its
+            subclasses.
         field: The name of the parameter or of the member of a recipe at fault, such as "batch_size".
         path: Where a member lies in its recipe or state, such as "deal.world_size" or "order.sources[0].weight"; its
-            last name is `field`. Of anything else it is `field`.
-        value: What it was, as text.
+            last name is `field`. For values outside of recipes and states, it is `field`.
+        value: The value that was given, as text.
         allowed: What is allowed in its place, for people.
         facts: What is allowed, for programs, as far as it is a range, names or one value: texts by the names "least",
             "most", "known" and "needs". `least`, `most`, `known` and `needs` read them.
@@ -35,7 +35,7 @@ class SamedealError(ValueError):
         path: str | None = None,
     ) -> None:
         """Takes the field at fault, its value, what is allowed in its place, and where it lies."""
-        # In `args`, so that the exception survives the way back from a worker process, and its attributes with it.
+        # Puts the values into `args`, so that the exception can be pickled on its way back from a worker process.
         super().__init__(field, value, allowed)
         self.field = field
         self.path = field if path is None else path
@@ -65,7 +65,7 @@ class SamedealError(ValueError):
 
     @property
     def _spoken(self) -> str:
-        """The path without the section, whose members are arguments. The name of an order is the order."""
+        """The path by the names of parameters: members without their section. `order.name` is the parameter `order`."""
         section, _, within = self.path.partition(".")
         return section if within in ("", "name") else within
 
@@ -125,7 +125,7 @@ class ContradictionError(SamedealError):
 
 
 class MovedError(ContradictionError, RuntimeError):
-    """A pass goes on although what it is a pass of was moved to another epoch or state."""
+    """A pass was continued although its sampler or dataset was moved to another epoch or state."""
 
 
 class OutOfMemoryError(SamedealError, MemoryError):
@@ -160,7 +160,7 @@ def raised(
     for name, fact in facts:
         by_name[name] = (*by_name.get(name, ()), fact)
     error = _BY_KIND.get(kind, SamedealError)(field, value, allowed, by_name, path)
-    # Also where a later component has a kind that has no class here.
+    # Also set for a kind of a later component, which has no class here.
     error.kind = kind
     return error
 
@@ -177,5 +177,5 @@ for _each in (
     MovedError,
     OutOfMemoryError,
 ):
-    # Where users find them, and what a traceback calls them.
+    # The module from which users import the exceptions, as tracebacks show it.
     _each.__module__ = "samedeal"

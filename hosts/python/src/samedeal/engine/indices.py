@@ -14,7 +14,7 @@ WINDOW = 2**16
 
 
 def empty(count: int, dtype: Any = np.int64) -> Any:
-    """An array to fill."""
+    """A new array without contents."""
     try:
         return np.empty(count, dtype=dtype)
     except (MemoryError, ValueError) as error:
@@ -22,7 +22,7 @@ def empty(count: int, dtype: Any = np.int64) -> Any:
 
 
 def read(start: int, stop: int, ask: Callable[[int, int], Any], dtype: Any = np.int64) -> Any:
-    """A run of numbers, of which `ask(start, count)` gives a window."""
+    """The numbers `start` to `stop` - 1, read in windows by `ask(start, count)`."""
     out = empty(stop - start, dtype)
     for at in range(start, stop, WINDOW):
         count = min(WINDOW, stop - at)
@@ -31,10 +31,10 @@ def read(start: int, stop: int, ask: Callable[[int, int], Any], dtype: Any = np.
 
 
 class Indices(np.ndarray[Any, np.dtype[np.int64]]):
-    """An array that gives `int` where it is iterated or indexed by a number: datasets may take nothing else.
+    """An array that gives `int` where it is iterated or indexed by a number, because some datasets accept only `int`.
 
     A `DataLoader` passes to its dataset what iteration over a batch gives, and a `Subset` passes what indexing gives.
-    Everything else is as with any array. Results of arithmetic are plain arrays.
+    All other operations are those of an array. Results of arithmetic are plain arrays.
     """
 
     def __iter__(self) -> Iterator[Any]:

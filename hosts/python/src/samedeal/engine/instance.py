@@ -1,4 +1,4 @@
-"""The instance of a component behind an object, handed to one caller at a time."""
+"""The instance of the component behind an object, used by one caller at a time."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ Self = TypeVar("Self", bound="Answered")
 
 
 class Resource(Handle):
-    """A resource of the interface in an instance of its own. It never changes; another one may take its place there."""
+    """A resource of the interface in an instance of its own. It never changes: to move means to replace it."""
 
     current: Any
-    """The configuration that the resource has, whenever its core is `whole`."""
+    """The configuration of the resource, valid while its core is `whole`."""
 
     def move(self, config: Any) -> None:
-        """Puts the resource of another configuration into its place."""
+        """Replaces the resource by one with another configuration."""
         raise NotImplementedError
 
     def become(self, made: Handle, config: Any) -> None:
-        """Puts a new resource of the same instance into its place, which is of this configuration."""
-        # Until the end of the last call: everything changes, or the instance goes.
+        """Replaces the resource by `made`, a new resource of the same instance, which has this configuration."""
+        # Not whole until `drop` has returned: if an exception comes before, the instance is not used again.
         self.core.whole = False
         self.handle, made.handle, self.current = made.handle, self.handle, config
         made.drop()
 
 
 class _Home(Generic[R]):
-    """The instances and the locks of an engine in one process."""
+    """The idle instance and the lock of an engine in one process."""
 
     def __init__(self, process: components.Process) -> None:
         self.process = process
@@ -44,32 +44,33 @@ class _Home(Generic[R]):
 
 
 class Engine(Generic[R, C]):
-    """Answers for one object: in any thread, in signal handlers and finalizers, and on both sides of a fork.
+    """Runs the calls of one object: in any thread, in signal handlers and finalizers, and on both sides of a fork.
 
-    Other threads wait for their turn. Within a thread, whoever asks takes the instance out and puts it back when it is
-    whole. So a call that comes in the middle of another (a signal handler, a finalizer) finds none and makes one of its
-    own; and one that was left in the middle (Ctrl-C, a trap) is not used again, and its memory goes with it.
+    Other threads wait for a lock. A call takes the idle instance, and puts it back afterwards if it is whole. So a call
+    in the middle of another call of the same thread (by a signal handler or a finalizer) finds no idle instance, and
+    makes a new one. An instance whose call was interrupted (by Ctrl-C or a trap) is not put back, and its memory is
+    freed.
     """
 
     def __init__(self, make: Callable[..., R], config: C, *fixed: Any) -> None:
-        """Makes `make(config, *fixed)`, again wherever another one is needed. `make` pickles."""
+        """Makes the first resource by `make(config, *fixed)`; more are made the same way. `make` must be picklable."""
         self.config = config
-        """The configuration that callers are answered for. It is replaced as a whole: reading it needs no lock."""
+        """The configuration for which calls are answered. It is replaced as a whole, so reading it needs no lock."""
         self.fixed = fixed
         self.kept: Any = None
-        """Answers for several configurations, which one call gave. Another thread may replace them."""
+        """Cached answers for several configurations, which one call gave. Another thread may replace them."""
         self._make = make
         self._facts: dict[Callable[..., Any], Any] = {}
         self._home: _Home[R] | None = None
         self.use(_nothing)
 
     def use(self, function: Callable[..., T], *arguments: Any) -> T:
-        """Calls `function(resource, *arguments)` on an instance of its own, which no other caller moves meanwhile."""
+        """Calls `function(resource, *arguments)` at the present configuration. No other caller moves it meanwhile."""
         found: T = self.ask(_moved, self, function, arguments)
         return found
 
     def ask(self, function: Callable[..., T], *arguments: Any) -> T:
-        """Calls it as `use` does, wherever the resource stands: the answer must not depend on that."""
+        """Calls `function` as `use` does, but at any configuration: the answer must not depend on the configuration."""
         home = self._home
         if home is None or home.process is not components.process:
             home = self._settle()
@@ -84,27 +85,27 @@ class Engine(Generic[R, C]):
                     home.idle = resource
 
     def fact(self, function: Callable[[R], T]) -> T:
-        """A fact that no configuration changes: the instance is asked once."""
+        """The cached answer of `function`, which must be the same for all configurations."""
         if function not in self._facts:
             self._facts[function] = self.ask(function)
         found: T = self._facts[function]
         return found
 
     def set(self, change: Callable[[C], C]) -> None:
-        """Answers for a changed configuration from now on, which the component takes in any case."""
+        """Changes the configuration without asking the component, which must accept the new one."""
         with self._settle().lock:
             self._replace(change)
 
     def ask_and_set(self, change: Callable[[C], C]) -> None:
-        """Changes the configuration, if the component takes it."""
+        """Changes the configuration, if the component accepts it; otherwise raises the failure."""
         with self._settle().lock:
             self.use(_move, change)
             self._replace(change)
 
     def ask_and_keep(self, function: Callable[[R, C, C], Any], change: Callable[[C], C]) -> None:
-        """Changes it as `ask_and_set`, without a move: `function(resource, config, before)` fails, or gives `kept`.
+        """Changes the configuration without a move: `function(resource, config, before)` raises, or gives `kept`.
 
-        The instance moves when something else is asked of it.
+        The resource moves when a later call needs the new configuration.
         """
         with self._settle().lock:
             before = self.config
@@ -115,31 +116,31 @@ class Engine(Generic[R, C]):
                 self._replace(change)
 
     def exchange(self, before: C, config: C) -> bool:
-        """Answers for `config`, which the component takes in any case, if nobody has changed `before` meanwhile."""
+        """Sets `config`, which the component must accept, if the present one is `before`. Returns whether it did."""
         home = self._home
         if home is None or home.process is not components.process:
             home = self._settle()
         with home.lock:
             if self.config is not before:
                 return False
-            # No signal handler comes between the two.
+            # No signal handler runs between the comparison and the assignment.
             self.config = config
             return True
 
     def resume(self, function: Callable[..., C], change: Callable[[C, C], C], *arguments: Any) -> None:
-        """Answers from where a state was taken: `function(resource, *arguments)` goes there, and tells where it is."""
+        """Moves to the place of a state: `function(resource, *arguments)` moves the resource, and returns the place."""
         with self._settle().lock:
             found = self.use(function, *arguments)
             self._replace(lambda config: change(config, found))
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the instance, for pickle and copy."""
+        """The attributes for pickle and copy, without the instance and cached answers."""
         return {**self.__dict__, "_home": None, "_facts": {}, "kept": None}
 
     def _replace(self, change: Callable[[C], C]) -> None:
         config = None
         while self.config is not config:
-            # Again where a signal handler has replaced it meanwhile, so that nothing it did is lost.
+            # Repeated if a signal handler has replaced the configuration meanwhile, so that its change is not lost.
             config = self.config
             changed = change(config)
         self.config = changed
@@ -148,7 +149,7 @@ class Engine(Generic[R, C]):
         process = components.process
         with process.lock:
             if self._home is None or self._home.process is not process:
-                # New, unpickled, or on the other side of a fork.
+                # The engine is new or unpickled, or this is a forked child.
                 self._home = _Home(process)
             return self._home
 
@@ -171,15 +172,15 @@ def _move(resource: Resource, change: Callable[[Any], Any]) -> None:
 
 
 class Answered:
-    """An object whose `_engine` answers for it."""
+    """The base of classes whose answers come from an `_engine`."""
 
     _engine: Engine[Any, Any]
     _resource: Callable[..., Resource]
     _place: Callable[..., Any]
-    """The configuration of its engine, from what a constructor of the interface takes besides a recipe."""
+    """Makes a configuration from the arguments that a constructor of the interface takes besides the recipe."""
 
     def _begin(self, recipe: Any, memory_limit: SupportsIndex, *place: int) -> None:
-        """Makes the engine for a recipe, at a place whose numbers were checked."""
+        """Makes the engine for a recipe, at a place whose numbers were checked already."""
         limit = check.integer("memory_limit", memory_limit, check.MEMORY)
 
         def made(*numbers: int) -> Engine[Any, Any]:
@@ -195,7 +196,7 @@ class Answered:
         return self._engine.use(function, *arguments)
 
     def __getstate__(self) -> dict[str, Any]:
-        """With an engine that is not yet at work, for pickle and copy."""
+        """The attributes for pickle and copy, with a copy of the engine that has no instance."""
         import copy
 
         return {**self.__dict__, "_engine": copy.copy(self._engine)}

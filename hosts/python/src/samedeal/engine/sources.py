@@ -1,4 +1,4 @@
-"""Where lengths of samples are."""
+"""The types of objects that give the lengths of samples."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class LengthsSource(Protocol):
-    """Where the lengths of samples are, if it is not an array: what `Batcher` takes as `lengths`.
+    """An object that gives a `Batcher` the lengths of samples, in place of an array.
 
-    Arrays, memory-mapped files (`numpy.load(path, mmap_mode="r")`), columns of Arrow and Hugging Face, and lists need
-    no class of their own. A column of a Parquet file is best saved once as a file of NumPy: a plan asks for samples at
-    random places, and Parquet has no random access.
+    Use a class of this kind for lengths that are computed or stored elsewhere. Arrays, memory-mapped files
+    (`numpy.load(path, mmap_mode="r")`), columns of Arrow and Hugging Face, and lists need none. A column of a Parquet
+    file is best saved once as a file of NumPy: a plan asks for samples at random places, and Parquet has no random
+    access.
 
         numpy.save("lengths.npy", pyarrow.parquet.read_table(path, columns=["length"])["length"].to_numpy())
     """

@@ -1,4 +1,4 @@
-"""Tables that a notebook shows of records, in place of their `repr`."""
+"""Tables for notebooks, which show records in place of their `repr`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From sequences of different length to the arrays that a model takes: padded, or packed into shared rows.
+"""Makes arrays for a model from sequences of different length: padded, or packed into shared rows.
 
 >>> from samedeal import collate
 >>> collate.pad([[5, 6, 7], [8]]).values.tolist()
@@ -29,7 +29,7 @@ __all__ = ["Packed", "Padded", "pack", "pad"]
 
 
 class Padded(NamedTuple):
-    """A row for each sequence."""
+    """Padded sequences, one row for each."""
 
     values: NDArray[Any]
     """Rows x width, of the type of the sequences; a token that is an array itself keeps its dimensions, as the last."""
@@ -38,18 +38,18 @@ class Padded(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """Rows that sequences share."""
+    """Packed sequences, which share rows."""
 
     values: NDArray[Any]
     """Rows x width, of the type of the sequences; a token that is an array itself keeps its dimensions, as the last."""
     position_ids: NDArray[np.int32]
     """For every cell, its place in its sequence; 0 where it is padding."""
     segment_ids: NDArray[np.int32]
-    """For every cell, which sequence of its row it belongs to, from 1; 0 where it is padding."""
+    """For every cell, the number of its sequence in the row, from 1; 0 where it is padding."""
     cu_seqlens: NDArray[np.int32]
     """Where each sequence begins if all are laid end to end without padding, and where the last one ends."""
     max_seqlen: int
-    """The longest of them."""
+    """The length of the longest sequence."""
 
 
 def pad(
@@ -61,14 +61,15 @@ def pad(
     pad_to_multiple_of: SupportsIndex = 1,
     width: SupportsIndex | None = None,
 ) -> Padded:
-    """A row for each sequence, as wide as the longest.
+    """Pads sequences: one row for each, as wide as the longest sequence.
 
     Args:
         sequences: The sequences, of tokens of any type; or, with `offsets`, all of them end to end.
-        offsets: Where each sequence begins in `sequences`, and where the last one ends: one number more than there are.
+        offsets: Where each sequence begins in `sequences`, and where the last one ends: one number more than there are
+            sequences.
         padding_value: Value of cells without a token.
         side: On which side of a row the padding is, "right" or "left".
-        pad_to_multiple_of: The width is rounded up to a multiple of it.
+        pad_to_multiple_of: The width is rounded up to a multiple of this number.
         width: A fixed width. By default, it is that of the longest sequence.
 
     Raises:
@@ -92,11 +93,12 @@ def pack(
     width: SupportsIndex | None = None,
     padding_value: Any = 0,
 ) -> Packed:
-    """Rows with several sequences each, and the arrays that keep these sequences apart in attention.
+    """Packs several sequences into each row, and makes the arrays that keep these sequences apart in attention.
 
     Args:
         sequences: The sequences, of tokens of any type; or, with `offsets`, all of them end to end.
-        offsets: Where each sequence begins in `sequences`, and where the last one ends: one number more than there are.
+        offsets: Where each sequence begins in `sequences`, and where the last one ends: one number more than there are
+            sequences.
         row_ends: How many sequences there are up to the end of each row, such as `Batch.row_ends`; by default all are
             in one row.
         width: Cells of a row, such as `Batch.padded_length`; by default as many as the fullest row has tokens.
@@ -105,7 +107,7 @@ def pack(
     Raises:
         OutOfRangeError: A row holds more than `width` tokens, or there are more than 2**26 cells.
         WrongTypeError: A value is not of the type that its parameter takes.
-        ContradictionError: `row_ends` do not ascend to the number of sequences, or offsets to that of tokens.
+        ContradictionError: `row_ends` do not ascend to the number of sequences, or `offsets` to the number of tokens.
         OutOfMemoryError: There is no memory for so many cells.
     """
     tokens, lengths = _tokens(sequences, offsets)
@@ -123,10 +125,10 @@ def pack(
 def padded_cells(
     lengths: NDArray[np.uint32], *, width: SupportsIndex | None, pad_to_multiple_of: SupportsIndex, side: str
 ) -> collation.Padded:
-    """Where each cell of `pad` comes from."""
+    """The source of each cell of `pad`: the number of a token, or `PADDING`."""
     wide = 0 if width is None else check.integer("width", width, check.U32)
     if width is not None and wide == 0 and len(lengths) and lengths.max():
-        # Which means the longest to the component.
+        # To the component, a width of 0 means that of the longest sequence.
         raise OutOfRangeError("width", "0", f"at least {lengths.max()}, the longest sequence")
     every = check.integer("pad_to_multiple_of", pad_to_multiple_of, check.U32_FROM_1)
     return _engine().use(Collation.pad, lengths, wide, every, check.enum("side", side, collation.SIDE_NAMES))
@@ -138,14 +140,14 @@ def packed_cells(
     row_ends: ArrayLike | Iterable[SupportsIndex] | None,
     width: SupportsIndex | None,
 ) -> tuple[collation.Packed, tuple[int, int]]:
-    """Where each cell of `pack` comes from, and the shape of them all."""
+    """The source of each cell of `pack`, and the shape: rows and width."""
     if row_ends is None:
         ends = np.full(min(len(lengths), 1), len(lengths), dtype=np.uint32)
     else:
         ends = check.u32s("row_ends", row_ends, check.U32)
     if width is None:
         upto = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
-        # Wrong ends are told below.
+        # Wrong ends are only cut here: the call below raises an error for them.
         rows = np.diff(upto[np.minimum(ends, len(lengths))], prepend=0)
         wide = min(max(int(rows.max(initial=0)), 0), check.U32_MAX)
     else:
@@ -183,7 +185,7 @@ def _end_to_end(sequences: Any) -> tuple[NDArray[Any], NDArray[np.uint32]]:
     if not meant or getattr(sequences, "ndim", 2) < 2:
         raise WrongTypeError("sequences", check.described(sequences), allowed)
     parts = [_array("sequences", part, allowed) for part in check.listed("sequences", sequences)]
-    # An empty sequence has no type of its own.
+    # Empty sequences do not decide the type of the tokens.
     known = [part for part in parts if len(part)]
     if not known:
         return np.zeros(0, dtype=parts[0].dtype if parts else np.int64), np.zeros(len(parts), dtype=np.uint32)
@@ -211,7 +213,7 @@ def _array(field: str, values: Any, allowed: str) -> NDArray[Any]:
 def _gathered(
     tokens: NDArray[Any], sources: NDArray[np.uint32], shape: tuple[int, int], padding_value: Any
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """The tokens in their cells, and where they are."""
+    """The cells with their tokens and the padding value, and a mask of the cells with tokens."""
     filler = _filler(padding_value, tokens.dtype)
     mask = sources != PADDING
     try:
@@ -223,14 +225,14 @@ def _gathered(
 
 
 def _filler(value: Any, dtype: np.dtype[Any]) -> Any:
-    """The padding value, if it is one of that type."""
+    """The padding value as a value of the type of the tokens. Raises an error if this type cannot hold it."""
     allowed = f"a value of the type {dtype}"
     try:
         given = np.asarray(value)
         with np.errstate(all="ignore"):
             filler = given.astype(dtype)
         if dtype.kind in "fc":
-            # A number that is too large becomes infinite.
+            # A number that is too large becomes infinite, and is refused.
             same = given.ndim == 0 and bool(np.isfinite(filler) or not np.isfinite(given))
         else:
             same = given.ndim == 0 and bool(filler == given)

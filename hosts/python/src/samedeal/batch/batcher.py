@@ -38,15 +38,15 @@ class Batcher(BatcherBase):
     """The batches of an epoch of sequences of different length, with the same number of steps on every rank.
 
     A step is one batch on every rank. The batches of a step have similar lengths and costs. Iteration gives the batches
-    of this rank; it plans one window of the epoch at a time, and reads the lengths of its samples alone. `num_steps`,
-    `len` and `metrics` plan the whole epoch, once, unless there is an index of it (`build_index`, `use_index`).
+    of this rank; it plans one window of the epoch at a time, and reads only the lengths of samples in this window.
+    `num_steps`, `len` and `metrics` plan the whole epoch, once, unless there is an index of it (`build_index`,
+    `use_index`).
 
-    A batcher is pickled by its recipe and its lengths; a memory-mapped file of lengths by its path
-    and a checksum of its bytes (of 4,096 pieces, if it has more than 64 MB). If the file has changed, unpickling raises
-    a ContradictionError. A batcher may be used from
-    several threads, in signal handlers and finalizers, and on both sides of a fork. Ctrl-C ends a long call between two
-    windows, and the next call goes on there. Every method raises a `samedeal.SamedealError`, which is a `ValueError`,
-    if a value is not allowed.
+    A pickle has the recipe and the lengths. In place of a memory-mapped file of lengths, it has the path and a checksum
+    of the bytes (of 4,096 pieces, if the file has more than 64 MB). If the file has changed, unpickling raises a
+    ContradictionError. A batcher may be used from several threads, in signal handlers and finalizers, and on both sides
+    of a fork. Ctrl-C ends a long call between two windows, and the next call goes on there. Every method raises a
+    `samedeal.SamedealError`, which is a `ValueError`, if a value is not allowed.
     """
 
     _engine: Engine[Plan, Where]
@@ -84,7 +84,7 @@ class Batcher(BatcherBase):
 
         Raises:
             SamedealError: As `Batcher`. It is a ContradictionError if `lengths` are not those of the recipe, and a
-                MissingError if neither has them.
+                MissingError if there are no lengths in the recipe and in the call.
         """
         self = cls.__new__(cls)
         own = None if lengths is None else lengths_of(lengths, None)
@@ -104,15 +104,15 @@ class Batcher(BatcherBase):
         limit = check.integer("memory_limit", memory_limit, check.MEMORY)
         self._engine = Engine(Plan, where, recipe, lengths, limit)
         if self._rank:
-            # The component says what is wrong with it.
+            # Raises the component's error if there is no such rank.
             self._ask(Plan.take, check.u32("rank", self._rank), 0, 0)
 
     @property
     def recipe(self) -> str:
         """The recipe of these batches: JSON in one line, with every default; `from_recipe` takes it.
 
-        It is the same on all ranks and in all epochs, and the same text in every language. More than 256 lengths are a
-        hash.
+        It is the same on all ranks and in all epochs, and the same text in every language. A list of more than 256
+        lengths is a hash in this text.
         """
         return self._engine.use(recipe_text)
 
@@ -145,7 +145,7 @@ class Batcher(BatcherBase):
     def set_epoch(self, epoch: SupportsIndex) -> None:
         """Moves to another epoch, 0 to 2**64 - 1, at its beginning. Nothing is planned yet.
 
-        If it is the current epoch, nothing changes, also if a part of it was taken.
+        If it is the current epoch, nothing changes, even if a part of the epoch was taken.
 
         Raises:
             OutOfRangeError: The order has too many positions before this epoch.
@@ -180,15 +180,15 @@ class Batcher(BatcherBase):
     def use_index(self, index: str | os.PathLike[str]) -> None:
         """Uses the index of an epoch, so that nothing is planned to know how many steps that epoch has.
 
-        It may be of any epoch, and several may be used. For the rest of an epoch, it is used if all ranks that took
-        steps of it before are as many as here.
+        The index may be of any epoch, and several indices may be used. For the rest of an epoch, an index is used only
+        if the steps before were taken with the world size of this batcher.
 
         Args:
             index: The path of a file that `build_index` wrote, or its text.
 
         Raises:
-            WrongTypeError: It is no index, or was changed.
-            ContradictionError: It is of other batches, or does not have all windows.
+            WrongTypeError: The text is no index, or was changed.
+            ContradictionError: The index is of other batches, or does not have all windows.
             OSError: The file cannot be read.
         """
         found = self._engine.use(Plan.index_of, text_of(index))
@@ -242,7 +242,7 @@ class Batcher(BatcherBase):
         """
         whose = self._rank if rank is None else check.u32("rank", rank)
         first = check.u53("start", start)
-        # The component says what is wrong with them.
+        # Raises the component's error if there is no such rank or step.
         config = self._ask(_opening, whose, first)
         return self._pass(whose, config, first)
 
@@ -272,7 +272,7 @@ class Batcher(BatcherBase):
         return found
 
     def _has_step(self, step: int) -> bool:
-        """Whether there is a step of this number. How many there are need not be known."""
+        """Whether the epoch has a step of this number. Does not plan the whole epoch."""
         return self._engine.use(_reaches, step)
 
     def _pass(self, rank: int, config: Where, start: int) -> Iterator[Batch]:
@@ -281,7 +281,7 @@ class Batcher(BatcherBase):
             try:
                 found = self._engine.use(_window, config, rank, start, count)
             except SamedealError:
-                # One by one: so many may be too large together, and those before one that fails are there.
+                # Reads steps one by one: a window may be too large, and steps before one that fails can still be given.
                 if count == 1:
                     raise
                 count = 1
@@ -337,12 +337,12 @@ def _window(plan: Plan, config: Where, rank: int, start: int, count: int) -> lis
 
 
 def taken(plan: Plan, rank: int, start: int, count: int) -> list[Batch]:
-    """Up to `count` batches of a rank; fewer where the epoch ends. How many steps it has need not be known before."""
+    """Up to `count` batches of a rank; fewer where the epoch ends. The number of steps need not be known before."""
     try:
         return split(plan.take(rank, start, count))
     except OutOfRangeError as error:
         if error.field not in ("start", "count"):
             raise
-    # All windows are known now.
+    # The failed call has planned all windows, so `num_steps` plans nothing.
     left = max(0, plan.num_steps() - start)
     return split(plan.take(rank, start, min(left, count))) if left else []

@@ -1,4 +1,4 @@
-"""Instances that answer for batches, streams of them, and collation."""
+"""The resources of the interface for batches, streams of batches, and collation."""
 
 from __future__ import annotations
 
@@ -19,39 +19,39 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PADDING = 2**32 - 1
-"""The source of a cell of padding."""
+"""The value of `sources` for a cell of padding."""
 
 Cells = TypeVar("Cells", collation.Padded, collation.Packed)
 
 
 class Where(NamedTuple):
-    """Which epoch, or rest of one, is planned."""
+    """The configuration of a plan: an epoch, or the rest of one."""
 
     epoch: int
     state: str | None = None
-    """The state that it goes on from, if something was taken of the epoch before."""
+    """The state from which the rest of the epoch continues; None for a whole epoch."""
     indices: tuple[tuple[int, str], ...] = ()
-    """The indices that are known, of this epoch or others."""
+    """Texts of indices that may be used, each with its epoch."""
 
     def known(self, index: tuple[int, str]) -> Where:
-        """With another index."""
+        """A copy with one more index."""
         return self._replace(indices=tuple({**dict(self.indices), index[0]: index[1]}.items()))
 
     def moved(self, to: Where) -> Where:
-        """There, with what is known here."""
+        """The place `to`, with the indices of this place."""
         return to._replace(indices=self.indices)
 
     def in_epoch(self, epoch: int) -> Where:
-        """In another epoch, of which nothing was taken."""
+        """The whole of another epoch; this place itself if the epoch is the same."""
         return self if self.epoch == epoch else self.whole(epoch)
 
     def whole(self, epoch: int) -> Where:
-        """The whole of an epoch, also of this one."""
+        """The whole of an epoch, even if this place is the rest of the same epoch."""
         return Where(epoch, None, self.indices)
 
 
 class Plan(Resource, batches.Batcher):
-    """A `batcher` of the interface, in an instance of its own. The arguments must have been checked to cross."""
+    """A `batcher` of the interface, in an instance of its own. The caller checks that arguments fit the WIT types."""
 
     current: Where
 
@@ -60,11 +60,11 @@ class Plan(Resource, batches.Batcher):
         count = None if lengths is None else lengths.samples
         self.recipe, self.lengths = batches.BatchRecipe(core, recipe.text, count, recipe.lists), lengths
         if lengths is not None:
-            # The list of samples that are wanted may be empty.
+            # If the recipe wants no lengths, this supplies an empty list.
             self.recipe.supply(lengths.at(self.recipe.wanted()))
         super().__init__(core, self.recipe, where.epoch)
         self.progress: Callable[[int, int], object] | None = None
-        """Told how many windows are known, and how many there are, before another one is planned."""
+        """Called with the number of known windows and of all windows before another window is planned."""
         core.give = self._give
         self.current = Where(where.epoch)
         self.move(where)
@@ -78,7 +78,7 @@ class Plan(Resource, batches.Batcher):
             self.progress(asking.num_known_windows(), asking.num_windows())
 
     def move(self, where: Where) -> None:
-        """Plans another epoch, or rest of one."""
+        """Moves to another epoch, or to the rest of one."""
         known = self.current.indices
         if where[:2] != self.current[:2]:
             made = self.at_epoch(where.epoch) if where.state is None else self.resume(where.state)
@@ -89,15 +89,15 @@ class Plan(Resource, batches.Batcher):
             try:
                 self.use_index(index)
             except ContradictionError:
-                # Of a rest that other ranks have begun, it says nothing.
+                # The index does not fit the rest of an epoch that another world size began: it is not used.
                 if where.state is None:
                     raise
         self.current = where
 
     def go_on(self, state: str, replan: bool) -> Where:
-        """Goes on where a state was taken, maybe with other options; where that is."""
+        """Moves to the rest of the epoch of a state, with other options if `replan`. Returns the new place."""
         made = self.replan(state) if replan else self.resume(state)
-        # If an interruption comes now, nobody frees what was made.
+        # Not whole: after an interruption here, nothing would free `made`, so the instance must not be used again.
         self.core.whole = False
         whole = self.at_epoch(made.epoch())
         begun = made.state(0)
@@ -107,7 +107,7 @@ class Plan(Resource, batches.Batcher):
         return where
 
     def index_of(self, text: str) -> tuple[int, str]:
-        """The epoch that a text is the index of, and the text."""
+        """Checks the text of an index. Returns its epoch and the text."""
         epoch = self.current.epoch
         with contextlib.suppress(ValueError, KeyError, TypeError):
             epoch = int(json.loads(text)["epoch"])
@@ -120,7 +120,7 @@ class Plan(Resource, batches.Batcher):
 
 
 class Stream(batches.BatchStream):
-    """A `batch-stream` of the interface, in an instance of its own. The arguments must have been checked to cross."""
+    """A `batch-stream` of the interface, in an instance of its own. Callers check that arguments fit the WIT types."""
 
     def __init__(self, recipe: Recipe, epoch: int, rank: int, memory_limit: int) -> None:
         core = recipe.core(memory_limit)
@@ -130,25 +130,26 @@ class Stream(batches.BatchStream):
     def push(self, samples: NDArray[np.uint64], lengths: NDArray[np.uint32]) -> None:
         """Adds samples."""
         if samples.nbytes + lengths.nbytes > self.core.room():
-            # Told before anything crosses: what is in the stream is there once.
+            # Refused before the call: after a failed call the instance is lost, with samples that exist nowhere else.
             raise OutOfMemoryError("samples", f"{len(samples)} of them", "fewer at a time")
         super().push(samples, lengths)
 
 
 def recipe_text(made: Plan | Stream) -> str:
-    """Their recipe in its canonical form."""
+    """The recipe of a plan or a stream in its canonical form."""
     return made.recipe.recipe()
 
 
 def recipe_fingerprint(made: Plan | Stream) -> str:
-    """SHA-256 over it."""
+    """SHA-256 over the recipe of a plan or a stream."""
     return made.recipe.recipe_fingerprint()
 
 
 class Collation(Resource):
-    """The functions of collation, in an instance of their own. The arguments must have been checked to cross."""
+    """The functions of collation, in an instance of their own. The caller checks that arguments fit the WIT types."""
 
-    # An instance that has planned a large batch holds more memory than another instance costs.
+    # The most cells of a batch after which the instance is used again. After a larger batch, its memory (which never
+    # shrinks) costs more than a new instance.
     _KEPT = 2**22
 
     def __init__(self, config: None) -> None:
@@ -157,15 +158,15 @@ class Collation(Resource):
         self.current = config
 
     def pad(self, lengths: NDArray[np.uint32], width: int, multiple: int, side: collation.Side) -> collation.Padded:
-        """Where each cell of a row per sequence comes from."""
+        """The source of each cell of padded rows, one row for each sequence."""
         return self._measured(collation.pad(self.core, lengths, width, multiple, side))
 
     def pack(self, lengths: NDArray[np.uint32], row_ends: NDArray[np.uint32], width: int) -> collation.Packed:
-        """Where each cell of shared rows comes from."""
+        """The source of each cell of packed rows."""
         return self._measured(collation.pack(self.core, lengths, row_ends, width))
 
     def _measured(self, cells: Cells) -> Cells:
         if len(cells.sources) > self._KEPT:
-            # Not used again, so that its memory goes.
+            # Not whole: the instance is not used again, which frees its memory.
             self.core.whole = False
         return cells

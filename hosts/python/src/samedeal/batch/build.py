@@ -1,4 +1,4 @@
-"""Building the index of a plan with several processes, or with what runs functions on many machines."""
+"""Builds the index of a plan with several processes, or with a function like `map` that uses many machines."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from .index import join_indices
 from .lengths import Lengths
 
 Part = tuple[int, int]
-"""Windows that are planned together: the first one, and how many."""
+"""Windows that are planned together: the number of the first one, and how many they are."""
 Mapper = Callable[[Callable[[Part], str], list[Part]], Iterable[str]]
 """A function such as `map`."""
 
 _PARTS = 256
-"""In so many parts an epoch is planned, at most: what a process that was killed loses is part of one."""
+"""The most parts of an epoch. A process that is killed loses only the work on one part."""
 _ATTEMPTS = 10
 _WORKERS = check.Width(1, check.U32_MAX, *check.U32_FROM_1[2:])
 
@@ -46,21 +46,22 @@ def build_index(
     """Plans the whole epoch of a batcher with several processes, and writes the index of it.
 
     With the index (`Batcher.use_index`), every rank knows at once how many steps the epoch has. One process calls this.
-    It is the same file for any number of workers. Parts of it are kept in a folder beside it until it is there: after
-    an interruption, call this again, and it goes on with the parts that are missing.
+    The file is the same for any number of workers. Until it is complete, its parts are stored in a folder beside it:
+    after an interruption, call this again, and only the missing parts are planned.
 
     Processes are started anew, as `multiprocessing` does it with "spawn": a script must call this below
-    `if __name__ == "__main__"`. They open a memory-mapped file of lengths themselves. A function or an object of your
-    own is pickled. All other lengths are written to a file in the folder, which they open.
+    `if __name__ == "__main__"`. Each process opens a memory-mapped file of lengths itself. A function or an object of
+    your own that gives lengths is pickled. All other lengths are written to a file in that folder, which each process
+    opens.
 
     Args:
         batcher: The batcher, whose epoch is planned as a whole.
         path: The file to write.
         workers: Number of processes. By default, as many as this process may use processors; with 1, there is no other
             process. Or a function like `map`, such as `map` of an executor: it gets a function and a list of parts, and
-            gives what the function returns for each of them, in any order. The function pickles, and may run on other
-            machines: then a memory-mapped file of lengths must have the same path there, or, for other lengths, the
-            folder.
+            gives the result of that function for each part, in any order. That function can be pickled, and may run on
+            other machines, which must have the memory-mapped file of lengths (for other lengths, the folder of parts)
+            under the same path.
         progress: Called with the number of windows that are planned, and with the number of all windows.
 
     Returns:
@@ -69,7 +70,7 @@ def build_index(
     Raises:
         OutOfRangeError: `workers` is not 1 or more, `path` is no path, or a sample is too long.
         WrongTypeError: A value is of another type, or `workers` gives something else than the parts. With several
-            processes, a function or an object that gives lengths does not pickle.
+            processes, a function or an object that gives lengths cannot be pickled.
         ContradictionError: `workers` does not give all parts.
         OutOfMemoryError: There is no memory for the plan of a window.
         OSError: A file cannot be written.
@@ -80,7 +81,7 @@ def build_index(
         workers = _pool(most) if most > 1 else None
     if not isinstance(batcher, Batcher):
         raise WrongTypeError("batcher", check.described(batcher), "a Batcher")
-    # Of a link, the file that it names is written.
+    # If the path is a link, the file that it leads to is written.
     target, told = Path(os.path.realpath(check.path(path, "file"))), check.progress(progress)
     whole = _whole(batcher)
     windows = whole.num_windows
@@ -89,7 +90,7 @@ def build_index(
     size = max(1, -(-windows // _PARTS))
     parts = [(first, min(size, windows - first)) for first in range(0, windows, size)] or [(0, 0)]
     own = _head(whole.index(0, 0))
-    # A part is of the lengths that it was planned with: if they changed since, it is not taken.
+    # A part file has a checksum of the lengths in its name, so that parts of other lengths are not used.
     identity = (batcher._engine.fixed[1] or Lengths.of(batcher.lengths)).identity()
     mark = "" if identity is None else f"-{identity:08x}"
     known = _known(folder, parts, own, mark)
@@ -106,7 +107,7 @@ def build_index(
         raise ContradictionError("workers", f"{len(known)} of {len(parts)} parts", _MAP)
     text = join_indices(known.values())
     _write(folder, target, f"{text}\n")
-    # Another process that builds the same index may have removed it.
+    # The folder may be gone: another process that built the same index removes it, too.
     _remove(folder)
     return text
 
@@ -115,7 +116,7 @@ _MAP = "a function that gives, as `map` does, what its first argument returns fo
 
 
 def _whole(batcher: Batcher) -> Batcher:
-    """Another batcher, of the whole epoch."""
+    """A copy of the batcher for the whole of its epoch."""
     made = copy.copy(batcher)
     made._engine.config = Where(batcher.epoch)
     return made
@@ -146,7 +147,7 @@ def _head(text: str) -> tuple[object, ...]:
 
 
 def _known(folder: Path, parts: list[Part], own: tuple[object, ...], mark: str) -> dict[Part, str]:
-    """The parts that are there, whole."""
+    """The texts of the parts whose files are complete."""
     known = {}
     for part in parts:
         with contextlib.suppress(OSError, UnicodeDecodeError):
@@ -157,18 +158,18 @@ def _known(folder: Path, parts: list[Part], own: tuple[object, ...], mark: str) 
 
 
 def _part_of(index: str, own: tuple[object, ...]) -> Part | None:
-    """The part that a text is, if it is whole, and a part of the same index."""
+    """The part of a text, if the text is a complete part of the index with the members `own`."""
     try:
         text = join_indices([index])
     except (OSError, SamedealError):
-        # Maybe no text: a function such as `map` gives anything.
+        # A function of the user may give anything, even no text.
         return None
     found = json.loads(text)
     return (found["first"], len(found["steps"])) if _head(text) == own else None
 
 
 def _planned(batcher: Batcher, folder: Path, parts: list[Part], mapper: Mapper | None) -> Iterable[str]:
-    """The indices of parts, in any order, as they are planned."""
+    """The index texts of parts, in any order, each as soon as it is planned."""
     if mapper is None or not parts:
         return starmap(batcher.index, parts)
     given = mapper(_Planner(uuid.uuid4().hex, _shared(batcher, folder)), parts)
@@ -178,7 +179,7 @@ def _planned(batcher: Batcher, folder: Path, parts: list[Part], mapper: Mapper |
 
 
 class _Planner:
-    """Plans parts, in other processes too."""
+    """A function that plans a part, and can be pickled for other processes."""
 
     def __init__(self, key: str, batcher: Batcher) -> None:
         self.key, self._batcher = key, batcher
@@ -194,7 +195,7 @@ _last: _Planner | None = None
 
 
 def _received(key: str, batcher: Batcher) -> _Planner:
-    """The planner of this process. Some unpickle it for each part: its batcher should not begin anew each time."""
+    """The planner of this process, cached: some functions unpickle it for each part, each time with a new batcher."""
     global _last
     if _last is None or _last.key != key:
         _last = _Planner(key, batcher)
@@ -202,7 +203,7 @@ def _received(key: str, batcher: Batcher) -> _Planner:
 
 
 def _pool(workers: int) -> Mapper:
-    """A `map` of processes that are there as long as it is iterated."""
+    """A `map` with a pool of processes, which exist while the result is iterated."""
 
     def mapper(plan: Callable[[Part], str], parts: list[Part]) -> Iterator[str]:
         check.pickles("lengths", plan, "a function or an object that does not pickle", _SENT)
@@ -231,12 +232,12 @@ _SENT = "with several workers, one that pickles: a function of a module, and no 
 
 
 def _begin(plan: Callable[[Part], str]) -> None:
-    """Begins a process of the pool, which has received the planner with this."""
+    """Begins a process of the pool. Unpickling the argument has set `_last`."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
 def _end_with_parent() -> None:
-    # A process of a pool would wait for ever if the one that it works for was killed.
+    # Otherwise, a process of the pool would wait for ever after its parent was killed.
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])
@@ -253,7 +254,7 @@ _MADE = re.compile(r"\d+-\d+(-[0-9a-f]{8})?\.json|(\d+-)*lengths\.npy|.+\.\d+\.t
 
 
 def _remove(folder: Path) -> None:
-    """Removes the folder of parts, unless there are files of others in it: those stay."""
+    """Removes the files of this module from the folder of parts, and the folder if it is empty then."""
     with contextlib.suppress(OSError):
         for path in folder.iterdir():
             if _MADE.fullmatch(path.name):
@@ -262,9 +263,9 @@ def _remove(folder: Path) -> None:
 
 
 def _write(folder: Path, path: Path, text: str) -> None:
-    """Writes a file under another name first, so that it is there as a whole or not at all.
+    """Writes a file under a temporary name and renames it, so that the file is complete or missing.
 
-    That is in the folder, so that nothing is left beside the index if this process is killed.
+    The temporary file is in the folder of parts, so that nothing is left beside the index if this process is killed.
     """
     other = folder / f"{path.name}.{os.getpid()}.tmp"
     for attempt in range(_ATTEMPTS):
@@ -273,7 +274,7 @@ def _write(folder: Path, path: Path, text: str) -> None:
             other.write_text(text, encoding="utf-8")
             os.replace(other, path)
         except FileNotFoundError:
-            # Another process was done with the same index, and has removed the folder.
+            # Another process has finished the same index, and removed the folder.
             if attempt + 1 == _ATTEMPTS:
                 raise
         else:

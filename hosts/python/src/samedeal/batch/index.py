@@ -12,7 +12,7 @@ from ..generated import batches
 
 
 def text_of(index: str | os.PathLike[str]) -> str:
-    """The text of an index, or of the file with it."""
+    """The text of an index that is given as a text or as the path of a file."""
     if isinstance(index, str) and index.lstrip()[:1] in ("{", ""):
         return check.crossing("index", index)
     allowed = "the path of an index, or its text"
@@ -22,12 +22,12 @@ def text_of(index: str | os.PathLike[str]) -> str:
         with open(index, "rb") as file:
             return file.read().decode("utf-8", "backslashreplace")
     except ValueError as error:
-        # No path has a null character.
+        # The path has a null character.
         raise WrongTypeError("index", check.described(index), allowed) from error
 
 
 def join_indices(parts: Iterable[str | os.PathLike[str]]) -> str:
-    """One index of the parts of an index (`Batcher.index`): paths or texts, in any order. Windows may come twice.
+    """Joins the parts of an index (`Batcher.index`), which are paths or texts in any order. Windows may come twice.
 
     Raises:
         MissingError: There are no parts.

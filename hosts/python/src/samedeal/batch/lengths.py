@@ -1,4 +1,4 @@
-"""The lengths of samples, where they are: only those that a plan asks for are read."""
+"""The lengths of samples, read in place: a plan reads only the lengths that it needs."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ if TYPE_CHECKING:
 
 _ALLOWED = "an array or a list of whole numbers; of a file, numpy.load(path, mmap_mode='r')"
 _BLOCK = 2**20
-"""So many lengths are written to a file at a time."""
+"""Lengths that are written to a file, or added to a checksum, at a time."""
 
 
 class Lengths:
     """The lengths of the samples of a dataset."""
 
     def __init__(self, given: Any, samples: int | None, read: Callable[[NDArray[np.int64]], Any]) -> None:
-        """Takes what was given, how many samples there are, if it is known, and what gives the lengths of some."""
+        """Takes the given object, the number of samples (None if unknown), and a function that reads lengths."""
         self.given, self.samples, self._read = given, samples, read
         self.longest = 0
-        """The longest one that was read."""
+        """The largest length that was read."""
 
     @classmethod
     def of(cls, given: Any) -> Lengths:
-        """The lengths in an array, a column or a list, or of what gives lengths by sample indices.
+        """Lengths from an array, a column or a list, or from an object or a function that gives them by sample indices.
 
         Raises:
-            WrongTypeError: It is nothing of the kind.
-            OutOfRangeError: It can be read only once, and one of them is outside its range.
+            WrongTypeError: The value is none of these.
+            OutOfRangeError: The value is an iterator, and a length is outside its range.
         """
         if hasattr(given, "take") and hasattr(given, "chunks"):
             # `take` of a chunked array of Arrow is used, because its `__array__` copies all lengths.
@@ -58,23 +58,24 @@ class Lengths:
         if hasattr(given, "__len__") and hasattr(given, "__getitem__"):
             return cls(given, len(given), _Asked(given))
         if callable(given):
-            # How many there are, the order says.
+            # The order says how many samples there are.
             return cls(given, None, given)
         if not isinstance(given, Iterable):
             raise WrongTypeError("lengths", check.described(given), _ALLOWED)
-        # An iterator can be read only once.
+        # An iterator can be read only once, so its lengths are stored.
         listed = check.u32s("lengths", given, check.U32)
         return cls(listed, len(listed), listed.__getitem__)
 
     def __reduce__(self) -> Any:
-        """Again from what was given; from the path of a memory-mapped file, not from what is in it."""
+        """Pickles the given object; for a memory-mapped file, its path and a checksum in place of its contents."""
         at = place(self.given)
         return (Lengths.of, (self.given,)) if at is None else (_opened, (*at, checksum(self.given)))
 
     def in_file(self, path: Path) -> Lengths:
-        """Lengths that other processes can read: what may be in memory alone is written to a file.
+        """Lengths that other processes can read: lengths in memory are written to a file.
 
-        A memory-mapped file is not, nor a function or an object of the user, which says itself how it is pickled.
+        A memory-mapped file is used as it is, and so is a function or an object of the user, which defines its own
+        pickling.
         """
         import numpy
 
@@ -86,13 +87,14 @@ class Lengths:
             try:
                 file[first:last] = self.at(numpy.arange(first, last))
             except SamedealError:
-                # Maybe of a sample that the order leaves out: only a plan that needs it fails.
+                # The wrong length may be of a sample that the order leaves out, so only a plan that needs it raises the
+                # error.
                 return self
         file.flush()
         return Lengths.of(numpy.load(path, mmap_mode="r"))
 
     def identity(self) -> int | None:
-        """A checksum of all lengths; None where reading all is left to a function or an object of the user."""
+        """A checksum of all lengths; None if a function or an object of the user gives them, which may be slow."""
         import numpy
 
         if self.samples is None or isinstance(self._read, _Asked):
@@ -102,17 +104,18 @@ class Lengths:
             try:
                 found = zlib.crc32(self.at(numpy.arange(first, min(first + _BLOCK, self.samples))).tobytes(), found)
             except SamedealError:
-                # Maybe of a sample that the order leaves out: only a plan that needs it fails.
+                # The wrong length may be of a sample that the order leaves out, so only a plan that needs it raises the
+                # error.
                 return None
         return found
 
     def at(self, samples: NDArray[np.int64], before: int = 0) -> NDArray[np.uint32]:
-        """The lengths of these samples, before which there are so many others in a failure.
+        """The lengths of these samples. A failure names sample indices plus `before`.
 
         Raises:
-            WrongTypeError: One of them is no whole number.
-            OutOfRangeError: One of them is outside its range.
-            ContradictionError: There are not as many as samples.
+            WrongTypeError: A length is no whole number.
+            OutOfRangeError: A length is outside its range.
+            ContradictionError: There are not as many lengths as samples.
         """
         found: NDArray[Any] = self._read(samples)
         if getattr(found, "dtype", None) != "uint32" or type(found).__module__ != "numpy" or found.ndim != 1:
@@ -125,7 +128,7 @@ class Lengths:
 
 
 def _opened(path: str, dtype: str, offset: int, shape: tuple[int, ...], known: int) -> Lengths:
-    """The mapped file of a pickle.
+    """Opens the memory-mapped file that a pickle names.
 
     Raises:
         ContradictionError: The file has other lengths now.
@@ -164,13 +167,13 @@ class _Asked:
         try:
             return self._source[samples]
         except (TypeError, LookupError) as error:
-            # A dataset, which gives samples one by one.
+            # The object may be a dataset, which gives samples one by one.
             allowed = f"{_ALLOWED}, or what gives lengths by an array of sample indices"
             raise WrongTypeError("lengths", check.described(self._source), allowed) from error
 
 
 class _Taken:
-    """A column of Arrow in pieces; with `rows`, another one that has the places of the samples in it."""
+    """A chunked column of Arrow. `rows`, if given, is a column that has the row of each sample."""
 
     def __init__(self, column: Any, rows: Any = None) -> None:
         self._column, self._rows = column, rows
@@ -186,7 +189,7 @@ class _Taken:
 
 
 def _arrow_column(given: Any) -> _Taken | None:
-    """A column of a dataset of Hugging Face as Arrow has it; None where it is computed, or no column of numbers."""
+    """The Arrow column of a column of a Hugging Face dataset; None if it is computed, or has no whole numbers."""
     source: Any = getattr(given, "source", None)
     name = getattr(given, "column_name", "")
     if getattr(source, "_format_type", "custom") == "custom" or not hasattr(source, "data"):
@@ -198,18 +201,18 @@ def _arrow_column(given: Any) -> _Taken | None:
 
 
 _KINDS = ("int", "uint")
-"""How the types of whole numbers of Arrow begin."""
+"""The beginnings of the names of Arrow's types of whole numbers."""
 
 
 def is_numbers(column: Any) -> bool:
-    """Whether a column of NumPy's, Arrow's, or Hugging Face's kind has whole numbers, which are read where they are."""
+    """Whether a column of NumPy, Arrow or Hugging Face has whole numbers, which are then read in place."""
     if getattr(getattr(column, "dtype", None), "kind", "") in ("i", "u") or _arrow_column(column) is not None:
         return True
     return hasattr(column, "take") and str(getattr(column, "type", "")).startswith(_KINDS)
 
 
 class Joined(Lengths):
-    """The lengths of the sources of a blend, one source after the other, where they are."""
+    """The lengths of the sources of a blend, one source after the other, read in place."""
 
     def __init__(self, parts: Sequence[tuple[str, Lengths, int]]) -> None:
         """Takes the name of each source, its lengths, and how many samples it has."""
@@ -220,11 +223,11 @@ class Joined(Lengths):
         super().__init__({name: part.given for name, part, _ in parts}, int(self._ends[-1]), self._joined)
 
     def __reduce__(self) -> Any:
-        """Again from its parts."""
+        """Pickles the parts."""
         return Joined, (self._parts,)
 
     def identity(self) -> int | None:
-        """A checksum of those of the parts; None if one has none."""
+        """A checksum over the checksums of the parts; None if a part has none."""
         found = [part.identity() for _, part, _ in self._parts]
         return None if None in found else zlib.crc32(str(found).encode())
 

@@ -14,29 +14,30 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _READ = 2**14
-"""So many bytes of a file in memory are mapped for the cost of a read: a page fault maps 64 kB and costs four reads."""
+"""The bytes of a file in memory that can be mapped for the cost of one read: a page fault maps 64 kB and costs four
+reads."""
 
 _PIECE = 2**14
 _PIECES = 2**12
-"""So many pieces of a file its checksum is of, at most."""
+"""The most pieces of a file that go into its checksum."""
 
 
 def place(given: Any) -> tuple[Any, ...] | None:
-    """Where a memory-mapped array is: file, type, first byte, shape; None if that is not known."""
+    """The place of a memory-mapped array: file, type, first byte, shape; None if it is not known."""
     import numpy
 
     if not isinstance(given, numpy.memmap) or not given.flags.c_contiguous or not given.filename or not given.size:
         return None
-    # `offset` of a part of a mapped array is that of the whole.
+    # A part of a mapped array has the `offset` of the whole array, so the first byte is computed from addresses.
     start = given.offset - given.offset % mmap.ALLOCATIONGRANULARITY
     base = numpy.frombuffer(given._mmap, dtype=numpy.uint8).ctypes.data  # type: ignore[attr-defined]
     return str(given.filename), given.dtype.str, start + given.ctypes.data - base, given.shape
 
 
 def checksum(array: NDArray[Any]) -> int:
-    """Tells the bytes of a mapped array from others: of all, or of pieces of a large file.
+    """A checksum of the bytes of a mapped array; of pieces only, if the array is large.
 
-    Each worker process opens the file: to read all of a large one would take seconds in each.
+    Each worker process opens the file and compares the checksum. To read all of a large file would take seconds.
     """
     import numpy
 
@@ -52,18 +53,19 @@ def checksum(array: NDArray[Any]) -> int:
 class Mapped:
     """A mapped array of one dimension, which gives its values by their indices.
 
-    A window of a large dataset needs few values of many pages. A page fault for each takes four times as long as a
-    read, and if the file is not in memory, it waits for the disk one page after the other. So the first values are
-    read, and what is not in memory is asked for at once. As soon as this has cost as much as mapping the whole file,
-    values come from the mapping.
+    A window of a large dataset needs few values of many pages. A page fault for each value takes four times as long as
+    a read, and if the file is not in memory, page faults wait for the disk one after the other. So values are read at
+    first, and pieces that are not in memory are requested from the disk together. Once the reads have cost as much as
+    mapping the whole file, values come from the mapping.
     """
 
     def __init__(self, array: NDArray[Any], path: str, start: int) -> None:
-        """Takes the array, the path of its file, which is opened later, and the place of its first value there."""
+        """Takes the array, the path of its file, which is opened later, and the byte of its first value in the file."""
         self._array, self._path, self._start = array, path, start
-        # Python has this where it was built on Linux.
+        # Only a Python that was built on Linux has `RWF_NOWAIT`.
         self._left = array.nbytes // _READ if hasattr(os, "RWF_NOWAIT") and array.ndim == 1 else 0
-        """So many reads cost less than the page faults of the whole file."""
+        """The reads that are left before they have cost as much as page faults for the whole file. At 0, the mapping is
+        used."""
         self._file: int | None = None
 
     def __call__(self, samples: NDArray[np.int64]) -> NDArray[Any]:
@@ -82,7 +84,7 @@ class Mapped:
         return self._array[samples]
 
     def _opened(self) -> bool:
-        """Opens the file, if the path has still the file that is mapped."""
+        """Opens the file. Returns whether the path still leads to the file that is mapped."""
         if self._file is None:
             try:
                 file = os.open(self._path, os.O_RDONLY)
@@ -112,7 +114,7 @@ class Mapped:
             if read < size:
                 if not waits or os.preadv(file, piece, at) < size:
                     return None
-                # All others at once, so that the disk reads them side by side.
+                # Requests all further pieces at once, so that the disk reads them in parallel.
                 waits = 0
                 for other, length in pieces[number + 1 :]:
                     os.posix_fadvise(file, other, length, os.POSIX_FADV_WILLNEED)
@@ -121,7 +123,7 @@ class Mapped:
 
 
 def _is_mapped(file: int, address: int) -> bool:
-    """Whether this open file is the one that is mapped here, and writes to one are seen in the other."""
+    """Whether this open file is mapped at the address, and writes to the file are seen in the mapping."""
     if sys.platform != "linux":
         return False
     try:

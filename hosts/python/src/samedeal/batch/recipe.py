@@ -17,7 +17,7 @@ from .lengths import Joined, Lengths
 
 
 def written(sections: Mapping[str, Mapping[str, Any]], seed: Any, order: Any, boundaries: Any) -> Recipe:
-    """The recipe of the options that were given."""
+    """The recipe of the options that were given to a constructor."""
     of = composed(order)
     if of is None:
         return recipes.made({"order": {"order": order, "seed": seed}, **sections}, boundaries=boundaries)
@@ -27,21 +27,21 @@ def written(sections: Mapping[str, Mapping[str, Any]], seed: Any, order: Any, bo
 
 
 def composed(order: Any) -> Order | None:
-    """An order that is given as a value, or as the section of a recipe; None where it is a name."""
+    """The order that is given as an `Order` or as the section of a recipe; None if it is given as a name."""
     if isinstance(order, Order):
         return order
     return Order(order) if isinstance(order, Mapping) else None
 
 
 def lengths_of(lengths: Any, order: Any) -> Lengths:
-    """The lengths of samples: of all of them, or of each source of a blend by its name.
+    """The lengths of all samples, or of each source of a blend by its name.
 
     Raises:
-        ContradictionError: There are not as many lengths of a source as it has samples.
+        ContradictionError: A source has not as many lengths as samples.
         UnknownNameError: There is no such source.
-        MissingError: There are no lengths of a source.
-        WrongTypeError: They are no whole numbers; or they are by name, and the order is no blend, or its sources are
-            parts of one dataset.
+        MissingError: A source has no lengths.
+        WrongTypeError: The lengths are no whole numbers; or they are given by name, and the order is no blend, or a
+            blend whose sources are parts of one dataset.
         OutOfRangeError: A length is outside its range.
     """
     if not isinstance(lengths, Mapping):
@@ -69,7 +69,7 @@ def lengths_of(lengths: Any, order: Any) -> Lengths:
 
 
 def _sources(order: Order) -> list[tuple[str, int]] | None:
-    """The sources of a joined blend, by name, and how many sample indices each has; also of a view of one."""
+    """The sources of a blend of separate datasets, or of a view of it: each name and number of samples. Else None."""
     members: Any = order._members
     path = ""
     while isinstance(members, dict) and "sources" not in members and "of" in members:

@@ -28,15 +28,16 @@ class Batch(NamedTuple):
     lengths: NDArray[np.uint32]
     """The tokens of each item."""
     row_ends: NDArray[np.uint32]
-    """Where the items of each row end: row i holds those from `row_ends[i - 1]` (0 for the first) on."""
+    """The end of each row: row i has the items from `row_ends[i - 1]` (0 for the first row) to `row_ends[i] - 1`."""
     padded_length: int
     """Tokens of each row, padding included."""
     cost: int
     """The cost of the batch, as `counting` defines it."""
     repeated: int
-    """How many rows at its end are there to fill the step: another batch holds them too."""
+    """How many rows at the end only fill the step: another batch has the same rows."""
     full_rows: int
-    """How many rows a full batch of this length has: with rows of padding, batches of a bucket have one shape."""
+    """How many rows a full batch of this length has. If smaller batches get rows of padding up to this number, all
+    batches of a bucket have one shape."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -49,7 +50,7 @@ class Batch(NamedTuple):
 
 
 def split(run: batches.BatchColumns) -> list[Batch]:
-    """The batches of a run, one by one."""
+    """Single batches from the columns of a run of batches."""
     ends = [0, *run.batch_ends.tolist()]
     rows = [0, *run.row_ends.tolist()]
     each = (run.padded_lengths, run.costs, run.repeated, run.full_rows)
@@ -64,7 +65,7 @@ def split(run: batches.BatchColumns) -> list[Batch]:
 
 
 class Metrics(batches.MetricsBase):
-    """Metrics of batches, over all ranks, in tokens unless a text says otherwise. Ratios have six decimal places.
+    """Metrics of batches, over all ranks, in tokens unless a field says otherwise. Ratios have six decimal places.
 
     `vars` gives all of them by name, also those that a newer component adds.
     """

@@ -30,13 +30,13 @@ class BatchStream(BatchStreamBase):
     They are the batches that a `Batcher` gives for the same lengths with the order "sequential". Push samples as they
     come, and take the batches that are ready. The batches of a window are ready when one more sample has come than the
     window has. Every rank pushes all samples. A stream holds the samples of one window (8,192 samples with
-    "pad-to-max", or if `batch_window` is 0) and those that the window before it left.
+    "pad-to-max", or if `batch_window` is 0) and the samples that are left of the window before.
 
     A stream has no state to save. To continue after an interruption, push the same samples to a new stream, and skip
     the batches that were taken before. Only the lengths are needed, and planning costs the same again.
 
-    Threads may share a stream. It cannot be pickled, because it holds what was pushed; it works in the process that
-    made it.
+    Threads may share a stream. It works only in the process that made it, and cannot be pickled, because the samples
+    that were pushed are in the memory of this process.
     """
 
     def _configure(self, sections: Mapping[str, Mapping[str, Any]], **given: Any) -> None:
@@ -110,7 +110,7 @@ class BatchStream(BatchStreamBase):
         self._use(Stream.push, numbers, check.u32s("lengths", lengths, check.U32))
 
     def flush(self) -> None:
-        """Ends the stream: `take` then gives the samples that wait."""
+        """Ends the stream: `take` then gives batches of the samples that are left."""
         self._use(Stream.flush)
 
     def take(self) -> list[Batch]:
@@ -134,7 +134,7 @@ class BatchStream(BatchStreamBase):
                 if not self._left:
                     return
                 batch = self._left.popleft()
-            # Batches that are left when an iteration is broken off come in the next one.
+            # If an iteration is broken off, the next one gives the batches that are left.
             yield batch
 
     def metrics(self) -> Metrics:
@@ -145,7 +145,7 @@ class BatchStream(BatchStreamBase):
         return self._use(Metrics.of)
 
     def __reduce__(self) -> NoReturn:
-        """Refuses: what was pushed is in the memory of this process."""
+        """Raises a TypeError: the samples that were pushed are in the memory of this process."""
         raise TypeError("a BatchStream does not pickle: make one where the samples are read")
 
     def _fill(self) -> None:
@@ -158,6 +158,6 @@ class BatchStream(BatchStreamBase):
             raise RuntimeError("the stream belongs to the process that made it; make another one after a fork")
         with self._lock:
             if not self._stream.core.whole:
-                # An exception of somebody else's (Ctrl-C) came in the middle, or this is a handler that did.
+                # Another exception (Ctrl-C) interrupted a call, or a signal handler calls this during a call.
                 raise RuntimeError("a call of this stream was interrupted, or is under way; make another stream")
             return function(self._stream, *arguments)

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _WIDE = 10**24
-"""Integers from here on are not written: Python writes only so many digits, and no member takes so many."""
+"""Integers from here on are refused: no member takes them, and Python cannot write integers of too many digits."""
 _WRITTEN = re.compile("-?[0-9]{16,}")
-"""Numbers that JSON has as strings."""
+"""A pattern for numbers that are strings in JSON (see `written`)."""
 
 
 class Recipe(NamedTuple):
@@ -29,7 +29,7 @@ class Recipe(NamedTuple):
     """The lists that the recipe has only as a hash, or not at all: their paths and their numbers."""
 
     def core(self, memory_limit: int) -> Core:
-        """An instance for it, which has room for the lists."""
+        """A new instance for the recipe, which has room for the lists."""
         core = Core(memory_limit, "recipe", f"of {len(self.text)} characters")
         room = core.room()
         for name, numbers in self.lists:
@@ -60,12 +60,12 @@ def read(recipe: str | Mapping[str, Any], lists: Mapping[str, Any] | None = None
 
 
 def beside(recipe: str | Mapping[str, Any], lists: Mapping[str, NDArray[np.uint64]]) -> Recipe:
-    """A recipe and lists that were checked, by their paths."""
+    """A recipe, and lists that were checked already, by their paths."""
     return Recipe(text(recipe), tuple(lists.items()))
 
 
 def numbers(lists: Mapping[str, Any] | None) -> dict[str, NDArray[np.uint64]]:
-    """Lists of whole numbers by their paths: arrays of their own."""
+    """Lists of whole numbers by their paths, checked, as new arrays."""
     if lists is None:
         return {}
     if not isinstance(lists, Mapping):
@@ -80,7 +80,7 @@ def _field(path: str) -> str:
 
 
 def text(recipe: str | Mapping[str, Any], field: str = "recipe") -> str:
-    """A dictionary, or a text, as JSON that crosses."""
+    """A recipe in JSON as it is passed to the component, from a dictionary or a text."""
     if isinstance(recipe, Mapping):
         try:
             recipe = json.dumps(_quoted(recipe), default=_plain, ensure_ascii=False)
@@ -104,12 +104,12 @@ def given(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _name(parameter: str) -> str:
-    """The member that a parameter is."""
+    """The name of the member for a parameter."""
     return "name" if parameter == "order" else parameter
 
 
 def _member(field: str, value: Any) -> Any:
-    """An option as JSON has it. Whether it is of the right type is for the core to say."""
+    """An option as JSON has it. The core checks whether the member takes a value of this type."""
     if isinstance(value, str):
         return check.name(field, value)
     if isinstance(value, float):
@@ -120,7 +120,7 @@ def _member(field: str, value: Any) -> Any:
 
 
 def whole(field: str, value: Any) -> int | str:
-    """A whole number that a recipe takes, as `written` has it."""
+    """A checked whole number for a recipe, in the form of `written`."""
     return written(number(field, value))
 
 
@@ -130,7 +130,7 @@ def written(number: int) -> int | str:
 
 
 def _quoted(value: Any) -> Any:
-    """Members whose whole numbers are as JSON has them. Lists of numbers stay as they are."""
+    """Members with their whole numbers in the form of `written`. Lists of numbers stay as they are."""
     from numbers import Integral
 
     if isinstance(value, Mapping):
@@ -142,7 +142,7 @@ def _quoted(value: Any) -> Any:
 
 
 def number(field: str, value: Any) -> int:
-    """A whole number as JSON has it."""
+    """A whole number for a recipe, checked."""
     whole = check.whole(field, value)
     if abs(whole) >= _WIDE:
         raise OutOfRangeError(field, check.shown(whole), "a number of 64 bits")

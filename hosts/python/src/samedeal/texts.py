@@ -1,4 +1,4 @@
-"""Questions about texts: what one is, what goes on after a state, and what differs between two."""
+"""Questions about texts: the kind of a text, the recipe that continues a state, and the differences of two texts."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from .generated import texts
 from .generated.texts import Difference, TextKind
 
 _MEMORY = 2**31
-"""Memory limit: texts are bounded."""
+"""The memory limit of an instance, which is enough because texts have at most 2**24 bytes."""
 
 
 def inspect(text: str) -> TextKind:
-    """The kind of a text, by the members that it has: a recipe, a state, or the log of a ledger, and of what.
+    """The kind of a text: a recipe, a state or the log of a ledger, and of which object. Its members decide the kind.
 
-    The members are not checked.
+    The values of the members are not checked.
 
     >>> import samedeal
     >>> samedeal.inspect(samedeal.Sampler(1000).state(10))
     TextKind(form='state', of='sampler')
 
     Raises:
-        WrongTypeError: It is no JSON object, or none of these.
-        OutOfRangeError: It has more than 2**24 bytes, or is of another version.
+        WrongTypeError: The text is no JSON object, or of no such kind.
+        OutOfRangeError: The text has more than 2**24 bytes, or is of another version.
         UnknownNameError: There is no such kind of state.
     """
     if not isinstance(text, str):
@@ -38,8 +38,8 @@ def inspect(text: str) -> TextKind:
 def recipe_after(state: str | Mapping[str, Any], sections: Mapping[str, Any] | str | None = None) -> str:
     """The recipe of an object that goes on after a state, if only the state is known.
 
-    It has the sections that the state has, such as "order", and those of `sections`, for what is not in a state, such
-    as "deal". The recipe is not checked. Lists that the state has as a hash are passed to `from_recipe`.
+    The recipe has the sections of the state, such as "order", and those of `sections`, which a state does not have,
+    such as "deal". The recipe is not checked. Pass lists that the state has as a hash to `from_recipe`.
 
     >>> import samedeal
     >>> state = samedeal.Sampler(1000, seed=42, world_size=8).state(10)
@@ -60,8 +60,9 @@ def recipe_after(state: str | Mapping[str, Any], sections: Mapping[str, Any] | s
 def differences(one: str | Mapping[str, Any], other: str | Mapping[str, Any]) -> tuple[Difference, ...]:
     """The members that differ between two recipes, states, entries of a log, or dictionaries of JSON.
 
-    First come those of `one`, in its order, then those that only `other` has. A recipe is compared with the defaults of
-    all members; if it cannot be read without lists beside it, as it is. `differences(text, {})` has all members.
+    First come the members of `one`, in its order, then members that only `other` has. Members that a recipe leaves out
+    are compared by their defaults, unless the recipe cannot be read without lists beside it. `differences(text, {})`
+    has all members.
 
     >>> import samedeal
     >>> one, other = (samedeal.Sampler(1000, seed=seed, world_size=4) for seed in (42, 43))

@@ -1,1 +1,1 @@
-"""Orders as values: descriptions of orders, also of those that are made of others."""
+"""Orders as values: descriptions of plain orders, and of orders that are made of other orders."""

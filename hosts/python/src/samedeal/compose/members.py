@@ -1,4 +1,4 @@
-"""Descriptions of orders: the members of its recipe, and the long lists beside them."""
+"""Parts of the description of an order: the members of a recipe, and the long lists beside them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Lists = Mapping[str, NDArray[np.uint64]]
 
 MOST_IN_TEXT = 256
-"""The numbers of longer lists lie beside the text."""
+"""The most numbers of a list in the text of a recipe. Longer lists lie beside the text."""
 
 
 def with_numbers(members: dict[str, Any], lists: dict[str, NDArray[np.uint64]], **numbers: Any) -> None:
@@ -31,13 +31,13 @@ def with_numbers(members: dict[str, Any], lists: dict[str, NDArray[np.uint64]], 
 
 
 def counts(**options: Any) -> dict[str, int | str]:
-    """Members that are whole numbers: those that are not None."""
+    """The options that are not None, as members that are whole numbers."""
     given = ((name, value) for name, value in options.items() if value is not None)
     return {name: recipes.whole(name, value) for name, value in given}
 
 
 def names(**options: Any) -> dict[str, str]:
-    """Members that are names: those that are not None."""
+    """The options that are not None, as members that are names."""
     return {name: check.name(name, value) for name, value in options.items() if value is not None}
 
 
@@ -55,7 +55,7 @@ def objects(field: str, values: Any, members: Sequence[str]) -> list[dict[str, i
 
 
 def entries(members: dict[str, Any], field: str, of: str, kind: type[Any]) -> list[dict[str, Any]]:
-    """The objects that a member is a list of, each with a member `of`. Users may have written them by hand."""
+    """The objects in the list `field`, each with a member `of`. Checked, since users may have written them by hand."""
     found = members.get(field, [])
     if not isinstance(found, list) or not all(isinstance(one, dict) and isinstance(one.get(of), kind) for one in found):
         raise WrongTypeError(field, check.described(found), f"a list of objects, each with {of}")
@@ -103,7 +103,7 @@ def weights(given: Any, known: Sequence[str]) -> list[int]:
 
 
 def factors(given: Any) -> Any:
-    """Factors in millionths, as recipes have them. A number is a factor if a number of millionths is exactly that."""
+    """Factors in millionths, as recipes have them. Refuses a number that is no whole number of millionths."""
     numbers = check.items("factors", given, "a list of numbers")
     return [_millionths(number, place) for place, number in enumerate(numbers)]
 
@@ -140,7 +140,7 @@ def _millionths(number: Any, place: int) -> int:
         count = round(number * check.MILLION)
     except (OverflowError, ValueError):
         raise OutOfRangeError("factors", check.shown(number), allowed) from None
-    # A float is the nearest one to its decimals.
+    # A float of six decimals is the nearest float to them, so it is compared with that float.
     exact = count / check.MILLION == number if isinstance(number, float) else count == number * check.MILLION
     if not exact:
         raise OutOfRangeError("factors", check.shown(number), allowed)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Order:
-    """An order as a value: in which order samples are visited, whatever the ranks are.
+    """An order as a value: the order in which samples are visited, which does not depend on the ranks.
 
     `samedeal.order`, `sharded`, `blend`, `grown`, `windows` and `balance` make orders, and the methods make other
     orders of them. `Sampler(order=...)` and `samedeal.torch.DistributedSampler(dataset, order=...)` deal an order to
@@ -38,7 +38,7 @@ class Order:
     __slots__ = ("_lists", "_members")
 
     _members: dict[str, Any]
-    """Nobody changes them: orders that are made of this one have them, too."""
+    """Never changed, because orders that are made of this one share them."""
     _lists: dict[str, NDArray[np.uint64]]
 
     def __init__(self, members: Mapping[str, Any], lists: Mapping[str, Numbers] | None = None) -> None:
@@ -58,7 +58,7 @@ class Order:
         self._set(json.loads(recipes.text(members)), recipes.numbers(lists))
 
     def _alone(self, others: Mapping[str, Any]) -> dict[str, Any]:
-        """The members, if none of these options was given beside the order, which has them itself."""
+        """The members. Raises an error if one of these options was given beside the order, which has its own."""
         for name, value in others.items():
             if value is not None:
                 told = check.shown(value) if isinstance(value, (bool, int, str)) else check.described(value)
@@ -99,15 +99,15 @@ class Order:
     def exclude(self, indices: Numbers) -> Order:
         """This order without some samples. What is left keeps its order, and sample indices stay what they are.
 
-        Use it to leave out bad or duplicate samples of a large dataset: it costs a search in the list for a sample, and
-        no copy of the dataset. States that were taken without the list do not resume with it. To leave something out in
-        the middle of a run, use `skip`.
+        Use it to leave out bad or duplicate samples of a large dataset: it costs a search in the list for each sample,
+        and no copy of the dataset. States that were taken without the list do not resume with it. To leave something
+        out in the middle of a run, use `skip`.
 
         Args:
             indices: The samples to leave out, ascending, each once: `numpy.unique` sorts them.
 
         Raises:
-            WrongTypeError: The value is no list of whole numbers; a mask of booleans is none. Samplers of the order
+            WrongTypeError: The value is no list of whole numbers, such as a mask of booleans. Samplers of the order
                 raise an OutOfRangeError if there is no such sample, and a ContradictionError if the indices do not
                 ascend, or if this order has samples twice in an epoch, as blends have: exclude from the sources.
 
@@ -144,8 +144,8 @@ class Order:
         later. In an epoch with one world size, steps a to b - 1 are the positions from a * world_size * batch_size on,
         (b - a) * world_size * batch_size of them.
 
-        To skip more later, call `skip` on the order that skips already: its positions are those of the steps that you
-        count then. In one list, all ranges count in the order without any.
+        To skip more later, call `skip` on the order that skips already: the new ranges then count the positions of that
+        order, as your steps do. The ranges of one list all count the positions of the order without these ranges.
 
         Args:
             ranges: (epoch, start, count) for each range: `count` positions of this order's epoch from `start` on.
@@ -264,7 +264,7 @@ class Order:
         return made({**self._members, "name": "grown", "growth": [*before, *entry]}, self._lists)
 
     def _around(self, name: str, indices: Numbers | None = None, **more: Any) -> Order:
-        """An order that is made of this one."""
+        """A new order that is made of this one."""
         members = {"name": name, "of": self._members, **more}
         lists = {f"of/{path}": numbers for path, numbers in self._lists.items()}
         if indices is not None or not more:
@@ -289,7 +289,7 @@ class Order:
         )
 
     def __hash__(self) -> int:
-        """Of the members, and of how long the lists are."""
+        """The hash of the members and of the lengths of the lists."""
         lengths = sorted((path, len(numbers)) for path, numbers in self._lists.items())
         return hash((json.dumps(self._members, sort_keys=True), *lengths))
 
@@ -299,27 +299,27 @@ class Order:
         return f"Order({self._members!r}, {{{lists}}})" if lists else f"Order({self._members!r})"
 
     def __reduce__(self) -> Any:
-        """For pickle, which would leave the lists writable."""
+        """Pickles the arguments of `Order`, because unpickled attributes would have writable lists."""
         return Order, (self._members, self._lists)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Refuses: orders never change."""
+        """Raises an AttributeError: orders never change."""
         raise AttributeError(f"an Order never changes; its methods make other orders: {name}")
 
     def __delattr__(self, name: str) -> None:
-        """Refuses, too."""
+        """Raises an AttributeError: orders never change."""
         self.__setattr__(name, None)
 
 
 def made(members: dict[str, Any], lists: Mapping[str, NDArray[np.uint64]]) -> Order:
-    """An order of members and lists that nobody else changes."""
+    """An order of these members, which the caller must not change later, and these lists."""
     order = Order.__new__(Order)
     order._set(members, dict(lists))
     return order
 
 
 def source(name: Any, of: SupportsIndex | Order, weight: Any, lists: dict[str, NDArray[np.uint64]]) -> dict[str, Any]:
-    """A source of a blend; its lists are added to the others."""
+    """The members of a source of a blend. Adds the lists of the source to `lists`."""
     own = check.crossing("source", name)
     member = {"name": own, "weight": recipes.written(write.weight(weight, own))}
     if not isinstance(of, Order):

@@ -1,1 +1,1 @@
-"""Samplers, which deal the positions of an epoch to ranks, and what reads them in windows."""
+"""Samplers, which deal the positions of an epoch to ranks, and functions that read them in windows."""

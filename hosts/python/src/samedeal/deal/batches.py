@@ -48,7 +48,7 @@ class Batches:
         self._drop_last = check.boolean("drop_last", drop_last)
         self._start = check.whole("start", start)
         self._pass: Pass | None = self._begin()
-        """A pass that has checked the arguments. Iterations begin with it until the sampler moves."""
+        """The pass that checked the arguments. Iterations use it until the sampler moves."""
 
     @property
     def sampler(self) -> Sampler:
@@ -81,7 +81,7 @@ class Batches:
     def __iter__(self) -> Iterator[NDArray[np.int64]]:
         """One pass over the batches from number `start` on, each an array of indices.
 
-        It never mixes epochs or ranks: once the sampler has moved, it raises a `RuntimeError`.
+        A pass never mixes epochs or ranks: once the sampler has moved, it raises a `RuntimeError`.
 
         Raises:
             OutOfRangeError: The sampler has moved to a rank that has fewer than `start` batches.
@@ -96,7 +96,7 @@ class Batches:
         return f"{self._sampler!r}.batches({self._batch_size}, drop_last={self._drop_last}, start={self._start})"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the pass, whose engine would be another one than that of the sampler."""
+        """The attributes without the pass, whose copy would have another engine than the sampler."""
         return {**self.__dict__, "_pass": None}
 
     def _begin(self) -> Pass:

@@ -1,4 +1,4 @@
-"""An instance that answers for a sampler."""
+"""The resource `sampler` of the interface, and the cache of its short epochs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _THERE = abi.fallible(abi.U64S_VIEW, types.ABI_FAILURE)
 
 
 class Where(NamedTuple):
-    """Whose samples they are, and of which epoch or rest of one."""
+    """The configuration of a sampler: the rank, and the epoch or the rest of one."""
 
     epoch: int
     rank: int
@@ -29,25 +29,25 @@ class Where(NamedTuple):
     """How many positions of the epoch were dealt before."""
 
     def in_epoch(self, epoch: int) -> Where:
-        """In another epoch, of which nothing is consumed."""
+        """The whole of another epoch; this place itself if the epoch is the same."""
         return self if self.epoch == epoch else Where(epoch, self.rank)
 
     def whole(self, epoch: int) -> Where:
-        """The whole of an epoch, also of this one."""
+        """The whole of an epoch, even if this place is the rest of the same epoch."""
         return Where(epoch, self.rank)
 
 
 _EPOCHS, _refused = abi.result(sampling.ABI_SHORT_EPOCHS, types.ABI_FAILURE)
 
 FEW = 2**10
-"""An epoch of up to so many samples is read in the call that says how many there are: a call costs more."""
+"""The most samples of a short epoch. It is read in the call that says its length: a second call would cost more."""
 
 _AHEAD, _MOST_AHEAD = 2**6, 2**12
-"""How many epochs are read at a time where they are set one after the other, and how many samples at most."""
+"""The most epochs, and the most samples, that are read at a time if epochs are set one after the other."""
 
 
 _CACHED = 2**8
-"""Python keeps one object for each whole number below this one, and makes a new one of a larger number each time."""
+"""Python has one cached object for each whole number below this one, but makes a new object for each larger number."""
 
 
 @functools.cache
@@ -58,24 +58,24 @@ def _whole_numbers() -> NDArray[np.object_]:
 
 
 class KeptEpochs:
-    """The samples of a rank in successive whole epochs, if these are short.
+    """A cache of the samples of a rank in successive whole epochs, if these are short.
 
-    Each function is one call on purpose: between two batches of a loader, a call of Python takes half a microsecond.
+    The functions repeat code on purpose: each further call of Python would take half a microsecond between two batches.
     """
 
     def __init__(self, first: Where, lengths: list[int], samples: list[int]) -> None:
-        """The number of samples in each epoch, and all of them; no samples if the first epoch is not short."""
+        """Takes the number of samples in each epoch, and all samples; no samples if the first epoch is not short."""
         self._epoch, self._rank, _ = first
         self._ends = list(accumulate(lengths))
         self._samples = samples
 
     def after(self, where: Where, epoch: int) -> Where | None:
-        """The place of an epoch for the rank of another place, if it is here."""
+        """The place of an epoch for the rank of `where`; None if the epoch is not cached for this rank."""
         is_here = 0 <= epoch - self._epoch < len(self._ends) and where[1] == self._rank
         return Where(epoch, self._rank) if is_here else None
 
     def read(self, where: Where) -> tuple[int, list[int]] | None:
-        """How many samples a place has, and all of them, if it is here. Without the samples, if it is not short."""
+        """The number of samples of a place, and the samples if the epoch is short; None if the place is not cached."""
         epoch, rank, consumed = where
         number, ends = epoch - self._epoch, self._ends
         if not 0 <= number < len(ends) or rank != self._rank or consumed:
@@ -84,7 +84,7 @@ class KeptEpochs:
         return end - start, self._samples[start:end]
 
     def length(self, where: Where) -> int | None:
-        """How many samples a place has, if it is here."""
+        """The number of samples of a place; None if the place is not cached."""
         epoch, rank, consumed = where
         number, ends = epoch - self._epoch, self._ends
         if not 0 <= number < len(ends) or rank != self._rank or consumed:
@@ -93,7 +93,7 @@ class KeptEpochs:
 
 
 class Deal(Resource, sampling.Sampler):
-    """A `sampler` of the interface, in an instance of its own. The arguments must have been checked to cross."""
+    """A `sampler` of the interface, in an instance of its own. The caller checks that arguments fit the WIT types."""
 
     current: Where
     _samples: int | None = None
@@ -105,7 +105,7 @@ class Deal(Resource, sampling.Sampler):
         self.move(where)
 
     def move(self, where: Where) -> None:
-        """Goes to another epoch, rest of an epoch, or rank."""
+        """Moves to another epoch, rest of an epoch, or rank."""
         if where.epoch != self.current.epoch:
             self.become(self.at_epoch(where.epoch), self.current.in_epoch(where.epoch))
         if where.consumed != self.current.consumed:
@@ -115,18 +115,18 @@ class Deal(Resource, sampling.Sampler):
         self.current = where
 
     def go_on(self, state: str) -> Where:
-        """Goes on where a state was taken; where that is."""
+        """Moves to the rest of the epoch of a state. Returns the new place."""
         made = self.resume(state)
-        # If an interruption comes now, nobody frees what was made.
+        # Not whole: after an interruption here, nothing would free `made`, so the instance must not be used again.
         self.core.whole = False
         where = Where(made.epoch(), self.current.rank, made.consumed())
         self.become(made, where)
         return where
 
     def short_epochs_from(self, where: Where, before: Where | None = None) -> KeptEpochs:
-        """The samples of short epochs, in one call: of an epoch, and of later ones if it follows `before`.
+        """Reads short epochs in one call: the epoch of `where`, and later ones if it follows the epoch of `before`.
 
-        This resource stays where it is.
+        This resource stays in its epoch.
         """
         if where.rank != self.current.rank:
             self.move(self.current._replace(rank=where.rank))
@@ -137,21 +137,21 @@ class Deal(Resource, sampling.Sampler):
         has_large = self._samples > _CACHED
 
         def lift(core: Core, pointer: int) -> KeptEpochs | SamedealError:
-            # The arrays are read without a copy, which would take longer than computing the samples.
+            # The arrays are not copied: a copy would take longer than computing the samples.
             tag, lengths_at, epochs, at, count = core.unpack(_EPOCHS, pointer)
             if tag:
                 return _refused(core, pointer)
             lengths = core.u64s(lengths_at, epochs).tolist()
             indices: Any = core.u64s(at, count)
             if count and has_large:
-                # One object for each number, however often it is there.
+                # Cached objects, so that a number needs only one object, however often it occurs.
                 indices = _whole_numbers()[indices]
             return KeptEpochs(where, lengths, indices.tolist())
 
         return sampling.call_sampler_short_epochs.read(self.core, lift, self.handle, where.epoch, *limits)
 
     def indices_into(self, out: NDArray[np.int64], start: int) -> None:
-        """A window of this rank's samples, as many as `out` holds."""
+        """Reads this rank's samples from number `start` on into `out`."""
 
         def lift(core: Core, pointer: int) -> SamedealError | None:
             found = _THERE.read(core, pointer)

@@ -1,4 +1,4 @@
-"""The public object."""
+"""The class `Sampler`."""
 
 from __future__ import annotations
 
@@ -102,8 +102,8 @@ class Sampler(SamplerBase):
         If it is the current epoch, nothing changes, even if a part of it was consumed.
 
         Raises:
-            OutOfRangeError: The order is made of others, and all epochs up to this one have more than 2**53 - 1
-                positions.
+            OutOfRangeError: The order is made of others, and all epochs up to this one together have more than 2**53 -
+                1 positions.
         """
         number = check.u64("epoch", epoch)
         engine = self._engine
@@ -123,9 +123,9 @@ class Sampler(SamplerBase):
     def resume(self, state: str | Mapping[str, Any]) -> None:
         """Continues from a state, in O(1): moves to its epoch, and deals the positions that were not consumed.
 
-        After an error, nothing has changed. The state need not be trusted: it is checked. An order may have got more
-        since the state was taken, if that begins at the position of the state or later: stages and sources of a blend,
-        growth, ranges to skip.
+        After an error, nothing has changed. The state need not be trusted: it is checked. An order may have been
+        extended since the state was taken (stages and sources of a blend, growth, ranges to skip), if the extension
+        begins at the position of the state or later.
 
         Args:
             state: The text that `state` gave, or the dictionary that a `state_dict` gave.
@@ -199,16 +199,16 @@ class Sampler(SamplerBase):
         return Batches(self, batch_size, drop_last, start=start)
 
     def source_counts(self, start: SupportsIndex = 0, end: SupportsIndex | None = None) -> dict[str, NDArray[np.int64]]:
-        """With a blend: what each source gives to the positions `start` to `end` - 1 of this epoch; by default to all.
+        """With a blend: how much each source gives to positions `start` to `end` - 1 of this epoch; by default to all.
 
-        It costs no pass over the positions. `pandas.DataFrame(sampler.source_counts(), index=sampler.sources)` is a
-        table of it.
+        The counts are computed without a pass over the positions. `pandas.DataFrame(sampler.source_counts(),
+        index=sampler.sources)` is a table of them.
 
         Returns:
             Columns with a number for each source: "count" (how many samples it gives), "first" (the number of its first
-            sample there, counted over all epochs), "from_pass" and "from_position" (which pass over its data that is,
-            and where in the pass), "to_pass" and "to_position" (the same of the sample after the last one). A later
-            version may have more columns.
+            sample there, counted over all epochs), "from_pass" and "from_position" (the pass of the source over its
+            data with this sample, and the place in the pass), "to_pass" and "to_position" (the same of the sample after
+            the last one). A later version may have more columns.
 
         Raises:
             ContradictionError: The order is no blend.

@@ -1,4 +1,4 @@
-"""Reads that take several calls of one instance, so that nobody moves it between them."""
+"""Reads that take several calls of an instance. Each is one function, so that no caller moves it meanwhile."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ if TYPE_CHECKING:
     from ..generated.types import NamedList
 
 WINDOW = 2**16
-"""Indices that are read at a time: half a megabyte, so that what the component wrote is still in the cache."""
+"""Indices that are read at a time: half a megabyte, so that they are still in the cache of the processor."""
 
 ITERATION_WINDOW = 2**13
-"""The size of a window for iteration, which should not keep its first index waiting."""
+"""Indices that iteration reads at a time: fewer, so that the first one comes soon."""
 
 FIRST_WINDOW = 2**9
 """Indices that are read at a time for the first batches of a pass: few, so that the first batch comes soon."""
 
 MOST_RANKS = 2**25
-"""So many ranks can be asked at once: each of them has an array."""
+"""The most ranks whose batches are read at once, since each batch is an array."""
 
 SPARSE = 256
-"""From this step upwards, a slice is read one by one: a call costs as much as some hundred indices in a window."""
+"""With a step above this one, a slice is read index by index: a call costs as much as some hundred indices in a
+window."""
 
 
 def indices(deal: Deal, start: SupportsIndex, stop: SupportsIndex | None) -> NDArray[np.int64]:
@@ -45,7 +46,7 @@ def step(deal: Deal, batch: int, batch_size: int, drop_last: bool) -> list[NDArr
     world_size = deal.world_size()
     if world_size > MOST_RANKS:
         raise OutOfMemoryError("world_size", str(world_size), f"up to {MOST_RANKS} ranks; ask a rank for its batch")
-    # The component says what is wrong with a size of 0.
+    # For a size of 0, the component raises the error below.
     window = max(1, max_count() // max(1, batch_size))
     found: list[NDArray[np.int64]] = []
     while len(found) < world_size:
@@ -84,7 +85,7 @@ def part(deal: Deal, at: slice) -> NDArray[np.int64]:
 
 
 def whole_slice(at: slice) -> slice:
-    """A slice of nothing but whole numbers, if it is one."""
+    """The slice with whole numbers as `int`. Raises an error for other values, and for a step of 0."""
     named = zip(("start", "stop", "step"), (at.start, at.stop, at.step), strict=True)
     start, stop, step = (None if part is None else check.whole(name, part) for name, part in named)
     if step == 0:
@@ -123,7 +124,7 @@ class Pass:
 
     def batches(self) -> Iterator[NDArray[np.int64]]:
         """The samples batch by batch."""
-        # Here, since it needs NumPy.
+        # Imported here, since the module needs NumPy.
         from ..engine.indices import Indices
 
         engine, config, size = self._engine, self._config, self._size
@@ -134,7 +135,7 @@ class Pass:
                 yield window[at : at + size].view(Indices)
 
     def _windows(self, *sizes: int) -> Iterator[NDArray[np.int64]]:
-        """Windows of these sizes, one after the other; those that are left have the last size."""
+        """Windows of these sizes, one after the other; all further windows have the last size."""
         start = self._start
         for size in chain(sizes, repeat(sizes[-1])):
             if start >= self._end:
@@ -145,7 +146,7 @@ class Pass:
 
 
 def batches_left(deal: Deal, batch_size: int, drop_last: bool, start: int) -> int:
-    """How many batches there are from number `start` on; none if that is their number."""
+    """How many batches there are from number `start` on; 0 if `start` is the number of all batches."""
     count = deal.num_batches(batch_size, drop_last)
     if not 0 <= start <= count:
         raise OutOfRangeError("start", check.shown(start), f"0 to {count}")
@@ -153,11 +154,11 @@ def batches_left(deal: Deal, batch_size: int, drop_last: bool, start: int) -> in
 
 
 def _extent(deal: Deal, batch_size: int, drop_last: bool, start: int) -> tuple[Where, int]:
-    """The configuration that a pass keeps, and where it ends."""
+    """The configuration of a pass, and the number of the sample before which it ends."""
     batches = start + batches_left(deal, batch_size, drop_last, start)
     end = min(batches * batch_size, deal.num_samples())
     if batch_size > WINDOW and min(batch_size, end) > max_count():
-        # The first batch is as long as any; the component says what is wrong with it.
+        # The first batch is the longest: if it is too long, the component raises the error here.
         deal.batch(0, batch_size, drop_last)
     return deal.current, end
 
@@ -183,7 +184,8 @@ def _read(deal: Deal, start: int, stop: int) -> NDArray[np.int64]:
 
 
 def _empty(count: int) -> NDArray[np.int64]:
-    # Faster than to import the function of `engine.indices` here, which needs NumPy, at every call.
+    # A copy of the function of `engine.indices`: that module needs NumPy, and to import it here at every call is
+    # slower.
     import numpy
 
     try:

@@ -1,4 +1,4 @@
-"""An instance that answers for a reading."""
+"""The resource `reading` of the interface."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ..recipe import Recipe
 
 
 class Where(NamedTuple):
-    """Which epoch, or rest of one, a reading is of."""
+    """The configuration of a reading: an epoch, or the rest of one."""
 
     epoch: int = 0
     state: str | None = None
-    """The state that it goes on from, in place of the epoch."""
+    """The state from which the rest of an epoch continues. It is used in place of `epoch`."""
 
 
 class Read(Resource, readings.Reading):
-    """A `reading` of the interface, in an instance of its own. The arguments must have been checked to cross."""
+    """A `reading` of the interface, in an instance of its own. The caller checks that arguments fit the WIT types."""
 
     def __init__(self, where: Where, recipe: Recipe, memory_limit: int) -> None:
         core = recipe.core(memory_limit)

@@ -1,4 +1,4 @@
-"""Which samples each loader worker of each rank reads in an epoch."""
+"""The class `Reading`: the samples that each loader worker of each rank reads in an epoch."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 DEALS = ("samples", "shards")
-"""The things that may be dealt."""
+"""The values of the option `deal`: what is dealt, single samples or whole shards."""
 ROWS = 2**20
-"""Rows of a round that are read at a time: as many as can be, since each call finds the spans of the round again."""
+"""Rows of a round that one call reads: the most that are allowed, since each call computes the spans anew."""
 
 
 class Reading(ReadingBase):
@@ -56,7 +56,8 @@ class Reading(ReadingBase):
             section |= {"order": "sharded" if shuffled else "sequential", "seed": seed}
         else:
             shards |= {"shuffle": given["shuffle"], "seed": seed}
-        # The core refuses options of the other deal: the name of an order says that single samples are dealt.
+        # The name of an order tells the core that single samples are dealt, so that it refuses options of the other
+        # deal.
         readers = {name: sections[name] for name in ("deal", "batch")}
         if order is not None:
             own = {"sizes": sizes, "seed": seed, "shuffle": given["shuffle"], **sections["order"], **shards}
@@ -167,7 +168,7 @@ class Reading(ReadingBase):
         return self._rows((rank, worker, number), *check.run(start, stop, count))
 
     def _rows(self, which: tuple[SupportsIndex, SupportsIndex, SupportsIndex], first: int, last: int) -> RoundRows:
-        """The rows of a round, where it is known how many samples it has."""
+        """The rows of samples number `first` to `last` - 1 of a round, which the caller has checked."""
         import numpy
 
         rows, padding = numpy.empty(last - first, dtype=numpy.int64), 0
@@ -179,9 +180,9 @@ class Reading(ReadingBase):
         return RoundRows(rows, padding)
 
     def __repr__(self) -> str:
-        """The options that were given, and where it stands."""
+        """The options that were given, and the epoch, in one line."""
         recipe: Recipe = self._engine.fixed[0]
-        # The parts of an order say nothing in one line.
+        # The parts of an order are left out: they are too long for one line.
         inner = ("sizes", "of", "sources", "stages", "ranges", "indices")
         given = {**recipe.options, "epoch": self.epoch}
         options = {name: value for name, value in given.items() if name.rpartition("/")[2] not in inner}

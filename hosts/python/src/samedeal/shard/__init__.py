@@ -1,1 +1,1 @@
-"""Whole shards to readers, and chunks of a stream."""
+"""Plans, which deal whole shards to readers, and streams of chunks."""

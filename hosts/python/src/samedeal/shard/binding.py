@@ -1,4 +1,4 @@
-"""Instances that answer for a plan, or a stream of chunks."""
+"""The resources of the interface for plans and streams of chunks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Plan(Resource, shards.Plan):
-    """A `plan` of the interface, in an instance of its own. The arguments must have been checked to cross."""
+    """A `plan` of the interface, in an instance of its own. The caller checks that arguments fit the WIT types."""
 
     def __init__(self, epoch: int, recipe: Recipe, memory_limit: int) -> None:
         super().__init__(recipe.core(memory_limit), recipe.text, recipe.lists, epoch)
@@ -24,27 +24,27 @@ class Plan(Resource, shards.Plan):
         self._sizes: NDArray[np.int64] | None = None
 
     def move(self, epoch: int) -> None:
-        """Plans another epoch."""
+        """Moves to another epoch."""
         if epoch != self.current:
             self.become(self.at_epoch(epoch), epoch)
         self.current = epoch
 
     def kept_sizes(self) -> NDArray[np.int64]:
-        """Number of samples in each shard, for many calls."""
+        """Number of samples in each shard, cached."""
         if self._sizes is None:
             self._sizes = self.sizes()
         return self._sizes
 
 
 class Place(NamedTuple):
-    """Whose chunks they are, and from which epoch on."""
+    """The configuration of a chunk stream: the epoch of its first cycle, and the reader."""
 
     epoch: int
     reader: int
 
 
 class Stream(Resource, shards.ChunkStream):
-    """A `chunk-stream` of the interface, in an instance of its own. The arguments must have been checked to cross."""
+    """A `chunk-stream` of the interface, in an instance of its own. Callers check that arguments fit the WIT types."""
 
     def __init__(self, place: Place, recipe: Recipe, memory_limit: int) -> None:
         super().__init__(recipe.core(memory_limit), recipe.text, *place)
@@ -52,6 +52,6 @@ class Stream(Resource, shards.ChunkStream):
 
 
 def verify(count: int, offsets: NDArray[np.uint32], assigned: NDArray[np.uint32]) -> Verification:
-    """Compares what readers have with the shards that there are."""
+    """Compares the shards of readers with the shards 0 to `count` - 1."""
     core = Core(2**31, "shards", str(count))
     return Verification(*shards.verify(core, count, offsets, assigned))

@@ -1,4 +1,4 @@
-"""Whole shards to readers."""
+"""The class `ShardPlan`, which deals whole shards to readers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ShardPlan(PlanBase):
         """Plans another epoch, 0 to 2**64 - 1. This costs as much as a new plan.
 
         Raises:
-            OutOfMemoryError: There is no memory for it. The plan is still that of the epoch before.
+            OutOfMemoryError: There is no memory for the plan. The plan of the epoch before stays.
         """
         number = check.u64("epoch", epoch)
         self._engine.ask_and_set(lambda _: number)
@@ -111,7 +111,7 @@ def verify_shards(shards: SupportsIndex, assigned: Iterable[ArrayLike | Iterable
     Raises:
         OutOfRangeError: A reader has a shard that does not exist.
         WrongTypeError: A value is not a whole number, or not a list of lists of them.
-        OutOfMemoryError: There is no memory for so many.
+        OutOfMemoryError: There is no memory for so many shards.
     """
     count = check.integer("shards", shards, check.U32)
     within = check.Width(0, check.U32_MAX, check.below(count))

@@ -24,7 +24,7 @@ class Loads(SimpleNamespace):
     samples: NDArray[np.int64]
     """How many samples."""
     bytes: NDArray[np.int64] | None = None
-    """How many bytes; None if the plan does not know."""
+    """How many bytes; None if the plan has no bytes."""
     local: NDArray[np.int64] | None = None
     """With the policy "locality-aware": how many bytes (samples if bytes are not known) are stored on the rank's own
     node. Otherwise None."""
@@ -39,10 +39,10 @@ class LoadSummary(shards.LoadSummary):
     """The smallest, largest and total load."""
 
     imbalance: float
-    """The heaviest load divided by the mean, with six decimal places: 1.0 where all are equal, or empty."""
+    """The heaviest load divided by the mean, with six decimal places: 1.0 if all loads are equal, or all are 0."""
 
     def __new__(cls, *numbers: int, imbalance: float = 1.0) -> LoadSummary:
-        """The numbers of the interface, and what the core says of them."""
+        """Takes the numbers of the interface, and the imbalance that the core computed."""
         made = super().__new__(cls, *numbers)
         made.imbalance = imbalance
         return made

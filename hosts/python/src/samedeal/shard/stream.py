@@ -1,4 +1,4 @@
-"""Chunks that are read without end."""
+"""The class `ChunkStream`: chunks that are read without end."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class ChunkStream(ChunkStreamBase):
             try:
                 found = self.chunks(start, window)
             except OutOfRangeError:
-                # So many are not left before the places end.
+                # There are not so many places left, so chunks are read one by one up to the last place.
                 if window == 1:
                     raise
                 window = 1

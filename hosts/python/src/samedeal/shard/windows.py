@@ -1,4 +1,4 @@
-"""Reads of a plan that take several calls of one instance, so that nobody moves it between them."""
+"""Reads of a plan that take several calls of an instance: one function each, so that no caller moves it meanwhile."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def rows(plan: Plan, shard: int, start: SupportsIndex, stop: SupportsIndex | Non
     from ..engine.indices import read
 
     if shard >= len(plan.kept_sizes()):
-        # The component says what is wrong with it.
+        # Raises the component's error: there is no such shard.
         plan.rows(shard, 0, 0)
     first, last = check.run(start, stop, int(plan.kept_sizes()[shard]))
     found: NDArray[np.int64] = read(first, last, lambda at, length: plan.rows(shard, at, length))

@@ -1,4 +1,4 @@
-"""Training, validation, test, and folds."""
+"""The class `Split`: parts for training, validation and test, or folds."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ class Split(SplitBase):
           nothing. The parts have about the shares that their weights say. If one part gets more weight, and the next
           part in the list as much less, ids move from the next part to this one only. So list "test" first, then
           "validation", then "training": you can enlarge "validation" later, and no test sample gets into training.
-        - With sizes, each part has exactly so many of the ids 0 to n - 1, where n is the sum of the sizes. If data are
-          added, make a new split of the new ids.
+        - With sizes, the ids are 0 to n - 1, where n is the sum of the sizes, and each part has exactly as many as its
+          size. If data are added, make a new split of the new ids.
 
         Args:
             parts: The weight of each part, by its name: whole numbers, such as {"test": 1, "training": 9}.
@@ -137,7 +137,7 @@ class Split(SplitBase):
 
         Raises:
             OutOfRangeError: An id is too large.
-            WrongTypeError: It is no list of whole numbers.
+            WrongTypeError: `ids` is no list of whole numbers.
 
         >>> split = Split({"test": 1, "training": 3}, seed=3)
         >>> split.part_of([40, 40, 41, 42]).tolist()
@@ -158,7 +158,7 @@ class Split(SplitBase):
         Raises:
             ContradictionError: The parts have sizes: texts have no number below the sum of the sizes.
             OutOfRangeError: A text has half of a surrogate pair, which UTF-8 has no bytes for.
-            WrongTypeError: It is no list of texts.
+            WrongTypeError: `keys` is no list of texts.
 
         >>> split = Split({"test": 1, "training": 3}, seed=3)
         >>> [split.parts[number] for number in split.part_of_keys(["anna", "boris", "anna"])]
@@ -167,7 +167,7 @@ class Split(SplitBase):
         import numpy
 
         texts = _listed(keys)
-        # Keys of groups come many times, and each text costs microseconds.
+        # Each key is passed once, since keys of groups come many times, and each text costs microseconds.
         known = list(dict.fromkeys(texts))
         for text in known:
             check.encoded("keys", text)
@@ -275,12 +275,12 @@ class Split(SplitBase):
         """The number of a part, and the number of samples."""
         number, count = self._part(part), self._samples(samples)
         try:
-            # The component says what is wrong with them.
+            # Raises the component's error if there is no such part, or there are too many samples.
             self._ask(Parts.members, number, count, 0)
         except OutOfRangeError as error:
             if error.field != "start":
                 raise
-            # By the name of the parameter here.
+            # The error has the name of the parameter of this method.
             raise OutOfRangeError("samples", error.value, error.allowed, error.facts) from None
         return number, count
 

@@ -1,1 +1,1 @@
-"""A whole training in steps, over the ends of epochs."""
+"""Schedules: the steps of a whole training, over the ends of epochs."""

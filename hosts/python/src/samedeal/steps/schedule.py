@@ -1,4 +1,4 @@
-"""A training as one row of global steps."""
+"""The class `Schedule`: a training as one sequence of global steps."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Schedule(ScheduleBase):
             OutOfRangeError: There are not so many steps, or one step has more than 2**20 samples of this rank.
             ContradictionError: The batch size of a step from `start` on, however late, is no multiple of `world_size` *
                 `unit`.
-            OutOfMemoryError: There is no memory for so many.
+            OutOfMemoryError: There is no memory for the samples of so many steps.
         """
         return check.indices(self._ask(_run, check.u53("start", start), check.u53("count", count)))
 
@@ -142,7 +142,7 @@ class Schedule(ScheduleBase):
 
 
 def _steps(batch_size: Any) -> dict[str, Any]:
-    """The section of global batch sizes."""
+    """The section "steps" of a recipe, from global batch sizes."""
     if not isinstance(batch_size, Iterable):
         return {"batch_size": recipes.whole("batch_size", batch_size)}
     if isinstance(batch_size, Mapping):
@@ -155,7 +155,7 @@ def _steps(batch_size: Any) -> dict[str, Any]:
 
 def _one(steps: Steps, step: int) -> NDArray[np.int64]:
     """The samples of a step."""
-    # The component says what is wrong with the step, and not with a run of one.
+    # Raises the component's error for a wrong step, which names the step and not a run.
     steps.batch_size(step)
     return steps.indices(step, 1)
 
@@ -177,12 +177,12 @@ def _run(steps: Steps, start: int, count: int) -> NDArray[np.int64]:
 
     last = steps.num_steps()
     if start > last or count > last - start:
-        # The component says what is wrong.
+        # Raises the component's error.
         return steps.indices(start, min(count, check.U32_MAX))
     end, window = start + count, _STEPS
     total = (steps.samples_consumed(end) - steps.samples_consumed(start)) // steps.world_size()
     try:
-        # Before any is computed: so many steps may be asked for that nobody waits for the end of memory.
+        # Allocated before any step is computed, so that a request for too many samples fails at once.
         out = numpy.empty(total, dtype=numpy.int64)
     except (MemoryError, ValueError) as error:
         raise OutOfMemoryError("count", str(count), "fewer steps") from error
@@ -191,7 +191,7 @@ def _run(steps: Steps, start: int, count: int) -> NDArray[np.int64]:
         try:
             found = steps.indices(at, min(window, end - at))
         except OutOfRangeError:
-            # One call returns only so many samples.
+            # One call returns a limited number of samples, so fewer steps are read at a time.
             if window == 1:
                 raise
             window //= 2

@@ -1,1 +1,1 @@
-"""Which rank a process is, and who shares data."""
+"""The rank of a process, and the ranks that share data."""

@@ -1,4 +1,4 @@
-"""An instance that answers for a mesh, and what is asked of launchers."""
+"""The resource `mesh` of the interface, and its functions for launchers."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from ..engine.instance import Engine, Resource
 from ..generated import launch, mesh
 
 _MEMORY = 2**31
-"""Memory limit: nothing here grows with the data."""
+"""The memory limit of an instance. Nothing here grows with the data."""
 
 
 class MeshConfig(NamedTuple):
-    """Everything that decides who shares data."""
+    """The configuration of a mesh, which decides which ranks share data."""
 
     world_size: int
     """Number of ranks."""
     axes: tuple[mesh.Axis, ...]
-    """The slowest first."""
+    """The axes, the slowest first."""
 
 
 class Grid(Resource, mesh.Mesh):
-    """A `mesh` of the interface, in an instance of its own. The arguments must have been checked to cross."""
+    """A `mesh` of the interface, in an instance of its own. The caller checks that arguments fit the WIT types."""
 
     def __init__(self, config: MeshConfig) -> None:
         super().__init__(Core(_MEMORY, "world_size", str(config.world_size)), *config)
@@ -31,7 +31,7 @@ class Grid(Resource, mesh.Mesh):
 
 
 class _Launchers(Resource):
-    """An instance that answers for launchers. It has no resource."""
+    """An instance for the functions for launchers. It has no resource."""
 
     def __init__(self, config: None) -> None:
         self.core, self.current = Core(_MEMORY), config
@@ -39,7 +39,7 @@ class _Launchers(Resource):
 
 @functools.cache
 def _launchers() -> Engine[_Launchers, None]:
-    # One for all samplers: an instance costs more than what it is asked.
+    # One instance for all callers, because making an instance costs more than its answers.
     return Engine(_Launchers, None)
 
 

@@ -1,4 +1,4 @@
-"""Which rank a process is."""
+"""Finds the rank of a process."""
 
 from __future__ import annotations
 

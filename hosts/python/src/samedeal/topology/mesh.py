@@ -1,4 +1,4 @@
-"""From the rank of a process to its share of the data."""
+"""The class `Mesh`: which ranks of a job read the same samples."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Mesh(MeshBase):
         if not isinstance(axes, Mapping):
             raise WrongTypeError("axes", check.described(axes), 'sizes by name, such as {"dp": 2, "tp": 4}')
         if ranks and len(axes) > _MOST_AXES:
-            # The component refuses it, too, after the world size. Here nobody looks at millions of names before.
+            # The component refuses this, too. The check is here so that no work is done for millions of names.
             raise OutOfRangeError("axes", f"{len(axes)} axes", *check.up_to(_MOST_AXES))
         shown = {name: check.name("axes", name) for name in axes}
         self._names = tuple(shown)
@@ -75,7 +75,7 @@ class Mesh(MeshBase):
         return tuple(name for name in self._names if name in self._shard)
 
     def coordinates(self, rank: SupportsIndex) -> dict[str, int]:
-        """Where a rank stands along each axis, by name."""
+        """The coordinate of a rank along each axis, by name."""
         found = self._ask(Grid.coordinates, check.u32("rank", rank))
         return dict(zip(self._names, found.tolist(), strict=True))
 
@@ -103,7 +103,7 @@ class Mesh(MeshBase):
         """The ranks that get the same samples as `rank`, itself among them, ascending.
 
         Raises:
-            OutOfRangeError: There is no such rank, or there are more than 2**20 of them.
+            OutOfRangeError: There is no such rank, or it has more than 2**20 peers.
         """
         peers: list[int] = self._ask(Grid.peers, check.u32("rank", rank)).tolist()
         return peers
@@ -125,8 +125,8 @@ class Mesh(MeshBase):
 
 
 def _chosen(shard: Iterable[str], known: Mapping[str, str]) -> frozenset[str]:
-    """The axes that are named."""
-    # Their order means nothing.
+    """The names of axes in `shard`, checked."""
+    # A set is allowed, since the order of the names means nothing.
     names = check.items("shard", shard, 'a list of names, such as ["dp"]', Set)
     for name in names:
         shown = check.name("shard", name)
@@ -136,7 +136,7 @@ def _chosen(shard: Iterable[str], known: Mapping[str, str]) -> frozenset[str]:
 
 
 def _of_axis(field: str, name: str, value: Any, allowed: str) -> int:
-    """A number that belongs to an axis; what does not cross is refused as the component does it."""
+    """A size or a coordinate of an axis. Numbers beyond 32 bits raise the same error as in the component."""
     number = check.whole(field, value)
     if 0 <= number <= check.U32_MAX:
         return number

@@ -164,7 +164,7 @@ class Deal(Resource, sampling.Sampler):
 
 
 def orders() -> tuple[str, ...]:
-    """The names of the orders that take no more than a name, the default first; "sharded" takes shards."""
+    """The names of the orders that need only samples and a seed, the default first; "sharded" needs shards."""
     return _facts()[0]
 
 

@@ -1,4 +1,4 @@
-"""Instances that answer for a ledger, and for one reader of it."""
+"""The resources of the interface for a ledger, and for one reader of it (a client)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ..engine.core import Core
 from ..generated import ledger
 
 _MEMORY = 2**31
-"""Memory limit: what is claimed takes a few bytes a run."""
+"""The memory limit of an instance. A claimed run takes only a few bytes."""
 _WINDOW = 2**12
-"""How many entries are told at a time."""
+"""How many entries are passed to the component at a time."""
 
 
 class Progress(ledger.Progress):
@@ -26,7 +26,7 @@ class Progress(ledger.Progress):
 
 
 class Machine(ledger.Ledger):
-    """A `ledger` of the interface, in an instance of its own. The arguments must have been checked to cross."""
+    """A `ledger` of the interface, in an instance of its own. The caller checks that arguments fit the WIT types."""
 
     def __init__(self, header: str) -> None:
         super().__init__(Core(_MEMORY, "header", header), header)
@@ -37,7 +37,7 @@ class Machine(ledger.Ledger):
 
 
 class Client(ledger.Client):
-    """A `client` of the interface, in an instance of its own. The arguments must have been checked to cross."""
+    """A `client` of the interface, in an instance of its own. The caller checks that arguments fit the WIT types."""
 
     def __init__(
         self,
@@ -60,12 +60,12 @@ class Client(ledger.Client):
         options.drop()
 
     def tell(self, first: int, entries: Sequence[str], now: int) -> ledger.Instruction:
-        """Tells the entries from number `first` on, as they were read; none at the end of the log."""
-        # The component refuses an entry that is too long, and needs no more of it for that.
+        """Passes the entries from number `first` on to the client; no entries at the end of the log."""
+        # Cuts an entry that is too long: the component refuses it also in short.
         texts = [entry[: check.TEXT + 1] for entry in entries]
         step = self.tell_entries(texts[:_WINDOW], now)
         for start in range(_WINDOW, len(texts), _WINDOW):
-            # It may go on elsewhere, behind a checkpoint.
+            # The client may continue at another entry, after a checkpoint. Then it needs no more of these.
             if step.action != "read" or step.number != first + start:
                 break
             step = self.tell_entries(texts[start : start + _WINDOW], now)

@@ -14,7 +14,7 @@ from .log import NUMBER, is_checkpoint, line_of
 _NAME = re.compile(r"[0-9]{16}\.json")
 """The name of an entry, as `_name` makes it."""
 _WINDOW = 64
-"""How many entries are read at a time: a reader goes on from the first ones to the last checkpoint."""
+"""How many entries are read at a time: few, since a reader skips from the first ones to the last checkpoint."""
 
 
 class FolderLog:
@@ -31,10 +31,10 @@ class FolderLog:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        """The folder need not exist yet, but the folder that it is in."""
+        """The folder need not exist yet, but its parent folder must exist."""
         self.path = check.path(path, "folder")
         self._known: dict[int, str] = {}
-        """The last entry that is known, and the second one, which no other log has: it has 64 random bits."""
+        """The last entry that was read and entry 1, by number, to recognise the log. Entry 1 has 64 random bits."""
 
     def __repr__(self) -> str:
         """The call that makes an equal one."""
@@ -74,12 +74,13 @@ class FolderLog:
             with temporary.open("xb") as file:
                 file.write(entry.encode() + b"\n")
                 file.flush()
-                # The name must not outlive a loss of power that the content does not.
+                # Written to the disk first: after a loss of power, there must be no name without the content.
                 os.fsync(file.fileno())
             try:
                 os.link(temporary, self.path / _name(number))
             except FileExistsError:
-                # A server of files may have lost its answer, and refused the second request.
+                # A file server may have made the link, lost its answer, and refused the repeated request. Then there
+                # are two links.
                 if temporary.stat().st_nlink < 2:
                     return False
         finally:
@@ -87,7 +88,7 @@ class FolderLog:
         try:
             self._check_same(number)
         except ContradictionError:
-            # The folder was replaced after the first look: what was added is in another log, where it must not stay.
+            # The folder was replaced after the first check, so the entry is in another log, where it must not stay.
             (self.path / _name(number)).unlink(missing_ok=True)
             raise
         self._learn(number, entry)
@@ -103,12 +104,12 @@ class FolderLog:
             names = sorted(filter(_NAME.fullmatch, os.listdir(self.path)), reverse=True)
         except FileNotFoundError:
             return None
-        # It is never the first entry.
+        # A checkpoint is never entry 0.
         entries = (self._entry(int(name[:16])) for name in names if int(name[:16]))
         return next(filter(is_checkpoint, entries), None)
 
     def _entry(self, number: int) -> str | None:
-        """The text of an entry, if it is there. It is not checked here: `apply` does."""
+        """The text of an entry, if it exists. It is not checked here, but by the component's `apply`."""
         try:
             return (self.path / _name(number)).read_bytes().decode(errors="replace").removesuffix("\n")
         except FileNotFoundError:
@@ -119,7 +120,7 @@ class FolderLog:
         self._known = {**({1: second} if second is not None else {}), number: entry}
 
     def _check_same(self, start: int) -> None:
-        """Raises where somebody would go on in the middle of another log; from its beginning, anybody may read it."""
+        """Raises an error if the folder has another log than the one that was read, except for a read from 0 on."""
         if start == 0:
             self._known = {}
         for number, entry in self._known.items():

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Operation = Callable[[Client, int], Instruction]
-"""An operation of a client, at a time."""
+"""A function that begins an operation of a client, at a time in milliseconds."""
 
 _STEPS = ("checkpoint", "read", "append")
-"""The actions that are for this host."""
+"""The actions that this host carries out."""
 _RESULTS = ("done", "claimed", "wait", "held", "finished")
 """The actions that end an operation."""
 
@@ -44,10 +44,10 @@ class Claim:
         self._handle = handle
         self._run = client.claimed(handle)
         self._released = False
-        """Whether this object gave back what was not committed."""
+        """Whether this object gave back the positions that were not committed."""
 
     def __del__(self) -> None:
-        """The uncommitted rest becomes the next claim of the ledger, which cannot be asked just now."""
+        """Queues the uncommitted rest as the next claim of the ledger, which a finalizer must not call."""
         self._ledger._left.append((self._client, self._handle))
 
     @property
@@ -81,7 +81,7 @@ class Claim:
             try:
                 return client.is_lost(self._handle)
             except ContradictionError:
-                # It was forgotten: the rest of it is another claim.
+                # The handle was forgotten: the rest of the run is another claim.
                 return True
 
     @cached_property
@@ -104,8 +104,8 @@ class Claim:
 
         Raises:
             OutOfRangeError: Fewer positions are left.
-            ContradictionError: The reader lost the claim, and others may have read the positions: it wrote no entry for
-                longer than the lease, or another process has its number.
+            ContradictionError: The reader lost the claim, because it wrote no entry for longer than the lease, or
+                another process uses its number. Other readers may have read the positions.
             OSError: The log cannot be written.
         """
         number = None if count is None else check.integer("count", count, check.U32)
@@ -142,7 +142,7 @@ class Claim:
         return self.count
 
     def __repr__(self) -> str:
-        """Which run, and of whom."""
+        """The positions of the run, its reader, and how many are committed."""
         return (
             f"<positions {self.start} to {self.start + self.count - 1} of reader {self._ledger.reader}, "
             f"{self.committed} committed>"
@@ -174,9 +174,9 @@ class Ledger:
         lease: float | None = None,
         checkpoint_interval: SupportsIndex | None = None,
     ) -> None:
-        """Begins the log or joins it. Claims of an earlier life of this reader are then free.
+        """Begins the log or joins it. Claims that an earlier `Ledger` with this reader number made are then free.
 
-        If another process has the log open with the same reader number, it loses its claims, and cannot claim any more.
+        If another process has the log open with this reader number, it loses its claims, and cannot claim any more.
 
         Args:
             sampler: The sampler whose epoch is read, or the rest of it after its `consumed` positions. Its rank and
@@ -215,11 +215,11 @@ class Ledger:
         self._lock = threading.RLock()
         self._busy = False
         self._left: deque[tuple[Client, int]] = deque()
-        """The claims that nobody has any more, such as of a loop that broke off: they are given out again."""
+        """The claims that no caller has any more, such as of a loop that broke off. They are given out again."""
         self._known = 0
         """The last handle for which there was a `Claim`."""
         self._claiming = False
-        """Whether a call that claims has not come to its end."""
+        """Whether a call that claims is under way, or was interrupted."""
         self._client = self._new_client()
         with self._turn():
             self._operate(Client.open)
@@ -263,8 +263,8 @@ class Ledger:
         Raises:
             ContradictionError: This reader itself holds all positions that are left, and must commit or release them
                 first. Or another process opened the log as this reader.
-            TimeoutError: No position was free in time; or another process held the lock of the log, whose file the
-                error names (`filename`), such as one that is stopped.
+            TimeoutError: No position was free in time; or another process, such as a stopped one, held the lock of the
+                log. The error then names the file (`filename`).
             OSError: The log cannot be read or written.
         """
         end = None if timeout is None else time.monotonic() + _seconds("timeout", timeout, 0.0)
@@ -311,13 +311,13 @@ class Ledger:
         return self._order.indices(first, first + check.whole("count", count))
 
     def __repr__(self) -> str:
-        """Whose, and of what."""
+        """The order and the reader in one line."""
         return f"<Ledger of {self._order!r}, reader {self.reader}>"
 
     def _try(self, waits: bool = False) -> Claim | Instruction:
-        """A claim, or the step that says why there is none."""
+        """A claim, or the instruction that says why there is none."""
         with self._turn() as client:
-            # Of calls that were interrupted before anybody had their claims.
+            # Claims of interrupted calls, which no caller got: the client gives them out again.
             while self._claiming and _has(client, self._known + 1):
                 client.forget(self._known + 1)
                 self._known += 1
@@ -336,9 +336,9 @@ class Ledger:
 
     @contextlib.contextmanager
     def _turn(self) -> Iterator[Client]:
-        """One call at a time, and what answers it."""
+        """The client, for one call at a time."""
         if self._process is not components.process:
-            # The lock may have been taken by a thread that is not there any more.
+            # A thread of the parent, which does not exist here, may hold the lock for ever.
             allowed = "one that this process opened: after a fork, open the ledger anew"
             raise ContradictionError("ledger", "one that another process opened", allowed)
         seconds = seconds_left()
@@ -346,12 +346,13 @@ class Ledger:
             raise TimeoutError(f"another thread is still in a call of the ledger of reader {self.reader}")
         try:
             if self._busy:
-                # It may hold the lock of a file, for which this would wait for ever.
+                # The call under way may hold the lock of a file, for which this call would wait for ever.
                 raise RuntimeError("a ledger is called during one of its own calls, such as by a signal handler")
             self._busy = True
             try:
                 if not self._client.core.whole:
-                    # A call was interrupted, and nobody knows what it did. Another life frees what the reader held.
+                    # A call was interrupted, and its effect is unknown. A new client joins again, which frees the runs
+                    # of the reader.
                     self._client, self._known = self._new_client(), 0
                 yield self._client
             finally:
@@ -363,7 +364,7 @@ class Ledger:
         return Client(self._order.state(0), self.reader, secrets.randbits(64), **self._options)
 
     def _operate(self, begin: Operation) -> Instruction:
-        """Does what an operation says until it is over; what came of it."""
+        """Carries out the instructions of an operation until it is over. Returns the last instruction."""
         client = self._client
         step = begin(client, _now())
         while True:
@@ -382,13 +383,13 @@ class Ledger:
             elif step.action in _RESULTS:
                 return step
             else:
-                # That of a later component. To take it for the end of the operation could end an epoch too early.
+                # An action of a later component. To take it for the end of the operation could end an epoch too early.
                 known = (*_STEPS, *_RESULTS)
                 allowed = f"{', '.join(known)}: this version of samedeal is too old for its component"
                 raise UnknownNameError("action", step.action, allowed, {"known": known})
 
     def __reduce__(self) -> Any:
-        """Refuses: a copy would be another reader of the same number."""
+        """Raises a TypeError: a copy would be another reader of the same number."""
         raise TypeError("a Ledger does not pickle: open one in each process, each with a reader number of its own")
 
 

@@ -24,11 +24,11 @@ else:
 
 
 _BEGINNINGS = (b'{"samedeal":1,"kind":"ledger"', b'{"event":"')
-"""How a line of a log can begin: the first one, and any other."""
+"""The beginnings of lines of a log: of the first line, and of any other line."""
 _CHECKPOINT = '{"event":"checkpoint","number":'
 """The beginning of a checkpoint. Its number follows."""
 _TAIL = 4096
-"""So many bytes before the next entry tell a log from another one in a file of the same name."""
+"""How many bytes before the next entry are compared, to recognise the log in a file that may have been replaced."""
 _WINDOW = 4096
 """How many entries are read at a time."""
 _ALLOWED = "a file that is the log of a ledger, or not there yet"
@@ -37,7 +37,7 @@ _SEARCHED = 1 << 16
 
 
 _END: ContextVar[float | None] = ContextVar("samedeal_end", default=None)
-"""When a wait for a lock ends, on the clock of `time.monotonic`; None where it may take any time."""
+"""The time at which a wait for a lock ends, by `time.monotonic`; None without a limit."""
 
 
 NUMBER = check.Width(0, check.MAX_EXACT, f"0 to {check.MAX_EXACT}")
@@ -56,7 +56,7 @@ class Log(Protocol):
     """
 
     def read(self, start: int) -> Sequence[str | bytes]:
-        """The entries from number `start` on, or the first ones of them; as text, or in UTF-8."""
+        """The entries from number `start` on, or only the first ones of them; as texts, or as bytes in UTF-8."""
 
     def append(self, number: int, entry: str) -> bool:
         """Appends the entry if it becomes entry number `number`. Returns whether it did."""
@@ -93,25 +93,25 @@ class MemoryLog:
 
 
 class _Mark(NamedTuple):
-    """A checkpoint in a file."""
+    """The place of a checkpoint in a file."""
 
     number: int
-    """Which entry it is."""
+    """The number of the entry."""
     start: int
-    """Where in the file it begins."""
+    """The byte of the file at which the entry begins."""
 
 
 class _Known(NamedTuple):
-    """The entries that were read of a file."""
+    """How far a file was read, and what recognises the log in it."""
 
     entries: int = 0
-    """How many entries."""
+    """How many entries were read."""
     end: int = 0
-    """Where in the file the next one begins."""
+    """The byte of the file at which the next entry begins."""
     identity: tuple[int, int] = (0, 0)
-    """Which file it is, for the system."""
+    """The device and the inode of the file."""
     first: bytes = b""
-    """The first bytes of it."""
+    """The first bytes of the file."""
     last: bytes = b""
     """The bytes before `end`."""
 
@@ -175,7 +175,7 @@ class FileLog:
         known = self._known
         if faster or known.entries != number:
             if faster and before.entries == number:
-                # The entry that was just read is forgotten: the caller asks for it next.
+                # Forgets the entry that was just read, since the caller reads it next.
                 self._known = before
             return False
         self._cut(descriptor)
@@ -183,7 +183,7 @@ class FileLog:
         left = line = entry.encode() + b"\n"
         while left:
             left = left[os.write(descriptor, left) :]
-        # So that the next call knows the log by this entry, too.
+        # Records the entry, so that the next call recognises the log by it.
         self._learn(descriptor, 1, line)
         return True
 
@@ -201,8 +201,8 @@ class FileLog:
 
     @contextmanager
     def _opened(self, flags: int) -> Iterator[int]:
-        """The file, locked: alone, or beside other readers."""
-        # A pipe is not waited for.
+        """The file with its lock: exclusive for a writer, shared for readers."""
+        # Without blocking: to open a pipe would wait for its other end.
         flags |= getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
         done = False
         while not done:
@@ -214,7 +214,7 @@ class FileLog:
                 if not stat.S_ISREG(mode):
                     raise ContradictionError("log", f"{self.path}: no regular file", _ALLOWED)
                 with _locked(descriptor, self.path, shared=not flags & os.O_RDWR):
-                    # Removed meanwhile, it is a file that nobody will read again: the next one is opened.
+                    # If the file was replaced meanwhile, nobody will read it again: the new file is opened.
                     if done := self._is_there(descriptor):
                         yield descriptor
             finally:
@@ -228,12 +228,12 @@ class FileLog:
         return (found.st_dev, found.st_ino) == _identity(descriptor)
 
     def _find_checkpoint(self, file: BinaryIO) -> str | None:
-        # It is never the first line.
+        # A checkpoint is never the first line, so a line feed comes before it.
         beginning = b"\n" + _CHECKPOINT.encode()
         end = searched = file.seek(0, os.SEEK_END)
         while searched > 0:
             low = max(0, searched - _SEARCHED)
-            # No beginning is cut in two.
+            # Blocks overlap, so that no beginning is cut in two.
             high = min(end, searched + len(beginning) - 1)
             file.seek(low)
             at = file.read(high - low).rfind(beginning)
@@ -242,7 +242,7 @@ class FileLog:
                 continue
             start = low + at + 1
             file.seek(start)
-            # The last line may have no end.
+            # The last line may be incomplete.
             line = file.readline()
             entry = line.decode(errors="replace").removesuffix("\n")
             number = _checkpoint_number(entry)
@@ -253,13 +253,13 @@ class FileLog:
         return None
 
     def _cut(self, descriptor: int) -> None:
-        """Cuts off what a writer or a loss of power has left of a line; of a file that is no log, nothing."""
+        """Cuts off an incomplete line, which a killed writer or a loss of power left. Refuses a file that is no log."""
         known = self._known
         os.lseek(descriptor, known.end, os.SEEK_SET)
         left = os.read(descriptor, len(_BEGINNINGS[0])).rstrip(b"\0")
         torn = any(beginning.startswith(left[: len(beginning)]) for beginning in _BEGINNINGS)
         while torn and not left and (part := os.read(descriptor, 1 << 20)):
-            # A file that only begins with zero bytes is of something else.
+            # Zero bytes with other bytes after them are no damage, but another kind of file.
             torn = not part.strip(b"\0")
         if not torn:
             value = f"{self.path}: line {known.entries + 1} is no entry, and has no end"
@@ -267,11 +267,11 @@ class FileLog:
         os.ftruncate(descriptor, known.end)
 
     def _new(self, descriptor: int, start: int, most: int) -> list[str]:
-        """The whole lines from number `start` on, as many as `most`."""
+        """The complete lines from number `start` on, at most `most`."""
         if self._known.entries:
             self._check_same(start, self._is_same(descriptor))
         if self._known.entries > start:
-            # Somebody begins anew.
+            # The caller reads from an earlier entry again, so the file is read from its beginning.
             self._known = _Known()
         self._skip(descriptor, start)
         known = self._known
@@ -282,7 +282,7 @@ class FileLog:
             found += part.count(b"\n")
         lines = data.split(b"\n", wanted)[:-1]
         self._learn(descriptor, len(lines), data[: sum(map(len, lines)) + len(lines)])
-        # Entries are not checked here: `apply` does.
+        # Entries are not checked here, but by the component's `apply`.
         return [line.decode(errors="replace") for line in lines[max(0, start - known.entries) :]]
 
     def _skip(self, descriptor: int, start: int) -> None:
@@ -295,20 +295,20 @@ class FileLog:
         before = os.read(descriptor, size)
         beginning = f"{_CHECKPOINT}{mark.number},".encode()
         if not before.endswith(b"\n") or os.read(descriptor, len(beginning)) != beginning:
-            # It is another file by now.
+            # The file was replaced meanwhile.
             return
         os.lseek(descriptor, 0, os.SEEK_SET)
         first = known.first or os.read(descriptor, size)
         self._known = _Known(mark.number, mark.start, _identity(descriptor), first, before)
 
     def _learn(self, descriptor: int, entries: int, text: bytes | bytearray) -> None:
-        """Keeps what tells this log from another one: these entries follow on what was known."""
+        """Records that these entries were read after the known ones, and the bytes that recognise the log."""
         known = self._known
         first, last = known.first or bytes(text[:_TAIL]), bytes((known.last + text[-_TAIL:])[-_TAIL:])
         self._known = _Known(known.entries + entries, known.end + len(text), _identity(descriptor), first, last)
 
     def _is_same(self, descriptor: int) -> bool:
-        """Whether what was read is there still. A file that is begun anew may get the number of the old one."""
+        """Whether the file still has the bytes that were read. A new file may have got the inode of the old one."""
         known = self._known
         if _identity(descriptor) != known.identity:
             return False
@@ -319,7 +319,7 @@ class FileLog:
         return True
 
     def _check_same(self, start: int, same: bool) -> None:
-        """Raises where somebody would go on in the middle of another log; from its beginning, anybody may read it."""
+        """Raises an error if the file has another log than the one that was read, except for a read from 0 on."""
         known = self._known
         if same or not known.entries:
             return
@@ -341,7 +341,7 @@ def line_of(entry: Any) -> str:
 
 
 def checked(field: str, log: Any, *methods: str) -> None:
-    """Raises unless it is a log, as far as its methods say."""
+    """Raises an error if `log` does not have these methods of a log."""
     if isinstance(log, type) or not all(callable(getattr(log, method, None)) for method in methods):
         raise WrongTypeError(field, check.described(log), "a log, such as FileLog(path)")
 
@@ -358,13 +358,13 @@ def _checkpoint_number(checkpoint: str) -> int | None:
 
 
 def _identity(descriptor: int) -> tuple[int, int]:
-    """Which file it is."""
+    """The device and the inode of an open file."""
     found = os.fstat(descriptor)
     return found.st_dev, found.st_ino
 
 
 def text_of(entry: Any) -> str:
-    """The text of an entry from a log, which may be UTF-8. Invalid bytes are escaped, so it is no valid entry then.
+    """The text of an entry of a log, from text or from UTF-8. Invalid bytes are escaped, and then the entry is invalid.
 
     Raises:
         WrongTypeError: The entry is neither text nor bytes.
@@ -380,7 +380,7 @@ def copy_log(source: Log, target: Log) -> int:
     """Appends to `target` the entries that it lacks from `source`. Returns how many.
 
     Raises:
-        ContradictionError: The log has entries that differ from those of the other one.
+        ContradictionError: An entry of `target` differs from that of `source`.
         OSError: A file cannot be written.
     """
     checked("source", source, "read")
@@ -388,7 +388,7 @@ def copy_log(source: Log, target: Log) -> int:
     copied = number = 0
     while entries := source.read(number):
         there = target.read(number)
-        # Either log may give fewer entries at a time than there are.
+        # Both logs may give fewer entries at a time than they have.
         for place, given in enumerate(entries[: len(there) or None]):
             entry = text_of(given)
             found = there[place : place + 1] or ([entry] if target.append(number, entry) else target.read(number)[:1])
@@ -401,7 +401,7 @@ def copy_log(source: Log, target: Log) -> int:
 
 @contextmanager
 def until(end: float | None) -> Iterator[None]:
-    """Within it, a wait for the lock of a file ends at this time."""
+    """A context in which a wait for the lock of a file ends at this time."""
     token = _END.set(end)
     try:
         yield
@@ -410,14 +410,14 @@ def until(end: float | None) -> Iterator[None]:
 
 
 def seconds_left() -> float | None:
-    """How many seconds are left to wait, 0 or more; None where there is no end."""
+    """How many seconds are left to wait for a lock, 0 or more; None without a limit."""
     end = _END.get()
     return None if end is None else max(0.0, end - time.monotonic())
 
 
 @contextmanager
 def _locked(descriptor: int, path: Path, shared: bool) -> Iterator[None]:
-    """Holds the lock of a file, alone or beside other readers; it goes with the process that holds it."""
+    """Holds the lock of a file, exclusive or shared. The system releases it if the process ends."""
     if sys.platform != "win32" and seconds_left() is None:
         fcntl.flock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
     else:

@@ -1,4 +1,4 @@
-"""Replays: the samples that were read by a log."""
+"""Replays of ledgers: the samples that were read, from the log."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Replay:
             log: A log, such as a `FileLog`.
 
         Raises:
-            SamedealError: It is no log of a ledger. The message has the line.
+            SamedealError: The log is no log of a ledger. The message has the line.
             OSError: The log cannot be read.
         """
         checked("log", log, "read")
@@ -47,7 +47,7 @@ class Replay:
         if not entries:
             raise ContradictionError("log", f"empty: {log!r}", "the log of a ledger")
         self._entries = entries
-        """The runs as they were read: the log may be of a store that is read once, and grows meanwhile."""
+        """The entries as they were read here. The log is not read again: it may grow, or may be readable only once."""
         machine, self._length = Machine(entries[0]), 0
         for part in self._parts():
             end = machine.progress().entries + len(part)
@@ -59,12 +59,12 @@ class Replay:
         self._state = machine.initial_state()
 
     def _parts(self) -> Iterator[list[str]]:
-        """The entries, some of them at a time. What is too long for an entry is cut: the component refuses it still."""
+        """The entries in windows. Cuts an entry that is too long: the component refuses it also in short."""
         for start in range(0, len(self._entries), _WINDOW):
             yield [entry[: check.TEXT + 1] for entry in self._entries[start : start + _WINDOW]]
 
     def _one_by_one(self, machine: Machine, end: int) -> int:
-        """How many runs the entries up to number `end` commit. An error has the line of its entry."""
+        """Applies the entries up to number `end` one by one: an error has the line. Returns the number of runs."""
         runs = 0
         for number in range(machine.progress().entries, end):
             try:
@@ -90,7 +90,8 @@ class Replay:
 
         The first call returns the first entry.
 
-        `commits`, `samples` and `progress` do not depend on it. A copy begins with the first one again.
+        `commits`, `samples` and `progress` do not depend on these calls. A copy of the replay begins with the first
+        entry.
         """
         return next(self._events, None)
 
@@ -100,7 +101,7 @@ class Replay:
         return (event for entry in self._entries if (event := machine.apply(entry)))
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but how far the events were told: that is an engine's."""
+        """The attributes without the iterator over events, whose instance cannot be pickled."""
         return {name: value for name, value in self.__dict__.items() if name != "_events"}
 
     def progress(self) -> Progress:
@@ -128,7 +129,7 @@ class Replay:
         count, own = (
             check.integer(name, value, check.U32) for name, value in (("readers", readers), ("reader", reader))
         )
-        # The component says which of them go together.
+        # Raises the component's error if `reader` and `readers` do not go together.
         Machine(self._entries[0]).replay((), own, count)
         if not isinstance(sampler, Sampler):
             raise WrongTypeError("sampler", check.described(sampler), "a samedeal.Sampler")
@@ -140,7 +141,7 @@ class Replay:
         first = order.consumed
         for run in runs:
             at, end = run.start - first, run.start - first + run.count
-            # The log of another host may have runs of up to 2**32 - 1.
+            # Read in pieces, since the log of another host may have runs of up to 2**32 - 1 positions.
             for start in range(at, end, 2**20):
                 yield order.indices(start, min(start + 2**20, end))
 
@@ -149,7 +150,7 @@ class Replay:
         return self._length
 
     def __repr__(self) -> str:
-        """How much there is."""
+        """The number of positions and of runs in one line."""
         done, all_of_it = self._progress.committed, self._progress.positions
         return f"<Replay of {done} of {all_of_it} positions in {self._length} runs>"
 

@@ -16,12 +16,12 @@ from .groups import DECODED_ROWS, Groups, in_turn
 class Cursor:
     """Reads runs of rows.
 
-    A run that goes on where the last one ended, or a few rows behind, costs the rows up to its end; another one begins
-    with its row group, if it does not lie among the last rows that were read.
+    A run that begins at the end of the last one, or a few rows after it, is read onwards. A run among the last rows
+    that were read comes from memory. Any other run is decoded from the beginning of its row group.
     """
 
     def __init__(self, shards: Shards, groups: Groups, name: Hashable = None, kept: int = 0) -> None:
-        """At no place yet. The last `kept` rows stay at hand. `name` is the one that `groups` knows the place by."""
+        """Opens nothing yet. The last `kept` rows stay in memory. `name` is the name of this place in `groups`."""
         self._shards = shards
         self._groups = groups
         self._name = name
@@ -33,13 +33,13 @@ class Cursor:
         self._most = kept
         self._kept: deque[pa.RecordBatch] = deque()
         self._behind = 0
-        """How many rows these are: those before `_row`."""
+        """How many rows are in `_kept`: those before `_row`."""
 
     def read(self, shard: int, first: int, count: int) -> Iterator[pa.RecordBatch]:
         """Rows `first` to `first + count - 1` of a shard, piece by piece.
 
         Raises:
-            OSError: The shard cannot be read, or ends before.
+            OSError: The shard cannot be read, or ends before the last row.
         """
         if shard in self._shards.lost:
             yield from _nothing(self._shards.schema, count)
@@ -59,13 +59,13 @@ class Cursor:
             self.close()
 
     def goes_on(self, shard: int, row: int) -> bool:
-        """Whether it reads onwards to this row. Through a few rows that nobody wants costs less than to begin anew."""
+        """Whether the cursor reads onwards to this row. To skip a few rows costs less than to open the shard again."""
         if shard in self._shards.lost:
             return True
         return self._is_open and shard == self._shard and 0 <= row - self._row <= DECODED_ROWS
 
     def _again(self, first: int, count: int) -> Iterator[pa.RecordBatch]:
-        """Rows that were read before."""
+        """Rows that were read before, from memory."""
         at = self._row - self._behind
         for batch in list(self._kept):
             start, end = max(first - at, 0), min(first + count - at, batch.num_rows)
@@ -130,14 +130,14 @@ class Cursor:
 
 
 def _nothing(schema: pa.Schema, count: int) -> Iterator[pa.RecordBatch]:
-    """Rows of nulls, where a file was lost."""
+    """Rows of nulls in place of the rows of a lost file."""
     for at in range(0, count, DECODED_ROWS):
         rows = min(DECODED_ROWS, count - at)
         yield pa.RecordBatch.from_arrays([pa.nulls(rows, field.type) for field in schema], schema=schema)
 
 
 def _cast(batch: pa.RecordBatch, schema: pa.Schema, path: str) -> pa.RecordBatch:
-    """The columns in the order and the types of the dataset."""
+    """The rows with their columns in the order and the types of the dataset."""
     if batch.schema.equals(schema):
         return batch
     columns = []

@@ -31,17 +31,17 @@ class Shards:
     """The Parquet files of a dataset. Sample indices count the rows of all files, in this order."""
 
     paths: tuple[str, ...]
-    """Where each shard is stored."""
+    """The path of each shard."""
     sizes: NDArray[np.int64]
-    """How many rows each holds."""
+    """How many rows each shard has."""
     bytes: NDArray[np.int64]
-    """How many bytes the columns to read take in each, compressed."""
+    """How many bytes the columns to read take in each shard, compressed."""
     schema: pa.Schema
-    """The columns to read, and the types in which they come from all of them."""
+    """The columns to read, and the types in which they come from all shards."""
     store: Store | None = None
-    """The file system that they are in, where it is not that of this machine."""
+    """The file system of the shards; None for files of this machine."""
     largest: NDArray[np.int64] | None = None
-    """The largest row group of each: its rows, and the bytes of the columns to read in it, not compressed."""
+    """The largest row group of each shard: its rows, and the bytes of the columns to read in it, not compressed."""
     lost: frozenset[int] = frozenset()
     """The numbers of the shards that are not there any more. Their rows keep their indices, and are left out."""
 
@@ -98,7 +98,7 @@ class Shards:
         weights = [sum(footer.bytes.get(name, 0) for name in schema.names) for footer in footers]
         bytes = np.array(weights, dtype=np.int64)
         largest = np.array([footer.largest for footer in footers], dtype=np.int64)
-        # Of the columns to read, about.
+        # Reduced to the columns to read, about.
         largest[:, 1] = largest[:, 1] * (bytes / [max(1, sum(footer.bytes.values())) for footer in footers])
         return Shards(found, sizes, bytes, schema, store, largest, frozenset(gone))
 
@@ -119,8 +119,8 @@ class Shards:
     def open(self, shard: int, buffer: int) -> pq.ParquetFile:
         """Opens a shard to read it from beginning to end. It must have the same number of rows as before.
 
-        It is read through a buffer of `buffer` bytes for each column, and not ahead, because that would keep the
-        data of all following row groups in memory.
+        Each column is read through a buffer of `buffer` bytes. Nothing is read ahead, because that would keep the data
+        of all following row groups in memory.
 
         Raises:
             OutOfRangeError: There is no such shard.
@@ -176,7 +176,7 @@ def _footer(path: str, store: Store | None) -> _Footer:
     for group in groups:
         for i in range(metadata.num_columns):
             column = group.column(i)
-            # The column of the table, of which this may be a part.
+            # The column of the table: a nested column has several of these parts.
             name = column.path_in_schema if column.path_in_schema in schema.names else _root(column, schema)
             sizes[name] = sizes.get(name, 0) + column.total_compressed_size
     largest = max(((group.num_rows, group.total_byte_size) for group in groups), default=(0, 0))

@@ -1,4 +1,4 @@
-"""Row groups of shards: decoded once for all places of a reader that lie in them."""
+"""Row groups of shards, each decoded once for all lanes of a reader that lie in it."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from .files import Shards
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Rows that are decoded at a time, at most: enough that a call costs nothing beside them.
+# The most rows that are decoded at a time: so many that the cost of a call does not count.
 DECODED_ROWS = 8_192
 DECODED_BYTES = 1 << 30
-"""The most bytes of a row group in memory, if each text is as long as its column can have it."""
+"""The most bytes that are decoded at a time, if each text is as long as its column can have it."""
 MOST_BYTES = 1 << 28
 MOST_TIMES = 64
-"""Rows that become more than both at once, in bytes and in times of what the file has, are refused."""
+"""Decoded rows are refused if their bytes are more than MOST_BYTES, and also MOST_TIMES the bytes of the file."""
 MUCH_BYTES = 1 << 31
 """A reader that decodes more bytes before its first batch gives a warning."""
 SHARED_BYTES = 1 << 28
-"""About how much of decoded row groups all places together keep."""
+"""About how many decoded bytes of a row group all its lanes together keep."""
 
 
 class Costly(NamedTuple):
@@ -35,14 +35,14 @@ class Costly(NamedTuple):
     path: str
     rows: int
     bytes: int
-    """How many are decoded of it, uncompressed, about."""
+    """About how many bytes of the row group are decoded, uncompressed."""
 
 
 def costliest(shards: Shards, lanes: int) -> Costly | None:
-    """The row group of which a reader of so many lanes decodes most before its first batch, if that is much.
+    """The row group of which a reader with `lanes` lanes decodes most before its first batch; None if that is not much.
 
-    Lanes are of equal length. One that begins in a row group decodes half of it on average to get there, if it does not
-    share it with others.
+    Lanes are of equal length. A lane that begins in a row group decodes half of it on average to reach its first row,
+    unless several lanes share the decoding.
     """
     if shards.largest is None or not shards.samples:
         return None
@@ -63,9 +63,9 @@ class _Place:
     shard: int
     group: int
     row: int
-    """The next row that it wants."""
+    """The next row that the lane reads."""
     kept: deque[pa.RecordBatch] = field(default_factory=deque)
-    """The rows from there on that were decoded."""
+    """The rows from `row` on that were decoded."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class _Footer:
     ends: NDArray[np.int64]
     """Where the row groups end, in rows."""
     widths: list[int]
-    """Of each row group, bytes of a row, not compressed, at least 1."""
+    """Bytes of a row in each row group, not compressed, at least 1."""
     stored: int
     """Bytes of all row groups in the columns that are read, not compressed."""
     longest: int
@@ -84,31 +84,31 @@ class Groups:
     """The row groups of shards.
 
     A file can only be decoded from the beginning of a row group on. If several lanes of a reader lie in one row group,
-    each would decode it up to its own rows. So it is decoded for all of them together, as often as the rows that they
-    keep of it (`SHARED_BYTES`) run out.
+    each would decode it up to its own rows. So it is decoded for all of them together, and again when the decoded rows
+    that they keep (`SHARED_BYTES`) run out.
     """
 
     def __init__(self, shards: Shards, held: int) -> None:
-        """About `held` bytes are decoded at a time, and read at a time of each column."""
+        """About `held` bytes are decoded at a time, and about as many are read of each column at a time."""
         self._shards = shards
         self.held = held
         self._footers: dict[int, _Footer] = {}
         self._places: dict[Hashable, _Place] = {}
         self._spare: dict[int, pq.ParquetFile] = {}
-        """Files that were opened for their footers, and nobody reads yet."""
+        """Files that were opened for their footers, and that no lane reads yet."""
 
     def expect(self, places: Iterable[tuple[Hashable, int, int]]) -> None:
-        """Says where lanes will begin to read: the name of each, the shard and the row."""
+        """Registers where lanes will begin to read: the name of each lane, the shard and the row."""
         for name, shard, row in places:
             self._places[name] = _Place(shard, self.of_row(shard, row)[0], row)
 
     def close(self) -> None:
-        """Closes what nobody reads."""
+        """Closes the files that no lane reads."""
         while self._spare:
             self._spare.popitem()[1].close(force=True)
 
     def leave(self, name: Hashable) -> None:
-        """The lane reads elsewhere from now on."""
+        """Removes a lane, which reads elsewhere from now on."""
         self._places.pop(name, None)
 
     def count(self, shard: int) -> int:
@@ -122,7 +122,7 @@ class Groups:
         return group, int(ends[group - 1]) if group else 0
 
     def shares(self, name: Hashable, shard: int, row: int) -> bool:
-        """Whether it costs less to decode the row group of this row for all lanes in it than for each of them."""
+        """Whether it costs less to decode the row group of this row once for all its lanes than for each lane."""
         group, begin = self.of_row(shard, row)
         if row - begin <= DECODED_ROWS:
             return False
@@ -149,7 +149,7 @@ class Groups:
             if place is None or (place.shard, place.group) != (shard, group) or place.row > row:
                 place = self._places[name] = _Place(shard, group, row)
             while place.kept and place.row < row:
-                # Rows that nobody wants after all.
+                # Drops rows that the lane does not read.
                 batch = place.kept.popleft()
                 left = batch.slice(min(row - place.row, batch.num_rows))
                 place.row += batch.num_rows - left.num_rows
@@ -176,7 +176,7 @@ class Groups:
         footer = self._footer(shard)
         width = max(footer.widths[group] for group in groups)
         rows = min(DECODED_ROWS, self.held // width + 1, DECODED_BYTES // footer.longest + 1)
-        # One column after the other: a reader is one of many.
+        # One column after the other, without threads, since many readers run at a time.
         for batch in file.iter_batches(rows, row_groups=groups, columns=self._shards.columns, use_threads=False):
             if batch.nbytes > max(MOST_BYTES, MOST_TIMES * footer.stored):
                 told = f"{batch.num_rows} rows become {batch.nbytes:,} bytes, though the file has {footer.stored:,}"
@@ -215,7 +215,7 @@ class Groups:
                     # In memory, rows may be wider than in the file.
                     width = footer.widths[group] = max(footer.widths[group], batch.nbytes // batch.num_rows)
                     quota = max(1, SHARED_BYTES // width // len(places))
-                    # A lane ends where the next one begins, at the latest.
+                    # A lane needs no rows behind the beginning of the next lane.
                     ends = [place.row for place in places[1:]] + [int(footer.ends[group])]
                     for place, end in zip(places, ends, strict=True):
                         spans.append((place, place.row, min(place.row + quota, max(end, place.row + 1))))
@@ -224,7 +224,7 @@ class Groups:
                     start, stop = max(first, at), min(end, after)
                     if start < stop:
                         part = batch.slice(start - at, stop - start)
-                        # A slice holds the whole batch in memory.
+                        # A small slice is copied, since a slice keeps its whole batch in memory.
                         place.kept.append(part if 2 * part.num_rows > batch.num_rows else _copied(part))
                 at = after
                 if at >= spans[-1][2]:
@@ -234,14 +234,14 @@ class Groups:
 
 
 def _sizes(group: pq.RowGroupMetaData, columns: list[str]) -> tuple[int, int]:
-    """Bytes of the columns of a row group, not compressed; and how many its texts in one row can be, about."""
+    """Bytes of the columns of a row group, not compressed; and about how many bytes the texts of one row can have."""
     stored = longest = 0
     for i in range(group.num_columns):
         column = group.column(i)
         if column.path_in_schema.partition(".")[0] not in columns and column.path_in_schema not in columns:
             continue
         packed = max(1, column.total_compressed_size)
-        # A footer may say anything.
+        # Limited, because a wrong footer may have any number.
         size = min(column.total_uncompressed_size, MOST_TIMES * packed)
         stored += size
         if column.physical_type == "BYTE_ARRAY" and column.has_dictionary_page:
@@ -256,10 +256,10 @@ def _copied(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def in_turn(batches: Iterator[pa.RecordBatch], path: str) -> pa.RecordBatch | None:
-    """The next one, if there is one.
+    """The next batch of a file; None after the last one.
 
     Raises:
-        OSError: It cannot be read.
+        OSError: The batch cannot be read.
     """
     try:
         return next(batches, None)

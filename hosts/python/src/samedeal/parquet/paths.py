@@ -1,4 +1,4 @@
-"""Which files stand behind the paths of a dataset, on this machine or in a store."""
+"""Finds the files that the paths of a dataset stand for, on this machine or in a store."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SUFFIX = ".parquet"
 
 
 class Store:
-    """A file system that is not the one of this machine: of pyarrow, or of fsspec."""
+    """A file system of pyarrow or fsspec that is not the one of this machine."""
 
     def __init__(self, system: Any) -> None:
         """A `pyarrow.fs.FileSystem`, or an `fsspec.AbstractFileSystem`."""
@@ -34,17 +34,17 @@ class Store:
     def system(self) -> Any:
         """The file system, as pyarrow takes it."""
         if self._process != os.getpid():
-            # Clients of stores have threads and connections, which no fork has: a copy from a pickle makes its own.
+            # A forked child lacks the threads and connections of the client. A copy by pickle makes new ones.
             self._system = pickle.loads(pickle.dumps(self._system))
             self._process = os.getpid()
         own = self._system
         return own if isinstance(own, pafs.FileSystem) else pafs.PyFileSystem(pafs.FSSpecHandler(own))
 
     def files(self, path: str) -> Iterator[str]:
-        """The file, or the Parquet files below the directory.
+        """The file at a path, or the Parquet files below the directory at that path.
 
         Raises:
-            OSError: There is none, or it cannot be listed.
+            OSError: There is nothing at the path, or the directory cannot be listed.
         """
         own = self._system
         if not isinstance(own, pafs.FileSystem):
@@ -70,7 +70,7 @@ class Store:
         if info["type"] != "directory":
             yield own.unstrip_protocol(info["name"])
             return
-        # `walk` of fsspec skips folders that cannot be listed, and says nothing.
+        # Not by `walk` of fsspec, which skips folders that cannot be listed without an error.
         root = own._strip_protocol(path).rstrip("/") + "/"
         below: list[str] = []
         waiting = [""]
@@ -92,20 +92,20 @@ class Found(NamedTuple):
 
     paths: tuple[str, ...]
     store: Store | None
-    """Where they are; none where they are files of this machine."""
+    """The file system of the files; None for files of this machine."""
     lost: dict[int, int]
-    """For the numbers of those that were lost: how many rows they had."""
+    """The number of rows of each lost file, by its index in `paths`."""
 
 
 def find(paths: Paths, filesystem: Any = None, lost: Mapping[str, int] | None = None) -> Found:
-    """The files that paths stand for, as `Shards.find` says. Those that were lost need not be there.
+    """The files that paths stand for, as `Shards.find` says. Lost files need not exist.
 
     Raises:
         OSError: A path leads nowhere, is no regular file, or cannot be listed.
         MissingError: There is no path; or a package is missing that knows the file system.
         ContradictionError: A file is named twice, a directory has no Parquet files, or paths are of several file
             systems.
-        WrongTypeError: This is no path, or no file system.
+        WrongTypeError: A value is no path, or no file system.
     """
     several: Iterable[Any] = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     if not isinstance(several, Iterable):
@@ -163,7 +163,7 @@ def _store_of(filesystem: Any) -> Store | None:
         raise WrongTypeError("filesystem", described(filesystem), allowed)
     protocols = filesystem.protocol
     local = {"file", "local"}.intersection([protocols] if isinstance(protocols, str) else protocols)
-    # Files of this machine are found by one rule, however they are named.
+    # For files of this machine there is one rule, whatever file system names them.
     return None if local else Store(filesystem)
 
 
@@ -188,18 +188,18 @@ def _opened(url: str, scheme: str, known: Store | None) -> tuple[Store, str]:
 
 
 def opened(path: str) -> pa.NativeFile:
-    """Opens a regular file of this machine. What else a path may have become since it was found could block for ever.
+    """Opens a regular file of this machine. A path that became a pipe since it was found could block for ever.
 
     Raises:
         OSError: It is no regular file, or cannot be opened.
     """
-    # Neither waits: opening what is checked already, or checking what is open.
+    # Opened without blocking and then checked: a check before would say nothing about the file that is opened later.
     number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
         mode = os.fstat(number).st_mode
         if not stat.S_ISREG(mode):
             raise OSError(errno.EINVAL, f"Not a regular file, but {_kind(mode)}", path)
-        # The descriptor keeps the file that was checked, whatever the path leads to by now.
+        # Opened by the descriptor, which has the file that was checked, even if the path leads to another one by now.
         own = f"/proc/self/fd/{number}"
         return pa.OSFile(own if os.path.exists(own) else path)
     finally:
@@ -215,7 +215,7 @@ def _local_of(url: str) -> str:
 
 
 def _local(path: str) -> Iterator[str]:
-    """The file itself, or what a directory stands for."""
+    """The path of a file itself, or the Parquet files that a directory stands for."""
     _check_text(path)
     try:
         mode = os.stat(path).st_mode
@@ -255,7 +255,7 @@ def _below(root: str, part: str, above: list[str]) -> Iterator[str]:
 
 
 def _chosen(directory: str, below: list[str]) -> list[str]:
-    """Of all files below a directory, those that it stands for, in their order."""
+    """The Parquet files that a directory stands for, from all files below it, in their order."""
     found = [name for name in below if name.endswith(_SUFFIX) and not any(map(_is_hidden, name.split("/")))]
     if not found:
         raise ContradictionError("paths", directory, "a directory with *.parquet files below it")
@@ -263,7 +263,7 @@ def _chosen(directory: str, below: list[str]) -> list[str]:
 
 
 def _is_hidden(name: str) -> bool:
-    """Whether it is a hidden or temporary file or directory."""
+    """Whether a name is that of a hidden or temporary file or directory."""
     return name.startswith((".", "_"))
 
 
@@ -273,7 +273,7 @@ def _check_text(path: str) -> None:
     try:
         path.encode()
     except UnicodeEncodeError:
-        # With the bytes that are no text, so that it can be printed.
+        # Bytes that are no text are escaped, so that the path can be printed.
         shown = os.fsencode(path).decode("utf-8", "backslashreplace")
         raise OSError(errno.EILSEQ, "Its name is not UTF-8", shown) from None
 

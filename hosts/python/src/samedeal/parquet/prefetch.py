@@ -16,15 +16,15 @@ T = TypeVar("T")
 
 _END = object()
 _PATIENCE = 30
-"""Seconds that the end of an iteration waits for the item that is being made."""
+"""Seconds that the end of an iteration waits for the thread, which may be making an item."""
 _running: dict[threading.Thread, SimpleQueue[bool]] = {}
-"""The queues that ask each thread for another item, or to end."""
+"""The queue of each thread: True asks for another item, False asks the thread to end."""
 
 
 def ahead(items: Iterator[T]) -> Generator[T, None, None]:
-    """Items, each made on a background thread while the one before it is in use.
+    """Gives the items, each made on a background thread while the item before it is in use.
 
-    A fork has no such thread: nothing waits for it there, and whoever asks for more gets a `RuntimeError`.
+    A forked child has no such thread: if it asks for another item, this raises a `RuntimeError`.
     """
     if not isinstance(items, Iterator):
         raise WrongTypeError("items", described(items), "an iterator")
@@ -33,7 +33,7 @@ def ahead(items: Iterator[T]) -> Generator[T, None, None]:
 
 def _ahead(items: Iterator[T]) -> Generator[T, None, None]:
     process = os.getpid()
-    # These queues may be put to wherever the garbage collector comes by; most locks, an executor's too, may not.
+    # `put` of a `SimpleQueue` is reentrant, so a finalizer may call it. Other queues and executors may deadlock.
     asked: SimpleQueue[bool] = SimpleQueue()
     made: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
     thread = threading.Thread(target=_make, args=(items, asked, made), name="samedeal-read", daemon=True)
@@ -55,7 +55,7 @@ def _ahead(items: Iterator[T]) -> Generator[T, None, None]:
         _running.pop(thread, None)
         asked.put(False)
         if os.getpid() == process and thread is not threading.current_thread():
-            # So that the files are closed when whoever stops early goes on.
+            # Waits, so that the files are closed when a caller that stops early goes on.
             thread.join(_PATIENCE)
 
 
@@ -67,12 +67,12 @@ def _make(items: Iterator[Any], asked: SimpleQueue[bool], made: SimpleQueue[tupl
             except BaseException as error:
                 made.put((None, error))
     finally:
-        # On the thread that runs them.
+        # Closes the iterator on the thread that runs it.
         getattr(items, "close", lambda: None)()
 
 
 def _end_all() -> None:
-    """Before the interpreter goes, in which no thread may be reading then."""
+    """Ends all threads before the interpreter ends, because no thread may read then."""
     for thread, asked in list(_running.items()):
         asked.put(False)
         thread.join(_PATIENCE)

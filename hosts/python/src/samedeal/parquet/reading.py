@@ -1,4 +1,4 @@
-"""The tables of one reader, in the order of its deal."""
+"""Reads the rows of one reader as tables, in the order in which they are dealt."""
 
 from __future__ import annotations
 
@@ -21,26 +21,28 @@ from .sources import Sources
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# The bytes that a cursor holds of each column: the only cursor, and one of many lanes.
+# Bytes that are buffered of each column: by a single cursor, by the cursors of all lanes together, and by the cursor of
+# one lane at least and at most.
 SHARD_BYTES = 1 << 23
 LANES_BYTES = 1 << 24
 LANE_BYTES = (1 << 15, 1 << 18)
-# Spans of fewer rows than this, on average, are rows apart from one another.
+# Spans that have fewer rows than this on average are read as single rows.
 FEW_ROWS = 8
-# Rows are taken from so many bytes at once: Arrow counts the bytes of texts with 31 bits, unless they are made wide.
+# A table of WIDE bytes or more gets wide types, since Arrow else counts the bytes of texts with 31 bits. Its rows are
+# taken in pieces of about PIECE bytes.
 WIDE = 1 << 30
 PIECE = 1 << 28
 
 
 LOST = "samedeal.lost"
-"""The column that says which rows are of files that were lost."""
+"""The name of the column that says which rows are of lost files."""
 Rows = TypeVar("Rows", pa.Table, pa.RecordBatch)
 
 _SIZE = check.Width(1, check.MAX_EXACT, f"1 to {check.MAX_EXACT}")
 
 
 class Marks(NamedTuple):
-    """Columns that are added."""
+    """The names of columns to add."""
 
     sample: str | None = None
     """The index of each sample in the dataset."""
@@ -59,19 +61,19 @@ def read_reader(
     start: int = 0,
     marks: Marks = Marks(),  # noqa: B008
 ) -> Iterator[pa.Table]:
-    """The samples of a loader worker, in its order.
+    """Reads the samples of a loader worker, in its order.
 
     Args:
-        shards: Where they are stored.
-        reading: Over `shards.sizes`.
-        rank: Of the reader.
-        worker: Of the reader.
-        start: How many of its samples, the first ones, are left out.
+        shards: The shards that have the samples.
+        reading: A reading over `shards.sizes`.
+        rank: The rank of the reader.
+        worker: The loader worker of the rank.
+        start: How many of the first samples are left out.
         marks: Columns to add.
 
     Yields:
-        A table or several for each round of the reading: a window of each lane of the reader, a shard, or as many
-        samples as an order that is made of others has in a window of each lane.
+        One or more tables for each round of the reading. A round is a window of each lane of the reader, or a shard; if
+        the order is made of others, it has as many samples as a window of each lane.
 
     Raises:
         OutOfRangeError: There is no such reader, or `start` is above the number of its samples.
@@ -84,21 +86,21 @@ def read_reader(
         raise WrongTypeError("reading", check.described(reading), "a samedeal.Reading over shards.sizes")
     if not np.array_equal(reading.sizes, shards.sizes):
         raise ContradictionError("reading", f"of {len(reading.sizes)} other shards", "one over shards.sizes")
-    # The reading says what is wrong with them.
+    # Raises the reading's error for a wrong reader or start.
     reading.indices(rank, worker, start, start)
     tables = read_places(shards, reading, operator.index(rank), operator.index(worker), operator.index(start), marks)
     return map(present, tables) if shards.lost else tables
 
 
 def present(rows: Rows) -> Rows:
-    """The rows that `read_places` gave, without those of files that were lost."""
+    """The rows that `read_places` gave, without the rows of lost files."""
     return rows.filter(pc.invert(rows.column(LOST))).drop_columns([LOST])
 
 
 def read_places(
     shards: Shards, reading: Reading, rank: int, worker: int, start: int, marks: Marks
 ) -> Iterator[pa.Table]:
-    """Tables with a row for each sample of a lost file, too, and a column that says which rows these are."""
+    """The tables of `read_reader`, with rows of nulls for samples of lost files, which the column `LOST` marks."""
     recipe = json.loads(reading.recipe)
     if recipe.get("order", {}).keys() & {"of", "sources"}:
         yield from _read_composed(shards, reading, (rank, worker), start, marks, _windows(recipe["order"]))
@@ -120,7 +122,7 @@ def read_places(
                 cursors[lane] = Cursor(shards, groups, lane)
             _expect(groups, ((cursors[lane], lane, shard, row) for lane, shard, row, _ in spans))
             if stored:
-                # A shard of any size, of which nothing has to be held.
+                # Rows in storage order: a shard of any size is passed on piece by piece.
                 _, shard, row, length = spans[0]
                 row, length = row + first - begin, length - (first - begin)
                 at = int(bases[shard]) + row
@@ -134,7 +136,7 @@ def read_places(
             rows, padding = reading.round_rows(rank, worker, number, first - begin)
             own = count - (first - begin) - padding
             if len(here) == 1 and len(spans) * FEW_ROWS > count:
-                # Rows that are stored apart from one another.
+                # Single rows, which are stored apart from one another.
                 yield from _read_rows(shards, samples, own, marks, cursors[here.pop()])
                 continue
             read: list[pa.RecordBatch] = []
@@ -151,7 +153,7 @@ def read_places(
 
 
 def _expect(groups: Groups, places: Iterable[tuple[Cursor, Hashable, int, int]]) -> None:
-    """Tells the row groups where places begin to read in a round."""
+    """Registers in `groups` where cursors begin to read in a round."""
     begun: dict[Hashable, tuple[int, int]] = {}
     for cursor, name, shard, row in places:
         if name not in begun and not cursor.goes_on(shard, row):
@@ -160,7 +162,7 @@ def _expect(groups: Groups, places: Iterable[tuple[Cursor, Hashable, int, int]])
 
 
 def _check_shards(shards: Any, marks: Any) -> None:
-    """That these are shards, and names of columns."""
+    """Raises an error unless these are shards, and names of columns."""
     if not isinstance(shards, Shards):
         raise WrongTypeError("shards", check.described(shards), "shards, such as Shards.find(paths)")
     if not isinstance(marks, Marks) or not all(name is None or isinstance(name, str) for name in marks):
@@ -180,7 +182,7 @@ def _read_composed(
     shards: Shards, reading: Reading, reader: tuple[int, int], start: int, marks: Marks, windows: list[int]
 ) -> Iterator[pa.Table]:
     """Reads an order that is made of others, whose rounds take single rows out of windows."""
-    # Several orders have lanes of their own: four times as much for all of them.
+    # The parts of the order have lanes of their own, so all lanes together get four times as many bytes.
     held = min(LANE_BYTES[1], max(LANE_BYTES[0], 4 * LANES_BYTES // max(1, len(windows))))
     cursors: dict[tuple[int, int], Cursor] = {}
     groups = Groups(shards, held)
@@ -194,7 +196,7 @@ def _read_composed(
             runs = list(_runs(columns))
             here = {(lane, shard) for lane, shard, _ in runs}
             for lane, shard in here - cursors.keys():
-                # The next round begins within the windows that this one ends in.
+                # Keeps a window of rows, since the next round begins within the windows in which this one ends.
                 cursors[lane, shard] = Cursor(shards, groups, (lane, shard), windows[lane])
             starts = ((cursors[lane, shard], (lane, shard), shard, int(wanted[0])) for lane, shard, wanted in runs)
             _expect(groups, starts)
@@ -213,7 +215,7 @@ def _read_composed(
 
 
 def _runs(spans: Spans) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
-    """The rows of spans, as many spans together as a cursor reads in one go: each time a lane, a shard and rows."""
+    """Joins spans that a cursor reads in one go. Gives the lane, the shard and the rows of each run."""
     lanes, shards, firsts, counts = (np.asarray(column, dtype=np.int64) for column in spans)
     ends = firsts + counts
     gaps = firsts[1:] - ends[:-1]
@@ -227,7 +229,7 @@ def _runs(spans: Spans) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
 
 
 def _picked(cursor: Cursor, shard: int, rows: NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
-    """Rows of a shard that ascend, each once."""
+    """Reads rows of a shard, which ascend, each once."""
     at, end = int(rows[0]), int(rows[-1]) + 1
     for run in cursor.read(shard, at, end - at):
         low, high = np.searchsorted(rows, (at, at + run.num_rows))
@@ -245,14 +247,14 @@ def read_rows(
     marks: Marks = Marks(),  # noqa: B008
     cursor: Cursor | None = None,
 ) -> Iterator[pa.Table]:
-    """Any samples, in this order, and in memory together: best some that are stored near one another.
+    """Reads any samples, in this order, into memory together. Samples that are stored near one another cost least.
 
     Args:
-        shards: Where they are stored.
-        samples: Their indices.
-        real: How many of them, the first ones, are no padding; by default all.
+        shards: The shards that have the samples.
+        samples: The sample indices.
+        real: How many of the first samples are no padding; by default all.
         marks: Columns to add.
-        cursor: Reads them, and stays open; by default one that is closed in the end.
+        cursor: A cursor that reads the rows, and stays open; by default a new one, which is closed in the end.
 
     Yields:
         A table or several.
@@ -293,7 +295,7 @@ def _read_rows(
         return
     bases = np.concatenate(([0], np.cumsum(shards.sizes)))
     shard = np.searchsorted(bases, stored, side="right") - 1
-    # To go on through what lies between two rows costs less than to begin anew, unless it is much.
+    # To read on through the rows between two samples costs less than to open the shard again, unless there are many.
     breaks = np.flatnonzero((np.diff(stored) > DECODED_ROWS) | (np.diff(shard) > 0)) + 1
     own_cursor = cursor is None
     cursor = cursor or Cursor(shards, Groups(shards, SHARD_BYTES))
@@ -353,7 +355,7 @@ def _taken(
     real: int,
     marks: Marks,
 ) -> Iterator[pa.Table]:
-    """Rows of a table, in pieces where it is large."""
+    """The rows `rows` of a table, in several tables if it is large."""
     schema = table.schema
     piece = len(rows)
     if table.nbytes >= WIDE:

@@ -8,10 +8,10 @@ import pyarrow as pa
 
 
 def check_names(schema: pa.Schema) -> None:
-    """That all names of columns, and of their parts, are text.
+    """Raises an error unless all names of columns, and of their parts, are text.
 
     Raises:
-        UnicodeDecodeError: One is not UTF-8.
+        UnicodeDecodeError: A name is not UTF-8.
     """
     waiting = list(schema)
     while waiting:
@@ -52,7 +52,7 @@ def _inner(field: pa.Field) -> pa.Field:
 def unified(schemas: Sequence[pa.Schema], paths: Sequence[str]) -> pa.Schema:
     """The schema in which all files are read: the columns of the first one, each in a type that holds all values.
 
-    The others may have the columns in another order, and in types that differ in width alone.
+    The other files may have the columns in another order, and in types that differ only in width.
 
     Raises:
         OSError: A file has other columns, or a type that does not go with that of another file.
@@ -89,7 +89,7 @@ def _check_names(known: list[str], names: list[str], first: str, path: str) -> N
 
 
 def _merged(known: pa.Field, own: pa.Field) -> pa.Field | None:
-    """A field for both, if no value changes in it."""
+    """A field that holds all values of both fields unchanged; None if there is none."""
     if known.equals(own):
         return known
     try:
@@ -100,7 +100,7 @@ def _merged(known: pa.Field, own: pa.Field) -> pa.Field | None:
 
 
 def _holds(wide: pa.DataType, kind: pa.DataType) -> bool:
-    """Whether the one type has a place for each value of the other, as a value of the same kind."""
+    """Whether the type `wide` can hold each value of the type `kind`, as a value of the same kind."""
     types = pa.types
     if wide == kind or types.is_null(kind):
         return True

@@ -30,10 +30,10 @@ class Sources(Shards):
 
     @classmethod
     def join(cls, parts: Mapping[str, Shards]) -> Sources:
-        """Several datasets, by their names.
+        """Joins several datasets, which are given by their names.
 
         Raises:
-            MissingError: There is none.
+            MissingError: There is no dataset.
             ContradictionError: Their columns do not go together.
         """
         if not isinstance(parts, Mapping) or not all(isinstance(part, Shards) for part in parts.values()):
@@ -58,7 +58,7 @@ class Sources(Shards):
         return cls(paths, sizes, weights, schema, None, None, lost, shards, names)
 
     def open(self, shard: int, buffer: int) -> pq.ParquetFile:
-        """The file of a shard, counted through all sources."""
+        """Opens a shard. Its number is counted through all sources."""
         left = check.one_of("shard", shard, len(self))
         part = next(part for part in self.parts if left < len(part) or (left := left - len(part)) < 0)
         return part.open(left, buffer)

@@ -1,4 +1,4 @@
-"""Batches of sequences of different length under a DataLoader."""
+"""Batches of sequences of different length for a DataLoader."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .parts import parts_of
 from .states import OwnPlace, Place, Resuming, text_of, wrapped
 
 _FEW = 10
-"""So many columns are named."""
+"""The most columns that an error names."""
 
 
 class BatchSampler(Resuming[Batcher], Sampler[list[Any]]):
@@ -34,7 +34,8 @@ class BatchSampler(Resuming[Batcher], Sampler[list[Any]]):
     addition. If there is a process group, its rank is used; otherwise the rank of the launcher's variables.
 
     With the strategy "pack", use a `PackCollator` with the same capacity. With `too_long="truncate"`, give the collator
-    the same `max_length`. If a `DataLoader` has a collator of this package with another one, its first pass is refused.
+    the same `max_length`. If a `DataLoader` has a collator of this package with another capacity or `max_length`, its
+    first pass is refused.
 
     With `too_long="split"`, batches are lists of `Part`: a sample, where in it the part begins, and its length. The
     `DataLoader` then needs a dataset that takes them, such as `PartsDataset(dataset)`.
@@ -59,7 +60,7 @@ class BatchSampler(Resuming[Batcher], Sampler[list[Any]]):
             lengths: As for `samedeal.Batcher`; with a blend as `order`, also a dictionary
                 of the lengths of each source. With `column`, a dataset: the lengths are then those of
                 `lengths[column]`.
-            column: The column of the dataset. It has lengths, or sequences whose lengths are taken.
+            column: The column of the dataset. The column has lengths, or sequences whose lengths are taken.
             unit: What to count in a column of texts, which have no length in tokens: "words" (between white space),
                 "characters" or "bytes" (in UTF-8), as in the command. A column of tokens or of lengths gives better
                 batches. For a column of bytes, "bytes" is allowed too, and for a column of sequences "items".
@@ -110,9 +111,9 @@ class BatchSampler(Resuming[Batcher], Sampler[list[Any]]):
     def epoch_length(self) -> int:
         """Number of batches of a whole epoch, the same on every rank.
 
-        `len` is the same, except after a resume: it is then that of the rest. With a token budget, epochs differ: it is
-        the length of the epoch that the next pass reads. The whole epoch is planned for it, once, unless there is an
-        index.
+        `len` is the same, except after a resume: `len` then counts the rest. With a token budget, epochs differ in
+        length: this is the length of the epoch that the next pass reads. The whole epoch is planned to count its
+        batches, once, unless there is an index.
         """
         return self._whole().num_steps
 
@@ -131,12 +132,13 @@ class BatchSampler(Resuming[Batcher], Sampler[list[Any]]):
 
     @property
     def full_shapes(self) -> list[tuple[int, int]]:
-        """The shapes (rows, tokens of a row) of full batches: with rows of padding, all batches of all epochs have one.
+        """The shapes (rows, tokens of a row) of full batches. With rows of padding, batches have no other shapes.
 
         Use it as the `shapes` of a `PadCollator`. A model that is compiled for each shape (`torch.compile`, XLA) is
-        then compiled so many times. There is one for each of the `boundaries` of the strategy "bucket" (or for each
-        `bucket_width` up to `max_length`), and one in all for "pack", and for "pad-to-max" with a `max_length`. Longer
-        samples than the last boundary have another one if a budget or `max_length` bounds them. Nothing is planned.
+        then compiled once for each of these shapes. There is one shape for each of the `boundaries` of the strategy
+        "bucket" (or for each `bucket_width` up to `max_length`), and one in all for "pack", and for "pad-to-max" with a
+        `max_length`. Samples beyond the last boundary have another shape if a budget or `max_length` bounds them.
+        Nothing is planned.
 
         Raises:
             ContradictionError: The options do not say all shapes.
@@ -152,7 +154,7 @@ class BatchSampler(Resuming[Batcher], Sampler[list[Any]]):
         if members["too_long"] == "single" or strategy != "bucket" or boundaries is None:
             allowed = '"bucket" with boundaries, "pack", or "pad-to-max" with max_length; and too_long not "single"'
             raise ContradictionError("strategy", strategy, allowed)
-        # The component says which shape a batch of one sample becomes, of each bucket.
+        # The component computes the shape of a full batch for one sample of each bucket.
         own = {"order": "sequential", "seed": None, "epoch": 0, "tail": "keep", "too_long": "truncate"}
         samples = [*map(int, boundaries), check.U32_MAX]
         found = Batcher(samples, **{**self._options, **own, "separate_buckets": True}).shapes(True)
@@ -160,17 +162,17 @@ class BatchSampler(Resuming[Batcher], Sampler[list[Any]]):
 
     @property
     def num_padding(self) -> int:
-        """How many samples of this rank's next pass are padding, the last ones of batches: they repeat samples.
+        """How many samples of this rank's next pass are padding: the last samples of some batches, which repeat others.
 
-        There are such with `tail="duplicate"` alone; all windows are planned for it. `batches` says it of each batch
-        (`Batch.repeated`, in rows), and `Resumable.num_padding` of the batch that the loop has got.
+        Padding exists only with `tail="duplicate"`; all windows are then planned to count it. `batches` has the padding
+        of each batch (`Batch.repeated`, in rows), and `Resumable.num_padding` that of the batch that the loop got last.
         """
         return sum(map(repeated_samples, self.batches())) if repeats(self) else 0
 
     def use_index(self, index: str | os.PathLike[str]) -> None:
         """Uses the index of an epoch, as `Batcher.use_index`: `len` then plans nothing.
 
-        It is used as long as the number of ranks is that of the index.
+        The index is used as long as the number of ranks is that of the index.
         """
         text = text_of_index(index)
         self._upcoming().use_index(text)
@@ -205,7 +207,7 @@ class BatchSampler(Resuming[Batcher], Sampler[list[Any]]):
         core.resume(text_of(state), replan=self._replan)
 
     def __len__(self) -> int:
-        """How many batches the next pass has, the same on every rank. The epoch is planned for it, as for `metrics`."""
+        """How many batches the next pass has, the same on every rank. This plans the epoch, as `metrics` does."""
         steps = self._upcoming().num_steps
         if not 0 <= self._start <= steps:
             raise OutOfRangeError("start", check.shown(self._start), f"0 to {steps}")
@@ -221,7 +223,7 @@ class BatchSampler(Resuming[Batcher], Sampler[list[Any]]):
         made = _Lists(self, self._begin(), self._start, Asking.now(self, 1))
         self._pass = made
         if made.is_over(made.taken):
-            # Not looked at by a loader that goes on to the next epoch.
+            # An empty pass ends here: a loader may go on to the next epoch without asking for an item.
             self._ended(made)
         return made
 
@@ -245,7 +247,7 @@ class BatchSampler(Resuming[Batcher], Sampler[list[Any]]):
         options = self._options if epoch is None else {**self._options, "epoch": epoch}
         made = Batcher(self._lengths, rank=rank, world_size=world_size, **options)
         for index in self._indices:
-            # An index of another number of ranks says nothing.
+            # An index of another number of ranks does not fit, and is not used.
             with contextlib.suppress(ContradictionError):
                 made.use_index(index)
         return made
@@ -281,9 +283,9 @@ class _Lists(Place[Batcher], OwnPlace):
         self._splits = owner._splits
         self.asking = asking
         self._collate = asking.collate
-        """The collator that is still to be looked at."""
+        """The collator that is still to be checked."""
         self._cut: int | None = None
-        """Where samples are cut, until the collator is known to cut them there."""
+        """The length at which samples are cut, until the collator was checked to cut them there, too."""
         self.begun = self.taken = start
         self._batches = batcher.batches(start)
 
@@ -292,7 +294,7 @@ class _Lists(Place[Batcher], OwnPlace):
 
     def __next__(self) -> list[Any]:
         if self._cut is None and self._collate is not None:
-            # Not before: PyTorch's loaders do not expect an error where a pass begins.
+            # Checked here, not in `__iter__`: PyTorch's loaders do not expect an error where a pass begins.
             self._cut = self._check_collator()
         try:
             batch = next(self._batches)
@@ -309,8 +311,8 @@ class _Lists(Place[Batcher], OwnPlace):
         return parts_of(batch[:3])
 
     def _check_collator(self) -> int | None:
-        """Raises if a collator of this package makes other shapes than were planned. Where it has to cut samples."""
-        # By its name, since collators need this module.
+        """Raises if a collator of this package makes other shapes than planned. Returns where it has to cut samples."""
+        # Recognised by a method, since the module of the collators imports this one.
         if not hasattr(self._collate, "check_plan"):
             self._collate = None
             return None
@@ -325,24 +327,24 @@ class _Lists(Place[Batcher], OwnPlace):
         return None if is_known else end
 
     def _has_cut(self, batch: Batch, end: int) -> bool:
-        """Whether a sample of the batch is cut there."""
+        """Whether a sample of the batch is cut at the length `end`."""
         samples = batch.samples[batch.lengths == end]
         lengths: Lengths = self.core._engine.fixed[1]
         return len(samples) > 0 and bool((lengths.at(samples) > end).any())
 
     def state_dict(self) -> dict[str, Any]:
-        """The state once every rank has taken as many batches."""
+        """The state after every rank took as many batches as this pass gave."""
         return wrapped(self.state(self.taken))
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Goes on where a state was taken."""
+        """Continues this pass from a state."""
         text = text_of(state_dict)
         if self.state(self.taken) == text:
             return
         twin = self.twin()
         twin.resume(text)
         if twin.epoch < self.config.epoch and not twin._has_step(0):
-            # It is of the end of an epoch, and another one was set since.
+            # The state is of the end of an earlier epoch, and another epoch was set since.
             return
         self.core, self.config = twin, twin._engine.config
         self.begun = self.taken = 0
@@ -350,9 +352,9 @@ class _Lists(Place[Batcher], OwnPlace):
 
 
 def check_options(owner: str, options: Mapping[str, Any], own: Collection[str] = ()) -> None:
-    """Refuses what is no parameter of a `Batcher`, by the name of the class that was called, as Python does it.
+    """Raises a TypeError, as Python does, for an option that is no parameter of a `Batcher`.
 
-    What the class gives to the `Batcher` itself, `own`, is none.
+    `owner` is the name of the class that was called. Parameters that this class sets itself, `own`, are refused, too.
     """
     every = inspect.signature(Batcher).parameters.values()
     known = [one.name for one in every if one.kind is one.KEYWORD_ONLY and one.name not in own]
@@ -364,17 +366,17 @@ def check_options(owner: str, options: Mapping[str, Any], own: Collection[str] =
 
 
 def cut_at(options: Mapping[str, Any]) -> int | None:
-    """The length at which a plan cuts samples, if it does: with the options of a recipe."""
+    """The length at which a plan with these options of a recipe cuts samples; None if it cuts none."""
     if options.get("too_long") != "truncate":
         return None
-    # A cost is no length.
+    # Without `max_cost`, since a cost is no length.
     known = [options[name] for name in ("max_length", "capacity", "max_tokens") if options.get(name) is not None]
     return min(known, default=None)
 
 
 def _columns(dataset: Any) -> str:
-    """The columns of a dataset of a known kind, for a message; for others, what to pass."""
-    # Arrow's and Hugging Face's have the one, pandas' the other.
+    """The end of a message: the columns of the dataset or, if it does not say them, what to pass."""
+    # Arrow and Hugging Face have `column_names`, pandas has `columns`.
     keys = list(dataset) if isinstance(dataset, Mapping) else None
     names = getattr(dataset, "column_names", getattr(dataset, "columns", keys))
     if not isinstance(names, Iterable) or not (known := [check.shown(name) for name in names]):
@@ -383,7 +385,7 @@ def _columns(dataset: Any) -> str:
 
 
 def lengths_or_column(lengths: Any, dataset: Any, column: str | None, unit: str | None) -> Any:
-    """The lengths as they were given, or those of a column of a dataset; a unit is for a column alone."""
+    """The lengths as they were given, or those of a column of a dataset. A unit is allowed only with a column."""
     if column is not None:
         return _lengths_in(dataset, column, unit)
     if unit is not None:
@@ -392,19 +394,20 @@ def lengths_or_column(lengths: Any, dataset: Any, column: str | None, unit: str 
 
 
 def _lengths_in(dataset: Any, column: str, unit: str | None) -> Any:
-    """The lengths that a column has, or those of what it has."""
+    """The lengths in a column, or the lengths of its sequences or texts."""
     wanted = check.label("column", column)
     asked = None if unit is None else check.enum("unit", unit, _UNITS)
     try:
         values = [row[wanted] for row in dataset] if _has_rows(dataset) else dataset[wanted]
         is_read = is_numbers(values)
-        # Arrow gives no numbers but objects of its own, and Hugging Face's datasets look only now for the column.
+        # `to_pylist`, because Arrow iterates over objects of its own. Hugging Face's datasets look for the column only
+        # now.
         items = () if is_read else values.to_pylist() if hasattr(values, "to_pylist") else list(values)
     except (LookupError, TypeError, AttributeError, NotImplementedError, ValueError) as error:
         allowed = f"a dataset with the column {check.shown(wanted)!r}{_columns(dataset)}"
         raise WrongTypeError("column", check.described(dataset), allowed) from error
     if is_read:
-        # Numbers are read where they are.
+        # A column of numbers is read in place.
         _check_unit(asked, None)
         return values
     return [_length_of(item, asked) for item in items]
@@ -434,7 +437,7 @@ def _length_of(item: Any, unit: str | None) -> Any:
         return len(item)
     if isinstance(item, (Set, Mapping)):
         raise WrongTypeError("lengths", check.described(item), "a column of lengths, of sequences or of texts")
-    # A number of PyTorch's or NumPy's has a `__len__`, too.
+    # Numbers of PyTorch and NumPy have a `__len__`, too, but no dimensions.
     if hasattr(item, "__len__") and getattr(item, "ndim", 1) > 0:
         _check_unit(unit, "sequences", "items")
         return len(item)
@@ -443,7 +446,7 @@ def _length_of(item: Any, unit: str | None) -> Any:
 
 
 def _check_unit(unit: str | None, kind: str | None, *allowed: str) -> None:
-    """Refuses a unit that does not go with what a column has; `kind` is None for lengths, which have none."""
+    """Refuses a unit that does not fit the values of a column. `kind` is None for lengths, which have no unit."""
     if unit is not None and unit not in allowed:
         known = f"{', '.join(allowed)} for a column of {kind}" if kind else "None for a column of lengths"
         raise ContradictionError("unit", unit, known)

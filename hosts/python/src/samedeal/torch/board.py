@@ -1,4 +1,4 @@
-"""Memory that all processes of a loader share, so that workers which live on follow to the next epoch."""
+"""Memory that all processes of a loader share, so that persistent workers follow to the next epoch."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ _EPOCH, _REST, _LAST_READ, _TOLD_EPOCH, _TOLD_LANES, _TOLD_STEPS, _TOLD_MIXING, 
 _TOLD_ALONE, _BEGUN, _BYTES = range(8, 11)
 _NONE = -1
 _STATE = 8 * (_BYTES + 1)
-"""Where the state begins, behind the numbers."""
+"""The byte at which the state begins, after the numbers."""
 _SIZE = _STATE + check.TEXT
 
 
 class Board:
-    """Numbers and a state in memory that workers see too.
+    """Numbers and a state in memory that loader workers share.
 
-    Workers that are forked have the memory of their parent, which takes no name and no descriptor, and no more room
-    than is written. It is only for workers that are started otherwise that memory with a name is made, when a pickle
-    goes to one of them; from then on, all that is told is written to both.
+    Forked workers share memory with their parent without a name or a descriptor, and only pages that are written take
+    space. For workers that are started otherwise, shared memory with a name is made when the first of them gets the
+    pickle. From then on, every value is written to both memories.
     """
 
     def __init__(self) -> None:
         """A board that does not say yet what the next pass reads."""
         self._named: torch.Tensor | None = None
         self._parts = [memoryview(mmap.mmap(-1, _SIZE))]
-        """The last one is what this process reads."""
+        """The memories that are written. This process reads the last one."""
         self.last_read = None
 
     def tell(self, progress: Progress, workers: int) -> None:
-        """Tells the workers of the next pass where it begins; how many they are, where somebody knows, else 0."""
+        """Writes where the next pass begins, for its workers, and how many they are; 0 if that is unknown."""
         text = (progress.state or "").encode()
         for part in self._parts:
             part[_STATE : _STATE + len(text)] = text
@@ -46,13 +46,13 @@ class Board:
         self._set(_BYTES, len(text))
 
     def progress(self) -> Progress:
-        """Where the next pass begins, as told."""
+        """Where the next pass begins, as `tell` wrote it."""
         text = str(self._parts[-1][_STATE : _STATE + self._get(_BYTES)], "utf-8")
         return Progress(self._get(_EPOCH), text or None, bool(self._get(_REST)))
 
     @property
     def workers(self) -> int:
-        """How many workers read the newest pass; 0 where none do, or nobody knows."""
+        """How many workers read the newest pass; 0 if none do, or if the number is unknown."""
         return self._get(_BEGUN)
 
     @workers.setter
@@ -70,16 +70,16 @@ class Board:
         self._set(_LAST_READ, _NONE if epoch is None else epoch)
 
     def forget_read(self) -> None:
-        """Another epoch or state was set: nothing of it was read, and nobody has warned of that."""
+        """Called when another epoch or state was set: nothing of it was read, and no warning was given."""
         self.last_read = None
         self._set(_TOLD_EPOCH, 0)
 
     def is_first_of_epochs(self) -> bool:
-        """Whether nobody has warned of an epoch that is read again; from now on, somebody has."""
+        """Whether no process has warned yet of an epoch that is read again. Records that one has."""
         return self._is_first(_TOLD_EPOCH)
 
     def is_first_of_lanes(self) -> bool:
-        """Whether this process is the first that warns of lanes."""
+        """Whether this process is the first that warns of shared lanes."""
         return self._is_first(_TOLD_LANES)
 
     def is_first_of_steps(self) -> bool:
@@ -95,15 +95,15 @@ class Board:
         return self._is_first(_TOLD_GROUPS)
 
     def is_first_alone(self) -> bool:
-        """Whether nobody has looked yet if this process reads everything, and nobody has said that it is alone."""
+        """Whether no process has checked yet if it reads all samples without knowing its rank. Records that one has."""
         return self._is_first(_TOLD_ALONE)
 
     def copied(self) -> Board:
-        """A board of its own that says the same."""
+        """A separate board with the same contents."""
         return _of_bytes(self._bytes())
 
     def __reduce__(self) -> tuple[Callable[[bytes], Board], tuple[bytes]]:
-        """A copy, such as in a file: nothing is shared."""
+        """Pickles the contents, for example into a file: the copy shares no memory."""
         return _of_bytes, (self._bytes(),)
 
     def _bytes(self) -> bytes:
@@ -134,7 +134,7 @@ def _of_bytes(content: bytes) -> Board:
 
 
 def _of_tensor(named: torch.Tensor) -> Board:
-    """In a worker: the memory that its parent writes to."""
+    """The board of a worker, with the memory that its parent writes to."""
     board = Board()
     board._add(named)
     return board
@@ -149,5 +149,5 @@ def _to_worker(board: Board) -> tuple[Any, ...]:
     return _of_tensor, (board._named,)
 
 
-# The pickler of `multiprocessing` alone.
+# Only for the pickler of `multiprocessing`; other pickles are separate copies.
 ForkingPickler.register(Board, _to_worker)

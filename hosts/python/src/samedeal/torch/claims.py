@@ -23,7 +23,7 @@ class ClaimSampler(torch.utils.data.Sampler[list[int]]):
     """
 
     def __init__(self, ledger: Ledger, batch_size: SupportsIndex) -> None:
-        """Costs nothing.
+        """Checks the arguments. Nothing is claimed yet.
 
         Args:
             ledger: The ledger of this process.
@@ -39,9 +39,9 @@ class ClaimSampler(torch.utils.data.Sampler[list[int]]):
         self.ledger = ledger
         self.batch_size = check.integer("batch_size", batch_size, check.Width(1, 2**20, f"1 to {2**20}"))
         self._given: deque[tuple[Claim, int]] = deque()
-        """Parts of claims of which the loop has still to say that they are done."""
+        """Batches that were given and are not committed yet: the claim and the number of samples of each."""
         self._counted = False
-        """Whether a `Claimed` says what the loop got."""
+        """Whether a `Claimed` begins the pass, which commits the batches that the loop got."""
         self._pass: object = None
 
     def __iter__(self) -> Iterator[list[int]]:
@@ -53,7 +53,7 @@ class ClaimSampler(torch.utils.data.Sampler[list[int]]):
         if not self._counted:
             raise ContradictionError("loader", "iterated by itself", "Claimed(loader), which commits what the loop got")
         for claim, _ in self._given:
-            # Of a pass that was left: what the loop did not get is free again, if it is still this reader's.
+            # Batches of an abandoned pass: their positions become free again, unless this reader lost the claim.
             with contextlib.suppress(ContradictionError):
                 claim.release()
         self._given.clear()
@@ -62,7 +62,7 @@ class ClaimSampler(torch.utils.data.Sampler[list[int]]):
 
     def _batches(self) -> Iterator[list[int]]:
         while True:
-            # Parts that were given have to be committed before it waits for others.
+            # Does not wait for other readers as long as batches are not committed: the loop must commit them first.
             claim = self.ledger._try() if self._given else self.ledger.claim()
             if not isinstance(claim, Claim):
                 return
@@ -72,14 +72,14 @@ class ClaimSampler(torch.utils.data.Sampler[list[int]]):
                 yield batch
 
     def _is_lost(self) -> bool:
-        """Whether the next batch is of a claim that is not this reader's any more: that one goes to others."""
+        """Whether this reader lost the claim of the next batch. If so, drops it: other readers get its samples."""
         lost = self._given[0][0].lost
         if lost:
             self._given.popleft()
         return lost
 
     def _commit(self, begun: object) -> None:
-        """The loop is through with the first of the batches that it has not said so of."""
+        """Commits the first batch that is not committed yet: the loop is done with it."""
         if begun is not self._pass:
             raise ContradictionError("loader", "iterated anew meanwhile", "one pass at a time")
         claim, count = self._given[0]
@@ -95,7 +95,7 @@ class Claimed:
     """
 
     def __init__(self, loader: Any) -> None:
-        """Costs nothing.
+        """Checks the arguments. Nothing is claimed yet.
 
         Args:
             loader: A `DataLoader` with `batch_sampler=ClaimSampler(...)`.

@@ -57,20 +57,20 @@ class _Collator:
                 raise WrongTypeError("padding_value", check.described(value), f"a number, for {name}")
         self.max_length = None if max_length is None else check.integer("max_length", max_length, check.U32)
         self.fill_empty = check.boolean("fill_empty", fill_empty)
-        # Until there was a batch: what a causal language model takes.
+        # The columns of a batch without samples, before there was another batch: those of a causal language model.
         self._seen: dict[str, Any] = dict.fromkeys((INPUTS, LABELS), torch.zeros(0, dtype=torch.int64))
         self._single: dict[str, Any] = {}
 
     def check_plan(self, planner: str, capacity: int | None, max_length: int | None) -> None:
-        """Raises if this makes other shapes than a sampler or dataset has planned. They call this.
+        """Raises if this collator makes other shapes than a sampler or a dataset has planned, which calls this.
 
         Args:
-            planner: What has planned, for the error.
-            capacity: The tokens of its rows; None if it plans no rows.
-            max_length: The length at which it has cut longer samples; None if there are none.
+            planner: The name of the class that has planned, for the error.
+            capacity: The tokens of a planned row; None if no rows are planned.
+            max_length: The length at which the plan cuts samples; None if it cuts none.
 
         Raises:
-            ContradictionError: This has another capacity, or cuts samples at another length.
+            ContradictionError: The collator has another capacity, or cuts samples at another length.
         """
         capacity = None if capacity is None else check.integer("capacity", capacity, check.U32)
         max_length = None if max_length is None else check.integer("max_length", max_length, check.U32)
@@ -83,12 +83,12 @@ class _Collator:
             raise ContradictionError("max_length", shown, allowed)
 
     def _columns(self, samples: Sequence[Any]) -> tuple[dict[str, list[torch.Tensor]], dict[str, Any]]:
-        """The sequences of each column, and what there is once for each sample."""
+        """The sequences of each column, and the values that each sample has only once."""
         if isinstance(samples, (str, bytes, Mapping)) or not isinstance(samples, Sequence):
             raise WrongTypeError("samples", check.described(samples), "a list of samples")
         records = [sample if isinstance(sample, Mapping) else {INPUTS: sample} for sample in samples]
         if not records:
-            # A rank may have nothing in a step.
+            # A rank may have no samples in a step.
             return self._filler() if self.fill_empty else ({INPUTS: []}, {})
         names = list(records[0])
         for record in records:
@@ -111,7 +111,7 @@ class _Collator:
                 if len(part) != lengths[i]:
                     value = f"{len(part)} tokens of {name} in sample {i}"
                     raise ContradictionError("samples", check.shown(value), f"{lengths[i]}, as {INPUTS} has")
-        # The columns of a batch without samples.
+        # Records the columns for a batch without samples.
         self._seen = {name: parts[0].new_empty(0, *parts[0].shape[1:]) for name, parts in sequences.items()}
         self._single = {
             name: values[:1].clone() if isinstance(values, torch.Tensor) else [None] for name, values in single.items()
@@ -155,7 +155,7 @@ class _Collator:
         if found.ndim == 0:
             raise WrongTypeError("samples", check.described(value), f"a sequence of numbers as {name}")
         if found.numel() == 0 and not isinstance(value, (torch.Tensor, np.ndarray)):
-            # An empty list has no type.
+            # An empty list has no type, so it gets the type of tokens.
             found = found.to(torch.int64)
         return found if self.max_length is None else found[: self.max_length]
 
@@ -174,7 +174,7 @@ class _Collator:
             raise ContradictionError("samples", check.shown(types), f"tokens of one type as {name}") from error
         filler = torch.full((1, *known[0].shape[1:]), _padding_as(name, value, dtype), dtype=dtype)
         try:
-            # Behind all tokens, where cells of padding find it.
+            # The padding value comes after all tokens, and cells of padding have its index.
             tokens = torch.cat([*known, filler])
         except RuntimeError as error:
             shapes = ", ".join(sorted({str(tuple(part.shape[1:])) for part in known}))
@@ -211,17 +211,17 @@ class PadCollator(_Collator):
             label_padding: Value of padding in `labels`. torch's cross-entropy ignores -100.
             padding: Values of padding in other columns, by name; 0 by default.
             side: The side of a row with the padding, "right" or "left".
-            pad_to_multiple_of: The width is rounded up to a multiple of it.
+            pad_to_multiple_of: The width is rounded up to a multiple of this number.
             width: A fixed width for all batches. By default, it is that of the longest sample.
             shapes: The shapes that batches may have, each a number of rows and a width, such as
-                `BatchSampler.full_shapes`: a batch gets the smallest one that holds it. Then there are no others, also
-                at the end of an epoch: each new one would be compiled by `torch.compile` or XLA. Rows of padding are
+                `BatchSampler.full_shapes`: a batch gets the smallest shape that holds it. There are no other shapes,
+                even at the end of an epoch: `torch.compile` or XLA would compile each new shape. Rows of padding are
                 added at the end. Their `attention_mask` is 0, their labels are `label_padding`, and values that each
                 sample has only once are those of `padding`, or None.
             max_length: Largest number of tokens of a sample. Longer samples are cut.
             fill_empty: Whether a batch without samples gets a row of padding, with the columns of the batch before it,
-                or `input_ids` and `labels`. A model then computes it on a rank that has nothing in a step: its
-                gradients are 0, and a mean over its labels is nan.
+                or `input_ids` and `labels`. A rank without samples in a step then runs the model, too: its gradients
+                are 0, and a mean over its labels is nan.
 
         Raises:
             SamedealError: A value is not allowed.
@@ -321,11 +321,11 @@ class PackCollator(_Collator):
                 attention, or the type of the model's weights (0 or its least number, to be added) for eager and sdpa.
                 transformers computes something else, without an error, with a bool mask under eager attention, and may
                 with another floating type under sdpa.
-            segment_ids: The name under which the batch has, for each cell, which sample of its row it belongs to, from
-                1, and 0 where it is padding (int32): such as "segment_ids", or "seq_idx" for the state-space models of
-                transformers. By default it is left out, since most models do not take it.
-            rows: The number of rows that every batch gets, also the last ones of an epoch: rows of padding are added
-                at the end. It is the `max_batch_size` of the plan.
+            segment_ids: The name of a column to add (int32), with the number of the sample in its row for each cell,
+                from 1, and 0 for padding: such as "segment_ids", or "seq_idx" for the state-space models of
+                transformers. By default there is no such column, since most models do not take it.
+            rows: The number of rows that every batch gets, also the last ones of an epoch: rows of padding are added at
+                the end. Give the `max_batch_size` of the plan.
             pad_sequences_to_multiple_of: The number of sequences in `cu_seq_lens_q` and `cu_seq_lens_k` is rounded up
                 to a multiple of it, with sequences of 0 tokens at the end. `max_length_q` and `max_length_k` are then
                 those of the longest sample that is allowed: `max_length`, or the capacity. With a number that is as
@@ -416,7 +416,7 @@ class PackCollator(_Collator):
         return {**made, **single}
 
     def _longest(self, capacity: int) -> int:
-        """The longest sample that is allowed."""
+        """The length of the longest sample that is allowed."""
         return capacity if self.max_length is None else min(self.max_length, capacity)
 
     def _without_first(self, labels: torch.Tensor) -> torch.Tensor:
@@ -441,7 +441,7 @@ def _shapes(given: Any) -> list[tuple[int, int]]:
 
 
 def _row_ends(lengths: list[int], capacity: int) -> list[int]:
-    """Where rows end that are filled one after the other; a sample that fits into none is refused later."""
+    """The ends of rows that are filled one after the other. A sample that is longer than a row is refused later."""
     ends: list[int] = []
     held = 0
     for i, length in enumerate(lengths):
@@ -453,10 +453,9 @@ def _row_ends(lengths: list[int], capacity: int) -> list[int]:
 
 
 def _filled(lengths: np.ndarray[Any, Any], ends: list[int], longest: int, shape: tuple[int, int]) -> Packed:
-    """The cells of the same rows, with sequences of padding up to their ends.
+    """The cells of the same rows, filled up with sequences of padding.
 
-    No such sequence is longer than the longest sample, of this batch or that is allowed: a model may know no more
-    positions than that.
+    No sequence of padding is longer than `longest`, because a model may not know more positions.
     """
     parts: list[int] = []
     row_ends: list[int] = []
@@ -471,7 +470,7 @@ def _filled(lengths: np.ndarray[Any, Any], ends: list[int], longest: int, shape:
 
 
 def _causal(segments: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    """Which tokens each token sees: itself, and those before it in its sample."""
+    """The mask of the tokens that each token sees: itself, and the tokens before it in its sample."""
     seen = (segments[:, None, :, None] == segments[:, None, None, :]).tril()
     if dtype == torch.bool:
         return seen
@@ -480,7 +479,7 @@ def _causal(segments: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
 
 
 def _mask_type(mask: str | None, dtype: Any) -> torch.dtype | None:
-    """The type of a mask of four dimensions, where there is one."""
+    """The type of a mask of four dimensions, checked; None without such a mask."""
     allowed = 'torch.bool for sdpa attention, or the type of the model\'s weights, with mask="4d"'
     if dtype is None and mask == _MASKS[1]:
         raise MissingError("mask_dtype", "", allowed)
@@ -506,7 +505,7 @@ def _signed(values: np.ndarray[Any, Any], shape: tuple[int, int]) -> torch.Tenso
 
 
 def _stacked(name: str, values: list[Any]) -> Any:
-    """A tensor of numbers; a list of what else there is."""
+    """The values of a column: a tensor of numbers, or a list of other values."""
     for value in values:
         if check.is_masked(value):
             raise WrongTypeError("samples", check.described(value), f"a value as {name} that is not masked")
@@ -542,7 +541,7 @@ def _fits(value: float, dtype: torch.dtype) -> bool:
         return value in (0, 1) and not isinstance(value, float)
     if dtype.is_floating_point or dtype.is_complex:
         known = torch.zeros((), dtype=dtype).real.dtype
-        # An int may be larger than any float.
+        # Compared as it is, since an int may be larger than any float.
         return (isinstance(value, float) and not math.isfinite(value)) or abs(value) <= torch.finfo(known).max
     limits = torch.iinfo(dtype)
     return not isinstance(value, float) and limits.min <= value <= limits.max

@@ -1,4 +1,4 @@
-"""A dataset in Parquet files under a DataLoader."""
+"""A dataset in Parquet files for a DataLoader."""
 
 from __future__ import annotations
 
@@ -70,11 +70,11 @@ class ShardInfo:
     """The rows that one reader reads in an epoch."""
 
     rank: int
-    """Which data-parallel reader this is."""
+    """The rank of the reader."""
     world_size: int
-    """Number of data-parallel readers."""
+    """Number of ranks."""
     worker: int
-    """Which loader worker of the rank."""
+    """The number of the loader worker in its rank."""
     workers: int
     """Number of loader workers of the rank, at least 1."""
     epoch: int
@@ -82,7 +82,7 @@ class ShardInfo:
     samples: int
     """How many samples the reader gives, padding included."""
     padding: int
-    """How many of them are padding, the last ones."""
+    """How many of these samples are padding: the last ones."""
     shards: tuple[int, ...] | None
     """With `deal="shards"`: the numbers of the shards that this reader reads, in order. Otherwise None."""
     reads: int
@@ -95,12 +95,11 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
     Each worker of each rank reads its own part. Do not use a `DistributedSampler` or `split_dataset_by_node` in
     addition. There are two deals:
 
-    - `deal="samples"` (the default): the order `sharded`. It is one order of the whole epoch, which does not depend on
-      the numbers of ranks and workers. All readers get the same number of samples; `remainder` decides whether a few
+    - `deal="samples"` (the default): the order `sharded`. This is one order of the whole epoch, which does not depend
+      on the numbers of ranks and workers. All readers get the same number of samples; `remainder` decides whether a few
       are repeated or dropped for this. A reader holds two windows of each of its lanes in memory, the present one and
-      the next one. Choose `lanes` as a
-      multiple of ranks times workers.
-      With several sources, or an `order`, every reader reads from all lanes.
+      the next one. Choose `lanes` as a multiple of ranks times workers. With several sources, or an `order`, every
+      reader reads from all lanes.
     - `deal="shards"`: each reader gets whole files, by a `ShardPlan`. Every row comes once, and ranks may have
       different numbers of steps (`steps`). If rows are shuffled, a reader holds one file in memory, otherwise a few
       thousand rows.
@@ -193,9 +192,9 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             weights: With several sources: the weight of each, by its name, as `samedeal.blend` has them. A source of
                 weight 0 gives nothing, until a stage gives it a weight.
             stages: With several sources: other weights from some positions on, (from, weights) for each. Positions are
-                counted over all epochs. A state resumes with stages that begin behind all that was read. After s steps
-                of W ranks of n workers (1 without workers) with batches of z rows, that is W * z * n * ceil(s / n)
-                positions behind the place where these began.
+                counted over all epochs. A state resumes with stages that begin after the positions that were read. s
+                steps of W ranks with n workers each (1 without workers) and batches of z rows read W * z * n * ceil(s /
+                n) positions from the place where they began.
             samples: With several sources: the number of rows of an epoch. By default as many as the sources have.
             exhaustion: With several sources: what happens once a source has made `max_passes` passes, as for
                 `samedeal.blend`.
@@ -210,11 +209,11 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             padding_column: The name of a column to add: whether the row is padding. Metrics should leave padding out.
             source_column: With several sources: the name of a column to add: the name of the source of each row.
             filesystem: A file system of pyarrow or fsspec that has the paths. By default, it follows from the paths.
-            lost: Files that are not there any more, and the number of rows that each had. The others stay in their
-                batches, and states resume, with these files and without them. The rows of lost files do not come, so
-                that batches are shorter. A batch that has no other rows has one row of padding, the first one of the
-                first file that is there: so all ranks have as many steps as before. `steps` and `shard_info` count the
-                lost rows.
+            lost: Files that are not there any more, and the number of rows that each had. The rows of other files stay
+                in their batches, and states resume with these files and without them. The rows of lost files do not
+                come, so that batches are shorter. A batch that has no other rows has one row of padding, the first one
+                of the first file that is there: so all ranks have as many steps as before. `steps` and `shard_info`
+                count the lost rows.
 
         Raises:
             SamedealError: A value is not allowed, or contradicts another one.
@@ -268,13 +267,13 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         self._board = Board()
         self._start_with(Progress(check.integer("epoch", epoch, _EPOCHS)))
         self._board.tell(self._core, 0)
-        # Whatever is wrong shows here and not in a worker.
+        # Makes a reading, so that errors come here and not in a worker.
         reading = self._group(1).reading(self._core)
         if not np.array_equal(reading.sizes, self.shards.sizes):
             raise ContradictionError("order", f"one of {len(reading.sizes)} shards", "an order of all of these files")
         recipe = json.loads(reading.recipe)
         self._order: dict[str, Any] = recipe["order" if self.deal == "samples" else "shards"]
-        """The section of the recipe that says how the data is ordered, whoever reads it."""
+        """The section of the recipe about the order of the data, which does not depend on the readers."""
         self._warn_of_steps(0, level=3)
 
     @property
@@ -402,13 +401,13 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             MissingError: There are loader workers and no `Resumable`. Pass `taken`.
         """
         if place.is_worker():
-            # The iterator of the worker says what the worker read.
+            # The state of a worker comes from its iterator.
             return {}
         if self._count is None and self._board.workers:
             if taken is None:
                 needed = "the number of batches that the loop took, or a samedeal.torch.Resumable around the loader"
                 raise MissingError("taken", "", needed)
-            # Theirs is the newest.
+            # The newest pass is that of the workers.
             self._pass = None
         return super().state_dict(taken)
 
@@ -451,7 +450,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         made = Items(self, Opening(self, core, 1), 0)
         self._pass = made.given
         if made.reader.samples == 0:
-            # Not looked at by a loader that goes on to the next epoch.
+            # An empty pass ends here: a loader may go on to the next epoch without asking for an item.
             self._ended(made.given)
         return made
 
@@ -467,7 +466,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """All of it but the pass that is under way."""
+        """The attributes without the pass that is under way."""
         self._find_rank()
         if get_spawning_popen() is not None:
             # Workers that are started anew get the dataset by pickle.
@@ -475,7 +474,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         return super().__getstate__()
 
     def __copy__(self) -> ShardedDataset:
-        """A dataset of its own, that goes to other epochs by itself."""
+        """A copy with a board of its own, so that it moves to other epochs by itself."""
         twin = self.__class__.__new__(self.__class__)
         twin.__dict__.update({**self.__getstate__(), "_board": self._board.copied()})
         return twin
@@ -485,16 +484,16 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         self.rank, self.world_size = place.data_rank(self._place, self.mesh)
 
     def _group(self, workers: int) -> Group:
-        """The readers that there are now, with so many workers of a loader."""
+        """The group of the present readers, with this number of loader workers for each rank."""
         self._find_rank()
         options = {"deal": self.deal, "seed": self.seed, **self._given}
         if options["order"] is not None:
-            # It has these itself.
+            # The order has these options itself.
             options |= dict.fromkeys(("seed", "lanes", "shuffle_window", "shuffle"))
         return Group(self.shards, options, self.world_size, max(1, workers), self.batch_size or 1, self.drop_last)
 
     def _reading(self, workers: int) -> Reading:
-        """The rest of the epoch, for so many workers."""
+        """The reading of the rest of the epoch, for this number of workers."""
         return self._group(workers).reading(self._progress())
 
     def _length(self, workers: int) -> int:
@@ -502,9 +501,9 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         return self._reading(workers).num_steps(self.rank)
 
     def _expect_steps(self, workers: int) -> Count:
-        """Counts what a loop gets of the pass of a loader with so many workers that begins next."""
+        """Begins the count of the batches that a loop gets in the next pass, with this number of loader workers."""
         length = self._length(workers)
-        # Before there are workers, whose warnings nobody may see.
+        # Warns before there are workers, because nobody may see their warnings.
         self._warn_of_lanes(max(1, workers), level=5)
         self._board.tell(self._core, workers)
         return self._expect(0, 1, length, length)
@@ -517,7 +516,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         return super()._is_unread() and not self._board.workers
 
     def _note(self) -> None:
-        # Workers make passes too: the board that all processes share has what was read.
+        # Does nothing: workers make passes too, so the board that all processes share records the passes.
         pass
 
     def _moved(self) -> None:
@@ -563,14 +562,14 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         return any(self._order[name] for name in ("shuffle", "shuffle_rows", "reshuffle"))
 
     def _warn(self, workers: int) -> None:
-        """Once for each of what goes wrong in silence."""
+        """Warns of mistakes that give no error, once for each of them."""
         if self._board.last_read == self.epoch and self._is_shuffled and self._board.is_first_of_epochs():
             warn_of_repetition(self._repetition(), stacklevel=3)
         self._warn_of_steps(workers, level=4)
         self._warn_of_lanes(workers, level=5)
 
     def _warn_of_lanes(self, workers: int, level: int) -> None:
-        """Once for each of what costs or mixes badly. Only rank 0 warns. Without lanes, there is nothing to choose."""
+        """Warns of lanes that cost much or mix badly, once for each reason. Only rank 0 warns, if there are lanes."""
         if "lanes" in self._order and self.rank == 0:
             reading = self._reading(workers)
             self._warn_of_shared_lanes(reading, workers, level)
@@ -578,7 +577,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             self._warn_of_mixing(reading, workers, level)
 
     def _warn_of_shared_lanes(self, reading: Reading, workers: int, level: int) -> None:
-        """Once, where several readers decode the same rows."""
+        """Warns once if several readers decode the same rows."""
         reads = reading.reads_per_row
         if reads == 1 or not self._board.is_first_of_lanes():
             return
@@ -592,7 +591,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         warnings.warn(told, LanesWarning, stacklevel=level)
 
     def _warn_of_groups(self, reading: Reading, workers: int, level: int) -> None:
-        """Once, where a reader decodes much of a row group to reach the rows of its lanes in it."""
+        """Warns once if a reader decodes much of a row group to reach the rows of its lanes in it."""
         readers, lanes, samples = self.world_size * workers, self._order["lanes"], self.shards.samples
         found = costliest(self.shards, lanes // math.gcd(readers, lanes))
         if found is None or not self._board.is_first_of_groups():
@@ -607,7 +606,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         warnings.warn(told, LanesWarning, stacklevel=level)
 
     def _warn_of_mixing(self, reading: Reading, workers: int, level: int) -> None:
-        """Once, where batches come from so few lanes that they vary more than twice as much as chance."""
+        """Warns once if batches come from so few lanes that they vary more than twice as much as by chance."""
         advice = reading.mixing_advice
         if advice is None or not self._board.is_first_of_mixing():
             return
@@ -624,7 +623,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         warnings.warn(told, LanesWarning, stacklevel=level)
 
     def _warn_of_steps(self, workers: int, level: int) -> None:
-        """Once, where ranks end at different steps or readers have nothing: before the first pass, or as it begins."""
+        """Warns once, before the first pass or as it begins, if ranks differ in steps or readers have no rows."""
         own, whole = self._group(workers), Progress(self._progress().epoch)
         reading = own.reading(whole)
         (least, most), idle = reading.steps, reading.num_idle_readers

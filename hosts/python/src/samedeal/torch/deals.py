@@ -1,4 +1,4 @@
-"""A dataset in files, given to the loader workers of all ranks: what each reads, by a `Reading` of the core."""
+"""The readers of a dataset in files: the loader workers of all ranks, by a `Reading` of the core."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .rest import Progress
 
 
 class Group:
-    """The readers of a dataset, as many as there are now."""
+    """All readers of a dataset, for the present numbers of ranks and workers."""
 
     def __init__(
         self, shards: Shards, options: dict[str, Any], world_size: int, workers: int, batch_size: int, drop_last: bool
@@ -24,17 +24,18 @@ class Group:
         self.world_size, self.workers, self.batch_size, self.drop_last = world_size, workers, batch_size, drop_last
 
     def reading(self, progress: Progress) -> Reading:
-        """The rest of an epoch, for these readers."""
+        """The reading of an epoch, or of the rest of one, for these readers."""
         whole = self._whole()
         return whole.at_epoch(progress.epoch) if progress.state is None else whole.resume(progress.state)
 
     def resumed(self, text: str) -> Progress:
-        """Where the epoch stands after a state from anywhere.
+        """The progress in a state, which may be of other numbers of ranks and workers.
 
         Raises:
-            ContradictionError: It is of other files, or of another order, deal or seed: it names what differs.
-            WrongTypeError: It is no such state.
-            OutOfRangeError: It is too long, or says that more was taken than there is.
+            ContradictionError: The state is of other files, or of another order, deal or seed. The error names what
+                differs.
+            WrongTypeError: The value is no state of a dataset.
+            OutOfRangeError: The state is too long, or has more samples than there are.
         """
         try:
             found = self._whole().resume(text)
@@ -59,15 +60,15 @@ class Group:
         )
 
     def _told(self, error: ContradictionError) -> ContradictionError:
-        """The error told of files, where the core told it of shards."""
+        """The same error with files in its message, where the core names shards."""
         if self.options["order"] is not None and error.field in ("sizes", "shards", "samples"):
-            # Of one of the orders that it is made of.
+            # The error is of one of the orders that this order is made of.
             here = f"{len(self.shards)} files of {self.shards.samples} rows"
             return ContradictionError("paths", here, f"{error.field} {error.allowed}")
         number, numbered, shard = error.value.partition(" in place ")
         unit = {"sizes": "rows", "bytes": f"bytes in the columns {', '.join(self.shards.columns)}"}.get(error.field)
         if unit and numbered:
-            # The number of a shard says nothing to people, its file does.
+            # Names the file, because users do not know the number of its shard.
             return ContradictionError("paths", f"{self.shards.paths[int(shard)]} of {number} {unit}", error.allowed)
         if unit or error.field in ("shards", "samples"):
             here = f"{len(self.shards)} files of {self.shards.samples} rows"
@@ -80,14 +81,14 @@ class Reader:
     """A worker's part of a pass."""
 
     def __init__(self, group: Group, reading: Reading, rank: int, worker: int, skipped: int) -> None:
-        """All of it but the first `skipped` samples."""
+        """Leaves out the first `skipped` samples."""
         self._shards = group.shards
         self._reading, self._rank, self._worker = reading, rank, worker
         count = reading.num_samples(rank, worker)
         self._start = min(skipped, count)
         self.samples = count - self._start
-        """How many samples it gives, padding included."""
+        """How many samples the reader gives, padding included."""
 
     def tables(self, marks: Marks) -> Iterator[pa.Table]:
-        """Reads them, with those of files that were lost."""
+        """Reads the samples, with nulls for samples of lost files."""
         return read_places(self._shards, self._reading, self._rank, self._worker, self._start, marks)

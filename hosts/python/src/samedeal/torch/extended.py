@@ -7,9 +7,9 @@ from typing import Any
 
 
 def extend(one: Any, methods: Any) -> None:
-    """Puts methods before those of an object, whose class becomes a subclass of both.
+    """Overrides methods of an object: its class becomes a subclass of `methods` and of its own class.
 
-    A method in the object's own dictionary would keep the object alive until a garbage collection.
+    A method in the object's own dictionary would be a cycle, which keeps the object until a garbage collection.
     """
     if not isinstance(one, methods):
         original: Any = type(one)
@@ -19,7 +19,7 @@ def extend(one: Any, methods: Any) -> None:
 @functools.cache
 def _extended(methods: Any, original: Any) -> Any:
     def reduced(self: Any, protocol: int) -> Any:
-        """Pickles it as what it was: no module has this class."""
+        """Pickles the object with its original class, because no module has this one."""
         known: Any = object.__reduce_ex__(self, 2)
         return _new, (original,), *known[2:]
 

@@ -31,10 +31,10 @@ class Options:
     order: MakesOrder | Mapping[str, MakesOrder] | None
 
     def check(self, deal: str, shuffle: Any, is_several: bool) -> None:
-        """That nothing was given that is not used.
+        """Raises an error if an option was given that is not used.
 
         Raises:
-            ContradictionError: Something was.
+            ContradictionError: An option was given that is not used.
         """
         if is_several or self.order is not None:
             if deal != "samples":
@@ -73,7 +73,7 @@ def find_one(paths: Paths | Shards, columns: Any, filesystem: Any) -> Shards:
 
 
 def order_of(shards: Shards, options: Options, sharding: Mapping[str, Any]) -> Order | None:
-    """The order of several sources, or that which a function makes; none where the files alone decide it.
+    """The order of several sources, or the order that a function makes; None if the files alone decide the order.
 
     Raises:
         SamedealError: Options do not fit together, or the function gives no order of these files.
@@ -116,14 +116,14 @@ def order_of(shards: Shards, options: Options, sharding: Mapping[str, Any]) -> O
         return files
     made = _made(options.order, files)
     if not _blends(made.to_dict(), shards.names):
-        # Weights, stages and what else belongs to the blend would be lost without a word.
+        # Weights, stages and other options of the blend would be lost without an error.
         allowed = "an order that is made of the blend; to change the order of one source, a dictionary of functions"
         raise ContradictionError("order", check.shown(made.to_dict()["name"]), allowed)
     return made
 
 
 def _blends(members: Mapping[str, Any], names: Sequence[str]) -> bool:
-    """Whether an order has the blend of these sources in it."""
+    """Whether an order contains the blend of these sources."""
     sources = members.get("sources", [])
     if [source["name"] for source in sources][: len(names)] == list(names):
         return True

@@ -14,14 +14,14 @@ from .nested import Asking
 from .states import OwnPlace, Place, Resuming, text_of, wrapped
 
 _FIRST, _WINDOW = 2**10, 2**14
-"""Indices that iteration reads at first, so that nobody waits, and then at a time."""
+"""Indices that iteration reads at first (few, so that the first one comes soon), and later at a time."""
 
 
 class Opening(Place[Sampler]):
     """Where a pass over the samples of a rank begins."""
 
     def ended(self, taken: int) -> dict[str, Any]:
-        """The state once the pass has ended on every rank, also on those that had more samples."""
+        """The state after the pass ended on every rank, even on ranks that had more samples than this one."""
         if self.core.remainder != "uneven":
             return self.after(taken)
         first = self.twin()
@@ -30,28 +30,28 @@ class Opening(Place[Sampler]):
 
 
 class Cursor(Opening, OwnPlace):
-    """A pass over the samples of a rank, whatever becomes of the sampler."""
+    """A pass over the samples of a rank, which goes on even if the sampler moves."""
 
     def __init__(self, owner: Resuming[Sampler], core: Sampler, asking: Asking) -> None:
-        """Begins where `core` stands."""
+        """Begins at the present place of `core`."""
         self.core, self.config = core, core._engine.config
         self.owner = weakref.ref(owner)
         self.asking, self.begun = asking, 0
         kept: KeptEpochs | None = core._engine.kept
-        # Nearly always there, after `set_epoch` of a sampler of few samples.
+        # After `set_epoch` of a sampler of few samples, the samples are nearly always cached.
         found = None if kept is None else kept.read(self.config)
         self.end: int
         self.end, first = self._opening() if found is None else found
-        # One attribute, so that a signal handler which asks for a state finds both.
+        # One attribute, so that a signal handler that asks for a state finds both values of the same moment.
         self._read: tuple[int, Iterator[int]] = (self.end if first else 0), iter(first)
-        """How many samples were read, and those that were not given yet."""
+        """How many samples were read, and an iterator over the samples that were not given yet."""
 
     def _opening(self) -> tuple[int, list[int]]:
-        """How many samples there are, and all of them where that is no work: a call of its own would cost more."""
+        """The number of samples, and all samples if the epoch is short: a second call would cost more."""
         engine, config = self.core._engine, self.config
         if config.consumed or self.core.samples > FEW:
             return len(self.here()), []
-        # Another thread may keep its own answer meanwhile, which is right as well.
+        # Another thread may store its own answer meanwhile, which is right as well.
         kept: KeptEpochs = engine.ask(Deal.short_epochs_from, config)
         engine.kept = kept
         found = kept.read(config)
@@ -73,7 +73,7 @@ class Cursor(Opening, OwnPlace):
             stop = min(start + count, self.end)
             values = self.core._engine.use(_values, self.config, start, stop - start)
             if values is None:
-                # The sampler has moved.
+                # The sampler has moved, so a copy goes on.
                 self.core = self.twin()
                 continue
             window, count = iter(values), _WINDOW
@@ -82,18 +82,18 @@ class Cursor(Opening, OwnPlace):
         self.tell_end()
 
     def state_dict(self) -> dict[str, Any]:
-        """The state once every rank has taken as many samples."""
+        """The state after every rank took as many samples as this pass gave."""
         return wrapped(self.state(self.taken))
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Goes on where a state was taken."""
+        """Continues this pass from a state."""
         text = text_of(state_dict)
         if self.taken == 0 and self.state(0) == text:
             return
         twin = self.twin()
         twin.resume(text)
         if twin.epoch < self.config.epoch and twin.num_positions == 0:
-            # It is of the end of an epoch, and another one was set since.
+            # The state is of the end of an earlier epoch, and another epoch was set since.
             return
         for _ in self._read[1]:
             pass
@@ -114,11 +114,11 @@ class Indices(itertools.chain[int]):
         return found
 
     def state_dict(self) -> dict[str, Any]:
-        """The state once every rank has taken as many samples."""
+        """The state after every rank took as many samples as this pass gave."""
         return self._cursor.state_dict()
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Goes on where a state was taken."""
+        """Continues this pass from a state."""
         self._cursor.load_state_dict(state_dict)
 
 

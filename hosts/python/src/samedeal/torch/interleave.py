@@ -1,4 +1,4 @@
-"""Several datasets as one, of which samples come in proportion to weights."""
+"""Several datasets as one, whose samples come in proportion to weights."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Interleaved(NamedTuple):
     dataset: Any
     """All datasets end to end: one of Hugging Face if all are, else a `ConcatDataset` of PyTorch."""
     order: Order
-    """For `DistributedSampler(dataset, order=order)`."""
+    """The order for `DistributedSampler(dataset, order=order)`."""
 
 
 def interleave(
@@ -55,7 +55,7 @@ def interleave(
     them. Streams (`IterableDataset`) are refused, because they have no samples by number.
 
     Args:
-        datasets: By their names, in their order. Each has a `len` and gives samples by number.
+        datasets: The datasets by their names, in their order. Each has a `len` and gives samples by number.
         weights: A weight for each dataset, by names or as a list: whole numbers.
         seed: As for `samedeal.blend`.
         samples: As for `samedeal.blend`: by default as many as there are in all datasets.
@@ -68,7 +68,7 @@ def interleave(
     Raises:
         WrongTypeError: A dataset has no `len`, or a value is not of the type that its parameter takes.
         MissingError: There is no dataset, or a dataset has no weight.
-        UnknownNameError: A weight is of no dataset.
+        UnknownNameError: There is a weight for a name that is no dataset.
         ValueError: Columns do not fit together; `datasets.concatenate_datasets` raises it.
     """
     given = {check.crossing("datasets", name): dataset for name, dataset in write.mapping("datasets", datasets).items()}
@@ -99,7 +99,7 @@ def _length(dataset: Any) -> int:
 
 
 def _joined(datasets: list[Any]) -> Any:
-    """Them end to end."""
+    """One dataset of all datasets end to end."""
     # If a dataset is of Hugging Face's package, the package is imported already.
     hugging_face = sys.modules.get("datasets")
     if hugging_face is not None and all(isinstance(dataset, hugging_face.Dataset) for dataset in datasets):

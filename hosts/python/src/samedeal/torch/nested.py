@@ -1,4 +1,4 @@
-"""Callers that ask for a pass of a sampler: loaders that make batches of batches, and what they do with the samples."""
+"""Facts about the caller that asks a sampler for a pass, from its frame; warnings of batches of batches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class BatchWarning(UserWarning):
 def warn_of_batched_batches(sampler: Any) -> None:
     """Warns if the `BatchSampler` of PyTorch iterates over a sampler of batches. `__iter__` calls this."""
     asking = _asking()
-    # torchdata's is an iterator of its own.
+    # In torchdata, the caller is an iterator of torchdata's own class.
     known = isinstance(asking, torch.utils.data.BatchSampler) or type(asking).__module__.startswith("torchdata.")
     if known and getattr(asking, "sampler", None) is sampler:
         told = "the DataLoader makes batches of the batches that the sampler gives"
@@ -41,14 +41,15 @@ class Asking(NamedTuple):
     collate: Any = None
     """The `collate_fn` of the `DataLoader`, if there is one."""
     look: int | None = None
-    """How many items of the pass are taken for one batch, with those that workers fetch ahead, if that is known."""
+    """How many items of the pass are taken when the loop gets one batch, with those that workers fetch ahead; None if
+    unknown."""
     ahead: bool = False
     """Whether workers fetch batches ahead of the loop."""
     loader: Callable[[], Any] | None = None
     """The iterator of PyTorch's `DataLoader` whose workers fetch ahead, if it is still there."""
 
     def is_ahead(self, is_over: bool) -> bool:
-        """Whether workers have fetched batches that the loop did not get; `is_over` says whether they have all."""
+        """Whether workers have fetched batches that the loop did not get; `is_over`: whether they have fetched all."""
         if self.loader is None:
             return False
         loader = self.loader()
@@ -61,11 +62,12 @@ class Asking(NamedTuple):
 
         Args:
             sampler: The sampler.
-            size: How many of its items make a batch; None if that is the batch size of whoever asks.
+            size: How many items of the sampler make a batch; None if that is the batch size of the caller.
         """
         frame: Any = sys._getframe(2)
         if frame.f_code is _BATCHING and frame.f_back is not None:
-            # Nearly every pass. Before Python 3.13, each `f_locals` makes a dictionary of all variables.
+            # The usual caller, found with one `f_locals`: before Python 3.13, each one makes a dictionary of all
+            # variables.
             found = frame.f_back.f_locals.get("self")
             batches = getattr(found, "_index_sampler", None)
             if batches is not None and getattr(batches, "sampler", None) is sampler and not found._num_workers:
@@ -75,51 +77,51 @@ class Asking(NamedTuple):
                 break
             if (known := _locals_of(frame)) is not None:
                 found = known.get("self")
-                # That of PyTorch, that of torchdata, and their subclasses.
+                # The iterator of a loader of PyTorch or torchdata, or of a subclass.
                 if hasattr(found, "_collate_fn") and hasattr(found, "_index_sampler"):
                     ahead = found._num_workers
                     if ahead:
                         own = getattr(found, "_prefetch_factor", None)
-                        # The iterator has its own only later.
+                        # The iterator gets its own prefetch factor only later.
                         ahead *= own or getattr(known.get("loader"), "prefetch_factor", None) or PREFETCH
-                    # That of torchdata counts what the loop got.
+                    # The iterator of torchdata counts the batches that the loop got.
                     is_plain = ahead > 0 and not type(found).__module__.startswith("torchdata.")
                     plain = weakref.ref(found) if is_plain else None
                     return cls(found._collate_fn, (1 + ahead) * (size or 1), ahead > 0, plain)
                 if size is None and found is not sampler and isinstance(own := getattr(found, "batch_size", None), int):
                     size = own
             frame = frame.f_back
-        # A loop of somebody's own.
+        # The caller is no loader, but a loop of the user.
         return _NOBODY if size is None else cls(look=size)
 
 
 _NOBODY = Asking()
 _BATCHING = torch.utils.data.BatchSampler.__iter__.__code__
-"""Where PyTorch asks a sampler of samples for a pass."""
+"""The code in which PyTorch asks a sampler of samples for a pass."""
 
 
 _DEPTH = 12
-"""Frames between the pass of a sampler and its loader, where others wrap it."""
+"""The most frames between the pass of a sampler and its loader, if other samplers wrap it."""
 PREFETCH = 2
-"""PyTorch's default."""
+"""PyTorch's default of `prefetch_factor`."""
 
 
 def _asking() -> Any:
-    """The object whose method called `__iter__`: what asks for a pass says nothing about itself."""
+    """The object whose method called `__iter__`, found by its frame, since `__iter__` has no other argument."""
     # 0 is this function, 1 the one that warns, 2 `__iter__`, 3 its caller.
     known = _locals_of(sys._getframe(3))
     return None if known is None else known.get("self")
 
 
 _METHODS = frozenset(("__init__", "__iter__", "__next__", "_get_iterator", "_next_index", "_reset"))
-"""In which a loader or a sampler asks a sampler for a pass."""
+"""The methods in which a loader or a sampler asks a sampler for a pass."""
 
 
 def _locals_of(frame: Any) -> Any:
     """The variables of a method of a loader or sampler; None for other code.
 
-    Before Python 3.13, a frame whose variables were looked at keeps what they were until it ends: in a training loop,
-    datasets and tensors.
+    Before Python 3.13, a frame whose variables were looked at keeps their values until it ends. In a training loop,
+    these are datasets and tensors, so frames of other code are not looked at.
     """
     code = frame.f_code
     is_method = code.co_name in _METHODS and ("self" in code.co_varnames or "self" in code.co_freevars)

@@ -23,13 +23,14 @@ from .batches import check_options, lengths_or_column
 from .parts import Part, parts_of, read_parts
 
 _HELD = 2**24
-"""Items of the windows that are held: samples that are read in another order would plan their window each time."""
+"""The most items of cached windows. Without a cache, each row that is read in another order would plan its window
+again."""
 _TAKEN = 2**14
 """Rows that are taken of a window at a time."""
 
 _OWN: dict[str, Any] = {
     "strategy": "pack",
-    # A row is a step, so that the number of a row is that of its step, and an index of steps is one of rows.
+    # Each row is one step: the number of a row is the number of its step, and an index of steps is an index of rows.
     "max_batch_size": 1,
     "tail": "keep",
     "rank": 0,
@@ -45,7 +46,7 @@ class PackedRow(list[Any]):
     """The tokens of a row."""
 
     def __init__(self, samples: Iterable[Any], capacity: int | None = None) -> None:
-        """Takes the samples of a row, and what was planned for all rows of the dataset."""
+        """Takes the samples of a row, and the capacity that was planned for all rows of the dataset."""
         super().__init__(samples)
         self.capacity = capacity
 
@@ -57,11 +58,11 @@ class _Window(NamedTuple):
     starts: np.ndarray[Any, Any]
     lengths: np.ndarray[Any, Any]
     ends: np.ndarray[Any, Any]
-    """Where the items of each row begin, and where those of the last one end."""
+    """The first item of each row, and the end of the last row."""
 
     @classmethod
     def of(cls, plan: Plan, start: int, end: int) -> _Window:
-        """From one row to another one."""
+        """Plans the rows `start` to `end` - 1."""
         runs = [plan.take(0, first, min(_TAKEN, end - first)) for first in range(start, end, _TAKEN)]
         before = np.cumsum([0, *(len(run.samples) for run in runs)])
         ends = [run.row_ends + first for run, first in zip(runs, before, strict=False)]
@@ -85,16 +86,16 @@ class PackedDataset(Dataset[PackedRow]):
         loader = DataLoader(dataset, batch_size=4, sampler=sampler, collate_fn=PackCollator(8192))
 
     In every prefix, the rows of each dataset are in proportion to its weight (`Sampler.source_bounds` says how
-    exactly). Of the cells of a row, `fill` are tokens on average, mostly more than 0.95: if that differs between
-    datasets, divide their weights by it, as whole numbers, such as `round(7e6 / rows["web"].fill)`.
+    exactly). `fill` is the share of cells that have tokens, mostly more than 0.95. If it differs between datasets,
+    divide their weights by it, as whole numbers, such as `round(7e6 / rows["web"].fill)`.
 
     Documents that are longer than a row come whole with `too_long="split"`: each row has the part of them that was
     planned for it. All tokens come once.
 
     Nothing is packed when the dataset is made: rows are planned a window of samples at a time, when one of them is
     read. `len`, which samplers and blends need, `tokens` and `fill` plan all windows, once; with an index (`use_index`)
-    they plan nothing. One job makes it, with `samedeal.build_index(rows.batcher, path)`. A window that was planned is
-    held, up to 2**24 samples in all.
+    they plan nothing. One job makes the index, with `samedeal.build_index(rows.batcher, path)`. Windows that were
+    planned are cached, up to 2**24 samples in all.
 
     The same samples share a row in every epoch. `BatchSampler` with the strategy "pack" packs each epoch anew, and
     mixes by samples.
@@ -146,9 +147,10 @@ class PackedDataset(Dataset[PackedRow]):
         self._batcher = Batcher(found.given, capacity=self.capacity, **_OWN, **options)
         self._cuts = options.get("too_long") in ("split", "truncate")
         self._num_windows = self._batcher.num_windows
-        # Both are replaced, not changed, and may be shorter than another thread has left them: that costs time alone.
+        # Both attributes are replaced, not changed. A thread may replace the longer values of another one, which costs
+        # only time.
         self._ends: list[int] = [0]
-        """How many rows there are up to the end of each window that is known, from the first one on."""
+        """0, and how many rows there are up to the end of each of the first windows, as far as they are known."""
         self._held: dict[int, _Window] = {}
 
     @property
@@ -163,8 +165,8 @@ class PackedDataset(Dataset[PackedRow]):
             index: The path of a file that `samedeal.build_index(rows.batcher, path)` wrote, or its text.
 
         Raises:
-            WrongTypeError: It is no index, or was changed.
-            ContradictionError: It is of other rows, or does not have all windows.
+            WrongTypeError: The text is no index, or was changed.
+            ContradictionError: The index is of other rows, or does not have all windows.
             OSError: The file cannot be read.
         """
         text = text_of(index)
@@ -173,7 +175,7 @@ class PackedDataset(Dataset[PackedRow]):
 
     @property
     def recipe_fingerprint(self) -> str:
-        """SHA-256 over the recipe of the packing: two datasets that have it in common have the same rows."""
+        """SHA-256 over the recipe of the packing: datasets with equal fingerprints have the same rows."""
         return self._batcher.recipe_fingerprint()
 
     @property
@@ -184,7 +186,7 @@ class PackedDataset(Dataset[PackedRow]):
 
     @property
     def fill(self) -> float:
-        """The part of all cells that has tokens."""
+        """The share of all cells that have tokens."""
         return self.tokens / (len(self) * self.capacity) if len(self) else 1.0
 
     def __len__(self) -> int:
@@ -242,7 +244,7 @@ class PackedDataset(Dataset[PackedRow]):
         return window, slice(window.ends[own], window.ends[own + 1])
 
     def _read(self, which: int, start: int, end: int) -> _Window:
-        """Plans a window, and holds it in the place of those that were read first."""
+        """Plans a window and caches it. If there are too many, the windows that were planned first are dropped."""
         window = self._batcher._engine.use(_Window.of, start, end)
         held = {**self._held, which: window}
         items = sum(len(one.samples) for one in held.values())
@@ -254,7 +256,7 @@ class PackedDataset(Dataset[PackedRow]):
         return window
 
     def _all_ends(self) -> list[int]:
-        """Where all windows end, which are planned for it."""
+        """The ends of all windows, in rows. Plans all windows, if they are not known."""
         ends = self._ends
         if len(ends) <= self._num_windows:
             text = self._batcher.index(0, self._num_windows)
@@ -264,7 +266,7 @@ class PackedDataset(Dataset[PackedRow]):
         return ends
 
     def _keep(self, ends: list[int]) -> None:
-        """Keeps what was found out, unless another thread has found more."""
+        """Stores the ends of windows, unless another thread has stored more."""
         if len(ends) > len(self._ends):
             self._ends = ends
 
@@ -274,7 +276,7 @@ class PackedDataset(Dataset[PackedRow]):
 
 
 def _ends_in(index: str) -> list[int]:
-    """Where the windows of an index end, in rows."""
+    """The ends of the windows of an index, in rows."""
     return [0, *itertools.accumulate(json.loads(index)["steps"])]
 
 

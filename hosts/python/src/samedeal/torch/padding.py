@@ -1,4 +1,4 @@
-"""Which samples of a batch are padding: they repeat others, so that all ranks have as many."""
+"""Finds the samples of a batch that are padding: they repeat others, so that all ranks have equally many."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Rows(NamedTuple):
     padding: int = 0
     """How many of them are padding, the last ones."""
     may_be_padding: bool = False
-    """Whether the same batch of any process may have padding."""
+    """Whether the batch of this number may have padding on any process."""
 
 
 class Padding:
@@ -34,13 +34,13 @@ class Padding:
             sampler: Its sampler or dataset of this package.
             size: How many samples make a batch.
             place: Where the pass begins.
-            start: The number of its first batch there, of a `BatchSampler`.
+            start: The step at which the pass of a `BatchSampler` begins there.
         """
         self._size, self._unit = size, 1
         self._readers: list[tuple[int, int]] = []
-        """How many samples each reader gives, and how many of them are padding: those at its end."""
+        """How many samples each reader gives, and how many of the last ones are padding."""
         self._planned: Any = None
-        """Where the pass of a `BatchSampler` begins that repeats samples: batches say it themselves."""
+        """The place where the pass begins, for a `BatchSampler` that repeats samples: its batches say how many."""
         self._start = start
         if isinstance(sampler, DistributedSampler) and sampler._upcoming().remainder == "pad":
             self._readers, self._unit = [(len(sampler), sampler.num_padding)], sampler.unit
@@ -56,7 +56,7 @@ class Padding:
             self._planned = place
 
     def rows(self, batch: int) -> Rows:
-        """The rows of a batch of the pass; workers give theirs in turn."""
+        """The rows of a batch of the pass. Batches of several workers come in turn."""
         if self._planned is not None:
             planned = self._planned.here().batch(self._start + batch)
             return Rows(len(planned.samples), repeated_samples(planned), may_be_padding=True)

@@ -1,4 +1,4 @@
-"""Parts of samples: what is served of samples that are too long for a batch or a row."""
+"""Parts of samples, for samples that are too long for a batch or a row."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ INPUTS = "input_ids"
 
 
 class Part(NamedTuple):
-    """A part of a sample: what a `BatchSampler` gives in place of an index if `too_long="split"`.
+    """A part of a sample, which a `BatchSampler` with `too_long="split"` gives in place of an index.
 
-    It is the whole sample if the sample is not too long.
+    The part is the whole sample if the sample is not too long.
     """
 
     sample: int
@@ -29,7 +29,7 @@ class Part(NamedTuple):
     """The tokens of the part."""
 
     def __index__(self) -> int:
-        """A dataset that takes numbers only asks for this.
+        """Raises an error, since only a dataset that takes numbers and no parts calls this.
 
         Raises:
             WrongTypeError: Always: a part is more than its number.
@@ -40,7 +40,7 @@ class Part(NamedTuple):
 
 
 def parts_of(items: Iterable[np.ndarray[Any, Any]]) -> list[Part]:
-    """The parts whose samples, starts and lengths are given."""
+    """The parts with these samples, starts and lengths."""
     return [Part(*part) for part in zip(*(values.tolist() for values in items), strict=True)]
 
 
@@ -73,7 +73,7 @@ class PartsDataset(Dataset[Any]):
         """A part of a sample.
 
         Raises:
-            WrongTypeError: It is no `Part`, or the sample has no tokens that can be cut.
+            WrongTypeError: The value is no `Part`, or the sample has no tokens that can be cut.
             IndexOutOfRangeError: There is no such sample.
             ContradictionError: The sample has fewer tokens than its length said.
         """

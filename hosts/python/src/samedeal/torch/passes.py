@@ -1,4 +1,4 @@
-"""Passes over a dataset in files: what they give, and states of what they have given."""
+"""Passes over a dataset in files: their items, and the states of their progress."""
 
 from __future__ import annotations
 
@@ -34,26 +34,26 @@ class Opening(Start):
 
     @functools.cached_property
     def reading(self) -> Reading:
-        """The reading of what is left there."""
+        """The reading of the epoch, or of the rest of it, at this place."""
         return self.group.reading(self.progress)
 
     def after(self, taken: int) -> dict[str, Any]:
-        """The state once every rank has taken so many batches, or all that it has."""
+        """The state after every rank took `taken` batches, or all its batches if it has fewer."""
         try:
             return wrapped(self.reading.state(taken))
         except OutOfRangeError as error:
             if error.field != "steps":
                 raise
-            # By the name of the parameter here.
+            # The error has the name of the parameter of `state_dict`.
             raise OutOfRangeError("taken", error.value, error.allowed) from None
 
     def ended(self, taken: int) -> dict[str, Any]:
-        """The state once the pass has ended on every rank, also on those that had more batches."""
+        """The state after the pass ended on every rank, even on ranks that had more batches than this one."""
         return self.after(self.reading.steps.most)
 
 
 class _Given(Pass):
-    """The progress of a pass: all that a dataset keeps of it, so that the reading ends with the iterator."""
+    """The progress of a pass. The dataset refers only to this, not to the iterator, which ends with the loop."""
 
     place: Opening
 
@@ -61,10 +61,10 @@ class _Given(Pass):
         self.place = place
         self.taken = taken
         self.ended = False
-        """Whether somebody asked for more than there is."""
+        """Whether an item was asked for after the last one."""
 
     def state_dict(self) -> dict[str, Any]:
-        """The state once every rank has taken as much; or all that it has, once the pass has ended."""
+        """The state after every rank took as much as this pass gave; after the end of the pass, all of it."""
         return self.place.ended(self.taken) if self.ended else self.place.after(self.taken)
 
 
@@ -105,17 +105,17 @@ class Items:
         self._items.close()
 
     def state_dict(self) -> dict[str, Any]:
-        """The state once every rank has taken what this pass gave; in a worker, what this worker alone has given."""
+        """The state after every rank took as much as this pass gave; in a worker, the progress of this worker alone."""
         if not self._inside:
             return self.given.state_dict()
         return self.given.place.after(0) | {READER: self._identity() | {"taken": self.given.taken}}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Goes on where a state was taken.
+        """Continues this pass from a state.
 
         Raises:
-            ContradictionError: It is of another dataset; or, in a worker, of other workers.
-            WrongTypeError: It is none.
+            ContradictionError: The state is of another dataset; or, in a worker, of other workers.
+            WrongTypeError: The value is no state.
         """
         taken = 0
         if self._inside:
@@ -135,13 +135,13 @@ class Items:
         progress = self._owner._parsed(state_dict)
         begun = self.given.place.progress.epoch
         if progress.epoch < begun and not self._inside and self._owner._is_empty(progress):
-            # It is of the end of an epoch, and another one was set since.
+            # The state is of the end of an earlier epoch, and another epoch was set since.
             return
         if progress.epoch < begun and self._worker == 0:
-            # A worker does not know whether the others have something left.
+            # In a worker, also if nothing is left here: a worker does not know whether other workers have items left.
             warn_of_earlier_epoch(begun, progress.epoch)
         self.close()
-        # The object stays the one by which the dataset counts.
+        # Changes `given` in place, because the dataset counts by this object.
         self.given.place, self.given.taken = Opening(self._owner, progress, self.given.place.workers), taken
         self.given.ended = False
         self.reader = self._read()
@@ -179,7 +179,7 @@ def _made(owner: ShardedDataset, reader: Reader, epoch: int, worker: int, inside
 
 
 def _present(items: Iterator[pa.RecordBatch], owner: ShardedDataset) -> Iterator[pa.RecordBatch]:
-    """Batches without the rows of files that were lost. One that has no other rows has one of padding."""
+    """Batches without the rows of files that were lost. A batch that has no other rows gets one row of padding."""
     spare = None
     for item in items:
         left = present(item)

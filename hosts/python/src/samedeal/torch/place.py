@@ -1,4 +1,4 @@
-"""Which reader a process is."""
+"""Finds the rank and the loader worker that a process is."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from .. import ContradictionError, Mesh, MissingError, OutOfRangeError, WrongTyp
 from ..engine import arguments as check
 
 RANKS = check.U32_FROM_1._replace(least=1)
-"""A number of ranks: one that is not allowed is refused here, by the name of the parameter that it came from."""
+"""The range of a number of ranks. It is checked here, so that the error has the name of the parameter that was
+passed."""
 
 _MESHES = (
     'the dimensions along which ranks get different samples, such as mesh["dp"] or mesh["dp_replicate", "dp_shard"]'
@@ -29,14 +30,14 @@ _MODEL_PARALLEL = ("tp", "cp", "pp", "sp")
 
 
 class Place(NamedTuple):
-    """Which of how many processes of a job this is."""
+    """The rank of this process in its job, and the number of ranks."""
 
     rank: int
     world_size: int
     explicit: bool
-    """Whether somebody said so, and no process group has a say."""
+    """Whether the caller said so. Then a process group does not change it."""
     told: bool = True
-    """Whether anybody said so: the caller, a process group or a launcher."""
+    """Whether the caller, a process group or a launcher said so. Otherwise it is an assumption."""
 
 
 class RankWarning(UserWarning):
@@ -68,8 +69,8 @@ def find(rank: object, ranks: Mapping[str, object], mesh: object) -> tuple[Place
         mesh: The mesh that was given, if any.
 
     Raises:
-        MissingError: One of the two is given, and nobody says the other. Rank 0 of 1 is no answer: every process would
-            take itself for the same rank.
+        MissingError: Only one of rank and number of ranks is given, and no process group and no launcher says the
+            other. Rank 0 of 1 is not assumed, because every process would then be the same rank.
         ContradictionError: Two different numbers of ranks are given, or values and a mesh that says them, too.
         SamedealError: A value is not allowed.
     """
@@ -91,14 +92,14 @@ def find(rank: object, ranks: Mapping[str, object], mesh: object) -> tuple[Place
     try:
         known = detect_rank(check.whole("rank", own), size, environment={})
     except OutOfRangeError as error:
-        # By the name that it was passed by.
+        # The error has the name of the parameter that was passed.
         allowed = error.allowed.replace("world_size", name)
         raise OutOfRangeError(error.field, error.value, allowed, error.facts) from None
     return Place(known.rank, known.world_size, explicit=True), known_mesh
 
 
 def _number_of(ranks: Mapping[str, object]) -> tuple[str, object]:
-    """The number of ranks that was given, with its name; or the first name."""
+    """The name of the parameter that was given, and its number of ranks; the first name and None if none was."""
     given = {name: value for name, value in ranks.items() if value is not None}
     if len(given) > 1:
         (first, count), (second, other) = ((name, check.integer(name, value, RANKS)) for name, value in given.items())
@@ -117,7 +118,7 @@ def _told() -> Place | None:
     try:
         found = detect_rank()
     except MissingError as error:
-        # A trainer that starts the processes of a node itself says the rest when it makes the process group.
+        # A trainer that starts the processes of a node itself sets the other values when it makes the process group.
         raise MissingError(error.field, error.value, f"{error.allowed}; or {_LATER}", error.facts) from None
     for warning in found.warnings:
         warnings.warn(warning, stacklevel=5)
@@ -138,7 +139,7 @@ def of_ray() -> Place | None:
         return None
     try:
         context = train.get_context()
-        # Older versions have a context everywhere, of no experiment where nothing is trained.
+        # Older versions have a context in every process; outside of a training, it has no experiment.
         if context.get_experiment_name() is None:
             return None
         return Place(context.get_world_rank(), context.get_world_size(), explicit=False)
@@ -153,10 +154,10 @@ def current(known: Place) -> Place:
 
 
 def data_rank(place: Place, mesh: Mesh | None) -> tuple[int, int]:
-    """Which of how many data-parallel readers a process is.
+    """The data-parallel rank of a process, and the number of these ranks.
 
     Raises:
-        ContradictionError: The mesh is one of another number of processes.
+        ContradictionError: The mesh is for another number of processes.
     """
     if mesh is None:
         return place.rank, place.world_size
@@ -169,11 +170,11 @@ def data_rank(place: Place, mesh: Mesh | None) -> tuple[int, int]:
 
 
 def _in_mesh(rank: object, world_size: object, mesh: object) -> tuple[object, object, Mesh | None]:
-    """Rank and world size where PyTorch's own mesh says them; all three as they are, where it is another or none.
+    """Rank and world size from a `DeviceMesh` of PyTorch; for any other mesh or none, all three arguments as they are.
 
     Raises:
-        ContradictionError: This rank is not in it, or along one of its dimensions ranks get the same samples. Or rank
-            and world size are given besides.
+        ContradictionError: This rank is not in the mesh, or ranks get the same samples along one of its dimensions. Or
+            rank and world size are given, too.
     """
     if not torch.distributed.is_available() or not isinstance(mesh, torch.distributed.device_mesh.DeviceMesh):
         # Any other value is checked where it is used.
@@ -203,7 +204,7 @@ def _check_dimensions(names: tuple[str, ...] | None) -> None:
 
 
 def worker() -> tuple[int, int]:
-    """Which of how many loader workers this process is: 0 of 1 where there are none."""
+    """The number of this loader worker, and the number of workers; 0 and 1 outside of a worker."""
     info = get_worker_info()
     return (0, 1) if info is None else (info.id, info.num_workers)
 

@@ -1,4 +1,4 @@
-"""How far an epoch has come."""
+"""The progress of an epoch."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ class Progress:
     """Where the next pass begins."""
 
     epoch: int
-    """In which epoch."""
+    """The epoch."""
     state: str | None = None
-    """After which state of it; none at its beginning."""
+    """The state of the epoch from which the pass continues; None at the beginning of the epoch."""
     is_rest: bool = False
-    """Whether that leaves less than the whole epoch."""
+    """Whether less than the whole epoch is left."""
 
     def set_epoch(self, epoch: int) -> None:
-        """Goes to another epoch, of which nothing is taken."""
+        """Moves to the beginning of another epoch."""
         self.epoch, self.state, self.is_rest = epoch, None, False

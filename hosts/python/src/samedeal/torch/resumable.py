@@ -16,7 +16,7 @@ from .states import Count
 from .steps import StepBatchSampler
 
 _PLAIN = ("torch.utils.data.sampler", "torchdata.stateful_dataloader.sampler")
-"""Whose `BatchSampler` takes samples one after the other."""
+"""Modules whose `BatchSampler` takes samples one after the other."""
 _END: Any = object()
 _Source = DistributedSampler | BatchSampler | StepBatchSampler | ShardedDataset
 
@@ -32,7 +32,7 @@ class Resumable:
     """
 
     def __init__(self, loader: Any) -> None:
-        """Looks at the loader.
+        """Finds the sampler of the loader.
 
         Args:
             loader: A `torch.utils.data.DataLoader`.
@@ -70,8 +70,8 @@ class Resumable:
     def epoch_length(self) -> int:
         """Number of batches of a whole epoch on this rank.
 
-        `len` is the same, except after a resume: it is then that of the rest. A schedule of learning rates needs this
-        number. With a token budget, epochs differ: it is the length of the epoch that is set.
+        `len` is the same, except after a resume: `len` then counts the rest. A schedule of learning rates needs this
+        number. With a token budget, epochs differ in length: this is the length of the epoch that is set.
 
         Raises:
             TypeError: The loader has a `StepBatchSampler` without an end. With one that has an end, this is the number
@@ -93,15 +93,15 @@ class Resumable:
 
     @property
     def num_padding(self) -> int:
-        """How many samples of the batch that the loop got last are padding, its last ones; 0 before a pass.
+        """How many samples at the end of the batch that the loop got last are padding; 0 before a pass.
 
-        They repeat samples, so that all ranks have as many. Leave them out of a metric:
+        Padding repeats samples, so that all ranks have equally many. Leave them out of a metric:
 
             for x, y in loader:
                 own = len(y) - loader.num_padding
                 metric.update(model(x)[:own], y[:own])
 
-        The rows of a `PackCollator` are no samples. With whole shards, there is no padding, and 0 is the answer.
+        This number counts samples, not the rows of a `PackCollator`. With whole shards, there is no padding.
         """
         return self._rows().padding
 
@@ -144,7 +144,7 @@ class Resumable:
             raise ContradictionError("replan", "True", "False: only the batches of a BatchSampler are planned")
 
     def __len__(self) -> int:
-        """How many batches the pass has that is under way, or else the next one."""
+        """The number of batches of the pass that is under way, or otherwise of the next pass."""
         count = self._known()
         if count is not None and not count.over:
             return count.length
@@ -158,10 +158,10 @@ class Resumable:
         if isinstance(sampler, ShardedDataset):
             count = sampler._expect_steps(self.loader.num_workers)
         elif isinstance(sampler, BatchSampler):
-            # How many there are is planned only where somebody asks.
+            # Without the number of batches, which is planned only if it is asked for.
             count = sampler._expect(sampler._start, 1)
         elif isinstance(sampler, StepBatchSampler):
-            # There may be no end.
+            # An endless training has the last possible step as its end.
             start, end = sampler.step, sampler._end()
             count = sampler._expect(start, 1, end, end - start)
         else:
@@ -170,7 +170,7 @@ class Resumable:
         self._count = count
         self._padding = Padding(self.loader, sampler, self._batch, count.place, count.start)
         batches = iter(self.loader)
-        # A dataset's passes may be those of workers alone.
+        # All passes of a dataset may be in workers, so none is expected in this process.
         count.opening, count.expected = False, sampler._pass is None and not isinstance(sampler, ShardedDataset)
         return _counted(batches, count, sampler)
 
@@ -199,16 +199,16 @@ class Resumable:
 
 def check_in_order(loader: Any, allowed: str) -> None:
     """Raises an error if the batches of workers come in another order than the sampler gave them."""
-    # Without workers, PyTorch gives them in order whatever this says.
+    # Without workers, PyTorch gives batches in order, whatever `in_order` says.
     if not getattr(loader, "in_order", True) and loader.num_workers:
         raise ContradictionError("in_order", "False", allowed)
 
 
 def _counted(batches: Iterator[Any], count: Count, sampler: _Source) -> Iterator[Any]:
-    # No for loop: where that asks an iterator for an iterator, the loaders of Ray Train begin anew.
+    # No `for` loop, which calls `iter` of the iterator: there, the loaders of Ray Train begin a new pass.
     while _goes_on(count, sampler) and (batch := next(batches, _END)) is not _END:
         if sampler._count is None:
-            # Somebody else began a pass of the sampler meanwhile.
+            # Another pass of the sampler began meanwhile, and removed the count.
             sampler._count = count
         count.steps += 1
         yield batch
@@ -216,7 +216,7 @@ def _counted(batches: Iterator[Any], count: Count, sampler: _Source) -> Iterator
 
 
 def _goes_on(count: Count, sampler: _Source) -> bool:
-    """Whether a pass still reads what the sampler deals. After a whole pass, the caller may have moved the sampler."""
+    """Whether the sampler was not moved since the pass began. Raises a `MovedError` if it was moved during the pass."""
     if count.moves == sampler._moves:
         return True
     if not count.over:
@@ -226,7 +226,7 @@ def _goes_on(count: Count, sampler: _Source) -> bool:
 
 
 def _check_length(loader: Any, sampler: _Source) -> None:
-    """Raises where indices are of another dataset than the one that is read, as far as lengths tell."""
+    """Raises if the sampler is for a dataset of another length than the one that the loader reads."""
     if isinstance(sampler, ShardedDataset):
         return
     dealt: Any = None if isinstance(sampler, BatchSampler) else sampler.dataset
@@ -241,7 +241,7 @@ def _check_length(loader: Any, sampler: _Source) -> None:
 
 
 def _source(loader: Any) -> tuple[_Source, int]:
-    """Where the batches of a loader come from, and how many samples each takes."""
+    """The sampler or dataset of a loader, and how many of its items make a batch."""
     allowed = (
         "a DataLoader with samedeal.torch.BatchSampler or StepBatchSampler, samedeal.torch.DistributedSampler and a "
         "batch_size, or samedeal.torch.ShardedDataset"

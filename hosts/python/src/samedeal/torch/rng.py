@@ -65,7 +65,7 @@ def set_rng_state(state: Mapping[str, Any]) -> None:
     before = random.getstate(), np.random.get_state(), torch.get_rng_state()
     try:
         version, numbers, gauss = state[_PYTHON]
-        # JSON makes lists of them.
+        # A tuple, which JSON may have made a list.
         random.setstate((version, tuple(numbers), gauss))
         known = state[_NUMPY]["state"]
         np.random.set_state({**state[_NUMPY], "state": {name: _array(value) for name, value in known.items()}})

@@ -11,7 +11,7 @@ from typing import Any, Generic, SupportsIndex
 import torch
 from torch.utils.data import DistributedSampler as _Original
 
-# PyTorch needs it; that of `typing` has defaults from 3.13 on.
+# PyTorch depends on `typing_extensions`. `TypeVar` of `typing` has defaults only from Python 3.13 on.
 from typing_extensions import TypeVar
 
 from .. import ContradictionError, Order, Place, SamedealError, Sampler, WrongTypeError
@@ -49,7 +49,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     `__iter__`; such a subclass has no states.
     """
 
-    # Attributes of a subclass that does not call `__init__`, as some of PyTorch's do not.
+    # Defaults for subclasses that do not call `__init__`, as some subclasses of PyTorch's class do not.
     dataset: Any = None
     _order: str | Order | None = None
     _unit: int | None = None
@@ -59,20 +59,20 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     _layout: str | None = None
     """The layout of the `samedeal.Sampler`, where an `Order` was given."""
     _shares = False
-    """Whether the next pass warns if nobody has said the rank. Adapters of frameworks, which know it, say no."""
+    """Whether there is a mesh, so that several ranks may read the same samples."""
     _place = place.Place(0, 1, explicit=True)
     _followed: tuple[Any, ...] = ()
-    """The sampler that deals, and the values of `_follows` for which it is right."""
+    """The dealing sampler and the values of `_follows` for which it was made, to find changes before a pass."""
     _pass: Pass | None = None
     _count: Any = None
     _over = False
     _samples_set: int | None = None
-    """A number of samples that was set, and is not known to be the one that is dealt."""
+    """The value of `num_samples` that was set, until it is found to be the number that is dealt."""
     _total_set: int | None = None
-    """The number of samples of all ranks together."""
+    """The value of `total_size` that was set, until it is found to be the number that is dealt."""
 
     _taken_by: Mapping[str, Any] | None = None
-    """The ranks that took the state that was loaded, as it names them."""
+    """The facts in the loaded state about the ranks that took it."""
 
     def __init__(
         self,
@@ -95,8 +95,8 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
             num_replicas: Number of ranks. By default that of the process group, or of the launcher.
             rank: Rank of this process. By default that of the process group, or of the launcher.
             shuffle: Whether samples are shuffled, in another order in each epoch.
-            seed: Seed of the order, -2**63 to 2**64 - 1, the same on all ranks. One from 2**63 on is kept as that
-                number less 2**64, which gives the same order. An `Order` has its own.
+            seed: Seed of the order, -2**63 to 2**64 - 1, the same on all ranks. A seed n from 2**63 on is stored as n -
+                2**64, which gives the same order. An `Order` has its own.
             drop_last: What happens if the number of ranks does not divide the samples: True leaves out the last
                 samples, False repeats the first ones.
             order: One of `samedeal.orders()`. By default "torch", or "torch-2.5" if PyTorch is older than 2.6; without
@@ -117,7 +117,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
                 the other one.
             SamedealError: A value is not allowed, or contradicts another one.
         """
-        # Not that of the original, which asks for a process group and sets what is computed here.
+        # Without `__init__` of PyTorch's class, which needs a process group and sets attributes that are computed here.
         self.dataset = dataset
         self.shuffle = check.boolean("shuffle", shuffle)
         self.seed = check.seed(seed)
@@ -152,7 +152,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     def recipe(self) -> str:
         """The recipe of this sampler, the same on all ranks and in all epochs; `samedeal.Sampler.from_recipe` takes it.
 
-        It follows the dataset: with another number of samples, it is another one.
+        The recipe depends on the dataset: another number of samples gives another recipe.
         """
         return self._current().recipe
 
@@ -224,13 +224,13 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     def epoch_length(self) -> int:
         """Number of samples of a whole epoch on this rank, padding included.
 
-        `len` is the same, except after a resume: it is then that of the rest.
+        `len` is the same, except after a resume: `len` then counts the rest.
         """
         return len(self._whole())
 
     @property
     def num_padding(self) -> int:
-        """How many samples of this rank's next pass are padding, the last ones: they repeat samples."""
+        """How many samples at the end of this rank's next pass are padding, which repeats samples."""
         return self._dealt().num_padding
 
     @property
@@ -255,15 +255,16 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     def fingerprint(self) -> str:
         """SHA-256 over the samples of the next pass, in hexadecimal, as `samedeal.Sampler.fingerprint`.
 
-        Ranks have different ones; the same rank of two runs that read the same data has the same one.
+        Different ranks have different fingerprints. If two runs read the same data, the same rank has equal
+        fingerprints.
         """
         return self._dealt().fingerprint()
 
     def as_sampler(self) -> Sampler:
         """A `samedeal.Sampler` that deals the same as the next pass. It answers all other questions.
 
-        It is a copy: to move it to another epoch or rank does not change this sampler. If the order has a table, the
-        copy builds its own: keep the copy for several questions.
+        This is a copy: to move the copy to another epoch or rank does not change this sampler. If the order has a
+        table, the copy builds its own: keep the copy for several questions.
 
         >>> from samedeal.torch import DistributedSampler
         >>> ranks = DistributedSampler(range(1000), num_replicas=4, rank=0, order="feistel").as_sampler()
@@ -287,7 +288,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         if type(epoch) is not int or epoch == known.epoch or known.consumed:
             super().set_epoch(epoch)
         else:
-            # From one whole epoch to another, as before nearly every pass.
+            # The usual case, before nearly every pass: from one whole epoch to another.
             core.set_epoch(epoch)
             self._moved()
 
@@ -306,12 +307,12 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
             self._check_counts()
         if self._warns and not self._place.told:
             place.warn_if_alone(self)
-        # Right after `set_epoch` to a whole epoch, `_begin` has nothing to look back at.
+        # Right after `set_epoch` to a whole epoch there is no earlier pass, so `_begin` is not needed.
         is_new = self._pass is self._count is self._read is self._later is None
         core = self._current() if is_new and not self._core._engine.config.consumed else self._begin()
         cursor = self._pass = Cursor(self, core, Asking.now(self, None))
         if cursor.end == 0:
-            # Not looked at by a loader that goes on to the next epoch.
+            # An empty pass ends here: a loader may go on to the next epoch without asking for an item.
             self._ended(cursor)
         return Indices.of(cursor)
 
@@ -324,7 +325,8 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
 
     @functools.cached_property
     def _core(self) -> Sampler:  # type: ignore[override]
-        """The dealing sampler, which `__init__` sets; in a subclass that does not call it, one that knows the epoch."""
+        """The dealing sampler, which `__init__` sets; in a subclass that does not call it, an empty one for the
+        epoch."""
         self._start_with(Sampler(0))
         found: Sampler = self.__dict__["_core"]
         return found
@@ -339,12 +341,12 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         self._place, self._mesh = place.Place(rank, num_replicas, explicit=True), None
 
     def _dealt(self) -> Sampler:
-        """The sampler that deals the next pass, if this class and no subclass decides that."""
+        """The sampler that deals the next pass. Raises an error if a subclass deals another number of samples."""
         self._check_counts()
         return self._upcoming()
 
     def _check_counts(self) -> None:
-        """Raises where a number of samples was set that is not dealt; forgets one that is."""
+        """Raises if a number of samples was set that is not dealt; otherwise forgets the set numbers."""
         if self._samples_set is None and self._total_set is None:
             return
         core = self._upcoming()
@@ -356,7 +358,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
                 own = "a subclass that deals another number needs an __iter__ of its own, and has no states"
                 allowed = f"{dealt}, as many as are dealt; {own}"
                 raise ContradictionError(field, str(given), allowed)
-        # They follow the dataset and the rank again.
+        # Both numbers follow the dataset and the rank again.
         self._samples_set = self._total_set = None
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
@@ -380,7 +382,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         self._taken_by = None
 
     def _data_fingerprint(self) -> str | None:
-        """The fingerprint of a `PackedDataset`, whose rows are other samples with another seed, and as many."""
+        """The fingerprint of a `PackedDataset`: with another seed, it may have as many rows, but with other samples."""
         found = getattr(self.dataset, "recipe_fingerprint", None)
         return found if isinstance(found, str) else None
 
@@ -396,9 +398,10 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         return state | {name: fact for name, fact in facts.items() if fact is not None}
 
     def _begun_by(self, group: Mapping[str, int], consumed: int) -> int:
-        """Where ranks like these began: before their pass, if it goes on with a state that as many have taken.
+        """The position at which this group of ranks began, for the facts beside a state.
 
-        So a rank that was started anew writes the state of the others.
+        If the loaded state was taken by an equal group, this is the position of that group, and otherwise `consumed`.
+        So a rank that was restarted writes the same facts as the others.
         """
         before = self._taken_by or {}
         found = before.get("from")
@@ -421,7 +424,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         return Opening(self._upcoming())
 
     def _current(self) -> Sampler:
-        # It is asked before each pass, where nearly always nothing has changed.
+        # The usual case, since this is called before each pass: nothing has changed.
         core = self._core
         if (follows := (core, *self._follows(_length(self.dataset)))) == self._followed:
             return core
@@ -469,7 +472,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         return core.num_positions == 0
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without `_followed`, which would keep the dealing sampler a second time."""
+        """The attributes without `_followed`, which would pickle the dealing sampler a second time."""
         return {**super().__getstate__(), "_followed": ()}
 
 

@@ -1,4 +1,4 @@
-"""Parts of a dataset."""
+"""Divides a dataset into parts, as PyTorch's `random_split` does."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def random_split(
         generator: None: give a `seed` instead.
 
     Raises:
-        ContradictionError: The sum of the lengths is not the length of the dataset, or that of fractions is not 1, or
-            there is a `generator`.
+        ContradictionError: The sum of the lengths is not the length of the dataset, or the sum of fractions is not 1,
+            or there is a `generator`.
         OutOfRangeError: A length is negative, or a fraction is not 0 to 1.
         WrongTypeError: A value is not of the type that its parameter takes.
 
@@ -50,7 +50,7 @@ def random_split(
     try:
         samples = len(dataset)
     except (TypeError, ValueError, OverflowError) as error:
-        # It has none, one below 0, or a too large one.
+        # The dataset has no length, a negative one, or one that is too large.
         raise WrongTypeError("dataset", check.described(dataset), "a dataset that has a len") from error
     sizes = _sizes(samples, check.items("lengths", lengths, "a list of numbers"))
     number = check.seed(seed)

@@ -21,16 +21,17 @@ D = TypeVar("D", Sampler, Batcher)
 
 
 def wrapped(text: str) -> dict[str, Any]:
-    """A state as PyTorch keeps it: a dictionary."""
+    """The text of a state in a dictionary, as PyTorch needs it."""
     return {check.STATE_KEY: text}
 
 
 def text_of(state: Any) -> str:
-    """The text in such a dictionary, or in one of torchdata that has such a dictionary in it.
+    """The text of a state in such a dictionary, or in a dictionary of torchdata that contains one.
 
     Raises:
-        WrongTypeError: There is none.
-        ContradictionError: The dictionary is one of torchdata, and older than what the training loop got.
+        WrongTypeError: There is no state in the value.
+        ContradictionError: The dictionary is one of torchdata, and does not count the last batches that the training
+            loop got.
     """
     state = part_of(state)
     if not isinstance(state, Mapping) or not isinstance(text := state.get(check.STATE_KEY), str):
@@ -42,31 +43,31 @@ def text_of(state: Any) -> str:
 class EpochWarning(UserWarning):
     """An epoch is read twice, because `set_epoch` was forgotten, or the rest of an epoch is not read after a resume.
 
-    All samplers and datasets of this package have one rule: a pass begins, and since the last `set_epoch` and
-    `load_state_dict` a pass of the same epoch was read to its end, or further than its first batch. (Batches that
-    loader workers fetch ahead do not count.) It is told once. Orders without a shuffle may be read again. Steps of a
-    `StepBatchSampler` count as an epoch; set its `step` before another pass. When it is made, it also tells that its
-    steps take more than one epoch, unless `epochs` says so.
+    All samplers and datasets of this package have one rule: the warning comes if a pass begins although another pass
+    was read since the last `set_epoch` or `load_state_dict`, to its end or further than its first batch. (Batches that
+    loader workers fetch ahead do not count.) It comes once. Orders without a shuffle may be read again. The steps of a
+    `StepBatchSampler` count as an epoch; set its `step` before another pass. A new `StepBatchSampler` also gives this
+    warning if its steps take more than one epoch, unless `epochs` says so.
     """
 
 
 class StateWarning(UserWarning):
-    """A state counts batches that the training loop did not get: they would be lost at a resume."""
+    """A state counts batches that the training loop did not get, and which would be lost at a resume."""
 
 
 def is_shuffled(order: Mapping[str, Any]) -> bool:
-    """Whether epochs of an order differ: the section of a recipe."""
+    """Whether the epochs of an order, given as the section of a recipe, differ."""
     inner = order.get("of")
     return is_shuffled(inner) if isinstance(inner, Mapping) else order.get("name") != "sequential"
 
 
 def warn_of_repetition(text: str, stacklevel: int) -> None:
-    """Tells that a pass gives again what an earlier one has given."""
+    """Warns that a pass gives the same samples as an earlier pass."""
     warnings.warn(text, EpochWarning, stacklevel=stacklevel + 1)
 
 
 def warn_of_earlier_epoch(set_before: int, epoch: int) -> None:
-    """Warns where `set_epoch` was called, and then a state of an earlier epoch was loaded, of which a pass begins."""
+    """Warns that a pass gives the rest of an earlier epoch, because its state was loaded after `set_epoch`."""
     told = (
         f"epoch {set_before} was set, and then a state of epoch {epoch} was loaded: this pass gives only the rest of "
     )
@@ -82,7 +83,7 @@ class Place(Generic[D]):
         self.config: Any = core._engine.config
 
     def state(self, taken: int) -> str:
-        """The state once every rank has taken so much from there."""
+        """The state after every rank took `taken` samples or steps from there."""
         text: str | None = self.core._engine.use(_state, self.config, taken)
         if text is not None:
             return text
@@ -96,7 +97,7 @@ class Place(Generic[D]):
         return twin
 
     def is_over(self, taken: int) -> bool:
-        """Whether nothing is left after so many steps. How many there are need not be known."""
+        """Whether nothing is left after `taken` steps. Does not plan the whole epoch."""
         return not self.here()._has_step(taken)
 
     def num_steps(self) -> int:
@@ -105,15 +106,15 @@ class Place(Generic[D]):
         return found
 
     def here(self) -> Any:
-        """The object itself, or such a copy if it was moved."""
+        """The object itself, or a copy at this place if the object was moved."""
         return self.core if self.core._engine.config == self.config else self.twin()
 
     def after(self, taken: int) -> dict[str, Any]:
-        """That state as PyTorch keeps it: a dictionary."""
+        """The result of `state` in a dictionary, as PyTorch needs it."""
         return wrapped(self.state(taken))
 
     def ended(self, taken: int) -> dict[str, Any]:
-        """The state once the pass has ended: all ranks take as much."""
+        """The state after the end of the pass, where all ranks take equally much."""
         return self.after(taken)
 
 
@@ -126,10 +127,10 @@ class Start(Protocol):
     """Where a pass began."""
 
     def after(self, taken: int) -> dict[str, Any]:
-        """The state once every rank has taken so much from there."""
+        """The state after every rank took `taken` samples or steps from there."""
 
     def ended(self, taken: int) -> dict[str, Any]:
-        """The state once the pass has ended on every rank, which took so much on this one."""
+        """The state after the pass ended on every rank. It gave `taken` samples or steps on this rank."""
 
 
 class Pass:
@@ -137,8 +138,8 @@ class Pass:
 
     place: Start
     owner: Callable[[], Any]
-    """The sampler, if it is still there. A weak reference, since the sampler has its newest pass: a cycle would keep
-    the dataset until a garbage collection."""
+    """A weak reference to the sampler. The sampler refers to its newest pass: a cycle would keep the dataset until a
+    garbage collection."""
     asking = Asking()
     """The caller that asks for the pass."""
     begun: int
@@ -149,7 +150,7 @@ class Pass:
     """The value of `taken` at the end of the pass."""
 
     def state_dict(self) -> dict[str, Any]:
-        """The state once every rank has taken what the pass gave."""
+        """The state after every rank took as much as the pass gave."""
         raise NotImplementedError
 
     def tell_end(self) -> None:
@@ -187,22 +188,24 @@ class Count:
         """How often the sampler had been moved when the pass began."""
         self.start = start
         self.batch = batch
-        """How much each batch takes: samples, or 1 where the sampler deals batches."""
+        """How many samples each batch takes; 1 if the sampler deals batches."""
         self.end = end
-        """The end of the pass. None where it has to be planned for that, as batches are."""
+        """The value of `taken` at the end of the pass; None if it would have to be planned."""
         self._length = length
         self.fullest = fullest
-        """End and length of the pass of the rank that has most. It may go on where this one has ended."""
+        """End and length of the pass on the rank that has most samples. That pass may go on after the pass of this
+        rank."""
         self.steps = 0
         self.ended = False
         self.opening = True
-        """Whether a loader is about to begin passes of the sampler: some begin two, and use the second."""
+        """Whether a loader is about to begin passes of the sampler. Some loaders begin two passes, and use the second
+        one."""
         self.expected = True
-        """Whether the pass that it uses is still to begin."""
+        """Whether the pass that the loader uses is still to begin."""
 
     @property
     def over(self) -> bool:
-        """Whether the loop got all of them."""
+        """Whether the loop got all batches."""
         # A pass without batches is over when the loop has ended.
         if self.ended or self.steps == 0:
             return self.ended
@@ -216,9 +219,9 @@ class Count:
         return int(self._plan.num_steps() - self.start) if self._length is None else self._length
 
     def state_dict(self, batches: int | None = None) -> dict[str, Any]:
-        """The state once every rank has taken as many; or all that it has, once the loop has ended.
+        """The state after every rank took as many batches as the loop got; after the end of the loop, all batches.
 
-        With `batches`, the state of so many of them.
+        `batches` is a smaller number of batches to count.
         """
         steps = self.steps if batches is None else batches
         if self.end is None or self.fullest is None:
@@ -237,20 +240,20 @@ class Resuming(Generic[C]):
 
     _core: C
     _pass: Pass | None
-    """The newest one of this epoch."""
+    """The newest pass of this epoch."""
     _count: Count | None
-    """The count of what the loop got of the pass, if somebody counts."""
+    """The count of the batches that the loop got, if a `Resumable` counts them."""
     _over: bool
     _later: int | None
-    """The epoch that was set before a state of an earlier one was loaded: what follows that."""
+    """The epoch that was set before a state of an earlier epoch was loaded. It follows the rest of that epoch."""
     _moves: int
-    """How often another epoch or state was set: a loop that was counted before has nothing to say any more."""
+    """How often another epoch or state was set. A count of a loop from before is not valid any more."""
     _read: int | None
-    """The epoch of which a pass was read since another epoch or state was set, if one was."""
+    """The epoch of a pass that was read since the last epoch or state was set; None if no pass was read."""
     _repeats: bool
-    """Whether it was told that it is read again."""
+    """Whether the warning was given that this epoch is read again."""
     _warns = True
-    """Whether it warns where nobody says which rank this is: once, and not where a framework knows it."""
+    """Whether a pass warns if the rank is unknown: only once, and not if a framework has set the rank."""
 
     def _start_with(self, core: C) -> None:
         self._core, self._moves, self._later = core, 0, None
@@ -284,7 +287,7 @@ class Resuming(Generic[C]):
         return self.epoch
 
     def _warn_of_repetition(self, stacklevel: int) -> None:
-        """Once, if a pass begins of which another one was read."""
+        """Warns once if a pass begins although another pass of the same epoch was read."""
         if self._read is None or self._read != self._number() or self._repeats or not self._is_shuffled:
             return
         self._repeats = True
@@ -305,11 +308,11 @@ class Resuming(Generic[C]):
         raise NotImplementedError
 
     def _made(self, epoch: int) -> C:
-        """Another one, for a whole epoch."""
+        """A new dealing object, for a whole epoch."""
         raise NotImplementedError
 
     def _first(self) -> int:
-        """How much of it a pass leaves out at first."""
+        """How many samples or steps a pass leaves out at its beginning."""
         return 0
 
     def _opening(self) -> Start:
@@ -318,7 +321,7 @@ class Resuming(Generic[C]):
         return Place(core)
 
     def _go_on(self, core: C, state: Any) -> None:
-        """Moves what deals to where a state was taken."""
+        """Moves the dealing object to the place of a state."""
         known: Any = core
         self._check_data(state)
         known.resume(text_of(state))
@@ -328,7 +331,7 @@ class Resuming(Generic[C]):
         return state
 
     def _check_data(self, state: Any) -> None:
-        """Raises if the state is of other data, as far as it and they say it."""
+        """Raises if the state and the data have different fingerprints."""
 
     @staticmethod
     def _is_rest(core: C) -> bool:
@@ -376,7 +379,7 @@ class Resuming(Generic[C]):
             self._moved()
 
     def _read_anew(self) -> None:
-        """Forgets what was read since the epoch or the state was set: a search has read it, and no training."""
+        """Forgets the passes since the epoch or the state was set: they were read by a search, not by the training."""
         self._moves += 1
         self._read, self._repeats = None, False
         self._forget()
@@ -387,7 +390,7 @@ class Resuming(Generic[C]):
         if isinstance(core, Progress):
             core.set_epoch(epoch)
         else:
-            # To set this epoch again would leave the rest.
+            # Not by `set_epoch`, which keeps the rest if the epoch is the same.
             core._engine.ask_and_set(lambda where: where.whole(epoch))
         self._moved()
 
@@ -455,7 +458,7 @@ class Resuming(Generic[C]):
         """The dealing object of the next pass."""
         core: Any = self._core
         if self._is_rest(core) and (self._is_through() or self._is_before_another(core)):
-            # The pass, from which states are taken still, has its own.
+            # A new object: states may still be taken from the last pass, which refers to the old one.
             self._core = self._made(core.epoch if self._later is None else self._later)
             self._later = None
         return self._current()
@@ -478,7 +481,7 @@ class Resuming(Generic[C]):
         return core
 
     def _ended(self, one: Pass) -> None:
-        """Told by a pass that has given all it has."""
+        """Called by a pass that has given all its items."""
         if one is self._pass:
             self._over = True
 
@@ -490,7 +493,7 @@ class Resuming(Generic[C]):
         length: int | None = None,
         fullest: tuple[int, int] | None = None,
     ) -> Count:
-        """Counts what a loop gets of the pass that begins next."""
+        """Begins the count of the batches that a loop gets of the next pass."""
         place = self._opening()
         self._note()
         self._forget()
@@ -500,5 +503,5 @@ class Resuming(Generic[C]):
         return self._count
 
     def __getstate__(self) -> dict[str, Any]:
-        """A sampler of its own, without the pass that is under way, for pickle and copy."""
+        """The attributes for pickle and copy: with a copy of the dealing object, without the pass that is under way."""
         return {**self.__dict__, "_core": copy.copy(self._core), "_pass": None, "_count": None}

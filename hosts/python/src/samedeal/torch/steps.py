@@ -1,4 +1,4 @@
-"""Steps over epochs under a DataLoader."""
+"""Steps over epochs for a DataLoader."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
         number = check.seed(seed)
         if isinstance(order, Order) and number:
             raise ContradictionError("seed", str(number), "none with an Order, which has its own")
-        # A list is read once.
+        # An iterator of sizes can be read only once, so it is stored as a list.
         self._sizes = batch_size if isinstance(batch_size, (int, Mapping)) else _kept(batch_size)
         self._options: dict[str, Any] = {"unit": unit, "layout": layout, "epochs": epochs}
         if not isinstance(order, Order):
@@ -110,7 +110,7 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
             self._warn_of_epochs()
 
     def _warn_of_epochs(self) -> None:
-        """Warns of steps that see samples again, which nobody has asked for."""
+        """Warns of steps that see samples again, unless `epochs` says so."""
         if self._stop is None or self._stop == self._core.num_steps:
             return
         epoch, position = self._core.place_of(self._stop)
@@ -166,7 +166,7 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
     def samples_consumed(self) -> int:
         """How many samples all ranks together have taken since the beginning of the training.
 
-        It belongs to the step of the state that `state_dict` gives.
+        They are counted up to the step of the state that `state_dict` gives.
         """
         step = json.loads(text_of(self.state_dict()))["step"]
         return self._current().samples_consumed(step)
@@ -226,7 +226,7 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
     def epoch_length(self) -> int:
         """Number of batches of the whole training, which is one pass: the same as `steps`.
 
-        `len` is the same, except after a resume: it is then that of the rest.
+        `len` is the same, except after a resume: `len` then counts the rest.
 
         Raises:
             TypeError: The training is endless.
@@ -267,7 +267,7 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
 
     @property
     def _is_shuffled(self) -> bool:
-        # No step is to come twice in a training.
+        # Also without a shuffle, no step should come twice in a training.
         return True
 
     def _repetition(self) -> str:
@@ -315,7 +315,7 @@ class _Start(Start):
         return wrapped(self._schedule.state(taken))
 
     def ended(self, taken: int) -> dict[str, Any]:
-        """The state at the end of the pass: all ranks take as many steps."""
+        """The state at the end of the pass, where all ranks take equally many steps."""
         return self.after(taken)
 
 
@@ -341,11 +341,11 @@ class _Batches(Pass):
         return samples
 
     def state_dict(self) -> dict[str, Any]:
-        """The state once every rank has taken as many batches."""
+        """The state after every rank took as many batches as this pass gave."""
         return self.place.after(self.taken)
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Goes on where a state was taken."""
+        """Continues this pass from a state."""
         step = self._schedule.resume(text_of(state_dict))
         if step > self.end:
             raise OutOfRangeError("step", str(step), *check.up_to(self.end))
@@ -353,11 +353,11 @@ class _Batches(Pass):
 
 
 def _kept(batch_size: Any) -> Any:
-    """A list of batch sizes, which may be an iterator; anything else is checked where it is used."""
+    """Batch sizes from an iterable, as a list. Any other value is checked where it is used."""
     if isinstance(batch_size, str) or not hasattr(batch_size, "__iter__"):
         return batch_size
     if isinstance(batch_size, Sampler):
-        # It may have no end.
+        # A sampler may have no end.
         raise WrongTypeError("batch_size", check.described(batch_size), "a number, or a list of (from, batch_size)")
     return check.listed("batch_size", batch_size)
 

@@ -14,7 +14,7 @@ _AT_ONCE = 1024
 _CHECKPOINT = '{"event":"checkpoint",'
 """The beginning of a checkpoint."""
 _LONGEST_NAME = 1024
-"""In bytes."""
+"""The most bytes of a name."""
 
 
 class StoreLog:
@@ -25,7 +25,7 @@ class StoreLog:
     """
 
     def __init__(self, store: Any, name: str = "samedeal/ledger") -> None:
-        """Costs no request.
+        """Makes no request.
 
         Args:
             store: A store that has `compare_set`: a `TCPStore`, a `FileStore`, a `HashStore`, or a `PrefixStore` of one
@@ -43,7 +43,7 @@ class StoreLog:
 
     def read(self, start: int) -> Sequence[str]:
         """The entries from number `start` on, or the first ones of them."""
-        # At least so many are there. The process that wrote the last one may have died before it counted it.
+        # The log has at least `count` entries: the process that wrote the last one may have ended before it counted it.
         count = self._store.add(f"{self._name}/count", 0)
         keys = [self._key(number) for number in range(start, min(count, start + _AT_ONCE))]
         if not keys and self._store.check([self._key(start)]):
@@ -54,13 +54,13 @@ class StoreLog:
         """Appends the entry if it becomes entry number `number`."""
         if number > 0 and not self._store.check([self._key(number - 1)]):
             return False
-        # Two readers may write the same: a mark tells whose it is.
+        # Two readers may write the same entry: a random mark says which of them wrote it.
         value = f"{entry}\n{uuid.uuid4().hex}"
         if self._store.compare_set(self._key(number), "", value).decode() != value:
             return False
         self._store.add(f"{self._name}/count", 1)
         if entry.startswith(_CHECKPOINT):
-            # Where an earlier one comes later, it is read from that one on.
+            # A late process may set an earlier checkpoint here. Readers then start from it, which costs only time.
             self._store.set(f"{self._name}/checkpoint", str(number))
         return True
 
@@ -76,7 +76,7 @@ class StoreLog:
 
 
 def _checked(name: Any) -> str:
-    """A name, all of it: two names that were cut to the same one would share a log."""
+    """The name, checked and not cut: two names that were cut to the same one would share a log."""
     if not isinstance(name, str):
         raise WrongTypeError("name", check.described(name), "a name")
     size = len(check.encoded("name", name))

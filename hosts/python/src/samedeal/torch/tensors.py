@@ -36,10 +36,10 @@ def _tensor(name: str, column: pa.Array) -> Any:
     elif not _is_number(column.type):
         return column.to_pylist()
     if column.null_count:
-        # A list here and a tensor in the next batch would fail later, and elsewhere.
+        # Refused here: a list in this batch and a tensor in the next one would fail later, and elsewhere.
         raise MissingError(name, "", f"a number in every row of column {name}, which has nulls: fill them first")
     with warnings.catch_warnings():
-        # Arrow's memory is read-only, as the documentation says.
+        # PyTorch warns that Arrow's memory is read-only, which the documentation says.
         warnings.simplefilter("ignore")
         return torch.from_numpy(column.to_numpy(zero_copy_only=False))
 
@@ -49,7 +49,7 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def compact(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """A copy of these rows alone: a part of a table would take the whole table with it to the main process."""
+    """A copy of these rows alone: otherwise, the whole table would be sent to the main process with them."""
     stream = pa.BufferOutputStream()
     with pa.ipc.new_stream(stream, batch.schema) as writer:
         writer.write_batch(batch)

@@ -1,4 +1,4 @@
-"""Our part of what torchdata's StatefulDataLoader saves."""
+"""Finds the state of this package in a dictionary of torchdata's StatefulDataLoader."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .. import ContradictionError, WrongTypeError
 from ..engine import arguments as check
 
 READER = "reader"
-"""Where the state of one loader worker says which one that is."""
+"""The key in the state of a loader worker under which it says which worker that is."""
 
 _PARTS = (
     "_snapshot",
@@ -24,15 +24,15 @@ _PARTS = (
 )
 """Members that hold the state of one sampler or dataset, the outer ones first; iterators before their makers."""
 _OTHERS = ("_num_yielded", "_sampler_iter_yielded", "_steps_since_snapshot", "_worker_snapshots", "samples_yielded")
-"""Other members that only its dictionaries have."""
+"""Other members that only dictionaries of torchdata have."""
 
 
 def part_of(state: Any) -> Any:
     """The state of a sampler or dataset of this package in a dictionary of torchdata; any other value as it is.
 
     Raises:
-        WrongTypeError: The loader has none that is of all ranks and workers.
-        ContradictionError: The state in it is older than what the training loop got.
+        WrongTypeError: The dictionary has no state that is of all ranks and workers.
+        ContradictionError: The state in it does not count the last batches that the training loop got.
     """
     if not isinstance(state, Mapping) or not any(key in state for key in (*_PARTS, *_OTHERS, "yielded")):
         return state
@@ -61,7 +61,7 @@ def part_of(state: Any) -> Any:
 
 
 def _inner(state: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The first of its parts that is a state of this package."""
+    """The first part of a dictionary that is a state of this package."""
     if check.STATE_KEY in state:
         return state
     parts = (state[key] for key in _PARTS if isinstance(state.get(key), Mapping))

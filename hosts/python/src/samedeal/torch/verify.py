@@ -27,18 +27,18 @@ from .states import text_of
 from .steps import StepBatchSampler
 
 _BYTES = 2048
-"""Members that each rank tells the others if they differ."""
+"""The bytes of facts that each rank sends to the others if digests differ."""
 _EDGE = 64
-"""Of a list of indices, so many from either end are looked at."""
+"""How many indices at both ends of a list are compared."""
 _Dealt = DistributedSampler | BatchSampler | StepBatchSampler | ShardedDataset
 _STEPS = "steps"
-"""Under which each rank tells how many batches it will get."""
+"""The key under which each rank sends how many batches it will get."""
 _NEXT, _NOW = "next", "now"
-"""Under which each rank tells where its next pass begins, and how far it has come."""
+"""The keys under which each rank sends where its next pass begins, and how far it has come."""
 _LENGTHS = "window_lengths"
-"""Under which each rank tells which lengths the window has that it reads next, or is in."""
+"""The key of a checksum of the lengths in the window that a rank reads next, or is in."""
 _PLACES = ("consumed", "history", "step", "start", _STEPS)
-"""The entries of these two. A sampler has some of them."""
+"""The members of `_NEXT` and `_NOW`. Each kind of sampler has some of them."""
 _DEPTH = 8
 """How many samplers and loaders may be wrapped in each other."""
 
@@ -52,9 +52,9 @@ def verify_ranks(sampler: Any, group: Any = None, *, equal_steps: bool = True) -
     of loader workers is compared too. Of more than 16,384 lengths, 16,384 are compared, and those of the window that
     is read next: call it again in the middle of a long epoch, or compare `fingerprint()` to compare all.
 
-    In the middle of a pass, what was read is compared with what a rank would read that was just resumed from a state of
-    another one. This works with `Resumable`, and for a loader without workers. Workers fetch batches ahead, so without
-    `Resumable` nobody knows how far the loop is.
+    In the middle of a pass, the progress of ranks is compared. A rank that was just resumed from a state of another
+    rank agrees with that rank. This works with `Resumable`, and for a loader without workers. Workers fetch batches
+    ahead, so without `Resumable` nobody knows how far the loop is.
 
     Ranks with different numbers of steps are an error too, because training would hang when one of them ends. This
     happens with whole shards and with `remainder="uneven"`. For a `ShardedDataset`, pass the loader, because its number
@@ -80,7 +80,7 @@ def verify_ranks(sampler: Any, group: Any = None, *, equal_steps: bool = True) -
 
 
 def compare(source: Any, group: Any, steps: int | None) -> None:
-    """`verify_ranks`, with the number of steps that this rank will take; None, where it is that of the loader."""
+    """Does the checks of `verify_ranks`. `steps`: how many steps this rank will take; None for those of the loader."""
     if not (dist.is_available() and dist.is_initialized()):
         if _place_of(_inside(source).sampler)[1] > 1:
             raise MissingError("group", "", "a process group: call torch.distributed.init_process_group before")
@@ -91,7 +91,7 @@ def compare(source: Any, group: Any, steps: int | None) -> None:
         mine |= {_NEXT: _next(found, steps), _NOW: _now(found, steps)}
         _check_undivided(found)
     except Exception as error:
-        # The others would wait for this rank.
+        # Sends the failure first, since the other ranks would wait for this rank.
         text = str(error) if isinstance(error, SamedealError) else f"{type(error).__name__}: {error}"
         mine = {"failure": text[:200]}
         _are_alike(mine, False, group)
@@ -102,14 +102,14 @@ def compare(source: Any, group: Any, steps: int | None) -> None:
 
 
 def check_all_read(loader: Any) -> None:
-    """Refuses a loader that has batches on some ranks and none on others, on all of them. All ranks must call this.
+    """Raises an error on all ranks if only some of them have batches. All ranks must call this.
 
-    Ranks may read different numbers of batches where they meet at the end only, but one that gets none has no metric to
-    bring there.
+    In an evaluation, ranks meet only at the end, so they may have different numbers of batches. But a rank without any
+    batch has no metric for the others, which wait for it.
     """
     own = _steps(_inside(loader))
     if own is None:
-        # It is equal on all ranks, or has no end.
+        # The number of steps is equal on all ranks, or there is no end.
         return
     counts = _all_gather(torch.tensor([own]), None)[:, 0].tolist()
     if any(counts) and not all(counts):
@@ -119,13 +119,13 @@ def check_all_read(loader: Any) -> None:
 
 
 class _Found(NamedTuple):
-    """The samplers by which a loader reads."""
+    """The sampler by which a loader reads, and facts about the loader."""
 
     sampler: _Dealt
     divider: str | None
-    """The sampler between the two that deals batches to processes, if there is one."""
+    """The name of the class between loader and sampler that deals batches to processes again, if there is one."""
     batches: dict[str, Any]
-    """The size of batches of samples, and whether a shorter one is dropped, where the sampler does not say so."""
+    """The batch size and `drop_last` of the loader, if the sampler deals single samples."""
     workers: int | None
     """How many workers the loader has, if there is one."""
 
@@ -165,7 +165,7 @@ def _inside(source: Any) -> _Found:
 
 
 def _is_sent(loader: Any, accelerate: Any) -> bool:
-    """Whether process 0 reads for all."""
+    """Whether process 0 reads the batches of all processes."""
     return isinstance(loader, accelerate.DataLoaderDispatcher) and loader.state.num_processes > 1
 
 
@@ -180,7 +180,7 @@ def _check_undivided(found: _Found) -> None:
 
 
 def _told(found: _Found) -> dict[str, Any]:
-    """The facts that have to be alike, and the rank."""
+    """The facts that must be equal on all ranks, and the rank."""
     sampler = found.sampler
     rank, world_size = _place_of(sampler)
     told: dict[str, Any] = {"sampler": type(sampler).__name__, "world_size": world_size, "rank": rank}
@@ -196,7 +196,7 @@ def _told(found: _Found) -> dict[str, Any]:
         dealt = ("samples", "seed", "order", "epoch", "remainder", "unit")
         shared = {name: getattr(core, name) for name in dealt}
         if isinstance(sampler._order, Order):
-            # The parts of the order; the samples of a blend are positions.
+            # The members of the order. The `samples` of a blend are its positions.
             members = _shared(json.loads(core.recipe)["order"])
             shared |= {name: value for name, value in members.items() if name not in shared}
             shared["positions"] = core.epoch_length
@@ -265,11 +265,11 @@ def _is_read_ahead(sampler: _Dealt) -> bool:
 
 
 def _place_in(state: str) -> dict[str, Any]:
-    """The place that a state has, for a message."""
+    """The place in the epoch or training that a state has, in short form."""
     members = json.loads(state)
     place = {name: members[name] for name in _PLACES if name in members}
     if "step" in place:
-        # It says the rest, too.
+        # The other members follow from the step.
         return {"step": place["step"]}
     if "history" in place:
         place["history"] = _short([list(segment.values()) for segment in place["history"]])
@@ -301,16 +301,16 @@ def _steps(found: _Found) -> int | None:
     if isinstance(sampler, ShardedDataset):
         return None if found.workers is None else sampler._length(found.workers)
     if isinstance(sampler, StepBatchSampler) and sampler.steps is None:
-        # It is endless on all ranks, or on some.
+        # Endless. If other ranks are not, their number of steps differs from None.
         return None
     if isinstance(sampler, BatchSampler):
-        # Ranks with one recipe and one state have as many steps. Counting them would plan the whole epoch.
+        # Ranks with the same recipe and state have equally many steps. To count them would plan the whole epoch.
         return None
     return _batches(found, len(sampler))
 
 
 def _batches(found: _Found, count: int) -> int:
-    """How many batches so many items of a sampler are."""
+    """How many batches `count` items of a sampler make."""
     size: int | None = found.batches.get("batch_size")
     if not size:
         return count
@@ -323,7 +323,7 @@ def _place_of(sampler: _Dealt) -> tuple[int, int]:
 
 
 def _identity(dataset: Any) -> str | None:
-    """A name that tells one part of a dataset from another, where that can be known at once."""
+    """A name that differs between parts of a dataset; None if finding one would take long."""
     if isinstance(dataset, torch.utils.data.Subset):
         indices = dataset.indices
         try:
@@ -333,13 +333,13 @@ def _identity(dataset: Any) -> str | None:
         return _digest([len(indices), edges, _identity(dataset.dataset)])
     if isinstance(dataset, PackedDataset):
         return _digest([dataset.recipe_fingerprint, _identity(dataset.dataset)])
-    # That of Hugging Face's datasets.
+    # Datasets of Hugging Face have a fingerprint.
     found = getattr(dataset, "_fingerprint", None)
     return found[:64] if isinstance(found, str) else None
 
 
 def _names_of(shards: Shards) -> list[list[str]]:
-    """The names of the files of each source, from their common folder on: another rank may have that elsewhere."""
+    """The names of the files of each source, from their common folder on, which may be elsewhere on another rank."""
     names = []
     for part in shards.parts if isinstance(shards, Sources) else (shards,):
         paths = [path.replace(os.sep, "/") for path in part.paths]
@@ -350,7 +350,7 @@ def _names_of(shards: Shards) -> list[list[str]]:
 
 
 def _shared(members: dict[str, Any]) -> dict[str, Any]:
-    """The members of a section by the names of parameters; of lists and parts, what tells them from others."""
+    """The members of a section by the names of parameters, with digests in place of lists and objects."""
     return {
         "order" if name == "name" else name: _digest(value) if isinstance(value, (dict, list)) else value
         for name, value in members.items()
@@ -363,7 +363,7 @@ def _digest(value: Any) -> str:
 
 
 def _are_alike(mine: dict[str, Any], shares: bool, group: Any) -> bool:
-    """Whether nothing is to be said of any rank, by digests: the same answer on every rank."""
+    """Whether all ranks agree, by digests. The answer is the same on every rank."""
     failed = "failure" in mine
     shared = {name: value for name, value in mine.items() if name not in ("rank", _NEXT, _NOW)}
     parts = [int.from_bytes(bytes.fromhex(_digest(part)), "big", signed=True) for part in (shared, mine.get(_NEXT))]
@@ -401,20 +401,20 @@ def _all_gather(own: torch.Tensor, group: Any) -> torch.Tensor:
 
 
 def _compare(told: list[dict[str, Any]], shared: bool) -> None:
-    """Raises what there is to say about ranks that differ, the same on all of them."""
+    """Raises an error if ranks differ, the same one on all of them."""
     failed = {number: one["failure"] for number, one in enumerate(told) if "failure" in one}
     if failed:
         value = "; ".join(f"on {_ranks([number])}: {text}" for number, text in failed.items())
         raise ContradictionError("sampler", value, "one that deals, on every rank")
     places = _places(told)
     told = [{**one, **place} for one, place in zip(told, places, strict=True)]
-    # Steps follow from the rest, and ranks are to differ.
+    # Steps follow from the other facts, and rank numbers must differ.
     apart = ("rank", _STEPS, _NEXT, _NOW)
     names = [name for name in dict.fromkeys(name for one in told for name in one) if name not in apart]
     differ = [name for name in names if len({json.dumps(one.get(name)) for one in told}) > 1]
     if differ:
         first = differ[0]
-        # Of two kinds of samplers, there is nothing to compare.
+        # Two kinds of samplers have different facts, so only the kind is named.
         others = differ[1:] if first != "sampler" else []
         also = f"; also different: {', '.join(others)}" if others else ""
         allowed = "the same on every rank"
@@ -440,13 +440,13 @@ def _compare(told: list[dict[str, Any]], shared: bool) -> None:
 
 
 def _places(told: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Where each rank stands: where its next pass begins, or how far it has come, if they have that in common."""
+    """The place of each rank that is compared: where its next pass begins, or how far it has come."""
     nexts, nows = ([one[view] for one in told] for view in (_NEXT, _NOW))
     if all(one == nexts[0] for one in nexts):
         return nexts
     known = [now for now in nows if now is not None]
     if all(now == known[0] for now in known):
-        # Nobody knows how far the others are.
+        # Nothing to compare: the known places are equal, and the other ones are unknown.
         return [{}] * len(told)
     return nows if len(known) == len(told) else nexts
 

@@ -14,7 +14,8 @@ from .arrays import native
 from .sampler import DistributedSampler
 
 _TOTAL = 2**44
-"""The sum to which fractions as weights are scaled. A weight of 0.5 in it would be drawn once in 2**45 draws."""
+"""The sum to which weights are scaled if they are no whole numbers. A weight that becomes 0 by this, because it is at
+most 2**-45 of the sum, is refused."""
 _MOST_CLASSES = 2**16
 
 
@@ -22,13 +23,13 @@ class WeightedRandomSampler(DistributedSampler[int]):
     """`torch.utils.data.WeightedRandomSampler` for distributed training, with states and without random draws.
 
     Each sample is seen `weight * num_samples / sum(weights)` times in an epoch, on all ranks together: over any number
-    of epochs so many times to within two. Every rank gets other samples of the same epoch. PyTorch's class draws at
-    random, so that counts differ by chance, and every rank draws for itself. Call `set_epoch` before each pass. States
-    resume on any number of ranks.
+    of epochs, this count is exact to within two. Every rank gets other samples of the same epoch. PyTorch's class draws
+    at random, so that counts differ by chance, and every rank draws for itself. Call `set_epoch` before each pass.
+    States resume on any number of ranks.
 
     Every epoch has exactly `num_samples` samples, on all ranks together. It is a `DistributedSampler` of this package:
-    `len` and the attribute `num_samples` are the number of samples of *this rank*, so with one rank the number that was
-    given.
+    `len` and the attribute `num_samples` are the number of samples of *this rank*, so only with one rank they are the
+    number that was given.
 
     >>> from samedeal.torch import WeightedRandomSampler
     >>> sampler = WeightedRandomSampler([1, 1, 1, 3], num_samples=12, num_replicas=1, rank=0, seed=7)
@@ -103,12 +104,12 @@ def _weights(weights: Any) -> torch.Tensor:
 
 
 def _order(weights: Any, samples: int, seed: int) -> Order:
-    """Each sample as often as its weight says: samples of equal weights are one class."""
+    """The order with each sample as often as its weight says. Samples of equal weights are one class."""
     allowed = "finite numbers of 0 or more, of which one is above 0"
     wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if len(wrong):
         raise OutOfRangeError("weights", f"{weights[wrong[0]]} for sample {wrong[0]}", allowed)
-    # Exactly rounded, so that it is the same on every machine.
+    # `fsum` rounds exactly, so that the sum is the same on every machine.
     total = math.fsum(weights.tolist())
     if not 0 < total < math.inf:
         raise OutOfRangeError("weights", f"{len(weights)} numbers with a sum of {total}", allowed)
@@ -119,7 +120,7 @@ def _order(weights: Any, samples: int, seed: int) -> Order:
             "[float(f'{weight:.3g}') for weight in weights]"
         )
         raise OutOfRangeError("weights", f"{len(found)} different ones", allowed)
-    # Of [2, 2, 6] as of [1, 1, 3].
+    # Without the common divisor, so that [2, 2, 6] gives the order of [1, 1, 3].
     found //= max(1, int(np.gcd.reduce(found)))
     return balance(classes.reshape(-1), found, seed=seed, samples=samples)
 
@@ -128,11 +129,11 @@ def _whole(weights: Any, total: float) -> Any:
     """Whole numbers in the proportions of the weights, int64.
 
     Raises:
-        OutOfRangeError: One that is above 0 would be 0.
+        OutOfRangeError: A weight above 0 would become 0.
     """
     if total <= check.MAX_EXACT and (weights == np.floor(weights)).all():
         return weights.astype(np.int64)
-    # Not by a factor of _TOTAL / total, which may be infinite.
+    # Divided first, because a factor of _TOTAL / total may be infinite.
     made = np.rint(weights / total * _TOTAL).astype(np.int64)
     lost = np.flatnonzero((made == 0) & (weights > 0))
     if len(lost):

@@ -32,7 +32,8 @@ def prepare(accelerator: accelerate.Accelerator, loader: Any) -> PreparedLoader:
 
     The loader is registered for checkpoints: `save_state` and `load_state` of the accelerator include its state, which
     resumes on any number of processes. Prepare models and optimizers with `accelerator.prepare` as usual, before or
-    after this. From now on, `gather_for_metrics` of this accelerator leaves out the padding of such loaders.
+    after this. From now on, `gather_for_metrics` of this accelerator leaves out the padding of loaders that this
+    function prepared.
 
     Args:
         accelerator: The `accelerate.Accelerator`.
@@ -40,7 +41,7 @@ def prepare(accelerator: accelerate.Accelerator, loader: Any) -> PreparedLoader:
             `Resumable` of one.
 
     Raises:
-        WrongTypeError: The loader has another sampler, or `accelerator` is none.
+        WrongTypeError: The loader has another sampler, or `accelerator` is no `accelerate.Accelerator`.
         ContradictionError: The loader was prepared by Accelerate before, or processes share data (tensor or context
             parallelism) and the sampler has no `mesh`.
     """
@@ -52,7 +53,7 @@ def prepare(accelerator: accelerate.Accelerator, loader: Any) -> PreparedLoader:
         raise ContradictionError("loader", "prepared by Accelerate", "a DataLoader as PyTorch knows it")
     prepared = PreparedLoader(loader, accelerator)
     check_mesh(accelerator, prepared.sampler)
-    # Accelerate knows how many processes there are.
+    # No `RankWarning`, because Accelerate knows the rank and the number of processes.
     if isinstance(prepared.sampler, Resuming):
         prepared.sampler._warns = False
     accelerator.register_for_checkpointing(prepared)
@@ -61,17 +62,17 @@ def prepare(accelerator: accelerate.Accelerator, loader: Any) -> PreparedLoader:
 
 
 class _Gathers:
-    """Methods of an accelerator for which a loader was prepared."""
+    """Methods that override those of an accelerator for which a loader was prepared."""
 
     _custom_objects: list[Any]
 
     def gather_for_metrics(self, input_data: Any, use_gather_object: bool = False) -> Any:
-        """Gathers as the original; of a `PreparedLoader`, without padding, and also batches of different size."""
-        # Accelerate would cut off the last samples, which are not the padding: that is at the end of each process.
+        """Gathers like the original; for a `PreparedLoader`, without padding, and also batches of different size."""
+        # Accelerate would cut off the last samples of all processes. But the padding is at the end of each process.
         return _gather_for_metrics(self, super().gather_for_metrics, input_data, use_gather_object)  # type: ignore[misc]
 
     def free_memory(self, *objects: Any) -> Any:
-        """Frees as the original, and forgets the loaders that were prepared."""
+        """Frees like the original, and removes the loaders that were prepared from the objects of checkpoints."""
         self._custom_objects = [one for one in self._custom_objects if not isinstance(one, PreparedLoader)]
         return super().free_memory(*objects)  # type: ignore[misc]
 
@@ -93,25 +94,25 @@ def _gather_for_metrics(accelerator: Any, theirs: Callable[..., Any], input_data
     def without_padding(gathered: Any) -> Any:
         each = len(gathered) // processes
         if each * processes != len(gathered) or not rows.samples or each % rows.samples:
-            # They are no rows of samples, such as the loss of each process.
+            # No rows of samples, but for example the loss of each process: there is no padding to leave out.
             return gathered
         ends = [each - number * (each // rows.samples) for number in padding]
         parts = [gathered[at * each : at * each + end] for at, end in enumerate(ends)]
         return [item for part in parts for item in part] if isinstance(gathered, list) else torch.cat(parts)
 
     if use_gather_object or not _are_tensors(input_data):
-        # Items of lists come in one list.
+        # The items of the lists of all processes come in one list.
         return without_padding(found) if isinstance(found, list) else found
     return recursively_apply(without_padding, found)
 
 
 def _gather_rows(accelerator: Any, rows: Rows, tensor: Any) -> Any:
-    """Gathers the rows of all processes, which may have different numbers of them, without padding.
+    """Gathers the rows of all processes without padding. Processes may have different numbers of rows.
 
     Raises:
-        ContradictionError: On all processes alike, if other dimensions differ.
+        ContradictionError: Dimensions other than the first one differ. All processes raise this error.
     """
-    # Also a number of all processes, such as a loss, is one of each.
+    # A tensor without dimensions, such as a loss, becomes one row of each process.
     own = tensor.clone()[None] if tensor.ndim == 0 else tensor.contiguous()
     samples, padding = rows.samples, rows.padding
     kept = len(own) - (padding * (len(own) // samples) if samples and len(own) % samples == 0 else 0)
@@ -131,7 +132,7 @@ def _gather_rows(accelerator: Any, rows: Rows, tensor: Any) -> Any:
 
 
 def _are_tensors(data: Any) -> bool:
-    """Whether Accelerate gathers them as tensors."""
+    """Whether Accelerate gathers the data as tensors."""
     try:
         recursively_apply(lambda tensor: tensor, data, error_on_other_type=True)
     except TypeError:
@@ -157,15 +158,16 @@ class PreparedLoader(Resumable, DataLoaderStateMixin):
     """
 
     def __init__(self, loader: Any, accelerator: accelerate.Accelerator) -> None:
-        """Looks at the loader, as `Resumable` does."""
+        """Finds the sampler of the loader, as `Resumable` does."""
         super().__init__(loader)
         self.gradient_state = GradientState()
         self._accelerator = weakref.ref(accelerator)
-        """Not the accelerator itself, which has this loader for its checkpoints: it is freed when nobody uses it."""
+        """A weak reference: the accelerator refers to this loader for checkpoints, and a cycle would keep both in
+        memory."""
         self._non_blocking = accelerator.non_blocking
         self._device = accelerator.device if accelerator.device_placement else None
         self._update: tuple[Count, int] | None = None
-        """The pass in which the model was updated last, and after how many of its batches; None where one begins."""
+        """The pass in which the model was updated last, and after how many of its batches; None when a pass begins."""
         self.rows = Rows()
         """The rows of the last batch."""
 
@@ -196,7 +198,7 @@ class PreparedLoader(Resumable, DataLoaderStateMixin):
             SamedealError: The value is no state, or the state of something else. Nothing has changed then.
         """
         super().load_state_dict(state_dict, replan=replan)
-        # Gradients are not saved: those that wait for an update begin anew.
+        # Gradients are not saved, so the accumulation of gradients begins again.
         self._update = None
         if (accelerator := self._accelerator()) is not None:
             accelerator.step = 0
@@ -206,7 +208,7 @@ class PreparedLoader(Resumable, DataLoaderStateMixin):
         if self._is_updated():
             self._update = None
         self.begin()
-        # Accelerate is to cut off nothing.
+        # With 0, Accelerate does not cut off samples.
         self.remainder = 0
         try:
             for batch in super().__iter__():
@@ -220,12 +222,12 @@ class PreparedLoader(Resumable, DataLoaderStateMixin):
             self.end()
 
     def _is_updated(self) -> bool:
-        """Whether no gradients wait for the next update of the model."""
+        """Whether the model was updated with all gradients, so that none wait for the next update."""
         return bool(self.gradient_state.sync_gradients or self.gradient_state.num_steps == 1)
 
     @property
     def batch_sampler(self) -> Any:
-        """Nothing: Accelerate would take it apart in order to skip batches, which a state makes needless."""
+        """Raises an AttributeError, so that Accelerate does not skip batches by it: a state resumes without that."""
         advice = "a loader that was prepared goes on by load_state_dict, which skip_first_batches cannot"
         raise AttributeError(f"batch_sampler: {advice}", name="batch_sampler", obj=self)
 

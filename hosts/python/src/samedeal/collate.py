@@ -43,11 +43,11 @@ class Packed(NamedTuple):
     values: NDArray[Any]
     """Rows x width, of the type of the sequences; a token that is an array itself keeps its dimensions, as the last."""
     position_ids: NDArray[np.int32]
-    """For every cell, its place in its sequence; 0 where it is padding."""
+    """The place of each cell in its sequence; 0 for padding."""
     segment_ids: NDArray[np.int32]
-    """For every cell, the number of its sequence in the row, from 1; 0 where it is padding."""
+    """The number of the sequence of each cell in its row, from 1; 0 for padding."""
     cu_seqlens: NDArray[np.int32]
-    """Where each sequence begins if all are laid end to end without padding, and where the last one ends."""
+    """The beginnings of all sequences laid end to end without padding, and the end of the last one."""
     max_seqlen: int
     """The length of the longest sequence."""
 

@@ -25,15 +25,15 @@ __all__ = ["ResumableData"]
 
 _EVALUATES = ("val_dataloader", "test_dataloader")
 _KEY = "train_dataloader"
-"""Where the state of a data module has that of its loader."""
+"""The key under which the state of a data module has the state of its loader."""
 _BATCHES = "batches"
-"""Where that has how many batches of the epoch are behind it, on however many devices: those that updated the model."""
+"""The key, in the state of the loader, of how many batches of the epoch updated the model, on any number of devices."""
 _COUNTED = "counted"
-"""Where it has how many the trainer has counted, if gradients of some were waiting for the next update."""
+"""The key of how many batches the trainer had counted, if gradients of some of them waited for the next update."""
 _UPDATES = "updates"
-"""Where it has how many batches of all epochs have updated the model."""
+"""The key of how many updates the model had in all epochs (with manual optimization, how many batches)."""
 _TOTAL = "total"
-"""Where it has how many updates the whole training was to have, on the devices of the time."""
+"""The key of how many updates the whole training was to have, on the number of devices when the state was saved."""
 
 
 class ResumableData:
@@ -45,21 +45,20 @@ class ResumableData:
     come again. `trainer.fit(..., ckpt_path=...)` continues there, on any number of devices and nodes. The class sets
     the epoch before each pass, also for a `BatchSampler`, and compares the ranks (`verify_ranks`). If ranks have
     different numbers of batches, the pass does not begin, because Lightning would hang; loaders for validation and
-    tests are refused only if some ranks have no batch. `use_distributed_sampler` can
-    be true or false; it concerns only the other loaders, which do not change. After a resume on other devices,
-    `trainer.estimated_stepping_batches` is the number of updates of the whole training: those that were done, those
-    that are left of this epoch, and those of later epochs on the new devices. If you override `state_dict` or
-    `load_state_dict`, call `super()`.
+    tests are refused only if some ranks have no batch. `use_distributed_sampler` can be true or false; it concerns only
+    the other loaders, which do not change. After a resume on other devices, `trainer.estimated_stepping_batches` is the
+    number of updates of the whole training: those that were done, those that are left of this epoch, and those of later
+    epochs on the new devices. If you override `state_dict` or `load_state_dict`, call `super()`.
     """
 
     trainer: Any
     _resumed: Mapping[str, Any] | None = None
-    """Facts of a checkpoint about the epoch that is to go on."""
+    """The state of the loader in a checkpoint, until the resumed epoch continues."""
     _again: Any = None
-    """The loader that Lightning is to get when it asks next."""
+    """The loader to return when Lightning asks next. During a call of `train_dataloader`, the original function."""
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Looks after `train_dataloader`.
+        """Wraps the methods of the subclass that return loaders.
 
         Raises:
             ContradictionError: Lightning's class comes first, so that checkpoints would have no state.
@@ -90,7 +89,7 @@ class ResumableData:
             if self._resumed is not None:
                 extend(trainer, _EstimatesResumedRun)
                 if isinstance(loader, _Loader):
-                    # Somebody has asked for the length of the epoch before.
+                    # The length of the epoch was asked for before, so the loader exists already.
                     read = trainer.estimated_stepping_batches
                     loader.resume(self._resumed)
                     _warn_of_estimate(read, trainer.estimated_stepping_batches)
@@ -98,7 +97,7 @@ class ResumableData:
 
 
 def _looked_after(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A `train_dataloader` that gives what Lightning resumes, while it trains; the same as ever at other times."""
+    """A `train_dataloader` that returns a resumable loader during training, and the original loader at other times."""
 
     @functools.wraps(original)
     def train_dataloader(self: Any) -> Any:
@@ -106,7 +105,7 @@ def _looked_after(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
             return original(self)
         if self._again is not None:
             return self._again
-        # In there, `super().train_dataloader()` gives the same as ever.
+        # During this call, `super().train_dataloader()` returns the original loader.
         self._again = original
         try:
             return _Loader(original(self), self)
@@ -133,7 +132,7 @@ def _checked(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 class _EstimatesResumedRun:
-    """The estimate of a trainer that resumes: Lightning's own takes all epochs for equally long."""
+    """Overrides the estimate of a trainer that resumes: Lightning's own assumes that all epochs are equally long."""
 
     train_dataloader: Any
 
@@ -155,10 +154,10 @@ def _warn_of_estimate(read: float, found: float) -> None:
 
 
 class _Loader:
-    """A loader as Lightning wants it: batches are numbered, and counted, from the beginning of the epoch.
+    """The loader that Lightning gets. It counts batches from the beginning of the epoch, also after a resume.
 
-    It is no DataLoader, so that Lightning replaces no sampler. Nothing happens before the first batch is asked for, for
-    Lightning begins passes that it does not need, and before it sets the epoch.
+    It is no DataLoader, so that Lightning replaces no sampler. A pass begins only when its first batch is asked for,
+    because Lightning calls `iter` for passes that it does not need, and before it sets the epoch.
     """
 
     def __init__(self, loader: Any, data: ResumableData) -> None:
@@ -168,29 +167,30 @@ class _Loader:
                 "a DistributedSampler or BatchSampler: Lightning counts batches by epochs, and this sampler has none"
             )
             raise ContradictionError("sampler", "a StepBatchSampler", allowed)
-        # The trainer knows how many processes there are.
+        # No `RankWarning`, because the trainer knows the rank and the number of processes.
         if isinstance(self._resumable.sampler, Resuming):
             self._resumable.sampler._warns = False
         self._data = data
         self._before = self._got = 0
-        """How many batches of the epoch were read before, and how many of this pass the trainer got."""
+        """How many batches of the epoch came before this pass, and how many batches of this pass the trainer got."""
         self._updated = self._stepped = 0
-        """With how many of those the model was updated before the last one, and the steps of the optimizer by then."""
+        """How many batches of this pass there were at the last update before the newest batch, and how many steps the
+        optimizer had made when the newest batch was given."""
         self._counted: int | None = None
-        """How many batches the trainer had counted when the state was saved that was loaded, if they were more."""
+        """How many batches the trainer had counted when the loaded state was saved; None without a loaded state."""
         self._length: int | None = None
-        """How many batches the epoch has whose pass has begun."""
+        """How many batches the epoch has; None until its pass has begun."""
         self._rest: tuple[int, int, int] | None = None
-        """Where a state was loaded: the updates by then, the epoch, and how many updates are left of it."""
+        """After a state was loaded: how many updates were done, the epoch, and how many updates are left of it."""
         self._is_saved_after_update = False
-        """Whether no batches waited for the next update when that state was saved."""
+        """Whether no batches waited for the next update when the loaded state was saved."""
         self._old_total: int | None = None
-        """How many updates the training was to have that the state is of."""
+        """How many updates the training that saved the state was to have."""
         trainer = data.trainer
         if trainer.overfit_batches:
             allowed = "0: to overfit is to read the same batches in every epoch, which no sampler of samedeal does"
             raise ContradictionError("overfit_batches", check.shown(trainer.overfit_batches), allowed)
-        # A search for a learning rate or a batch size may have read of the same sampler.
+        # A search for a learning rate or a batch size may have read the same sampler before, which does not count.
         self._resumable.sampler._read_anew()
         if data._resumed is None:
             self._resumable.set_epoch(trainer.current_epoch)
@@ -206,7 +206,7 @@ class _Loader:
         epoch = self._resumable.epoch
         left = len(self._resumable)
         # Lightning counts windows of accumulated gradients from the beginning of the epoch. On other devices, or with
-        # another accumulation, the first window would else be short.
+        # another accumulation, the first window would otherwise be short. So the count is rounded down.
         self._before = saved - saved % self._accumulation(epoch) if left else saved
         updates, total = state.get(_UPDATES), state.get(_TOTAL)
         self._old_total = None if total is None else check.integer(_TOTAL, total, check.U64)
@@ -220,30 +220,31 @@ class _Loader:
         """How many batches of an epoch make an update."""
         trainer = self._data.trainer
         for callback in trainer.callbacks:
-            # A GradientAccumulationScheduler, which changes the number of the trainer only when the epoch has begun.
+            # Asks a GradientAccumulationScheduler itself: it sets the number of the trainer only when the epoch has
+            # begun.
             if hasattr(callback, "get_accumulate_grad_batches"):
                 return int(callback.get_accumulate_grad_batches(epoch))
         return int(trainer.accumulate_grad_batches)
 
     def _updates(self, batches: int, epoch: int) -> int:
-        """How many updates of the model that many batches of an epoch are."""
+        """How many updates of the model `batches` batches of an epoch make."""
         return math.ceil(max(batches, 0) / self._accumulation(epoch))
 
     def _limited(self, batches: int) -> int:
-        """How many batches the trainer takes of an epoch that has so many."""
+        """How many batches the trainer takes of an epoch that has `batches` batches."""
         limit = self._data.trainer.limit_train_batches
         return min(batches, limit) if isinstance(limit, int) else int(batches * limit)
 
     @functools.cached_property
     def _total(self) -> int:
-        """How many updates the whole training has that was resumed, if it ends with its last epoch."""
+        """How many updates the whole resumed training has, if it ends with its last epoch."""
         assert self._rest is not None
         done, epoch, left = self._rest
         later = range(epoch + 1, self._data.trainer.max_epochs)
         return done + left + sum(self._updates(self._limited(self._resumable._epoch_length_of(e)), e) for e in later)
 
     def estimate(self, theirs: float) -> float:
-        """The number of updates of the whole training, where that of Lightning is this one."""
+        """The number of updates of the whole training; Lightning's number, `theirs`, if nothing was resumed."""
         trainer = self._data.trainer
         if self._rest is None or trainer.max_epochs in (-1, None) or math.isinf(trainer.num_training_batches):
             return theirs
@@ -261,7 +262,7 @@ class _Loader:
 
     @property
     def worker_init_fn(self) -> Any:
-        """The first function of each worker: Lightning sets one where `seed_everything(workers=True)` was called."""
+        """The first function that each worker calls: Lightning sets it after `seed_everything(workers=True)`."""
         return self.loader.worker_init_fn
 
     @worker_init_fn.setter
@@ -270,18 +271,18 @@ class _Loader:
 
     @property
     def sampler(self) -> _Loader:
-        """Whose `set_epoch` Lightning calls before each pass."""
+        """This object, because Lightning calls `sampler.set_epoch` before each pass."""
         return self
 
     def set_epoch(self, epoch: SupportsIndex) -> None:
-        """Goes to another epoch; one that is resumed goes on."""
+        """Moves to another epoch. A resumed epoch continues."""
         another = epoch != self._resumable.epoch
         if another:
             self._before = 0
         elif self._data._resumed is not None and len(self._resumable):
             self._count_from_update()
         if self._data._resumed is not None:
-            # Lightning calls no GradientAccumulationScheduler where an epoch goes on.
+            # Lightning calls no GradientAccumulationScheduler if an epoch continues.
             self._data.trainer.accumulate_grad_batches = self._accumulation(self._resumable.epoch)
             self._warn_of_schedulers()
         self._resumable.set_epoch(epoch)
@@ -291,14 +292,14 @@ class _Loader:
         if stale:
             self._tell_length()
         if another and (stale or trainer.max_steps != -1):
-            # Of an epoch that was over when it was saved, Lightning else takes the batches for some of the next one.
+            # If the epoch was over when it was saved, Lightning otherwise counts its batches for the next one.
             trainer.fit_loop.epoch_loop.restarting = False
 
     def _count_from_update(self) -> None:
-        """Lets the trainer count from where the rest of the epoch begins: it has counted batches that come again."""
+        """Sets the trainer's count to the beginning of the rest of the epoch: it includes batches that come again."""
         loop = self._data.trainer.fit_loop.epoch_loop
         progress = loop.batch_progress
-        # Where the last batch was interrupted, the epoch would else be over.
+        # If the last batch of the epoch was interrupted, the epoch would otherwise be over.
         progress.is_last_batch = False
         current = progress.current.completed
         if self._counted == self._before or self._counted != current + loop.restarted_on_train_batch_end:
@@ -309,17 +310,17 @@ class _Loader:
         for counts in (progress.total, progress.current):
             counts.completed -= current - self._before
             counts.reset_on_restart()
-        # The loop goes on as if it had been saved after a batch; or as if the epoch began.
+        # The loop continues as if it had been saved after a batch; or as if the epoch began.
         loop._restart_stage = "restarted_on_last"
         loop.restarting = self._before > 0
 
     def _warn_of_schedulers(self) -> None:
-        """Once, if a learning-rate scheduler was loaded that is to end where the interrupted training was to end."""
+        """Warns once if a loaded learning-rate scheduler ends where the interrupted training was to end."""
         trainer, old = self._data.trainer, self._old_total
         if old is None or self._rest is None:
             return
         for config in trainer.lr_scheduler_configs:
-            # The number is asked for last: to count the batches of later epochs may mean to plan them.
+            # The new number is asked for last: to count the batches of later epochs may mean to plan these epochs.
             if config.interval != "step" or _steps_of(config.scheduler) != old:
                 continue
             if (total := trainer.estimated_stepping_batches) != old:
@@ -332,12 +333,12 @@ class _Loader:
                 warnings.warn(f"{told}: {advice}", UserWarning, stacklevel=1)
 
     def _tell_length(self) -> None:
-        """Lets Lightning ask for the length again, which it does once, although not all epochs have the same."""
+        """Lets Lightning ask for the length again. It asks only once by itself, although epochs differ in length."""
         trainer = self._data.trainer
         every = trainer.reload_dataloaders_every_n_epochs
-        # Where loaders are reloaded anyway, this one may be.
+        # If loaders are reloaded in any case, this one may be, too.
         self._data._again = None if every else self
-        # Any epoch is that many epochs after the last time.
+        # With -1, loaders are to be reloaded in any epoch.
         trainer.reload_dataloaders_every_n_epochs = -1
         try:
             trainer.fit_loop.setup_data()
@@ -345,22 +346,22 @@ class _Loader:
             trainer.reload_dataloaders_every_n_epochs, self._data._again = every, None
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the epoch stands, once all ranks have updated the model with as many batches as this one."""
+        """The state after all ranks updated the model with as many batches as this rank."""
         if self._length is None:
             return {**self._resumable.state_dict(), _BATCHES: self._before, **self._progress()}
         trainer = self._data.trainer
-        # A batch that an error or a signal has interrupted is to come again.
+        # A batch that an error or a signal has interrupted does not count, so that it comes again.
         trained = trainer.fit_loop.epoch_loop.batch_progress.current.processed - self._before
         done = self._updated if trainer.global_step == self._stepped else self._got
         if trainer.global_step == 0 and not trainer.lightning_module.automatic_optimization:
-            # The steps of optimizers that Lightning does not wrap are not counted.
+            # Lightning does not count the steps of optimizers that it does not wrap, so all trained batches count.
             done = trained
         state = self._resumable.state_dict(None if done == self._got else done)
         state |= {_BATCHES: self._before + done, **self._progress()}
         return state if done == trained else {**state, _COUNTED: self._before + trained}
 
     def _progress(self) -> dict[str, int]:
-        """How many updates were done, and how many the whole training has, if it has an end."""
+        """How many updates were done, and how many updates the whole training has, if it has an end."""
         trainer = self._data.trainer
         is_automatic = trainer.lightning_module.automatic_optimization
         batches = trainer.fit_loop.epoch_loop.batch_progress.total.processed
@@ -369,10 +370,10 @@ class _Loader:
         return found if total is None else {**found, _TOTAL: total}
 
     def _scheduled_total(self) -> int | None:
-        """How many updates schedules of the learning rate were made for, if they end.
+        """The number of updates for which schedules of the learning rate were made; None if there is no end.
 
-        After a resume in which nobody has asked for the number, that is the one of the training before: a checkpoint
-        must not plan all later epochs.
+        After a resume, this is the number of the training before, as long as nobody has asked for the new one: to
+        compute it may mean to plan all later epochs, which a checkpoint must not do.
         """
         if self._rest is not None and "_total" not in vars(self):
             return self._old_total
@@ -380,20 +381,20 @@ class _Loader:
         return int(total) if math.isfinite(total) else None
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Nothing: by the time Lightning calls this, it has asked for the length. The data module was told before."""
+        """Does nothing: Lightning calls this after it asked for the length. The data module has loaded the state."""
 
     def _steps(self) -> int:
         """How many batches the trainer will take of this pass."""
         trainer = self._data.trainer
         steps = self._limited(len(self)) - self._before
         if trainer.max_steps != -1:
-            # With several optimizers it may end earlier, on all ranks alike.
+            # With several optimizers the pass may end earlier, on all ranks alike.
             left = (trainer.max_steps - trainer.global_step) * trainer.accumulate_grad_batches
             steps = min(steps, max(left, 0))
         return max(steps, 0)
 
     def __len__(self) -> int:
-        """How many batches the epoch has, those included that were read before it was resumed."""
+        """How many batches the epoch has, including those before the resume."""
         return self._before + len(self._resumable) if self._length is None else self._length
 
     def __iter__(self) -> Iterator[Any]:
@@ -404,7 +405,7 @@ class _Loader:
             allowed = f"{done}, as Lightning has counted: {reason}"
             raise ContradictionError(_BATCHES, str(self._before), allowed)
         if torch.distributed.is_available() and torch.distributed.is_initialized():
-            # Nobody would be told of ranks that wait for one that has ended.
+            # Otherwise, ranks would wait without a message for a rank that has ended.
             compare(self._resumable, None, self._steps())
         trainer = self._data.trainer
         self._length, self._got, self._updated = len(self), 0, 0

@@ -36,7 +36,7 @@ def inspect(text: str) -> TextKind:
 
 
 def recipe_after(state: str | Mapping[str, Any], sections: Mapping[str, Any] | str | None = None) -> str:
-    """The recipe of an object that goes on after a state, if only the state is known.
+    """The recipe of an object that continues after a state, if only the state is known.
 
     The recipe has the sections of the state, such as "order", and those of `sections`, which a state does not have,
     such as "deal". The recipe is not checked. Pass lists that the state has as a hash to `from_recipe`.

@@ -1,8 +1,8 @@
 """The `Trainer` of transformers, with samplers that are not distributed twice, and immediate resume.
 
 The `Trainer` of transformers gives every loader to Accelerate, which distributes its batches over the processes, even
-if they were distributed before. To resume an epoch, it reads all batches again that were done. Needs torch and
-transformers 5, in which an epoch is a separate method: in a checkout,
+if they were distributed before. To resume an epoch, it reads all batches again that were trained before. Needs torch
+and transformers 5, in which an epoch is a separate method: in a checkout,
 `pip install 'hosts/python[torch]' "transformers[torch]>=5"`.
 """
 
@@ -40,7 +40,7 @@ _KEPT = (
     "prefetch_factor",
     "persistent_workers",
 )
-"""The attributes of a loader of the Trainer, besides its batches."""
+"""The attributes of the Trainer's loader that are taken over, besides its batches."""
 _TORCHDATA = "torchdata.stateful_dataloader.sampler"
 _BATCHES = ("torch.utils.data.sampler.BatchSampler", f"{_TORCHDATA}.BatchSampler")
 _RANDOM = (
@@ -53,9 +53,9 @@ _DISTRIBUTED = (
     f"{_TORCHDATA}.StatefulDistributedSampler",
 )
 _SAMPLERS = (*_RANDOM, *_DISTRIBUTED, "torch.utils.data.sampler.SequentialSampler")
-"""Whose orders this package has, too. A subclass may give anything, so that names count."""
+"""The samplers whose orders this package has, too. They are compared by name, since a subclass may give any order."""
 _REPEATED = "trl.trainer.utils.RepeatSampler"
-"""Gives each prompt several times in a row, and each generation batch several times, one after the other."""
+"""The sampler of TRL that gives each prompt several times in a row, and each generation batch several times."""
 _INSTEAD = {
     "BatchSampler": "BatchSampler(lengths, ...)",
     "LengthGroupedSampler": "BatchSampler(lengths, max_tokens=...)",
@@ -66,12 +66,12 @@ _INSTEAD = {
 """Advice in place of a sampler that is refused."""
 
 
-# The class that it is mixed into.
+# The base of the mixin for type checkers. At run time it is `object`, and the Trainer comes after the mixin.
 _Trainer: Any = transformers.Trainer if TYPE_CHECKING else object
 
 
 class TrainerMixin(_Trainer):
-    """For a `transformers.Trainer` of your own: `class MyTrainer(TrainerMixin, SFTTrainer)`.
+    """A mixin for a `transformers.Trainer` of your own: `class MyTrainer(TrainerMixin, SFTTrainer)`.
 
     Training uses a sampler of `samedeal.torch`. By default, it is a `DistributedSampler` with the `data_seed` or `seed`
     of the arguments, so that each step has the same samples as with the original Trainer. Ranks are compared before
@@ -80,9 +80,9 @@ class TrainerMixin(_Trainer):
     lost or seen twice. With `ignore_data_skip`, the epoch begins again, as in the original. Evaluation does not change.
 
     With a trainer of TRL that generates (`GRPOTrainer`, `RLOOTrainer`), each prompt and each generation batch comes as
-    often as there: the first epoch is that of TRL, and later ones have orders of their own. A generation batch of which
-    only a part has updated the model when a checkpoint was saved comes again. A `train_sampler` for such a trainer has
-    `order.copies(num_generations)`.
+    often as in TRL. The first epoch has the order of TRL, and later epochs have other orders. If only a part of a
+    generation batch had updated the model when a checkpoint was saved, the whole generation batch comes again. A
+    `train_sampler` for such a trainer has `order.copies(num_generations)`.
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class TrainerMixin(_Trainer):
         if self.accelerator.split_batches and self.accelerator.num_processes > 1 and plan.batch_size:
             allowed = "False in accelerator_config: a DistributedSampler gives each process as many as one device has"
             raise ContradictionError("split_batches", "True", allowed)
-        # The trainer knows how many processes there are.
+        # No `RankWarning`, because the trainer knows the rank and the number of processes.
         sampler._warns = False
         self._batches = _Batches(sampler, plan.batch_size, plan.drop_last, plan.repeats)
         if self._saved is not None:
@@ -175,7 +175,8 @@ class TrainerMixin(_Trainer):
             if plan.repeats:
                 name = TORCH if plan.shuffle else "sequential"
                 prompts = order(name, len(dataset), seed=seed if plan.shuffle else 0).copies(plan.copies)
-                # So many neighbours as a process has of a generation batch. Processes may share the copies of a prompt.
+                # `unit`: the completions of a generation batch on a process. Processes may share the copies of a
+                # prompt.
                 return _Prompts(dataset, order=prompts, unit=plan.batch_size, drop_last=True)
             return DistributedSampler(dataset, shuffle=plan.shuffle, seed=seed, drop_last=plan.drop_last)
         if plan.repeats:
@@ -185,9 +186,9 @@ class TrainerMixin(_Trainer):
             allowed = f"{len(dataset)}, the length of the train_dataset"
             raise ContradictionError("train_sampler", f"for {known} samples", allowed)
         if self._saved is None:
-            # Warns where somebody has loaded a state into it: this training reads all of the first epoch.
+            # Warns if a state was loaded into the sampler: this training reads the whole first epoch.
             sampler.set_epoch(sampler.epoch + 1)
-        # Reads of another training do not count.
+        # Forgets what another training has read.
         sampler._rewind(0)
         return sampler
 
@@ -205,14 +206,14 @@ class TrainerMixin(_Trainer):
             for epoch in range(first, math.ceil(args.num_train_epochs)):
                 left = self._updates(self._batches.left(epoch))
                 whole = self._updates(self._batches.whole(epoch))
-                # Of an epoch that is not to be finished, so many.
+                # The updates of an epoch that is not to be finished.
                 share = math.ceil(min(1.0, args.num_train_epochs - epoch) * whole)
                 done += max(0, left - (whole - share))
             values[-1] = done
         return tuple(values)
 
     def _check_loader(self, loader: Any) -> None:
-        """Raises where a subclass trains on another loader: its steps would be counted, and cut, by this sampler."""
+        """Raises if a subclass trains on another loader, whose steps would be counted and cut by this sampler."""
         allowed = "what super().get_train_dataloader() gives, or a wrapper of it that has as many batches"
         if self._batches is None:
             raise ContradictionError("train_dataloader", check.described(loader), allowed)
@@ -222,19 +223,19 @@ class TrainerMixin(_Trainer):
             raise ContradictionError("train_dataloader", value, allowed)
 
     def _updates(self, batches: int) -> int:
-        """How many steps of the optimizer that many batches are."""
+        """How many steps of the optimizer `batches` batches make."""
         return math.ceil(batches / int(self.args.gradient_accumulation_steps))
 
     def _init_training_state(self, *args: Any, **kwargs: Any) -> tuple[int, int]:
         begun: tuple[int, int] = super()._init_training_state(*args, **kwargs)
-        # If callbacks were restored from a checkpoint, this one is a new object that does not know this training.
+        # If callbacks were restored from a checkpoint, the callback is a new object that does not know this training.
         self.remove_callback(SamedealState)
         self._count_first()
         self._deal.begin(self._batches)
         self.state.stateful_callbacks[SamedealState.__name__] = self._deal.state()
         if self._saved is None:
             return begun
-        # Batches of this epoch that are done, counted in batches of the present world size.
+        # Batches of this epoch before the resume, counted in batches of the present world size.
         first = self._batches.epoch
         done = max(0, self._batches.whole(first) - len(self._batches))
         self._batches.skipped = done - done % self.args.gradient_accumulation_steps
@@ -264,22 +265,22 @@ class _Plan(NamedTuple):
     """How the Trainer would read its training data."""
 
     batch_size: int
-    """0 where a `BatchSampler` of this package decides that."""
+    """Samples of a batch; 0 if a `BatchSampler` of this package decides that."""
     drop_last: bool
     shuffle: bool
     seed: int | None
-    """None, where it is that of the arguments."""
+    """The seed of the order; None for the seed of the arguments."""
     copies: int = 1
-    """Completions of each prompt, which are neighbours."""
+    """How many completions each prompt has. They are neighbours."""
     repeats: int = 0
-    """How often each batch comes; 0 where the trainer does not generate, and each comes once."""
+    """How often each batch comes; 0 if the trainer does not generate, and each batch comes once."""
 
 
 def _plan_of(loader: Any, given: DistributedSampler | BatchSampler | None) -> _Plan:
-    """How a loader reads that is to be replaced.
+    """The plan of a loader that is to be replaced.
 
     Raises:
-        ContradictionError: It has a sampler of its own, which would be lost.
+        ContradictionError: The loader has a sampler of its own, which would be lost.
     """
     batches: Any = getattr(loader, "batch_sampler", None)
     while isinstance(batches, BatchSamplerShard):
@@ -318,7 +319,7 @@ def _processes_of(loader: Any) -> int:
 
 
 def _check_copies(sampler: DistributedSampler | BatchSampler, plan: _Plan) -> None:
-    """Raises where a sampler does not give each prompt as often as completions of it are compared."""
+    """Raises if a sampler does not give each prompt as often as it has completions."""
     known = sampler._order if isinstance(sampler, DistributedSampler) else None
     members = known.to_dict() if isinstance(known, Order) else {}
     if members.get("name") != "copies" or members.get("copies") != plan.copies or plan.batch_size % sampler.unit:
@@ -346,11 +347,11 @@ def _refusal(found: Any, how: str = "") -> ContradictionError:
 
 
 class _Loader(torch.utils.data.DataLoader[Any]):
-    """The loader of a training, which knows what loaders of Accelerate know."""
+    """The loader of a training, with the attribute of Accelerate's loaders that the Trainer reads."""
 
     @property
     def total_batch_size(self) -> int:
-        """Samples in a step on all ranks together; there is no such number where batches are not equally large."""
+        """Samples in a step on all ranks together. Raises an AttributeError if batches are not equally large."""
         batches: Any = self.batch_sampler
         if isinstance(batches.sampler, BatchSampler):
             raise AttributeError("total_batch_size: batches of a BatchSampler are not equally large", obj=self)
@@ -367,18 +368,18 @@ class _Batches(torch.utils.data.Sampler[list[int]]):
         self.repeats = max(repeats, 1)
         """How many times in a row each batch comes."""
         self.skipped = 0
-        """Empty batches to begin with, in the place of those that were done before the epoch was resumed: the Trainer
-        goes through as many of them, which costs nothing, and counts them."""
+        """How many empty batches come first, in place of the batches before the resume: the Trainer skips and counts
+        them, which costs nothing."""
         self.size, self._drop_last = size, drop_last
         self._known: dict[int, int] = {}
 
     @property
     def epoch(self) -> int:
-        """The epoch that comes next."""
+        """The epoch of the next pass."""
         return self.sampler.epoch
 
     def set_epoch(self, epoch: int) -> None:
-        """Goes to another epoch; the one that is resumed stays as it is."""
+        """Moves to another epoch. A resumed epoch stays as it is."""
         self.sampler.set_epoch(epoch)
 
     def whole(self, epoch: int) -> int:
@@ -388,7 +389,7 @@ class _Batches(torch.utils.data.Sampler[list[int]]):
         return self._known[epoch]
 
     def left(self, epoch: int) -> int:
-        """How many of them are left."""
+        """How many batches of an epoch are left."""
         return len(self) if epoch == self.epoch else self.whole(epoch)
 
     def __len__(self) -> int:
@@ -412,12 +413,12 @@ class SamedealState(TrainerCallback, ExportableState):
     """
 
     def __init__(self) -> None:
-        """Nothing is trained yet."""
+        """Counts nothing yet."""
         self._batches: _Batches | None = None
 
     @classmethod
     def within(cls, state: TrainerState) -> Mapping[str, Any]:
-        """The text that a callback of this class has put into a checkpoint."""
+        """The state that a callback of this class has put into a checkpoint."""
         found: Any = state.stateful_callbacks.get(cls.__name__)
         saved = found.get("attributes", {}).get("saved") if isinstance(found, Mapping) else None
         if saved is None:
@@ -427,16 +428,16 @@ class SamedealState(TrainerCallback, ExportableState):
         return known
 
     def begin(self, batches: _Batches) -> None:
-        """Counts anew."""
+        """Begins to count a pass over these batches."""
         self._batches, self._steps, self._waiting = batches, 0, 0
         self._samples, self._length = len(batches.sampler), len(batches)
 
     def on_substep_end(self, *args: Any, **kwargs: Any) -> None:
-        """The gradients of a batch wait for the update of the model: a checkpoint would lose them."""
+        """Counts a batch whose gradients wait for the update of the model: a checkpoint would lose them."""
         self._waiting += 1
 
     def on_optimizer_step(self, *args: Any, **kwargs: Any) -> None:
-        """The model has those that waited, and those of the last batch."""
+        """Counts the batches that waited and the last batch: the model was updated with them."""
         self._steps, self._waiting = self._steps + self._waiting + 1, 0
 
     def state(self) -> dict[str, Any]:

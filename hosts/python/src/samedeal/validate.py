@@ -3,8 +3,8 @@
     torchrun --nproc-per-node 4 -m samedeal.validate DIR --workers 2
 
 Every rank reads the Parquet files of DIR through `samedeal.torch.ShardedDataset` and a `DataLoader`; what they read is
-gathered with `torch.distributed`. The exit code is 0 where every sample comes as often as it should and ranks take the
-steps that they should, 1 where not, on every rank, and 2 where it could not be found out.
+gathered with `torch.distributed`. The exit code is 0 if every sample comes as often as it should and ranks take as many
+steps as they should. It is 1, on every rank, if not, and 2 if that could not be found out.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from .torch import ShardedDataset, StepsWarning
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Samples whose readers are counted at a time: 8 bytes each on every rank.
+# Samples whose reads are counted at a time: 8 bytes for each sample on every rank.
 BLOCK = 1 << 22
-# Samples that are named; the others are counted.
+# The most wrong samples that the report names; it gives the number of the others.
 SHOWN = 10
 COLUMN = "__sample__"
 
@@ -47,11 +47,11 @@ class Findings:
     left_out: int = 0
     cut: int = 0
     named: list[tuple[int, int, int]] = field(default_factory=list)
-    """Some of them: sample, how often it should be read, how often it was."""
+    """Some of these samples: the sample, how often it should be read, and how often it was."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; its exit code."""
+    """Runs the command. Returns the exit code."""
     options = parser().parse_args(arguments)
     try:
         place = detect_rank()
@@ -73,14 +73,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         dataset = make_everywhere(options)
         if dataset is None:
             return 2
-        # Every rank says the same in the end, so that none waits for another.
+        # Every rank comes to the same result, so that no rank waits for another one.
         return max(check_epoch(dataset, epoch, options) for epoch in range(options.epochs))
     finally:
         dist.destroy_process_group()
 
 
 def parser() -> argparse.ArgumentParser:
-    """The arguments of the command."""
+    """The parser of the command's arguments."""
 
     def at_least(least: int) -> Any:
         def number(text: str) -> int:
@@ -117,7 +117,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def make_everywhere(options: argparse.Namespace) -> ShardedDataset | None:
-    """The dataset as this rank reads it, if every rank could make one; else the failures are printed."""
+    """The dataset as this rank reads it, if every rank could make one. Otherwise prints the failures."""
     failure = None
     try:
         dataset = make_dataset(options)
@@ -127,7 +127,7 @@ def make_everywhere(options: argparse.Namespace) -> ShardedDataset | None:
 
 
 def _is_told(mine: str | None) -> bool:
-    """Whether any rank failed: rank 0 tells how, a line for each."""
+    """Whether any rank failed. Rank 0 prints the failures, a line for each."""
     failures: list[Any] = [None] * dist.get_world_size()
     dist.all_gather_object(failures, mine)
     for rank, told in enumerate(failures):
@@ -147,7 +147,7 @@ def _in_short(error: Exception) -> str:
 def make_dataset(options: argparse.Namespace) -> ShardedDataset:
     """The dataset as this rank reads it."""
     with warnings.catch_warnings():
-        # The report says it.
+        # The report itself warns of different numbers of steps.
         warnings.simplefilter("ignore", StepsWarning)
         return _dataset(options)
 
@@ -171,7 +171,7 @@ def _dataset(options: argparse.Namespace) -> ShardedDataset:
 
 
 def check_epoch(dataset: ShardedDataset, epoch: int, options: argparse.Namespace) -> int:
-    """Reads an epoch and compares what all ranks have read; the exit code."""
+    """Reads an epoch, and compares what all ranks have read. Returns the exit code."""
     dataset.set_epoch(epoch)
     workers = options.workers
     context = options.start_method if workers else None
@@ -214,7 +214,7 @@ def compare(samples: NDArray[np.int64], dataset: ShardedDataset, workers: int, d
         expected = np.ones(end - start, np.int64)
         np.add.at(expected, again[(again >= start) & (again < end)] - start, 1)
         expected[left_out[(left_out >= start) & (left_out < end)] - start] = 0
-        # Samples that are in no full batch belong to nobody, and only the reading itself says which these are.
+        # Samples that are in no full batch are dropped. Only reading shows which samples these are.
         less = counts < expected
         if drop_last:
             findings.cut += int(less.sum())
@@ -228,7 +228,7 @@ def compare(samples: NDArray[np.int64], dataset: ShardedDataset, workers: int, d
 
 
 def report(dataset: ShardedDataset, epoch: int, workers: int, rows: list[tuple[int, int]], findings: Findings) -> None:
-    """Says what was read, and what is wrong with it."""
+    """Prints what was read, and what is wrong with it."""
     print(
         f"epoch {epoch}: {dataset.shards.samples:,} samples in {len(dataset.shards)} shards, {workers} readers a rank"
     )
@@ -255,15 +255,15 @@ def report(dataset: ShardedDataset, epoch: int, workers: int, rows: list[tuple[i
 
 
 def _exceptions(dataset: ShardedDataset, workers: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Samples that are to be read again, as often as they are named, and samples that nobody is to read."""
+    """Samples that are to be read again, listed once for each time, and samples that no reader is to read."""
     if dataset.deal == "shards":
         return np.empty(0, np.int64), np.empty(0, np.int64)
     sampler = dataset.sampler(0, workers)
     total, dealt = dataset.shards.samples, sampler.num_positions
     again = [sampler.sample_at(position) for position in range(total, dealt)]
-    # The order alone is used: one reader gets all positions, also those that this deal drops.
+    # A sampler of the order alone: its only reader gets all positions, also those that this deal drops.
     order = json.loads(sampler.recipe)["order"]
-    # The stored order has no shards.
+    # The order "sequential" has no shards.
     lists = None if sampler.sizes is None else {"sizes": sampler.sizes}
     whole = Sampler.from_recipe({"order": order}, lists=lists, epoch=sampler.epoch)
     left_out = [whole.sample_at(position) for position in range(dealt, total)]
@@ -271,7 +271,7 @@ def _exceptions(dataset: ShardedDataset, workers: int) -> tuple[NDArray[np.int64
 
 
 def _samples_of(batch: Any) -> NDArray[np.int64]:
-    # A copy of its own, which the loader may make a tensor of.
+    # A copy, because the loader may make a tensor of the array.
     return np.array(batch.column(COLUMN).to_numpy())
 
 

@@ -69,7 +69,7 @@ def lengths_of(lengths: Any, order: Any) -> Lengths:
 
 
 def _sources(order: Order) -> list[tuple[str, int]] | None:
-    """The sources of a blend of separate datasets, or of a view of it: each name and number of samples. Else None."""
+    """The names and numbers of samples of the sources of a joined blend, or of a view of one; None for other orders."""
     members: Any = order._members
     path = ""
     while isinstance(members, dict) and "sources" not in members and "of" in members:

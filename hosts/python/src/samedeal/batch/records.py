@@ -24,7 +24,7 @@ class Batch(NamedTuple):
     samples: NDArray[np.int64]
     """The sample of every item."""
     starts: NDArray[np.uint32]
-    """Where in its sample each item begins, in tokens: 0 unless it is a part."""
+    """The first token of each item in its sample: 0 unless the item is a part of the sample."""
     lengths: NDArray[np.uint32]
     """The tokens of each item."""
     row_ends: NDArray[np.uint32]

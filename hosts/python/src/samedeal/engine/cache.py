@@ -330,7 +330,7 @@ def _read(path: str) -> bytes:
 def _write(path: str, data: bytes, *, sync: bool = False) -> None:
     """Writes a file under a temporary name and renames it, so that the file is complete or missing.
 
-    `sync` waits until the data is on the disk: after a loss of power, a file might else have its name but not its data.
+    `sync` waits until the data is on the disk: a loss of power might otherwise leave the name without the data.
     """
     if sys.platform != "win32" and sys.platform not in ("emscripten", "wasi"):
         most = resource.getrlimit(resource.RLIMIT_FSIZE)[0]

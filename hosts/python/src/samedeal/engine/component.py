@@ -113,8 +113,8 @@ class Process:
     def _run(self, component: str, limited: bool) -> None:
         with contextlib.suppress(Exception):
             try:
-                # Winch is used only with a cache, since each process would else compile twice, and only without a limit
-                # of the address space, in which two compilers may not fit.
+                # Winch is used only with a cache, since each process would otherwise compile twice, and only without a
+                # limit of the address space, in which two compilers may not fit.
                 if not limited and has_winch() and cache.why_not() is None:
                     with contextlib.suppress(EngineError):
                         self._compiled = compiled(component, limited, parallel=not self._forked, winch=True)

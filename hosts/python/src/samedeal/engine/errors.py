@@ -55,7 +55,7 @@ class SamedealError(ValueError):
 
     @property
     def known(self) -> tuple[str, ...]:
-        """The known names, if one of them is allowed; else empty."""
+        """The known names, if one of them is allowed; otherwise empty."""
         return self.facts.get("known", ())
 
     @property

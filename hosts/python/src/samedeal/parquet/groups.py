@@ -58,7 +58,7 @@ def costliest(shards: Shards, lanes: int) -> Costly | None:
 
 @dataclass
 class _Place:
-    """Where a lane is in a row group that is decoded for several lanes."""
+    """The place of a lane in a row group that is decoded for several lanes."""
 
     shard: int
     group: int
@@ -71,7 +71,7 @@ class _Place:
 @dataclass(frozen=True)
 class _Footer:
     ends: NDArray[np.int64]
-    """Where the row groups end, in rows."""
+    """The ends of the row groups, in rows."""
     widths: list[int]
     """Bytes of a row in each row group, not compressed, at least 1."""
     stored: int

@@ -28,8 +28,8 @@ LANES_BYTES = 1 << 24
 LANE_BYTES = (1 << 15, 1 << 18)
 # Spans that have fewer rows than this on average are read as single rows.
 FEW_ROWS = 8
-# A table of WIDE bytes or more gets wide types, since Arrow else counts the bytes of texts with 31 bits. Its rows are
-# taken in pieces of about PIECE bytes.
+# A table of WIDE bytes or more gets wide types, since Arrow otherwise counts the bytes of texts with 31 bits. Its rows
+# are taken in pieces of about PIECE bytes.
 WIDE = 1 << 30
 PIECE = 1 << 28
 

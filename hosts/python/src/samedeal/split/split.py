@@ -29,7 +29,7 @@ Self = TypeVar("Self", bound="Split")
 _WINDOW = 2**20
 """Ids that one call takes."""
 _KEYS = 2**14
-"""Texts that one call takes: they cross one by one, and may be long."""
+"""Texts that one call takes: few, since each is copied by itself, and may be long."""
 
 
 class Split(SplitBase):

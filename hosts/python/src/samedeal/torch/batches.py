@@ -57,9 +57,8 @@ class BatchSampler(Resuming[Batcher], Sampler[list[Any]]):
         """Finds the rank of this process. Nothing is planned yet: a pass plans one window of the epoch at a time.
 
         Args:
-            lengths: As for `samedeal.Batcher`; with a blend as `order`, also a dictionary
-                of the lengths of each source. With `column`, a dataset: the lengths are then those of
-                `lengths[column]`.
+            lengths: As for `samedeal.Batcher`; with a blend as `order`, also a dictionary of the lengths of each
+                source. With `column`, a dataset: the lengths are then those of `lengths[column]`.
             column: The column of the dataset. The column has lengths, or sequences whose lengths are taken.
             unit: What to count in a column of texts, which have no length in tokens: "words" (between white space),
                 "characters" or "bytes" (in UTF-8), as in the command. A column of tokens or of lengths gives better
@@ -400,8 +399,7 @@ def _lengths_in(dataset: Any, column: str, unit: str | None) -> Any:
     try:
         values = [row[wanted] for row in dataset] if _has_rows(dataset) else dataset[wanted]
         is_read = is_numbers(values)
-        # `to_pylist`, because Arrow iterates over objects of its own. Hugging Face's datasets look for the column only
-        # now.
+        # `to_pylist`, because Arrow gives objects of its own. Hugging Face's datasets look for the column only now.
         items = () if is_read else values.to_pylist() if hasattr(values, "to_pylist") else list(values)
     except (LookupError, TypeError, AttributeError, NotImplementedError, ValueError) as error:
         allowed = f"a dataset with the column {check.shown(wanted)!r}{_columns(dataset)}"

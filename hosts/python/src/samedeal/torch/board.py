@@ -46,7 +46,7 @@ class Board:
         self._set(_BYTES, len(text))
 
     def progress(self) -> Progress:
-        """Where the next pass begins, as `tell` wrote it."""
+        """The place at which the next pass begins, as `tell` wrote it."""
         text = str(self._parts[-1][_STATE : _STATE + self._get(_BYTES)], "utf-8")
         return Progress(self._get(_EPOCH), text or None, bool(self._get(_REST)))
 

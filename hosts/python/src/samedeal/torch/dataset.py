@@ -503,13 +503,13 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
     def _expect_steps(self, workers: int) -> Count:
         """Begins the count of the batches that a loop gets in the next pass, with this number of loader workers."""
         length = self._length(workers)
-        # Warns before there are workers, because nobody may see their warnings.
+        # Warns before there are workers, whose warnings may not be shown.
         self._warn_of_lanes(max(1, workers), level=5)
         self._board.tell(self._core, workers)
         return self._expect(0, 1, length, length)
 
     def _progress(self) -> Progress:
-        """Where the next pass begins."""
+        """The place at which the next pass begins."""
         return self._board.progress() if place.is_worker() else self._upcoming()
 
     def _is_unread(self) -> bool:

@@ -60,7 +60,7 @@ class Group:
         )
 
     def _told(self, error: ContradictionError) -> ContradictionError:
-        """The same error with files in its message, where the core names shards."""
+        """The error with files in its message, where the core names shards."""
         if self.options["order"] is not None and error.field in ("sizes", "shards", "samples"):
             # The error is of one of the orders that this order is made of.
             here = f"{len(self.shards)} files of {self.shards.samples} rows"

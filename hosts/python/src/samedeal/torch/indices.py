@@ -18,7 +18,7 @@ _FIRST, _WINDOW = 2**10, 2**14
 
 
 class Opening(Place[Sampler]):
-    """Where a pass over the samples of a rank begins."""
+    """The place at which a pass over the samples of a rank begins."""
 
     def ended(self, taken: int) -> dict[str, Any]:
         """The state after the pass ended on every rank, even on ranks that had more samples than this one."""

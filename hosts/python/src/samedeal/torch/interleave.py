@@ -21,7 +21,7 @@ class Interleaved(NamedTuple):
     """A dataset and the order in which to read it."""
 
     dataset: Any
-    """All datasets end to end: one of Hugging Face if all are, else a `ConcatDataset` of PyTorch."""
+    """All datasets end to end: a dataset of Hugging Face if all are, otherwise a `ConcatDataset` of PyTorch."""
     order: Order
     """The order for `DistributedSampler(dataset, order=order)`."""
 

@@ -41,8 +41,7 @@ class Asking(NamedTuple):
     collate: Any = None
     """The `collate_fn` of the `DataLoader`, if there is one."""
     look: int | None = None
-    """How many items of the pass are taken when the loop gets one batch, with those that workers fetch ahead; None if
-    unknown."""
+    """How many items are taken when the loop gets one batch, with those that workers fetch ahead; None if unknown."""
     ahead: bool = False
     """Whether workers fetch batches ahead of the loop."""
     loader: Callable[[], Any] | None = None
@@ -66,8 +65,7 @@ class Asking(NamedTuple):
         """
         frame: Any = sys._getframe(2)
         if frame.f_code is _BATCHING and frame.f_back is not None:
-            # The usual caller, found with one `f_locals`: before Python 3.13, each one makes a dictionary of all
-            # variables.
+            # The usual caller, found by one `f_locals`: before Python 3.13, it makes a dictionary of all variables.
             found = frame.f_back.f_locals.get("self")
             batches = getattr(found, "_index_sampler", None)
             if batches is not None and getattr(batches, "sampler", None) is sampler and not found._num_workers:

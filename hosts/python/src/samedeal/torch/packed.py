@@ -23,8 +23,7 @@ from .batches import check_options, lengths_or_column
 from .parts import Part, parts_of, read_parts
 
 _HELD = 2**24
-"""The most items of cached windows. Without a cache, each row that is read in another order would plan its window
-again."""
+"""The most items of cached windows. Without a cache, rows that are read in another order would plan windows again."""
 _TAKEN = 2**14
 """Rows that are taken of a window at a time."""
 

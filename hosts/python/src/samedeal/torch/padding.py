@@ -24,7 +24,7 @@ class Rows(NamedTuple):
 
 
 class Padding:
-    """Where the padding of a pass is on this process."""
+    """The padding of a pass on this process."""
 
     def __init__(self, loader: Any, sampler: Any, size: int, place: Start | Any, start: int) -> None:
         """Looks at a pass that is about to begin.

@@ -24,7 +24,7 @@ class Part(NamedTuple):
     sample: int
     """The index of the sample."""
     start: int
-    """Where in the sample the part begins, in tokens."""
+    """The first token of the part in the sample."""
     length: int
     """The tokens of the part."""
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Opening(Start):
-    """Where a pass of a dataset began."""
+    """The place at which a pass of a dataset began."""
 
     def __init__(self, dataset: ShardedDataset, progress: Progress, workers: int) -> None:
         self.progress = progress

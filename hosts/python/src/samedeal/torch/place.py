@@ -15,8 +15,7 @@ from .. import ContradictionError, Mesh, MissingError, OutOfRangeError, WrongTyp
 from ..engine import arguments as check
 
 RANKS = check.U32_FROM_1._replace(least=1)
-"""The range of a number of ranks. It is checked here, so that the error has the name of the parameter that was
-passed."""
+"""The range of a number of ranks. Checked here, so that the error has the name of the parameter that was passed."""
 
 _MESHES = (
     'the dimensions along which ranks get different samples, such as mesh["dp"] or mesh["dp_replicate", "dp_shard"]'
@@ -35,17 +34,17 @@ class Place(NamedTuple):
     rank: int
     world_size: int
     explicit: bool
-    """Whether the caller said so. Then a process group does not change it."""
+    """Whether the caller gave the numbers. Then a process group does not change them."""
     told: bool = True
-    """Whether the caller, a process group or a launcher said so. Otherwise it is an assumption."""
+    """Whether the numbers come from the caller, a process group or a launcher. Otherwise they are assumed."""
 
 
 class RankWarning(UserWarning):
-    """A sampler reads all samples, and nobody has said that this is the only process."""
+    """A sampler reads all samples, although it is unknown whether this is the only process."""
 
 
 def warn_if_alone(sampler: Any) -> None:
-    """Warns once if this process reads everything, and nobody has said that it is the only one."""
+    """Warns once if this process reads all samples, although it is unknown whether it is the only process."""
     if not sampler._warns or current(sampler._place).told:
         return
     sampler._warns = False

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass
 class Progress:
-    """Where the next pass begins."""
+    """The place at which the next pass begins."""
 
     epoch: int
     """The epoch."""

@@ -39,9 +39,9 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     The order is that of the installed PyTorch version. `order="feistel"`, which PyTorch does not have, needs no table,
     so an epoch of any length begins at once. If there is a process group, its rank is used; otherwise the rank of the
     launcher's variables; without both, this is rank 0 of 1, until there is a process group, and the first pass gives a
-    `RankWarning`. A pass belongs to the epoch
-    in which it began, and several passes can run at the same time. The dataset may change its length between passes.
-    After `load_state_dict`, the next pass and the lengths are those of the rest of the epoch.
+    `RankWarning`. A pass belongs to the epoch in which it began, and several passes can run at the same time. The
+    dataset may change its length between passes. After `load_state_dict`, the next pass and the lengths are those of
+    the rest of the epoch.
 
     Subclasses that were written for PyTorch's class work: `rank`, `num_replicas`, `num_samples` and `total_size` can be
     set. A new rank is used from the next pass on. `len` returns the number of samples that was set. A pass of this
@@ -325,8 +325,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
 
     @functools.cached_property
     def _core(self) -> Sampler:  # type: ignore[override]
-        """The dealing sampler, which `__init__` sets; in a subclass that does not call it, an empty one for the
-        epoch."""
+        """The dealing sampler, which `__init__` sets; in a subclass that does not call it, an empty sampler."""
         self._start_with(Sampler(0))
         found: Sampler = self.__dict__["_core"]
         return found

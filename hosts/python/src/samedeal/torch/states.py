@@ -43,11 +43,11 @@ def text_of(state: Any) -> str:
 class EpochWarning(UserWarning):
     """An epoch is read twice, because `set_epoch` was forgotten, or the rest of an epoch is not read after a resume.
 
-    All samplers and datasets of this package have one rule: the warning comes if a pass begins although another pass
-    was read since the last `set_epoch` or `load_state_dict`, to its end or further than its first batch. (Batches that
-    loader workers fetch ahead do not count.) It comes once. Orders without a shuffle may be read again. The steps of a
-    `StepBatchSampler` count as an epoch; set its `step` before another pass. A new `StepBatchSampler` also gives this
-    warning if its steps take more than one epoch, unless `epochs` says so.
+    All samplers and datasets of this package have one rule: the warning comes if a pass begins although another pass of
+    the same epoch was read since the last `set_epoch` or `load_state_dict`, to its end or further than its first batch.
+    (Batches that loader workers fetch ahead do not count.) It comes once. Orders without a shuffle may be read again.
+    The steps of a `StepBatchSampler` count as an epoch; set its `step` before another pass. A new `StepBatchSampler`
+    also gives this warning if its steps take more than one epoch, unless `epochs` says so.
     """
 
 
@@ -124,7 +124,7 @@ def _state(resource: Any, config: Any, taken: int) -> str | None:
 
 
 class Start(Protocol):
-    """Where a pass began."""
+    """The place at which a pass began."""
 
     def after(self, taken: int) -> dict[str, Any]:
         """The state after every rank took `taken` samples or steps from there."""
@@ -154,7 +154,7 @@ class Pass:
         raise NotImplementedError
 
     def tell_end(self) -> None:
-        """Tells the sampler that all was given."""
+        """Informs the sampler that the pass gave all its items."""
         if (owner := self.owner()) is not None:
             owner._ended(self)
 
@@ -164,7 +164,7 @@ class OwnPlace(Pass):
 
     @property
     def place(self) -> Any:  # type: ignore[override]
-        """Where the pass began."""
+        """The place at which the pass began."""
         # A property, since an object that refers to itself is freed by the garbage collector only.
         return self
 
@@ -193,13 +193,11 @@ class Count:
         """The value of `taken` at the end of the pass; None if it would have to be planned."""
         self._length = length
         self.fullest = fullest
-        """End and length of the pass on the rank that has most samples. That pass may go on after the pass of this
-        rank."""
+        """End and length of the pass on the rank that has most samples, which may go on after the pass of this rank."""
         self.steps = 0
         self.ended = False
         self.opening = True
-        """Whether a loader is about to begin passes of the sampler. Some loaders begin two passes, and use the second
-        one."""
+        """Whether a loader is about to begin passes of the sampler. Some loaders begin two, and use the second one."""
         self.expected = True
         """Whether the pass that the loader uses is still to begin."""
 
@@ -283,7 +281,7 @@ class Resuming(Generic[C]):
             self._read = self._number()
 
     def _number(self) -> int:
-        """The number that tells one pass from others: its epoch."""
+        """The number by which passes are compared: the epoch."""
         return self.epoch
 
     def _warn_of_repetition(self, stacklevel: int) -> None:
@@ -316,7 +314,7 @@ class Resuming(Generic[C]):
         return 0
 
     def _opening(self) -> Start:
-        """Where the next pass begins."""
+        """The place at which the next pass begins."""
         core: Any = self._upcoming()
         return Place(core)
 
@@ -327,7 +325,7 @@ class Resuming(Generic[C]):
         known.resume(text_of(state))
 
     def _with_facts(self, state: dict[str, Any], running: Count | Pass | None) -> dict[str, Any]:
-        """The state with what is known of its data and of who took it; `running` is the pass that it is of, if any."""
+        """The state with facts about its data and the ranks that took it. `running` is the pass that it counts."""
         return state
 
     def _check_data(self, state: Any) -> None:
@@ -385,7 +383,7 @@ class Resuming(Generic[C]):
         self._forget()
 
     def _rewind(self, epoch: int) -> None:
-        """Goes to the beginning of an epoch, and forgets on purpose what a state had left of it or of another one."""
+        """Moves to the beginning of an epoch. Forgets without a warning the rest of an epoch that a state had left."""
         core: Any = self._core
         if isinstance(core, Progress):
             core.set_epoch(epoch)

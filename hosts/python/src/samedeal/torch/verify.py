@@ -214,7 +214,7 @@ def _told(found: _Found) -> dict[str, Any]:
 
 
 def _next(found: _Found, steps: int | None) -> dict[str, Any]:
-    """Where the next pass of this rank begins, and how many steps it has."""
+    """The place at which the next pass of this rank begins, and how many steps it has."""
     sampler = found.sampler
     place: dict[str, Any]
     if isinstance(sampler, ShardedDataset):
@@ -232,7 +232,7 @@ def _next(found: _Found, steps: int | None) -> dict[str, Any]:
 
 
 def _now(found: _Found, steps: int | None) -> dict[str, Any] | None:
-    """How far this rank has come, in a pass or before one, and how many steps are left; None if nobody knows."""
+    """How far this rank has come, in a pass or before one, and how many steps are left; None if that is unknown."""
     sampler = found.sampler
     count, one = sampler._count, sampler._pass
     if count is None and _is_read_ahead(sampler):
@@ -385,7 +385,7 @@ def _are_alike(mine: dict[str, Any], shares: bool, group: Any) -> bool:
 
 
 def _gathered(mine: dict[str, Any], group: Any) -> list[dict[str, Any]]:
-    """The facts that every rank tells, in the order of ranks."""
+    """The facts of every rank, in the order of ranks."""
     text = json.dumps(mine, separators=(",", ":")).encode()
     sent = torch.zeros(_BYTES, dtype=torch.uint8)
     sent[: len(text)] = torch.frombuffer(bytearray(text), dtype=torch.uint8)

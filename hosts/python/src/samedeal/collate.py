@@ -32,7 +32,7 @@ class Padded(NamedTuple):
     """Padded sequences, one row for each."""
 
     values: NDArray[Any]
-    """Rows x width, of the type of the sequences; a token that is an array itself keeps its dimensions, as the last."""
+    """Rows x width, of the type of the sequences; if tokens are arrays themselves, their dimensions come last."""
     attention_mask: NDArray[np.bool_]
     """Rows x width: whether a cell has a token."""
 
@@ -41,7 +41,7 @@ class Packed(NamedTuple):
     """Packed sequences, which share rows."""
 
     values: NDArray[Any]
-    """Rows x width, of the type of the sequences; a token that is an array itself keeps its dimensions, as the last."""
+    """Rows x width, of the type of the sequences; if tokens are arrays themselves, their dimensions come last."""
     position_ids: NDArray[np.int32]
     """The place of each cell in its sequence; 0 for padding."""
     segment_ids: NDArray[np.int32]

@@ -75,7 +75,7 @@ class ResumableData:
                 setattr(cls, name, _checked(vars(cls)[name]))
 
     def state_dict(self) -> dict[str, Any]:
-        """The state that Lightning saves: that of the loader, and those of other base classes."""
+        """The state that Lightning saves: the state of the loader, and the states of other base classes."""
         state: dict[str, Any] = super().state_dict()  # type: ignore[misc]
         loader = self.trainer.train_dataloader if self.trainer is not None else None
         return {**state, _KEY: loader.state_dict()} if isinstance(loader, _Loader) else state
@@ -177,7 +177,8 @@ class _Loader:
         """How many batches of this pass there were at the last update before the newest batch, and how many steps the
         optimizer had made when the newest batch was given."""
         self._counted: int | None = None
-        """How many batches the trainer had counted when the loaded state was saved; None without a loaded state."""
+        """How many batches the trainer had counted when the loaded state was saved; None if there is none to
+        continue."""
         self._length: int | None = None
         """How many batches the epoch has; None until its pass has begun."""
         self._rest: tuple[int, int, int] | None = None

@@ -113,7 +113,7 @@ class TrainerMixin(_Trainer):
         self._count_first()
 
     def _count_first(self) -> None:
-        """Adds the callback that counts before all others."""
+        """Adds the callback that counts, before all other callbacks."""
         self.callback_handler.callbacks.insert(0, self._deal)
 
     def train(self, resume_from_checkpoint: str | bool | None = None, *args: Any, **kwargs: Any) -> Any:
@@ -351,7 +351,7 @@ class _Loader(torch.utils.data.DataLoader[Any]):
 
     @property
     def total_batch_size(self) -> int:
-        """Samples in a step on all ranks together. Raises an AttributeError if batches are not equally large."""
+        """Samples in a step on all ranks together. Raises an AttributeError if batches differ in size."""
         batches: Any = self.batch_sampler
         if isinstance(batches.sampler, BatchSampler):
             raise AttributeError("total_batch_size: batches of a BatchSampler are not equally large", obj=self)

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _READ = 2**14
-"""The bytes of a file in memory that can be mapped for the cost of one read: a page fault maps 64 kB and costs four
-reads."""
+"""Bytes of a file in memory that are mapped for the cost of one read: a page fault maps 64 kB and costs four reads."""
 
 _PIECE = 2**14
 _PIECES = 2**12
@@ -64,7 +63,7 @@ class Mapped:
         self._array, self._path, self._start = array, path, start
         # Only a Python that was built on Linux has `RWF_NOWAIT`.
         self._left = array.nbytes // _READ if hasattr(os, "RWF_NOWAIT") and array.ndim == 1 else 0
-        """The reads that are left before they have cost as much as page faults for the whole file. At 0, the mapping is
+        """The reads that are left until they cost as much as page faults for the whole file. At 0, the mapping is
         used."""
         self._file: int | None = None
 

@@ -37,7 +37,7 @@ def lengths_of(lengths: Any, order: Any) -> Lengths:
     """The lengths of all samples, or of each source of a blend by its name.
 
     Raises:
-        ContradictionError: A source has not as many lengths as samples.
+        ContradictionError: The number of lengths of a source is not its number of samples.
         UnknownNameError: There is no such source.
         MissingError: A source has no lengths.
         WrongTypeError: The lengths are no whole numbers; or they are given by name, and the order is no blend, or a

@@ -153,7 +153,7 @@ def listing(item: Type[T]) -> Type[tuple[T, ...]]:
 
 
 def option(item: Type[T]) -> Type[T | None]:
-    """A value or None."""
+    """An option: a value or None."""
     layout, align = _joined((BOOL, item))
     nothing = struct.unpack("<" + layout, bytes(struct.calcsize("<" + layout)))
 
@@ -234,7 +234,7 @@ UNIT: Type[None] = Type("", 1, 0, lambda core, value: (), lambda core, numbers: 
 
 
 class Handle:
-    """A resource of the interface: an object in an instance, by its number there."""
+    """A resource of the interface: an object in an instance, which has this handle there."""
 
     core: Core
     handle: int

@@ -332,14 +332,14 @@ def boolean(field: str, value: Any) -> bool:
 
 
 def name(field: str, value: Any) -> str:
-    """`value`, if it is a string, cut to 65 characters: one more than any known name has."""
+    """`value`, if it is a string, cut to 65 characters, which is longer than any known name."""
     if not isinstance(value, str):
         raise WrongTypeError(field, described(value), "a name")
     return value[:65].encode("utf-8", "backslashreplace").decode()
 
 
 def label(field: str, value: Any) -> str:
-    """`value`, if it is a string: a name that users give to something of theirs, all of it."""
+    """`value`, if it is a string: a name that users choose, which is not cut."""
     if not isinstance(value, str):
         raise WrongTypeError(field, described(value), "a name")
     return value
@@ -439,7 +439,7 @@ def enum(field: str, value: Any, names: Sequence[N]) -> N:
 
 
 def path(value: Any, what: str) -> Path:
-    """The path of a file or a folder, if it can be one."""
+    """`value` as a path. Raises an error if no file or folder can have it."""
     from pathlib import Path
 
     if not isinstance(value, (str, os.PathLike)):

@@ -178,7 +178,7 @@ class Core:
         self._uint32 = numpy.frombuffer(self._bytes, dtype=numpy.uint32)
 
     def _reach(self, end: int) -> None:
-        """Makes the views reach to `end`, which the component says is within its memory."""
+        """Maps the memory again if the views end before `end`, an address that the component returned."""
         if end > self._size:
             self._map(_memory_data(self._context, self._memory_at))
             if end > self._size:

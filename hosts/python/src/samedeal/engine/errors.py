@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class SamedealError(ValueError):
-    """A value was wrong, or there was no memory for what was asked. The object that raised it still works.
+    """A value was wrong, or there was no memory for a call. The object that raised the error still works.
 
     Attributes:
         kind: "out-of-range", "unknown-name", "unknown-member", "out-of-memory", "wrong-type", "missing" or
@@ -83,7 +83,7 @@ class IndexOutOfRangeError(OutOfRangeError, IndexError):
 
 
 class UnknownNameError(SamedealError):
-    """A name is not one of those that this version knows."""
+    """A name is not known to this version."""
 
     kind = "unknown-name"
 
@@ -129,7 +129,7 @@ class MovedError(ContradictionError, RuntimeError):
 
 
 class OutOfMemoryError(SamedealError, MemoryError):
-    """There is no memory for what was asked."""
+    """There is no memory for a call."""
 
     kind = "out-of-memory"
 

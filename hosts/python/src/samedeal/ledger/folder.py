@@ -37,7 +37,7 @@ class FolderLog:
         """The last entry that was read and entry 1, by number, to recognise the log. Entry 1 has 64 random bits."""
 
     def __repr__(self) -> str:
-        """The call that makes an equal one."""
+        """The call that makes an equal log."""
         return f"FolderLog({str(self.path)!r})"
 
     def read(self, start: int) -> Sequence[str]:

@@ -52,7 +52,7 @@ class Claim:
 
     @property
     def number(self) -> int:
-        """Number of its entry in the log. No other claim has it."""
+        """Number of the claim's entry in the log. No other claim has this number."""
         return self._run.claim
 
     @property

@@ -133,7 +133,7 @@ class FileLog:
         """The last checkpoint that was found: reading starts there."""
 
     def __repr__(self) -> str:
-        """The call that makes an equal one."""
+        """The call that makes an equal log."""
         return f"FileLog({str(self.path)!r})"
 
     def read(self, start: int) -> Sequence[str]:

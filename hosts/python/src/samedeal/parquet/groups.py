@@ -116,7 +116,7 @@ class Groups:
         return len(self._footer(shard).ends)
 
     def of_row(self, shard: int, row: int) -> tuple[int, int]:
-        """The row group of a row, and its first row."""
+        """The row group of a row, and the first row of that group."""
         ends = self._footer(shard).ends
         group = int(np.searchsorted(ends, row, side="right"))
         return group, int(ends[group - 1]) if group else 0
@@ -140,7 +140,7 @@ class Groups:
         """The rows from this one on to the end of its row group.
 
         Raises:
-            OSError: The shard cannot be read, or ends before.
+            OSError: The shard cannot be read, or ends before the last row.
         """
         group, _ = self.of_row(shard, row)
         end = int(self._footer(shard).ends[group])

@@ -16,7 +16,7 @@ def check_names(schema: pa.Schema) -> None:
     waiting = list(schema)
     while waiting:
         field = waiting.pop()
-        # Asking for the name decodes it.
+        # Reading the name decodes it, which raises the error.
         str(field.name)
         waiting.extend(field.type.field(i) for i in range(field.type.num_fields))
 

@@ -88,7 +88,7 @@ class BatchSampler(Resuming[Batcher], Sampler[list[Any]]):
         self._lengths = lengths_or_column(lengths, lengths, column, unit)
         self._start_with(self._made())
         if self._start:
-            # The component says what is wrong with it.
+            # Raises the component's error if there is no such step.
             self._core.batches(self._start)
 
     @property

@@ -19,7 +19,7 @@ class Group:
     def __init__(
         self, shards: Shards, options: dict[str, Any], world_size: int, workers: int, batch_size: int, drop_last: bool
     ) -> None:
-        """The options are those of a `Reading`, without the readers."""
+        """Takes the options of a `Reading`, without those about the readers, and the readers."""
         self.shards, self.options = shards, options
         self.world_size, self.workers, self.batch_size, self.drop_last = world_size, workers, batch_size, drop_last
 

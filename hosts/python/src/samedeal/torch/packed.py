@@ -189,7 +189,7 @@ class PackedDataset(Dataset[PackedRow]):
         return self.tokens / (len(self) * self.capacity) if len(self) else 1.0
 
     def __len__(self) -> int:
-        """Number of rows. All windows are planned for it, once, unless there is an index."""
+        """Number of rows. This plans all windows, once, unless there is an index."""
         return self._all_ends()[-1]
 
     def __getitem__(self, row: SupportsIndex) -> PackedRow:

@@ -16,9 +16,9 @@ class Rows(NamedTuple):
     """The rows of a batch of this process."""
 
     samples: int = 0
-    """How many there are."""
+    """How many rows there are."""
     padding: int = 0
-    """How many of them are padding, the last ones."""
+    """How many of these rows are padding: the last ones."""
     may_be_padding: bool = False
     """Whether the batch of this number may have padding on any process."""
 

@@ -27,7 +27,7 @@ T_co = TypeVar("T_co", covariant=True, default=int)
 
 _REMAINDERS = ("pad", "drop", "uneven")
 TORCH = "torch" if torch.__version__ >= (2, 6) else "torch-2.5"
-"""The order of the PyTorch that is installed: its `randperm` became another one with 2.6."""
+"""The order of the PyTorch that is installed: `randperm` of PyTorch changed with version 2.6."""
 
 _DATA = "dataset"
 """The member of a state that has the fingerprint of the dataset, beside the text of the state."""

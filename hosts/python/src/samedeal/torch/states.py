@@ -114,7 +114,7 @@ class Place(Generic[D]):
         return wrapped(self.state(taken))
 
     def ended(self, taken: int) -> dict[str, Any]:
-        """The state after the end of the pass, where all ranks take equally much."""
+        """The state after the end of the pass. All ranks take the same number of samples or steps."""
         return self.after(taken)
 
 

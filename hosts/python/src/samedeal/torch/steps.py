@@ -315,7 +315,7 @@ class _Start(Start):
         return wrapped(self._schedule.state(taken))
 
     def ended(self, taken: int) -> dict[str, Any]:
-        """The state at the end of the pass, where all ranks take equally many steps."""
+        """The state at the end of the pass. All ranks take the same number of steps."""
         return self.after(taken)
 
 

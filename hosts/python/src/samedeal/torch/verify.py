@@ -170,7 +170,7 @@ def _is_sent(loader: Any, accelerate: Any) -> bool:
 
 
 def _check_undivided(found: _Found) -> None:
-    """Raises where batches of one rank would be dealt to all."""
+    """Raises if the batches of one rank would be dealt to all ranks again."""
     sampler, divider = found.sampler, found.divider
     _, world_size = _place_of(sampler)
     if divider is not None and world_size > 1:
@@ -301,7 +301,7 @@ def _steps(found: _Found) -> int | None:
     if isinstance(sampler, ShardedDataset):
         return None if found.workers is None else sampler._length(found.workers)
     if isinstance(sampler, StepBatchSampler) and sampler.steps is None:
-        # Endless. If other ranks are not, their number of steps differs from None.
+        # This rank is endless. A rank with an end has a number here, and the comparison finds the difference.
         return None
     if isinstance(sampler, BatchSampler):
         # Ranks with the same recipe and state have equally many steps. To count them would plan the whole epoch.

@@ -90,7 +90,7 @@ class WeightedRandomSampler(DistributedSampler[int]):
 
 
 def _weights(weights: Any) -> torch.Tensor:
-    """The weights as PyTorch's class has them."""
+    """The weights as a tensor, which PyTorch's class has, too."""
     allowed = "a list of numbers of 0 or more, one for each sample"
     if isinstance(weights, (str, bytes, bytearray)):
         raise WrongTypeError("weights", check.described(weights), allowed)

@@ -162,8 +162,7 @@ class PreparedLoader(Resumable, DataLoaderStateMixin):
         super().__init__(loader)
         self.gradient_state = GradientState()
         self._accelerator = weakref.ref(accelerator)
-        """A weak reference: the accelerator refers to this loader for checkpoints, and a cycle would keep both in
-        memory."""
+        """A weak reference: the accelerator refers to this loader for checkpoints, and a cycle would keep both."""
         self._non_blocking = accelerator.non_blocking
         self._device = accelerator.device if accelerator.device_placement else None
         self._update: tuple[Count, int] | None = None

@@ -177,8 +177,7 @@ class _Loader:
         """How many batches of this pass there were at the last update before the newest batch, and how many steps the
         optimizer had made when the newest batch was given."""
         self._counted: int | None = None
-        """How many batches the trainer had counted when the loaded state was saved; None if there is none to
-        continue."""
+        """How many batches the trainer had counted when the loaded state was saved; None if no state was loaded."""
         self._length: int | None = None
         """How many batches the epoch has; None until its pass has begun."""
         self._rest: tuple[int, int, int] | None = None
@@ -221,7 +220,7 @@ class _Loader:
         """How many batches of an epoch make an update."""
         trainer = self._data.trainer
         for callback in trainer.callbacks:
-            # Asks a GradientAccumulationScheduler itself: it sets the number of the trainer only when the epoch has
+            # Asks a GradientAccumulationScheduler itself, which sets the trainer's number only when the epoch has
             # begun.
             if hasattr(callback, "get_accumulate_grad_batches"):
                 return int(callback.get_accumulate_grad_batches(epoch))
@@ -245,7 +244,7 @@ class _Loader:
         return done + left + sum(self._updates(self._limited(self._resumable._epoch_length_of(e)), e) for e in later)
 
     def estimate(self, theirs: float) -> float:
-        """The number of updates of the whole training; Lightning's number, `theirs`, if nothing was resumed."""
+        """The updates of the whole training; `theirs`, Lightning's number, without a resume or without an end."""
         trainer = self._data.trainer
         if self._rest is None or trainer.max_epochs in (-1, None) or math.isinf(trainer.num_training_batches):
             return theirs
@@ -297,7 +296,7 @@ class _Loader:
             trainer.fit_loop.epoch_loop.restarting = False
 
     def _count_from_update(self) -> None:
-        """Sets the trainer's count to the beginning of the rest of the epoch: it includes batches that come again."""
+        """Sets the trainer's count back to the beginning of the rest of the epoch, since later batches come again."""
         loop = self._data.trainer.fit_loop.epoch_loop
         progress = loop.batch_progress
         # If the last batch of the epoch was interrupted, the epoch would otherwise be over.

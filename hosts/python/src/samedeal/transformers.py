@@ -175,8 +175,7 @@ class TrainerMixin(_Trainer):
             if plan.repeats:
                 name = TORCH if plan.shuffle else "sequential"
                 prompts = order(name, len(dataset), seed=seed if plan.shuffle else 0).copies(plan.copies)
-                # `unit`: the completions of a generation batch on a process. Processes may share the copies of a
-                # prompt.
+                # `unit`: the completions of a generation batch on a process. Processes may share copies of a prompt.
                 return _Prompts(dataset, order=prompts, unit=plan.batch_size, drop_last=True)
             return DistributedSampler(dataset, shuffle=plan.shuffle, seed=seed, drop_last=plan.drop_last)
         if plan.repeats:

@@ -87,7 +87,7 @@ class Lengths:
             try:
                 file[first:last] = self.at(numpy.arange(first, last))
             except SamedealError:
-                # The wrong length may be of a sample that the order leaves out, so only a plan that needs it raises the
+                # The wrong length may be of a sample that the order leaves out: only a plan that needs it raises an
                 # error.
                 return self
         file.flush()
@@ -104,7 +104,7 @@ class Lengths:
             try:
                 found = zlib.crc32(self.at(numpy.arange(first, min(first + _BLOCK, self.samples))).tobytes(), found)
             except SamedealError:
-                # The wrong length may be of a sample that the order leaves out, so only a plan that needs it raises the
+                # The wrong length may be of a sample that the order leaves out: only a plan that needs it raises an
                 # error.
                 return None
         return found

@@ -63,8 +63,8 @@ class Mapped:
         self._array, self._path, self._start = array, path, start
         # Only a Python that was built on Linux has `RWF_NOWAIT`.
         self._left = array.nbytes // _READ if hasattr(os, "RWF_NOWAIT") and array.ndim == 1 else 0
-        """The reads that are left until they cost as much as page faults for the whole file. At 0, the mapping is
-        used."""
+        """The reads that are left until they cost as much as page faults for the whole file. At 0, values are
+        mapped."""
         self._file: int | None = None
 
     def __call__(self, samples: NDArray[np.int64]) -> NDArray[Any]:

@@ -55,8 +55,7 @@ _OVERFLOW_USER = 65534
 """The user number that Linux shows, in a user namespace, for every user that the namespace does not map."""
 _AT_SECURE = 23
 _STALE = 60
-"""Seconds after which the writer of an incomplete file or folder must have ended: writing takes less than one
-second."""
+"""Seconds after which the writer of an incomplete file or folder must have ended: writing takes less than one."""
 _WRITABLE = stat.S_IWGRP | stat.S_IWOTH
 _READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)

@@ -103,8 +103,7 @@ def kept_at(component: str, limited: bool) -> str:
 
 
 def _reserved(limited: bool) -> int:
-    # Without a limit, an instance reserves all addresses of 32 bits, so that no access needs a check: up to 40 %
-    # faster.
+    # Without a limit, reserves all addresses of 32 bits, so that no access needs a check: up to 40 % faster.
     return 2**23 if limited else 2**32
 
 

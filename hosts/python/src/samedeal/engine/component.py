@@ -25,8 +25,7 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 COMPONENT = os.path.join(PACKAGE, "samedeal.wasm")
 
 _WINCH_SINCE = 45
-"""The first major version of wasmtime whose C API selects Winch. All golden cases were run on this version and later
-ones."""
+"""The first major version of wasmtime whose C API selects Winch. All golden cases were run on it and later ones."""
 
 for _each in (COMPONENT, os.path.join(PACKAGE, "generated", "__init__.py")):
     if not os.path.isfile(_each):
@@ -94,8 +93,7 @@ class Process:
             self._compiled = loaded(code, limited) if code else kept(COMPONENT, limited)
             if self._compiled is not None:
                 return self._compiled
-            # No daemon thread: a program that ends meanwhile waits for it, so that the next program finds the code in
-            # the cache.
+            # No daemon thread: a program that ends meanwhile waits for it, so that the next program finds cached code.
             self._thread = threading.Thread(target=self._run, args=(COMPONENT, limited), name="samedeal-compile")
             try:
                 self._thread.start()

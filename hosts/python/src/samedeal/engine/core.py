@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# The most frequent call: it declares no arguments and gets ctypes objects that were made before, so nothing is
-# converted.
+# The most frequent call: it declares no arguments and gets prepared ctypes objects, so that nothing is converted.
 _call = capi.function("wasmtime_func_call_unchecked", c_void_p)
 _memory_data = capi.function("wasmtime_memory_data", c_void_p, c_void_p, c_void_p)
 _memory_size = capi.function("wasmtime_memory_data_size", c_size_t, c_void_p, c_void_p)
@@ -36,8 +35,7 @@ _NUM_SLOTS = c_size_t(_SLOTS)
 # Memory that lists must leave free for an answer. The component requires half of this before it allocates anything.
 _ROOM_TO_ANSWER = 2**17
 
-# Bytes of an argument that always fit: half of the free memory that the component requires before it allocates
-# anything.
+# Bytes of an argument that always fit: half of the free memory that the component requires before an allocation.
 _ALWAYS = 2**15
 
 # The most bytes of an argument whose room is not checked, such as a name: the least memory has room for it.
@@ -88,8 +86,7 @@ class Core:
         self.whole = False
         """Whether every call has run to its end, with a result or a failure. Otherwise, this must not be used again."""
         self.give: Callable[[int], None] | None = None
-        """A function that gives the resource with this handle the lengths that it asks for; None if it asks for
-        none."""
+        """A function that gives the resource with this handle the lengths that it asks for; None if there are none."""
         self._context = self._store.context
         # The slots of the arguments, and a last slot for the address of a trap.
         self._arguments = (c_uint64 * (2 * _SLOTS + 1))()

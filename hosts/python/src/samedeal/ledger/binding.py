@@ -61,7 +61,7 @@ class Client(ledger.Client):
 
     def tell(self, first: int, entries: Sequence[str], now: int) -> ledger.Instruction:
         """Passes the entries from number `first` on to the client; no entries at the end of the log."""
-        # Cuts an entry that is too long: the component refuses it also in short.
+        # Cuts an entry that is too long: the component still refuses it.
         texts = [entry[: check.TEXT + 1] for entry in entries]
         step = self.tell_entries(texts[:_WINDOW], now)
         for start in range(_WINDOW, len(texts), _WINDOW):

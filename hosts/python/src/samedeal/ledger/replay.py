@@ -59,7 +59,7 @@ class Replay:
         self._state = machine.initial_state()
 
     def _parts(self) -> Iterator[list[str]]:
-        """The entries in windows. Cuts an entry that is too long: the component refuses it also in short."""
+        """The entries in windows. Cuts an entry that is too long: the component still refuses it."""
         for start in range(0, len(self._entries), _WINDOW):
             yield [entry[: check.TEXT + 1] for entry in self._entries[start : start + _WINDOW]]
 

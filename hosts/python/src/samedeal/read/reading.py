@@ -56,8 +56,7 @@ class Reading(ReadingBase):
             section |= {"order": "sharded" if shuffled else "sequential", "seed": seed}
         else:
             shards |= {"shuffle": given["shuffle"], "seed": seed}
-        # The name of an order tells the core that single samples are dealt, so that it refuses options of the other
-        # deal.
+        # By the name of an order, the core knows that samples are dealt, and refuses options of the other deal.
         readers = {name: sections[name] for name in ("deal", "batch")}
         if order is not None:
             own = {"sizes": sizes, "seed": seed, "shuffle": given["shuffle"], **sections["order"], **shards}

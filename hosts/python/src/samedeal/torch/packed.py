@@ -146,8 +146,8 @@ class PackedDataset(Dataset[PackedRow]):
         self._batcher = Batcher(found.given, capacity=self.capacity, **_OWN, **options)
         self._cuts = options.get("too_long") in ("split", "truncate")
         self._num_windows = self._batcher.num_windows
-        # Both attributes are replaced, not changed. A thread may replace the longer values of another one, which costs
-        # only time.
+        # Both attributes are replaced, not changed. A thread may replace longer values of another thread, which costs
+        # time.
         self._ends: list[int] = [0]
         """0, and how many rows there are up to the end of each of the first windows, as far as they are known."""
         self._held: dict[int, _Window] = {}

@@ -65,6 +65,7 @@ pub fn tests() -> Step {
                 "tests/docs/test_links.py",
                 "tests/docs/test_measured.py",
                 "tests/docs/test_once.py",
+                "tests/docs/test_hosts.py",
                 "tests/docs/test_openings.py",
                 "tests/docs/test_pictures.py",
             ],

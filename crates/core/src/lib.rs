@@ -4,9 +4,9 @@
 //! An [`order`](Order) maps every position of an epoch to a sample; a [`Deal`] says which positions belong to which
 //! rank; a [`Sampler`] is the two together. `SPEC.md` of the repository defines every value down to the bit.
 //!
-//! The crate is `no_std`, has no unsafe code, and nothing that a caller passes to a [`Sampler`] makes it panic: every
-//! failure is a [`Failure`] that names the value at fault and what is allowed. ([`Order`], below it, is for tests and
-//! measurements, and relies on positions that a sampler has checked.)
+//! The crate is `no_std` and has no unsafe code. No argument of a [`Sampler`] can make it panic: every failure is a
+//! [`Failure`] with the value at fault and the allowed values. ([`Order`] is public for tests and measurements. It does
+//! not check positions, because a sampler checks them.)
 #![no_std]
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

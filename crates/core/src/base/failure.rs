@@ -6,7 +6,7 @@ use alloc::{format, vec};
 use core::fmt::{self, Display};
 use core::ops::Deref;
 
-/// The kinds of failure: what a program branches on.
+/// The kinds of failures. Programs branch on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A number is outside its range.
@@ -15,7 +15,7 @@ pub enum Kind {
     UnknownName,
     /// An object of a document has a member that this version does not know.
     UnknownMember,
-    /// There is no memory for what was asked.
+    /// There is no memory for the result of a call.
     OutOfMemory,
     /// A value is not of the type that is needed, such as an environment variable that holds no number.
     WrongType,
@@ -23,9 +23,9 @@ pub enum Kind {
     Missing,
     /// Values that are each allowed do not fit together.
     Contradiction,
-    /// The answer needs values that have to be given first; then the question is asked again.
+    /// The call needs values that the caller has not given yet. The caller gives them, and calls again.
     Wanted,
-    /// A kind that a later version may add, as tests have one.
+    /// A kind that only tests have: it stands for one that a later version may add.
     #[cfg(feature = "grown")]
     TooLate,
 }
@@ -33,16 +33,16 @@ pub enum Kind {
 /// One fact about what is allowed, for programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// Its name in the WIT interface.
+    /// The name of the fact in the WIT interface.
     pub name: &'static str,
-    /// Its value: a number in decimal, or a name.
+    /// The value of the fact: a number in decimal, or a name.
     pub value: String,
 }
 
 /// The numbers or names that are allowed in the place of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Limits {
-    /// Words say it.
+    /// No limits: only words say what is allowed.
     None,
     Range(i64, u64),
     Least(u64),
@@ -90,38 +90,38 @@ impl Allowed {
         Self { limits, words: Cow::Borrowed("") }
     }
 
-    /// More words, after those that the limits are in.
+    /// Sets the words that follow the limits.
     pub(crate) fn and(self, words: impl Display) -> Self {
         Self { words: Cow::Owned(text(&words)), ..self }
     }
 
-    /// This text as words alone, with `words` before it.
+    /// The limits as words, with `words` before them. Programs then get no facts.
     pub(crate) fn after(self, words: &str) -> Self {
         format!("{words}{}{}", self.limits, self.words).into()
     }
 }
 
-/// Numbers from the first to the last.
+/// Allowed are the numbers from `least` to `most`.
 pub(crate) fn range(least: impl Number, most: impl Number) -> Allowed {
     Allowed::of(Limits::Range(least.wide() as i64, most.wide()))
 }
 
-/// Numbers from this one on.
+/// Allowed are the numbers from `least` upwards.
 pub(crate) fn at_least(least: impl Number) -> Allowed {
     Allowed::of(Limits::Least(least.wide()))
 }
 
-/// Numbers up to this one.
+/// Allowed are the numbers up to `most`.
 pub(crate) fn at_most(most: impl Number) -> Allowed {
     Allowed::of(Limits::Most(most.wide()))
 }
 
-/// This value alone.
+/// Allowed is this value alone.
 pub(crate) fn only(value: impl Display) -> Allowed {
     Allowed::of(Limits::Needs(text(&value)))
 }
 
-/// One of these names.
+/// Allowed is one of these names.
 pub(crate) fn known(names: impl IntoIterator<Item = &'static str>) -> Allowed {
     Allowed::of(Limits::Known(names.into_iter().collect()))
 }
@@ -138,9 +138,9 @@ impl From<String> for Allowed {
     }
 }
 
-/// The numbers of limits, in one type: a function for each type would be one more for hosts to compile.
+/// Integer types of limits, all widened to `u64` at once: code for each type would be more for every host to compile.
 pub(crate) trait Number: Copy {
-    /// The number; a negative one as 2^64 more.
+    /// The number as `u64`, with 2^64 added to a negative one.
     fn wide(self) -> u64;
 }
 
@@ -179,7 +179,8 @@ impl Kind {
     }
 }
 
-/// The one error of this crate: which value was wrong and what is allowed. It is one pointer, since nearly all functions hand it on.
+/// The only error type of this crate: the value at fault, and the allowed values. It is a single pointer, because
+/// nearly all functions return it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure(Box<Parts>);
 
@@ -190,10 +191,10 @@ pub struct Parts {
     pub kind: Kind,
     /// The parameter or the member of a document at fault, by its name in documents.
     pub field: &'static str,
-    /// Where a member lies in its document, with its own name at the end; empty where that is the name alone. An index that is not there
-    /// (`[]`) stands for all objects of a list together.
+    /// The path of the member in its document, with the name of the member at its end; empty if the path is the name
+    /// alone. `[]` without an index stands for all objects of a list together.
     path: String,
-    /// Its value, in decimal, or the name that was given (cut after 64 characters), or the values that contradict each other.
+    /// The value at fault: a number in decimal, a name (cut after 64 characters), or values that contradict each other.
     pub value: String,
     /// The allowed values, for people.
     pub allowed: String,
@@ -202,7 +203,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Where the value at fault lies in its document, such as `order.sources[0].weight`. A parameter is its name.
+    /// The path of the value at fault in its document, such as `order.sources[0].weight`. Of a parameter, its name.
     pub fn path(&self) -> &str {
         if self.path.is_empty() { self.field } else { &self.path }
     }
@@ -222,7 +223,8 @@ impl Deref for Failure {
 }
 
 impl Failure {
-    /// All of them are made here, once: every host compiles the component when it starts.
+    /// Makes every failure. It is not generic and not inlined, so that its code exists once: every host compiles the
+    /// component when it starts.
     #[cold]
     #[inline(never)]
     fn new(kind: Kind, field: &'static str, value: &dyn Display, Allowed { limits, words }: Allowed) -> Self {
@@ -236,20 +238,21 @@ impl Failure {
         }))
     }
 
-    /// All of it, to take it apart.
+    /// The parts of this failure, moved out of it.
     pub fn into_parts(self) -> Parts {
         *self.0
     }
 
-    /// This failure, told of another field.
+    /// This failure with another field, and without a path.
     pub(crate) fn of(mut self, field: &'static str) -> Self {
         self.0.field = field;
         self.0.path.clear();
         self
     }
 
-    /// This failure, of a member that lies in an object with this path. Without a path of its own, and if `is_member` is false, it is of
-    /// something else and stays what it is.
+    /// This failure with `path`, the path of an object, before its own path or field. A failure without a path of its
+    /// own is changed only if its field is a member of this object (`is_member`). The path of an unknown member is that
+    /// of the object.
     #[cold]
     #[inline(never)]
     pub(crate) fn below(mut self, path: &str, is_member: bool) -> Self {
@@ -263,37 +266,37 @@ impl Failure {
         self
     }
 
-    /// This failure, of a member that lies in an object of a list.
+    /// This failure with the path of an object of a list before its own.
     #[cold]
     #[inline(never)]
     pub(crate) fn in_element(self, list: &str, index: usize) -> Self {
         self.below(&element(list, index), true)
     }
 
-    /// Whether it has a path, and not only a name.
+    /// Whether this failure has a path, and not only a field.
     pub(crate) fn has_path(&self) -> bool {
         !self.path.is_empty()
     }
 
-    /// This failure, of the member at this path of the document or the object.
+    /// This failure with the path of the member at fault.
     pub(crate) fn at(mut self, path: impl Into<String>) -> Self {
         self.0.path = path.into();
         self
     }
 
-    /// This failure, told of another value.
+    /// This failure with a changed value, cut after 64 characters.
     pub(crate) fn with_value(mut self, change: impl FnOnce(&str) -> String) -> Self {
         self.0.value = shorten(&change(&self.0.value));
         self
     }
 
-    /// This failure, with more words on what is allowed.
+    /// This failure with more words after the allowed values.
     pub(crate) fn and(mut self, words: &str) -> Self {
         self.0.allowed += words;
         self
     }
 
-    /// This failure, told of an element of a list: its index is added to the value.
+    /// This failure with the index of an element of a list added to its value.
     pub(crate) fn at_index(self, index: usize) -> Self {
         self.with_value(|value| format!("{value} (at index {index})"))
     }
@@ -357,12 +360,13 @@ pub(crate) fn element(list: &str, index: usize) -> String {
     format!("{list}[{index}]")
 }
 
-/// A text comes from outside and may be of any length; what is shown of it may not.
+/// The first 64 characters of a text, for a failure: a text of a caller may have any length.
 pub(crate) fn shorten(text: &str) -> String {
     text.chars().take(64).collect()
 }
 
-/// Moves the name that was probably meant to the front: the closest one, if two letters in five are different or fewer.
+/// Moves the name that was probably meant to the front: the one of the least `distance`, if this is at most two fifths
+/// of its letters.
 #[cold]
 #[inline(never)]
 fn closest_first(name: &str, names: &mut [&'static str]) {
@@ -374,7 +378,7 @@ fn closest_first(name: &str, names: &mut [&'static str]) {
     }
 }
 
-/// How many letters of one name to change, leave out or insert for the other one. Letters in capitals are the same letters.
+/// The edit distance of two names: how many letters to change, leave out or insert. Capitals equal small letters.
 fn distance(one: &str, other: &str) -> usize {
     let mut row: Vec<usize> = (0..=other.len()).collect();
     for (at, letter) in one.bytes().enumerate() {

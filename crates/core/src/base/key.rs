@@ -1,4 +1,5 @@
-//! Keys by label: what is drawn for one purpose never meets what is drawn for another.
+//! Streams of random words, each with a key of its own. The key is a hash of the purpose, so that streams of different
+//! purposes are independent.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -8,7 +9,7 @@ use sha2::{Digest, Sha256};
 pub(crate) struct Words(ChaCha8Rng);
 
 impl Words {
-    /// The stream for a purpose. `index` tells several streams of one purpose apart.
+    /// The stream of a purpose. `index` is the number of the stream, if the purpose has several.
     pub(crate) fn new(purpose: &str, seed: i64, epoch: u64, index: u64) -> Self {
         let key = Sha256::new()
             .chain_update(b"samedeal key 1\0")

@@ -1,31 +1,31 @@
-//! Memory that ends.
+//! Allocations that fail with an error, not a trap, where there is no memory.
 
 use alloc::format;
 use alloc::vec::Vec;
 
 use super::failure::Failure;
 
-/// More than all the small allocations of one call, such as a handle or the text of an error.
+/// Bytes for the small allocations of one call, such as a handle or the text of an error: more than they need.
 const HEADROOM: usize = 64 << 10;
 
-/// Whether there is room for everything small that the next call needs. Small allocations cannot report that there is
-/// no memory; so what stays is kept only where this holds after it, and filled memory is an error and never a trap.
+/// Whether `HEADROOM` bytes are free. Small allocations trap where there is no memory. So a large allocation is kept
+/// only if this holds after it: full memory is then an error, and never a trap.
 #[inline(never)]
 pub(crate) fn has_headroom() -> bool {
     let mut room = Vec::<u8>::new();
     let found = room.try_reserve_exact(HEADROOM).is_ok();
-    // The compiler may leave out an allocation that nothing looks at, which would then prove nothing.
+    // Without this line, the compiler may remove the unused allocation, and the check would always succeed.
     core::hint::black_box(&mut room);
     found
 }
 
-/// Whether there is room for `count` more items in a list that grows, which is made if it was not there, and for
-/// everything small after that.
+/// Reserves room for `count` more items of a list. False if there is no memory for them, or not enough for small
+/// allocations after that.
 pub(crate) fn has_room<T>(list: &mut Vec<T>, count: usize) -> bool {
     list.capacity() - list.len() >= count || (list.try_reserve(count).is_ok() && has_headroom())
 }
 
-/// Makes room for `count` more items in a list that grows. If there is no memory, the list is dropped, so that there is room for the
+/// Reserves room for `count` more items of a list. If there is no memory, the list is freed, which leaves room for the
 /// failure. Failures: `out-of-memory`, of `field`.
 pub(crate) fn grow<T>(field: &'static str, count: usize, list: &mut Vec<T>) -> Result<(), Failure> {
     if has_room(list, count) {
@@ -35,14 +35,15 @@ pub(crate) fn grow<T>(field: &'static str, count: usize, list: &mut Vec<T>) -> R
     Err(no_room(field, items, size_of::<T>()))
 }
 
-/// The failure where so many items of so many bytes do not fit. Apart, because what is generic is compiled for every type.
+/// The failure of a list of `items` items of `bytes` bytes each. It is a function of its own, because generic code is
+/// compiled for every type.
 #[cold]
 #[inline(never)]
 fn no_room(field: &'static str, items: usize, bytes: usize) -> Failure {
     Failure::out_of_memory(field, items, format!("what fits into memory at {bytes} bytes each"))
 }
 
-/// At most `count` items as a list. Failures: `out-of-memory`, of `field`.
+/// A list of the first items, at most `count`. Failures: `out-of-memory`, of `field`.
 pub(crate) fn collect<T>(
     field: &'static str,
     count: usize,

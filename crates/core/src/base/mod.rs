@@ -11,13 +11,13 @@ pub(crate) mod sort;
 
 pub use failure::{Fact, Failure, Kind, Parts};
 
-/// 2^53 - 1, the largest number that a JavaScript `number` holds exactly: the end of every range of this crate.
+/// 2^53 - 1, the largest number up to which a JavaScript `number` is exact: the most samples, positions and counts.
 pub const MAX_EXACT: u64 = (1 << 53) - 1;
 
-/// The most indices that one call hands out.
+/// The most indices, or other items, that one call takes or returns.
 pub const MAX_COUNT: u32 = 1 << 20;
 
-/// The greatest common divisor; that of 0 and a number is this number.
+/// The greatest common divisor. With 0, it is the other number.
 pub(crate) fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }

@@ -1,8 +1,8 @@
-//! Values by their names.
+//! Tables of names and their values.
 
 use super::{Failure, failure};
 
-/// The value of a name; without a name, the value of the first one. Failures: `field`.
+/// The value of a name in a table; without a name, the first value. Failures: `field`.
 #[inline(never)]
 pub(crate) fn named<T: Copy>(
     field: &'static str,
@@ -14,7 +14,7 @@ pub(crate) fn named<T: Copy>(
     found.ok_or_else(|| Failure::unknown_name(field, name, failure::known(known.iter().map(|&(own, _)| own))))
 }
 
-/// The name of what a name stands for.
+/// The name of a value in a table.
 pub(crate) fn name_of<T: PartialEq>(value: &T, known: &[(&'static str, T)]) -> &'static str {
     known.iter().find(|(_, own)| own == value).map_or("", |(name, _)| name)
 }

@@ -1,11 +1,11 @@
-//! Ratios as integers, so that every host shows the same.
+//! Ratios as integers, so that every host shows the same number.
 
 use super::MAX_EXACT;
 
-/// A ratio in parts per million, to the nearest integer, the greater of two that are as near, and at most 2^53 - 1.
-/// `numerator` is below 2^106, `denominator` none where it is 2^128 or more; it is not 0.
+/// A ratio in parts per million, rounded to the nearest integer (a half upwards), at most 2^53 - 1. `numerator` is
+/// below 2^106. `denominator` is not 0; none stands for 2^128 or more.
 pub(crate) fn millionths(numerator: u128, denominator: Option<u128>) -> u64 {
-    // A quotient by more than this is less than half of a millionth.
+    // Any numerator divided by 2^127 or more is less than half of a millionth.
     let Some(denominator) = denominator.filter(|&denominator| denominator < 1 << 127) else { return 0 };
     let rounded = (2_000_000 * numerator + denominator) / (2 * denominator);
     u64::try_from(rounded).map_or(MAX_EXACT, |ratio| ratio.min(MAX_EXACT))

@@ -1,4 +1,5 @@
-//! A sort that takes little space: `sort_unstable` of the library is 6 kB of WebAssembly for every type, which short lists are not worth.
+//! A sort with little code. `sort_unstable` of the library takes 6 kB of WebAssembly for every type, too much for short
+//! lists.
 
 /// Sorts by heapsort: O(n log n), in place, not stable. Three times slower than the library's for millions of items.
 ///

@@ -1,4 +1,4 @@
-//! The one reader of members: each by itself, in the order of their table.
+//! Checks the members of a document, each by itself, in the order of their table.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -12,13 +12,14 @@ use crate::Failure;
 use crate::base::failure::{at_most, range, shorten};
 use crate::base::memory::collect;
 
-/// Names that follow from something else than the members that have them, by their fields.
+/// Names of members that a stage has already found, such as the name of an order: pairs of the member and its name.
+/// They replace the names in the document.
 pub(crate) type Names<'n> = &'n [(&'static str, &'static str)];
 
 /// An object whose members were checked, each by itself.
 pub(crate) struct Checked<'f, 'a> {
     fields: &'f Fields<'a>,
-    /// The numbers that were found of members that are numbers.
+    /// The lists that were found, in the document or beside it, by the names of their members.
     numbers: Vec<(&'static str, &'f [u64])>,
 }
 
@@ -31,18 +32,18 @@ impl<'a> core::ops::Deref for Checked<'_, 'a> {
 }
 
 impl<'f> Checked<'f, '_> {
-    /// The numbers of a member, of the document or beside it.
+    /// The list of a member, from the document or from beside it.
     pub(crate) fn found(&self, field: &str) -> Option<&'f [u64]> {
         self.numbers.iter().find(|(of, _)| *of == field).map(|&(_, numbers)| numbers)
     }
 
-    /// A copy of them; empty where there are none. Failures: `out-of-memory`.
+    /// A copy of the list of a member; empty if there is none. Failures: `out-of-memory`.
     pub(crate) fn copied(&self, field: &'static str) -> Result<Vec<u64>, Failure> {
         let found = self.found(field).unwrap_or_default();
         collect(field, found.len(), found.iter().copied())
     }
 
-    /// A copy of a list of numbers of 32 bits. Failures: `out-of-memory`.
+    /// A copy of the list of a member whose numbers have 32 bits; empty if there is none. Failures: `out-of-memory`.
     pub(crate) fn copied32(&self, field: &'static str) -> Result<Vec<u32>, Failure> {
         let found = self.found(field).unwrap_or_default();
         collect(field, found.len(), found.iter().map(|&number| number as u32))
@@ -50,8 +51,9 @@ impl<'f> Checked<'f, '_> {
 }
 
 impl<'a> Fields<'a> {
-    /// Checks every member, in the order of the table: whether it belongs here, is there, and is in its range; the same of the objects in
-    /// lists. Sections are checked where they are used. Failures: the first member that is wrong.
+    /// Checks every member, in the order of the table: it may be given, it is there if required, and it is in its
+    /// range. Objects in lists are checked in the same way, but not sections: their users check them. Failures: the
+    /// first member that is wrong.
     #[inline(never)]
     pub(crate) fn check<'f>(&'f self, lists: &[List<'f>], given: Names) -> Result<Checked<'f, 'a>, Failure> {
         let mut checked = Checked { fields: self, numbers: Vec::new() };
@@ -79,13 +81,14 @@ impl<'a> Fields<'a> {
         Ok(checked)
     }
 
-    /// The members of a section, checked as above, which failures have the path of.
+    /// Checks the members of a section, as `check` does. Failures have the path of the section.
     pub(crate) fn check_section<'f>(&'f self, name: &str, lists: &[List<'f>]) -> Result<Checked<'f, 'a>, Failure> {
         let section = self.section(name);
         section.check(lists, &[]).map_err(|failure| failure.under(name, section.known))
     }
 
-    /// The numbers that are found, of a member that is numbers. Failures: the member, or one of the objects in it.
+    /// Checks the value of a member. Returns the list that was found, of a member of the kind `Numbers`. Failures: the
+    /// member, or one of the objects in it.
     fn check_value<'f>(
         &'f self,
         member: &Member,
@@ -134,7 +137,7 @@ impl<'a> Fields<'a> {
         Ok(None)
     }
 
-    /// The name that a member has, or that stands for it.
+    /// The name that a member has: from `given`, from the document, or by default.
     #[inline(never)]
     fn name_now<'n>(&'n self, field: &str, given: Names<'n>) -> &'n str {
         if let Some(&(_, name)) = given.iter().find(|(of, _)| *of == field) {
@@ -147,7 +150,7 @@ impl<'a> Fields<'a> {
         self.text(field).or_else(by_default).unwrap_or_default()
     }
 
-    /// Whether a member belongs here.
+    /// Whether a member may be given, by its `place`.
     #[inline(never)]
     pub(crate) fn fits(&self, member: &Member, given: Names) -> bool {
         let holds = |need: &Need| need.names.contains(&self.name_now(need.member, given)) == need.is_one;
@@ -207,11 +210,11 @@ mod tests {
 
     #[test]
     fn the_first_member_of_the_table_is_told() {
-        // Whatever the text has first.
+        // The order of the table counts, not that of the text.
         let deal = "\"unit\":0,\"layout\":\"x\",\"remainder\":\"y\",\"world_size\":0";
         assert!(told("", deal).starts_with("deal.world_size is 0"));
         assert!(told("", &deal.replace("\"world_size\":0", "\"world_size\":1")).starts_with("deal.remainder is \"y\""));
-        // A member that does not belong is told before one out of range, and an earlier section before a later one.
+        // A member that does not belong here comes before one out of range, and an earlier section before a later one.
         let order = ",\"shuffle_window\":0,\"lanes\":0";
         assert_eq!(
             told(order, deal),

@@ -12,12 +12,13 @@ use crate::base::failure::{at_most, element, known as one_of, only, range, short
 use crate::base::memory::grow;
 use crate::{Failure, MAX_EXACT};
 
-/// How many objects may lie in one another: composed orders do. No text makes the stack deeper. In a state, a recipe lies in one more.
+/// The most objects in one another, in a state; a recipe may have one less, since a state is one more object around it.
+/// Composed orders lie in one another. The limit keeps a text from overflowing the stack.
 const MAX_DEPTH: u32 = 25;
 
-/// The fields that are there, each once.
+/// The fields of an object that was read, each at most once.
 pub(crate) struct Fields<'a> {
-    /// All that there may be.
+    /// All members that the object may have.
     pub(crate) known: &'static [Member],
     values: Vec<(&'static Member, Value<'a>)>,
 }
@@ -43,7 +44,7 @@ impl<'a> Fields<'a> {
         if reader.is_at_end() { Ok(fields) } else { Err(broken(&reader)) }
     }
 
-    /// The fields of the object that comes next. Failures: as `read`.
+    /// The fields of the object that comes next in a text. Failures: as `read`.
     #[inline(never)]
     pub(crate) fn of(
         reader: &mut Reader<'a>,
@@ -75,7 +76,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Adds the objects that stand for sections which are not there.
+    /// Adds an empty object for each section that is not there, where this is the default.
     fn filled(mut self) -> Result<Self, Failure> {
         for member in self.known {
             if let (Kind::Section(known), Default::Empty, None) = (member.kind, member.default, self.value(member.name))
@@ -146,7 +147,7 @@ impl<'a> Fields<'a> {
         if let Value::Number(number) = self.value(field)? { signed(*number) } else { None }
     }
 
-    /// A whole number of either sign, or 0.
+    /// A whole number of either sign; 0 if the field is not there.
     pub(crate) fn integer(&self, field: &str) -> i64 {
         self.signed(field).unwrap_or_default()
     }
@@ -155,7 +156,7 @@ impl<'a> Fields<'a> {
         self.known.iter().find(|member| member.name == field).map_or(Default::None, |member| member.default)
     }
 
-    /// A number that was checked, or what stands for it.
+    /// A number that was checked; if the field is not there, its default, or 0.
     #[inline(never)]
     pub(crate) fn number(&self, field: &str) -> u64 {
         match (self.count(field), self.default(field)) {
@@ -174,13 +175,13 @@ impl<'a> Fields<'a> {
         self.count(field).map(|number| number as u32)
     }
 
-    /// A flag, or what stands for it.
+    /// A flag; if the field is not there, its default, or false.
     #[inline(never)]
     pub(crate) fn is(&self, field: &str) -> bool {
         self.flag(field).unwrap_or(matches!(self.default(field), Default::Flag(true)))
     }
 
-    /// The value that `known` has for the name in `field`, which was checked to be one of them. Without the field, the first value.
+    /// The value, in the table `known`, of the name in `field`, which was checked. Without the field, the first value.
     pub(crate) fn named<T: Copy>(&self, field: &str, known: &[(&'static str, T)]) -> T {
         let name = self.text(field);
         let found = known.iter().find(|(own, _)| name == Some(own));
@@ -200,12 +201,12 @@ impl<'a> Fields<'a> {
         if let Value::Numbers(numbers) = self.value(field)? { Some(numbers) } else { None }
     }
 
-    /// The numbers of a list, if it has them; else none.
+    /// The numbers of a list; empty if the text has only their hash, or nothing.
     pub(crate) fn all(&self, field: &str) -> &[u64] {
         if let Some(Numbers::All(all)) = self.numbers(field) { all } else { &[] }
     }
 
-    /// An object, which is there: it has to be, or one without members stands for it.
+    /// The object of a section; one without members if it is not there.
     pub(crate) fn section(&self, field: &str) -> &Self {
         self.given_section(field).unwrap_or(&NOTHING)
     }
@@ -225,12 +226,12 @@ impl<'a> Fields<'a> {
         known.iter().map(|key| key.name).find(|field| self.has(field))
     }
 
-    /// The first field that is there, in the order of the table, and as people read it.
+    /// The first field of the table that is there: its name, and its value as `shown` writes it.
     pub(crate) fn first(&self) -> Option<(&'static str, String)> {
         self.known.iter().find_map(|key| Some((key.name, self.shown(key.name)?)))
     }
 
-    /// An object of these fields, in their order and in the canonical form.
+    /// The canonical text of this object, with the members `known` alone, in their order.
     pub(crate) fn canonical(&self, known: &'static [Member]) -> String {
         let mut text = String::from("{");
         for key in known {
@@ -254,7 +255,7 @@ impl<'a> Fields<'a> {
         text + "}"
     }
 
-    /// A field as people read it, if it is there.
+    /// The value of a field as failures show it, if it is there.
     #[inline(never)]
     pub(crate) fn shown(&self, field: &str) -> Option<String> {
         Some(match self.value(field)? {
@@ -308,8 +309,8 @@ fn objects<'a>(
     }
 }
 
-/// A number of a kind. Beyond 2^53 - 1 it is in quotes: there, a JSON tool may have rounded a number. Where no such number is allowed, its
-/// user refuses it, in quotes or not.
+/// Reads a number of a kind. Beyond 2^53 - 1 it must be in quotes, because JSON tools may round a number without them.
+/// If its kind does not allow such numbers, it is read with or without quotes, and the check of its range refuses it.
 #[inline(never)]
 fn number(reader: &mut Reader, kind: &Kind) -> Option<Number> {
     let is_quoted = reader.is_at(b'"');
@@ -338,7 +339,7 @@ fn no_number(field: &'static str, before: &str, kind: &Kind) -> Failure {
     let rest = digits.trim_start_matches(|digit: char| digit.is_ascii_digit());
     let is_whole =
         rest.len() < digits.len() && !digits.starts_with('0') && !rest.starts_with(['.', 'e', 'E', '+', '-']);
-    // Of what stands in no quotes, as much as may stand there.
+    // A value without quotes: only its range without quotes is allowed.
     let allowed = match kind {
         Kind::Integer if quoted.is_none() => range(-(MAX_EXACT as i64), MAX_EXACT),
         Kind::Natural { least, most: u64::MAX } if quoted.is_none() => range(*least, MAX_EXACT),
@@ -359,10 +360,10 @@ fn no_number(field: &'static str, before: &str, kind: &Kind) -> Failure {
 /// Advice for a seed of torch from 2^63 on.
 const UNSIGNED: &str = "; an unsigned seed of torch is the same as this number less 2^64";
 
-/// Why a number that a text has as one is not taken.
+/// The reason why a number beyond 2^53 - 1 without quotes is refused.
 const QUOTED: &str = "; beyond that in quotes, because JSON tools round such numbers";
 
-/// The first value of a text, to be shown. Of a list or an object, that it is one.
+/// The first value of a text, for a failure. A list or an object is only called so.
 fn token(text: &str) -> &str {
     let text = text.trim_ascii_start();
     let mut bytes = text.bytes();
@@ -386,7 +387,7 @@ fn token(text: &str) -> &str {
     }
 }
 
-/// The failure of a text that is no JSON object, at the place where it stops to be one.
+/// The failure of a text that is no JSON object, with the place where the reader stopped.
 #[inline(never)]
 fn broken(reader: &Reader) -> Failure {
     let rest = reader.rest();
@@ -399,8 +400,8 @@ fn broken(reader: &Reader) -> Failure {
     )
 }
 
-/// The first field in which two canonical texts differ: those that are here, and those of a state or a log; `why` says what they are.
-/// Failures: the field, with both.
+/// Compares two canonical texts: `here`, of the object in use, and `of`, of a state or a log. `why` is the reason that
+/// the failure gives. Failures: the first field that differs, with both values.
 #[inline(never)]
 pub(crate) fn compare(here: &Fields, of: &Fields, known: &'static [Member], why: &str) -> Result<(), Failure> {
     for key in known {
@@ -429,7 +430,7 @@ pub(crate) fn compare(here: &Fields, of: &Fields, known: &'static [Member], why:
             found => {
                 let value = shown.unwrap_or_else(|| "not there".into());
                 let allowed = match taken {
-                    // How many numbers there are is not the value.
+                    // Of two lists, `taken` says only how many numbers there are. Programs cannot use that.
                     Some(taken) if found.is_none() => only(taken).and(format_args!(", {why}")),
                     taken => format!("{}, {why}", taken.unwrap_or_else(|| "not there".into())).into(),
                 };

@@ -1,5 +1,5 @@
-//! Reads the JSON of recipes, states and logs. A library for all of JSON would make the component, which every host compiles when it
-//! starts, a tenth larger; the tests hold this one to such a library.
+//! Reads the JSON of recipes, states and logs. A library for all of JSON would make the component a tenth larger, and
+//! every host compiles the component when it starts. Tests compare this reader with such a library.
 
 use alloc::borrow::Cow;
 use alloc::format;
@@ -9,11 +9,11 @@ use alloc::vec::Vec;
 use crate::MAX_EXACT;
 use crate::base::memory::{has_headroom, has_room};
 
-/// The most bytes of a text: of a recipe, of a state, which has a part of one, and of an entry of a log, of which the first one is the state of a
-/// ledger. A checkpoint of as many runs as there may be is shorter.
+/// The most bytes of a text: a recipe, a state, or an entry of a log. The longest checkpoint that a log can need is
+/// shorter.
 pub(crate) const MAX_TEXT: usize = 1 << 24;
 
-/// Whether it is negative, and its amount.
+/// A whole number: whether it is negative, and its amount without the sign.
 pub(crate) type Number = (bool, u64);
 
 /// The fields of an entry of a ledger's log, each there at most once, and no others.
@@ -29,7 +29,7 @@ pub(crate) struct EntryFields<'a> {
     pub(crate) committed: Option<u64>,
     pub(crate) free: Option<Vec<u64>>,
     pub(crate) held: Option<Vec<u64>>,
-    /// How many there are.
+    /// The number of fields that are there.
     pub(crate) len: usize,
 }
 
@@ -38,7 +38,7 @@ const ENTRY_TEXTS: [&str; 2] = ["event", "life"];
 const ENTRY_LISTS: [&str; 2] = ["free", "held"];
 
 impl<'a> EntryFields<'a> {
-    /// The fields of a text, if it is an object of them and nothing else.
+    /// The fields of a text, if it is an object of these fields and nothing else.
     pub(crate) fn read(text: &'a str) -> Option<Self> {
         let (mut numbers, mut texts, mut lists) = ([None; 7], [None, None], [None, None]);
         let mut len = 0;
@@ -75,7 +75,7 @@ fn whole<'a>(text: &'a str, field: impl FnMut(&mut Reader<'a>, Cow<'a, str>) -> 
     reader.is_at_end().then_some(())
 }
 
-// None of what follows is inlined, for the same reason.
+// Functions below are not inlined: that keeps the component small, which every host compiles when it starts.
 
 #[inline(never)]
 fn place_of(name: &str, names: &[&str]) -> Option<usize> {
@@ -86,7 +86,7 @@ pub(crate) fn unsigned((negative, amount): Number) -> Option<u64> {
     (!negative || amount == 0).then_some(amount)
 }
 
-/// None where it is not there, nothing where it is no such number.
+/// The number of an optional field: `Some(None)` if the field is not there, `None` if the number is negative.
 fn optional(number: Option<Number>) -> Option<Option<u64>> {
     match number {
         Some(number) => unsigned(number).map(Some),
@@ -98,19 +98,19 @@ pub(crate) fn signed((negative, amount): Number) -> Option<i64> {
     if negative { 0_i64.checked_sub_unsigned(amount) } else { amount.try_into().ok() }
 }
 
-/// Whether tools that take all numbers of JSON for fractions of 64 bits keep it.
+/// Whether JSON tools that read every number as a 64-bit float keep this number exactly.
 pub(crate) fn is_exact((_, amount): Number) -> bool {
     amount <= MAX_EXACT
 }
 
-/// The number that is written in a string: its digits, and `-` before them.
+/// The number in a string of digits, which may begin with `-`.
 pub(crate) fn in_digits(text: &str) -> Option<Number> {
     let mut reader = Reader::new(text);
     let is_plain = text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
     reader.number().filter(|_| is_plain && reader.rest().is_empty())
 }
 
-/// A whole number as a text has it: in quotes if it is beyond 2^53 - 1, which JSON tools do not keep.
+/// The JSON of a whole number: in quotes if it is beyond 2^53 - 1, because JSON tools may round such numbers.
 pub(crate) fn number_text(number: Number) -> String {
     let (is_negative, amount) = number;
     // -0 is 0.
@@ -119,26 +119,26 @@ pub(crate) fn number_text(number: Number) -> String {
     format!("{quote}{sign}{amount}{quote}")
 }
 
-/// A seed as a text has it: see `number_text`.
+/// The JSON of a seed: see `number_text`.
 pub(crate) fn signed_text(number: i64) -> String {
     number_text((number < 0, number.unsigned_abs()))
 }
 
-/// A number that is not negative as a text has it: see `number_text`.
+/// The JSON of a number that is not negative: see `number_text`.
 pub(crate) fn unsigned_text(number: u64) -> String {
     number_text((false, number))
 }
 
-/// A place in a text.
+/// A reader of a text, at a place in it.
 pub(crate) struct Reader<'a> {
     text: &'a str,
     at: usize,
-    /// How many objects the place lies in.
+    /// The number of objects that the place lies in.
     pub(crate) depth: u32,
 }
 
 impl<'a> Reader<'a> {
-    /// At the beginning of a text.
+    /// A reader at the beginning of a text.
     pub(crate) fn new(text: &'a str) -> Self {
         Self { text, at: 0, depth: 0 }
     }
@@ -148,24 +148,24 @@ impl<'a> Reader<'a> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// Whether a comma was read last, and what comes next ends an object or a list: JSON has no comma there.
+    /// Whether the place is between a comma and the end of an object or a list, where JSON has no comma.
     pub(crate) fn is_at_last_comma(&self) -> bool {
         let before = self.text.get(..self.at).unwrap_or_default().trim_ascii_end();
         before.ends_with(',') && self.rest().trim_ascii_start().starts_with(['}', ']'])
     }
 
-    /// How many bytes were read.
+    /// The number of bytes that were read.
     pub(crate) fn place(&self) -> usize {
         self.at
     }
 
-    /// Whether nothing more comes.
+    /// Whether only white space is left.
     pub(crate) fn is_at_end(&mut self) -> bool {
         self.space();
         self.at == self.text.len()
     }
 
-    /// Whether a byte comes next.
+    /// Whether `byte` comes next, after white space.
     pub(crate) fn is_at(&mut self, byte: u8) -> bool {
         self.space();
         self.peek() == Some(byte)
@@ -181,7 +181,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Goes beyond a byte, if it comes next.
+    /// Skips `byte`, if it comes next. Returns whether it did.
     #[inline(never)]
     pub(crate) fn eat(&mut self, byte: u8) -> bool {
         self.space();
@@ -190,7 +190,7 @@ impl<'a> Reader<'a> {
         there
     }
 
-    /// Reads items between two bytes, with commas between them.
+    /// Reads items with commas between them, from the byte `open` to the byte `close`.
     pub(crate) fn list(&mut self, open: u8, close: u8, mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
         if !self.eat(open) {
             return None;
@@ -217,8 +217,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The value of a field that is a number or a text, to where those of its kind are; nothing where it has no such name, or
-    /// is there already.
+    /// Reads a field that is a number or a text into the slot of its name. None if no slot has this name, or if the
+    /// slot is filled.
     #[inline(never)]
     fn field(
         &mut self,
@@ -235,7 +235,7 @@ impl<'a> Reader<'a> {
         first.then_some(())
     }
 
-    /// A text: where it has no escapes, as all names of ours, it is not copied.
+    /// A string. It is copied only if it has escapes, which names of members never need.
     #[inline(never)]
     pub(crate) fn string(&mut self) -> Option<Cow<'a, str>> {
         if !self.eat(b'"') {
@@ -312,7 +312,7 @@ impl<'a> Reader<'a> {
             amount = amount.checked_mul(10)?.checked_add(u64::from(digit - b'0'))?;
             self.at += 1;
         }
-        // A fraction or an exponent is a number of another kind.
+        // A number with a fraction or an exponent is no whole number.
         if let Some(b'.' | b'e' | b'E' | b'+' | b'-') = self.peek() {
             return None;
         }
@@ -332,7 +332,7 @@ impl<'a> Reader<'a> {
         rest.starts_with(word).then(|| self.at += word.len())
     }
 
-    /// Goes beyond a value of any type, in which objects and lists nest no deeper than this.
+    /// Skips a value of any type. None if values lie more than `depth` levels deep in it, the value itself included.
     #[inline(never)]
     pub(crate) fn skip(&mut self, depth: u32) -> Option<()> {
         let depth = depth.checked_sub(1)?;
@@ -347,7 +347,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Goes beyond a number of JSON, with or without a fraction and an exponent.
+    /// Skips a number of JSON, with or without a fraction and an exponent.
     fn any_number(&mut self) -> Option<()> {
         self.one_of(b"-");
         self.one_of(b"0").or_else(|| self.digits())?;
@@ -367,7 +367,7 @@ impl<'a> Reader<'a> {
         (self.at > start).then_some(())
     }
 
-    /// Goes beyond the next byte if it is one of these.
+    /// Skips the next byte, if it is one of these.
     fn one_of(&mut self, bytes: &[u8]) -> Option<()> {
         let next = self.peek()?;
         bytes.contains(&next).then(|| self.at += 1)
@@ -389,7 +389,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A text as JSON has it: only what must be escaped is, as by `JSON.stringify`.
+/// The JSON string of a text. Only characters that must be escaped are, as by `JSON.stringify`.
 pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for letter in text.chars() {

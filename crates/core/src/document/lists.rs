@@ -1,4 +1,4 @@
-//! Long lists that come beside a document, by the names of their members.
+//! Long lists that a caller gives beside a document, by the names of their members.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -6,12 +6,14 @@ use alloc::vec::Vec;
 use super::member::{Kind, Member};
 use crate::base::failure::{Failure, known as one_of};
 
-/// Numbers that a recipe may have as a hash alone, by the name of their member.
+/// A list beside a recipe, which may have only its hash: the name of its member, and the numbers.
 pub type List<'a> = (&'a str, &'a [u64]);
 
-/// Whether lists have names that they may have beside a document of these sections, each name once. Failures: `lists`.
+/// Checks that every list beside a document of these sections has the name of a list member, each name once. Failures:
+/// `lists`.
 pub(super) fn check_names(sections: &'static [Member], lists: &[List]) -> Result<(), Failure> {
-    // In the recipe of a sampler, a list of an order within another one has the path to it before its own name.
+    // Recipes of samplers have the member `indices`. There, the name of a list of an order within another one begins
+    // with the path of this order.
     let known = || sections.iter().flat_map(|section| lists_of(section.kind));
     let has_paths = known().any(|name| name == "indices");
     let own = |name: &str| {
@@ -34,7 +36,7 @@ pub(super) fn check_names(sections: &'static [Member], lists: &[List]) -> Result
     Ok(())
 }
 
-/// The members of a section that may come beside the document, by their names.
+/// The names of the members of a section whose lists may come beside the document.
 fn lists_of(section: Kind) -> impl Iterator<Item = &'static str> {
     let members = if let Kind::Section(members) = section { members } else { &[] };
     let is_list = |member: &&Member| matches!(member.kind, Kind::Numbers { beside: true, .. });
@@ -47,7 +49,7 @@ pub(crate) fn beside<'a>(member: &str, lists: &[List<'a>]) -> Option<&'a [u64]> 
     lists.iter().find(|(name, _)| *name == member).map(|&(_, list)| list)
 }
 
-/// Failures: `lists`, where a list is neither of these members nor below one of them.
+/// Checks that every list is of one of the members `own`, or of an order within this one (`below`). Failures: `lists`.
 pub(crate) fn check_lists(lists: &[List], own: &[Member], below: impl Fn(&str) -> bool) -> Result<(), Failure> {
     let is_own = |name: &str| own.iter().any(|member| member.name == name);
     match lists.iter().find(|(name, _)| !is_own(name) && !below(name)) {

@@ -12,10 +12,10 @@ pub(crate) struct Member {
     /// Its name in the document.
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
-    /// Where it belongs; elsewhere it is refused.
+    /// When the member may be given; otherwise it is refused.
     pub(crate) place: Place,
     pub(crate) default: Default,
-    /// Its text, for people. No component carries it.
+    /// A description of the member, for people. The component does not contain it.
     #[cfg(feature = "texts")]
     pub(crate) text: &'static str,
 }
@@ -23,43 +23,45 @@ pub(crate) struct Member {
 /// The type of a member, and its range.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
-    /// A whole number that is not negative. Up to 2^64 - 1, numbers beyond 2^53 - 1 stand in quotes.
+    /// A whole number that is not negative. If `most` is 2^64 - 1, numbers beyond 2^53 - 1 stand in quotes.
     Natural {
         least: u64,
         most: u64,
     },
     /// A whole number of 64 bits, of either sign.
     Integer,
-    /// A text of so many bytes.
+    /// A text of `least` to `most` bytes.
     Text {
         least: usize,
         most: usize,
     },
-    /// One of these names. Without it, the first one.
+    /// One of these names. By default, the first one.
     Name(&'static [&'static str]),
     /// `true` or `false`.
     Flag,
-    /// Whole numbers, or a hash of them. They may come beside the document, if the members of sections have them.
+    /// A list of whole numbers, or its hash. With `beside`, in a section, the list may come beside the document.
     Numbers {
         most: u64,
         beside: bool,
     },
-    /// Whole numbers of 32 bits, or a hash of them, which come beside the document in a way of their own: their stage checks them.
+    /// Lengths of samples, a list of 32-bit numbers, or its hash. The list comes beside the document by calls of its
+    /// own, and the stage `batch` checks it.
     Lengths,
     Section(&'static [Member]),
-    /// So many objects.
+    /// A list of at most `most` objects.
     Objects {
         of: &'static [Member],
         most: usize,
     },
-    /// A member of documents of another kind; with the text of what is allowed here.
+    /// A member of another kind of documents, which is refused. The text says what is allowed here.
     Elsewhere(&'static str),
 }
 
 /// When a member may be given: a list of alternatives. An alternative holds if all its `Need`s hold. An empty list: always.
 pub(crate) type Place = &'static [&'static [Need]];
 
-/// A member of the same object that has one of these values, or none of them.
+/// A condition on the name that another member of the same object has: it is one of `names`, or, without `is_one`, none
+/// of them.
 #[derive(Clone, Copy)]
 pub(crate) struct Need {
     pub(crate) member: &'static str,
@@ -70,9 +72,9 @@ pub(crate) struct Need {
 /// The value of a member that was not given.
 #[derive(Clone, Copy)]
 pub(crate) enum Default {
-    /// Nothing, or what its stage finds.
+    /// No value, or one that the stage of the member finds.
     None,
-    /// It has to be there, where it belongs; with what it is.
+    /// The member is required where it may be given. The text says what is missing.
     Required(&'static str),
     Number(u64),
     Flag(bool),
@@ -80,7 +82,7 @@ pub(crate) enum Default {
     Empty,
 }
 
-/// Where a member belongs: any of these lists is enough, each of which needs all of its own.
+/// A `Place`: alternatives, each a list of `Need`s that must all hold.
 macro_rules! place {
     ($([$($need:expr),*]),*) => {
         const { &[$(&[$($need),*]),*] }
@@ -88,7 +90,7 @@ macro_rules! place {
 }
 pub(crate) use place;
 
-/// The text of a member, which only generators need.
+/// The description of a member. Only generators need it, so other builds leave it out.
 macro_rules! text {
     ($text:literal) => {
         if cfg!(feature = "texts") { $text } else { "" }
@@ -96,7 +98,7 @@ macro_rules! text {
 }
 pub(crate) use text;
 
-/// The names of what has names.
+/// The names of a table of names and values.
 pub(crate) const fn names<T: Copy, const N: usize>(known: &[(&'static str, T); N]) -> [&'static str; N] {
     let (mut names, mut at) = ([""; N], 0);
     while at < N {
@@ -106,18 +108,19 @@ pub(crate) const fn names<T: Copy, const N: usize>(known: &[(&'static str, T); N
     names
 }
 
-/// A member that has one of these names.
+/// The need that a member has one of these names.
 pub(crate) const fn is(member: &'static str, names: &'static [&'static str]) -> Need {
     Need { member, names, is_one: true }
 }
 
-/// A member that has none of these names.
+/// The need that a member has none of these names.
 pub(crate) const fn is_not(member: &'static str, names: &'static [&'static str]) -> Need {
     Need { member, names, is_one: false }
 }
 
 impl Failure {
-    /// This failure, of a member that lies in an object with this path, whose members these are. A failure of anything else stays what it is.
+    /// This failure with `path` before its own path, if it is of one of `members`, which the object at `path` has. Any
+    /// other failure without a path stays as it is.
     pub(crate) fn under(self, path: &str, members: &[Member]) -> Self {
         let is_member = members.iter().any(|member| member.name == self.field);
         self.below(path, is_member)
@@ -144,7 +147,7 @@ impl Member {
         Self { place, ..self }
     }
 
-    /// It has to be there; `what` says what it is.
+    /// Makes the member required; failures describe it by `what`.
     pub(crate) const fn required(self, what: &'static str) -> Self {
         self.or(Default::Required(what))
     }
@@ -157,7 +160,7 @@ impl Member {
         self.or(Default::Number(number))
     }
 
-    /// It is of another kind of documents.
+    /// Makes it a member of another kind of documents, which is refused here.
     pub(crate) const fn elsewhere(self, allowed: &'static str) -> Self {
         Self { kind: Kind::Elsewhere(allowed), default: Default::None, ..self }
     }
@@ -173,7 +176,7 @@ impl Member {
     }
 }
 
-/// A table with more members, all of them of another kind of documents.
+/// A table of the members `own`, and of `others`, which belong to another kind of documents and are refused here.
 pub(crate) const fn with_elsewhere<const OWN: usize, const ALL: usize>(
     own: [Member; OWN],
     others: &[Member],
@@ -188,19 +191,19 @@ pub(crate) const fn with_elsewhere<const OWN: usize, const ALL: usize>(
 }
 
 impl Kind {
-    /// Up to 2^53 - 1.
+    /// A number up to 2^53 - 1.
     pub(crate) const COUNT: Self = Self::up_to(MAX_EXACT);
-    /// 1 to 2^53 - 1.
+    /// A number from 1 to 2^53 - 1.
     pub(crate) const POSITIVE: Self = Self::Natural { least: 1, most: MAX_EXACT };
-    /// Of 32 bits.
+    /// A number of 32 bits.
     pub(crate) const SHORT: Self = Self::up_to(u32::MAX as u64);
     /// A number of 32 bits from 1 on.
     pub(crate) const SHORT_POSITIVE: Self = Self::from_one(u32::MAX);
-    /// Of 64 bits.
+    /// A number of 64 bits.
     pub(crate) const LONG: Self = Self::up_to(u64::MAX);
     pub(crate) const TEXT: Self = Self::Text { least: 0, most: usize::MAX };
     pub(crate) const NUMBERS: Self = Self::Numbers { most: u64::MAX, beside: true };
-    /// Numbers of 32 bits.
+    /// A list of numbers of 32 bits.
     pub(crate) const SHORT_NUMBERS: Self = Self::Numbers { most: u32::MAX as u64, beside: true };
 
     pub(crate) const fn up_to(most: u64) -> Self {
@@ -215,7 +218,7 @@ impl Kind {
         Self::Objects { of, most: usize::MAX }
     }
 
-    /// Whether numbers beyond 2^53 - 1 are of it.
+    /// Whether the kind allows numbers beyond 2^53 - 1.
     pub(super) fn is_wide(&self) -> bool {
         matches!(self, Self::Integer | Self::Natural { most: u64::MAX, .. })
     }
@@ -237,7 +240,7 @@ impl Kind {
     }
 }
 
-/// Where a member belongs, in words.
+/// The words of a `Place`, for a failure.
 #[cold]
 #[inline(never)]
 pub(super) fn words(place: Place) -> String {
@@ -253,12 +256,12 @@ pub(super) fn words(place: Place) -> String {
     joined(&mut place.iter().map(all), "; or ", "; or ")
 }
 
-/// The member that decides whether another one belongs, in words: `name` is that of the order.
+/// The word for a member that a `Need` is about: `name` is the name of an order, so its word is `order`.
 pub(super) fn decider(member: &str) -> &str {
     if member == "name" { "order" } else { member }
 }
 
-/// Words in one text, with another text before the last one.
+/// Words joined by `between`, and by `last` before the last word.
 #[cold]
 #[inline(never)]
 pub(crate) fn joined(words: &mut dyn Iterator<Item = String>, between: &str, last: &str) -> String {

@@ -1,4 +1,4 @@
-//! A number for each shard: a few as they are, many as a hash.
+//! Lists of numbers in a text: short lists as they are, long lists as a hash.
 
 use alloc::borrow::Cow;
 use alloc::format;
@@ -11,7 +11,7 @@ use crate::base::failure::range;
 use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::collect;
 
-/// The most numbers that a text names; of more, it has a hash.
+/// The most numbers of a list that a canonical text has in full. Of a longer list, it has the hash.
 pub(crate) const NAMED: usize = 256;
 
 /// A list of numbers in a text: whole, or its hash.
@@ -20,7 +20,7 @@ pub(crate) enum Numbers<'a> {
     Hash(Cow<'a, str>),
 }
 
-/// A list of numbers as a canonical text has it: whole if it is short, else its hash.
+/// The canonical text of a list of numbers: the list if it is short, else its hash.
 pub(crate) fn text(numbers: impl Iterator<Item = u64> + Clone) -> String {
     if numbers.clone().nth(NAMED).is_some() {
         return format!("\"{}\"", hash(numbers));
@@ -28,7 +28,7 @@ pub(crate) fn text(numbers: impl Iterator<Item = u64> + Clone) -> String {
     list(numbers)
 }
 
-/// A list of a canonical text: items that are JSON.
+/// The canonical text of a list whose items are JSON.
 pub(crate) fn list(items: impl Iterator<Item = impl Display>) -> String {
     let mut text = String::from("[");
     for item in items {
@@ -40,7 +40,7 @@ pub(crate) fn list(items: impl Iterator<Item = impl Display>) -> String {
     text + "]"
 }
 
-/// SHA-256 over all of them, each as 8 bytes, little-endian; in hexadecimal.
+/// SHA-256 over numbers, each as 8 bytes, little-endian; in hexadecimal.
 pub(crate) fn hash(numbers: impl Iterator<Item = u64>) -> String {
     let mut hash = Fingerprint::new();
     for number in numbers {
@@ -49,24 +49,25 @@ pub(crate) fn hash(numbers: impl Iterator<Item = u64>) -> String {
     hash.finish()
 }
 
-/// Whether a text is such a hash.
+/// Whether a text has the form of a hash.
 pub(crate) fn is_hash(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// How a list beside a text is shown.
+/// The words for a list beside a text, in a failure.
 pub(crate) fn counted(list: Option<&[u64]>) -> String {
     format!("{} numbers", list.unwrap_or_default().len())
 }
 
-/// Where numbers come from that may stand in a text, or beside it.
+/// The place where a list of numbers was found: in a text, or beside it.
 pub(crate) enum Chosen<'a> {
     Nowhere,
     Text(&'a [u64]),
     Beside,
 }
 
-/// The list in the text, or the list beside it. If both are there, they have to be equal, or have the hash of the text. Failures: `field`.
+/// Finds the list in the text, or beside it. If both are there, they must be equal; if the text has a hash, the list
+/// beside it must have the same hash. Failures: `field`.
 #[inline(never)]
 pub(crate) fn chosen<'a>(
     field: &'static str,
@@ -95,7 +96,7 @@ pub(crate) fn chosen<'a>(
     })
 }
 
-/// Numbers of 32 bits. Failures: `field`, `out-of-memory`.
+/// Converts numbers to 32 bits. Failures: `field`, `out-of-memory`.
 #[inline(never)]
 pub(crate) fn narrow(field: &'static str, numbers: &[u64]) -> Result<Vec<u32>, Failure> {
     if let Some(at) = numbers.iter().position(|&number| number > u32::MAX.into()) {
@@ -104,8 +105,9 @@ pub(crate) fn narrow(field: &'static str, numbers: &[u64]) -> Result<Vec<u32>, F
     collect(field, numbers.len(), numbers.iter().map(|&number| number as u32))
 }
 
-/// Nothing if these numbers are those; else both, where the first one differs, if both are there in full. Of hashes, only that they
-/// differ is known.
+/// The difference between two lists. `None`: they are equal, or one is not there. `Some(Some(...))`: the first numbers
+/// that differ, or, of two hashes, only that they differ. `Some(None)`: nothing can be shown, because the lengths
+/// differ or only one is a hash.
 #[inline(never)]
 pub(crate) fn difference(here: Option<&Numbers>, of: Option<&Numbers>) -> Option<Option<(String, Option<String>)>> {
     match (here?, of?) {

@@ -16,11 +16,11 @@ pub(crate) const VERSION: u64 = 1;
 pub(crate) const SAMEDEAL: Member = Member::new("samedeal", Kind::Natural { least: VERSION, most: VERSION })
     .or_number(VERSION)
     .text(text!("The version of the format."));
-/// The seed of an order, or of what shuffles.
+/// The seed of a recipe, for its order and its shuffles.
 pub(crate) const SEED: Member =
     Member::new("seed", Kind::Integer).or_number(0).text(text!("The seed of all shuffles."));
 
-/// Which kind of documents has a member that this one refuses.
+/// Texts of failures: the kind of documents that a refused member belongs to.
 pub(crate) const OF_STREAMS: &str = "none here: it belongs to a stream of chunks";
 pub(crate) const OF_READERS: &str = "none here: it belongs to readers of a dataset in shards";
 
@@ -28,8 +28,8 @@ pub(crate) const STEPS_ELSEWHERE: Member =
     Member::new("steps", Kind::Elsewhere("none here: it belongs to a schedule of global steps"));
 pub(crate) const SPLIT_ELSEWHERE: Member = Member::new("split", Kind::Elsewhere("none here: it belongs to a split"));
 
-/// A document and its own members, and whether the lists that come beside it have names that they may have. Failures: `recipe` (no JSON
-/// object, or more than 2^24 bytes), an unknown member, `lists`, any member that is of another type,
+/// Reads a document, and checks the names of the lists beside it and the members of the document itself. Failures:
+/// `recipe` (no JSON object, or more than 2^24 bytes), an unknown member, `lists`, any member of another type,
 /// `samedeal`, a section that is missing.
 #[inline(never)]
 fn fields<'a>(text: &'a str, sections: &'static [Member], lists: &[List]) -> Result<Fields<'a>, Failure> {
@@ -47,8 +47,8 @@ fn fields<'a>(text: &'a str, sections: &'static [Member], lists: &[List]) -> Res
     Ok(fields)
 }
 
-/// Reads a document of these sections, and lets `made` make a value of its fields. Failures: as `fields`, and those of `made`, with the path
-/// of the member.
+/// Reads a document of these sections. Returns the value that `made` makes of its fields. Failures: those of `fields`,
+/// and those of `made`, with the path of the member.
 pub(crate) fn read<'a, T>(
     text: &'a str,
     sections: &'static [Member],
@@ -59,7 +59,7 @@ pub(crate) fn read<'a, T>(
     made(&fields).map_err(|failure| located(failure, &fields))
 }
 
-/// A failure with the path of its member, if a section of the document has such a member and the failure has no path yet.
+/// Adds the path of the member to a failure without a path, if a section of the document has this member.
 #[cold]
 #[inline(never)]
 fn located(failure: Failure, fields: &Fields) -> Failure {

@@ -1,4 +1,4 @@
-//! How far an epoch has come, as a text.
+//! States: texts that say how far an epoch was read.
 
 use alloc::format;
 use alloc::string::String;
@@ -9,20 +9,20 @@ use super::member::{Kind, Member};
 use super::recipe::VERSION;
 use crate::base::failure::{Failure, Kind as FailureKind, at_most};
 
-/// The most segments of a history: each of them is gone through when a state is read.
+/// The most segments of a history. Reading a state goes through all of them, so this limits its cost.
 pub(crate) const MAX_SEGMENTS: usize = 1 << 12;
 
-/// Why a recipe should be that of a state.
+/// The reason why a value has to be that of the state.
 pub(crate) const AS_IN_STATE: &str = "as in the state; to use another value, begin a new epoch";
 
-/// Members that a state may have or not.
+/// Optional members of a state and of its segments.
 const OPTIONAL: [&str; 2] = ["positions", "batch"];
 
 // The members of states, in the order of the canonical text.
 pub(crate) const KIND: Member = Member::new("kind", Kind::TEXT);
 pub(crate) const EPOCH: Member = Member::new("epoch", Kind::LONG);
 pub(crate) const CONSUMED: Member = Member::new("consumed", Kind::COUNT);
-/// The recipe of a state: the sections that every world has.
+/// The member `recipe` of a state, with the sections that do not depend on the world size.
 pub(crate) const fn recipe_of(sections: &'static [Member]) -> Member {
     Member::new("recipe", Kind::Section(sections))
 }
@@ -39,16 +39,16 @@ pub(crate) fn write(kind: &str, recipe: &str, epoch: u64, more: &str) -> String 
     format!("{{\"samedeal\":{VERSION},\"kind\":\"{kind}\",\"recipe\":{recipe},\"epoch\":{epoch}{more}}}")
 }
 
-/// Reads a state, which need not be trusted, and in which all of these members are; `positions` may be missing. Failures: `state`;
+/// Reads a state, which need not be trusted. All of `members` must be there, except for `OPTIONAL`. Failures: `state`;
 /// `out-of-memory`, of any member.
 pub(crate) fn read<'a>(text: &'a str, kind: &str, members: &'static [Member]) -> Result<Fields<'a>, Failure> {
     if text.len() > MAX_TEXT {
         return Err(Failure::out_of_range("state", format!("of {} bytes", text.len()), at_most(MAX_TEXT)));
     }
     let found = match Fields::read(text, members) {
-        // The text may be a state all the same.
+        // Without memory, the text may still be a correct state.
         Err(failure) if failure.kind == FailureKind::OutOfMemory => return Err(failure),
-        // A tool may have rounded a number of it.
+        // A JSON tool may have rounded a number, so the failure says which.
         Err(failure) if failure.kind == FailureKind::OutOfRange => {
             return Err(refused(text, kind).and(&format!("; in this text, {failure}")));
         }
@@ -67,7 +67,7 @@ pub(crate) fn read<'a>(text: &'a str, kind: &str, members: &'static [Member]) ->
     fields.ok_or_else(|| refused(text, kind))
 }
 
-/// Whether the recipe of a state is the one that is here, of which this is the text. Failures: the first member that differs.
+/// Checks that the recipe of a state equals the recipe of the text `here`. Failures: the first member that differs.
 pub(crate) fn check_recipe(state: &Fields, here: &str, sections: &'static [Member]) -> Result<(), Failure> {
     let of = state.section("recipe");
     fields::compare(&Fields::read(here, sections)?, of, sections, AS_IN_STATE)
@@ -76,7 +76,8 @@ pub(crate) fn check_recipe(state: &Fields, here: &str, sections: &'static [Membe
 /// The kinds of states.
 const KINDS: [&str; 6] = ["sampler", "batcher", "ledger", "reading", "schedule", "index"];
 
-/// That a text is no state of a kind. If it looks like one of another kind, the failure says so.
+/// The failure of a text that is no state of a kind. If the text looks like a state of another kind, the failure says
+/// so.
 pub(crate) fn refused(text: &str, kind: &str) -> Failure {
     let wanted = format!("{}, version {VERSION}", text_of(kind));
     let written = text.split_once("\"kind\":\"").map_or("", |(_, rest)| rest);
@@ -91,7 +92,7 @@ pub(crate) fn refused(text: &str, kind: &str) -> Failure {
     )
 }
 
-/// The states of a kind, in words: what an error allows.
+/// The words for a state of a kind, in a failure.
 fn text_of(kind: &str) -> String {
     match kind {
         "index" => "an index of batches".into(),

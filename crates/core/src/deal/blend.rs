@@ -1,4 +1,4 @@
-//! Questions to a sampler that only a blend can answer.
+//! Methods of a sampler about the sources of a blend.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ use crate::base::failure::range;
 use crate::base::memory::collect;
 use crate::order::{Drawn, Sources};
 
-/// Lists of one number for each source, by their names.
+/// Columns with a number for each source: the name of the column, and the numbers.
 pub type Columns = Vec<(&'static str, Vec<u64>)>;
 
 impl Sampler {
@@ -18,15 +18,15 @@ impl Sampler {
         self.deal.samples()
     }
 
-    /// The names of the sources, in their order. Failures: `order` (no blend), `out-of-memory`.
+    /// The names of the sources, in their order. Failures: `name` (no blend), `out-of-memory`.
     pub fn sources(&self) -> Result<Vec<&str>, Failure> {
         let blend = self.blend()?;
         collect("sources", blend.names().count(), blend.names())
     }
 
-    /// The draws of each source in the positions of this epoch from one to before another, as columns of a number for each source: the first
-    /// draw over all epochs, the number of draws, and the source's own epoch and position of the first draw and of the one after the
-    /// last. Failures: `order` (no blend), `start`, `end`, `out-of-memory`.
+    /// The draws of each source in the positions `start` to `end` - 1 of this epoch, as columns of a number for each
+    /// source: the first draw over all epochs, the number of draws, and the source's own epoch and position of the
+    /// first draw and of the one after the last. Failures: `name` (no blend), `start`, `end`, `out-of-memory`.
     pub fn source_counts(&self, start: u64, end: u64) -> Result<Columns, Failure> {
         let blend = self.blend()?;
         if end > self.epoch_length() {
@@ -50,15 +50,16 @@ impl Sampler {
         Ok(columns)
     }
 
-    /// For each source, by how many millionths of a sample its count among the first positions is away from exact proportion at most. Failures:
-    /// `order` (no blend), `out-of-memory`.
+    /// A bound for each source, in millionths of a sample: how far its count among any number of first positions can be
+    /// from exact proportion. Failures: `name` (no blend), `out-of-memory`.
     pub fn source_bounds(&self) -> Result<Vec<u64>, Failure> {
         let blend = self.blend()?;
         let count = blend.names().count();
         collect("sources", count, (0..count as u32).map(|source| blend.bound(source)))
     }
 
-    /// The source of a sample, and its index there. Failures: `order` (no blend), `sample`, `index_space`.
+    /// The source of a sample, and the index of the sample in its source. Failures: `name` (no blend), `sample`,
+    /// `index_space`.
     pub fn source_of(&self, sample: u64) -> Result<(u32, u64), Failure> {
         let blend = self.blend()?;
         check_below("sample", sample, self.config.samples)?;

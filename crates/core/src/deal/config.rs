@@ -1,7 +1,7 @@
 use super::dealt::Rotation;
 use crate::{Deal, Failure, Layout, OrderId, Remainder};
 
-/// Everything that decides a deal.
+/// The configuration of a sampler: everything that decides its deal.
 ///
 /// ```
 /// use samedeal_core::{Config, OrderId, Sampler};
@@ -11,7 +11,7 @@ use crate::{Deal, Failure, Layout, OrderId, Remainder};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Number of samples in the dataset, 0 to 2^53 - 1 (2^32 - 1 for the orders that hold a table, 2^31 - 1 for
+    /// Number of samples in the dataset, 0 to 2^53 - 1 (2^32 - 1 for orders that need a table, 2^31 - 1 for
     /// [`OrderId::Dotnet`]).
     pub samples: u64,
     /// Seed of the order; with [`OrderId::Dotnet`] an `i32`.
@@ -20,9 +20,9 @@ pub struct Config {
     pub epoch: u64,
     /// The order.
     pub order: OrderId,
-    /// Which of the data-parallel readers this is, 0 to `world_size` - 1.
+    /// Number of this rank among the data-parallel readers, 0 to `world_size` - 1.
     pub rank: u32,
-    /// How many data-parallel readers there are, at least 1.
+    /// Number of ranks, which are the data-parallel readers, at least 1.
     pub world_size: u32,
     /// The treatment of samples if `world_size` does not divide `samples`.
     pub remainder: Remainder,
@@ -30,8 +30,8 @@ pub struct Config {
     pub layout: Layout,
     /// How many neighbouring positions go to the same rank, 1 to 2^20.
     pub unit: u32,
-    /// How many positions of the epoch, the first ones, were dealt before, maybe to another world size: the others are
-    /// dealt. 0 to `samples`; a multiple of `unit`, or `samples`.
+    /// Number of positions at the beginning of the epoch that were dealt before, maybe to another world size. Only
+    /// later positions are dealt. 0 to `samples`; a multiple of `unit`, or `samples`.
     pub consumed: u64,
 }
 
@@ -52,8 +52,8 @@ impl Config {
         }
     }
 
-    /// The deal of this configuration, if every field is within its range.
-    /// `positions` is their number in the epoch.
+    /// The deal of this configuration, if every field is within its range. `positions` is the number of positions of
+    /// the epoch.
     pub(crate) fn deal(&self, positions: u64) -> Result<Deal, Failure> {
         self.order.check(self.samples, self.seed)?;
         let Self { consumed, rank, world_size, remainder, layout, unit, .. } = *self;

@@ -9,22 +9,22 @@ use crate::{Failure, MAX_EXACT};
 /// The treatment of samples if the number of ranks does not divide them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remainder {
-    /// The last positions, which fill no row of W units, are not dealt.
+    /// The last positions are not dealt if they do not fill a row of W units, where W is the world size.
     Drop,
     /// The order is repeated from its beginning until the last row of W units is full.
     Pad,
-    /// Every position once; ranks may differ by one unit.
+    /// Every position is dealt once. Ranks may differ by one unit.
     Uneven,
 }
 
 impl Remainder {
-    /// The name that recipes have for it, such as `pad`.
+    /// The name of the remainder in recipes, such as `pad`.
     pub fn name(&self) -> &'static str {
         name_of(self, &REMAINDERS)
     }
 }
 
-/// Their names, the default first.
+/// The remainders and their names, the default first.
 pub(crate) const REMAINDERS: [(&str, Remainder); 3] =
     [("pad", Remainder::Pad), ("drop", Remainder::Drop), ("uneven", Remainder::Uneven)];
 
@@ -40,20 +40,20 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// The name that recipes have for it, such as `pad`.
+    /// The name of the layout in recipes, such as `strided`.
     pub fn name(&self) -> &'static str {
         name_of(self, &LAYOUTS)
     }
 }
 
-/// Their names, the default first.
+/// The layouts and their names, the default first.
 pub(crate) const LAYOUTS: [(&str, Layout); 3] =
     [("strided", Layout::Strided), ("contiguous", Layout::Contiguous), ("rotated", Layout::Rotated)];
 
 /// The most positions of a unit.
 pub(crate) const MAX_UNIT: u32 = 1 << 20;
 
-/// By how much each row of an epoch is rotated: a hash with keys of the seed and the epoch.
+/// The rotation of the rows of an epoch: a hash of the first position of a row, with keys of the seed and the epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rotation([[u32; 2]; 2]);
 
@@ -63,38 +63,38 @@ impl Rotation {
         Self(core::array::from_fn(|_| [words.next(), words.next()]))
     }
 
-    /// By how many places of `width` the row is rotated that begins with this position.
+    /// The number of places, below `width`, by which the row that begins at position `first` is rotated.
     pub(crate) fn turn(&self, first: u64, width: u32) -> u64 {
         let folded = first as u32 ^ ((first >> 32) as u32).wrapping_mul(MULTIPLIERS[1]);
         mix(mix(folded, self.0[0], u32::MAX), self.0[1], width).into()
     }
 }
 
-/// That of deals which rotate nothing.
+/// The rotation of deals with another layout, which never use it.
 const UNKEYED: Rotation = Rotation([[0; 2]; 2]);
 
-/// When and where a position of the epoch is seen.
+/// The place of a position of the epoch: the rank and the batch that get it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The global position.
     pub position: u64,
-    /// The rank that it is dealt to.
+    /// The rank that the position is dealt to.
     pub rank: u32,
-    /// Number within that rank's samples of the epoch.
+    /// Index of the position among the samples of the rank in the epoch.
     pub index_in_rank: u64,
-    /// Number of that rank's batch.
+    /// Number of the batch of the rank.
     pub batch: u64,
-    /// Place in that batch.
+    /// Index in the batch.
     pub index_in_batch: u32,
     /// How often the sample is dealt again, as padding, at `position` + k * the length of the epoch; at most 2^32 - 1 are counted.
     pub copies: u32,
 }
 
-/// Which rank takes which position of an epoch.
+/// A deal: which rank takes which position of an epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deal {
     samples: u64,
-    /// Positions that were dealt before: this deal is of the others.
+    /// Number of the first positions, which were dealt before. This deal is of the later ones.
     consumed: u64,
     rank: u32,
     world_size: u32,
@@ -133,7 +133,7 @@ impl Deal {
             let allowed = format!("0 to {samples}: a multiple of {unit}, which is unit, or {samples}");
             return Err(Failure::out_of_range("consumed", consumed, allowed));
         }
-        // The whole epoch too: it comes after a part of one.
+        // The whole epoch is checked too, because the next epoch is dealt as a whole.
         for consumed in [0, consumed] {
             let deal = Self { samples, consumed, rank: 0, world_size, remainder, layout, unit, rotation: UNKEYED };
             if deal.end() > MAX_EXACT {
@@ -166,7 +166,7 @@ impl Deal {
         }
     }
 
-    /// Units dealt to all ranks together. The last one may be shorter if every position is dealt once.
+    /// Units dealt to all ranks together. With `Uneven`, the last one may be shorter.
     fn units(&self) -> u64 {
         let world_size = u64::from(self.world_size);
         match self.remainder {
@@ -180,7 +180,7 @@ impl Deal {
         self.unit.into()
     }
 
-    /// Positions of one unit for each rank: at most 2^52.
+    /// Positions of a row, which has one unit for each rank: at most 2^52.
     fn row(&self) -> u64 {
         u64::from(self.world_size) * self.unit()
     }
@@ -210,14 +210,14 @@ impl Deal {
         Self { rank, ..*self }
     }
 
-    /// A rank that has the most samples: one of the first two, as the last unit can be shorter.
+    /// A rank with the most samples: rank 0, or rank 1 where rank 0 has the last unit, which can be shorter.
     pub(crate) fn fullest(&self) -> u32 {
         let second = 1.min(self.world_size - 1);
         if self.of_rank(second).num_samples() > self.of_rank(0).num_samples() { second } else { 0 }
     }
 
-    /// The positions that are consumed once every rank has taken so many samples, or all of its own. Failures: `taken`;
-    /// `layout`, where these are no run from the first position on.
+    /// The number of consumed positions once every rank has taken `taken` samples, or all of its own. Failures:
+    /// `taken`; `layout`, where the positions that were taken are not the first ones of the epoch.
     pub(crate) fn consumed_after(&self, taken: u64) -> Result<u64, Failure> {
         let most = self.of_rank(self.fullest()).num_samples();
         if taken > most {
@@ -255,13 +255,14 @@ impl Deal {
         count * self.unit() - end.saturating_sub(self.num_positions())
     }
 
-    /// How many of them, the last ones of the rank, are padding.
+    /// Positions of this rank that are padding: its last ones.
     pub fn num_padding(&self) -> u64 {
         let count = self.own_units();
         if count == 0 {
             return 0;
         }
-        // A run of positions, of which those from `samples` on are padding. Elsewhere all padding is in the last row.
+        // Positions of the rank from `samples` on are padding. With `Contiguous`, they may fill several units. Else all
+        // padding is in the last row, of which the rank has one unit.
         let run = if self.layout == Layout::Contiguous { count } else { 1 } * self.unit();
         let end = self.consumed + (self.nth_unit(count - 1) + 1) * self.unit();
         end.min(self.end()).saturating_sub(self.samples).min(run)
@@ -272,7 +273,7 @@ impl Deal {
         self.left().saturating_sub(self.num_positions())
     }
 
-    /// The position of this rank's first sample, and how far apart its positions are; none if that differs.
+    /// The position of this rank's first sample, and the distance between its positions; none if that varies.
     pub(crate) fn run(&self) -> Option<(u64, u64)> {
         match self.layout {
             Layout::Strided if self.unit == 1 => {
@@ -283,12 +284,12 @@ impl Deal {
         }
     }
 
-    /// The position of this rank's sample with a number below `num_samples`.
+    /// The position of this rank's sample number `index`, which is below `num_samples`.
     pub(crate) fn position(&self, index: u64) -> u64 {
         self.consumed + self.nth_unit(index / self.unit()) * self.unit() + index % self.unit()
     }
 
-    /// Writes the positions of this rank's samples number `start`, `start` + 1, ..., which there are.
+    /// Writes the positions of this rank's samples number `start`, `start` + 1, ... to `out`. All of them must exist.
     pub(crate) fn positions(&self, start: u64, out: &mut [u64]) {
         let (units, mut number, mut within) = (self.units(), start / self.unit(), start % self.unit());
         let mut left = out;
@@ -301,12 +302,12 @@ impl Deal {
         }
     }
 
-    /// The number of this rank's unit with a number below `own_units`, among those that are dealt.
+    /// The number, among all units that are dealt, of this rank's unit `index`, which is below `own_units`.
     fn nth_unit(&self, index: u64) -> u64 {
         self.nth_of(self.units(), index)
     }
 
-    /// `nth`, where the ranks have so many units.
+    /// `nth_unit`, where `units` is the number of all units: loops compute it only once.
     fn nth_of(&self, units: u64, index: u64) -> u64 {
         let world_size = u64::from(self.world_size);
         match self.layout {
@@ -320,16 +321,16 @@ impl Deal {
         }
     }
 
-    /// By how many ranks a row is rotated that begins with this one of the units that are dealt.
+    /// The number of ranks by which a row is rotated. `row` is the number of its first unit, of `units` units.
     fn turn(&self, units: u64, row: u64) -> u64 {
         if units - row < u64::from(self.world_size) {
-            // The last one, which some ranks have no unit of.
+            // The last row is not rotated if it has no unit for some ranks.
             return 0;
         }
         self.rotation.turn(self.consumed + row * self.unit(), self.world_size)
     }
 
-    /// The rank that takes a position from `consumed` to `end` - 1, and when, in batches of `batch_size` (at least 1).
+    /// The place of a position from `consumed` to `end` - 1, with batches of `batch_size` samples (at least 1).
     pub(crate) fn place(&self, position: u64, batch_size: u32) -> Place {
         let (nth, within) = ((position - self.consumed) / self.unit(), (position - self.consumed) % self.unit());
         let world_size = u64::from(self.world_size);
@@ -341,7 +342,7 @@ impl Deal {
             }
             Layout::Contiguous => {
                 let (share, extra) = self.shares();
-                // The first `extra` ranks hold one more than the others.
+                // The first `extra` ranks have one unit more than the others.
                 let wide = extra * (share + 1);
                 if nth < wide {
                     (nth / (share + 1), nth % (share + 1))
@@ -373,7 +374,7 @@ impl Deal {
         share + u64::from(u64::from(self.rank) < extra)
     }
 
-    /// The first unit of this rank if its units are neighbours, among those that are dealt.
+    /// The number, among all units that are dealt, of this rank's first unit, with the layout `Contiguous`.
     fn first(&self) -> u64 {
         let (share, extra) = self.shares();
         u64::from(self.rank) * share + extra.min(u64::from(self.rank))

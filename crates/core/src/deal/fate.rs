@@ -5,36 +5,37 @@ use crate::base::check::check_below;
 use crate::base::memory::{collect, grow};
 use crate::{Failure, Place, Sampler};
 
-/// The most positions of a sample that are told.
+/// The most positions of a sample that [`Sampler::fate`] returns.
 const MOST: usize = 1 << 16;
 
 /// The fate of a sample in an epoch, once every rank has taken a number of its samples.
 #[derive(Debug)]
 pub struct Fate {
-    /// `seen`: it was taken at least once. `upcoming`: it was not, and will be. `dropped`: the epoch has it at a position that no rank gets.
-    /// `absent`: the epoch has it at no position.
+    /// `seen`: the sample was taken at least once. `upcoming`: it was not taken, and will be. `dropped`: the epoch has
+    /// it only at positions that no rank gets. `absent`: the epoch does not have it.
     pub status: &'static str,
-    /// Positions before what this sampler deals, ascending: a state does not say by which rank they were taken.
+    /// Positions of the sample that were dealt before this deal, ascending. Their ranks are not known, because a state
+    /// does not have them.
     pub before: Vec<u64>,
-    /// Where the ranks of this deal take it, by ascending position, padding included.
+    /// Places of the sample in this deal, by ascending position, padding included.
     pub places: Vec<Place>,
-    /// How many of the places, the first ones, were taken.
+    /// Number of `places`, the first ones, that were taken.
     pub num_seen: u32,
-    /// How many of them, the last ones, are padding.
+    /// Number of `places`, the last ones, that are padding.
     pub num_padding: u32,
-    /// Whether the positions are all that there are.
+    /// Whether `before` and `places` have all positions of the sample. Together they have at most 2^16.
     pub complete: bool,
 }
 
 impl Sampler {
-    /// What became of a sample once every rank has taken so many of its samples, or all that it has, and what is to come. Failures:
-    /// `sample`, `batch_size`, `taken`, `layout`.
+    /// The fate of a sample, once every rank has taken `taken` of its samples, or all that it has. Failures: `sample`,
+    /// `batch_size`, `taken`, `layout`.
     pub fn fate(&self, sample: u64, batch_size: u32, taken: u64) -> Result<Fate, Failure> {
         check_below("sample", sample, self.config.samples)?;
         check_batch_size(batch_size)?;
         let (length, first, end) = (self.deal.samples(), self.deal.consumed(), self.deal.end());
         let read = match self.deal.consumed_after(taken)? {
-            // Whoever took all took the padding too.
+            // Ranks that have taken all their samples have taken the padding, too.
             all if all == length => end,
             read => read,
         };
@@ -68,7 +69,8 @@ impl Sampler {
         let mut found = Vec::new();
         while found.len() <= MOST {
             let from = found.last().map_or(0, |position| position + 1);
-            // Only composed orders have a sample several times, and only they cost less for a second question than one pass over a table.
+            // Only composed orders can have a sample several times. In others, a second search may cost a pass over a
+            // table for nothing.
             let can_be = from < length && (found.is_empty() || self.part.is_composed());
             match if can_be { order.next(sample, from)? } else { None } {
                 Some(position) => {

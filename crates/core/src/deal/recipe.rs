@@ -1,9 +1,9 @@
-//! Everything that decides a deal, as one document.
+//! Recipes of samplers: everything that decides a deal, as one document.
 //!
-//! Sections are objects of their own, so that each stage has its own: `order`, then `deal`. What is not given has its default,
-//! and an option that nothing uses is refused. SPEC.md, section 14, has the grammar.
+//! Each stage has a section of its own, which is an object: `order`, then `deal`. A member that is not given has its
+//! default, and a member without a use is refused. SPEC.md, section 14, has the grammar.
 //!
-//! Nothing here is asked often: it is kept out of line, since every host compiles the component when it starts.
+//! Functions here are not inlined: they are rarely called, and every host compiles the component when it starts.
 
 use alloc::format;
 use alloc::rc::Rc;
@@ -30,7 +30,7 @@ pub(crate) const SECTIONS: &[Member] = &[
     Member::new("batch", Kind::Elsewhere("none in the recipe of a sampler: a recipe of batches makes batches")),
 ];
 
-/// The deal of single positions to ranks.
+/// The section `deal` of samplers, which deal single positions to ranks.
 pub(crate) const DEAL: Member = Member::new("deal", Kind::Section(MEMBERS)).or(Default::Empty);
 
 pub(crate) const WORLD_SIZE: Member =
@@ -51,8 +51,8 @@ pub(crate) const READERS: Member =
 const MEMBERS: &[Member] =
     &[WORLD_SIZE, REMAINDER, LAYOUT, UNIT, WORKERS.elsewhere(OF_READERS), READERS.elsewhere(OF_STREAMS)];
 
-/// Everything that decides a deal: the order of every epoch, and who takes which position of it. It says nothing of an epoch, of a
-/// rank, or of how far anything was read.
+/// The recipe of a sampler: the order of every epoch, and the deal of its positions to ranks. It has no epoch, no rank,
+/// and no number of positions that were read.
 ///
 /// ```
 /// use samedeal_core::{Recipe, Sampler};
@@ -74,8 +74,8 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// Reads a document, and the lists that it has as a hash alone, or not at all. Failures: `recipe` (no JSON object, or more than
-    /// 2^24 bytes), an unknown member, `lists` (an unknown name), or any field.
+    /// Reads a document. `lists` has the lists that are not in the document, or only as a hash. Failures: `recipe` (no
+    /// JSON object, or more than 2^24 bytes), an unknown member, `lists` (an unknown name), or any field.
     #[inline(never)]
     pub fn read(text: &str, lists: &[List]) -> Result<Self, Failure> {
         recipe::read(text, SECTIONS, lists, |fields| {
@@ -123,9 +123,10 @@ impl Recipe {
     }
 }
 
-/// The layout, by default that of the order.
+/// The layout of a deal. The default depends on the order.
 pub(crate) fn layout(deal: &Fields, order: &OrderPart) -> Layout {
-    // A blend has a period, and so may the world: each rank would get the samples of some sources.
+    // A blend has a period. If that has a common divisor with the world size, `Strided` gives each rank the samples of
+    // some sources only.
     if !deal.has("layout") && !order.is_single() { Layout::Rotated } else { deal.named("layout", &LAYOUTS) }
 }
 
@@ -135,12 +136,12 @@ pub(crate) fn unit_text(unit: u32) -> String {
 }
 
 impl Sampler {
-    /// The whole of an epoch, as a rank sees it, in O(1). Failures: `rank`, `samples` (no memory).
+    /// The sampler of a rank for the whole of an epoch, in O(1). Failures: `rank`, `samples` (no memory).
     pub fn from_recipe(recipe: &Recipe, epoch: u64, rank: u32) -> Result<Self, Failure> {
         Self::of(recipe.config(epoch, rank), Rc::clone(&recipe.order))
     }
 
-    /// The recipe: everything that decides this deal, but the epoch, the rank and what was consumed.
+    /// The recipe of this sampler: everything that decides its deal, without the epoch, the rank and `consumed`.
     pub fn recipe(&self) -> Recipe {
         Recipe::of(self.config(), Rc::clone(&self.part))
     }

@@ -1,4 +1,4 @@
-//! Questions to a sampler that only the order `sharded` can answer.
+//! Methods of a sampler about the shards and rounds of the order `sharded`.
 
 use alloc::vec::Vec;
 
@@ -10,14 +10,14 @@ use crate::base::memory::collect;
 use crate::order::{Sharding, Spans};
 use crate::{Failure, Layout, OrderId};
 
-/// The rows that a rank reads for a run of its samples.
+/// A round of a rank: a run of its samples, and the rows that it reads for them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Round {
-    /// Number of the first of these samples, among the rank's.
+    /// Number of the first sample of the run, among the rank's samples.
     pub start: u64,
-    /// How many there are.
+    /// Number of samples in the run.
     pub count: u64,
-    /// Where they are stored.
+    /// The rows in which the samples are stored.
     pub spans: Spans,
 }
 
@@ -37,28 +37,28 @@ impl Sampler {
         self.part.sharding.as_deref().filter(|_| self.part.id == OrderId::Sharded)
     }
 
-    /// How many rounds this deal has. Failures: `order` (not `sharded`), `layout`, `unit`.
+    /// How many rounds this deal has. Failures: `name` (not `sharded`), `layout`, `unit`.
     pub fn num_rounds(&self) -> Result<u64, Failure> {
         let (sharding, ..) = self.lanes_in_turn()?;
         Ok(self.deal.end().div_ceil(sharding.round()).saturating_sub(self.deal.consumed() / sharding.round()))
     }
 
-    /// A round: the positions that have the windows of one number in all lanes, of which this rank has some, from some
-    /// lanes. The spans are those windows, lane by lane, in the order in which they are stored; then those of the
-    /// padding, sample by sample. Failures: `order` (not `sharded`), `layout`, `unit`, `number`, `shuffle_window` (more than 2^20
-    /// spans), `out-of-memory`.
+    /// A round: the positions of one window of every lane, of which this rank has some. `number` counts the rounds of
+    /// this deal. The spans are the windows of the rank's lanes, lane by lane, in the order in which they are stored;
+    /// then those of the padding, sample by sample. Failures: `name` (not `sharded`), `layout`, `unit`, `number`,
+    /// `shuffle_window` (more than 2^20 spans), `out-of-memory`.
     pub fn round(&self, number: u64) -> Result<Round, Failure> {
         let (sharding, first, stride) = self.lanes_in_turn()?;
         check_below("number", number, self.num_rounds()?)?;
         let Some(sharded) = self.order()?.as_sharded() else { return Err(self.not_sharded()) };
         let lanes = u64::from(sharding.lanes);
-        // This rank's number for the first of its positions that is not below a position.
+        // The index, among this rank's samples, of its first one at this position or later.
         let index = |position: u64| position.saturating_sub(first).div_ceil(stride).min(self.num_samples());
         // The round begins and ends at most one round above the last position, so that these products cannot overflow.
         let number = self.deal.consumed() / sharding.round() + number;
         let (start, end) = (index(number * sharding.round()), index((number + 1) * sharding.round()));
         let real = index(self.config.samples).clamp(start, end);
-        // The lanes of neighbouring positions are all different until they begin again.
+        // The lanes of the rank's positions repeat after this period, and all lanes within it are different.
         let period = lanes / gcd(stride, lanes);
         let hit = (start..real).take(period as usize).map(|i| (first + i * stride) % lanes);
         let mut hit = collect("lanes", period.min(real - start) as usize, hit)?;
@@ -74,14 +74,15 @@ impl Sampler {
         Ok(Round { start, count: end - start, spans })
     }
 
-    /// The shard that holds a sample, and its place there. Failures: `order` (not `sharded`), `sample`.
+    /// The shard of a sample, and the index of the sample in the shard. Failures: `name` (not `sharded`), `sample`.
     pub fn shard_of(&self, sample: u64) -> Result<(u32, u64), Failure> {
         check_below("sample", sample, self.config.samples)?;
         let Some(sharding) = self.sharding() else { return Err(self.not_sharded()) };
         Ok(sharding.shards.find(sample))
     }
 
-    /// The lanes of this deal, and this rank's first position and how far apart its positions are. Failures: `order`, `layout`, `unit`.
+    /// The sharding of the order, this rank's first position, and the distance between its positions. Failures: `name`,
+    /// `layout`, `unit`.
     fn lanes_in_turn(&self) -> Result<(&Sharding, u64, u64), Failure> {
         let Some(sharding) = self.sharding() else { return Err(self.not_sharded()) };
         if self.config.layout == Layout::Rotated {

@@ -14,7 +14,7 @@ use crate::document::state;
 use crate::order::{OrderPart, Stored, in_blocks};
 use crate::{Config, Deal, Failure, Index, MAX_COUNT, Order, OrderId, Place};
 
-/// The samples of one rank in one epoch: an order, dealt.
+/// A sampler: the samples of one rank in one epoch, by an order and a deal.
 ///
 /// ```
 /// use samedeal_core::{Config, OrderId, Sampler};
@@ -27,12 +27,13 @@ pub struct Sampler {
     pub(super) config: Config,
     pub(super) deal: Deal,
     pub(super) part: Rc<OrderPart>,
-    /// Built at the first call that asks for an index; the samplers of one epoch share it.
+    /// The order of the epoch. It is built at the first call that needs an index, and shared by the samplers of one
+    /// epoch.
     order: Rc<OnceCell<Order>>,
 }
 
 impl Sampler {
-    /// Checks the configuration, in O(1). Failures: any field; `sizes`, with the order `sharded`.
+    /// The sampler of a configuration, in O(1). Failures: any field; `sizes`, with the order `sharded`.
     pub fn new(config: Config) -> Result<Self, Failure> {
         let Config { samples, seed, order, .. } = config;
         if order == OrderId::Sharded {
@@ -41,7 +42,7 @@ impl Sampler {
         Self::of(config, Rc::new(OrderPart::new(order, samples, seed, None)))
     }
 
-    /// A sampler of a configuration that has the samples, the order and the seed of a part.
+    /// The sampler of a configuration whose samples, order and seed are those of `part`.
     pub(crate) fn of(config: Config, part: Rc<OrderPart>) -> Result<Self, Failure> {
         Self::with(config, part, Rc::default())
     }
@@ -54,23 +55,24 @@ impl Sampler {
         Ok(Self { config, deal, part, order })
     }
 
-    /// Another part of the same epoch, or of another one. Failures: `rank`, `consumed`, `samples`.
+    /// A sampler of the same recipe with another configuration. If the epoch is the same, both share the order.
+    /// Failures: `rank`, `consumed`, `samples`.
     fn at(&self, config: Config) -> Result<Self, Failure> {
         let order = if config.epoch == self.config.epoch { Rc::clone(&self.order) } else { Rc::default() };
         Self::with(config, Rc::clone(&self.part), order)
     }
 
-    /// The configuration as it stands.
+    /// The configuration of this sampler.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// The deal: how many samples, how many of them padding or dropped.
+    /// The deal of this sampler: the numbers of its samples, of padding and of dropped samples.
     pub fn deal(&self) -> &Deal {
         &self.deal
     }
 
-    /// The whole of another epoch, or of this one, in O(1). Failures: `samples` (no memory).
+    /// The sampler of the whole of an epoch, in O(1). Failures: `samples` (no memory).
     pub fn at_epoch(&self, epoch: u64) -> Result<Self, Failure> {
         self.at(Config { epoch, consumed: 0, ..self.config })
     }
@@ -80,12 +82,12 @@ impl Sampler {
         self.at(Config { rank, ..self.config })
     }
 
-    /// The rest of this epoch, of which the first `consumed` positions were dealt before. Failures: `consumed`, `samples`.
+    /// The sampler of the rest of this epoch, after its first `consumed` positions. Failures: `consumed`, `samples`.
     pub fn rest(&self, consumed: u64) -> Result<Self, Failure> {
         self.at(Config { consumed, ..self.config })
     }
 
-    /// The state once every rank has taken so many of its samples, or all of them: a text for a checkpoint, the same on
+    /// The state once every rank has taken `taken` of its samples, or all of them: a text for a checkpoint, the same on
     /// all ranks. Failures: `taken`, `layout`.
     pub fn state(&self, taken: u64) -> Result<String, Failure> {
         let consumed = self.deal.consumed_after(taken)?;
@@ -96,7 +98,8 @@ impl Sampler {
         Ok(state::write("sampler", &self.part.section(), self.config.epoch, &more))
     }
 
-    /// The sampler of what a state leaves of its epoch, in O(1). Failures: `state`, `consumed`, or the first member of the order that differs.
+    /// The sampler of the rest of an epoch after a state, in O(1). Failures: `state`, `consumed`, or the first member
+    /// of the order that differs.
     pub fn resume(&self, state: &str) -> Result<Self, Failure> {
         let state = SamplerState::read(state)?;
         self.part.check_resumes(state.recipe(), (state.epoch, state.consumed), state::AS_IN_STATE)?;
@@ -115,9 +118,9 @@ impl Sampler {
         self.window(start, count, ("count", count))
     }
 
-    /// How many samples this rank sees in each of successive whole epochs, and all of these samples: of up to `count` epochs from `epoch` on,
-    /// as many as have together at most `most` positions. If the first one has more, how many samples it has, and none of them. Failures: as
-    /// `at_epoch`; `count`, `most`, `samples`.
+    /// Whole epochs of this rank: the number of its samples in each, and all these samples. They are up to `count`
+    /// epochs from `epoch` on, as many as have at most `most` positions together. If the first epoch has more, only the
+    /// number of its samples is returned. Failures: as `at_epoch`; `count`, `most`, `samples`.
     pub fn short_epochs(&self, epoch: u64, count: u32, most: u32) -> Result<(Vec<u64>, Vec<u64>), Failure> {
         let mut own = self.at_epoch(epoch)?;
         if !(1..=MAX_COUNT).contains(&count) {
@@ -131,7 +134,7 @@ impl Sampler {
         let mut room = u64::from(most);
         loop {
             let number = own.num_samples();
-            // A table has all samples of the order.
+            // The order may be a table, which has all samples of the order.
             let size = number.max(own.epoch_length()).max(own.config.samples);
             if size <= room || numbers.is_empty() {
                 numbers.try_reserve(1).map_err(no_memory)?;
@@ -153,7 +156,7 @@ impl Sampler {
         Ok((numbers, indices))
     }
 
-    /// How many samples the rank with the most of them sees.
+    /// Number of samples of the rank that has the most.
     pub fn max_num_samples(&self) -> u64 {
         self.deal.of_rank(self.deal.fullest()).num_samples()
     }
@@ -177,8 +180,8 @@ impl Sampler {
         self.window(start, count as u32, ("batch_size", batch_size))
     }
 
-    /// Batch number `batch` of neighbouring ranks, one after the other, and how many samples each of them has. Failures: `batch_size`, `batch`,
-    /// `first`, `count`, `samples`.
+    /// Batch number `batch` of the ranks `first` to `first + count - 1`: the samples, rank by rank, and how many of
+    /// them each rank has. Failures: `batch_size`, `batch`, `first`, `count`, `samples`.
     pub fn step(
         &self,
         batch: u64,
@@ -225,7 +228,7 @@ impl Sampler {
         self.order()?.stored(position % self.deal.samples())
     }
 
-    /// Where in this deal a sample is seen first; none if it is dropped, or was dealt before. Failures: `sample`,
+    /// The first place of a sample in this deal; none if it is dropped, or was dealt before. Failures: `sample`,
     /// `batch_size`.
     pub fn locate(&self, sample: u64, batch_size: u32) -> Result<Option<Place>, Failure> {
         check_below("sample", sample, self.config.samples)?;
@@ -234,7 +237,8 @@ impl Sampler {
         Ok(found.map(|position| self.deal.place(position, batch_size)))
     }
 
-    /// `locate` for each of these samples; one pass over a table, if the order has one. Failures: `samples` (too many), `sample`, `batch_size`.
+    /// `locate` for each of these samples. If the order has a table, one pass over it finds them all. Failures:
+    /// `samples` (too many), `sample`, `batch_size`.
     pub fn locate_all(&self, samples: &[u64], batch_size: u32) -> Result<Vec<Option<Place>>, Failure> {
         check_count("samples", samples.len(), "numbers")?;
         for &sample in samples {
@@ -255,7 +259,8 @@ impl Sampler {
         Ok(found)
     }
 
-    /// Where in this deal a sample is seen first from a global position on. Failures: `sample`, `position`, `batch_size`.
+    /// The first place of a sample in this deal, from a global position on. Failures: `sample`, `position`,
+    /// `batch_size`.
     pub fn locate_from(&self, sample: u64, position: u64, batch_size: u32) -> Result<Option<Place>, Failure> {
         check_below("sample", sample, self.config.samples)?;
         let (first, end) = (self.deal.consumed(), self.deal.end());
@@ -267,13 +272,14 @@ impl Sampler {
         Ok(found.map(|position| self.deal.place(position, batch_size)))
     }
 
-    /// The first position from one on that has a sample, padding included.
+    /// The first position of a sample from `from` on, padding included.
     fn next(&self, sample: u64, from: u64) -> Result<Option<u64>, Failure> {
         let order = self.order()?;
         self.first_from(from, |from| order.next(sample, from))
     }
 
-    /// The place of a sample, where `next(p)` is its first position in the order from p on.
+    /// The first position of a sample from `from` on, padding included, where `next(p)` is its first position in the
+    /// order from p on.
     fn first_from(
         &self,
         from: u64,
@@ -286,14 +292,14 @@ impl Sampler {
         let round = from - from % length;
         let found = match next(from - round)? {
             Some(position) => Some(round + position),
-            // It may be there again, as padding.
+            // The sample may come again, as padding.
             None if end - round > length => next(0)?.map(|position| round + length + position),
             None => None,
         };
         Ok(found.filter(|&position| position < end))
     }
 
-    /// Which rank sees a global position, and when. Failures: `position`, `batch_size`.
+    /// The place of a global position: its rank and its batch. Failures: `position`, `batch_size`.
     pub fn place_of(&self, position: u64, batch_size: u32) -> Result<Place, Failure> {
         self.check_position(position)?;
         check_batch_size(batch_size)?;
@@ -329,8 +335,8 @@ impl Sampler {
         Ok(self.order.get_or_init(|| order))
     }
 
-    /// A run that lies within this rank's samples, of at most [`MAX_COUNT`] of them: the caller has checked that. `asked` is the value
-    /// that failures name.
+    /// A run of this rank's samples. The caller has checked that it lies within them, and has at most [`MAX_COUNT`].
+    /// `asked` is the parameter that failures name, and its value.
     fn window<T: Index>(&self, start: u64, count: u32, asked: (&'static str, u32)) -> Result<Vec<T>, Failure> {
         let order = self.order()?;
         let mut out = Vec::new();
@@ -348,7 +354,7 @@ impl Sampler {
             return in_blocks(out, |block| {
                 self.deal.positions(start, block);
                 start += block.len() as u64;
-                // Padding begins again with the first position.
+                // Padding repeats the order from its first position.
                 block.iter_mut().filter(|place| **place >= length).for_each(|place| *place %= length);
                 order.map(block)
             });
@@ -395,7 +401,7 @@ mod tests {
     use super::Sampler;
     use crate::{Config, OrderId, Recipe};
 
-    /// Whether two samplers have one table, whichever of them builds it.
+    /// Whether two samplers share one table, built or not.
     fn share(one: &Sampler, other: &Sampler) -> bool {
         Rc::ptr_eq(&one.order, &other.order)
     }
@@ -412,7 +418,7 @@ mod tests {
         {
             assert!(share(&first, other));
         }
-        // No sample was asked for: there is no table.
+        // No call needed a sample yet, so there is no table.
         assert!(first.order.get().is_none());
         let index = second.indices::<u64>(0, 1).unwrap();
         let built: *const _ = first.order.get().unwrap();
@@ -424,7 +430,7 @@ mod tests {
             assert!(!share(&first, &other));
             assert!(other.order.get().is_none());
         }
-        // A resumed sampler is of the epoch of the state, whichever sampler resumes it.
+        // A resumed sampler has the epoch of the state, not that of the sampler that resumes.
         let state = first.state(3).unwrap();
         assert!(share(&first, &first.resume(&state).unwrap()));
         let later = first.at_epoch(3).unwrap().resume(&state).unwrap();

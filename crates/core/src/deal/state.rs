@@ -1,4 +1,4 @@
-//! How far a sampler has come, as a text.
+//! States of samplers: texts that say how far an epoch was read.
 
 use alloc::format;
 use alloc::string::String;
@@ -16,14 +16,14 @@ const SAMPLER: &[Member] = &[SAMEDEAL, KIND, recipe_of(ORDERS), EPOCH, CONSUMED,
 /// The members of the state of a sampler.
 pub(crate) struct SamplerState<'a> {
     fields: Fields<'a>,
-    /// Its own number of positions, of which `consumed` are consumed.
+    /// The number of positions of the epoch, by the state itself; `consumed` of them are consumed.
     pub(crate) samples: u64,
     pub(crate) epoch: u64,
     pub(crate) consumed: u64,
 }
 
-/// The number of positions of a state, which is there if, and only if, the order is composed: the number of samples is then another one.
-/// Failures: `state`.
+/// The member `positions` of a state. It is there if, and only if, the order is composed: such an epoch can have
+/// another number of positions than of samples. Failures: `state`.
 pub(crate) fn positions_of(state: &Fields, text: &str, kind: &str) -> Result<Option<u64>, Failure> {
     let order = state.section("recipe").section("order");
     let is_composed = COMPOSED_MEMBERS.iter().any(|key| order.has(key.name));
@@ -35,7 +35,7 @@ pub(crate) fn positions_of(state: &Fields, text: &str, kind: &str) -> Result<Opt
 }
 
 impl<'a> SamplerState<'a> {
-    /// The text: JSON, in one line.
+    /// The text of this state: JSON, in one line.
     pub(crate) fn write(&self) -> String {
         self.written("sampler", "")
     }
@@ -68,7 +68,7 @@ impl<'a> SamplerState<'a> {
         Ok(Self { fields, samples, epoch, consumed })
     }
 
-    /// The part of the recipe that the text has.
+    /// The recipe in the state, which has only the section `order`.
     pub(crate) fn recipe(&self) -> &Fields<'a> {
         self.fields.section("recipe")
     }

@@ -1,4 +1,5 @@
-//! Checkpoints: entries that hold what those before them come to, so that a long log opens at once.
+//! Checkpoints: entries with the result of all entries before them. A reader need not read those, so that a long log
+//! opens at once.
 
 use alloc::format;
 use alloc::string::String;
@@ -12,7 +13,7 @@ use crate::base::memory::has_room;
 use crate::base::sort::sort_short;
 
 impl Ledger {
-    /// The entry that holds what the entries before it come to. None where there is no memory: the log then goes on without it.
+    /// The next entry as a checkpoint. None if there is no memory: the log then continues without it.
     pub(super) fn checkpoint(&self) -> Option<String> {
         let (mut held, mut free) = (Vec::new(), Vec::new());
         if !has_room(&mut held, self.leases.len()) || !has_room(&mut free, self.free.len()) {
@@ -24,7 +25,7 @@ impl Ledger {
         Some(Checkpoint { number, next, committed, lease, free, held }.write())
     }
 
-    /// Whether a checkpoint says what this ledger is.
+    /// Whether a checkpoint is that of this ledger as it is now.
     pub(super) fn is_at(&self, checkpoint: &Checkpoint) -> bool {
         let Checkpoint { number, next, committed, lease, free, held } = checkpoint;
         (*number, *next, *committed, *lease) == (self.entries, self.next, self.committed, self.lease)
@@ -32,8 +33,9 @@ impl Ledger {
             && *held == self.leases
     }
 
-    /// Goes on behind a checkpoint, with no entry applied but the first one: as if all entries up to the checkpoint had been, all
-    /// of them now. Failures: `entry` (it is no checkpoint, or one of no such ledger); `out-of-memory`.
+    /// Skips to a checkpoint, when only the first entry was applied. The ledger is then as if all entries up to the
+    /// checkpoint were applied now. Failures: `entry` (no checkpoint, or one that this log cannot have);
+    /// `out-of-memory`.
     pub(super) fn skip_to(&mut self, text: &str, now: u64) -> Result<(), Failure> {
         check_line(text)?;
         let Some(Entry::Checkpoint(checkpoint)) = Entry::read(text) else { return Err(no_entry(text)) };
@@ -60,8 +62,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Whether a log that begins as this one can lead to a checkpoint: the runs of the checkpoint do not overlap, and together with the
-    /// committed positions they are all positions below `next`.
+    /// Whether a log with this first entry can have a checkpoint: the runs of the checkpoint do not overlap, and
+    /// together with the committed positions they are all positions below `next`.
     fn allows(&self, checkpoint: &Checkpoint) -> bool {
         let Checkpoint { number, next, committed, free, held, .. } = checkpoint;
         if *number == 0 || !(self.first..=self.end).contains(next) || free.len() + held.len() > MAX_RUNS {
@@ -90,7 +92,7 @@ impl Ledger {
     }
 }
 
-/// Whether no number is there twice; if there is no memory to find out, no.
+/// Whether all numbers are different. False if there is no memory to find out.
 fn are_different(numbers: impl ExactSizeIterator<Item = u64>) -> bool {
     let mut sorted = Vec::new();
     if !has_room(&mut sorted, numbers.len()) {

@@ -1,4 +1,5 @@
-//! A reader of a ledger as a machine: it says what to do with the log, and hosts do it.
+//! The client of a ledger, one reader, as a state machine: it gives instructions about the log, and hosts carry them
+//! out.
 
 use alloc::format;
 use alloc::string::String;
@@ -13,15 +14,16 @@ use crate::base::key::Words;
 use crate::base::memory::has_room;
 use crate::{Failure, MAX_EXACT};
 
-/// How many positions are claimed at a time, unless it is set.
+/// Default number of positions of a claim.
 const BLOCK: u32 = 1024;
-/// How long a reader of a new log may be silent, in milliseconds, unless it is set.
+/// Default time for which a reader of a new log may be silent, in milliseconds.
 const LEASE: u64 = 60_000;
-/// How many entries come between two checkpoints, unless it is set.
+/// Default number of entries between two checkpoints.
 const CHECKPOINT_INTERVAL: u64 = 4096;
-/// For how long a reader that waits does not look at the log, in milliseconds.
+/// The longest time between two looks at the log of a reader that waits, in milliseconds.
 const POLL: u64 = 100;
-/// After so many appends that another reader won, a reader pauses: else readers of the same speed lose every time.
+/// Number of appends that a reader loses before it pauses. Without pauses, a reader could lose to another one of the
+/// same speed every time.
 const PATIENCE: u32 = 3;
 /// The longest pause, in milliseconds.
 const MAX_PAUSE: u32 = 100;
@@ -33,19 +35,19 @@ pub struct ClientOptions {
     pub state: String,
     /// The number of the reader.
     pub reader: u32,
-    /// 64 random bits, which tell this life of the reader from others.
+    /// 64 random bits that identify this life of the reader: one process, from its start to its end.
     pub life: u64,
-    /// How many positions are claimed at a time, from 1. By default as in the log; of a new log 1,024.
+    /// Number of positions of a claim, at least 1. By default that of the log; in a new log 1,024.
     pub block: Option<u32>,
-    /// How long a reader may be silent, 1 to 2^53 - 1 milliseconds. If it is set, opening sets the lease of the log. By default
-    /// as in the log; of a new log 60,000.
+    /// Time for which a reader may be silent, 1 to 2^53 - 1 milliseconds. If it is given, opening sets the lease of the
+    /// log. By default that of the log; in a new log 60,000.
     pub lease: Option<u64>,
     /// How many entries come between two checkpoints, 1 to 2^53 - 1. By default 4,096.
     pub checkpoint_interval: Option<u64>,
 }
 
 impl ClientOptions {
-    /// Nothing but what must be given.
+    /// Options with the values that are required; all others have their defaults.
     pub fn new(state: String, reader: u32, life: u64) -> Self {
         Self { state, reader, life, block: None, lease: None, checkpoint_interval: None }
     }
@@ -70,7 +72,7 @@ pub struct Instruction {
     pub number: u64,
     /// The entry to append.
     pub entry: String,
-    /// How long to wait.
+    /// The pause before the action.
     pub milliseconds: u64,
 }
 
@@ -80,28 +82,28 @@ impl Instruction {
     }
 }
 
-/// A claim that a client has given out.
+/// A claim that a client has given to its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClaimedRun {
-    /// The number of its entry in the log.
+    /// The number of the entry of the claim in the log.
     pub claim: u64,
     /// The first position of the claim that was not committed when the client gave out the claim.
     pub start: u64,
-    /// How many positions there are from there on, without those that this client gave back.
+    /// Number of positions from `start` on, without those that this client gave back.
     pub count: u32,
-    /// How many of these positions were committed, by commits that have ended.
+    /// Number of these positions that were committed, by operations that are over.
     pub committed: u32,
-    /// Whether what is not committed was taken away: after a silence, or by another life of the reader.
+    /// Whether the positions that are not committed were taken away: after a silence, or by another life of the reader.
     pub is_lost: bool,
 }
 
-/// A claim that somebody has.
+/// A claim that the host has.
 struct Given {
     handle: u64,
     run: ClaimedRun,
-    /// How many positions the entry took before those of the run.
+    /// Number of positions of the claim before the run: they were committed before the host got the claim.
     before: u32,
-    /// How many of the run are committed, as the log says.
+    /// Number of positions of the run that the log has as committed.
     known: u32,
 }
 
@@ -114,7 +116,7 @@ enum Task {
     SetLease { lease: u64 },
 }
 
-/// The answer that the last instruction asked for.
+/// The outcome that the host has to tell, after the last instruction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Asked {
     Nothing,
@@ -123,34 +125,36 @@ enum Asked {
     Append { is_last: bool },
 }
 
-/// A reader of a ledger, without a log, a clock, or randomness: it says what to do, and a host does it.
+/// A client of a ledger: one reader. It has no log, no clock and no randomness: it gives instructions, and a host
+/// carries them out.
 ///
 /// Operations are [`open`](Self::open), [`claim`](Self::claim), [`commit`](Self::commit), [`renew`](Self::renew),
-/// [`release`](Self::release), [`change_lease`](Self::change_lease) and [`catch_up`](Self::catch_up). Each gives the first [`Instruction`]; the
-/// host does it and tells what came of it, which gives the next one, until the operation is over or fails. If the log fails, the
-/// host tells nothing: the next operation takes the place of this one. An entry of which nobody knows whether it was appended is
-/// known once the log is read; the same operation again then commits nothing twice.
+/// [`release`](Self::release), [`change_lease`](Self::change_lease) and [`catch_up`](Self::catch_up). Each returns the
+/// first [`Instruction`]. The host carries it out and tells the outcome, which returns the next instruction, until the
+/// operation is over or fails. If the log fails, the host tells nothing, and begins a new operation. It may then be
+/// unknown whether an entry was appended; the client finds out when it reads the log, and the same operation again
+/// commits nothing twice.
 ///
-/// Claims are known by *handles*: a claim that is given out again has another one.
+/// The host knows claims by *handles*: a claim that is given out again has another handle.
 pub struct Client {
     options: ClientOptions,
     ledger: Ledger,
-    /// Whether the host was asked for a checkpoint.
+    /// Whether the host has told the last checkpoint, or that there is none.
     sought: bool,
     checkpoint: Option<String>,
     joined: bool,
-    /// Whether another life of the reader joined since.
+    /// Whether another life of the reader joined after this one.
     replaced: bool,
     /// Whether the lease of the options was written to the log.
     lease_is_set: bool,
-    /// After how many entries the next checkpoint is due.
+    /// The number of entries of the log at which the next checkpoint is due.
     due: u64,
-    /// Ascending by handle.
+    /// Claims that the host has, ascending by handle.
     given: Vec<Given>,
     handles: u64,
-    /// The entry numbers of this life's claims that no handle has.
+    /// Claims of this life without a handle: the numbers of their entries.
     loose: Vec<u64>,
-    /// An entry of which the log has not said whether it was appended, and the number that it would have.
+    /// An entry that the log may have or not, and the number that it would have.
     unsure: Option<(u64, String)>,
     /// The last claim that may have been appended without an answer. It stays here when `unsure` has a later entry, because the log may
     /// still get it.
@@ -159,9 +163,9 @@ pub struct Client {
     asked: Asked,
     /// Whether the log has to be read to its end before the task goes on.
     must_read: bool,
-    /// Whether somebody else has appended an entry that was not read yet.
+    /// Whether another reader has appended an entry that was not read yet.
     refused: bool,
-    /// How often somebody else was faster.
+    /// How many appends of this operation another reader won.
     refusals: u32,
 }
 
@@ -196,16 +200,17 @@ impl Client {
         })
     }
 
-    /// Begins the log, or joins the one that is there: what an earlier life of this reader held is free again. Every other operation
-    /// does this first, if it was not done.
+    /// Begins the log, or joins the one that exists. Claims of an earlier life of this reader are then free. Every
+    /// other operation does this first, if it was not done.
     pub fn open(&mut self, now: u64) -> Result<Instruction, Failure> {
         let must_read = !self.joined;
         self.begin(Task::CatchUp, must_read, now)
     }
 
-    /// Claims positions. Where nothing is free, `waits` says whether the host will wait: the steps `wait` are then short, so that it
-    /// looks at the log now and then, and a reader that itself holds all that is left fails. Failures: `reader` (another life of it
-    /// has joined), `claim` (`contradiction`).
+    /// Claims positions. `waits` says that the host will wait where nothing is free. The pauses of `wait` are then
+    /// short, so that the host looks at the log often. And if the reader itself holds all that is left, the operation
+    /// fails, because it would wait for ever. Failures: `reader` (another life of it has joined), `claim`
+    /// (`contradiction`).
     pub fn claim(&mut self, waits: bool, now: u64) -> Result<Instruction, Failure> {
         self.begin(Task::Claim { waits }, true, now)
     }
@@ -221,12 +226,12 @@ impl Client {
         self.begin(Task::Commit { handle, goal: committed + count, count }, false, now)
     }
 
-    /// Says that the reader is there, for all that it holds. Failures: as `commit`.
+    /// Renews the lease of all claims of the reader. Failures: as `commit`.
     pub fn renew(&mut self, handle: u64, now: u64) -> Result<Instruction, Failure> {
         self.commit(handle, Some(0), now)
     }
 
-    /// Gives back what is not committed of a claim. Failures: as `commit`.
+    /// Gives back the positions of a claim that are not committed. Failures: as `commit`.
     pub fn release(&mut self, handle: u64, now: u64) -> Result<Instruction, Failure> {
         self.given(handle)?;
         self.begin(Task::Release { handle }, false, now)
@@ -240,31 +245,31 @@ impl Client {
         self.begin(Task::SetLease { lease }, true, now)
     }
 
-    /// Reads what is new in the log.
+    /// Reads the new entries of the log.
     pub fn catch_up(&mut self, now: u64) -> Result<Instruction, Failure> {
         self.begin(Task::CatchUp, true, now)
     }
 
-    /// Says that nobody has a claim any more: what is not committed of it is the next claim of this reader. Nothing happens where
-    /// there is no such handle.
+    /// Forgets a handle that the host has lost. The positions of its claim that are not committed become the next claim
+    /// of this reader. An unknown handle is ignored.
     pub fn forget(&mut self, handle: u64) {
         let Ok(place) = self.given.binary_search_by_key(&handle, |given| given.handle) else { return };
         let Given { run: ClaimedRun { claim, count, is_lost, .. }, known, .. } = self.given.remove(place);
-        // Without room it ends with the lease.
+        // Without memory for it, the claim ends with its lease.
         if !is_lost && known < count && has_room(&mut self.loose, 1) {
             self.loose.push(claim);
         }
     }
 
-    /// The last checkpoint of the log, where the host knows one.
+    /// Tells the last checkpoint of the log, if the host knows one.
     pub fn tell_checkpoint(&mut self, checkpoint: Option<String>, now: u64) -> Result<Instruction, Failure> {
         self.expect(self.asked == Asked::Checkpoint, "checkpoint")?;
         (self.sought, self.checkpoint) = (true, checkpoint);
         self.advance(now)
     }
 
-    /// Entries that were read: all there are, or as many as were read at a time; none at the end of the log. Failures: as
-    /// [`Ledger::apply`]; `log` (it has no entry where it refused one).
+    /// Tells entries that were read: all or some of the new ones; none at the end of the log. Failures: as
+    /// [`Ledger::apply`]; `log` (it refused an append, but has no entry with this number).
     pub fn tell_entries(&mut self, entries: &[String], now: u64) -> Result<Instruction, Failure> {
         self.expect(self.asked == Asked::Entries, "read")?;
         if entries.is_empty() {
@@ -288,7 +293,7 @@ impl Client {
         self.advance(now)
     }
 
-    /// Whether the entry was appended; or somebody else's is there.
+    /// Tells whether the entry was appended. If not, the log has an entry of another reader in its place.
     pub fn tell_appended(&mut self, appended: bool, now: u64) -> Result<Instruction, Failure> {
         let (Asked::Append { is_last }, Some((_, entry))) = (self.asked, self.unsure.clone()) else {
             self.expect(false, "append")?;
@@ -312,17 +317,17 @@ impl Client {
         self.given(handle).map(|given| given.run)
     }
 
-    /// How far the readers have come, as far as the log was read.
+    /// The progress of all readers, as far as the log was read.
     pub fn progress(&self) -> Progress {
         self.ledger.progress()
     }
 
-    /// How many positions are claimed at a time.
+    /// Number of positions of a claim.
     pub fn block(&self) -> u32 {
         self.ledger.block
     }
 
-    /// How long a reader may be silent, in milliseconds, as far as the log was read.
+    /// Time for which a reader may be silent, in milliseconds, as far as the log was read.
     pub fn lease(&self) -> u64 {
         self.ledger.lease
     }
@@ -334,7 +339,7 @@ impl Client {
         self.advance(now)
     }
 
-    /// The next step of the task.
+    /// The next instruction of the task.
     fn advance(&mut self, now: u64) -> Result<Instruction, Failure> {
         self.asked = Asked::Nothing;
         if !self.sought {
@@ -367,7 +372,7 @@ impl Client {
             Task::Claim { waits } => self.next_claim(waits, now),
             Task::Commit { handle, goal, count } => {
                 let &Given { run, before, known, .. } = self.given(handle)?;
-                // An entry that was appended, though the log had not said so, is known by now.
+                // If an entry was appended without an answer of the log, `known` counts it by now.
                 if run.committed == run.count || known == run.count || known >= goal && count > 0 {
                     return Ok(self.end());
                 }
@@ -422,7 +427,7 @@ impl Client {
         }
     }
 
-    /// Gives out a claim of this life that nobody has, the one with the lowest positions.
+    /// Gives a handle to a claim of this life that has none: the one with the lowest positions.
     fn adopted(&mut self) -> Result<Option<u64>, Failure> {
         let Self { ledger, loose, options, .. } = self;
         loose.retain(|claim| ledger.leases.iter().any(|run| run.claim == *claim && run.reader == options.reader));
@@ -458,7 +463,7 @@ impl Client {
         Instruction { number, entry, ..Instruction::over("append") }
     }
 
-    /// How long to wait before another attempt: of readers that are as fast, each another time.
+    /// The pause before the next attempt, in milliseconds. It is random, so that readers of the same speed differ.
     fn pause(&self) -> u64 {
         if self.refusals < PATIENCE {
             return 0;
@@ -468,7 +473,7 @@ impl Client {
         words.below(self.refusals.min(MAX_PAUSE) + 1).into()
     }
 
-    /// Applies an entry, also to the claims of this life.
+    /// Applies an entry to the ledger, and to the claims of this life.
     fn apply(&mut self, entry: &str, now: u64) -> Result<(), Failure> {
         let number = self.ledger.entries;
         if number == 0 && self.options.block.is_none() {
@@ -502,10 +507,10 @@ impl Client {
         Ok(())
     }
 
-    /// Follows what happens to a claim of this life.
+    /// Updates a claim of this life after an event of its run.
     fn follow(&mut self, Event { kind, start, count, claim, .. }: Event, is_own: bool) {
         let Some(given) = self.given.iter_mut().find(|given| given.run.claim == claim) else { return };
-        // A release whose append had no known outcome is repeated: then the one in the log is of the first attempt.
+        // A release of unknown outcome is repeated: the entry in the log may then be of the first attempt.
         let is_own = is_own || matches!(self.task, Task::Release { handle } if handle == given.handle);
         match kind {
             EventKind::Commit => given.known = (start + u64::from(count) - given.run.start) as u32,
@@ -514,9 +519,9 @@ impl Client {
         }
     }
 
-    /// The block of the log that is there, where none was asked for.
+    /// Takes the block of the log that exists, if the options have none.
     fn take_block(&mut self, entry: &str) -> Result<(), Failure> {
-        // If this is no first entry, `apply` says so.
+        // If the text is no first entry, `apply` fails.
         let Ok(LedgerState { block, .. }) = LedgerState::read(entry) else { return Ok(()) };
         let own = LedgerState::read(&self.ledger.header)?;
         self.ledger = Ledger::new(&LedgerState { block, ..own }.write())?;
@@ -549,7 +554,7 @@ impl Client {
         Ok(())
     }
 
-    /// Whether a host tells what it was asked for. Failures: `instruction`.
+    /// Checks that the host tells the outcome it was asked for. Failures: `instruction`.
     fn expect(&mut self, is_asked: bool, action: &str) -> Result<(), Failure> {
         if !is_asked {
             let value = shorten(&format!("the outcome of {action}"));

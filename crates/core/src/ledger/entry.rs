@@ -9,19 +9,19 @@ use crate::MAX_EXACT;
 use crate::base::memory::has_room;
 use crate::document::EntryFields;
 
-/// An entry of the log, but the first one.
+/// An entry of the log, other than the first one.
 pub(super) enum Entry {
-    /// Something happens to a run of positions.
+    /// A claim, a commit or a release of a run of positions.
     Run(Run),
-    /// A reader begins a life: what it held in another one is free.
+    /// A reader begins a life: the runs that it held in another life are free.
     Join { reader: u32, life: u64 },
     /// A reader sets for how long readers may be silent from now on, in milliseconds.
     Lease { reader: u32, lease: u64 },
-    /// The sum of all entries before it.
+    /// The result of all entries before it.
     Checkpoint(Checkpoint),
 }
 
-/// Something that happens to a run of positions.
+/// An event of a run of positions: a claim, a commit or a release.
 #[derive(Clone, Copy)]
 pub(super) struct Run {
     pub kind: EventKind,
@@ -30,17 +30,17 @@ pub(super) struct Run {
     pub count: u32,
 }
 
-/// All of a ledger that the entries after it need.
+/// A checkpoint: the parts of a ledger that later entries need.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Checkpoint {
-    /// Which entry it is.
+    /// The number of the checkpoint among the entries.
     pub number: u64,
     pub next: u64,
     pub committed: u64,
     pub lease: u64,
-    /// Ascending.
+    /// Free runs, ascending: start and count.
     pub free: Vec<(u64, u32)>,
-    /// Ascending by start.
+    /// Held runs, ascending by start.
     pub held: Vec<Lease>,
 }
 
@@ -117,7 +117,7 @@ impl Entry {
     pub fn read(text: &str) -> Option<Self> {
         let fields = EntryFields::read(text)?;
         let reader = || fields.reader?.try_into().ok();
-        // Each field that an entry needs is there; so where there are as many as it needs, there are no others.
+        // All fields that the entry needs are there. If it has as many fields as it needs, it has no others.
         let (entry, needed) = match &*fields.event {
             "join" => (Self::Join { reader: reader()?, life: life(&fields.life?)? }, 3),
             "lease" => {
@@ -139,7 +139,7 @@ fn exact(number: u64) -> Option<u64> {
     (number <= MAX_EXACT).then_some(number)
 }
 
-/// The number that 16 hexadecimal digits are, in lower case.
+/// The number that 16 hexadecimal digits in lower case stand for.
 fn life(text: &str) -> Option<u64> {
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     (text.len() == 16 && text.bytes().all(is_digit)).then(|| u64::from_str_radix(text, 16).ok())?

@@ -26,19 +26,19 @@ use state::LedgerState;
 /// The most runs that readers hold at a time.
 const MAX_RUNS: usize = 1 << 16;
 
-/// Why what a log is of has to be what there is.
+/// The reason why a value has to be that of the log.
 const IN_LOG: &str = "as in the log; anything else begins a log of its own";
 
 /// The kinds of events of a run of positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
-    /// A reader takes it. No other reader can take it while this reader's lease lasts.
+    /// A reader takes the run. No other reader can take it while this reader's lease lasts.
     Claim,
-    /// Its reader is through with it, for good. A run of none only says that the reader is there.
+    /// The reader has finished the run, for good. A commit of 0 positions only renews the lease.
     Commit,
-    /// It is given back: by its reader, or by another one after a silence as long as the lease.
+    /// The run is given back: by its reader, or by another one after a silence as long as the lease.
     Release,
-    /// A process begins to be a reader: all that the reader held is free.
+    /// A process begins as a reader: all runs that the reader held are free.
     Join,
 }
 
@@ -46,34 +46,36 @@ impl EventKind {
     const ALL: [(Self, &'static str); 4] =
         [(Self::Claim, "claim"), (Self::Commit, "commit"), (Self::Release, "release"), (Self::Join, "join")];
 
-    /// Its name in the log.
+    /// The name of the kind in the log.
     pub fn name(self) -> &'static str {
         Self::ALL[self as usize].1
     }
 }
 
-/// An entry of the log about a run, or about all runs of a reader, which is a join and has no numbers of a run.
+/// An entry of the log about a run of positions. A join is about all runs of a reader: its start, count and claim are
+/// 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Which entry it is: the first one of the log is number 0.
+    /// The number of the entry: the first one of the log is number 0.
     pub number: u64,
     /// The kind of the event.
     pub kind: EventKind,
-    /// Whose run it is.
+    /// The reader of the run.
     pub reader: u32,
     /// The first position of the run.
     pub start: u64,
-    /// How many there are.
+    /// Number of positions of the run.
     pub count: u32,
-    /// The number of the claim that the run is of: that of the event itself, where it is one.
+    /// The number of the claim that took the run. Of a claim, its own number.
     pub claim: u64,
-    /// Of a claim, the number of the one that left its run; none if nobody had it.
+    /// Of a claim, the number of the earlier claim whose run was given back; none if there was none, or if only a
+    /// checkpoint has it.
     pub taken_from: Option<u64>,
 }
 
-/// An entry of a log, for a program that follows it.
+/// The effect of an entry that was applied, for a client.
 enum Applied {
-    /// The first one.
+    /// The first entry.
     Header,
     Run(Event),
     Join {
@@ -84,14 +86,14 @@ enum Applied {
     Checkpoint,
 }
 
-/// How far the readers have come.
+/// The progress of all readers together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// How many positions there are.
+    /// Number of positions of the ledger.
     pub positions: u64,
-    /// How many of them are committed.
+    /// Number of positions that are committed.
     pub committed: u64,
-    /// How many are claimed, and not committed.
+    /// Number of positions that are claimed, and not committed.
     pub claimed: u64,
     /// How many entries were applied.
     pub entries: u64,
@@ -102,10 +104,10 @@ pub struct Progress {
 struct Lease {
     /// The first position that is not committed.
     start: u64,
-    /// How many are not.
+    /// Number of positions that are not committed.
     left: u32,
     reader: u32,
-    /// The number of its claim, and how many positions that took.
+    /// The number of the claim; `count` positions were taken by it.
     claim: u64,
     count: u32,
 }
@@ -134,10 +136,10 @@ struct Holder {
     seen: u64,
 }
 
-/// The positions of an epoch that were not consumed. The reader that claims a position reads it.
+/// A ledger: deals the positions of an epoch that were not consumed to readers that claim them.
 ///
-/// The log decides: the same entries make the same ledger. A [`Client`] also keeps the times, on its own clock, at
-/// which it saw the entries. So clocks of readers may differ.
+/// Equal entries make equal ledgers. A [`Client`] also stores when it saw the last entry of each reader, on its own
+/// clock. So clocks of readers may differ.
 ///
 /// ```
 /// use samedeal_core::{Config, Ledger, Sampler};
@@ -159,13 +161,13 @@ pub struct Ledger {
     next: u64,
     first: u64,
     end: u64,
-    /// Ascending by start. No two begin at the same position.
+    /// Held runs, ascending by start. No two begin at the same position.
     leases: Vec<Lease>,
-    /// Ascending by reader.
+    /// Readers that hold runs, ascending by number.
     holders: Vec<Holder>,
-    /// Runs that were given back, descending, and how many positions they have.
+    /// Free runs, descending by start: start and count.
     free: Vec<(u64, u32)>,
-    /// The numbers of the claims that left them; 0 where only a checkpoint says that they are free.
+    /// Of each free run, the number of the claim that it was of; 0 if it comes from a checkpoint.
     left_by: Vec<u64>,
     freed: u64,
     committed: u64,
@@ -173,9 +175,9 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// The first entry of a log: of the positions that a state of a sampler leaves, claimed `block` at a time. A reader
-    /// loses what it holds after `lease` milliseconds (1 to 2^53 - 1) without an entry. Failures: `state`, `consumed`, `block`, `lease`;
-    /// `state` where the entry would be longer than an entry may be.
+    /// The first entry of a log, about the positions that are left after the state of a sampler. Claims have `block`
+    /// positions. A reader loses its claims after `lease` milliseconds (1 to 2^53 - 1) without an entry. Failures:
+    /// `state` (also if the entry would be too long), `consumed`, `block`, `lease`.
     pub fn header(state: &str, block: u32, lease: u64) -> Result<String, Failure> {
         let header = LedgerState::new(SamplerState::read(state)?, block.into(), lease)?.write();
         if header.len() > MAX_TEXT {
@@ -185,7 +187,8 @@ impl Ledger {
         Ok(header)
     }
 
-    /// The ledger of a log that begins with `header`, before that was applied. Failures: `state`, `consumed`, `block`, `lease`.
+    /// The ledger of a log that begins with `header`, before any entry is applied. Failures: `state`, `consumed`,
+    /// `block`, `lease`.
     pub fn new(header: &str) -> Result<Self, Failure> {
         let state = LedgerState::read(header)?;
         let SamplerState { consumed, samples, .. } = state.sampler;
@@ -206,15 +209,15 @@ impl Ledger {
         })
     }
 
-    /// The state of the sampler whose positions these are: where its order stood when nothing was claimed.
+    /// The state of the sampler before any position was claimed.
     pub fn initial_state(&self) -> String {
         LedgerState::read(&self.header).map(|state| state.sampler.write()).unwrap_or_default()
     }
 
-    /// Takes the next entry of the log. None for the first one, and for one that is of no run: `join`, `lease`, `checkpoint`. After a
-    /// failure, nothing has changed. Failures: `entry` (it is none); `state`, `block`, `lease`, `order`, `samples`, `seed`, `epoch`,
-    /// `consumed` (the first entry is none, or of something else); `entry` (it does not follow from the ones before it);
-    /// `out-of-memory`.
+    /// Applies the next entry of the log. Returns its event; none for the first entry, a `lease` and a `checkpoint`.
+    /// After a failure, nothing has changed. Failures: `entry` (it is no entry, or does not follow from the ones before
+    /// it); of the first entry, `state`, `block`, `lease`, `order`, `samples`, `seed`, `epoch`, `consumed` (it is no
+    /// first entry, or of another sampler); `out-of-memory`.
     pub fn apply(&mut self, text: &str) -> Result<Option<Event>, Failure> {
         Ok(match self.take(text, 0)? {
             Applied::Run(event) => Some(event),
@@ -226,7 +229,8 @@ impl Ledger {
         })
     }
 
-    /// Takes the next entry, at a time in milliseconds on any clock that does not go back: [`claim`](Self::claim) counts leases from it.
+    /// Applies the next entry, at the time `now` in milliseconds, on any clock that does not go back.
+    /// [`claim`](Self::claim) measures leases from this time.
     fn take(&mut self, text: &str, now: u64) -> Result<Applied, Failure> {
         check_line(text)?;
         if self.entries == 0 {
@@ -253,7 +257,7 @@ impl Ledger {
             });
         };
         let alive = match entry {
-            // A release may come from another reader, so that it is no sign of life.
+            // A release may come from another reader, so it does not renew the lease.
             Entry::Run(Run { kind, reader, .. }) => (kind != EventKind::Release).then_some(reader),
             Entry::Lease { reader, .. } => Some(reader),
             Entry::Join { .. } | Entry::Checkpoint(_) => None,
@@ -278,7 +282,7 @@ impl Ledger {
         Some(Event { number, kind, reader, start, count, claim, taken_from })
     }
 
-    /// How far the readers have come.
+    /// The progress of all readers.
     pub fn progress(&self) -> Progress {
         Progress {
             positions: self.end - self.first,
@@ -288,7 +292,7 @@ impl Ledger {
         }
     }
 
-    /// The run that is claimed next.
+    /// The run that the next claim gets, if any.
     fn choice(&self) -> Option<(u64, u32)> {
         if self.leases.len() >= MAX_RUNS {
             return None;
@@ -297,7 +301,7 @@ impl Ledger {
         self.free.last().copied().or((fresh > 0).then_some((self.next, fresh)))
     }
 
-    /// Gives a run to a reader, if it is the choice; the number of the claim that left it.
+    /// Gives a run to a reader, if it is the choice. Returns the earlier claim of the run, if there is one.
     fn claimed(&mut self, run: Run, number: u64) -> Option<Option<u64>> {
         let Run { reader, start, count, .. } = run;
         if self.choice() != Some((start, count)) || !self.has_room(1) {
@@ -315,7 +319,7 @@ impl Ledger {
         Some(left_by)
     }
 
-    /// Counts one more run of a reader, which was seen at a time if it had none.
+    /// Counts one more run of a reader. A reader without runs is added, with the time `seen`.
     fn hold(&mut self, reader: u32, seen: u64) {
         match self.holder(reader) {
             Ok(place) => self.holders[place].runs += 1,
@@ -323,7 +327,7 @@ impl Ledger {
         }
     }
 
-    /// Commits a part of a run; the number of its claim.
+    /// Commits the first positions of a run. Returns the number of its claim.
     fn done(&mut self, entry: Run) -> Option<u64> {
         let place = self.run(entry)?;
         let lease = &mut self.leases[place];
@@ -337,7 +341,7 @@ impl Ledger {
         Some(claim)
     }
 
-    /// Gives back a run; the number of its claim.
+    /// Gives back a run. Returns the number of its claim.
     fn released(&mut self, entry: Run) -> Option<u64> {
         let place = self.run(entry)?;
         let Lease { claim, left, .. } = self.leases[place];
@@ -364,7 +368,7 @@ impl Ledger {
         Some(())
     }
 
-    /// Makes a run free, for which there is room.
+    /// Makes a run free. The caller has reserved room for it.
     fn give_back(&mut self, place: usize) {
         let Lease { start, left, claim, .. } = self.leases[place];
         self.drop(place);
@@ -374,7 +378,7 @@ impl Ledger {
         self.freed += u64::from(left);
     }
 
-    /// Which lease an entry is about: of its reader, from its start on.
+    /// The index of the lease that an entry is about: it has the same reader and start.
     fn run(&self, entry: Run) -> Option<usize> {
         let place = self.leases.binary_search_by_key(&entry.start, |lease| lease.start).ok()?;
         (self.leases[place].reader == entry.reader).then_some(place)
@@ -394,7 +398,7 @@ impl Ledger {
         self.holders.binary_search_by_key(&reader, |holder| holder.reader)
     }
 
-    /// Room for so many more runs of any kind, in lists that stay as they are where there is none.
+    /// Reserves room for `runs` more runs in every list. False if there is no memory; the lists then stay as they are.
     fn has_room(&mut self, runs: usize) -> bool {
         let found = has_room(&mut self.leases, runs)
             && has_room(&mut self.holders, runs)
@@ -409,7 +413,8 @@ impl Ledger {
         found
     }
 
-    /// Whether the first entry of a log is the one that is expected, but for its lease, which may change later, too; that lease.
+    /// Compares the first entry of a log with the expected one. Only its lease may differ, since leases may change
+    /// later, too. Returns the lease of the entry.
     fn compare(&self, entry: &str) -> Result<u64, Failure> {
         let (found, own) = (LedgerState::read(entry)?, LedgerState::read(&self.header)?);
         own.compare(&found, IN_LOG)?;
@@ -417,7 +422,7 @@ impl Ledger {
     }
 }
 
-/// A log is a file of lines, wherever it is kept. Failures: `entry`.
+/// Checks that a text is one line of at most `MAX_TEXT` bytes, since logs are stored as lines. Failures: `entry`.
 fn check_line(text: &str) -> Result<(), Failure> {
     if text.len() > MAX_TEXT || text.contains(['\n', '\r']) {
         return Err(no_entry(text));

@@ -1,4 +1,4 @@
-//! The next entry of a reader of a ledger. Clients ask for it; programs that only follow a log do not.
+//! Proposals: the next entry of a reader. Clients need them; programs that only follow a log do not.
 
 use alloc::string::String;
 
@@ -9,12 +9,12 @@ use crate::Failure;
 /// The answer to a reader that wants more positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Proposal {
-    /// An entry to append to the log, if it has not grown meanwhile. The reader asks again once it was applied, unless it is
-    /// the claim.
+    /// An entry to append, if the log has no new entries by then. If it is no claim, the reader asks again once it is
+    /// applied.
     Entry(String),
-    /// Nothing is free now. Something may be once another entry comes, or so many milliseconds have gone by.
+    /// Nothing is free now. Positions may become free with a new entry, or after this number of milliseconds.
     Wait(u64),
-    /// The reader itself holds all that is left.
+    /// The reader itself holds all positions that are left.
     Held,
     /// Every position is committed.
     Finished,
@@ -27,7 +27,7 @@ impl Ledger {
         if let Some((start, count)) = self.choice() {
             return Proposal::Entry(Run { kind: EventKind::Claim, reader, start, count }.write());
         }
-        // The reader itself is there: it asks.
+        // Only leases of others can have ended: the reader itself is asking.
         let seen = |lease: &&Lease| self.holder(lease.reader).map_or(0, |place| self.holders[place].seen);
         let others = self.leases.iter().filter(|lease| lease.reader != reader);
         match others.min_by_key(seen) {
@@ -43,15 +43,16 @@ impl Ledger {
         }
     }
 
-    /// The entry that says that a reader is through with the first `done` positions of a claim, by the number of that: from as many as
-    /// before, which says that the reader is there, to as many as it took. Failures: `claim` (it is not held any more).
+    /// The entry that commits the first `done` positions of a claim. `done` is at least the number before, which only
+    /// renews the lease, and at most that of the claim. Failures: `claim` (it is not held any more).
     pub(super) fn commit(&self, claim: u64, done: u32) -> Result<String, Failure> {
         let lease = self.held(claim)?;
         debug_assert!((lease.done()..=lease.count).contains(&done));
         Ok(lease.entry(EventKind::Commit, done - lease.done()))
     }
 
-    /// The entry that gives back what is left of a claim, by its number. Failures: `claim` (it is not held any more).
+    /// The entry that gives back the positions of a claim that are not committed. Failures: `claim` (it is not held any
+    /// more).
     pub(super) fn release(&self, claim: u64) -> Result<String, Failure> {
         let lease = self.held(claim)?;
         Ok(lease.entry(EventKind::Release, lease.left))

@@ -1,4 +1,4 @@
-//! The schedule of a log: which reader reads which positions, in which order, when it is read again.
+//! Replay of a log: the positions that each reader reads, in their order, when an epoch is read again by its log.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -9,10 +9,10 @@ use crate::base::failure::range;
 use crate::base::memory::grow;
 
 impl Ledger {
-    /// Takes the next entries of the log, as [`apply`](Self::apply), the first one of the log included. Gives those of their commits
-    /// that reader `reader` of `readers` replays, in order: of at least one position, by a reader whose number mod `readers` is
-    /// `reader`. It keeps none of them. After a failure, the entries before the one that was refused are applied. Failures: `readers`,
-    /// `reader`, `out-of-memory` (`entries`): no entry was applied; those of `apply`.
+    /// Applies the next entries of the log, as [`apply`](Self::apply), the first one included. Returns the commits that
+    /// reader `reader` of `readers` replays, in order: those of at least one position, by a reader whose number mod
+    /// `readers` is `reader`. After a failure, the entries before the one that was refused are applied. Failures:
+    /// `readers`, `reader`, `out-of-memory` (`entries`): no entry was applied; those of `apply`.
     pub fn replay<T: From<Event>>(&mut self, entries: &[String], reader: u32, readers: u32) -> Result<Vec<T>, Failure> {
         if readers == 0 {
             return Err(Failure::out_of_range("readers", 0, range(1, u32::MAX)));
@@ -21,7 +21,7 @@ impl Ledger {
             return Err(Failure::out_of_range("reader", reader, range(0, readers - 1)));
         }
         let mut commits = Vec::new();
-        // Room for all of them twice: a list of records is copied when it leaves a component.
+        // Room for twice as many: a list of records is copied when it leaves a component.
         grow("entries", 2 * entries.len(), &mut commits)?;
         for entry in entries {
             if let Some(event) = self.apply(entry)?

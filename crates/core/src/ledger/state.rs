@@ -1,4 +1,4 @@
-//! The first entry of a log: where the order stood, and what readers agree on.
+//! The first entry of a log: the state of the sampler, and the options that all readers share.
 
 use alloc::format;
 use alloc::string::String;
@@ -26,7 +26,7 @@ const LEDGER: &[Member] = &[
 
 /// The members of the first entry of a ledger.
 pub(crate) struct LedgerState<'a> {
-    /// Where the order stood.
+    /// The state of the sampler at the beginning of the log.
     pub(crate) sampler: SamplerState<'a>,
     /// How many positions are claimed at a time.
     pub(crate) block: u32,
@@ -35,7 +35,7 @@ pub(crate) struct LedgerState<'a> {
 }
 
 impl<'a> LedgerState<'a> {
-    /// The text: JSON, in one line.
+    /// The text of the entry: JSON, in one line.
     pub(crate) fn write(&self) -> String {
         self.sampler.written("ledger", &format!(",\"block\":{},\"lease\":{}", self.block, self.lease))
     }
@@ -58,7 +58,7 @@ impl<'a> LedgerState<'a> {
         Ok(Self { sampler, block, lease })
     }
 
-    /// Whether another first entry is of the same positions. Failures: the first member that differs.
+    /// Checks that another first entry has the same positions and block. Failures: the first member that differs.
     pub(crate) fn compare(&self, of: &Self, why: &str) -> Result<(), Failure> {
         let (here, theirs) = (&self.sampler, &of.sampler);
         let [own, found] = [here, theirs].map(|state| state.recipe());
@@ -70,7 +70,8 @@ impl<'a> LedgerState<'a> {
     }
 }
 
-/// Fails unless `of`, which another first entry has, is `here`. The message ends with `why`. Failures: `field`.
+/// Checks that a value of another first entry, `of`, equals the own one, `here`. The message ends with `why`. Failures:
+/// `field`.
 fn same<T: PartialEq + Display>(field: &'static str, of: T, here: T, why: &str) -> Result<(), Failure> {
     if of == here {
         return Ok(());
@@ -89,7 +90,7 @@ mod tests {
     use super::*;
     use crate::document::quoted;
 
-    /// Whether a library for all of JSON finds what the first entry of a ledger has to have.
+    /// The first entry of a ledger, read by a library for all of JSON; none if a member is wrong or missing.
     fn by_library(text: &str) -> Option<Value> {
         let value: Value = serde_json::from_str(text).ok()?;
         let has = |object: &Value, names: &[&str]| {
@@ -117,12 +118,12 @@ mod tests {
         is_right.then_some(value)
     }
 
-    /// Whether a string has a number that it must have.
+    /// Whether a string is a number beyond 2^53 - 1, which must be in quotes.
     fn is_wide(text: &str) -> bool {
         text.parse().is_ok_and(|number: u64| number > MAX_EXACT && number.to_string() == text)
     }
 
-    /// Whether a text is a seed beyond 2^53 - 1, as it is written.
+    /// Whether a string is a seed beyond 2^53 - 1, which must be in quotes.
     fn is_wide_seed(text: &str) -> bool {
         text.parse().is_ok_and(|number: i64| number.unsigned_abs() > MAX_EXACT && number.to_string() == text)
     }
@@ -147,7 +148,7 @@ mod tests {
                 }
             }
             let text = String::from_utf8(text).unwrap();
-            // A library takes -0 for a fraction, and the last of two fields.
+            // The library reads -0 as a fraction. Of a member that is there twice, it takes the last one.
             prop_assume!(!text.contains("-0"));
             let ours = LedgerState::read(&text).ok().map(|state| serde_json::from_str::<Value>(&state.write()).unwrap());
             prop_assert_eq!(ours, by_library(&text), "{}", text);

@@ -23,7 +23,7 @@ fn begun(header: &str) -> Ledger {
     ledger
 }
 
-/// An entry at a time; what happened to a run.
+/// Applies an entry at the time `now`. Returns its event.
 fn taken(ledger: &mut Ledger, entry: &str, now: u64) -> Event {
     match ledger.take(entry, now).unwrap() {
         super::Applied::Run(event) => event,
@@ -38,7 +38,7 @@ fn held(ledger: &Ledger, reader: u32) -> Vec<(u64, u64, u32, u32)> {
 }
 
 proptest! {
-    /// A log from anywhere is refused where it does not follow, and changes nothing then.
+    /// Of random entries, those that do not follow are refused, and change nothing.
     #[test]
     fn no_entry_is_believed(
         entries in prop::collection::vec((0_usize..3, 0_u32..3, 0_u64..24, 0_u32..6), 0..60),
@@ -92,10 +92,10 @@ fn who_is_silent_loses_what_was_not_committed() {
     let commit = ledger.commit(one.claim, 2).unwrap();
     let event = taken(&mut ledger, &commit, 50);
     assert_eq!((event.number, event.claim, event.start, event.count), (3, 1, 0, 2));
-    // Reader 2 was heard of at 0, reader 1 at 50.
+    // Reader 2 was seen at 0, reader 1 at 50.
     assert_eq!(ledger.claim(3, 60), Proposal::Wait(40));
     assert_eq!(ledger.claim(2, 60), Proposal::Wait(90));
-    // A commit of as many samples as before is a sign of life.
+    // A commit of 0 positions renews the lease.
     let commit = ledger.commit(two.claim, 0).unwrap();
     taken(&mut ledger, &commit, 99);
     assert_eq!(ledger.claim(3, 100), Proposal::Wait(50));
@@ -105,7 +105,7 @@ fn who_is_silent_loses_what_was_not_committed() {
     let event = claimed(&mut ledger, 3, 150);
     assert_eq!((event.kind, event.reader, event.start, event.count), (EventKind::Claim, 3, 2, 4));
     assert_eq!(held(&ledger, 3), [(6, 2, 4, 0)]);
-    // It gives back what it does not want.
+    // Reader 3 gives back its run.
     let release = ledger.release(event.claim).unwrap();
     taken(&mut ledger, &release, 160);
     assert_eq!(held(&ledger, 3), []);
@@ -122,7 +122,7 @@ fn a_claim_that_was_lost_is_not_another_one_of_the_same_run() {
     assert_eq!((again.start, again.count), (lost.start, lost.count));
     assert_eq!(ledger.commit(lost.claim, 4).unwrap_err().kind, Kind::Contradiction);
     assert_eq!(ledger.release(lost.claim).unwrap_err().field, "claim");
-    // An entry that was appended without anybody knowing is not committed twice.
+    // A commit that is repeated, because its outcome was unknown, commits nothing twice.
     for done in [2, 2, 4] {
         let commit = ledger.commit(again.claim, done).unwrap();
         taken(&mut ledger, &commit, LEASE);

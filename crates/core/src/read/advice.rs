@@ -54,7 +54,7 @@ impl Reading {
         })
     }
 
-    /// The lanes and the window of the order, where a whole epoch is dealt from lanes.
+    /// The lanes and the window of the order; none if it has no lanes, or if this is the rest of an epoch.
     fn lanes(&self) -> Option<(u32, u32)> {
         self.parts().lanes().filter(|_| !self.is_rest())
     }

@@ -1,4 +1,4 @@
-//! Batches of readers, and which step of its rank each of them is.
+//! Batches of readers, and the steps at which ranks take them.
 
 use alloc::vec::Vec;
 
@@ -17,7 +17,7 @@ pub struct ReadBatch {
     pub number: u64,
     /// Step at which the loader of the rank takes this batch.
     pub step: u64,
-    /// Number of its first sample among the samples of the reader.
+    /// Number of the first sample of the batch among the samples of the reader.
     pub start: u64,
     /// Number of samples.
     pub count: u32,
@@ -31,7 +31,7 @@ impl Reading {
         Ok(self.batches(self.samples_of(rank, worker)?))
     }
 
-    /// A reader's batch. Costs O(workers). Failures: as `num_batches`; `number`.
+    /// Batch number `number` of a reader. Costs O(workers). Failures: as `num_batches`; `number`.
     ///
     /// ```
     /// use samedeal_core::read::Reading;
@@ -80,12 +80,12 @@ impl Reading {
         Ok(at.map_or(0, |at| rows[at].1))
     }
 
-    /// How many batches each of these workers has.
+    /// The number of batches of each worker in `rows`.
     fn batches_of(&self, rows: &[(u32, u64)]) -> Result<Vec<u64>, Failure> {
         collect("workers", rows.len(), rows.iter().map(|&(_, rows)| self.batches(rows)))
     }
 
-    /// A batch of a worker that has so many samples.
+    /// Batch number `number` of a worker that has `samples` samples.
     fn made(&self, rank: u32, (worker, samples): (u32, u64), number: u64, step: u64) -> Result<ReadBatch, Failure> {
         let size = u64::from(self.group().batch_size);
         let start = number * size;

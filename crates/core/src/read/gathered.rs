@@ -10,7 +10,8 @@ use crate::base::memory::collect;
 use crate::order::{Spans, Stored};
 
 impl SampleReader {
-    /// A round that there is. Hosts ask for its spans, its rows and its samples, one after the other. Failures: `out-of-memory`.
+    /// A round, which must exist. The last round is cached, because hosts ask for its spans, its rows and its samples
+    /// one after the other. Failures: `out-of-memory`.
     pub(super) fn gathered(&self, recipe: &Recipe, number: u64) -> Result<Rc<Gathered>, Failure> {
         if let Some((of, gathered)) = &*self.recent.borrow()
             && *of == number
@@ -20,7 +21,8 @@ impl SampleReader {
         self.gather(recipe, number).map(|(_, gathered)| gathered)
     }
 
-    /// The spans of a round, and what they are read for: lane by lane, as they are stored, then the padding. Failures: `out-of-memory`.
+    /// The spans of a round, lane by lane in the order in which they are stored, then those of the padding; and the
+    /// samples for which they are read. Failures: `out-of-memory`.
     pub(super) fn gather(&self, recipe: &Recipe, number: u64) -> Result<(Spans, Rc<Gathered>), Failure> {
         let (first, end) = self.torn(number);
         let count = (end - first) as usize;

@@ -7,8 +7,8 @@ use crate::base::failure::at_most;
 use crate::base::memory::has_room;
 use crate::deal::Rotation;
 
-/// An interrupted turn: rows of `readers` positions, of which the first `gone` readers of each row took theirs. Its positions are from
-/// `start` to `stop` - 1; those that are left of them are numbered from `first` to `stop` - 1.
+/// An interrupted turn: the positions `start` to `stop` - 1, in rows of `readers` positions. In each row, the first
+/// `gone` readers took their positions. The positions that are left have the numbers `first` to `stop` - 1.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     start: u64,
@@ -23,7 +23,7 @@ impl Turn {
         self.stop - rounds * (self.readers - self.gone) - part.saturating_sub(self.gone)
     }
 
-    /// The position that has this number.
+    /// The position of a number. A number outside this turn stays as it is.
     fn position(&self, number: u64, of: &Positions) -> u64 {
         if number >= self.stop || number < self.first() {
             return number;
@@ -32,7 +32,8 @@ impl Turn {
         let nth = number - self.first();
         let row = self.start + nth / width * self.readers;
         let (nth, turn) = (nth % width, of.turn(row, self.readers));
-        // The first readers have the places from `readers` - `turn` on, and go on at the beginning of the row.
+        // Reader 0 has place `readers` - `turn` of the row. The next readers follow, and continue at the beginning of
+        // the row.
         row + match turn {
             turn if turn <= self.gone => nth + self.gone - turn,
             turn if nth < self.readers - turn => nth,
@@ -41,17 +42,19 @@ impl Turn {
     }
 }
 
-/// The positions of an epoch in rows of one for each reader, and by how many readers each row is rotated.
+/// The positions of an epoch, in rows of one position for each reader, and the rotation of the rows.
 #[derive(Clone, Copy)]
 pub(super) struct Positions {
-    /// How many positions the epoch has.
+    /// Number of positions of the epoch.
     pub(super) length: u64,
-    /// None of an order that has no sample twice: the first position of each row goes to the first reader.
+    /// None if the order has no sample twice: rows are then not rotated, and the first position of each goes to the
+    /// first reader.
     pub(super) rotation: Option<Rotation>,
 }
 
 impl Positions {
-    /// By how many readers the row is rotated that begins with this number. The last one, which some readers have no position of, is not.
+    /// The number of readers by which the row that begins with this number is rotated. A last row that is too short for
+    /// all readers is not rotated.
     fn turn(&self, first: u64, readers: u64) -> u64 {
         match &self.rotation {
             Some(rotation) if first + readers <= self.length => rotation.turn(first, readers as u32),
@@ -67,14 +70,16 @@ pub(super) struct Left {
     of: Positions,
     pub(super) consumed: u64,
     pub(super) plain: u64,
-    /// The shortest way to say what is left: how many were consumed, and the segments since.
+    /// The shortest description of the positions that are left, for a state: `origin` positions were consumed, and then
+    /// the steps of `history` were taken.
     pub(super) origin: u64,
     pub(super) history: Vec<Segment>,
     turns: Vec<Turn>,
 }
 
 impl Left {
-    /// The positions after the first `consumed` that a history leaves. Failures: `history`, `out-of-memory`.
+    /// The positions that are left after the first `consumed` ones and the steps of a history. Failures: `history`,
+    /// `out-of-memory`.
     pub(super) fn new(of: Positions, consumed: u64, history: &[Segment]) -> Result<Self, Failure> {
         let mut left = Self { of, consumed, plain: consumed, origin: consumed, history: Vec::new(), turns: Vec::new() };
         for &segment in history {
@@ -83,7 +88,7 @@ impl Left {
         Ok(left)
     }
 
-    /// Takes so many steps more. Failures: `history` (there are not so many), `out-of-memory`.
+    /// Takes the steps of one more segment. Failures: `history` (the epoch has fewer steps), `out-of-memory`.
     pub(super) fn take(&mut self, segment: Segment) -> Result<(), Failure> {
         let Segment { group, steps } = segment;
         let (readers, workers) = (group.readers(), u64::from(group.workers));
@@ -104,7 +109,8 @@ impl Left {
             return Err(Failure::out_of_memory("history", self.history.len() + 1, "fewer segments"));
         }
         if start >= self.plain {
-            // This turn begins behind those that were torn before, which need no mention any more.
+            // This turn begins after all turns that were interrupted before, so the history need not have them any
+            // more.
             self.origin = start;
             self.history.clear();
             self.turns.clear();
@@ -122,23 +128,23 @@ impl Left {
         Ok(())
     }
 
-    /// The number that a reader has in its row number `row` of those that are left.
+    /// The number, among the positions that are left, that a reader has in row number `row`.
     pub(super) fn number(&self, (reader, readers): (u64, u64), row: u64) -> u64 {
         let first = self.consumed + readers * row;
         first + (reader + readers - self.of.turn(first, readers)) % readers
     }
 
-    /// How many positions the epoch has.
+    /// Number of positions of the epoch.
     pub(super) fn length(&self) -> u64 {
         self.of.length
     }
 
-    /// Whether this number is of a position, and no padding.
+    /// Whether a number is of a position, and not of padding.
     pub(super) fn is_real(&self, number: u64) -> bool {
         number < self.of.length
     }
 
-    /// The position that has this number; those of padding stay as they are.
+    /// The position of a number. Numbers of padding stay as they are.
     pub(super) fn position(&self, number: u64) -> u64 {
         self.turns.iter().rev().fold(number, |number, turn| turn.position(number, &self.of))
     }

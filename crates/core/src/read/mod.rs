@@ -1,10 +1,10 @@
 //! Readers: every loader worker of every rank, each of which reads its part of an epoch of a dataset in shards.
 //!
-//! A [`Reading`] is an epoch, or what is left of it, given to a group of readers. Two deals: of samples (the order
-//! `sharded`, or stored order), and of whole shards. A loader takes batches from the workers of its rank in turn. In the middle
-//! of a turn, what was read is no beginning of the epoch, so a state has two parts: how many positions were consumed when the
-//! turn began, and the steps that every rank took since. The same readers go on where they stood; to others, what is left is
-//! dealt anew.
+//! A [`Reading`] deals an epoch, or the rest of one, to a group of readers. It deals samples (in the order `sharded`,
+//! or as they are stored), or whole shards. A loader takes batches from the workers of its rank in turn. In the middle
+//! of a turn, the samples that were read are not the first ones of the epoch. So a state has two parts: the number of
+//! positions that were consumed when the turn began, and the steps that every rank took since. The same readers
+//! continue with their own samples; to other readers, the rest is dealt anew.
 
 mod advice;
 mod batches;

@@ -25,7 +25,7 @@ use crate::{Failure, Remainder};
 pub struct ReadRound {
     /// Number of the first sample of the round. The samples of a reader are counted from 0.
     pub start: u64,
-    /// How many there are.
+    /// Number of samples of the round.
     pub count: u64,
     /// The rows to read. One open file for each lane is enough.
     pub spans: Spans,
@@ -52,24 +52,25 @@ pub struct Reading {
     epoch: u64,
     /// The positions of the epoch.
     positions: Positions,
-    /// How many positions of the epoch, the first ones, were consumed before the first segment.
+    /// Number of the first positions of the epoch that were consumed before the first segment.
     consumed: u64,
     history: Vec<Segment>,
-    /// The part of the epoch at which these readers began, computed when it is needed.
+    /// The part of the epoch that these readers began with, computed when it is needed.
     begun: OnceCell<Begun>,
-    /// The reader that was asked for last: rank and worker.
+    /// The reader that was needed last, by rank and worker.
     reader: RefCell<Option<Asked>>,
-    /// The rank whose workers' samples were asked for last, and how many each of them has.
+    /// The rank whose workers were needed last, and the number of samples of each worker.
     rows: RefCell<Option<(u32, Rows)>>,
 }
 
-/// The part of the epoch at which a group began, and how many steps it has done since.
+/// The part of the epoch that a group began with, and the number of steps that it has taken since.
 enum Begun {
     Samples(Rc<Left>, u64),
     Whole(Box<WholeGroup>),
 }
 
-/// The workers of a rank that may have samples left, in the order of their numbers, and how many.
+/// The workers of a rank that may have samples left, in the order of their numbers, each with the number of its
+/// samples.
 type Rows = Rc<Vec<(u32, u64)>>;
 
 /// A reader, by rank and worker.
@@ -81,8 +82,8 @@ enum Reader {
 }
 
 impl Reading {
-    /// The whole of an epoch. Failures: `recipe` (no JSON object, or more than 2^24 bytes), an unknown member, `lists` (an unknown name), or any
-    /// member.
+    /// The reading of the whole of an epoch. Failures: `recipe` (no JSON object, or more than 2^24 bytes), an unknown
+    /// member, `lists` (an unknown name), or any member.
     pub fn from_recipe(text: &str, lists: &[List], epoch: u64) -> Result<Self, Failure> {
         recipe::read(text, lists, |recipe, group, remainder, drop_last| {
             let reading = Self {
@@ -98,7 +99,7 @@ impl Reading {
                 reader: RefCell::new(None),
                 rows: RefCell::new(None),
             };
-            // Whatever is wrong shows here.
+            // Fails if the members do not fit together.
             reading.num_steps(0)?;
             Ok(reading)
         })
@@ -112,21 +113,22 @@ impl Reading {
         Ok(Self { recipe, group, remainder, drop_last, epoch, positions, consumed, history, begun, reader, rows })
     }
 
-    /// The whole epoch `epoch`. Failures: `epoch`, `samples`, of a composed order; `out-of-memory`.
+    /// The reading of the whole epoch `epoch`. Failures: `epoch`, `samples`, of a composed order; `out-of-memory`.
     pub fn at_epoch(&self, epoch: u64) -> Result<Self, Failure> {
         if !has_headroom() {
             return Err(Failure::out_of_memory("epoch", epoch, "fewer readings at a time"));
         }
         let made = self.with(epoch, 0, Vec::new())?;
         if made.recipe.composed().is_some() {
-            // It can have more positions than another epoch.
+            // The epoch can have more positions than another one, too many for its steps.
             made.num_steps(0)?;
         }
         Ok(made)
     }
 
-    /// The rest of the epoch of a state. Failures: `state`; `recipe` (the state is of the other kind of deal); the first member of the
-    /// recipe that differs; `consumed`; `history`, or a member of one of its segments; `out-of-memory`.
+    /// The reading of the rest of the epoch of a state. Failures: `state`; `recipe` (one deals samples, the other one
+    /// whole shards); the first member of the recipe that differs; `consumed`; `history`, or a member of one of its
+    /// segments; `out-of-memory`.
     pub fn resume(&self, text: &str) -> Result<Self, Failure> {
         let state = state::read(text, &self.recipe, self.group)?;
         let positions = self.recipe.positions(state.epoch)?;
@@ -136,7 +138,7 @@ impl Reading {
             let allowed = if whole { format!("0, or all {length}").into() } else { range(0, length) };
             return Err(Failure::out_of_range("consumed", consumed, allowed));
         }
-        // Whether there are as many steps as it says.
+        // Checks that the epoch has as many steps as the history.
         if !whole {
             drop(Left::new(positions, consumed, &state.history)?);
         }
@@ -150,7 +152,7 @@ impl Reading {
         self.epoch
     }
 
-    /// The readers: numbers of ranks and workers, and the batch size.
+    /// The group of readers: the numbers of ranks and workers, and the batch size.
     pub fn group(&self) -> Group {
         self.group
     }
@@ -160,7 +162,7 @@ impl Reading {
         self.consumed > 0 || !self.history.is_empty()
     }
 
-    /// How many positions of the epoch, the first ones, were consumed, and what was taken since.
+    /// The number of the first positions of the epoch that were consumed, and the segments of steps since.
     pub fn progress(&self) -> (u64, &[Segment]) {
         (self.consumed, &self.history)
     }
@@ -170,7 +172,7 @@ impl Reading {
         recipe::write(&self.recipe, self.group, self.remainder, self.drop_last)
     }
 
-    /// SHA-256 over that text, in hexadecimal.
+    /// SHA-256 over the canonical recipe, in hexadecimal.
     pub fn recipe_fingerprint(&self) -> String {
         fingerprint(&self.recipe())
     }
@@ -189,9 +191,9 @@ impl Reading {
     pub fn reads_per_row(&self) -> u32 {
         let lanes = match self.recipe.dealt {
             Dealt::Shards(..) => return 1,
-            // Positions come from lanes of several orders.
+            // Each reader has positions from all lanes of several orders.
             Dealt::Samples(_, Files::Joined(_)) => return self.group.readers() as u32,
-            // Stored order is like one lane.
+            // The stored order is like one lane.
             Dealt::Samples(..) => self.recipe.lanes().map_or(1, |(lanes, _)| lanes.into()),
         };
         let readers = self.group.readers();
@@ -267,7 +269,7 @@ impl Reading {
         Ok(state::write(&self.recipe, (self.epoch, self.positions.length), consumed, &history))
     }
 
-    /// The consumed positions and the history after so many steps more.
+    /// The consumed positions and the history after `steps` more steps.
     fn after(&self, steps: u64) -> Result<(u64, Vec<Segment>), Failure> {
         let (before, taken) = split(&self.history, self.group);
         let segment = Segment { group: self.group, steps: taken + steps };
@@ -334,7 +336,7 @@ impl Reading {
                 let at = number as usize;
                 let (shard, taken) = (reader.shards[at], reader.taken[at]);
                 let size = self.recipe.shards().size(shard);
-                // Shuffled rows come from all of the shard.
+                // Shuffled rows may lie anywhere in the shard.
                 let first = if self.shuffles_rows() { 0 } else { taken };
                 let mut spans = Spans::default();
                 spans.push(0, shard, first, size - first)?;
@@ -343,7 +345,7 @@ impl Reading {
         }
     }
 
-    /// A round of a composed order, if it is one. Failures: those of `round`.
+    /// A round, if the order is composed; else none. Failures: those of `round`.
     pub(super) fn gathered(&self, rank: u32, worker: u32, number: u64) -> Result<Option<Rc<Gathered>>, Failure> {
         let reader = self.reader(rank, worker)?;
         match &*reader {
@@ -402,12 +404,12 @@ impl Reading {
         })
     }
 
-    /// How many batches so many samples make.
+    /// The number of batches that `rows` samples make.
     pub(super) fn batches(&self, rows: u64) -> u64 {
         turns::batches(rows, self.group.batch_size, self.drop_last)
     }
 
-    /// How many samples the workers of a rank have left, of which there must be that one.
+    /// The number of samples that each worker of a rank has left. The rank must exist.
     pub(super) fn rank_rows(&self, rank: u32) -> Result<Rows, Failure> {
         let Self { recipe, group, remainder, .. } = self;
         if let Some((of, rows)) = &*self.rows.borrow()
@@ -423,7 +425,7 @@ impl Reading {
         Ok(rows)
     }
 
-    /// Failures: `history`, `out-of-memory`.
+    /// The part of the epoch that the group began with. Failures: `history`, `out-of-memory`.
     fn begun(&self) -> Result<&Begun, Failure> {
         if let Some(begun) = self.begun.get() {
             return Ok(begun);

@@ -1,6 +1,6 @@
 //! The recipe of a reading.
 //!
-//! Nothing here is asked often: it is kept out of line, since every host compiles the component when it starts.
+//! Functions here are not inlined: they are rarely called, and every host compiles the component when it starts.
 
 use alloc::format;
 use alloc::rc::Rc;
@@ -29,7 +29,8 @@ pub(crate) const SECTIONS: &[Member] = &[
     deal::DEAL.of(Kind::Section(DEAL)),
     Member::new("batch", Kind::Section(BATCH)).or(Default::Empty),
 ];
-/// The sections of which a state has the one that it goes on with.
+/// Sections that the recipe of a state may have: `order` if samples are dealt, `shards` if whole shards are. A state
+/// has one of them.
 pub(super) const STATE_SECTIONS: &[Member] = &[order::ANY_ORDER, shard::SHARDS];
 
 const IN_TURN: &str = "none in the recipe of readers: they take positions in turn";
@@ -52,12 +53,12 @@ const BATCH: &[Member] = &[
         .text(text!("Whether the last batch of a reader is left out, if it is not full.")),
 ];
 
-/// Everything that decides the order of an epoch. It does not depend on the readers.
+/// The part of a recipe that does not depend on the readers: it decides the order of an epoch.
 #[derive(Clone)]
 pub(super) struct Recipe {
     pub(super) seed: i64,
     pub(super) dealt: Dealt,
-    /// Its section in its canonical form, an object, once somebody asked: it has the hashes of long lists.
+    /// An object with the section in its canonical form. It is cached, because it has the hashes of long lists.
     text: Rc<OnceCell<String>>,
 }
 
@@ -72,9 +73,9 @@ pub(super) enum Dealt {
 /// The shards that the samples of an order lie in.
 #[derive(Clone)]
 pub(super) enum Files {
-    /// Its own.
+    /// The shards of the order itself.
     Own(Rc<Sharding>),
-    /// The shards of all orders that it is made of, end to end.
+    /// The shards of all orders that a composed order is made of, one after the other.
     Joined(Rc<Shards>),
 }
 
@@ -123,7 +124,7 @@ impl Recipe {
         Ok(Positions { length: order.length(epoch)?, rotation })
     }
 
-    /// The lanes and the shuffle window, if samples are dealt, and shuffled by one order.
+    /// The lanes and the shuffle window, if samples are dealt in the order `sharded`.
     pub(super) fn lanes(&self) -> Option<(u32, u32)> {
         match &self.dealt {
             Dealt::Samples(order, Files::Own(sharding)) if order.id == OrderId::Sharded => {
@@ -134,8 +135,8 @@ impl Recipe {
     }
 }
 
-/// What `made` makes of the parts of a document: the recipe, the readers, what happens if the readers do not divide the samples, and whether
-/// short batches are left out. Failures: any member, those of `made`.
+/// Reads a document. Returns the value that `made` makes of its parts: the recipe, the group of readers, the remainder,
+/// and whether short batches are left out. Failures: any member, those of `made`.
 #[inline(never)]
 pub(super) fn read<T>(
     text: &str,
@@ -167,7 +168,8 @@ pub(super) fn read<T>(
             world_size: deal.short("world_size"),
             workers: deal.short("workers"),
             batch_size: batch.short("batch_size"),
-            // Where samples are dealt, a reader's short batch is its last one in any case, and says nothing of other readers.
+            // If samples are dealt, a short batch is the last one of its reader. Leaving it out does not change which
+            // samples other readers get, so only the remainder counts.
             drop_last: if by_samples { remainder == Remainder::Drop } else { short_left_out },
         };
         group.check()?;
@@ -191,7 +193,7 @@ pub(super) fn write(recipe: &Recipe, group: Group, remainder: Remainder, drop_la
     )
 }
 
-/// Failures: any member of the section.
+/// The deal of samples, by the section `order`. Failures: any member of the section.
 fn samples(order: &Fields, lists: &[List]) -> Result<Dealt, Failure> {
     let (order, sharding) = OrderPart::of_shards(order, lists)?;
     let files = match sharding {
@@ -205,7 +207,7 @@ fn samples(order: &Fields, lists: &[List]) -> Result<Dealt, Failure> {
     Ok(Dealt::Samples(Rc::new(order), files))
 }
 
-/// Failures: any member of the section.
+/// The deal of whole shards, by the section `shards`. Failures: any member of the section.
 fn whole(fields: &Fields, lists: &[List]) -> Result<Dealt, Failure> {
     if fields.text("policy") == Some("locality-aware") {
         let allowed = "size-aware or round-robin: readers may go on with other ranks, whose nodes are not known";
@@ -220,7 +222,8 @@ fn whole(fields: &Fields, lists: &[List]) -> Result<Dealt, Failure> {
     Ok(Dealt::Shards(Rc::new(plan), Rc::new(shards)))
 }
 
-/// That single samples and whole shards are read: the first member of the section that is too much, or the section, if it is empty.
+/// The failure of a recipe with samples and whole shards: it names the first member of the section that is too much, or
+/// the section, if it is empty.
 #[cold]
 fn both(order: &Fields, shards: &Fields) -> Failure {
     let (fields, section, allowed) = match order.has("name") {

@@ -1,4 +1,4 @@
-//! Where the samples of a round are among the rows that are read for it.
+//! The rows of the samples of a round, among all rows that are read for the round.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ use crate::base::check::check_run;
 use crate::base::memory::collect;
 use crate::base::sort::sort_short;
 
-/// Samples of a round, by the rows that hold them.
+/// The rows that hold samples of a round.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoundRows {
     /// For each sample, the number of its row. The rows of all spans of the round are counted from 0, span after span.
@@ -41,7 +41,8 @@ impl Reading {
         let ReadRound { start: first, count: all, spans } = self.round(rank, worker, number)?;
         check_run(start, count, all)?;
         let samples = self.samples_of(rank, worker)?;
-        // How many of the round's samples are no padding. Each of the others has a span of one row, behind the others' spans.
+        // Number of samples of the round that are no padding. Each padding sample has a span of one row, after the
+        // other spans.
         let real = (samples - self.padding_of(rank, worker, samples)?).saturating_sub(first).min(all);
         let windows = spans.len() - (all - real) as usize;
         let mut end = 0;

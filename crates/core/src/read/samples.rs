@@ -1,4 +1,5 @@
-//! Positions of an order to readers: reader r of n takes r, r + n, r + 2n, ... of those that are left.
+//! Deals the positions of an order to readers: reader r of n takes numbers r, r + n, r + 2n, ... of the positions that
+//! are left.
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;
@@ -13,40 +14,41 @@ use crate::deal::{Deal, Round};
 use crate::order::{Spans, Stored};
 use crate::{Config, Failure, MAX_COUNT, OrderId, Remainder, Sampler};
 
-/// Rows that are asked for at a time where they come as they are stored.
+/// Number of samples of a round, if they come in the order in which they are stored.
 pub(super) const STORED_ROWS: u64 = 1024;
 
-/// The samples of one reader, from its sample number `start` of a sampler over all that was left when its group began.
+/// The samples of one reader: those of the sampler `all` from number `start` on. `all` deals the positions that were
+/// left when the group of the reader began.
 pub(super) struct SampleReader {
     left: Rc<Left>,
-    /// Of this reader, over what is left.
+    /// The sampler of this reader over the positions that were left.
     all: Sampler,
     reader: u64,
     readers: u64,
-    /// The number of its first sample that was not taken, of the first one after all torn turns, and of the end. If the order is composed, all
-    /// samples are read as those of torn turns are.
+    /// Numbers of samples of `all`: the first one that was not taken, the first one after all interrupted turns, and
+    /// the end. With a composed order, `plain` is `end`: all samples are read like those of interrupted turns.
     start: u64,
     plain: u64,
     end: u64,
-    /// From sample `plain` on, if there are any.
+    /// The sampler of the samples from number `plain` on, if there are any.
     rest: Option<Sampler>,
-    /// Samples of a round before that.
+    /// Number of samples of a round before `plain`.
     torn_round: u64,
-    /// Of a composed order, the round that was asked for last.
+    /// The round that was needed last, of a composed order.
     pub(super) recent: RefCell<Option<(u64, Rc<Gathered>)>>,
 }
 
 /// The samples of a round of a composed order, in the order in which the reader gives them.
 pub(super) struct Gathered {
-    /// Number of its first sample among those of the reader.
+    /// Number of the first sample of the round among those of the reader.
     pub(super) start: u64,
     pub(super) samples: Vec<u64>,
-    /// The row of each sample among those of all spans.
+    /// The row of each sample among the rows of all spans.
     pub(super) rows: Vec<u64>,
 }
 
-/// How many samples each worker of a rank has left, by its number, where the group has taken `steps` steps. Failures: `samples`,
-/// `out-of-memory`.
+/// The workers of a rank, each with the number of samples that it has left. `left` has the positions that were left
+/// when the group began, and the steps that it has taken. Failures: `samples`, `out-of-memory`.
 pub(super) fn rows(
     recipe: &Recipe,
     left: (&Left, u64),
@@ -73,7 +75,8 @@ fn rows_of(
     Ok(deal.num_samples().saturating_sub(given))
 }
 
-/// The share of a worker in what was left when its group began, and how many of these samples it was given since. Failures: `samples`.
+/// The deal of a worker, over the positions that were left when its group began, and the number of its samples that
+/// were taken since. Failures: `samples`.
 fn dealt(
     recipe: &Recipe,
     (left, steps): (&Left, u64),
@@ -87,7 +90,8 @@ fn dealt(
     Ok((config.deal(left.length())?, given))
 }
 
-/// How many samples of a worker's part of what was left when its group began are padding. Failures: `samples`.
+/// Number of padding samples in the deal of a worker, over the positions that were left when its group began. Failures:
+/// `samples`.
 pub(super) fn padding(
     recipe: &Recipe,
     left: (&Left, u64),
@@ -99,8 +103,8 @@ pub(super) fn padding(
     Ok(dealt(recipe, left, group, remainder, rank, worker)?.0.num_padding())
 }
 
-/// How many readers have so many samples left that `is_busy` holds, which must be true of more samples where it is true of some.
-/// Failures: `samples`.
+/// Number of readers for which `is_busy` is true of the number of samples that they have left. If it is true of a
+/// number, it must be true of all greater ones. Failures: `samples`.
 pub(super) fn busy(
     recipe: &Recipe,
     left: (&Left, u64),
@@ -110,7 +114,8 @@ pub(super) fn busy(
 ) -> Result<u64, Failure> {
     let mut busy = 0;
     for worker in 0..group.workers {
-        // Of the same workers of all ranks, the first ones have a sample more, if any have.
+        // Among the workers of one number, those of the first ranks may have a sample more, so the busy ones come
+        // first.
         let (mut first, mut end) = (0, group.world_size);
         while first < end {
             let middle = first + (end - first) / 2;
@@ -149,7 +154,7 @@ pub(super) fn reader(
     let is_composed = recipe.composed().is_some();
     let plain = if is_composed { end } else { (left.plain - left.consumed).div_ceil(readers).max(start).min(end) };
     let rest = if plain < end { Some(sampler(left.consumed + plain * readers)?) } else { None };
-    // Each sample may be a span of its own.
+    // Each sample of such a round may need a span of its own, so the number of samples is limited.
     let torn_round = match recipe.composed() {
         Some(order) => (order.samples_of_windows() / readers).clamp(STORED_ROWS, MAX_COUNT.into()),
         None => round(recipe).map_or(STORED_ROWS, |round| round.min(MAX_COUNT.into())),
@@ -168,7 +173,7 @@ pub(super) fn reader(
     })
 }
 
-/// How many positions have windows of the same number in all lanes, if there are lanes.
+/// Number of positions of a round, which has one window of every lane; none without lanes.
 fn round(recipe: &Recipe) -> Option<u64> {
     recipe.lanes().map(|(lanes, window)| u64::from(lanes) * u64::from(window))
 }
@@ -191,7 +196,7 @@ impl SampleReader {
         self.end - self.start
     }
 
-    /// Samples number `start` to `start + out.len() - 1`, which there are. Failures: `out-of-memory`.
+    /// The reader's samples number `start` to `start + count - 1`, which must exist. Failures: `out-of-memory`.
     pub(super) fn fill(&self, start: u64, count: u32) -> Result<Vec<u64>, Failure> {
         if let Some((_, recent)) = &*self.recent.borrow()
             && let Some(first) = start.checked_sub(recent.start).and_then(|first| usize::try_from(first).ok())
@@ -214,7 +219,7 @@ impl SampleReader {
         Ok(out)
     }
 
-    /// The number, among the positions that are left, of a sample of this reader.
+    /// The number, among the positions that are left, of the sample `index` of `all`.
     fn number(&self, index: u64) -> u64 {
         self.left.number((self.reader, self.readers), index)
     }
@@ -229,8 +234,8 @@ impl SampleReader {
         Ok(torn + rest)
     }
 
-    /// Which samples come together, and where they are stored. `recipe` is that of the reader. Failures: those of
-    /// [`Sampler::round`].
+    /// Round number `number`: its samples, and the rows in which they are stored. `recipe` is that of the reader.
+    /// Failures: those of [`Sampler::round`].
     pub(super) fn round(&self, recipe: &Recipe, number: u64) -> Result<Round, Failure> {
         let torn = (self.plain - self.start).div_ceil(self.torn_round);
         if number >= torn {
@@ -252,30 +257,31 @@ impl SampleReader {
         self.stored(recipe, first, end)
     }
 
-    /// The samples of a round before the plain ones, numbered as the sampler does.
+    /// The samples of a round before `plain`: the number of the first one in `all`, and the end.
     pub(super) fn torn(&self, number: u64) -> (u64, u64) {
         let first = self.start + number * self.torn_round;
         (first, (first + self.torn_round).min(self.plain))
     }
 
-    /// The number that the reader has for one of these.
+    /// The reader's own number of the sample `index` of `all`.
     pub(super) fn number_of(&self, index: u64) -> u64 {
         index - self.start
     }
 
-    /// Where one of them is stored. Failures: `out-of-memory`.
+    /// The place where the sample `index` of `all` is stored. Failures: `out-of-memory`.
     pub(super) fn stored_at(&self, index: u64) -> Result<Stored, Failure> {
         self.all.stored_at(self.left.position(self.number(index)))
     }
 
-    /// Whether one of them is no padding.
+    /// Whether the sample `index` of `all` is no padding.
     pub(super) fn is_real(&self, index: u64) -> bool {
         self.left.is_real(self.number(index))
     }
 
-    /// A round of these samples, numbered as the sampler does: spans of neighbours where they are stored, then the padding.
+    /// A round of the samples `first` to `end` - 1 of `all`: spans of neighbouring rows in the order in which they are
+    /// stored, then the padding.
     fn stored(&self, recipe: &Recipe, first: u64, end: u64) -> Result<Round, Failure> {
-        // All of them are a stream of their own, beside those of the lanes.
+        // These spans have a lane number of their own, after those of the order's lanes.
         let lane = recipe.lanes().map_or(0, |(lanes, _)| lanes);
         let count = (end - first) as usize;
         let mut samples = collect("count", count, [])?;

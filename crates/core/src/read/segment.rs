@@ -8,25 +8,26 @@ use crate::document::state::MAX_SEGMENTS;
 pub(super) const MAX_WORKERS: u32 = 1 << 16;
 /// The most readers of a group.
 pub(super) const MAX_READERS: u64 = 1 << 22;
-/// The most readers of all segments of a history together, since each of them is counted through.
+/// The most readers of all segments of a history together. Reading a state goes through all of them, so this limits its
+/// cost.
 const MAX_READERS_OF_ALL: u64 = 1 << 24;
 
 /// Readers that read an epoch together: the loader workers of all ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// How many ranks there are.
+    /// Number of ranks.
     pub world_size: u32,
     /// Loader workers of each rank, at least 1.
     pub workers: u32,
     /// Samples of a batch.
     pub batch_size: u32,
-    /// Whether the last samples are left out where they do not divide: where samples are dealt, the last (samples mod
-    /// readers) of all; where whole shards are, each reader's last batch if it is not full.
+    /// Whether samples are left out at the end. If samples are dealt, these are the last (samples mod readers) of the
+    /// epoch; if whole shards are dealt, the last batch of each reader, if it is not full.
     pub drop_last: bool,
 }
 
 impl Group {
-    /// Failures: `world_size`, `workers`, `batch_size`.
+    /// Checks the numbers of ranks and workers, and the batch size. Failures: `world_size`, `workers`, `batch_size`.
     pub(super) fn check(&self) -> Result<(), Failure> {
         let most = u32::try_from(MAX_READERS).unwrap_or(u32::MAX);
         if self.world_size == 0 || self.world_size > most {
@@ -52,14 +53,14 @@ impl Group {
 /// Steps that a group of readers did. Every rank did this number, or all that it had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// The group of readers that did them.
+    /// The group of readers that did the steps.
     pub group: Group,
-    /// How many, at least 1.
+    /// Number of steps, at least 1.
     pub steps: u64,
 }
 
-/// Whether a group can go on after a history: its steps are in the state then. Failures: `history`, where it has too many segments, or
-/// readers.
+/// Checks that a group can continue after a history, to which its own steps will be added. Failures: `history`, if it
+/// has too many segments or readers.
 pub(super) fn check_history(history: &[Segment], group: Group) -> Result<(), Failure> {
     let (before, _) = split(history, group);
     if before.len() >= MAX_SEGMENTS {
@@ -77,7 +78,8 @@ pub(super) fn check_history(history: &[Segment], group: Group) -> Result<(), Fai
     Ok(())
 }
 
-/// The segments before a group began, and how many steps it has taken, if it was the last one.
+/// Splits a history at the beginning of a group: the segments before it, and the number of steps of the last segment,
+/// if that is of this group.
 pub(super) fn split(history: &[Segment], group: Group) -> (&[Segment], u64) {
     match history.split_last() {
         Some((last, before)) if last.group == group => (before, last.steps),

@@ -1,4 +1,4 @@
-//! The text of a state: the recipe, and how far the epoch has come.
+//! States of readings: texts that say how far an epoch was read, and by which readers.
 
 use alloc::format;
 use alloc::string::String;
@@ -35,7 +35,7 @@ pub(super) struct ReadState {
     pub(super) history: Vec<Segment>,
 }
 
-/// `length` is the number of positions of the epoch.
+/// The text of a state. `length` is the number of positions of the epoch.
 pub(super) fn write(recipe: &Recipe, (epoch, length): (u64, u64), consumed: u64, history: &[Segment]) -> String {
     let history = history.iter().map(|Segment { group, steps }| {
         let Group { world_size, workers, batch_size, drop_last } = group;
@@ -49,8 +49,9 @@ pub(super) fn write(recipe: &Recipe, (epoch, length): (u64, u64), consumed: u64,
     state::write("reading", recipe.text(), epoch, &more)
 }
 
-/// Reads a state, which need not be trusted, and compares its recipe. Failures: `state`, or the member that differs; `recipe`, where
-/// it deals something else; of a composed order also `consumed`, `epoch`, `history` or a member of a segment.
+/// Reads a state, which need not be trusted, and compares its recipe. Failures: `state`, or the member that differs;
+/// `recipe` (one deals samples, the other one whole shards); of a composed order also `consumed`, `epoch`, `history` or
+/// a member of a segment.
 pub(super) fn read(text: &str, recipe: &Recipe, group: Group) -> Result<ReadState, Failure> {
     let fields = state::read(text, "reading", STATE)?;
     let positions = positions_of(&fields, text, "reading")?;
@@ -69,7 +70,7 @@ pub(super) fn read(text: &str, recipe: &Recipe, group: Group) -> Result<ReadStat
         return Ok(ReadState { epoch, consumed, history: history(fields.objects("history"), group)? });
     };
     let history = history(fields.objects("history"), group)?;
-    // The epoch as it was when the state was taken. By now it can have other positions behind those that were read.
+    // The epoch as it was when the state was taken. By now, it can have other positions after those that were read.
     let here = recipe.positions(epoch)?;
     let length = positions.or_else(|| of.section("order").count("samples")).unwrap_or(here.length);
     if consumed > length {

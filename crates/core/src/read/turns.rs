@@ -1,4 +1,5 @@
-//! A loader takes batches from its workers in turn, beginning with the first. A worker that has no more drops out.
+//! Turns of a loader: it takes batches from its workers in turn, beginning with the first. A worker without batches is
+//! skipped.
 
 use alloc::vec::Vec;
 
@@ -23,7 +24,7 @@ pub(super) fn given(batches: &[u64], workers: u32, steps: u64) -> Result<(Vec<u6
     Ok((given, turn))
 }
 
-/// The most full turns in so many steps: workers give that many batches each, or all they have.
+/// The number of full turns in `steps` steps. In n full turns, each worker gives n batches, or all that it has.
 fn full_turns(batches: &[u64], steps: u64) -> u64 {
     let (mut least, mut most) = (0, batches.iter().copied().max().unwrap_or(0));
     while least < most {
@@ -37,7 +38,7 @@ fn full_turns(batches: &[u64], steps: u64) -> u64 {
     least
 }
 
-/// Which step of its rank a batch is: `worker` is one of those that have `batches`, and `number` counts its own.
+/// The step at which a rank takes batch number `number` of a worker. `worker` is an index of `batches`.
 pub(super) fn step_of(batches: &[u64], worker: usize, number: u64) -> u64 {
     let before = batches[..worker].iter().filter(|&&count| count > number).count() as u64;
     batches.iter().map(|&count| count.min(number)).sum::<u64>() + before
@@ -51,8 +52,9 @@ pub(super) fn batch_at(batches: &[u64], step: u64) -> (usize, u64) {
     (having.nth((step - before) as usize).unwrap_or(0), full)
 }
 
-/// Which earlier worker's share a worker of a new loader takes over after so many steps of its rank, and how many samples that one gave,
-/// where samples are dealt. A loader begins with its first worker, so this one goes on for the worker that was next.
+/// The role of a worker of a new loader, if samples are dealt: the worker whose share it takes over after `steps` steps
+/// of its rank, and the number of samples that this one gave. A loader begins with its first worker, so the first
+/// worker takes over from the worker that was next.
 pub(super) fn role(steps: u64, worker: u32, group: Group) -> (u32, u64) {
     let workers = u64::from(group.workers);
     let (turns, part) = (steps / workers, steps % workers);
@@ -60,7 +62,7 @@ pub(super) fn role(steps: u64, worker: u32, group: Group) -> (u32, u64) {
     (role as u32, (turns + u64::from(role < part)).saturating_mul(group.batch_size.into()))
 }
 
-/// How many batches so many samples make.
+/// The number of batches that `samples` samples make.
 pub(super) fn batches(samples: u64, batch_size: u32, drop_last: bool) -> u64 {
     let size = u64::from(batch_size);
     if drop_last { samples / size } else { samples.div_ceil(size) }

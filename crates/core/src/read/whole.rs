@@ -1,4 +1,4 @@
-//! Whole shards to readers; and of those that were begun, the rows that are left.
+//! Deals whole shards to readers. Of a shard that was read in part, the rows that are left are dealt.
 
 use alloc::format;
 use alloc::rc::Rc;
@@ -13,14 +13,15 @@ use crate::base::memory::collect;
 use crate::base::sort::sort_short;
 use crate::shard::{Plan, PlanConfig};
 
-/// The shards of one reader, and how many rows of each, the first ones in the order in which they come, were taken before.
+/// The shards of one reader, and the number of rows of each that were taken before: the first ones in the order of
+/// reading.
 pub(super) struct WholeReader {
     /// Shards with rows that are left, and shards that never had any.
     pub(super) all: Vec<u32>,
     /// Shards with rows that are left.
     pub(super) shards: Vec<u32>,
     pub(super) taken: Vec<u64>,
-    /// How many rows of all shards come before each of them, and after the last.
+    /// The number of the reader's rows before each shard, and then the number of all its rows.
     pub(super) starts: Vec<u64>,
 }
 
@@ -56,7 +57,7 @@ impl WholeReader {
     }
 }
 
-/// How many rows of each shard a history has taken, or all of them where the epoch is consumed. Failures: `history`,
+/// The number of rows of each shard that a history has taken; all rows if the epoch is consumed. Failures: `history`,
 /// `out-of-memory`.
 fn taken(recipe: &Recipe, epoch: u64, consumed: u64, history: &[Segment]) -> Result<Vec<u64>, Failure> {
     let count = recipe.shards().count() as usize;
@@ -88,7 +89,8 @@ fn taken(recipe: &Recipe, epoch: u64, consumed: u64, history: &[Segment]) -> Res
     Ok(taken)
 }
 
-/// A group that reads: the plan over what was left when it began, and how many steps it has taken of that.
+/// A group of readers: the plan of the rows that were left when it began, and the number of steps that it has taken
+/// since.
 pub(super) struct WholeGroup {
     group: Group,
     taken: Vec<u64>,
@@ -97,7 +99,7 @@ pub(super) struct WholeGroup {
 }
 
 impl WholeGroup {
-    /// Failures: `history`, `out-of-memory`.
+    /// The group after the steps of a history. Failures: `history`, `out-of-memory`.
     pub(super) fn new(
         recipe: &Recipe,
         epoch: u64,
@@ -116,7 +118,8 @@ impl WholeGroup {
         self.plan.busy_ranks()
     }
 
-    /// The workers of a rank that may have rows left, in the order of their numbers, and how many. Failures: `out-of-memory`.
+    /// The workers of a rank that may have rows left, in the order of their numbers, each with the number of its rows.
+    /// Failures: `out-of-memory`.
     pub(super) fn rows(&self, rank: u32) -> Result<Vec<(u32, u64)>, Failure> {
         let workers = self.group.workers;
         let all = rows(&self.plan, rank)?;
@@ -139,13 +142,13 @@ impl WholeGroup {
         WholeReader::new(recipe, self.plan.all_shards(rank, role), &self.taken, skipped)
     }
 
-    /// How many batches the workers with so many rows have given, and whose turn it is.
+    /// The number of batches that workers with these numbers of rows have given, and the worker that is next.
     fn given(&self, rows: &[u64]) -> Result<(Vec<u64>, u32), Failure> {
         turns::given(&batches(rows, self.group)?, self.group.workers, self.steps)
     }
 }
 
-/// Failures: `history`, where a group has not so many steps.
+/// Checks that a plan has at least `steps` steps. Failures: `history`.
 fn check_steps(plan: &Plan, group: Group, steps: u64) -> Result<(), Failure> {
     let (_, most) = plan.steps(group.batch_size, group.drop_last)?;
     if steps > most {
@@ -155,7 +158,7 @@ fn check_steps(plan: &Plan, group: Group, steps: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The plan over what is left where so many rows of each shard were taken.
+/// The plan of the rows that are left, when `taken` rows of each shard were taken.
 fn plan(recipe: &Recipe, epoch: u64, group: Group, taken: &[u64]) -> Result<Plan, Failure> {
     let Dealt::Shards(of, shards) = &recipe.dealt else {
         return Err(Failure::contradiction("shards", "not there", "the section shards"));
@@ -164,7 +167,7 @@ fn plan(recipe: &Recipe, epoch: u64, group: Group, taken: &[u64]) -> Result<Plan
     let sizes = collect("sizes", count, shards.sizes().zip(taken).map(|(size, taken)| size - taken))?;
     let mut config = PlanConfig::new(sizes, group.world_size, group.workers);
     if let Some(bytes) = &of.bytes {
-        // A part of a shard has its part of the bytes.
+        // A part of a shard has the same part of its bytes.
         let part = |((&bytes, size), left): ((&u64, u64), &u64)| {
             if size == 0 { bytes } else { (u128::from(bytes) * u128::from(*left) / u128::from(size)) as u64 }
         };
@@ -175,7 +178,7 @@ fn plan(recipe: &Recipe, epoch: u64, group: Group, taken: &[u64]) -> Result<Plan
     Plan::new(Rc::new(config), epoch)
 }
 
-/// How many rows each worker of a rank has in a plan, up to the last one with a shard.
+/// The number of rows of each worker of a rank in a plan, up to the last worker with a shard.
 fn rows(plan: &Plan, rank: u32) -> Result<Vec<u64>, Failure> {
     let rows = |worker| plan.all_shards(rank, worker).iter().map(|&shard| plan.config().sizes[shard as usize]).sum();
     let workers = plan.busy_workers(rank);

@@ -1,4 +1,4 @@
-//! Items of different weight to parts of equal weight.
+//! Splits items of different weights into parts of about the same weight.
 
 use alloc::collections::{BinaryHeap, TryReserveError};
 use alloc::vec::Vec;
@@ -13,7 +13,8 @@ pub(super) fn balance(weights: &[u64], parts: u32) -> Result<Vec<u32>, Failure> 
     if weights.len() < 2 {
         return collect("sizes", weights.len(), weights.iter().map(|_| 0));
     }
-    // Ties go to the lower part, so no part after the one that follows the number of items gets any.
+    // Ties go to the lower part, so at most one part for each item gets any. One empty part is kept, since it is the
+    // lightest.
     let parts = u32::try_from(weights.len()).map_or(parts, |count| parts.min(count.saturating_add(1)));
     let order = heaviest_first(weights)?;
     let mut owners = collect("sizes", weights.len(), weights.iter().map(|_| 0))?;
@@ -30,9 +31,9 @@ pub(super) fn balance(weights: &[u64], parts: u32) -> Result<Vec<u32>, Failure> 
     Ok(owners)
 }
 
-/// The items, heaviest first, earlier ones first among equals.
+/// The items by weight, heaviest first; of equal ones, the earlier one first.
 pub(super) fn heaviest_first(weights: &[u64]) -> Result<Vec<u32>, Failure> {
-    // One number that sorts like the pair: weights are below 2^53 together, items below 2^32.
+    // One number sorts like the pair of weight and item: all weights together are below 2^53, items below 2^32.
     let mut keys = collect(
         "sizes",
         weights.len(),
@@ -51,7 +52,8 @@ fn improve(weights: &[u64], order: &[u32], owners: &mut [u32], parts: u32) -> Re
         counts[owner as usize] += 1;
     }
     if loads.contains(&0) {
-        // Where a part has nothing, every other one has a single item that weighs anything: it cannot get lighter.
+        // If a part has the load 0, every other part has at most one item with a weight, so that the heaviest cannot
+        // get lighter.
         return Ok(());
     }
     // The items of every part, heaviest first.
@@ -62,13 +64,13 @@ fn improve(weights: &[u64], order: &[u32], owners: &mut [u32], parts: u32) -> Re
     for &item in order {
         members[owners[item as usize] as usize].push(item);
     }
-    // The heaps keep what was true once, and forget it when it comes up.
+    // The heaps also have earlier loads, which are dropped when they come to the top.
     let loaded = |part: u32| loads[part as usize];
     let mut heaviest: BinaryHeap<_> =
         collect("world_size", parts as usize, (0..parts).map(|part| (loaded(part), Reverse(part))))?.into();
     let mut lightest: BinaryHeap<_> =
         collect("world_size", parts as usize, (0..parts).map(|part| Reverse((loaded(part), part))))?.into();
-    // Every exchange makes the heaviest part lighter; the bound is for those that do so by little.
+    // Every exchange makes the heaviest part lighter, but it may do so by little: the bound limits their number.
     for _ in 0..2 * u64::from(parts) {
         while heaviest.peek().is_some_and(|&(load, Reverse(part))| load != loads[part as usize]) {
             heaviest.pop();
@@ -109,8 +111,9 @@ fn reserve(reserved: Result<(), TryReserveError>, weights: &[u64]) -> Result<(),
     Err(Failure::out_of_memory("sizes", weights.len(), "fewer shards"))
 }
 
-/// An item to give, and one or none to take for it, whose difference is nearest to half the gap between two parts and
-/// smaller than the gap. Both lists are sorted, heaviest first; the first of several equal ones is taken.
+/// The best exchange of two parts: an item of `heavy` to give, and an item of `light`, or none, to take for it. The
+/// difference of their weights is nearest to half the gap between the loads, and below the gap. Both lists are sorted,
+/// heaviest first; the first of several equal exchanges is returned.
 fn best_exchange(weights: &[u64], heavy: &[u32], light: &[u32], gap: u64) -> Option<(u32, Option<u32>)> {
     let mut best: Option<(u64, u32, Option<u32>)> = None;
     let mut consider = |given: u32, taken: Option<u32>| {
@@ -126,7 +129,7 @@ fn best_exchange(weights: &[u64], heavy: &[u32], light: &[u32], gap: u64) -> Opt
     };
     for &given in heavy {
         consider(given, None);
-        // Around the weight at which half of the gap would move.
+        // Only items near the weight with which half of the gap would move.
         let wanted = weights[given as usize].saturating_sub(gap / 2);
         let at = light.partition_point(|&item| weights[item as usize] > wanted);
         for &taken in &light[at.saturating_sub(1)..light.len().min(at + 2)] {

@@ -1,4 +1,4 @@
-//! Shards to ranks that run where the shards are stored.
+//! Deals shards to ranks on the nodes where the shards are stored.
 
 use alloc::collections::BinaryHeap;
 use alloc::format;
@@ -16,7 +16,7 @@ use crate::base::sort::sort_short;
 pub struct Locality {
     /// The nodes that hold shard i are `holders[offsets[i]..offsets[i + 1]]`.
     pub offsets: Vec<u32>,
-    /// Numbers of nodes.
+    /// Numbers of the nodes that hold each shard.
     pub holders: Vec<u32>,
     /// Number of the node that runs each rank.
     pub rank_nodes: Vec<u32>,
@@ -56,9 +56,9 @@ impl Locality {
         &self.holders[self.offsets[shard] as usize..self.offsets[shard + 1] as usize]
     }
 
-    /// Assigns shards, heaviest first: to the lightest rank of the nodes that hold it, unless that would lift the rank
-    /// above the tolerance; then to the lightest rank of all. So no rank exceeds the mean by more than the greater of
-    /// the tolerance and the heaviest shard.
+    /// Assigns shards to ranks, heaviest shard first: each to the lightest rank on the nodes that hold it, or, if this
+    /// rank would exceed the tolerance, to the lightest rank of all. So no rank exceeds the mean by more than the
+    /// greater of the tolerance and the heaviest shard.
     pub(super) fn assign(&self, weights: &[u64], shards: &[u32], world_size: u32) -> Result<Vec<u32>, Failure> {
         let total: u64 = weights.iter().sum();
         let bound = u128::from(total) * (1_000 + u128::from(self.tolerance));
@@ -82,7 +82,7 @@ struct Loads<'a> {
     loads: Vec<u64>,
     /// Number of the node that runs each rank.
     nodes: &'a [u32],
-    /// The ranks by node, and where the heap of each node is.
+    /// The nodes that run ranks, ascending. `of_node` has a heap for each.
     known: Vec<u32>,
     of_node: Vec<Heap>,
     of_all: Heap,

@@ -1,4 +1,4 @@
-//! Datasets stored in files: whole shards to readers, and one global order over all of them.
+//! Datasets in shards: plans deal whole shards to readers, and streams deal chunks without end.
 
 mod balance;
 mod locality;

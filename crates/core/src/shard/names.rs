@@ -1,4 +1,4 @@
-//! The names in a recipe of whole shards.
+//! Options of whole shards, and their names in recipes.
 
 use crate::Failure;
 use crate::base::names::named;
@@ -42,7 +42,7 @@ pub enum Weight {
     Bytes,
 }
 
-/// Whether a function is about ranks or about workers.
+/// The members of a plan that loads are about: ranks or workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tier {
     /// One item for each rank.

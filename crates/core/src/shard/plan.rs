@@ -17,16 +17,16 @@ use crate::document::recipe;
 use crate::order::total;
 use crate::order::{Feistel, shuffle};
 
-/// Everything that decides which reader gets which shard.
+/// The configuration of a plan: everything that decides which reader gets which shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanConfig {
     /// Samples in each shard.
     pub sizes: Vec<u64>,
     /// Number of bytes in each shard. Needed if `weight` is [`Weight::Bytes`].
     pub bytes: Option<Vec<u64>>,
-    /// How many ranks there are.
+    /// Number of ranks.
     pub world_size: u32,
-    /// How many workers read in each rank, at least 1.
+    /// Number of workers of each rank, at least 1.
     pub workers: u32,
     /// How shards are dealt to ranks.
     pub policy: Policy,
@@ -47,7 +47,7 @@ pub struct PlanConfig {
 }
 
 impl PlanConfig {
-    /// Size-aware for both tiers, all of it shuffled.
+    /// A configuration that is size-aware for ranks and workers, and shuffles shards and rows.
     pub fn new(sizes: Vec<u64>, world_size: u32, workers: u32) -> Self {
         Self {
             sizes,
@@ -65,7 +65,7 @@ impl PlanConfig {
         }
     }
 
-    /// Where shards and ranks are, if the policy asks for it.
+    /// The nodes of shards and ranks, if the policy uses them.
     pub(super) fn used_locality(&self) -> Option<&Locality> {
         self.locality.as_ref().filter(|_| self.policy == Policy::LocalityAware)
     }
@@ -100,7 +100,7 @@ impl PlanConfig {
     }
 }
 
-/// Failures: `bytes`, if these are not one number for each shard, or are needed and not there.
+/// Checks that `bytes` has one number for each shard, and is there if the weight needs it. Failures: `bytes`.
 pub(super) fn check_bytes(bytes: Option<&[u64]>, weight: Weight, shards: usize) -> Result<(), Failure> {
     match bytes {
         None if weight == Weight::Bytes => {
@@ -117,14 +117,14 @@ pub(super) fn check_bytes(bytes: Option<&[u64]>, weight: Weight, shards: usize) 
 /// The most readers of a plan.
 pub(super) const MAX_READERS: u32 = 1 << 22;
 
-/// Whole shards, given to every worker of every rank, for one epoch.
+/// A plan: the shards of every worker of every rank, for one epoch.
 pub struct Plan {
     config: Rc<PlanConfig>,
     epoch: u64,
-    /// Only ranks and workers up to the last one with a shard are listed: there may be millions of others. The listed
-    /// workers of a rank are numbers `firsts[rank]..firsts[rank + 1]` of the list of all of them.
+    /// Only ranks and workers up to the last one with a shard are listed, since millions of others may have none. The
+    /// listed workers of a rank have the numbers `firsts[rank]..firsts[rank + 1]` among all listed workers.
     firsts: Vec<u32>,
-    /// The shards of number i of that list are `assigned[offsets[i]..offsets[i + 1]]`.
+    /// The shards of listed worker number i are `assigned[offsets[i]..offsets[i + 1]]`.
     offsets: Vec<u32>,
     assigned: Vec<u32>,
 }
@@ -148,7 +148,7 @@ impl Plan {
         self.epoch
     }
 
-    /// The configuration as it stands.
+    /// The configuration of the plan.
     pub fn config(&self) -> &PlanConfig {
         &self.config
     }
@@ -177,9 +177,9 @@ impl Plan {
         collect("count", count as usize, shards[start as usize..].iter().copied())
     }
 
-    /// The load of every rank, or of every worker, from number `start` on: a column for each of `shards` and `samples`; `bytes`,
-    /// if there are any; with [`Policy::LocalityAware`], `local`: how many of the bytes (of the samples, without bytes) are stored on the
-    /// rank's own node. Failures: `start`, `count`.
+    /// The loads of `count` ranks or workers from number `start` on, in columns: `shards` and `samples`; `bytes`, if
+    /// the plan has them; with [`Policy::LocalityAware`], `local`: the bytes (without bytes, the samples) that are
+    /// stored on the rank's own node. Failures: `start`, `count`.
     pub fn loads(&self, tier: Tier, start: u32, count: u32) -> Result<Vec<(&'static str, Vec<u64>)>, Failure> {
         check_run(start.into(), count, self.members(tier).into())?;
         let workers = self.config.workers;
@@ -235,8 +235,8 @@ impl Plan {
         Ok(if total == 0 { 1_000_000 } else { millionths(most * members, Some(total)) })
     }
 
-    /// The rows of a shard number `start` to `start + count - 1`, in the order in which its reader gives them. Failures: `shard`,
-    /// `start`, `count`.
+    /// Rows number `start` to `start + count - 1` of a shard, in the order in which its reader gives them. Failures:
+    /// `shard`, `start`, `count`.
     pub fn rows(&self, shard: u32, start: u64, count: u32) -> Result<Vec<u64>, Failure> {
         check_below("shard", shard.into(), self.config.sizes.len() as u64)?;
         let size = self.config.sizes[shard as usize];
@@ -249,8 +249,8 @@ impl Plan {
         Ok(rows)
     }
 
-    /// How many steps the ranks with the fewest and the most of them will take with batches of `batch_size` that each
-    /// worker forms by itself. Failures: `batch_size`.
+    /// The least and the greatest number of steps of a rank, with batches of `batch_size` that each worker forms by
+    /// itself. Failures: `batch_size`.
     pub fn steps(&self, batch_size: u32, drop_last: bool) -> Result<(u64, u64), Failure> {
         if batch_size == 0 {
             return Err(Failure::out_of_range("batch_size", 0, range(1, u32::MAX)));
@@ -271,7 +271,7 @@ impl Plan {
         recipe::fingerprint(&format!("{}{{\"epoch\":{}}}", self.recipe(), self.epoch))
     }
 
-    /// All shards of a reader that there is.
+    /// All shards of a reader, which must exist.
     pub(crate) fn all_shards(&self, rank: u32, worker: u32) -> &[u32] {
         self.list(rank, worker..worker + 1)
     }
@@ -293,7 +293,7 @@ impl Plan {
         Ok(self.all_shards(rank, worker))
     }
 
-    /// Which numbers the workers of a rank have in the list of all of them.
+    /// The numbers of the workers of a rank among all listed workers.
     fn listed(&self, rank: u32) -> Range<usize> {
         match self.firsts.get(rank as usize..).and_then(|firsts| firsts.first_chunk()) {
             Some(&[first, end]) => first as usize..end as usize,
@@ -379,7 +379,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Which of `parts` gets each of the shards, which are in the order of the epoch.
+    /// The part, of `parts`, that gets each shard. The shards are in the order of the epoch.
     fn split(&self, policy: Policy, shards: &[u32], parts: u32) -> Result<Vec<u32>, Failure> {
         if policy == Policy::RoundRobin {
             return collect("sizes", shards.len(), (0..parts).cycle());
@@ -392,7 +392,7 @@ impl Plan {
     }
 }
 
-/// Between which bounds the loads of readers lie.
+/// The bounds and the sum of the loads of all ranks or workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoadSummary {
     /// The smallest load.
@@ -401,7 +401,7 @@ pub struct LoadSummary {
     pub most: u64,
     /// The sum of all loads.
     pub total: u64,
-    /// How many there are.
+    /// Number of ranks or workers.
     pub members: u32,
 }
 
@@ -414,8 +414,8 @@ struct Load {
     local: u64,
 }
 
-/// Puts what each owner has side by side, keeping its order: where each owner's begin and end, up to the last owner
-/// that has any, and the items.
+/// Groups items by their owners; items of one owner keep their order. Returns the places where the items of each owner
+/// begin, up to the last owner that has any, then the end; and the items.
 fn group(items: &[u32], owners: &[u32]) -> Result<(Vec<u32>, Vec<u32>), Failure> {
     let parts = owners.iter().max().map_or(0, |&last| last as usize + 1);
     let mut ends = collect("world_size", parts + 1, (0..=parts).map(|_| 0))?;

@@ -1,6 +1,6 @@
 //! The section `shards` of a recipe, and the recipe of a plan.
 //!
-//! Nothing here is asked often: it is kept out of line, since every host compiles the component when it starts.
+//! Functions here are not inlined: they are rarely called, and every host compiles the component when it starts.
 
 use alloc::format;
 use alloc::rc::Rc;
@@ -22,7 +22,7 @@ use crate::{Failure, deal, order};
 
 const NEAR: Place = place![[is("policy", &["locality-aware"])]];
 
-/// In the order of the canonical text.
+/// The members of the section `shards`, in the order of the canonical text.
 pub(crate) const MEMBERS: &[Member] = &[
     Member::new("shuffle", Kind::Flag)
         .or(Default::Flag(true))
@@ -54,7 +54,7 @@ pub(crate) const MEMBERS: &[Member] = &[
     Member::new("rank_nodes", Kind::SHORT_NUMBERS).with(NEAR).required("the node that runs each rank"),
 ];
 
-/// The section of whole shards.
+/// The section `shards`.
 pub(crate) const SHARDS: Member =
     Member::new("shards", Kind::Section(MEMBERS)).required("the section that has the shards and how they are dealt");
 
@@ -92,7 +92,7 @@ impl Plan {
         })
     }
 
-    /// The recipe in its canonical form: JSON in one line, with every member that there is, the defaults too.
+    /// The recipe in its canonical form: JSON in one line, with every member, the defaults too.
     #[inline(never)]
     pub fn recipe(&self) -> String {
         let config = self.config();
@@ -103,14 +103,15 @@ impl Plan {
         )
     }
 
-    /// SHA-256 over that text, in hexadecimal.
+    /// SHA-256 over the canonical recipe, in hexadecimal.
     pub fn recipe_fingerprint(&self) -> String {
         recipe::fingerprint(&self.recipe())
     }
 }
 
 impl PlanConfig {
-    /// The members of the section, for one worker of one rank. Failures: any field.
+    /// Reads the section `shards`. The result has one rank and one worker: the caller sets their numbers. Failures: any
+    /// field.
     #[inline(never)]
     pub(crate) fn read(fields: &Fields, lists: &[List]) -> Result<Self, Failure> {
         let shards = fields.check(lists, &[])?;
@@ -145,7 +146,7 @@ impl PlanConfig {
         })
     }
 
-    /// The section in its canonical form.
+    /// The section `shards` in its canonical form.
     #[inline(never)]
     pub(crate) fn section(&self) -> String {
         let Self { sizes, bytes, policy, worker_policy, weight, .. } = self;

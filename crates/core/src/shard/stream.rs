@@ -11,31 +11,31 @@ use crate::document::signed_text;
 use crate::order::COMPOSED_MEMBERS;
 use crate::{Failure, MAX_EXACT, Order, OrderId, deal, order};
 
-/// Chunks that are read without end.
+/// The configuration of a chunk stream, which is read without end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamConfig {
-    /// How many chunks there are, to go through again and again; none where that is not known.
+    /// Number of chunks, which the stream repeats in cycles; none if it is not known.
     pub chunks: Option<u64>,
-    /// Which reader this is.
+    /// Number of this reader, 0 to `readers` - 1.
     pub reader: u32,
-    /// How many there are.
+    /// Number of readers, at least 1.
     pub readers: u32,
     /// The order of the chunks in each cycle; `sequential` where their number is not known.
     pub order: OrderId,
     /// Seed of the order.
     pub seed: i64,
-    /// The epoch of the first cycle. Each further cycle is the next one.
+    /// The epoch of the first cycle. Each further cycle is one epoch later.
     pub epoch: u64,
 }
 
-/// The most chunks that one call shuffles, where it needs more tables than two: a second or two.
+/// The most chunks that one call shuffles, if it needs more than two tables. This takes a second or two.
 const MOST_SHUFFLED: u128 = 1 << 24;
 
-/// Reader r of n takes the chunks at places r, r + n, r + 2n, ... of an endless row: of all chunks, or of one cycle
-/// through them after the other.
+/// A chunk stream. Reader r of n takes the chunks at places r, r + n, r + 2n, ... of an endless sequence: of all chunks
+/// by number, or of one cycle through the known chunks after the other.
 pub struct Stream {
     config: StreamConfig,
-    /// The cycle that was asked for last.
+    /// The cycle that was needed last, and its order.
     order: Option<(u64, Order)>,
 }
 
@@ -93,7 +93,7 @@ impl Stream {
         })
     }
 
-    /// The recipe in its canonical form: JSON in one line, with every member that there is, the defaults too.
+    /// The recipe in its canonical form: JSON in one line, with every member, the defaults too.
     #[inline(never)]
     pub fn recipe(&self) -> String {
         let StreamConfig { chunks, readers, order, seed, .. } = self.config;
@@ -105,7 +105,7 @@ impl Stream {
         )
     }
 
-    /// Checks the configuration, in O(1). Failures: `readers`, `reader`, `chunks`, `order`, `seed`.
+    /// The stream of a configuration, in O(1). Failures: `readers`, `reader`, `chunks`, `order`, `seed`.
     pub fn new(config: StreamConfig) -> Result<Self, Failure> {
         let StreamConfig { chunks, reader, readers, order, seed, .. } = config;
         if readers == 0 {
@@ -149,12 +149,13 @@ impl Stream {
         Ok(out)
     }
 
-    /// Whether a call makes few tables, or small ones: each cycle has one of its own, whose cost is that of all chunks.
+    /// Checks that a call makes at most two tables, or small ones: each cycle needs a table, which costs a shuffle of
+    /// all chunks. Failures: `count`.
     fn check_tables(&self, start: u64, count: u32) -> Result<(), Failure> {
         let StreamConfig { chunks, reader, readers, order, .. } = self.config;
         let (Some(chunks), 1.., true) = (chunks, count, order.has_table()) else { return Ok(()) };
         let cycle = |i: u64| (u64::from(reader) + i * u64::from(readers)) / chunks;
-        // Readers that are as many as chunks, or more, have at most one chunk in a cycle, and skip cycles.
+        // If there are as many readers as chunks, or more, a reader has at most one chunk in a cycle, and skips cycles.
         let tables = (cycle(start + u64::from(count) - 1) - cycle(start) + 1).min(count.into());
         if tables > 2 && u128::from(tables) * u128::from(chunks) > MOST_SHUFFLED {
             let order = order.name();
@@ -183,12 +184,12 @@ impl Stream {
     }
 }
 
-/// A failure of an order, told of chunks: the samples of the order are chunks here.
+/// A failure of an order with the field `chunks` in place of `samples`: the samples of the order are chunks here.
 fn of_chunks(failure: Failure) -> Failure {
     if failure.field != "samples" {
         return failure;
     }
-    // An order may have no samples at all; a cycle has some.
+    // An order may have 0 samples, but a cycle has at least one chunk.
     failure.starting_at_one().of("chunks")
 }
 
@@ -211,7 +212,7 @@ mod tests {
         assert!(!allowed(torch, 1 << 20, 1 << 20, 0, 17));
         assert!(allowed(torch, 1 << 14, u32::MAX, 0, 1 << 10));
         assert!(!allowed(torch, 1 << 14, u32::MAX, 0, (1 << 10) + 1));
-        // The last of one epoch and the first of the next; and the first of the one after that.
+        // These chunks are in two cycles; then in three.
         assert!(allowed(torch, u32::MAX.into(), 1 << 31, 1, 2));
         assert!(!allowed(torch, u32::MAX.into(), 1 << 31, 1, 4));
         assert!(allowed(torch, u32::MAX.into(), 1, 0, 1 << 20));

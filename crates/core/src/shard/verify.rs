@@ -5,14 +5,14 @@ use crate::Failure;
 use crate::base::failure::{Allowed, range};
 use crate::base::memory::{collect, grow};
 
-/// Shards that are read more than once. Every list has one number for each time that a further reader has a shard.
+/// Shards that are read more than once. Every list has one number for each further time that a shard is read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overlaps {
     /// The shard.
     pub shard: Vec<u32>,
     /// The first reader that has it.
     pub first_reader: Vec<u32>,
-    /// Another one that has it, or the same, again.
+    /// The reader that has it again: another one, or the same.
     pub other_reader: Vec<u32>,
 }
 
@@ -21,7 +21,7 @@ pub struct Overlaps {
 pub struct ShardRuns {
     /// The first shard of the run.
     pub first_shard: Vec<u32>,
-    /// How many shards it has.
+    /// Number of shards of the run.
     pub num_shards: Vec<u32>,
 }
 
@@ -49,7 +49,7 @@ pub fn verify(shards: u32, offsets: &[u32], assigned: &[u32]) -> Result<Verifica
         let allowed = if shards == 0 { Allowed::from("none") } else { range(0, shards - 1) };
         return Err(Failure::out_of_range("assigned", shard, allowed));
     }
-    // By shard, then by place: one number that sorts like the pair.
+    // Sorted by shard, then by place: one number sorts like the pair.
     let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
     let keys = (0..).zip(assigned).map(|(place, &shard)| pair(shard, place));
     let mut keys = collect("assigned", assigned.len(), keys)?;

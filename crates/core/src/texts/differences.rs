@@ -18,13 +18,14 @@ use crate::{Failure, Recipe, Schedule, Split};
 /// A member that differs between two texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Where it is, such as `order.seed` or `history[0].steps`.
+    /// The path of the member, such as `order.seed` or `history[0].steps`.
     pub path: String,
     /// Its value in the first text, JSON without spaces; none if it is not there.
     pub one: Option<String>,
     /// Its value in the other text.
     pub other: Option<String>,
-    /// The part of a run that it decides: `order`, `deal`, `batch`, `steps`, `split`, `epoch`, `progress` or `kind`; empty if it is none of these.
+    /// The part of a run that the member decides: `order`, `deal`, `batch`, `steps`, `split`, `epoch`, `progress` or
+    /// `kind`; empty if it is none of these.
     pub decides: &'static str,
 }
 
@@ -46,9 +47,9 @@ const DECIDES: [(&str, &str); 14] = [
     ("kind", "kind"),
 ];
 
-/// The members that differ between two texts: those of the first one, in its order, then those that only the other one has, in its order. A
-/// recipe is compared in its canonical form, if that follows from the text alone; with a state, the sections that the recipe of the state has.
-/// Failures: `one`, `other`, each as `state` of
+/// The members that differ between two texts: those of `one`, in its order, then those that only `other` has, in its
+/// order. A recipe is compared in its canonical form, if it needs nothing beside its text. Of a recipe and a state,
+/// only the sections that the recipe of the state has are compared. Failures: `one`, `other`, each as `state` of
 /// `recipe_after`, or with a member twice; `out-of-memory`.
 pub fn differences(one: &str, other: &str) -> Result<Vec<Difference>, Failure> {
     let texts = [("one", one), ("other", other)];
@@ -72,7 +73,8 @@ pub fn differences(one: &str, other: &str) -> Result<Vec<Difference>, Failure> {
     Ok(found)
 }
 
-/// Whether a list or an object is empty here, and the other text has members of it that are not here: these tell the difference.
+/// Whether a value is an empty list or object, and the other text has members in it that are not here. Then only these
+/// members are listed.
 fn is_told_below(path: &str, value: &str, here: &[(&str, usize)], others: &[(&str, usize)]) -> bool {
     let below = match value {
         "[]" => format!("{path}["),
@@ -81,11 +83,11 @@ fn is_told_below(path: &str, value: &str, here: &[(&str, usize)], others: &[(&st
     };
     let first = others.partition_point(|&(other, _)| other < &*below);
     let mut paths = others[first..].iter().map(|&(other, _)| other).take_while(|other| other.starts_with(&below));
-    // A name may have a dot in it, so that another member has such a path, too.
+    // A name may have a dot in it, so a member elsewhere may have the same path.
     paths.any(|other| here.binary_search_by_key(&other, |&(path, _)| path).is_err())
 }
 
-/// Failures: `out-of-memory`.
+/// Adds a difference. Failures: `out-of-memory`.
 fn add(found: &mut Vec<Difference>, path: &str, values: [Option<&String>; 2]) -> Result<(), Failure> {
     let bytes = path.len() + values.iter().flatten().map(|value| value.len()).sum::<usize>();
     grow("one", bytes, &mut Vec::<u8>::new())?;
@@ -97,14 +99,14 @@ fn add(found: &mut Vec<Difference>, path: &str, values: [Option<&String>; 2]) ->
     Ok(())
 }
 
-/// With what the paths of the recipe of a state begin.
+/// The beginning of all paths of the recipe of a state.
 const RECIPE: &str = "recipe.";
 
 fn first_name(path: &str) -> &str {
     path.split(['.', '[']).next().unwrap_or_default()
 }
 
-/// The canonical form of a recipe. Failures: where it cannot be read without anything beside it.
+/// The canonical form of a recipe. Failures: those of reading the recipe without lists beside it.
 fn canonical(of: &str, text: &str) -> Result<String, Failure> {
     Ok(match of {
         "split" => Split::read(text)?.text(),
@@ -122,12 +124,13 @@ struct Members {
     field: &'static str,
     is_recipe: bool,
     all: Vec<(String, String)>,
-    /// Why there are not all of them.
+    /// The failure that stopped `add`.
     failed: Option<Failure>,
 }
 
 impl Members {
-    /// Failures: `field`, `samedeal`, `kind`, `out-of-memory`.
+    /// The members of a text; of a recipe, those of its canonical form. Failures: `field`, `samedeal`, `kind`,
+    /// `out-of-memory`.
     fn read(field: &'static str, text: &str) -> Result<Self, Failure> {
         let found = Found::read(field, text)?;
         let is_recipe = found.recipe_of().is_some();
@@ -137,7 +140,7 @@ impl Members {
         };
         let text = full.as_deref().unwrap_or(text);
         let mut members = Self { field, is_recipe, all: Vec::new(), failed: None };
-        // No path is longer than the text, but for what stands between its names.
+        // No path is longer than the text, apart from the dots and indices between its names.
         let most = text.len() + (1 << 10);
         grow(field, most, &mut Vec::<u8>::new())?;
         members.add(&mut Reader::new(text), &mut String::with_capacity(most), true);
@@ -145,7 +148,8 @@ impl Members {
         Ok(Self { failed: None, ..members })
     }
 
-    /// Adds what the value that comes next has, which is JSON; the whole text is an object. None if it fails.
+    /// Adds the members within the JSON value that comes next. With `is_whole`, it is the object of the whole text.
+    /// None if it fails.
     fn add(&mut self, reader: &mut Reader, path: &mut String, is_whole: bool) -> Option<()> {
         let (len, start, rest) = (path.len(), reader.place(), reader.rest());
         let close = match () {
@@ -182,7 +186,8 @@ impl Members {
         self.failed.is_none().then(|| self.all.push((path.into(), compact(value))))
     }
 
-    /// Of a recipe and a state, leaves the recipe of the state and the same sections of the other one. Failures: `out-of-memory`.
+    /// If this is a recipe, and the other text a state: leaves only the recipe of the state, and the same sections of
+    /// this recipe. Failures: `out-of-memory`.
     fn compare_with_recipe_of(&mut self, state: &mut Self) -> Result<(), Failure> {
         let of_recipe = |path: &str| path.starts_with(RECIPE);
         if !self.is_recipe || state.is_recipe || !state.all.iter().any(|(path, _)| of_recipe(path)) {
@@ -230,7 +235,7 @@ fn has_objects(json: &str) -> bool {
     goes_on
 }
 
-/// JSON without spaces, in which only what must be escaped is. It is no longer than it was.
+/// JSON without spaces, and only with the escapes that it must have. It is never longer than before.
 fn compact(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     let mut reader = Reader::new(json);

@@ -1,6 +1,6 @@
-//! Texts of the names that members may have, for people. No component has them.
+//! Descriptions of the names that members may have, for people. The component does not contain them.
 
-/// The names of members, by the members that have them.
+/// The names and their descriptions, by the members that may have them.
 const MEANINGS: &[(&str, &[(&str, &str)])] = &[
     (
         "remainder",
@@ -117,7 +117,7 @@ const MEANINGS: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
-/// The text of a name of a member; empty if it has none.
+/// The description of a name of a member; empty if there is none.
 pub fn meaning(member: &str, name: &str) -> &'static str {
     let names = MEANINGS.iter().find(|(own, _)| *own == member).map_or(&[][..], |(_, names)| names);
     names.iter().find(|(own, _)| *own == name).map_or("", |(_, text)| text)

@@ -1,4 +1,5 @@
-//! Questions about any text: its kind, the differences between two texts, and the tables of all members. They need every stage.
+//! Operations on any text: its kind, the differences between two texts, and the tables of all members. They depend on
+//! every stage.
 
 pub(crate) mod differences;
 #[cfg(feature = "texts")]

@@ -1,4 +1,4 @@
-//! The tables of members, as documents have them.
+//! The tables of members, in the form in which documents and schemas have them.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -9,7 +9,7 @@ use crate::document::quoted;
 use crate::order::{ANY_ORDER_MEMBERS, COMPOSED};
 use crate::{MAX_EXACT, OrderId, batch, deal, read, shard, split, steps};
 
-/// All kinds of recipes.
+/// All kinds of recipes, and their sections.
 const RECIPES: [(&str, &[Member]); 7] = [
     ("sampler", deal::SECTIONS),
     ("plan", shard::SECTIONS),
@@ -20,7 +20,7 @@ const RECIPES: [(&str, &[Member]); 7] = [
     ("split", split::SECTIONS),
 ];
 
-/// A member of a section of a recipe, for what is written from the tables.
+/// A member of a section of a recipe, for generators of documents and code.
 pub struct Described {
     /// The kind of recipe.
     pub recipe: &'static str,
@@ -30,7 +30,8 @@ pub struct Described {
     pub name: &'static str,
     /// Its type and range.
     pub value: Value,
-    /// Where it belongs: any of these lists is enough, each of which needs all of its own. None is anywhere.
+    /// When the member may be given: a list of alternatives. An alternative holds if all its needs hold. An empty list:
+    /// always.
     pub needs: Vec<Vec<Needed>>,
     /// Whether it must be given where it belongs.
     pub is_required: bool,
@@ -40,13 +41,13 @@ pub struct Described {
     pub text: String,
 }
 
-/// A value that another member of the section needs to have.
+/// A condition on the name that another member of the section has.
 pub struct Needed {
     /// The other member.
     pub name: &'static str,
-    /// Names.
+    /// The names of the condition.
     pub names: &'static [&'static str],
-    /// Whether it has one of them, or none.
+    /// Whether the other member has to have one of the names, or none of them.
     pub is_one: bool,
 }
 
@@ -55,7 +56,7 @@ pub struct Needed {
 pub enum Value {
     /// A whole number.
     Natural {
-        /// The largest one.
+        /// The largest number.
         most: u64,
         /// The range, for people.
         range: String,
@@ -104,8 +105,8 @@ pub fn described() -> Vec<Described> {
     all
 }
 
-/// All members of the sections of all recipes, each with what is true of it by itself: a table in Markdown for each kind of recipe, in the
-/// order in which members are checked.
+/// All members of the sections of all recipes, with the rules for each member by itself: a table in Markdown for each
+/// kind of recipe, in the order in which members are checked.
 pub fn members() -> String {
     let mut text = String::new();
     let mut seen: Vec<&[Member]> = Vec::new();
@@ -125,7 +126,8 @@ pub fn members() -> String {
     text
 }
 
-/// The rows of an object, and of the objects in its lists. Those of orders, which are the same in several recipes, come once.
+/// Adds the rows of an object, and of the objects in its lists. A table that several recipes share, as for orders,
+/// comes once.
 fn below(text: &mut String, seen: &mut Vec<&'static [Member]>, section: &str, members: &'static [Member]) {
     if seen.iter().any(|other| core::ptr::eq(*other, members)) {
         return;
@@ -206,7 +208,7 @@ fn default(member: &Member) -> String {
     }
 }
 
-/// The name that a member has by itself: the first one. That of a layout depends on the order.
+/// The default name of a member: the first one. `layout` has none here, because its default depends on the order.
 fn first_name(member: &Member) -> Option<&'static str> {
     match member.kind {
         Kind::Name([first, ..]) if member.name != "layout" => Some(first),
@@ -214,7 +216,7 @@ fn first_name(member: &Member) -> Option<&'static str> {
     }
 }
 
-/// The text of a member. Of a member that has to be there, it can be the text of what is missing.
+/// The description of a member. A required member without one is described by the text of its failure.
 fn described_as(member: &Member) -> String {
     let what = if let Default::Required(what) = member.default { what } else { "" };
     match (member.text, what.chars().next()) {
@@ -233,8 +235,8 @@ fn number(number: u64) -> String {
     }
 }
 
-/// A JSON Schema of what is true of each member by itself. A kind of recipe has a definition; so have the orders, which lie in one another, for
-/// each order that stands for a name that is not there.
+/// A JSON Schema with the rules for each member by itself. Each kind of recipe has a definition. So have orders,
+/// because they lie in one another: one definition for each default of their name.
 pub fn schema() -> String {
     let mut definitions = String::new();
     for (kind, sections) in RECIPES {
@@ -247,13 +249,13 @@ pub fn schema() -> String {
     format!("{{\"$defs\":{{{hash}{definitions}}}}}")
 }
 
-/// The schema of an object of a kind of recipe: a reading has its own orders.
+/// The schema of an object in a kind of recipe, which decides the names of its orders.
 fn object(members: &[Member], recipe: &str) -> String {
     let known = members.iter().filter(|member| !matches!(member.kind, Kind::Elsewhere(_)));
     let (mut properties, mut required, mut conditions) = (Vec::new(), Vec::new(), Vec::new());
     for member in known {
         properties.push(format!("{}:{}", quoted(member.name), value(member, members, recipe)));
-        // A list may come beside the recipe.
+        // A list may come beside the recipe, so it is not required here.
         let has_to_be = matches!(member.default, Default::Required(_))
             && !matches!(member.kind, Kind::Numbers { beside: true, .. });
         let there = format!("{{\"required\":[{}]}}", quoted(member.name));
@@ -285,11 +287,11 @@ fn every(schemas: impl Iterator<Item = String>) -> String {
     format!("{{\"allOf\":[{}]}}", schemas.collect::<Vec<_>>().join(","))
 }
 
-/// Whether a need holds: also where the name that is needed stands for one that is not there.
+/// The schema of a need. It also holds if the other member is not there, and its default is a name that is needed.
 fn holds(need: &Need, of: &Member, members: &[Member], recipe: &str) -> String {
     let Some(member) = members.iter().find(|member| member.name == need.member) else { return "true".into() };
     let name = quoted(member.name);
-    // A reading that deals samples as they are stored has shards, too, and no lanes.
+    // A reading with the order `sequential` has shards, too, but no lanes.
     let is_stored = recipe == "reading" && need.names.contains(&"sharded") && matches!(of.name, "sizes" | "shards");
     let names = one_of(need.names.iter().copied().chain(is_stored.then_some("sequential")));
     let mut ways = Vec::from([format!("{{\"required\":[{name}],\"properties\":{{{name}:{names}}}}}")]);
@@ -297,7 +299,7 @@ fn holds(need: &Need, of: &Member, members: &[Member], recipe: &str) -> String {
     match member.kind {
         Kind::Name([first, ..]) if need.names.contains(first) => ways.push(nameless),
         Kind::Name(_) => {}
-        // The name of an order: sizes stand for `sharded`.
+        // The name of an order: with `sizes`, its default is `sharded`.
         _ => {
             let sizes = "{\"required\":[\"sizes\"]}";
             let unnamed = if recipe == "reading" { "sharded" } else { "feistel" };
@@ -325,7 +327,7 @@ fn value(member: &Member, siblings: &[Member], recipe: &str) -> String {
         Kind::Text { least: 0, .. } if member.name == "name" => {
             let all = OrderId::ALL.iter().chain(&[OrderId::Sharded]).chain(&COMPOSED);
             let fits = |id: &&OrderId| match recipe {
-                // Orders of stored rows.
+                // Only orders of samples in shards.
                 "reading" => matches!(id, OrderId::Sequential | OrderId::Sharded) || id.is_blend() || id.is_view(),
                 "chunk-stream" => OrderId::ALL.contains(id),
                 _ => true,
@@ -333,14 +335,14 @@ fn value(member: &Member, siblings: &[Member], recipe: &str) -> String {
             one_of(all.filter(fits).map(|id| id.name()))
         }
         Kind::Text { least: 0, .. } => "{\"type\":\"string\"}".into(),
-        // Bytes are at least as many as characters.
+        // The range is in bytes, of which a text has at least as many as characters.
         Kind::Text { least, most } => format!("{{\"type\":\"string\",\"minLength\":{least},\"maxLength\":{most}}}"),
         Kind::Name(names) => one_of(names.iter().copied()),
         Kind::Flag => "{\"type\":\"boolean\"}".into(),
         Kind::Numbers { most, .. } => numbers(most),
         Kind::Lengths => numbers(u32::MAX.into()),
         Kind::Section(members) if core::ptr::eq(members, ANY_ORDER_MEMBERS) => {
-            // Only the order of the recipe itself is another one.
+            // Only the order of the recipe itself has another default.
             let is_own = siblings.iter().any(|other| other.name == "samedeal");
             let own =
                 if is_own && matches!(recipe, "batcher" | "reading") { format!("-of-{recipe}") } else { String::new() };
@@ -376,7 +378,8 @@ fn natural(least: u64, most: u64) -> String {
 /// A number beyond 2^53 - 1, as a text.
 fn in_quotes(sign: &str) -> String {
     let digits = MAX_EXACT.to_string();
-    // Numbers above the largest one: with as many digits, of which the first ones are equal and the next one is larger; or with more digits.
+    // Numbers above 2^53 - 1: with as many digits, of which the first ones are equal and the next one is larger; or
+    // with more digits.
     let same = (0..digits.len()).filter(|&at| digits.as_bytes()[at] < b'9').map(|at| {
         let (before, next, left) = (&digits[..at], digits.as_bytes()[at] + 1, digits.len() - 1 - at);
         format!("{before}[{}-9][0-9]{{{left}}}", char::from(next))

@@ -1,4 +1,4 @@
-//! The kind of a text: a recipe, a state or a log; and the recipe that goes on after a state.
+//! The kind of a text: a recipe, a state or a log; and the recipe of an object that resumes a state.
 
 use alloc::format;
 use alloc::string::String;
@@ -15,11 +15,12 @@ use crate::document::{MAX_TEXT, Reader, unsigned};
 pub struct TextKind {
     /// `recipe`, `state`, or `log`: the first entry of the log of a ledger.
     pub form: &'static str,
-    /// The object that it belongs to: `sampler`, `batches`, `plan`, `reading`, `chunk-stream`, `schedule` or `split`. A log is of a sampler.
+    /// The object that the text belongs to: `sampler`, `batcher`, `plan`, `reading`, `chunk-stream`, `schedule` or
+    /// `split`. A log is of a sampler.
     pub of: &'static str,
 }
 
-/// The kinds of states, by their names there.
+/// The kinds of states, by the value of their member `kind`.
 const STATES: [(&str, TextKind); 5] = [
     ("sampler", TextKind { form: "state", of: "sampler" }),
     ("batcher", TextKind { form: "state", of: "batcher" }),
@@ -28,10 +29,11 @@ const STATES: [(&str, TextKind); 5] = [
     ("ledger", TextKind { form: "log", of: "sampler" }),
 ];
 
-/// How deep objects and lists nest in a text that is looked at.
+/// The most levels of objects and lists in one another, within a member of a text.
 const DEEPEST: u32 = 64;
 
-/// Says what a text is, by the members that it has. They are not checked. Failures: `text`, `samedeal`, `kind`, `out-of-memory`.
+/// The kind of a text, by the members that it has. The members are not checked. Failures: `text`, `samedeal`, `kind`,
+/// `out-of-memory`.
 pub fn inspect(text: &str) -> Result<TextKind, Failure> {
     let found = Found::read("text", text)?;
     if let Some(version) = found.version.filter(|&version| version != VERSION) {
@@ -52,8 +54,9 @@ pub fn inspect(text: &str) -> Result<TextKind, Failure> {
     }
 }
 
-/// The recipe of what goes on after a state: the sections that the state has, and those of `sections`, an object that says what is not
-/// in a state, such as the deal. It is no checked recipe. Failures: `state`, `sections`, `out-of-memory`.
+/// The recipe of an object that resumes a state: the sections of the state, and those of `sections`, an object with the
+/// sections that no state has, such as the deal. The recipe is not checked. Failures: `state`, `sections`,
+/// `out-of-memory`.
 pub fn recipe_after(state: &str, sections: &str) -> Result<String, Failure> {
     let found = Found::read("state", state)?;
     let recipe = found.recipe.filter(|_| found.kind.is_some());
@@ -65,7 +68,7 @@ pub fn recipe_after(state: &str, sections: &str) -> Result<String, Failure> {
     Ok(format!("{{{own}{comma}{other}}}"))
 }
 
-/// The failure of a member with a value of a wrong type, with which `text` begins.
+/// The failure of a member with a value of a wrong type, which `text` begins with.
 fn mistyped(field: &'static str, text: &str, allowed: &'static str) -> Failure {
     let value = text.trim_start();
     Failure::wrong_type(field, &value[..value.find([',', '}']).unwrap_or(value.len())], allowed)
@@ -76,19 +79,19 @@ fn inner(object: &str) -> Option<&str> {
     Some(object.strip_prefix('{')?.strip_suffix('}')?.trim())
 }
 
-/// The members of a text that tell its kind.
+/// The members of a text that decide its kind.
 #[derive(Default)]
 pub(super) struct Found<'a> {
     version: Option<u64>,
     kind: Option<String>,
     /// The text of the member `recipe`, if it is an object.
     recipe: Option<&'a str>,
-    /// The sections, and the members of those: `deal`, `deal.workers`.
+    /// The sections, and those of their members that decide: `deal`, `deal.workers`.
     members: Vec<String>,
 }
 
 impl<'a> Found<'a> {
-    /// Failures: `field`, `samedeal`, `kind`, `out-of-memory`.
+    /// Finds these members in a text. Failures: `field`, `samedeal`, `kind`, `out-of-memory`.
     pub(super) fn read(field: &'static str, text: &'a str) -> Result<Self, Failure> {
         if text.len() > MAX_TEXT {
             return Err(Failure::out_of_range(field, format!("of {} bytes", text.len()), at_most(MAX_TEXT)));
@@ -155,7 +158,8 @@ impl<'a> Found<'a> {
         Ok(())
     }
 
-    /// The object that a recipe belongs to. Recipes have no member `kind`: each has a section or a member of its own, but that of a sampler.
+    /// The object that a recipe belongs to; none if the text is no recipe. Recipes have no member `kind`: a section or
+    /// a member that only one kind of recipe has decides.
     pub(super) fn recipe_of(&self) -> Option<&'static str> {
         let has = |member: &str| self.members.iter().any(|own| own == member);
         Some(match () {

@@ -1,6 +1,6 @@
 //! `bindgen INPUT.wasm FOLDER NAME` writes NAME.js, NAME_bg.wasm and their types, for web pages without modules: one
-//! expression, which hosts/js/scripts/generated.mjs puts into a function. The same as the command line tool of
-//! wasm-bindgen, whose version has to be that of the crate: here one lock file pins both.
+//! expression, which hosts/js/scripts/generated.mjs puts into a function. It does the same as the command line tool of
+//! wasm-bindgen. The versions of the tool and of the crate have to be equal: here one lock file pins both.
 
 use std::env;
 use std::process::ExitCode;
@@ -15,7 +15,7 @@ fn main() -> ExitCode {
     };
     let mut bindgen = Bindgen::new();
     bindgen.input_path(input).out_name(name).typescript(true);
-    // A page loads no names of functions.
+    // Without the names of functions, which pages would load for nothing.
     bindgen.remove_name_section(true);
     let written = bindgen.no_modules(true).and_then(|bindgen| bindgen.generate(folder));
     match written {

@@ -1,6 +1,7 @@
-//! Division by a number that stays the same, without a division: processors take several times as long for one as for a product.
+//! Division of many numbers by the same divisor, by products alone: a division takes processors several times as long
+//! as a product.
 
-/// A divisor, and 2^64 divided by it.
+/// A divisor, and its inverse: about 2^64 divided by it.
 #[derive(Clone, Copy)]
 pub struct Divisor {
     value: u64,
@@ -21,7 +22,7 @@ impl Divisor {
     /// Quotient and remainder.
     #[inline(always)]
     pub fn divide(&self, number: u64) -> (u64, u64) {
-        // The inverse is less than 1 + 1 / value below its true value, so that this is at most 2 below the quotient.
+        // The inverse is less than 1 + 1 / value below 2^64 / value, so this estimate is at most 2 below the quotient.
         let mut quotient = upper(number, self.inverse);
         let mut rest = number - quotient * self.value;
         for _ in 0..2 {
@@ -36,7 +37,8 @@ impl Divisor {
     /// Quotient and remainder of a number below [`SMALL`].
     #[inline(always)]
     pub fn divide_small(&self, number: u64) -> (u64, u64) {
-        // The upper half of the inverse is less than 1 + 2^-32 below 2^32 / value, so that this is at most 1 below the quotient.
+        // The upper half of the inverse is less than 1 + 2^-32 below 2^32 / value, so this estimate is at most 1 below
+        // the quotient.
         let quotient = (number * (self.inverse >> 32)) >> 32;
         let rest = number - quotient * self.value;
         let more = u64::from(rest >= self.value);
@@ -47,7 +49,7 @@ impl Divisor {
 /// Numbers below this are divided by [`Divisor::divide_small`].
 pub const SMALL: u64 = 1 << 31;
 
-/// The upper half of a product. WebAssembly has none, and its 128 bits are a call.
+/// The upper half of a product. WebAssembly has no instruction for it, and calls a function for products of 128 bits.
 #[inline(always)]
 fn upper(a: u64, b: u64) -> u64 {
     if cfg!(target_arch = "wasm32") {

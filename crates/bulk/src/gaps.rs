@@ -1,6 +1,7 @@
-//! Positions in an order that leaves some out.
+//! Positions in an order without some of its positions.
 
-/// Adds to each place how many numbers of a list, which ascend, are at most the place. Places that ascend are the fastest.
+/// Adds to each place the count of numbers in an ascending list that are at most this place. Ascending places are the
+/// fastest.
 pub fn add_counts(ascending: &[u64], places: &mut [u64]) {
     let (mut count, mut last) = (0, u64::MAX);
     for place in places {
@@ -14,7 +15,7 @@ pub fn add_counts(ascending: &[u64], places: &mut [u64]) {
     }
 }
 
-/// How many of the first numbers are at most `most`: few, or it takes a search.
+/// The count of numbers that are at most `most`. It is mostly 0, which takes no search.
 #[inline(always)]
 fn passed(ascending: &[u64], most: u64) -> usize {
     match ascending.first() {
@@ -23,8 +24,9 @@ fn passed(ascending: &[u64], most: u64) -> usize {
     }
 }
 
-/// The number of first numbers that are at most `most`, of which the first one is. Steps double until one is too far, and a search ends it:
-/// a place is seldom far from the one before. Bentley and Yao, An almost optimal algorithm for unbounded searching (1976).
+/// The count of numbers that are at most `most`, where the first one is. Steps double until a number is too large, and
+/// a binary search ends it: a place is seldom far from the one before. Bentley and Yao, An almost optimal algorithm for
+/// unbounded searching (1976).
 fn searched(ascending: &[u64], most: u64) -> usize {
     let (mut low, mut step) = (1, 1);
     while ascending.get(low + step - 1).is_some_and(|number| *number <= most) {
@@ -43,7 +45,7 @@ mod tests {
     #[test]
     fn counts_are_those_of_a_search() {
         for density in [0, 1, 2, 3, 50, 400] {
-            // With repetitions, as of neighbours that are left out.
+            // With repetitions, as they come from neighbouring positions that are left out.
             let list: Vec<u64> = (0..density).map(|at| at * at * 7 % 31 + at * 1_000 / density.max(1)).collect();
             let mut list = list;
             list.sort_unstable();

@@ -1,8 +1,9 @@
-//! Numbers that are divided between two parts, as a node of the tree of `blend` divides positions between its children.
+//! Division of numbers between two parts, as a node in the tree of `blend` divides positions between its children.
 
 use crate::divide::Divisor;
 
-/// A number, counted from the first one of its list, and the slot where its answer belongs: in the upper and the lower 32 bits.
+/// A number in the upper 32 bits, counted from the first one of its list, and the slot of its result in the lower 32
+/// bits.
 pub type Item = u64;
 
 /// The item of a number and a slot.
@@ -17,16 +18,19 @@ pub fn unpacked(item: Item) -> (u64, u32) {
     (item >> 32, item as u32)
 }
 
-/// Divides items between a left part, of a weight among the whole `weight`, and a right part. Each item becomes its number in its part. The
-/// left ones come to the front of `items`, the right ones to that of `spare`, which is as long; how many are left. `rest` is that of the
-/// division of number 0. `rest` and the greatest number times the left weight must be less than [`SMALL`](crate::SMALL) together.
+/// Divides items between a left part, which has `left_weight` of the whole `weight`, and a right part. The number of
+/// each item becomes its number within its part. Items of the left part come to the front of `items`, items of the
+/// right part to the front of `spare`, which is as long. Returns the count of the left part. `rest` is the remainder of
+/// the division for number 0. `rest` and the greatest number times the left weight must be less than
+/// [`SMALL`](crate::SMALL) together.
 pub fn halve(items: &mut [Item], spare: &mut [Item], left_weight: u64, weight: &Divisor, rest: u64) -> usize {
-    // Both lists are written in each turn, and one of them grows: which one cannot be foreseen, and a branch would be slow.
+    // Each turn writes to both lists, and makes one of them longer. A branch would be slow, because it cannot be
+    // predicted.
     let (mut lefts, mut rights) = (0, 0);
     for at in 0..items.len() {
         let (number, slot) = unpacked(items[at]);
         let (count, rest) = weight.divide_small(rest + number * left_weight);
-        // One more position, and its count is one more.
+        // The item is in the left part if the left part has one more at the next number.
         let is_left = rest + left_weight >= weight.value();
         items[lefts] = item(count, slot);
         spare[rights] = item(number - count, slot);

@@ -11,11 +11,12 @@ use portable::{Four, advance_all, four, join, round, round_back};
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 use simd128::{Four, advance_all, four, join, round, round_back};
 
-/// So many positions are done together: enough that the beginnings and ends of rounds do not matter, and few enough to stay in a cache.
+/// Number of positions that are computed together: enough that the beginnings and ends of rounds do not matter, and few
+/// enough to stay in a cache.
 const LANES: usize = 128;
 /// A round works on a multiple of this number of vectors, each of four numbers.
 const GROUP: usize = 4;
-/// A group takes about as long as so many positions one by one.
+/// Number of positions that take, one by one, about as long as a whole group.
 const FEW: usize = 3;
 
 impl Network {
@@ -38,7 +39,7 @@ impl Network {
         }
     }
 
-    /// Writes the sample of each of these positions in its place.
+    /// Replaces each position by its sample.
     pub fn map(&self, places: &mut [u64]) {
         for block in places.chunks_mut(LANES) {
             if block.len() <= FEW {
@@ -51,7 +52,7 @@ impl Network {
         }
     }
 
-    /// Writes the position of each of these samples in its place.
+    /// Replaces each sample by its position.
     pub fn map_back(&self, places: &mut [u64]) {
         for block in places.chunks_mut(LANES) {
             if block.len() <= FEW {
@@ -65,15 +66,16 @@ impl Network {
     }
 }
 
-/// Positions at equal distances.
+/// A run of positions at equal distances.
 struct Run {
     cells: Cells,
-    /// From one block to the next.
+    /// The distance from one block to the next, in rows and columns.
     step: (u32, u32),
 }
 
 impl Run {
-    /// From `start` on, in steps of `stride`. Only `count` positions, or those of a block if that is fewer, are set.
+    /// The run from `start` on, in steps of `stride`. Only `count` positions, or those of a block if that is fewer, are
+    /// set.
     fn new(network: &Network, start: u64, stride: u64, count: usize) -> Self {
         let (mut at, step) = (network.split(start), network.split(stride));
         let cells = Cells::each(count.min(LANES), |_| {
@@ -81,7 +83,7 @@ impl Run {
             at = advance(network, at, step);
             cell
         });
-        // Where the run is shorter than a block, this is never used, and may be cut off.
+        // If the run is shorter than a block, `step` is never used, so it may be cut off.
         Self { cells, step: network.split(stride * LANES as u64) }
     }
 
@@ -103,7 +105,7 @@ struct Cells {
 }
 
 impl Cells {
-    /// So many cells, at most `LANES`.
+    /// `count` cells, at most `LANES`: `cell` gives the row and the column of each.
     #[inline(always)]
     fn each(count: usize, mut cell: impl FnMut(usize) -> (u32, u32)) -> Self {
         let mut cells = Self { rows: [four([0; 4]); LANES / 4], columns: [four([0; 4]); LANES / 4] };
@@ -138,7 +140,7 @@ impl Cells {
         })
     }
 
-    /// Goes from the first `count` cells to those that the rounds send them to.
+    /// Replaces the first `count` cells by the cells that the rounds map them to.
     fn send(&mut self, network: &Network, count: usize) {
         let (rows, columns) = self.groups(count);
         for keys in network.keys.as_chunks::<2>().0 {
@@ -147,7 +149,7 @@ impl Cells {
         }
     }
 
-    /// Goes to those that the rounds send here.
+    /// Replaces the first `count` cells by the cells that the rounds map to them.
     fn send_back(&mut self, network: &Network, count: usize) {
         let (rows, columns) = self.groups(count);
         for keys in network.keys.as_chunks::<2>().0.iter().rev() {
@@ -162,10 +164,10 @@ impl Cells {
         (&mut self.rows[..count], &mut self.columns[..count])
     }
 
-    /// Writes the numbers of these cells; where one is no sample, `again` says where it leads to.
+    /// Writes the numbers of these cells. A number that is no sample is replaced by its result of `again`.
     fn write(&self, network: &Network, places: &mut [u64], again: fn(&Network, u64) -> u64) {
         if join(network, &self.rows, &self.columns, places) {
-            // Seldom: about one cell of the square root of all.
+            // This is rare: about one cell of the square root of all.
             for place in places.iter_mut().filter(|place| **place >= network.samples) {
                 *place = again(network, *place);
             }
@@ -193,28 +195,28 @@ mod portable {
         numbers
     }
 
-    /// Adds to each number what the other one is mixed to.
+    /// Adds to each number of `changed` the mix of the other one.
     pub(super) fn round(changed: &mut [Four], others: &[Four], keys: [u32; 2], modulus: u32) {
         for (changed, &other) in changed.as_flattened_mut().iter_mut().zip(others.as_flattened()) {
             *changed = add(*changed, mix(other, keys, modulus), modulus);
         }
     }
 
-    /// Takes off again what `round` added.
+    /// Reverts `round`.
     pub(super) fn round_back(changed: &mut [Four], others: &[Four], keys: [u32; 2], modulus: u32) {
         for (changed, &other) in changed.as_flattened_mut().iter_mut().zip(others.as_flattened()) {
             *changed = add(*changed, modulus - mix(other, keys, modulus), modulus);
         }
     }
 
-    /// Goes on to cells so many after these.
+    /// Moves all cells on by `step`.
     pub(super) fn advance_all(network: &Network, rows: &mut [Four], columns: &mut [Four], step: (u32, u32)) {
         for (row, column) in rows.as_flattened_mut().iter_mut().zip(columns.as_flattened_mut()) {
             (*row, *column) = advance(network, (*row, *column), step);
         }
     }
 
-    /// Writes the number of each cell; whether one of them is no sample.
+    /// Writes the number of each cell. Returns whether one of them is no sample.
     pub(super) fn join(network: &Network, rows: &[Four], columns: &[Four], cells: &mut [u64]) -> bool {
         let mut beyond = false;
         for ((cell, &row), &column) in cells.iter_mut().zip(rows.as_flattened()).zip(columns.as_flattened()) {
@@ -313,7 +315,7 @@ mod simd128 {
         ]
     }
 
-    /// Both lists in pieces for which `hidden` is asked once.
+    /// Both lists in pieces: `hidden` is called once for each.
     fn groups<'a>(
         changed: &'a mut [Four],
         others: &'a [Four],
@@ -321,8 +323,8 @@ mod simd128 {
         changed.as_chunks_mut().0.iter_mut().zip(others.as_chunks().0)
     }
 
-    /// A factor that the compiler does not see to be the same each time. Otherwise it widens it to 64 bits before the loop, and a product
-    /// of two halves becomes one of 64 bits, which takes three times as long.
+    /// The factor, hidden from the compiler. If the compiler saw that it stays the same, it would widen it to 64 bits
+    /// before the loop, and a product of two halves would become one of 64 bits, which takes three times as long.
     #[inline(always)]
     fn hidden(factor: v128) -> v128 {
         black_box(factor)

@@ -1,7 +1,8 @@
 //! The loops of samedeal-core over many numbers: sorts, and a permutation of many positions at once.
 //!
-//! The core is built for size, and generic code is built as the crate that uses it is. This crate is built for speed, so it has functions
-//! of fixed types alone. Whatever is called for each of many numbers belongs here, and nothing else: a host compiles all of it when it starts.
+//! The core is compiled for size, and this crate for speed. It has only functions of fixed types, because generic code
+//! is compiled like the crate that uses it. Only code that runs for each of many numbers belongs here: a host compiles
+//! all of it when it starts.
 #![no_std]
 #![forbid(unsafe_code)]
 

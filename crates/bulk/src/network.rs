@@ -1,9 +1,10 @@
-//! A Feistel network over the cells of a grid, one position at a time; `lanes` has many at once.
+//! A Feistel network over the cells of a grid, one position at a time; `lanes` computes many at once.
 
 use crate::divide::Divisor;
 
-/// The permutation of a grid of `rows` x `columns` cells, at most about the square root of `samples` more than there
-/// are samples. A walk that leaves the samples goes on until it is back among them.
+/// A permutation of samples, by a permutation of a grid of `rows` x `columns` cells. The grid has at most about the
+/// square root of `samples` more cells than samples. A position that leads to a cell without a sample is mapped again,
+/// until it leads to a sample.
 pub struct Network {
     pub(crate) samples: u64,
     pub(crate) rows: u32,
@@ -12,7 +13,7 @@ pub struct Network {
     pub(crate) keys: [[u32; 2]; ROUNDS],
 }
 
-/// How many rounds there are, each with a key of its own.
+/// Number of rounds, each with a key of its own.
 pub const ROUNDS: usize = 8;
 
 impl Network {
@@ -82,6 +83,6 @@ pub fn mix(x: u32, key: [u32; 2], bound: u32) -> u32 {
 /// x + y modulo `modulus`, for x below it, y at most equal to it, and both below 2^31.
 pub(crate) fn add(x: u32, y: u32, modulus: u32) -> u32 {
     let sum = x.wrapping_add(y);
-    // One of the two wraps around, and is the greater then.
+    // If one of both values wraps around, it is the greater one.
     sum.min(sum.wrapping_sub(modulus))
 }

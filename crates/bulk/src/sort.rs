@@ -1,6 +1,6 @@
-//! `sort_unstable` of the library for the types of long lists: each type that is sorted somewhere is another 6 kB.
+//! Sorts for the types of long lists. Each type that `sort_unstable` of the library sorts takes another 6 kB.
 
-/// Sorts positions, and keys of two halves.
+/// Sorts positions, and keys of two numbers in its halves.
 pub fn numbers(items: &mut [u64]) {
     items.sort_unstable();
 }
@@ -10,8 +10,8 @@ pub fn numbers128(items: &mut [u128]) {
     items.sort_unstable();
 }
 
-/// Sorts numbers that are spread evenly up to `most`. `other` is as long, and holds none of them afterwards. A radix sort, which takes a
-/// fifth of the time of [`numbers`] for a million of them.
+/// Sorts numbers that are spread evenly up to `most`. `other` has the same length, and is overwritten. A radix sort,
+/// which takes a fifth of the time of [`numbers`] for a million numbers.
 pub fn numbers_with(items: &mut [u64], other: &mut [u64], most: u64) {
     let (mut from, mut to) = (&mut *items, &mut *other);
     let mut shift = 0;
@@ -36,11 +36,12 @@ pub fn numbers_with(items: &mut [u64], other: &mut [u64], most: u64) {
     }
 }
 
-/// Digits of a length: lengths up to 2^11 - 1 are sorted in one pass.
+/// Bits of a digit of the radix sorts: lengths up to 2^11 - 1 are sorted in one pass.
 const DIGIT: u32 = 11;
 
-/// Sorts items by their lengths, `lengths[item]`, the longest first; equals stay in their order. `other` has as many items, and holds none
-/// afterwards. A radix sort: Knuth, The Art of Computer Programming, volume 3, section 5.2.5.
+/// Sorts items by their lengths, `lengths[item]`, the longest first; equals stay in their order. `other` has the same
+/// length as `items`, and is overwritten. A radix sort: Knuth, The Art of Computer Programming, volume 3, section
+/// 5.2.5.
 pub fn longest_first(items: &mut [u32], other: &mut [u32], lengths: &[u32]) {
     let most = items.iter().fold(0, |most, &item| lengths[item as usize].max(most));
     let (mut from, mut to) = (&mut *items, &mut *other);
@@ -49,7 +50,7 @@ pub fn longest_first(items: &mut [u32], other: &mut [u32], lengths: &[u32]) {
         let digit = |item: u32| (lengths[item as usize] >> shift) as usize % (1 << DIGIT);
         let mut ends = [0_u32; 1 << DIGIT];
         from.iter().for_each(|&item| ends[digit(item)] += 1);
-        // Where the items of each digit go: after those of all greater ones.
+        // The first place for the items of each digit: after those of all greater ones.
         let mut start = 0;
         for end in ends.iter_mut().rev() {
             start += core::mem::replace(end, start);

@@ -1,4 +1,5 @@
-//! The component `samedeal.wasm`: `samedeal-interface`, with what a component without the standard library has to bring itself.
+//! The component `samedeal.wasm`: `samedeal-interface`, with the run-time functions that a component without the
+//! standard library needs.
 #![no_std]
 
 extern crate alloc;

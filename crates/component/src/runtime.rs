@@ -11,10 +11,11 @@ fn panic(_: &core::panic::PanicInfo) -> ! {
     core::arch::wasm32::unreachable()
 }
 
-/// Where hosts put what they pass by reference: the name of the order. Elsewhere wasi-libc exports this.
+/// Allocates memory for arguments that hosts pass by reference, such as texts. With the standard library, wasi-libc
+/// exports this function.
 ///
 /// # Safety
-/// As the canonical ABI has it: `old` is null and `old_size` 0, or `old` is a block of that size and alignment.
+/// As the canonical ABI requires: `old` is null and `old_size` 0, or `old` is a block of that size and alignment.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cabi_realloc(old: *mut u8, old_size: usize, align: usize, new_size: usize) -> *mut u8 {
     if new_size == 0 {
@@ -29,20 +30,21 @@ unsafe extern "C" fn cabi_realloc(old: *mut u8, old_size: usize, align: usize, n
         }
     };
     if block.is_null() {
-        // The canonical ABI knows no failure here.
+        // The canonical ABI has no failure for this function.
         core::arch::wasm32::unreachable()
     }
     block
 }
 
-/// What the compiler calls to compare texts. Elsewhere it is part of the C library.
+/// Compares bytes. The compiler makes calls of this function to compare texts; elsewhere it is part of the C library.
 ///
 /// # Safety
 /// As in C: both blocks are `count` bytes long.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn memcmp(left: *const u8, right: *const u8, count: usize) -> i32 {
     for i in 0..count {
-        // SAFETY: below `count`. Volatile, or the compiler would make this loop a call of itself.
+        // SAFETY: `i` is below `count`. Without volatile reads, the compiler would turn this loop into a call of this
+        // function.
         let (left, right) = unsafe { (left.add(i).read_volatile(), right.add(i).read_volatile()) };
         if left != right {
             return i32::from(left) - i32::from(right);

@@ -1,5 +1,5 @@
-//! The world `samedeal` of `wit/` over `samedeal-core`: what is behind the component, and behind the crate `samedeal` with its feature
-//! `native`. It converts, and computes nothing.
+//! The world `samedeal` of `wit/`, implemented with `samedeal-core`: for the component, and for the crate `samedeal`
+//! with its feature `native`. This crate converts types, and computes nothing.
 #![no_std]
 
 extern crate alloc;

@@ -1,4 +1,4 @@
-//! How failures cross: as plain objects, thrown.
+//! Failures in JavaScript: plain objects that calls throw.
 
 use samedeal_core::{Fact, Failure, Parts};
 use wasm_bindgen::JsValue;
@@ -27,7 +27,7 @@ impl Object {
     }
 }
 
-/// A failure of the core, as what a call throws.
+/// A failure of the core, as the object that a call throws.
 pub struct Thrown(Failure);
 
 impl From<Failure> for Thrown {

@@ -1,9 +1,9 @@
 //! The light build: samplers, meshes and launchers of `wit/` over `samedeal-core`, through wasm-bindgen, for pages and bundles that
 //! have to be small. It converts, and computes nothing.
 //!
-//! Numbers of 64 bits cross as `bigint`, lists as typed arrays copied in one piece, and a failure is thrown as
-//! a plain object `{ kind, field, path, value, allowed, facts }`: what the component gives in JavaScript, so that one class serves
-//! both. The numbers are checked by that class, since the bindings wrap numbers around silently.
+//! Numbers of 64 bits cross as `bigint`, and lists as typed arrays copied in one piece. A failure is thrown as a plain
+//! object `{ kind, field, path, value, allowed, facts }`, which the component gives in JavaScript, too: so one
+//! JavaScript class serves both builds. This class checks numbers, since the bindings wrap them around silently.
 
 mod failure;
 
@@ -30,8 +30,8 @@ pub struct Sampler(samedeal_core::Sampler);
 
 #[wasm_bindgen]
 impl Sampler {
-    /// The whole of an epoch. List i of those beside the recipe is named `names[i]`; `numbers` has the lists end to end, each of
-    /// `lengths[i]` numbers.
+    /// The sampler of the whole of an epoch. List i beside the recipe is named `names[i]`; `numbers` has all lists, one
+    /// after the other, each of `lengths[i]` numbers.
     #[wasm_bindgen(constructor)]
     pub fn new(
         recipe: &str,
@@ -51,7 +51,7 @@ impl Sampler {
         Ok(Self(samedeal_core::Sampler::from_recipe(&recipe, epoch, rank)?))
     }
 
-    /// The whole of another epoch.
+    /// The sampler of the whole of another epoch.
     #[wasm_bindgen(js_name = atEpoch)]
     pub fn at_epoch(&self, epoch: u64) -> Result<Self, Thrown> {
         Ok(Self(self.0.at_epoch(epoch)?))
@@ -63,12 +63,12 @@ impl Sampler {
         Ok(Self(self.0.at_rank(rank)?))
     }
 
-    /// The rest of this epoch, of which so many positions were dealt before.
+    /// The sampler of the rest of this epoch, after its first `consumed` positions.
     pub fn rest(&self, consumed: u64) -> Result<Self, Thrown> {
         Ok(Self(self.0.rest(consumed)?))
     }
 
-    /// The rest of the epoch of a state.
+    /// The sampler of the rest of the epoch of a state.
     pub fn resume(&self, state: &str) -> Result<Self, Thrown> {
         Ok(Self(self.0.resume(state)?))
     }
@@ -78,7 +78,7 @@ impl Sampler {
         self.0.recipe().text()
     }
 
-    /// SHA-256 over that text, in hexadecimal.
+    /// SHA-256 over the canonical recipe, in hexadecimal.
     #[wasm_bindgen(js_name = recipeFingerprint)]
     pub fn recipe_fingerprint(&self) -> String {
         self.0.recipe().fingerprint()
@@ -157,7 +157,7 @@ impl Sampler {
         self.0.lanes().map(|(_, window)| window)
     }
 
-    /// The state once every rank has taken so many of its samples.
+    /// The state once every rank has taken `taken` of its samples.
     pub fn state(&self, taken: u64) -> Result<String, Thrown> {
         Ok(self.0.state(taken)?)
     }
@@ -168,7 +168,7 @@ impl Sampler {
         self.0.num_samples()
     }
 
-    /// How many samples the rank with the most of them sees.
+    /// Number of samples of the rank that has the most.
     #[wasm_bindgen(js_name = maxNumSamples)]
     pub fn max_num_samples(&self) -> u64 {
         self.0.max_num_samples()
@@ -224,12 +224,12 @@ impl Sampler {
         Ok(self.0.sample_at(position)?)
     }
 
-    /// Where in the epoch a sample is seen first; `undefined` if it is dropped.
+    /// The first place of a sample in the epoch; `undefined` if it is dropped.
     pub fn locate(&self, sample: u64, batch_size: u32) -> Result<Option<Object>, Thrown> {
         Ok(self.0.locate(sample, batch_size)?.map(place))
     }
 
-    /// Where a sample is seen first from a global position on; `undefined` if it is not seen again.
+    /// The first place of a sample from a global position on; `undefined` if it is not seen again.
     #[wasm_bindgen(js_name = locateFrom)]
     pub fn locate_from(&self, sample: u64, position: u64, batch_size: u32) -> Result<Option<Object>, Thrown> {
         Ok(self.0.locate_from(sample, position, batch_size)?.map(place))
@@ -240,7 +240,7 @@ impl Sampler {
         Ok(self.0.sources()?.into_iter().map(ToString::to_string).collect())
     }
 
-    /// With a blend: what each source gives to a run of positions, as columns.
+    /// With a blend: the draws of each source in a run of positions, as columns.
     #[wasm_bindgen(js_name = sourceCounts)]
     pub fn source_counts(&self, start: u64, end: u64) -> Result<Vec<Object>, Thrown> {
         let columns = self.0.source_counts(start, end)?;
@@ -249,7 +249,8 @@ impl Sampler {
         Ok(columns.into_iter().map(column).collect())
     }
 
-    /// With a blend: by how many millionths of a sample the counts of each source differ at most from exact proportion.
+    /// With a blend: a bound for each source, in millionths of a sample, on the distance of its counts from exact
+    /// proportion.
     #[wasm_bindgen(js_name = sourceBounds)]
     pub fn source_bounds(&self) -> Result<Vec<u64>, Thrown> {
         Ok(self.0.source_bounds()?)
@@ -268,7 +269,7 @@ impl Sampler {
         Ok(Object::of([("samples", samples.into()), ("counts", counts.into())]))
     }
 
-    /// The fate of a sample once every rank has taken so many of its samples.
+    /// The fate of a sample once every rank has taken `taken` of its samples.
     pub fn fate(&self, sample: u64, batch_size: u32, taken: u64) -> Result<Object, Thrown> {
         let samedeal_core::Fate { status, before, places, num_seen, num_padding, complete } =
             self.0.fate(sample, batch_size, taken)?;
@@ -283,14 +284,14 @@ impl Sampler {
         ]))
     }
 
-    /// How many samples this rank sees in each of successive short epochs, and all of them.
+    /// Successive short epochs of this rank: the number of samples in each, and all these samples.
     #[wasm_bindgen(js_name = shortEpochs)]
     pub fn short_epochs(&self, epoch: u64, count: u32, most: u32) -> Result<Object, Thrown> {
         let (num_samples, indices) = self.0.short_epochs(epoch, count, most)?;
         Ok(Object::of([("numSamples", num_samples.into()), ("indices", indices.into())]))
     }
 
-    /// The rank that sees a global position, and when.
+    /// The place of a global position: its rank and its batch.
     #[wasm_bindgen(js_name = placeOf)]
     pub fn place_of(&self, position: u64, batch_size: u32) -> Result<Object, Thrown> {
         Ok(place(self.0.place_of(position, batch_size)?))
@@ -313,7 +314,7 @@ impl Sampler {
         Ok(self.0.num_rounds()?)
     }
 
-    /// With the order `sharded`: what this rank reads for the next run of its samples.
+    /// With the order `sharded`: a round, which is a run of this rank's samples and the rows that it reads for them.
     pub fn round(&self, number: u64) -> Result<Object, Thrown> {
         let samedeal_core::Round { start, count, spans } = self.0.round(number)?;
         let samedeal_core::Spans { lane, shard, first_row, num_rows } = spans;
@@ -326,7 +327,7 @@ impl Sampler {
         Ok(Object::of([("start", start.into()), ("count", count.into()), ("spans", spans.into())]))
     }
 
-    /// With the order `sharded`: where a sample is stored.
+    /// With the order `sharded`: the shard of a sample, and the index of the sample in it.
     #[wasm_bindgen(js_name = shardOf)]
     pub fn shard_of(&self, sample: u64) -> Result<Object, Thrown> {
         let (shard, offset) = self.0.shard_of(sample)?;
@@ -340,7 +341,7 @@ pub struct Mesh(samedeal_core::Mesh);
 
 #[wasm_bindgen]
 impl Mesh {
-    /// Axis i has `names[i]`, `sizes[i]` and `roles[i]`.
+    /// A mesh whose axis i has `names[i]`, `sizes[i]` and `roles[i]`.
     #[wasm_bindgen(constructor)]
     pub fn new(world_size: u32, names: Vec<String>, sizes: Vec<u32>, roles: Vec<String>) -> Result<Self, Thrown> {
         let axes = names.into_iter().zip(sizes).zip(roles);
@@ -349,19 +350,19 @@ impl Mesh {
         Ok(Self(samedeal_core::Mesh::new(world_size, axes)?))
     }
 
-    /// How many ranks get different samples.
+    /// Number of readers: ranks with the same samples are one reader.
     #[wasm_bindgen(js_name = dataWorldSize)]
     pub fn data_world_size(&self) -> u32 {
         self.0.data_world_size()
     }
 
-    /// Which of these readers a rank is.
+    /// The number of the reader that a rank is.
     #[wasm_bindgen(js_name = dataRank)]
     pub fn data_rank(&self, rank: u32) -> Result<u32, Thrown> {
         Ok(self.0.data_rank(rank)?)
     }
 
-    /// Where a rank stands along each axis.
+    /// The coordinate of a rank on each axis.
     pub fn coordinates(&self, rank: u32) -> Result<Vec<u32>, Thrown> {
         Ok(self.0.coordinates(rank)?)
     }
@@ -378,13 +379,13 @@ impl Mesh {
     }
 }
 
-/// The names of the variables that `detect` looks at.
+/// The names of the environment variables that `detect` looks at.
 #[wasm_bindgen]
 pub fn variables() -> Vec<String> {
     launch::variables().map(ToString::to_string).collect()
 }
 
-/// The rank of a process. Variable i is `names[i]`, with `values[i]`.
+/// The rank of a process, by its environment. Variable i has the name `names[i]` and the value `values[i]`.
 #[wasm_bindgen]
 pub fn detect(
     names: Vec<String>,

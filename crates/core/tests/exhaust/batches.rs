@@ -1,9 +1,10 @@
-//! Batches: every item exactly once, no budget exceeded, the same number of steps everywhere, over any history.
+//! Batches: every item comes exactly once, no budget is exceeded, and all ranks have the same number of steps, after
+//! any history.
 
 use samedeal_core::OrderId;
 use samedeal_core::batch::{BatchConfig, Batcher, Buckets, Counting, Strategy, Tail, TooLong};
 
-/// Short, half a budget, and too long for one.
+/// Lengths: short, half of the budget, and longer than the budget.
 const LENGTHS: [u32; 3] = [1, 3, 7];
 const BUDGET: u32 = 6;
 const TAILS: [Tail; 4] = [Tail::EvenSplit, Tail::Drop, Tail::Keep, Tail::Duplicate];
@@ -30,7 +31,7 @@ fn configs() -> Vec<BatchConfig> {
     ]
 }
 
-/// Every list of so many lengths.
+/// Every list of `items` lengths.
 fn lists(items: u32) -> impl Iterator<Item = Vec<u32>> {
     (0..3_usize.pow(items)).map(move |mut number| {
         let digit = |_| {
@@ -42,7 +43,7 @@ fn lists(items: u32) -> impl Iterator<Item = Vec<u32>> {
     })
 }
 
-/// What an epoch has given: how many tokens of each sample, by where they begin, and how many items were left out.
+/// The items of an epoch that were taken, as sample, start and length, and the number of items that were left out.
 #[derive(Clone, Default)]
 struct Seen {
     parts: Vec<(u64, u32, u32)>,
@@ -81,7 +82,7 @@ fn take(batcher: &Batcher, steps: u64, seen: &mut Seen) {
     }
 }
 
-/// Whether an epoch is all there: every sample once, but those that are left out, which are counted.
+/// Checks that an epoch is complete: every sample comes once, or is left out and counted.
 fn check(lengths: &[u32], config: &BatchConfig, mut seen: Seen) {
     seen.parts.sort_unstable();
     let mut left_out = 0;
@@ -89,7 +90,7 @@ fn check(lengths: &[u32], config: &BatchConfig, mut seen: Seen) {
         let mut at = 0;
         let mut parts = 0;
         for part in seen.parts.iter().filter(|part| part.0 == sample) {
-            // Without a gap, unless a part was left out at the end of a window.
+            // Parts follow without a gap, unless one was left out at the end of a window.
             assert!(part.1 == at || config.tail == Tail::Drop && part.1 > at, "{config:?} {lengths:?}: {seen:?}");
             at = part.1 + part.2;
             parts += 1;
@@ -108,7 +109,7 @@ fn check(lengths: &[u32], config: &BatchConfig, mut seen: Seen) {
         }
     }
     assert!(config.tail == Tail::Drop || left_out == 0);
-    // What a window of another world would have left out may be taken by the next one.
+    // An item that is left out with one world size may be taken after a resume with another one.
     assert!(left_out <= seen.dropped, "{config:?} {lengths:?}: {left_out} left out, {} counted", seen.dropped);
 }
 
@@ -118,7 +119,7 @@ impl core::fmt::Debug for Seen {
     }
 }
 
-/// Every way to go on for so many lives.
+/// Checks every way to resume, with up to `worlds` ranks and up to `lives` times. Returns the number of cases.
 fn go_on(lengths: &[u32], batcher: &Batcher, worlds: u32, lives: u32, seen: &Seen) -> u64 {
     let steps = batcher.num_steps().unwrap();
     let metrics = batcher.metrics().unwrap();
@@ -157,13 +158,13 @@ fn again(batcher: &Batcher) -> BatchConfig {
     batcher.config().clone()
 }
 
-/// Every epoch of up to so many items, on up to so many ranks, with histories of up to so many segments.
+/// Checks every epoch of up to `items` items, on up to `worlds` ranks, with histories of up to `lives` segments.
 fn every(items: u32, worlds: u32, lives: u32, widths: &[u32]) {
     let mut cases = 0;
     for count in 0..=items {
         for lengths in lists(count) {
             for config in configs() {
-                // With one kind of items that are too long, or none of them.
+                // `too_long` matters only if there is an item that is too long.
                 let ways = if lengths.contains(&7) { &TOO_LONG[..] } else { &TOO_LONG[..1] };
                 for (&too_long, tail) in ways.iter().flat_map(|way| TAILS.map(|tail| (way, tail))) {
                     let windows = match config.strategy {

@@ -1,11 +1,11 @@
-//! Samplers: every sample exactly once over all ranks, unless the remainder says otherwise, over any history.
+//! Samplers: every sample comes exactly once over all ranks, unless the remainder says otherwise, after any history.
 
 use samedeal_core::{Config, Layout, Remainder, Sampler};
 
 const LAYOUTS: [Layout; 3] = [Layout::Strided, Layout::Contiguous, Layout::Rotated];
 const REMAINDERS: [Remainder; 3] = [Remainder::Drop, Remainder::Pad, Remainder::Uneven];
 
-/// What all ranks have, of how many samples each.
+/// The samples of all ranks together, sorted, and the number of samples of each rank.
 fn all_of(config: Config) -> Option<(Vec<u64>, Vec<u64>)> {
     let (mut samples, mut counts) = (Vec::new(), Vec::new());
     for rank in 0..config.world_size {
@@ -42,7 +42,7 @@ fn check(config: Config, before: &[u64]) {
             assert_eq!(new, left, "{config:?}");
         }
         Remainder::Uneven => {
-            // The last unit may be a part of one.
+            // Ranks differ by one unit, and the last unit may be shorter.
             assert!(most - least < 2 * unit, "{config:?}");
             assert_eq!((own.len(), samples.len() as u64), (samples.len(), left), "{config:?}");
         }
@@ -59,7 +59,7 @@ fn every(samples: u64, worlds: u32) {
                     check(config, &[]);
                     cases += 1;
                     let Ok(first) = Sampler::new(config) else { continue };
-                    // Then another world goes on.
+                    // Then another world size continues.
                     for taken in 0..=first.num_samples() {
                         let Ok(state) = first.state(taken) else { continue };
                         let order = Sampler::new(Config { seed: 3, epoch, ..Config::new(count) }).unwrap();

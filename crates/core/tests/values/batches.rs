@@ -1,9 +1,9 @@
-//! Batcher: every item once, within its bounds, the same steps everywhere; and how good they are.
+//! Batchers: every item comes once and within its bounds, all ranks have the same steps, and batches are well filled.
 
 use samedeal_core::batch::{BatchConfig, BatchStream, Batcher, Buckets, Counting, Metrics, Strategy, Tail, TooLong};
 use samedeal_core::{Kind, OrderId};
 
-/// A generator of its own, so that the lengths are nobody's business.
+/// A random generator of the tests, so that lengths do not depend on the code under test.
 struct Noise(u64);
 
 impl Noise {
@@ -61,7 +61,7 @@ fn a_ratio_has_a_name() {
 
 #[test]
 fn a_default_window_follows_the_world() {
-    // As articles of Wikipedia are long: a median of 210 tokens, and a long tail.
+    // Lengths like those of articles of Wikipedia: a median of 210 tokens, and a long tail.
     let lengths = log_normal(1_000_000, 405.0, 673.0, 8_192);
     let base = BatchConfig { budget: 8_192, max_batch_size: 0, ..BatchConfig::new(lengths, Strategy::Budget) };
     for (world, most) in [(8, 0.04), (64, 0.05), (1_024, 0.06)] {
@@ -133,7 +133,8 @@ fn a_batch_is_divided_as_evenly_as_longest_first_does() {
         let world = 2 + (noise.next() * 63.0) as u32;
         let lengths: Vec<u32> = (0..count).map(|_| ((6.0 + noise.normal()).exp() as u32).clamp(1, 8_192)).collect();
         let (sum, most) = (lengths.iter().map(|&l| u64::from(l)).sum::<u64>(), *lengths.iter().max().unwrap());
-        // With two ranks, all but a token or none are one pack: packs that fill a step are divided too.
+        // With two ranks, one pack has all tokens, or all but one. In the second case two packs fill a step, and they
+        // have to be divided evenly, too.
         let budget = (sum / u64::from(world) * 2).max(2 * u64::from(most));
         let mut sorted = lengths.clone();
         sorted.sort_unstable();
@@ -157,7 +158,7 @@ fn a_batch_is_divided_as_evenly_as_longest_first_does() {
 
 const STRATEGIES: [Strategy; 4] = [Strategy::PadToMax, Strategy::Bucket, Strategy::Budget, Strategy::Pack];
 
-/// Goes through a whole plan; how often each sample's tokens are there.
+/// Checks all steps of a plan. Returns for each sample the tokens of its items, plus 1 for each item.
 fn verify(plan: &Batcher, count: usize) -> Vec<u64> {
     let config = plan.config();
     let mut seen = vec![0; count];

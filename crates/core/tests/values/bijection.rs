@@ -2,7 +2,7 @@
 
 use samedeal_core::{MAX_EXACT, Order, OrderId};
 
-/// Every sample of the epoch once, read in one run, and in strides as a rank reads it.
+/// Checks that an order has every sample once, read in strides as ranks read it (with `stride` 1 in one run).
 fn assert_bijection(id: OrderId, samples: u64, stride: u64) {
     let order = Order::new(id, samples, 1, 2).unwrap();
     let mut seen = vec![false; samples as usize];
@@ -21,7 +21,8 @@ fn assert_bijection(id: OrderId, samples: u64, stride: u64) {
 fn every_small_number_of_samples() {
     for samples in 0..=4_096 {
         for id in OrderId::ALL {
-            // The table orders are the slower ones to build; their loops do not depend on the number of samples.
+            // Orders with tables are slow to build, and their loops do not depend on the number of samples: fewer
+            // numbers are enough.
             if matches!(id, OrderId::Feistel | OrderId::Sequential) || samples < 300 {
                 assert_bijection(id, samples, 1);
             }
@@ -57,7 +58,7 @@ fn the_inverse_at_random_points_up_to_the_end() {
     let mut state = 1_u64;
     for round in 0..200_000 {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        // As many sizes of 9 bits as of 53.
+        // Sizes of 9 to 53 bits, of each as many.
         let samples = (state >> 11 >> (round % 45)).max(1);
         let order = Order::new(OrderId::Feistel, samples, state as i64, round).unwrap();
         for position in [0, samples - 1, state % samples, (state >> 7) % samples] {
@@ -74,7 +75,7 @@ fn the_inverse_at_random_points_up_to_the_end() {
     }
 }
 
-/// A run, computed many lanes at a time, holds the samples that its positions have one by one.
+/// A run, which is computed many positions at a time, has the same samples as its positions one by one.
 #[test]
 fn runs_hold_the_samples_of_their_positions() {
     let mut state = 7_u64;

@@ -1,10 +1,11 @@
-//! Tools for JSON that know no number but fractions of 64 bits: jq, JavaScript, R. What a tool writes deals the same samples, or is refused.
+//! JSON tools that read every number as a 64-bit float: jq, JavaScript, R. A text that such a tool has written gives
+//! the same samples, or is refused.
 #![cfg(feature = "composed")]
 
 use samedeal_core::{Failure, Recipe, Sampler, Schedule};
 use serde_json::{Number, Value};
 
-/// A value in which every number is a fraction of 64 bits, and whole again where it is one.
+/// A value whose numbers were rounded to 64-bit floats, and are integers again where they are whole.
 fn rounded(value: Value) -> Value {
     match value {
         Value::Number(number) => {
@@ -19,7 +20,7 @@ fn rounded(value: Value) -> Value {
     }
 }
 
-/// The same text as such a tool writes it, in two forms.
+/// A text as such a tool writes it, in two forms.
 fn by_tools(text: &str) -> [String; 2] {
     let value = rounded(serde_json::from_str(text).unwrap());
     [value.to_string(), serde_json::to_string_pretty(&value).unwrap()]

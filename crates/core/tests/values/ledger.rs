@@ -1,4 +1,4 @@
-//! Ledgers: every position is committed once, whoever dies, and whatever readers know of each other.
+//! Ledgers: every position is committed once, even if readers die, and whatever they know of each other.
 
 use std::collections::BTreeMap;
 
@@ -26,9 +26,9 @@ fn begun(header: &str) -> Ledger {
 /// A reader with a copy of the ledger and a clock of its own.
 struct Reader {
     client: Client,
-    /// How far its clock is off.
+    /// The difference of its clock from the time of the test.
     offset: u64,
-    /// The handle of what it holds.
+    /// The handle of the claim that the reader holds.
     holds: Option<u64>,
     silent_until: u64,
 }
@@ -40,7 +40,7 @@ impl Reader {
         Self { client, offset, holds: None, silent_until: 0 }
     }
 
-    /// An operation over the log, to its end.
+    /// Runs an operation on the log to its end.
     fn run(
         &mut self,
         log: &mut Vec<String>,
@@ -63,7 +63,8 @@ impl Reader {
         }
     }
 
-    /// One turn: commits a part of what it holds, or claims. Whether all is done.
+    /// One turn of the reader: it commits a part of its claim, or claims positions. Returns whether all positions are
+    /// committed.
     fn turn(&mut self, log: &mut Vec<String>, now: u64, part: u32) -> bool {
         self.run(log, now, Client::catch_up).unwrap();
         if let Some(handle) = self.holds {
@@ -71,7 +72,7 @@ impl Reader {
             let count = part.min(run.count - run.committed);
             match self.run(log, now, |client, now| client.commit(handle, Some(count), now)) {
                 Ok(_) => self.holds = (run.committed + count < run.count).then_some(handle),
-                // It was silent too long.
+                // The reader was silent too long.
                 Err(failure) => {
                     assert_eq!((failure.kind, failure.field), (Kind::Contradiction, "claim"));
                     assert!(self.client.claimed(handle).unwrap().is_lost);
@@ -95,7 +96,8 @@ impl Reader {
 }
 
 proptest! {
-    /// Readers with clocks that differ, who fall silent for a while or for ever; one stays. Others replay what they did.
+    /// Readers with different clocks fall silent for a while or for ever, all but one. Then other readers replay the
+    /// log.
     #[test]
     fn every_position_is_committed_once(
         samples in 0_u64..200,
@@ -127,14 +129,14 @@ proptest! {
                 readers[which].turn(&mut log, now, part);
             }
         }
-        // One of them does the rest.
+        // The first reader does the rest.
         let mut turns = 0;
         while !readers[0].turn(&mut log, now, block) {
             now += 60;
             turns += 1;
             prop_assert!(turns < 10_000, "no end");
         }
-        // What the log says, to whoever reads it: every position was committed once, by a reader that held it.
+        // By the log alone, every position was committed once, by a reader that held it.
         prop_assert_eq!(&log[0], &header);
         let mut replayed = begun(&header);
         let (mut committed, mut claimed) = (BTreeMap::new(), 0);
@@ -156,7 +158,7 @@ proptest! {
                         claimed -= u64::from(event.count);
                         left.insert(event.start, event.claim);
                     }
-                    // Each of them joins once, and holds nothing then.
+                    // Each reader joins once, when it holds nothing.
                     EventKind::Join => {}
                 }
             }
@@ -168,7 +170,7 @@ proptest! {
         let positions = samples - consumed;
         let progress = Progress { positions, committed: positions, claimed: 0, entries: log.len() as u64 };
         prop_assert_eq!(replayed.progress(), progress);
-        // In parts of any size, by any number of readers, each has its own commits in order.
+        // In a replay, with parts of any size and any number of readers, each reader has its own commits in order.
         for reader in 0..again {
             let mut ledger = Ledger::new(&header).unwrap();
             let mut runs = Vec::<Event>::new();
@@ -193,7 +195,7 @@ fn a_replay_says_where_it_is_refused() {
     assert_eq!(refused(u32::MAX, u32::MAX).allowed, "0 to 4294967294");
     let mut ledger = Ledger::new(&header).unwrap();
     assert_eq!(ledger.replay::<Event>(&log, 0, 5).unwrap_err().field, "entry");
-    // Those before it were applied.
+    // The entries before the refused one were applied.
     assert_eq!((ledger.progress().entries, ledger.progress().committed), (3, 4));
     let mut ledger = Ledger::new(&header).unwrap();
     let runs: Vec<Event> = ledger.replay(&log[..3], 0, 5).unwrap();
@@ -241,7 +243,7 @@ fn ledgers_of_something_else_are_refused() {
     assert_eq!(Ledger::header(&ledger.initial_state(), 4, LEASE).unwrap(), own);
 }
 
-/// The first entry of any state that `header` takes is the first entry of a ledger.
+/// Every first entry that `header` returns is one that a ledger takes.
 #[test]
 fn a_header_is_one_that_a_ledger_takes() {
     let state = Sampler::new(Config::new(10)).unwrap().state(0).unwrap();

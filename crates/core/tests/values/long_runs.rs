@@ -1,4 +1,4 @@
-//! What runs can be saved and resumed, for as long as it runs.
+//! Long runs: they can be saved and resumed any number of times.
 
 use std::rc::Rc;
 
@@ -8,7 +8,7 @@ use samedeal_core::batch::{BatchRecipe, Batcher};
 use samedeal_core::read::Reading;
 use samedeal_core::{Client, ClientOptions, Config, Instruction, Ledger, Sampler};
 
-/// More lives than any limit of history had.
+/// How many times a run is resumed.
 const LIVES: usize = 200;
 
 #[cfg(feature = "composed")]
@@ -109,7 +109,7 @@ fn whole_shards_go_on_through_many_groups() {
     }
 }
 
-/// A client that has told everything that the log has.
+/// Carries out the instructions of a client on a log, until its operation is over. Returns the last instruction.
 fn drive(client: &mut Client, log: &mut Vec<String>, mut step: Instruction) -> Instruction {
     loop {
         step = match step.action {
@@ -133,7 +133,7 @@ fn a_log_of_many_readers_has_checkpoints() {
     let state = Sampler::new(Config::new(1 << 40)).unwrap().state(0).unwrap();
     let mut log = Vec::new();
     let mut readers = Vec::new();
-    // They are begun one behind the other, each behind the checkpoint that is there.
+    // The readers begin one after the other, each from the last checkpoint.
     for reader in 0..1_000 {
         let options = ClientOptions {
             block: Some(8),
@@ -148,7 +148,7 @@ fn a_log_of_many_readers_has_checkpoints() {
     let checkpoints: Vec<_> = log.iter().filter(|entry| entry.contains("\"event\":\"checkpoint\"")).collect();
     assert!(checkpoints.len() > 10, "{}", checkpoints.len());
     assert!(checkpoints.last().unwrap().len() > 1 << 14);
-    // All that were applied one by one come to the same.
+    // All entries, applied one by one, give the same progress.
     let mut ledger = Ledger::new(&log[0]).unwrap();
     for entry in &log {
         ledger.apply(entry).unwrap();

@@ -1,4 +1,4 @@
-//! The tests of the core from outside, as one program: each program of its own would be optimised anew.
+//! The tests of the public functions of the core, as one program, because every program is optimised by itself.
 
 mod batches;
 mod bijection;

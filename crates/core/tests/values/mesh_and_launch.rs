@@ -1,4 +1,4 @@
-//! From launchers to ranks, and from ranks to readers of data.
+//! Launchers, which tell a process its rank, and meshes, which tell a rank its reader of data.
 
 use samedeal_core::launch::{Detection, detect, variables};
 use samedeal_core::{Axis, Failure, Kind, Mesh, Role};
@@ -170,7 +170,7 @@ fn a_launcher_of_nodes_agrees_with_that_of_their_processes() {
     for (outer, warnings) in [
         ("SLURM_PROCID=1 SLURM_NTASKS=2", 0),
         ("OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2", 0),
-        // Another node, another number of them.
+        // Another node, then other numbers of nodes.
         ("SLURM_PROCID=0 SLURM_NTASKS=2", 1),
         ("SLURM_PROCID=1 SLURM_NTASKS=4", 1),
         ("SLURM_PROCID=1 SLURM_NTASKS=3", 1),

@@ -1,4 +1,4 @@
-//! Patterns: every item once and within the capacity, bounds that hold, and how good it is.
+//! Patterns: every item comes once and within the capacity, bounds hold, and few bins are used.
 
 use proptest::prelude::*;
 use samedeal_core::Kind;
@@ -6,7 +6,7 @@ use samedeal_core::batch::{BatchConfig, Batcher, Class, Counting, Packing, Patte
 
 const METHODS: [Packing; 2] = [Packing::Fast, Packing::Optimal];
 
-/// A generator of its own, so that the sizes are nobody's business.
+/// A random generator of the tests, so that sizes do not depend on the code under test.
 struct Noise(u64);
 
 impl Noise {
@@ -39,7 +39,7 @@ fn log_normal(seed: u64, count: usize, mean: f64, deviation: f64, most: u32) -> 
     sizes.take(count).collect()
 }
 
-/// Sizes of which half are near a half of the capacity, half near a third.
+/// Sizes, half of them near a half of the capacity, and half near a third.
 fn dense(distinct: u64, count: usize, capacity: u64) -> Vec<u64> {
     let mut noise = Noise(distinct);
     let sizes: Vec<u64> =
@@ -47,7 +47,7 @@ fn dense(distinct: u64, count: usize, capacity: u64) -> Vec<u64> {
     (0..count).map(|_| sizes[noise.below(distinct) as usize]).collect()
 }
 
-/// Patterns, and makes sure that it is a packing.
+/// Makes patterns, and checks that they are a packing.
 fn pack(classes: &[Class], capacity: u64, slots: u32, method: Packing) -> Patterns {
     let packing = Patterns::new(classes, capacity, slots, method).unwrap();
     let mut counts = vec![0_u64; classes.len()];
@@ -72,7 +72,7 @@ fn pack(classes: &[Class], capacity: u64, slots: u32, method: Packing) -> Patter
     packing
 }
 
-/// The same of a list of sizes, by both methods; tells how many bins it takes, and the bound.
+/// Packs a list of sizes by both methods. Returns the number of bins and the bound of each.
 fn both<T: Copy + Into<u64>>(name: &str, sizes: &[T], capacity: u64) -> [(u64, u64); 2] {
     let classes = histogram(sizes).unwrap();
     METHODS.map(|method| {
@@ -116,7 +116,8 @@ fn few_sizes_near_a_half_and_a_third_are_packed_as_well_as_possible() {
 
 #[test]
 fn best_fit_is_beaten_where_it_wastes() {
-    // 2 of a third and a bit with a small one each; best-fit decreasing puts three of another kind together.
+    // Best are two items of a little over a third, with a small one. Best-fit decreasing puts other items together, and
+    // wastes space.
     let mut noise = Noise(5);
     for (from, to, capacity) in [(500, 1_000, 2_048), (600, 1_100, 2_048)] {
         let sizes: Vec<u64> = (0..50_000).map(|_| from + noise.below(to - from)).collect();
@@ -199,9 +200,9 @@ fn rows_of_a_step_are_divided_evenly() {
     }
 }
 
-/// How few bins hold the sizes, by trying everything.
+/// The fewest bins that hold the sizes, by trying everything.
 fn fewest(sizes: &[u64], capacity: u64) -> u64 {
-    // Bins, and what is in the last, of every subset.
+    // For every subset, the number of bins, and the space that is used in the last one.
     let mut best = vec![(u64::MAX, 0); 1 << sizes.len()];
     best[0] = (0, capacity + 1);
     for set in 0..best.len() {
@@ -248,7 +249,7 @@ proptest! {
         cuts in prop::collection::vec(prop::collection::vec(1_u64..1_000, 1..5), 1..200),
         copies in 1_usize..30,
     ) {
-        // So many bins hold all parts.
+        // The parts of one list of cuts fill one bin. So one bin for each copy of each list holds all parts.
         let mut sizes = Vec::new();
         for cut in &cuts {
             let mut cut = cut.clone();

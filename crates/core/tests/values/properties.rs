@@ -1,4 +1,4 @@
-//! What holds for every configuration, whatever its numbers.
+//! Properties that hold for every configuration, whatever its numbers.
 
 use std::collections::HashMap;
 
@@ -22,7 +22,7 @@ fn order() -> impl Strategy<Value = OrderId> {
 }
 
 prop_compose! {
-    /// A configuration that a test can go through whole.
+    /// A configuration with few samples, so that a test can go through all of them.
     fn small()(
         samples in 0_u64..700, seed in any::<i32>(), epoch in any::<u64>(), order in order(), world_size in 1_u32..40,
         remainder in remainder(), layout in layout(), unit in unit(),
@@ -32,13 +32,13 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// Any numbers at all.
+    /// A configuration with any numbers.
     fn any_config()(
         samples in prop_oneof![any::<u64>(), 0..=MAX_EXACT, 0_u64..100, 250_u64..2_000], seed in any::<i64>(), epoch in any::<u64>(),
         rank in prop_oneof![any::<u32>(), 0_u32..10], world_size in prop_oneof![any::<u32>(), 0_u32..10],
         remainder in remainder(), layout in layout(), unit in prop_oneof![unit(), any::<u32>()], order in order(),
     ) -> Config {
-        // A table for any number of samples would take any amount of memory.
+        // A table of very many samples would not fit into memory.
         let random_access = samples < 5_000 || matches!(order, OrderId::Feistel | OrderId::Sequential);
         let order = if random_access { order } else { OrderId::Feistel };
         Config { samples, seed, epoch, order, rank, world_size, remainder, layout, unit, consumed: 0 }
@@ -85,7 +85,7 @@ proptest! {
         prop_assert_eq!(seen.len() as u64, config.samples - whole.deal().num_dropped());
         let (least, most) = (shares.iter().min().unwrap(), shares.iter().max().unwrap());
         match config.remainder {
-            // One unit more, and the last unit may be shorter.
+            // Ranks differ by one unit, and the last unit may be shorter.
             Remainder::Uneven => prop_assert!(most - least < 2 * config.unit as usize && repeated == 0),
             Remainder::Drop => prop_assert!(most == least && repeated == 0),
             Remainder::Pad => prop_assert!(most == least && whole.deal().num_dropped() == 0),

@@ -1,4 +1,5 @@
-//! Readings of composed orders: whatever groups read an epoch one after the other, all of them together get what the order has.
+//! Readings of composed orders: whatever groups read an epoch one after the other, together they get the samples of the
+//! order.
 #![cfg(feature = "composed")]
 
 use std::collections::BTreeMap;
@@ -7,7 +8,7 @@ use proptest::prelude::*;
 use samedeal_core::read::Reading;
 use samedeal_core::{Failure, Recipe, Sampler};
 
-/// Ranks, workers and the samples of a batch; and the steps that such a group does.
+/// A group (ranks, workers, batch size), and the number of steps that it does.
 type Taken = ((u32, u32, u32), u64);
 
 fn sharded(sizes: &[u64], lanes: u32, window: u32) -> String {
@@ -22,7 +23,7 @@ fn reading(order: &str, (world, workers, batch): (u32, u32, u32), remainder: &st
     Reading::from_recipe(&text, &[], 0)
 }
 
-/// An epoch of an order, in order.
+/// The samples of an epoch, in the order of its positions.
 fn epoch_of(order: &str, epoch: u64) -> Vec<u64> {
     let recipe = Recipe::read(&format!("{{\"order\":{order}}}"), &[]).unwrap();
     let sampler = Sampler::from_recipe(&recipe, epoch, 0).unwrap();
@@ -43,7 +44,7 @@ fn real(reading: &Reading, rank: u32, step: u64) -> Vec<u64> {
     reading.indices(rank, batch.worker, batch.start, batch.count - batch.padding).unwrap()
 }
 
-/// What all ranks get in some steps.
+/// The samples that all ranks get in the first `steps` steps.
 fn given(reading: &Reading, steps: u64) -> Vec<u64> {
     let ranks = 0..reading.group().world_size;
     let mut all = Vec::new();
@@ -55,7 +56,7 @@ fn given(reading: &Reading, steps: u64) -> Vec<u64> {
     all
 }
 
-/// What all readers have left, and that they find it where the rounds say.
+/// The samples that all readers have left. Checks that the rounds have them in the rows that they name.
 fn left(reading: &Reading) -> Vec<u64> {
     let (group, sizes) = (reading.group(), reading.sizes().unwrap());
     let mut all = Vec::new();
@@ -69,7 +70,7 @@ fn left(reading: &Reading) -> Vec<u64> {
                 assert_eq!(round.start, end);
                 end += round.count;
                 if round.count == 0 {
-                    // One of a single order, whose windows this reader has nothing of.
+                    // A round of an order that is not composed, in which this reader has no samples.
                     continue;
                 }
                 let spans = &round.spans;
@@ -98,7 +99,7 @@ fn left(reading: &Reading) -> Vec<u64> {
     all
 }
 
-/// Reads an epoch by one group after the other, the last of which reads it to its end, and compares with what the order has.
+/// Reads an epoch by one group after the other, the last one to its end. Compares all samples with those of the order.
 fn check(orders: &[String], epoch: u64, groups: &[Taken], remainder: &str) {
     let mut all = Vec::new();
     let mut state: Option<String> = None;
@@ -116,7 +117,8 @@ fn check(orders: &[String], epoch: u64, groups: &[Taken], remainder: &str) {
             all.extend(left(&made));
             break;
         }
-        // Not all of it: the others would have nothing, and this one drops its rest.
+        // A group does not do its last step, which would end the epoch: positions that it drops would then be lost to
+        // the next groups.
         let steps = steps.min(most.saturating_sub(1));
         all.extend(given(&made, steps));
         state = Some(made.state(steps).unwrap());
@@ -155,7 +157,7 @@ fn orders() -> impl Strategy<Value = String> {
                 .prop_map(|(of, copies)| format!("{{\"name\":\"copies\",\"copies\":{copies},\"of\":{of}}}")),
             (inner, 0_u64..3, 0_u64..9).prop_map(|(of, epoch, count)| {
                 let length = epoch_of(&of, epoch).len() as u64;
-                // One is left: a source without positions has no weight.
+                // One position is left, because a source without positions has no weight.
                 let (start, count) = (length / 3, count.min((length - length / 3).saturating_sub(1)));
                 let range = format!("{{\"epoch\":{epoch},\"start\":{start},\"count\":{count}}}");
                 format!("{{\"name\":\"skip\",\"of\":{of},\"ranges\":[{range}]}}")
@@ -178,7 +180,8 @@ proptest! {
         check(&[order], epoch, &groups, &remainder);
     }
 
-    /// Weights that change where the state ends: the samples of the new order from there on, those of the old one before.
+    /// Weights change where a state ends: samples are those of the new order from there on, and those of the old one
+    /// before.
     #[test]
     fn stages_begin_where_a_state_ends(
         groups in groups(), epoch in 0_u64..3, after in 0_u64..4, remainder in prop_oneof!["uneven", "pad"],
@@ -193,7 +196,7 @@ proptest! {
         let ((world, workers, batch), steps) = groups[0];
         let made = reading(&before, groups[0].0, &remainder).unwrap().at_epoch(epoch).unwrap();
         let steps = steps.min(made.steps().unwrap().1 - 1);
-        // Whole turns that were begun.
+        // The positions of all turns that were begun.
         let read = (u64::from(world * batch) * steps.next_multiple_of(workers.into())).min(120);
         let from = epoch * 120 + read + after;
         prop_assume!(from > 0);
@@ -210,7 +213,8 @@ proptest! {
 
 #[test]
 fn every_reader_gets_every_source() {
-    // The period of the pattern is that of the readers: in turn, each of them would get one source.
+    // The blend repeats every 2 positions, and there are 2 readers: without rotation, each of them would get one
+    // source.
     let source = |name: &str| format!("{{\"name\":\"{name}\",\"order\":{}}}", sharded(&[400], 4, 16));
     let order = format!("{{\"name\":\"blend-exact\",\"sources\":[{},{}]}}", source("a"), source("b"));
     let made = reading(&order, (2, 1, 10), "uneven").unwrap();
@@ -234,7 +238,7 @@ fn lanes_of_a_round_come_as_they_are_stored() {
         let spans = made.round(0, 0, number).unwrap().spans;
         assert!(spans.lane.is_sorted());
         assert_eq!(spans.lane.iter().max(), Some(&7));
-        // A lane goes on in a shard, or in another one; it goes back only where another pass begins.
+        // A lane continues in its shard, or in another one. It goes back only where another pass begins.
         let both = spans.lane.iter().zip(&spans.shard).zip(&spans.first_row);
         let both: Vec<_> = both.map(|((&lane, &shard), &row)| (lane, shard, row)).collect();
         let back =

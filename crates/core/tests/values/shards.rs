@@ -1,4 +1,4 @@
-//! Shards: to readers, as streams, and as one order.
+//! Shards: plans for readers, streams of chunks, and the order `sharded`.
 
 use std::rc::Rc;
 
@@ -82,7 +82,7 @@ fn each_cycle_of_a_shuffled_stream_is_the_next_epoch() {
         let sampler = Sampler::new(Config { seed: 3, epoch, ..Config::new(10) }).unwrap();
         assert_eq!(sampler.indices::<u64>(0, 10).unwrap(), cycle);
     }
-    // Three readers share the very same row.
+    // Three readers share the same sequence.
     for reader in 0..3 {
         let mine = Stream::new(StreamConfig { reader, readers: 3, ..config }).unwrap().chunks(0, 10).unwrap();
         let part: Vec<_> = row.iter().copied().skip(reader as usize).step_by(3).collect();
@@ -111,7 +111,7 @@ fn size_aware_is_even_and_beats_round_robin() {
 
 #[test]
 fn locality_first_within_the_bound() {
-    // 4 ranks on 2 nodes; shards alternate between the nodes; every fourth is on both.
+    // There are 4 ranks on 2 nodes. Shards alternate between the nodes; every fourth one is on both.
     let (mut offsets, mut holders) = (vec![0], Vec::new());
     for shard in 0..40_u32 {
         holders.push(shard % 2);
@@ -132,7 +132,7 @@ fn locality_first_within_the_bound() {
     assert_eq!(loads(&near, "local").iter().sum::<u64>(), total, "everything is local");
     assert!(found.iter().all(|samples| samples * 4 * 1000 <= total * 1050));
 
-    // All on one node: the other node's ranks must read remotely, or starve.
+    // All shards are on one node: the ranks of the other node must read remotely, or get nothing.
     let locality = Locality { offsets: (0..=40).collect(), holders: vec![0; 40], ..locality };
     let far = plan(PlanConfig { locality: Some(locality), ..config }, 0).unwrap();
     let (found, local) = (loads(&far, "samples"), loads(&far, "local"));
@@ -151,7 +151,7 @@ fn verification_names_overlaps_and_gaps() {
     let overlaps = Overlaps { shard: vec![5, 5], first_reader: vec![1, 1], other_reader: vec![1, 1] };
     assert_eq!(found.overlaps, overlaps);
     assert_eq!(found.gaps, ShardRuns { first_shard: vec![0, 3, 6], num_shards: vec![2, 2, 3] });
-    // No list has a number for every shard.
+    // The result has no list with a number for every shard.
     let all = verify(u32::MAX, &[0], &[]).unwrap();
     assert_eq!(all.gaps, ShardRuns { first_shard: vec![0], num_shards: vec![u32::MAX] });
     assert_eq!(verify(0, &[0], &[]).unwrap(), Default::default());
@@ -176,7 +176,7 @@ fn worker_policy() -> impl Strategy<Value = WorkerPolicy> {
     prop_oneof![Just(WorkerPolicy::RoundRobin), Just(WorkerPolicy::SizeAware)]
 }
 
-/// A round is one answer, of a bounded length.
+/// A round has at most 2^20 spans, because one call returns it.
 #[test]
 fn too_many_spans_for_one_round() {
     let sizes = vec![1; (1 << 20) + 2];
@@ -221,7 +221,7 @@ fn every_field_of_a_plan_is_in_its_fingerprint() {
     found.sort_unstable();
     found.dedup();
     assert_eq!(found.len(), configs.len() + 1);
-    // A locality that nobody asks for is not looked at, and is in no recipe.
+    // A locality that the policy does not use is not checked, and is in no recipe.
     let plain = plan(PlanConfig { locality: None, ..round_robin.clone() }, 0).unwrap();
     let aware = plan(round_robin, 0).unwrap();
     assert_eq!(aware.config_fingerprint(), plain.config_fingerprint());
@@ -241,11 +241,11 @@ fn a_plan_of_another_epoch_is_the_one_made_for_it() {
     assert_eq!(later.config_fingerprint(), made.config_fingerprint());
     assert_eq!(later.rows(3, 0, 9), made.rows(3, 0, 9));
     assert_eq!(later.recipe(), first.recipe());
-    // The first one is as it was.
+    // The first plan has not changed.
     assert_eq!((first.epoch(), all(&first), first.config_fingerprint()), (0, own.clone(), fingerprint));
     assert_ne!(all(&later), own);
     assert_eq!(all(&later.at_epoch(0).unwrap()), own);
-    // The sizes are there once, whatever the number of epochs.
+    // Plans of all epochs share one list of sizes.
     assert!(std::ptr::eq(first.config(), later.config()));
 }
 
@@ -258,7 +258,7 @@ fn a_plan_of_a_recipe_has_the_defaults() {
     let again = Plan::from_recipe(&made.recipe(), &[], 4).unwrap();
     assert_eq!(again.config(), made.config());
     assert_eq!(again.recipe_fingerprint(), made.recipe_fingerprint());
-    // Rows are shuffled as shards are, unless that is said.
+    // By default, rows are shuffled if shards are.
     for (text, shuffle, shuffle_rows) in [
         (r#"{"shards": {"shuffle": false}}"#, false, false),
         (r#"{"shards": {"shuffle": false, "shuffle_rows": true}}"#, false, true),
@@ -268,7 +268,7 @@ fn a_plan_of_a_recipe_has_the_defaults() {
         assert_eq!((plan.config().shuffle, plan.config().shuffle_rows), (shuffle, shuffle_rows), "{text}");
         assert_eq!(plan.rows(1, 0, 11).unwrap().iter().copied().eq(0..11), !shuffle_rows, "{text}");
     }
-    // The lists of localities go beside as well.
+    // The lists of a locality may come beside the recipe, too.
     let text = r#"{"shards": {"policy": "locality-aware"}, "deal": {"world_size": 2}}"#;
     let lists: [(&str, &[u64]); 4] =
         [("sizes", &[3, 4]), ("holders", &[8, 9]), ("holder_offsets", &[0, 1, 2]), ("rank_nodes", &[9, 8])];
@@ -355,7 +355,7 @@ proptest! {
             prop_assert_eq!(sizes[..shard as usize].iter().sum::<u64>() + offset, sample);
             prop_assert!(offset < sizes[shard as usize]);
         }
-        // The same order whatever the world size.
+        // The order does not depend on the world size.
         for rank in 0..world_size {
             let part: Vec<_> = whole.iter().copied().skip(rank as usize).step_by(world_size as usize).collect();
             let sampler = sharded(Config { rank, world_size, ..config }, &sizes, lanes, window).unwrap();
@@ -390,7 +390,7 @@ proptest! {
                 let mut given = sampler.indices::<u64>(round.start, round.count as u32).unwrap();
                 prop_assert!(given.iter().all(|sample| stored.contains(sample)));
                 if lanes % world_size == 0 && layout == Layout::Strided && remainder != Remainder::Drop {
-                    // Its own lanes and nothing else.
+                    // The rank reads its own lanes, and nothing else.
                     given.sort_unstable();
                     stored.sort_unstable();
                     prop_assert_eq!(given, stored);
@@ -415,7 +415,7 @@ fn bad_shards() {
     assert_eq!(fails(config, &[4, 6], 5_000, 1), ("lanes", Kind::OutOfRange));
     assert_eq!(fails(config, &[4, 6], 1, 0), ("shuffle_window", Kind::OutOfRange));
     assert_eq!(fails(config, &[u64::MAX, u64::MAX], 1, 1), ("sizes", Kind::OutOfRange));
-    // The order of single samples has no lanes.
+    // The order `feistel` has no lanes.
     assert_eq!(fails(Config::new(10), &[4, 6], 1, 1), ("lanes", Kind::Contradiction));
     assert_eq!(Sampler::new(config).err().unwrap().kind, Kind::Missing);
     assert!(Order::new(OrderId::Sharded, 10, 0, 0).is_err());

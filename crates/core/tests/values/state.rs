@@ -1,4 +1,4 @@
-//! States: what was consumed is not dealt again, whatever the world size.
+//! States: samples that were consumed are not dealt again, whatever the world size.
 
 use proptest::prelude::*;
 use samedeal_core::{Config, Kind, Layout, OrderId, Recipe, Remainder, Sampler, Spans};
@@ -8,7 +8,7 @@ fn ranks(config: Config) -> Vec<Sampler> {
 }
 
 proptest! {
-    /// Through several worlds, each of which takes a part of what is left.
+    /// Several world sizes, one after the other, each of which takes a part of the samples that are left.
     #[test]
     fn every_sample_is_dealt_once_through_any_worlds(
         samples in 0_u64..300,
@@ -31,7 +31,7 @@ proptest! {
                 let count = taken.min(sampler.num_samples());
                 sampler.indices::<u64>(0, count as u32).unwrap().into_iter()
             }).collect();
-            // In the order in which the steps take them.
+            // Samples are seen in the order in which the steps take them.
             for _ in 0..taken {
                 seen.extend(runs.iter_mut().filter_map(Iterator::next));
             }
@@ -45,7 +45,7 @@ proptest! {
         prop_assert_eq!(seen, whole);
     }
 
-    /// The remainder is that of what is left; places are those of the samples.
+    /// The remainder is that of the samples that are left, and places are those of the samples.
     #[test]
     fn what_is_left_is_dealt_as_a_whole_would_be(
         samples in 1_u64..200, part in 0.0..1.0_f64, world_size in 1_u32..12,
@@ -123,7 +123,7 @@ fn states_of_anything_else_are_refused() {
         assert_eq!((rest.config().consumed, rest.num_samples()), (4, 6));
         assert_eq!(rest.state(0).unwrap(), state);
         assert_eq!(sampler.rest(4).unwrap().state(0).unwrap(), state);
-        // The whole of an epoch, also of the one that is there.
+        // `at_epoch` gives the whole of an epoch, also of the present one.
         for epoch in [3, 4] {
             let whole = rest.at_epoch(epoch).unwrap();
             assert_eq!((whole.config().epoch, whole.config().consumed, whole.num_samples()), (epoch, 0, 10));
@@ -167,7 +167,7 @@ fn lanes_go_on_on_another_number_of_ranks() {
             let sampler = sharded(world_size, rank).resume(&state).unwrap();
             let mine = sampler.indices::<u64>(0, sampler.num_samples() as u32).unwrap();
             seen.extend(mine.iter().copied().take((sampler.num_samples() - sampler.deal().num_padding()) as usize));
-            // Rounds tell what is read for it.
+            // The rows of the rounds have all these samples.
             let mut read = 0;
             for number in 0..sampler.num_rounds().unwrap() {
                 let round = sampler.round(number).unwrap();
@@ -231,7 +231,7 @@ mod batches {
         configs
     }
 
-    /// All items of some steps, by sample and start, without repetitions.
+    /// The items of the first `steps` steps, as sample and start, without repetitions.
     fn taken(batcher: &Batcher, world: u32, steps: u64) -> Vec<(u64, u32)> {
         let mut items = Vec::new();
         for rank in 0..world {
@@ -245,7 +245,8 @@ mod batches {
         items
     }
 
-    /// With default windows, which are wider in a larger world: the rest of the open window of another world is planned by itself.
+    /// Default windows are wider with a larger world size. The rest of the open window of another world size is planned
+    /// by itself.
     #[test]
     fn a_default_window_goes_on_in_other_worlds() {
         let lengths = (0..20_000).map(|sample| sample * 7 % 10).collect::<Vec<_>>();
@@ -273,7 +274,7 @@ mod batches {
         let mut seen = taken(&one, 1, 300);
         seen.extend(taken(&many, 64, 20));
         let state = many.state(20).unwrap();
-        // The open window of the first world is over, all that is left is of the larger one.
+        // The open window of the first world size is over: the rest has windows of the larger one.
         assert!(state.contains(r#""consumed":8192,"history":[{"world_size":64,"steps":"#), "{state}");
         let back = by_default(1).resume(&state).unwrap();
         seen.extend(taken(&back, 1, back.num_steps().unwrap()));
@@ -282,7 +283,7 @@ mod batches {
         let again = by_default(64).resume(&state).unwrap();
         assert_eq!(again.take(3, 0, 5).unwrap(), many.take(3, 20, 5).unwrap());
 
-        // A window of as many items, but said, is another configuration: it would not follow.
+        // A given window of as many items is another configuration, because it does not follow the world size.
         let config =
             BatchConfig { budget: 40, max_batch_size: 0, ..BatchConfig::new(lengths.clone(), Strategy::Budget) };
         let said = Batcher::of(BatchConfig { window: Some(8_192), ..config }).unwrap();
@@ -290,7 +291,7 @@ mod batches {
         assert_eq!(said.resume(&state).err().unwrap().field, "batch_window");
     }
 
-    /// The recipe has the hash of some lengths only.
+    /// The recipe has the hash of only some lengths, so the checksum of the open window has to find other lengths.
     #[test]
     fn other_lengths_of_the_open_window_are_refused() {
         let config = |lengths| BatchConfig {
@@ -306,7 +307,7 @@ mod batches {
             let mut changed = own.clone();
             changed[sample] += 1;
             let other = Batcher::of(config(changed)).unwrap();
-            // Where the recipe tells it, the state is refused at once.
+            // If the hash in the recipe differs, the state is refused at once.
             let Ok(rest) = other.resume(&state) else { return false };
             rest.take(0, 0, 1).err().is_some_and(|failure| failure.field == "lengths")
         });
@@ -316,7 +317,7 @@ mod batches {
         assert_eq!(rest.state(2).unwrap(), whole.state(5).unwrap());
     }
 
-    /// A state from the middle of an epoch costs one window.
+    /// A state from the middle of an epoch has steps of one window only.
     #[test]
     fn a_state_has_one_window() {
         let base = BatchConfig {
@@ -340,7 +341,7 @@ mod batches {
         assert_eq!(states.len() as u64, steps + 1);
     }
 
-    /// Other options for what is left, again and again, and back.
+    /// The rest of an epoch is planned with other options, several times, and with the first ones again.
     #[test]
     fn what_is_left_is_planned_with_other_options() {
         let base = BatchConfig {
@@ -382,7 +383,7 @@ mod batches {
                 }
             }
             let next = batcher.state(steps).unwrap();
-            // The same options go on, with what others took before.
+            // A batcher with the same options resumes, after steps with other options.
             let same = Batcher::of(BatchConfig { world_size: world, ..config.clone() }).unwrap().resume(&next).unwrap();
             assert_eq!(same.state(0).unwrap(), next);
             assert_eq!(same.num_steps().unwrap(), all - steps);
@@ -393,7 +394,7 @@ mod batches {
         assert_eq!(Batcher::of(other).unwrap().replan(&state.unwrap()).err().unwrap().field, "samples");
     }
 
-    /// Batches of lengths that are asked for are those of lengths that are held.
+    /// Batches are the same, whether the batcher has the lengths or asks for them.
     #[test]
     fn lengths_are_asked_for() {
         use samedeal_core::batch::BatchRecipe;
@@ -425,7 +426,7 @@ mod batches {
         asked.supply(wanted.into_iter().map(length).collect()).unwrap();
         assert!(asked.wanted().unwrap().is_empty());
         assert_eq!(asked.text(), held.text());
-        // The hash is enough to go on, and is checked.
+        // A recipe with only the hash of the lengths is enough to continue; the hash is checked.
         let again = BatchRecipe::read(&asked.text(), None, &[]).unwrap();
         let wanted = again.wanted().unwrap();
         assert_eq!(again.supply(vec![7; wanted.len()]).unwrap_err().field, "lengths");
@@ -462,7 +463,7 @@ mod batches {
         assert_eq!(answer(&asked, length, |batcher| batcher.state(steps - 1)).0, held.state(steps - 1).unwrap());
     }
 
-    /// The fingerprint of a recipe is of some lengths: an index of others may have it.
+    /// The fingerprint of a recipe depends on only some lengths, so an index of other lengths may have the same one.
     #[test]
     fn an_index_of_other_lengths_is_told() {
         let lengths: Vec<u32> = (0..40_000).map(|sample| sample * 31 % 60 + 1).collect();
@@ -579,7 +580,7 @@ mod batches {
                     seen.extend(taken(&batcher, world, steps));
                     dropped |= batcher.metrics().unwrap().dropped > 0;
                     state = Some(batcher.state(steps).unwrap());
-                    // Nothing is left after the last one.
+                    // Nothing is left after the last world size.
                     if at + 1 == worlds.len() && steps > 0 {
                         for world in [world, 5] {
                             let mut after = Batcher::of(BatchConfig { world_size: world, ..config.clone() }).unwrap();
@@ -613,7 +614,7 @@ mod batches {
                         whole.take(rank, taken, (steps - taken) as u32).unwrap()
                     );
                 }
-                // Twice, too.
+                // States of the resumed batcher are those of the whole one.
                 let more = (steps - taken) / 2;
                 assert_eq!(rest.state(more).unwrap(), whole.state(taken + more).unwrap());
                 rest = rest.at_epoch(2).unwrap();

@@ -1,4 +1,4 @@
-//! Steps over epochs: every draw once, the same samples for any number of ranks, and places that are where the samples are.
+//! Steps over epochs: every draw comes once, samples are the same for any number of ranks, and places are right.
 #![cfg(feature = "composed")]
 
 use proptest::prelude::*;
@@ -47,7 +47,7 @@ proptest! {
             for (draw, &sample) in (before..).zip(&all) {
                 prop_assert_eq!(whole.step_of_consumed(draw).unwrap(), number);
                 if draw == before {
-                    // The first one of the step: nothing before it is looked at.
+                    // The first draw of the step: `locate` begins here, so it finds this place first.
                     let place = whole.locate(sample, number).unwrap().unwrap();
                     prop_assert_eq!((place.samples_consumed, place.step, place.rank, place.index_in_batch), (draw, number, 0, 0));
                     prop_assert_eq!(whole.step_of(place.epoch, place.position).unwrap(), number);

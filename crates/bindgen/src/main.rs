@@ -15,7 +15,7 @@ fn main() -> ExitCode {
     };
     let mut bindgen = Bindgen::new();
     bindgen.input_path(input).out_name(name).typescript(true);
-    // Without the names of functions, which pages would load for nothing.
+    // Leaves out the names of functions, which pages would load for nothing.
     bindgen.remove_name_section(true);
     let written = bindgen.no_modules(true).and_then(|bindgen| bindgen.generate(folder));
     match written {

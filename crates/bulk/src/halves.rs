@@ -2,8 +2,8 @@
 
 use crate::divide::Divisor;
 
-/// A number in the upper 32 bits, counted from the first one of its list, and the slot of its result in the lower 32
-/// bits.
+/// An item of a list: its number in the upper 32 bits, counted from the first item, and the slot of its result in the
+/// lower 32 bits.
 pub type Item = u64;
 
 /// The item of a number and a slot.
@@ -30,7 +30,7 @@ pub fn halve(items: &mut [Item], spare: &mut [Item], left_weight: u64, weight: &
     for at in 0..items.len() {
         let (number, slot) = unpacked(items[at]);
         let (count, rest) = weight.divide_small(rest + number * left_weight);
-        // The item is in the left part if the left part has one more at the next number.
+        // The item is in the left part if the next number has a `count` of one more.
         let is_left = rest + left_weight >= weight.value();
         items[lefts] = item(count, slot);
         spare[rights] = item(number - count, slot);

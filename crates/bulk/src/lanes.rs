@@ -195,7 +195,7 @@ mod portable {
         numbers
     }
 
-    /// Adds to each number of `changed` the mix of the other one.
+    /// Adds to each number of `changed` the mix of the number of `others` in the same place.
     pub(super) fn round(changed: &mut [Four], others: &[Four], keys: [u32; 2], modulus: u32) {
         for (changed, &other) in changed.as_flattened_mut().iter_mut().zip(others.as_flattened()) {
             *changed = add(*changed, mix(other, keys, modulus), modulus);

@@ -1,11 +1,11 @@
 //! Sorts for the types of long lists. Each type that `sort_unstable` of the library sorts takes another 6 kB.
 
-/// Sorts positions, and keys of two numbers in its halves.
+/// Sorts positions, and keys that join two numbers of 32 bits.
 pub fn numbers(items: &mut [u64]) {
     items.sort_unstable();
 }
 
-/// Sorts keys of a number and a place.
+/// Sorts keys that join a number and a place.
 pub fn numbers128(items: &mut [u128]) {
     items.sort_unstable();
 }

@@ -131,7 +131,7 @@ impl Sampler {
         self.0.config().remainder.name().into()
     }
 
-    /// Which positions belong to a rank.
+    /// The layout: which positions belong to a rank.
     pub fn layout(&self) -> String {
         self.0.config().layout.name().into()
     }

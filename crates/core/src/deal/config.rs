@@ -26,7 +26,7 @@ pub struct Config {
     pub world_size: u32,
     /// The treatment of samples if `world_size` does not divide `samples`.
     pub remainder: Remainder,
-    /// Which positions belong to a rank.
+    /// The layout: which positions belong to a rank.
     pub layout: Layout,
     /// How many neighbouring positions go to the same rank, 1 to 2^20.
     pub unit: u32,

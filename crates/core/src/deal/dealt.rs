@@ -28,7 +28,7 @@ impl Remainder {
 pub(crate) const REMAINDERS: [(&str, Remainder); 3] =
     [("pad", Remainder::Pad), ("drop", Remainder::Drop), ("uneven", Remainder::Uneven)];
 
-/// Which positions belong to a rank.
+/// The layout of a deal: which positions belong to a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// The units rank, rank + W, rank + 2 W, ..., where W is the world size.
@@ -70,7 +70,7 @@ impl Rotation {
     }
 }
 
-/// The rotation of deals with another layout, which never use it.
+/// A placeholder in deals whose layout is not `Rotated`: they never use it.
 const UNKEYED: Rotation = Rotation([[0; 2]; 2]);
 
 /// The place of a position of the epoch: the rank and the batch that get it.
@@ -94,7 +94,7 @@ pub struct Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deal {
     samples: u64,
-    /// Number of the first positions, which were dealt before. This deal is of the later ones.
+    /// Number of positions at the beginning of the epoch that were dealt before. This deal has the later ones.
     consumed: u64,
     rank: u32,
     world_size: u32,

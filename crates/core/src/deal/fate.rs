@@ -69,8 +69,8 @@ impl Sampler {
         let mut found = Vec::new();
         while found.len() <= MOST {
             let from = found.last().map_or(0, |position| position + 1);
-            // Only composed orders can have a sample several times. In others, a second search may cost a pass over a
-            // table for nothing.
+            // Only composed orders can have a sample several times. In other orders, a second search may cost a pass
+            // over a table for nothing.
             let can_be = from < length && (found.is_empty() || self.part.is_composed());
             match if can_be { order.next(sample, from)? } else { None } {
                 Some(position) => {

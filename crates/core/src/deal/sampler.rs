@@ -134,7 +134,7 @@ impl Sampler {
         let mut room = u64::from(most);
         loop {
             let number = own.num_samples();
-            // The order may be a table, which has all samples of the order.
+            // The size counts all samples of the order, because a table has all of them.
             let size = number.max(own.epoch_length()).max(own.config.samples);
             if size <= room || numbers.is_empty() {
                 numbers.try_reserve(1).map_err(no_memory)?;
@@ -222,7 +222,8 @@ impl Sampler {
         self.order()?.sample(position % self.deal.samples())
     }
 
-    /// Where the sample at a global position is stored, whichever rank it is or was dealt to. Failures: `position`.
+    /// The place where the sample at a global position is stored, whichever rank it is or was dealt to. Failures:
+    /// `position`.
     pub(crate) fn stored_at(&self, position: u64) -> Result<Stored, Failure> {
         check_below("position", position, self.deal.end())?;
         self.order()?.stored(position % self.deal.samples())

@@ -16,7 +16,7 @@ const SAMPLER: &[Member] = &[SAMEDEAL, KIND, recipe_of(ORDERS), EPOCH, CONSUMED,
 /// The members of the state of a sampler.
 pub(crate) struct SamplerState<'a> {
     fields: Fields<'a>,
-    /// The number of positions of the epoch, by the state itself; `consumed` of them are consumed.
+    /// The number of positions of the epoch, as the state has it. The first `consumed` of them are consumed.
     pub(crate) samples: u64,
     pub(crate) epoch: u64,
     pub(crate) consumed: u64,

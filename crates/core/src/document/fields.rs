@@ -339,7 +339,7 @@ fn no_number(field: &'static str, before: &str, kind: &Kind) -> Failure {
     let rest = digits.trim_start_matches(|digit: char| digit.is_ascii_digit());
     let is_whole =
         rest.len() < digits.len() && !digits.starts_with('0') && !rest.starts_with(['.', 'e', 'E', '+', '-']);
-    // A value without quotes: only its range without quotes is allowed.
+    // If the value has no quotes, the range that is allowed without quotes.
     let allowed = match kind {
         Kind::Integer if quoted.is_none() => range(-(MAX_EXACT as i64), MAX_EXACT),
         Kind::Natural { least, most: u64::MAX } if quoted.is_none() => range(*least, MAX_EXACT),
@@ -430,7 +430,7 @@ pub(crate) fn compare(here: &Fields, of: &Fields, known: &'static [Member], why:
             found => {
                 let value = shown.unwrap_or_else(|| "not there".into());
                 let allowed = match taken {
-                    // Of two lists, `taken` says only how many numbers there are. Programs cannot use that.
+                    // If both are lists, `taken` is only the count of their numbers: no fact for programs.
                     Some(taken) if found.is_none() => only(taken).and(format_args!(", {why}")),
                     taken => format!("{}, {why}", taken.unwrap_or_else(|| "not there".into())).into(),
                 };

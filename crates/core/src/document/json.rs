@@ -129,7 +129,7 @@ pub(crate) fn unsigned_text(number: u64) -> String {
     number_text((false, number))
 }
 
-/// A reader of a text, at a place in it.
+/// A reader of a text, with the place up to which it has read.
 pub(crate) struct Reader<'a> {
     text: &'a str,
     at: usize,

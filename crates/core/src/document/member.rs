@@ -39,7 +39,8 @@ pub(crate) enum Kind {
     Name(&'static [&'static str]),
     /// `true` or `false`.
     Flag,
-    /// A list of whole numbers, or its hash. With `beside`, in a section, the list may come beside the document.
+    /// A list of whole numbers, or its hash. If `beside`, the list of a member of a section may come beside the
+    /// document.
     Numbers {
         most: u64,
         beside: bool,
@@ -160,7 +161,7 @@ impl Member {
         self.or(Default::Number(number))
     }
 
-    /// Makes it a member of another kind of documents, which is refused here.
+    /// This member as one of another kind of documents, which is refused here.
     pub(crate) const fn elsewhere(self, allowed: &'static str) -> Self {
         Self { kind: Kind::Elsewhere(allowed), default: Default::None, ..self }
     }

@@ -46,7 +46,7 @@ pub(crate) fn read<'a>(text: &'a str, kind: &str, members: &'static [Member]) ->
         return Err(Failure::out_of_range("state", format!("of {} bytes", text.len()), at_most(MAX_TEXT)));
     }
     let found = match Fields::read(text, members) {
-        // Without memory, the text may still be a correct state.
+        // Without memory, it is not known whether the text is a state.
         Err(failure) if failure.kind == FailureKind::OutOfMemory => return Err(failure),
         // A JSON tool may have rounded a number, so the failure says which.
         Err(failure) if failure.kind == FailureKind::OutOfRange => {

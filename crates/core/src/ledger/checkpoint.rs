@@ -25,7 +25,7 @@ impl Ledger {
         Some(Checkpoint { number, next, committed, lease, free, held }.write())
     }
 
-    /// Whether a checkpoint is that of this ledger as it is now.
+    /// Whether a checkpoint describes this ledger as it is now.
     pub(super) fn is_at(&self, checkpoint: &Checkpoint) -> bool {
         let Checkpoint { number, next, committed, lease, free, held } = checkpoint;
         (*number, *next, *committed, *lease) == (self.entries, self.next, self.committed, self.lease)

@@ -165,12 +165,12 @@ pub struct Client {
     must_read: bool,
     /// Whether another reader has appended an entry that was not read yet.
     refused: bool,
-    /// How many appends of this operation another reader won.
+    /// Number of appends of this operation that failed, because another reader was faster.
     refusals: u32,
 }
 
 impl Client {
-    /// A reader that has not opened its log. Failures: those of [`Ledger::header`]; `checkpoint_interval`.
+    /// A client that has not opened its log. Failures: those of [`Ledger::header`]; `checkpoint_interval`.
     pub fn new(options: ClientOptions) -> Result<Self, Failure> {
         let ClientOptions { state, block, lease, checkpoint_interval, .. } = &options;
         let header = Ledger::header(state, block.unwrap_or(BLOCK), lease.unwrap_or(LEASE))?;
@@ -200,8 +200,8 @@ impl Client {
         })
     }
 
-    /// Begins the log, or joins the one that exists. Claims of an earlier life of this reader are then free. Every
-    /// other operation does this first, if it was not done.
+    /// Begins the log, or joins a log that exists. Claims of an earlier life of this reader are then free. Every other
+    /// operation does this first, if it was not done.
     pub fn open(&mut self, now: u64) -> Result<Instruction, Failure> {
         let must_read = !self.joined;
         self.begin(Task::CatchUp, must_read, now)
@@ -237,7 +237,8 @@ impl Client {
         self.begin(Task::Release { handle }, false, now)
     }
 
-    /// Sets for how long a reader may be silent from now on. Failures: `lease`; `reader` (another life of it has joined).
+    /// Sets the lease of the log: the time for which a reader may be silent from now on. Failures: `lease`; `reader`
+    /// (another life of it has joined).
     pub fn change_lease(&mut self, lease: u64, now: u64) -> Result<Instruction, Failure> {
         if !(1..=MAX_EXACT).contains(&lease) {
             return Err(Failure::out_of_range("lease", lease, range(1, MAX_EXACT)));
@@ -312,7 +313,7 @@ impl Client {
         self.advance(now)
     }
 
-    /// A claim that was given out. Failures: `claim` (no such handle).
+    /// A claim that was given to the host. Failures: `claim` (no such handle).
     pub fn claimed(&self, handle: u64) -> Result<ClaimedRun, Failure> {
         self.given(handle).map(|given| given.run)
     }
@@ -427,7 +428,8 @@ impl Client {
         }
     }
 
-    /// Gives a handle to a claim of this life that has none: the one with the lowest positions.
+    /// Gives a handle to a claim of this life that has no handle yet, the one with the lowest positions. Returns the
+    /// handle.
     fn adopted(&mut self) -> Result<Option<u64>, Failure> {
         let Self { ledger, loose, options, .. } = self;
         loose.retain(|claim| ledger.leases.iter().any(|run| run.claim == *claim && run.reader == options.reader));
@@ -533,7 +535,7 @@ impl Client {
         self.due = self.ledger.entries + interval;
     }
 
-    /// Failures: `claim` (no such handle).
+    /// The claim of a handle. Failures: `claim` (no such handle).
     fn given(&self, handle: u64) -> Result<&Given, Failure> {
         let place = self.given.binary_search_by_key(&handle, |given| given.handle);
         place.ok().and_then(|place| self.given.get(place)).ok_or_else(|| {
@@ -545,7 +547,7 @@ impl Client {
         })
     }
 
-    /// Failures: `reader` (another life of it has joined).
+    /// Checks that no other life of the reader has joined since. Failures: `reader`.
     fn check_life(&self) -> Result<(), Failure> {
         if self.replaced {
             let allowed = "a number that no other process uses: another one has joined the log as this reader";

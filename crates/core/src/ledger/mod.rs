@@ -68,8 +68,8 @@ pub struct Event {
     pub count: u32,
     /// The number of the claim that took the run. Of a claim, its own number.
     pub claim: u64,
-    /// Of a claim, the number of the earlier claim whose run was given back; none if there was none, or if only a
-    /// checkpoint has it.
+    /// Of a claim, the number of the earlier claim that had the run; none if there was none, or if it is unknown
+    /// because of a checkpoint.
     pub taken_from: Option<u64>,
 }
 
@@ -167,7 +167,7 @@ pub struct Ledger {
     holders: Vec<Holder>,
     /// Free runs, descending by start: start and count.
     free: Vec<(u64, u32)>,
-    /// Of each free run, the number of the claim that it was of; 0 if it comes from a checkpoint.
+    /// Of each free run, the number of the claim that had it; 0 if it comes from a checkpoint, which does not say that.
     left_by: Vec<u64>,
     freed: u64,
     committed: u64,

@@ -38,7 +38,7 @@ fn held(ledger: &Ledger, reader: u32) -> Vec<(u64, u64, u32, u32)> {
 }
 
 proptest! {
-    /// Of random entries, those that do not follow are refused, and change nothing.
+    /// Random entries: an entry that does not follow is refused, and changes nothing.
     #[test]
     fn no_entry_is_believed(
         entries in prop::collection::vec((0_usize..3, 0_u32..3, 0_u64..24, 0_u32..6), 0..60),

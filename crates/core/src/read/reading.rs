@@ -47,12 +47,12 @@ pub struct Reading {
     recipe: Recipe,
     group: Group,
     remainder: Remainder,
-    /// Whether a reader's last batch is left out where it is shorter.
+    /// Whether the last batch of a reader is left out, if it is not full.
     drop_last: bool,
     epoch: u64,
     /// The positions of the epoch.
     positions: Positions,
-    /// Number of the first positions of the epoch that were consumed before the first segment.
+    /// Number of positions at the beginning of the epoch that were consumed before the first segment.
     consumed: u64,
     history: Vec<Segment>,
     /// The part of the epoch that these readers began with, computed when it is needed.
@@ -126,9 +126,9 @@ impl Reading {
         Ok(made)
     }
 
-    /// The reading of the rest of the epoch of a state. Failures: `state`; `recipe` (one deals samples, the other one
-    /// whole shards); the first member of the recipe that differs; `consumed`; `history`, or a member of one of its
-    /// segments; `out-of-memory`.
+    /// The reading of the rest of the epoch of a state. Failures: `state`; `recipe` (the recipe deals samples and the
+    /// state whole shards, or the reverse); the first member of the recipe that differs; `consumed`; `history`, or a
+    /// member of one of its segments; `out-of-memory`.
     pub fn resume(&self, text: &str) -> Result<Self, Failure> {
         let state = state::read(text, &self.recipe, self.group)?;
         let positions = self.recipe.positions(state.epoch)?;
@@ -162,7 +162,7 @@ impl Reading {
         self.consumed > 0 || !self.history.is_empty()
     }
 
-    /// The number of the first positions of the epoch that were consumed, and the segments of steps since.
+    /// The number of positions at the beginning of the epoch that were consumed, and the segments of steps since.
     pub fn progress(&self) -> (u64, &[Segment]) {
         (self.consumed, &self.history)
     }
@@ -224,7 +224,7 @@ impl Reading {
     pub fn steps(&self) -> Result<(u64, u64), Failure> {
         let world_size = self.group.world_size;
         let Begun::Whole(begun) = self.begun()? else {
-            // Where readers differ, the first ones have a sample more.
+            // If readers have different numbers of samples, the first ones have one more.
             return Ok((self.num_steps(world_size - 1)?, self.num_steps(0)?));
         };
         let (mut least, mut most) = (if begun.busy_ranks() < world_size { 0 } else { u64::MAX }, 0);

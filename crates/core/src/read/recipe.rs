@@ -169,7 +169,7 @@ pub(super) fn read<T>(
             workers: deal.short("workers"),
             batch_size: batch.short("batch_size"),
             // If samples are dealt, a short batch is the last one of its reader. Leaving it out does not change which
-            // samples other readers get, so only the remainder counts.
+            // samples other readers get, so this flag depends on the remainder alone.
             drop_last: if by_samples { remainder == Remainder::Drop } else { short_left_out },
         };
         group.check()?;

@@ -315,7 +315,8 @@ impl SampleReader {
         let torn = (self.plain - self.start).div_ceil(self.torn_round);
         let nth = at - self.plain;
         let Some(round) = round(recipe) else { return torn + nth / STORED_ROWS };
-        // From `plain` on, samples come from a sampler that begins at position `consumed`. Its rounds are counted from that of this position.
+        // From `plain` on, samples come from a sampler that begins at position `consumed`, and its rounds are counted
+        // from the round of this position.
         let consumed = self.left.consumed + self.plain * self.readers;
         let position = consumed + self.reader + nth * self.readers;
         torn + position / round - consumed / round

@@ -50,8 +50,8 @@ pub(super) fn write(recipe: &Recipe, (epoch, length): (u64, u64), consumed: u64,
 }
 
 /// Reads a state, which need not be trusted, and compares its recipe. Failures: `state`, or the member that differs;
-/// `recipe` (one deals samples, the other one whole shards); of a composed order also `consumed`, `epoch`, `history` or
-/// a member of a segment.
+/// `recipe` (the recipe deals samples and the state whole shards, or the reverse); of a composed order also `consumed`,
+/// `epoch`, `history` or a member of a segment.
 pub(super) fn read(text: &str, recipe: &Recipe, group: Group) -> Result<ReadState, Failure> {
     let fields = state::read(text, "reading", STATE)?;
     let positions = positions_of(&fields, text, "reading")?;

@@ -52,9 +52,9 @@ pub(super) fn batch_at(batches: &[u64], step: u64) -> (usize, u64) {
     (having.nth((step - before) as usize).unwrap_or(0), full)
 }
 
-/// The role of a worker of a new loader, if samples are dealt: the worker whose share it takes over after `steps` steps
-/// of its rank, and the number of samples that this one gave. A loader begins with its first worker, so the first
-/// worker takes over from the worker that was next.
+/// The role of a worker of a new loader, after `steps` steps of its rank, if samples are dealt: the earlier worker
+/// whose share the new one takes over, and the number of samples that the earlier worker gave. A loader begins with its
+/// first worker, so worker 0 takes over from the worker that was next.
 pub(super) fn role(steps: u64, worker: u32, group: Group) -> (u32, u64) {
     let workers = u64::from(group.workers);
     let (turns, part) = (steps / workers, steps % workers);

@@ -13,8 +13,8 @@ pub(super) fn balance(weights: &[u64], parts: u32) -> Result<Vec<u32>, Failure> 
     if weights.len() < 2 {
         return collect("sizes", weights.len(), weights.iter().map(|_| 0));
     }
-    // Ties go to the lower part, so at most one part for each item gets any. One empty part is kept, since it is the
-    // lightest.
+    // Ties go to the lower part, so at most as many parts as there are items get any. One more part is kept, which
+    // stays empty and is the lightest.
     let parts = u32::try_from(weights.len()).map_or(parts, |count| parts.min(count.saturating_add(1)));
     let order = heaviest_first(weights)?;
     let mut owners = collect("sizes", weights.len(), weights.iter().map(|_| 0))?;

@@ -1,4 +1,4 @@
-//! The tables of members, in the form in which documents and schemas have them.
+//! The tables of members, for documents and schemas.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -28,16 +28,20 @@ pub struct Described {
     pub section: &'static str,
     /// The member.
     pub name: &'static str,
-    /// Its type and range.
+    /// The type and the range of the member.
     pub value: Value,
     /// When the member may be given: a list of alternatives. An alternative holds if all its needs hold. An empty list:
     /// always.
     pub needs: Vec<Vec<Needed>>,
+<<<<<<< HEAD
     /// Whether it must be given where it belongs.
     pub is_required: bool,
     /// Its default, in Markdown; empty if it has none, or if another member decides.
+=======
+    /// The default, in Markdown; empty if the member has none, or if another member decides it.
+>>>>>>> 53e86778 (Comments of the core: mend what reads twice)
     pub default: String,
-    /// Its text, for people.
+    /// The description of the member, for people.
     pub text: String,
 }
 
@@ -249,7 +253,7 @@ pub fn schema() -> String {
     format!("{{\"$defs\":{{{hash}{definitions}}}}}")
 }
 
-/// The schema of an object in a kind of recipe, which decides the names of its orders.
+/// The schema of an object in a recipe. The kind of the recipe decides which orders it may have.
 fn object(members: &[Member], recipe: &str) -> String {
     let known = members.iter().filter(|member| !matches!(member.kind, Kind::Elsewhere(_)));
     let (mut properties, mut required, mut conditions) = (Vec::new(), Vec::new(), Vec::new());
@@ -335,7 +339,8 @@ fn value(member: &Member, siblings: &[Member], recipe: &str) -> String {
             one_of(all.filter(fits).map(|id| id.name()))
         }
         Kind::Text { least: 0, .. } => "{\"type\":\"string\"}".into(),
-        // The range is in bytes, of which a text has at least as many as characters.
+        // The range is in bytes. A text has at least as many bytes as characters, so `maxLength` allows every text in
+        // the range.
         Kind::Text { least, most } => format!("{{\"type\":\"string\",\"minLength\":{least},\"maxLength\":{most}}}"),
         Kind::Name(names) => one_of(names.iter().copied()),
         Kind::Flag => "{\"type\":\"boolean\"}".into(),

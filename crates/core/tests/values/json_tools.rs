@@ -20,7 +20,7 @@ fn rounded(value: Value) -> Value {
     }
 }
 
-/// A text as such a tool writes it, in two forms.
+/// A text as a tool with 64-bit floats writes it, in two forms.
 fn by_tools(text: &str) -> [String; 2] {
     let value = rounded(serde_json::from_str(text).unwrap());
     [value.to_string(), serde_json::to_string_pretty(&value).unwrap()]

@@ -1,4 +1,4 @@
-//! The tests of the public functions of the core, as one program, because every program is optimised by itself.
+//! The tests of the public functions of the core, as one program: the core is optimised anew for every test program.
 
 mod batches;
 mod bijection;

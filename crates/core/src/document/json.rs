@@ -75,7 +75,7 @@ fn whole<'a>(text: &'a str, field: impl FnMut(&mut Reader<'a>, Cow<'a, str>) -> 
     reader.is_at_end().then_some(())
 }
 
-// Functions below are not inlined: that keeps the component small, which every host compiles when it starts.
+// Most functions below are not inlined: that keeps the component small, which every host compiles when it starts.
 
 #[inline(never)]
 fn place_of(name: &str, names: &[&str]) -> Option<usize> {

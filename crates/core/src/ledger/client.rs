@@ -145,7 +145,7 @@ pub struct Client {
     joined: bool,
     /// Whether another life of the reader joined after this one.
     replaced: bool,
-    /// Whether the lease of the options was written to the log.
+    /// Whether the log has, or had, the lease of the options.
     lease_is_set: bool,
     /// The number of entries of the log at which the next checkpoint is due.
     due: u64,

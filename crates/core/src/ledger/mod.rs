@@ -216,8 +216,8 @@ impl Ledger {
 
     /// Applies the next entry of the log. Returns its event; none for the first entry, a `lease` and a `checkpoint`.
     /// After a failure, nothing has changed. Failures: `entry` (it is no entry, or does not follow from the ones before
-    /// it); of the first entry, `state`, `block`, `lease`, `order`, `samples`, `seed`, `epoch`, `consumed` (it is no
-    /// first entry, or of another sampler); `out-of-memory`.
+    /// it); of the first entry, `state`, `block`, `lease`, `consumed`, `epoch`, `positions` or a member of the order
+    /// (it is no first entry, or of another sampler); `out-of-memory`.
     pub fn apply(&mut self, text: &str) -> Result<Option<Event>, Failure> {
         Ok(match self.take(text, 0)? {
             Applied::Run(event) => Some(event),

@@ -105,7 +105,7 @@ impl Stream {
         )
     }
 
-    /// The stream of a configuration, in O(1). Failures: `readers`, `reader`, `chunks`, `order`, `seed`.
+    /// The stream of a configuration, in O(1). Failures: `readers`, `reader`, `chunks`, `name`, `seed`.
     pub fn new(config: StreamConfig) -> Result<Self, Failure> {
         let StreamConfig { chunks, reader, readers, order, seed, .. } = config;
         if readers == 0 {

@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 OPENING = re.compile(r'^\s*(///?|//!|#|\*|/\*\*|""") ?(Those|The same|Any of these|What|Who|As)\b', re.MULTILINE)
-MOST = 310
+MOST = 192
 """So many began like this when the rule came. The number only falls: who rewrites some lowers it."""
 
 

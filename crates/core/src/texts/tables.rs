@@ -33,13 +33,9 @@ pub struct Described {
     /// When the member may be given: a list of alternatives. An alternative holds if all its needs hold. An empty list:
     /// always.
     pub needs: Vec<Vec<Needed>>,
-<<<<<<< HEAD
-    /// Whether it must be given where it belongs.
+    /// Whether the member must be given where it belongs.
     pub is_required: bool,
-    /// Its default, in Markdown; empty if it has none, or if another member decides.
-=======
     /// The default, in Markdown; empty if the member has none, or if another member decides it.
->>>>>>> 53e86778 (Comments of the core: mend what reads twice)
     pub default: String,
     /// The description of the member, for people.
     pub text: String,

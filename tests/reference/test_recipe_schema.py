@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -54,12 +55,21 @@ def refuse(text: str) -> Any:
 def parsed(text: str) -> Any:
     """The document, or nothing if it is no JSON, or if JSON Schema has no words for what is in it."""
     try:
-        document = json.loads(text, object_pairs_hook=once, parse_float=refuse, parse_constant=refuse)
+        document = json.loads(text, object_pairs_hook=once, parse_float=Decimal, parse_constant=refuse)
         # A string may have half of a surrogate pair, which is no character.
-        json.dumps(document, ensure_ascii=False).encode()
+        json.dumps(document, ensure_ascii=False, default=str).encode()
     except (ValueError, RecursionError):
         return None
-    return document
+    return None if has_fraction(document) else document
+
+
+def has_fraction(value: Any, name: str = "") -> bool:
+    """Whether a member that is no weight has a fraction: JSON Schema takes 1.0 for an integer, and samedeal does not."""
+    if isinstance(value, dict):
+        return any(has_fraction(inner, key) for key, inner in value.items())
+    if isinstance(value, list):
+        return any(has_fraction(inner, name) for inner in value)
+    return isinstance(value, Decimal) and name not in {"weight", "weights"}
 
 
 def cases() -> Iterator[tuple[str, str, dict[str, Any]]]:

@@ -80,7 +80,8 @@ class Blend(Composed):
 
     def _begin(self, start: int, weights: list[int]) -> None:
         before = [self.count(i, start) if self.stages else 0 for i in range(len(weights))]
-        pattern = Tijdeman(weights) if self.exact else Tree(weights)
+        field = "weights" if start > 0 else "weight"
+        pattern = Tijdeman(weights, field) if self.exact else Tree(weights)
         self.stages.append(Stage(start, list(weights), pattern, before))
 
     def _exhausted(self, samples: int | None) -> int:

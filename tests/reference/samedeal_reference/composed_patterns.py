@@ -94,11 +94,11 @@ class Tree:
 
 
 class Tijdeman:
-    def __init__(self, weights: list[int]) -> None:
+    def __init__(self, weights: list[int], field: str = "weight") -> None:
         divisor = math.gcd(*weights)
         a = self.a = [weight // divisor for weight in weights]
         self.period = sum(a)
-        require(self.period <= MAX_PERIOD, "weight", self.period)
+        require(self.period <= MAX_PERIOD, field, self.period)
         there = self.there = [i for i in range(len(a)) if a[i] > 0]
         self.sources: list[int] = []
         self.positions: list[list[int]] = [[] for _ in a]

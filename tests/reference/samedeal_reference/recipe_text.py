@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 from .base import Failure, le, require
+from .weights import DECIMAL, Decimal, decimal, normal, whole
 
 TYPES: dict[str, dict[str, str]] = {
     "recipe": {
@@ -45,8 +46,8 @@ TYPES: dict[str, dict[str, str]] = {
         "classes": "numbers",
         "factors": "numbers",
     },
-    "sources": {"name": "string", "weight": "natural", "samples": "natural", "order": "order"},
-    "stages": {"from": "natural", "weights": "numbers"},
+    "sources": {"name": "string", "weight": "weight", "samples": "natural", "order": "order"},
+    "stages": {"from": "natural", "weights": "weights"},
     "growth": {"epoch": "long", "consumed": "natural", "samples": "natural"},
     "ranges": {"epoch": "long", "start": "natural", "count": "natural"},
     "shards": {
@@ -101,7 +102,7 @@ TYPES: dict[str, dict[str, str]] = {
     "steps": {"batch_size": "natural", "epochs": "natural", "stages": "[stages of steps]"},
     "stages of steps": {"from": "natural", "batch_size": "natural"},
     "split": {"seed": "integer", "samples": "natural", "parts": "[parts]"},
-    "parts": {"name": "string", "weight": "natural", "size": "natural"},
+    "parts": {"name": "string", "weight": "weight", "size": "natural"},
 }
 """All members of the sections of all recipes, in the order of the tables of members."""
 
@@ -201,6 +202,12 @@ class Text:
         self.at = found.end() if found else self.at
         return found
 
+    def is_fraction(self) -> bool:
+        """Whether a number with a fraction or an exponent comes next."""
+        self.space()
+        found = DECIMAL.match(self.text, self.at)
+        return found is not None and bool(found[3] or found[4])
+
     def string(self) -> str | None:
         """A string without its escapes; half of a surrogate pair is none."""
         found = self.match(STRING)
@@ -265,6 +272,12 @@ def read_value(text: Text, field: str, of_type: str, kind: str) -> Any:
         return read_objects(text, of_type[1:-1], kind, field)
     if of_type == "numbers" and start == "[":
         return read_numbers(text, field)
+    if of_type == "weights":
+        if start != "[":
+            raise mistyped
+        return read_weights(text, field)
+    if of_type == "weight":
+        return read_weight(text, field)
     if of_type in ("string", "numbers"):
         found = text.string()
         if found is None or (of_type == "numbers" and not HASH.fullmatch(found)):
@@ -305,8 +318,21 @@ def read_objects(text: Text, section: str, kind: str, field: str) -> list[dict[s
     while True:
         objects.append(read_object(text, section, kind, field))
         if text.next("]"):
-            return objects
+            return with_whole_weights(objects)
         text.need(",")
+
+
+def with_whole_weights(objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The objects with whole numbers for weights, if one of them is a decimal fraction."""
+    if any(isinstance(each.get("weight"), Decimal) for each in objects):
+        of_sources = any("samples" in each or "order" in each for each in objects)
+        # A source without a weight has the weight 1; a part without one is refused later.
+        given = [each.get("weight", 1 if of_sources else 0) for each in objects]
+        found = whole([own if isinstance(own, Decimal) else normal(own) for own in given], "weight")
+        for each, own in zip(objects, found, strict=True):
+            if "weight" in each or of_sources:
+                each["weight"] = own
+    return objects
 
 
 def read_numbers(text: Text, field: str) -> list[int]:
@@ -319,6 +345,31 @@ def read_numbers(text: Text, field: str) -> list[int]:
         if text.next("]"):
             return numbers
         text.need(",")
+
+
+def read_weights(text: Text, field: str) -> list[int]:
+    weights: list[int | Decimal] = []
+    text.need("[")
+    while not text.next("]"):
+        if weights:
+            text.need(",")
+        place = f" (at index {len(weights)})"
+        try:
+            found = text.match(DECIMAL) if text.is_fraction() else None
+            weights.append(decimal(found, field) if found else read_number(text, field, 0, 2**64, place))
+        except Failure as failure:
+            if found:
+                failure.value = f"{failure.value}{place}"
+            raise
+    if not any(isinstance(weight, Decimal) for weight in weights):
+        return [int(weight) for weight in weights]
+    decimals = [weight if isinstance(weight, Decimal) else normal(weight) for weight in weights]
+    return whole(decimals, field, is_list=True)
+
+
+def read_weight(text: Text, field: str) -> int | Decimal:
+    found = text.match(DECIMAL) if text.is_fraction() else None
+    return decimal(found, field) if found else read_whole(text, field, "natural")
 
 
 def read_number(text: Text, field: str, low: int, end: int, place: str = "") -> int:

@@ -78,16 +78,16 @@ def is_whole(value: Any, low: int, high: int) -> bool:
 
 def is_number(of_type: str, value: Any) -> bool:
     """Whether a value is a number of a type. Beyond 2^53 - 1 it is a string."""
-    low, high = RANGES[of_type]
+    low, high = RANGES["natural" if of_type == "weight" else of_type]
     if isinstance(value, str):
         number = in_digits(value)
         return number is not None and abs(number) > MAX_NUMBER and low <= number < high
-    return is_whole(value, low, high) and (of_type == "natural" or abs(value) <= MAX_NUMBER)
+    return is_whole(value, low, high) and (of_type in ("natural", "weight") or abs(value) <= MAX_NUMBER)
 
 
 def plain(of_type: str, value: Any) -> Any:
     """A value of a type, with numbers for their digits."""
-    if of_type in RANGES:
+    if of_type in RANGES or of_type == "weight":
         return int(value)
     if of_type in TYPES:
         return {name: plain(TYPES[of_type][name], item) for name, item in value.items()}
@@ -108,7 +108,7 @@ def is_of_type(of_type: str, value: Any, own: dict[str, tuple[str, ...]]) -> boo
         return isinstance(value, str)
     if of_type == "flag":
         return isinstance(value, bool)
-    if of_type == "numbers":
+    if of_type in ("numbers", "weights"):
         if isinstance(value, list):
             return all(is_whole(number, 0, 2**64) for number in value)
         return isinstance(value, str) and HASH.fullmatch(value) is not None

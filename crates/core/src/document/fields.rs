@@ -8,8 +8,9 @@ use alloc::vec::Vec;
 use super::json::{Number, Reader, in_digits, is_exact, number_text, quoted, signed, unsigned};
 use super::member::{Default, Kind, Member};
 use super::numbers::{self, Numbers, is_hash};
+use super::weights::{self, Decimal, MAX_DIGITS};
 use crate::base::failure::{at_most, element, known as one_of, only, range, shorten};
-use crate::base::memory::grow;
+use crate::base::memory::{collect, grow};
 use crate::{Failure, MAX_EXACT};
 
 /// The most objects in one another, in a state; a recipe may have one less, since a state is one more object around it.
@@ -28,6 +29,8 @@ pub(crate) static NOTHING: Fields<'static> = Fields { known: &[], values: Vec::n
 
 pub(super) enum Value<'a> {
     Number(Number),
+    /// A weight with a fraction or an exponent, until all weights of the list are there.
+    Weight(Decimal),
     Text(Cow<'a, str>),
     Flag(bool),
     Numbers(Numbers<'a>),
@@ -107,19 +110,24 @@ impl<'a> Fields<'a> {
                 Value::Section(section.map_err(|failure| failure.under(key.name, keys))?)
             }
             Kind::Numbers { .. } | Kind::Lengths if reader.is_at(b'[') => {
-                Value::Numbers(Numbers::All(list(reader, key.name)?))
+                Value::Numbers(Numbers::All(list(reader, key)?))
             }
             Kind::Numbers { .. } | Kind::Lengths if reader.is_at(b'"') => {
                 let hash = reader.string().filter(|text| is_hash(text)).ok_or_else(|| mistyped(key, before))?;
                 Value::Numbers(Numbers::Hash(hash))
             }
+            Kind::Weights if reader.is_at(b'[') => Value::Numbers(Numbers::All(list(reader, key)?)),
+            Kind::Weight => match weight(reader, key)? {
+                Weight::Whole(number) => Value::Number((false, number)),
+                Weight::Decimal(decimal) => Value::Weight(decimal),
+            },
             Kind::Objects { of: keys, .. } if reader.is_at(b'[') => Value::Objects(objects(reader, key.name, keys)?),
             Kind::Text { .. } | Kind::Name(_) => Value::Text(reader.string().ok_or_else(|| mistyped(key, before))?),
             Kind::Flag => Value::Flag(reader.flag().ok_or_else(|| mistyped(key, before))?),
             Kind::Natural { .. } | Kind::Integer => {
                 Value::Number(number(reader, &key.kind).ok_or_else(|| mistyped(key, before))?)
             }
-            Kind::Section(_) | Kind::Numbers { .. } | Kind::Lengths | Kind::Objects { .. } => {
+            Kind::Section(_) | Kind::Numbers { .. } | Kind::Lengths | Kind::Weights | Kind::Objects { .. } => {
                 return Err(mistyped(key, before));
             }
             Kind::Elsewhere(allowed) => return Err(Failure::contradiction(key.name, "there", allowed)),
@@ -261,6 +269,7 @@ impl<'a> Fields<'a> {
         Some(match self.value(field)? {
             // -0 is 0.
             Value::Number((negative, amount)) => format!("{}{amount}", if *negative && *amount > 0 { "-" } else { "" }),
+            Value::Weight(_) => "a number".into(),
             Value::Text(text) => shorten(text),
             Value::Flag(flag) => flag.to_string(),
             Value::Numbers(Numbers::All(numbers)) => format!("{} numbers", numbers.len()),
@@ -271,22 +280,116 @@ impl<'a> Fields<'a> {
     }
 }
 
-fn list(reader: &mut Reader, field: &'static str) -> Result<Vec<u64>, Failure> {
-    let (mut numbers, mut failed) = (Vec::new(), None);
+/// The numbers of a list. Weights of which one is a decimal fraction are converted together.
+fn list(reader: &mut Reader, key: &Member) -> Result<Vec<u64>, Failure> {
+    let field = key.name;
+    let (mut numbers, mut decimals, mut failed) = (Vec::new(), Vec::new(), None);
     let read = reader.list(b'[', b']', |reader| {
-        let before = reader.rest();
-        let Some(number) = reader.number().and_then(unsigned) else {
-            failed = Some(no_number(field, before, &Kind::COUNT).at_index(numbers.len()));
-            return None;
-        };
-        failed = grow(field, 1, &mut numbers).err();
-        failed.is_none().then(|| numbers.push(number))
+        let place = numbers.len();
+        let read = number_of_list(reader, key).map_err(|failure| failure.at_index(place));
+        failed = read.and_then(|weight| add_weight(field, weight, &mut numbers, &mut decimals)).err();
+        failed.is_none().then_some(())
     });
     match (failed, read) {
         (Some(failure), _) => Err(failure),
         (None, None) => Err(broken(reader)),
-        (None, Some(())) => Ok(numbers),
+        (None, Some(())) if decimals.is_empty() => Ok(numbers),
+        (None, Some(())) => weights::whole(field, &decimals).map_err(|(place, failure)| failure.at_index(place)),
     }
+}
+
+/// Adds a weight to the numbers of a list. From the first decimal fraction on, `decimals` has all weights too.
+fn add_weight(
+    field: &'static str,
+    weight: Weight,
+    numbers: &mut Vec<u64>,
+    decimals: &mut Vec<Decimal>,
+) -> Result<(), Failure> {
+    if let (Weight::Decimal(_), true) = (&weight, decimals.is_empty()) {
+        grow(field, numbers.len(), decimals)?;
+        decimals.extend(numbers.iter().map(|&number| Decimal::whole(number)));
+    }
+    let is_decimal = !decimals.is_empty() || matches!(weight, Weight::Decimal(_));
+    grow(field, 1, numbers)?;
+    numbers.push(if let Weight::Whole(number) = weight { number } else { 0 });
+    if is_decimal {
+        grow(field, 1, decimals)?;
+        decimals.push(weight.decimal());
+    }
+    Ok(())
+}
+
+fn number_of_list(reader: &mut Reader, key: &Member) -> Result<Weight, Failure> {
+    if let Kind::Weights = key.kind {
+        return weight(reader, key);
+    }
+    let before = reader.rest();
+    let number = reader.number().and_then(unsigned);
+    number.map(Weight::Whole).ok_or_else(|| no_number(key.name, before, &Kind::COUNT))
+}
+
+/// A weight as a text has it.
+enum Weight {
+    Whole(u64),
+    Decimal(Decimal),
+}
+
+impl Weight {
+    fn decimal(self) -> Decimal {
+        match self {
+            Self::Whole(number) => Decimal::whole(number),
+            Self::Decimal(decimal) => decimal,
+        }
+    }
+}
+
+/// The weight that comes next. Failures: the member.
+#[inline(never)]
+fn weight(reader: &mut Reader, key: &Member) -> Result<Weight, Failure> {
+    let before = reader.rest();
+    let text = token(before);
+    let is_number = text.starts_with(|first: char| first == '-' || first.is_ascii_digit());
+    if !is_number || !text.contains(['.', 'e', 'E']) {
+        let found = if is_number || !matches!(key.kind, Kind::Weights) { number(reader, &Kind::COUNT) } else { None };
+        return found.and_then(unsigned).map(Weight::Whole).ok_or_else(|| no_number(key.name, before, &Kind::Weight));
+    }
+    let read = reader.skip(1).map(|()| before[..before.len() - reader.rest().len()].trim_ascii_start());
+    let Some(text) = read.filter(|text| text.contains(['.', 'e', 'E'])) else {
+        return Err(no_number(key.name, before, &Kind::Weight));
+    };
+    Decimal::read(text).map(Weight::Decimal).ok_or_else(|| {
+        let allowed = range(0, MAX_EXACT).and(format_args!(", with at most {MAX_DIGITS} digits"));
+        Failure::out_of_range(key.name, shorten(text), allowed)
+    })
+}
+
+/// Replaces the weights of the objects of a list by whole numbers, if one of them is a decimal fraction. Failures: the
+/// weight, with its place.
+#[inline(never)]
+fn whole_weights(field: &'static str, objects: &mut [Fields], keys: &'static [Member]) -> Result<(), Failure> {
+    let Some(key) = keys.iter().find(|key| matches!(key.kind, Kind::Weight)) else { return Ok(()) };
+    if !objects.iter().any(|object| matches!(object.value(key.name), Some(Value::Weight(_)))) {
+        return Ok(());
+    }
+    let of = |object: &Fields| match (object.value(key.name), key.default) {
+        (Some(&Value::Weight(decimal)), _) => decimal,
+        (None, Default::Number(number)) => Decimal::whole(number),
+        _ => Decimal::whole(object.count(key.name).unwrap_or_default()),
+    };
+    let decimals = collect(field, objects.len(), objects.iter().map(of))?;
+    let within = |(place, failure): (usize, Failure)| failure.in_element(field, place);
+    let found = weights::whole(key.name, &decimals).map_err(within)?;
+    for (object, number) in objects.iter_mut().zip(found) {
+        let is_there = object.has(key.name);
+        let value = Value::Number((false, number));
+        if let Some((_, own)) = object.values.iter_mut().find(|(own, _)| own.name == key.name) {
+            *own = value;
+        } else if !is_there && matches!(key.default, Default::Number(_)) {
+            grow(field, 1, &mut object.values)?;
+            object.values.push((key, value));
+        }
+    }
+    Ok(())
 }
 
 fn objects<'a>(
@@ -305,7 +408,7 @@ fn objects<'a>(
     match (failed, read) {
         (Some(failure), _) => Err(failure),
         (None, None) => Err(broken(reader)),
-        (None, Some(())) => Ok(objects),
+        (None, Some(())) => whole_weights(field, &mut objects, keys).map(|()| objects),
     }
 }
 
@@ -325,7 +428,7 @@ fn number(reader: &mut Reader, kind: &Kind) -> Option<Number> {
 #[inline(never)]
 fn mistyped(key: &Member, before: &str) -> Failure {
     match key.kind {
-        Kind::Natural { .. } | Kind::Integer => no_number(key.name, before, &key.kind),
+        Kind::Natural { .. } | Kind::Integer | Kind::Weight => no_number(key.name, before, &key.kind),
         _ => Failure::wrong_type(key.name, token(before), key.kind.allowed()),
     }
 }
@@ -353,7 +456,10 @@ fn no_number(field: &'static str, before: &str, kind: &Kind) -> Failure {
             let is_unsigned = matches!(kind, Kind::Integer) && in_digits(number).and_then(unsigned).is_some();
             Failure::out_of_range(field, shorten(number), if is_unsigned { allowed.and(UNSIGNED) } else { allowed })
         }
-        _ => Failure::wrong_type(field, token(before), allowed.after("a whole number from ")),
+        _ => {
+            let what = if let Kind::Weight = kind { "a number from " } else { "a whole number from " };
+            Failure::wrong_type(field, token(before), allowed.after(what))
+        }
     }
 }
 

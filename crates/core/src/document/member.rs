@@ -48,6 +48,11 @@ pub(crate) enum Kind {
     /// Lengths of samples, a list of 32-bit numbers, or its hash. The list comes beside the document by calls of its
     /// own, and the stage `batch` checks it.
     Lengths,
+    /// A number from 0 to 2^53 - 1, which may have a fraction or an exponent. With the weights of the other objects of its
+    /// list, it is read as a whole number.
+    Weight,
+    /// A list of such numbers, which are read as whole numbers together.
+    Weights,
     Section(&'static [Member]),
     /// A list of at most `most` objects.
     Objects {
@@ -227,6 +232,8 @@ impl Kind {
     pub(super) fn allowed(&self) -> Allowed {
         match self {
             Self::Natural { least, most } => range(*least, *most),
+            Self::Weight => range(0, MAX_EXACT),
+            Self::Weights => "a list of numbers".into(),
             Self::Integer => range(i64::MIN, i64::MAX),
             Self::Text { .. } => "a text".into(),
             Self::Name(names) => known(names.iter().copied()),

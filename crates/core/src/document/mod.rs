@@ -8,5 +8,6 @@ pub(crate) mod member;
 pub(crate) mod numbers;
 pub(crate) mod recipe;
 pub(crate) mod state;
+mod weights;
 
 pub(crate) use json::{EntryFields, MAX_TEXT, Reader, quoted, signed_text, unsigned, unsigned_text};

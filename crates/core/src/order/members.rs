@@ -100,12 +100,12 @@ static SOURCE_MEMBERS: &[Member] = &[
 ];
 pub(super) const SOURCE_NAME: Member =
     Member::new("name", Kind::Text { least: 1, most: MAX_TEXT }).required("a name for each source");
-pub(super) const SOURCE_WEIGHT: Member = Member::new("weight", Kind::COUNT)
+pub(super) const SOURCE_WEIGHT: Member = Member::new("weight", Kind::Weight)
     .or_number(1)
     .text(text!("How many positions the source gets, in proportion to the other weights."));
 static STAGE_MEMBERS: &[Member] = &[
     Member::new("from", Kind::POSITIVE).required("the first position of each stage"),
-    Member::new("weights", Kind::Numbers { most: u64::MAX, beside: false }).required("a weight for each source"),
+    Member::new("weights", Kind::Weights).required("a weight for each source"),
 ];
 const EVENT_EPOCH: Member = Member::new("epoch", Kind::LONG).required("an epoch in each entry");
 static GROWTH_MEMBERS: &[Member] = &[

@@ -33,7 +33,7 @@ const SPLIT: &[Member] = &[
 ];
 const PART: &[Member] = &[
     Member::new("name", Kind::Text { least: 1, most: MAX_NAME }).required("a name for each part"),
-    Member::new("weight", Kind::COUNT).text(text!("Share of the part, in proportion to the other weights.")),
+    Member::new("weight", Kind::Weight).text(text!("Share of the part, in proportion to the other weights.")),
     Member::new("size", Kind::COUNT).text(text!("Number of samples in the part.")),
 ];
 

@@ -91,7 +91,8 @@ pub fn described() -> Vec<Described> {
                     Kind::Flag => Value::Flag,
                     Kind::Name(names) => Value::Name(names),
                     Kind::Text { .. } => Value::Text,
-                    Kind::Numbers { .. } | Kind::Lengths => Value::Numbers,
+                    Kind::Weight => Value::Natural { most: MAX_EXACT, range: format!("0 to {}", number(MAX_EXACT)) },
+                    Kind::Numbers { .. } | Kind::Lengths | Kind::Weights => Value::Numbers,
                     Kind::Section(_) | Kind::Objects { .. } | Kind::Elsewhere(_) => Value::Objects,
                 };
                 let needs = member.place.iter().map(|all| all.iter().map(need).collect()).collect();
@@ -162,6 +163,8 @@ fn rows(text: &mut String, section: &str, members: &[Member]) {
 fn kind(kind: Kind) -> String {
     match kind {
         Kind::Natural { least, most } => format!("natural, {} to {}", number(least), number(most)),
+        Kind::Weight => "weight".into(),
+        Kind::Weights => "weights".into(),
         Kind::Integer => "integer".into(),
         Kind::Text { least: 0, most: usize::MAX } => "string".into(),
         Kind::Text { least, most } => format!("string, {} to {} bytes", number(least as u64), number(most as u64)),
@@ -319,6 +322,8 @@ fn value(member: &Member, siblings: &[Member], recipe: &str) -> String {
     let own = match member.kind {
         Kind::Natural { least, most } if most <= MAX_EXACT => natural(least, most),
         Kind::Natural { least, .. } => any([natural(least, MAX_EXACT), in_quotes("")].into_iter()),
+        Kind::Weight => weight(),
+        Kind::Weights => format!("{{\"type\":\"array\",\"items\":{}}}", weight()),
         Kind::Integer => {
             let number = format!("{{\"type\":\"integer\",\"minimum\":-{MAX_EXACT},\"maximum\":{MAX_EXACT}}}");
             any([number, in_quotes("-?")].into_iter())
@@ -370,6 +375,10 @@ fn value(member: &Member, siblings: &[Member], recipe: &str) -> String {
 
 fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
     format!("{{\"enum\":[{}]}}", names.map(quoted).collect::<Vec<_>>().join(","))
+}
+
+fn weight() -> String {
+    "{\"type\":\"number\",\"minimum\":0}".into()
 }
 
 fn natural(least: u64, most: u64) -> String {

@@ -182,6 +182,19 @@ fn blends() -> Vec<Case> {
         ] {
             cases.push(blend(&format!("{{\"name\":\"{name}\"{more},\"sources\":[{three}]}}")));
         }
+        let decimals = "{\"name\":\"web\",\"weight\":0.7,\"samples\":90},{\"name\":\"code\",\"weight\":3e-1,\"samples\":11},{\"name\":\"c\",\"samples\":4}";
+        for more in [
+            ",\"stages\":[{\"from\":9,\"weights\":[0.25,0.5,0.25]},{\"from\":30,\"weights\":[1,0.0,0.0]}]",
+            ",\"stages\":[{\"from\":9,\"weights\":[1,2.5,1e-14]}]",
+            ",\"stages\":[{\"from\":9,\"weights\":[1,2.5,1e-30]}]",
+            ",\"stages\":[{\"from\":9,\"weights\":[1,2.5,-0.5]}]",
+            ",\"stages\":[{\"from\":9,\"weights\":[1,2.5,true]}]",
+            ",\"stages\":[{\"from\":9,\"weights\":[1,0.5]}]",
+            ",\"stages\":[{\"from\":9,\"weights\":[0.0,0.0,0.0]}]",
+            ",\"exhaustion\":\"stop\"",
+        ] {
+            cases.push(blend(&format!("{{\"name\":\"{name}\"{more},\"sources\":[{decimals}]}}")));
+        }
         for sources in [
             source("a", 1, SMALL),
             source("a", 9_007_199_254_740_991, SMALL),

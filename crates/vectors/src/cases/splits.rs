@@ -73,6 +73,42 @@ fn escapes() -> Vec<Case> {
     cases
 }
 
+/// Weights with a fraction or an exponent: proportions that are exact, proportions that are rounded, and what is no weight.
+const DECIMALS: &[&[&str]] = &[
+    &["0.7", "0.3"],
+    &["0.80", "1e-1", "0.1"],
+    &["7.0", "3"],
+    &["1e3", "250.0", "0"],
+    &["0.0", "5", "0e9"],
+    &["0.3333333333333333", "0.3333333333333333", "0.3333333333333333"],
+    &["0.14285714285714285", "0.2857142857142857", "0.5714285714285714"],
+    &["0.14285714285714286", "0.2857142857142857", "0.5714285714285714"],
+    // Equal remainders: the first ones get what is missing.
+    &["0.1234567890123456789", "0.1234567890123456789", "0.1234567890123456789", "0.6296296329629629633"],
+    &["9.6e-9", "0.9999999904"],
+    &["1.1e-8", "1.21e-8", "1.331e-8", "1.4641e-8", "1.61051e-8", "1.771561e-8"],
+    &["1e300", "3e300", "3E+300"],
+    &["1e4000000000", "3e4000000000"],
+    &["9007199254740990.0", "1"],
+    &["9007199254740991.5", "1"],
+    &["1", "1e-14"],
+    &["0.33333333333333331", "0.66666666666666663", "4e-16"],
+    &["0.33333333333333331", "0.66666666666666663", "6e-16"],
+    &["1e-40000000000000000000", "1"],
+    &["1.0000000000000000001", "1"],
+    &["9999999999999999999e-19", "0.5"],
+    &["-0.5", "1"],
+    &["-0.0", "1"],
+    &["0.0", "0.0"],
+    &[".5", "1"],
+    &["5.", "1"],
+    &["1e", "1"],
+    &["1.5.5", "1"],
+    &["01.5", "1"],
+    &["\"0.5\"", "1"],
+    &["1.5x", "1"],
+];
+
 const LAST: u64 = (1 << 53) - 2;
 
 fn wholes() -> Vec<Case> {
@@ -122,6 +158,14 @@ fn wholes() -> Vec<Case> {
             calls.push(keys(&["a"]));
             cases.push(asked(&format!("sizes {sizes:?}, seed {seed}"), subject(&text), calls));
         }
+    }
+    for weights in DECIMALS {
+        let parts =
+            weights.iter().enumerate().map(|(at, weight)| format!("{{\"name\":\"p{at}\",\"weight\":{weight}}}"));
+        let text = format!("\"parts\":[{}]", parts.collect::<Vec<_>>().join(","));
+        let mut calls = what().to_vec();
+        calls.push(run(0, 60));
+        cases.push(asked(&format!("decimal weights {}", weights.join(", ")), subject(&text), calls));
     }
     let many: Vec<u64> = (0..300).map(|part| part % 7).collect();
     cases.push(asked("many parts", subject(&parts("weight", &many)), [run(0, 400), members(299, 0, 1_000)]));

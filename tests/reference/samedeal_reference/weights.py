@@ -1,0 +1,72 @@
+"""Weights that a text has as decimal fractions: section 14 of SPEC."""
+
+from __future__ import annotations
+
+import re
+from math import gcd
+from typing import NamedTuple
+
+from .base import MAX_SAMPLES, Failure
+
+DECIMAL = re.compile(r"(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?")
+TOTAL = 10**15
+MAX_DIGITS = 19
+FAR = 100
+"""Weights so many digits apart have no common proportion below 2^53."""
+
+
+class Decimal(NamedTuple):
+    """Digits, of which the last one is not 0, times a power of ten."""
+
+    digits: int
+    exponent: int = 0
+
+
+def normal(digits: int, exponent: int = 0) -> Decimal:
+    while digits > 0 and digits % 10 == 0:
+        digits, exponent = digits // 10, exponent + 1
+    return Decimal(digits, exponent if digits > 0 else 0)
+
+
+def decimal(found: re.Match[str], field: str) -> Decimal:
+    """The number of a match of DECIMAL."""
+    sign, whole, fraction, exponent = found.groups(default="")
+    power = max(-(2**31), min(2**31 - 1, int(exponent or 0)))
+    digits = normal(int(whole + fraction), power - len(fraction))
+    if sign or digits.digits >= 10**MAX_DIGITS:
+        raise Failure("out-of-range", field, found[0])
+    return digits
+
+
+def whole(weights: list[Decimal], field: str, *, is_list: bool = False) -> list[int]:
+    """Whole numbers in proportion to weights, of which one has a fraction or an exponent."""
+    there = [weight for weight in weights if weight.digits > 0]
+    if not there:
+        return [0] * len(weights)
+    least = min(weight.exponent for weight in there)
+    if max(weight.exponent for weight in there) - least < FAR:
+        exact = [weight.digits * 10 ** (weight.exponent - least) if weight.digits else 0 for weight in weights]
+        divisor = gcd(*exact)
+        if sum(exact) // divisor <= MAX_SAMPLES:
+            return [weight // divisor for weight in exact]
+    top = max(weight.exponent + len(str(weight.digits)) for weight in there)
+    found = rounded(weights, top)
+    for at, (weight, one) in enumerate(zip(weights, found, strict=True)):
+        if weight.digits > 0 and one == 0:
+            place = f" (at index {at})" if is_list else ""
+            raise Failure("out-of-range", field, f"{weight.digits}e{weight.exponent}{place}")
+    return found
+
+
+def rounded(weights: list[Decimal], top: int) -> list[int]:
+    """By the largest remainder. The greatest weight is below 10^top."""
+    parts = []
+    for digits, exponent in weights:
+        shift = exponent + MAX_DIGITS - top
+        parts.append(digits * 10**shift if shift >= 0 else digits // 10 ** min(-shift, FAR))
+    found = [TOTAL * part // sum(parts) for part in parts]
+    missing = TOTAL - sum(found)
+    for at in sorted(range(len(parts)), key=lambda at: (-(TOTAL * parts[at] % sum(parts)), at))[:missing]:
+        found[at] += 1
+    divisor = gcd(*found)
+    return [one // divisor for one in found]

@@ -58,7 +58,7 @@ def parsed(text: str) -> Any:
         document = json.loads(text, object_pairs_hook=once, parse_float=Decimal, parse_constant=refuse)
         # A string may have half of a surrogate pair, which is no character.
         json.dumps(document, ensure_ascii=False, default=str).encode()
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError, ArithmeticError):
         return None
     return None if has_fraction(document) else document
 

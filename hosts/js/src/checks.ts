@@ -51,6 +51,13 @@ export function u53(field: string, value: unknown, ask?: Ask): bigint {
   return refused(field, whole, COUNT, [U64[1]], ask);
 }
 
+/** Whether a value is a number with a fraction, such as 0.7. */
+export const isFraction = (value: unknown): value is number => Number.isFinite(value) && !Number.isInteger(value);
+
+/** A weight: a whole number, or a number with a fraction, of which the engine makes a whole number. */
+export const weightOf = (field: string, value: unknown): number | bigint =>
+  isFraction(value) ? value : u53(field, value);
+
 /**
  * A whole number of 32 bits. If the value does not fit, the error states `range`, or the range that `ask` finds out as
  * for `u53`.

@@ -505,7 +505,10 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, windows }] 
         ['end', (value) => new Sampler(mixed).sourceCounts(0, value)],
         ['sample', (value) => new Sampler(mixed).sourceOf(value)],
       ]) {
-        for (const value of NOT_WHOLE) refused(() => call(value), wrong(value), field);
+        for (const value of NOT_WHOLE) {
+          // A weight may be a decimal fraction.
+          if (!field.startsWith('weight') || !Number.isFinite(value)) refused(() => call(value), wrong(value), field);
+        }
         for (const value of [-1, -1n, 2n ** 64n]) refused(() => call(value), 'out-of-range', field);
       }
       for (const value of [null, '1', 1n, {}, [1]]) refused(() => balance([0], [value]), 'wrong-type', 'factors');
@@ -540,6 +543,15 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, windows }] 
         refused(() => mixed.stage(3, value), 'wrong-type', 'weights');
       }
       refused(() => blend(new Map([[3, [3, 1]]])), 'wrong-type', 'source');
+      const shares = { a: [8, 0.7], b: [4, 3e-1] };
+      const recipeOf = (order) => new Sampler(order).recipe;
+      for (const weights of [[0.25, 0.75], { a: 0.5, b: 1.5 }, new Float64Array([0.1, 0.3])]) {
+        const whole = blend({ a: [8, 7], b: [4, 3] }).stage(3, [1, 3]);
+        assert.equal(recipeOf(blend(shares).stage(3, weights)), recipeOf(whole));
+      }
+      refused(() => blend({ a: [3, Number.NaN] }), 'wrong-type', 'weight');
+      refused(() => new Sampler(blend({ a: [3, -0.5], b: [3, 1] })), 'out-of-range', 'weight');
+      refused(() => new Sampler(blend({ a: [3, 1e-30], b: [3, 1] })), 'out-of-range', 'weight');
       refused(() => mixed.stage(3, { a: 1 }), 'missing', 'weights');
       refused(() => mixed.stage(3, { a: 1, b: 1, c: 1 }), 'unknown-name', 'weights');
       refused(() => plain.stage(3, [1]), 'contradiction', 'order');

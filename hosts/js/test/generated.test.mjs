@@ -22,7 +22,7 @@ test('a mark of byte order at the beginning of a text is a part of it', () => {
 });
 
 test('the type of names of orders has those that the component knows', () => {
-  const [, union] = /type OrderName = ([^;]+);/.exec(read('values.d.ts').toString());
+  const [, union] = /type OrderName = ([^;]+);/.exec(read('generated/names.d.ts').toString());
   const names = [...union.matchAll(/'([^']+)'/g)].map(([, name]) => name);
   assert.deepEqual(names, orders());
 });

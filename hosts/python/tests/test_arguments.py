@@ -378,5 +378,3 @@ def test_a_rank_that_cannot_be_is_told_how_many_there_are() -> None:
         reading.num_samples(0, -1)
     with pytest.raises(OutOfRangeError, match="reader is -1; allowed: 0 to 3"):
         samedeal.ChunkStream(-1, 4)
-    with pytest.raises(WrongTypeError, match="8 and 2 in place of"):
-        samedeal.Split({"a": 0.8, "b": 0.2})  # type: ignore[dict-item]

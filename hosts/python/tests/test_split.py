@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import pickle
 from collections import Counter
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -136,7 +138,7 @@ def test_the_recipe_says_all() -> None:
         (ContradictionError, "sizes", {"parts": {"a": 1}, "sizes": {"a": 1}}),
         (WrongTypeError, "parts", {"parts": [1, 2]}),
         (WrongTypeError, "sizes", {"sizes": 3}),
-        (WrongTypeError, "weight", {"parts": {"a": 0.8, "b": 0.2}}),
+        (WrongTypeError, "weight", {"parts": {"a": "0.8", "b": 0.2}}),
         (WrongTypeError, "size", {"sizes": {"a": "3"}}),
         (WrongTypeError, "weight", {"parts": {"a": Vicious()}}),
         (WrongTypeError, "part", {"parts": {3: 1}}),
@@ -153,10 +155,17 @@ def test_what_is_no_split(error: type[SamedealError], field: str, given: dict[st
         Split(**given)
 
 
-def test_a_weight_that_is_no_whole_number_names_its_part() -> None:
-    with fails(WrongTypeError, "weight") as caught:
-        Split({"training": 8, "test": 0.2})  # type: ignore[dict-item]
-    assert "test" in str(caught.value)
+def test_weights_may_be_decimal_fractions() -> None:
+    whole = Split({"training": 8, "test": 2}, seed=1)
+    for parts in ({"training": 0.8, "test": 0.2}, {"training": Fraction(4, 5), "test": np.float32(0.2)}):
+        assert Split(parts, seed=1).part_of(range(100)).tolist() == whole.part_of(range(100)).tolist()
+    assert Split({"training": 0.8, "test": 0.2}).recipe == Split({"training": 4, "test": 1.0}).recipe
+    for value, error in (("8", WrongTypeError), (math.nan, OutOfRangeError), (True, WrongTypeError)):
+        with fails(error, "weight") as caught:
+            Split({"training": 8, "test": value})  # type: ignore[dict-item]
+        assert "the part 'test'" in str(caught.value)
+    with fails(WrongTypeError, "size"):
+        Split(sizes={"training": 8, "test": 0.2})  # type: ignore[dict-item]
 
 
 def test_what_cannot_be_asked() -> None:

@@ -46,7 +46,7 @@ pub use index::Index;
 pub use iter::{Batches, Indices};
 pub use launch::{detect_rank, detect_rank_in, rank_variables};
 pub use mesh::{Axis, Mesh, Role};
-pub use order::{Order, OrderOption, Source, SourceOrder};
+pub use order::{Order, OrderOption, Share, Source, SourceOrder};
 pub use place::Span;
 pub use read::{Deal, Reading, ReadingBuilder, Rounds};
 pub use sampler::Sampler;

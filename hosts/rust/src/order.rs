@@ -104,20 +104,56 @@ impl From<Order> for SourceOrder {
     }
 }
 
+/// A weight of a source of a blend, or of a part of a split: a whole number, or a decimal fraction. 7 and 3 are the same
+/// as 0.7 and 0.3. Fractions become whole numbers by the rule of SPEC.md, section 14, which the recipe then has.
+///
+/// ```
+/// use samedeal::{Order, Sampler, Source};
+/// let blend = Order::blend([Source::new("web", 1_000, 0.7), Source::new("books", 500, 0.3)]).samples(100);
+/// let sampler = Sampler::from_order(blend).build()?;
+/// assert_eq!(sampler.source_counts(..)?.count, [70, 30]);
+/// # Ok::<(), samedeal::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Share(Value);
+
+macro_rules! weights {
+    ($($number:ty),*) => {
+        $(impl From<$number> for Share {
+            fn from(weight: $number) -> Self {
+                Self(weight.into())
+            }
+        })*
+    };
+}
+weights!(u32, u64, usize, i32, i64, f64);
+
+impl From<&u64> for Share {
+    fn from(weight: &u64) -> Self {
+        Self((*weight).into())
+    }
+}
+
+impl From<Share> for Value {
+    fn from(weight: Share) -> Self {
+        weight.0
+    }
+}
+
 /// A source of a blend: one of its datasets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
     name: String,
     of: SourceOrder,
-    weight: u64,
+    weight: Share,
 }
 
 impl Source {
     /// A dataset: its name, its number of samples or its order, and its weight. The name is part of the recipe: it has
     /// no slash, and differs from the names of the other sources. Weights are relative: 7 and 3 are the same as 70 and
     /// 30. A source of weight 0 gives no samples.
-    pub fn new(name: impl Into<String>, of: impl Into<SourceOrder>, weight: u64) -> Self {
-        Self { name: name.into(), of: of.into(), weight }
+    pub fn new(name: impl Into<String>, of: impl Into<SourceOrder>, weight: impl Into<Share>) -> Self {
+        Self { name: name.into(), of: of.into(), weight: weight.into() }
     }
 }
 
@@ -251,15 +287,16 @@ impl Order {
     /// Of a blend: other weights from a position on, which is counted over all epochs. Stages ascend, and a stage has a
     /// weight for each source. A state can be resumed with new stages if they begin at its position or later.
     #[must_use]
-    pub fn stage(self, from: u64, weights: impl Into<Vec<u64>>) -> Self {
-        self.pushing("stages", json!({ "from": from, "weights": weights.into() }))
+    pub fn stage(self, from: u64, weights: impl IntoIterator<Item = impl Into<Share>>) -> Self {
+        let weights = weights.into_iter().map(|weight| weight.into().0).collect::<Value>();
+        self.pushing("stages", json!({ "from": from, "weights": weights }))
     }
 
     /// Of a blend: adds a source at the end, with weight 0 in the stages so far. To add a source to a run, give it
     /// weight 0, and add a [`stage`](Self::stage) in which its weight is higher.
     #[must_use]
     pub fn source(mut self, source: Source) -> Self {
-        let Source { name, of, weight } = source;
+        let Source { name, of, weight: Share(weight) } = source;
         for stage in self.members.get_mut("stages").and_then(Value::as_array_mut).into_iter().flatten() {
             if let Some(weights) = stage["weights"].as_array_mut() {
                 weights.push(0.into());

@@ -6,7 +6,7 @@ use crate::engine::{MOST_MEMORY, Object, splits};
 use crate::generated::SplitValues;
 use crate::recipe::Draft;
 use crate::setters::setters;
-use crate::{Error, Failure};
+use crate::{Error, Failure, Share};
 
 /// The most ids or texts that one call takes.
 const WINDOW: u64 = 1 << 20;
@@ -75,8 +75,9 @@ impl Split {
     /// If weight moves from a part to the part before it in the list, ids move only between these two parts, in the
     /// same direction. So list `test` first, then `validation`, then `training`: if `test` or `validation` grow, none
     /// of their ids gets into `training`.
-    pub fn by_weight<N: Into<String>>(parts: impl IntoIterator<Item = (N, u64)>) -> SplitBuilder {
-        SplitBuilder::of(None).parts(parts, "weight")
+    pub fn by_weight<N: Into<String>, W: Into<Share>>(parts: impl IntoIterator<Item = (N, W)>) -> SplitBuilder {
+        SplitBuilder::of(None)
+            .parts(parts.into_iter().map(|(name, weight)| (name, Into::<Share>::into(weight))), "weight")
     }
 
     /// Parts of exactly these sizes. The ids are 0 to n - 1, where n is the sum of the sizes. If data are added, make a
@@ -107,7 +108,7 @@ impl Split {
     /// ```
     pub fn folds(folds: u32) -> SplitBuilder {
         let mut builder =
-            SplitBuilder::of(None).parts((0..folds.min(MOST_PARTS)).map(|fold| (fold.to_string(), 1)), "weight");
+            SplitBuilder::of(None).parts((0..folds.min(MOST_PARTS)).map(|fold| (fold.to_string(), 1_u64)), "weight");
         builder.folds = folds;
         builder
     }
@@ -307,8 +308,8 @@ impl SplitBuilder {
 
     setters!(memory_limit);
 
-    fn parts<N: Into<String>>(mut self, parts: impl IntoIterator<Item = (N, u64)>, share: &str) -> Self {
-        let part = |(name, share_of): (N, u64)| json!({ "name": name.into(), share: share_of });
+    fn parts<N: Into<String>, S: Into<Value>>(mut self, parts: impl IntoIterator<Item = (N, S)>, share: &str) -> Self {
+        let part = |(name, share_of): (N, S)| json!({ "name": name.into(), share: share_of.into() });
         self.draft.set("split", "parts", parts.into_iter().map(part).collect::<Value>());
         self
     }

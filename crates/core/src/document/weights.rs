@@ -107,12 +107,21 @@ fn rounded(field: &'static str, weights: &[Decimal]) -> Result<Vec<u64>, (usize,
     let sum: u128 = scaled.clone().sum::<u128>().max(1);
     let floors = scaled.clone().map(|weight| (TOTAL * weight / sum) as u64);
     let mut found = collect(field, weights.len(), floors).map_err(room)?;
-    let remainders = (0..).zip(scaled).map(|(place, weight)| (core::cmp::Reverse(TOTAL * weight % sum), place));
-    let mut order: Vec<(_, usize)> = collect(field, weights.len(), remainders).map_err(room)?;
-    order.sort_unstable();
-    let missing = TOTAL as u64 - found.iter().sum::<u64>();
-    for &(_, place) in order.iter().take(missing as usize) {
-        found[place] += 1;
+    let remainders = || scaled.clone().map(|weight| TOTAL * weight % sum);
+    // Found by bisection: a sort of such numbers would add 6 kB to the component.
+    let (mut least, mut end) = (0, sum);
+    let mut missing = (TOTAL as u64 - found.iter().sum::<u64>()) as usize;
+    while least < end {
+        let middle = least + (end - least) / 2;
+        let above = remainders().filter(|&remainder| remainder > middle).count();
+        if above > missing { least = middle + 1 } else { end = middle }
+    }
+    for is_above in [true, false] {
+        for (weight, remainder) in found.iter_mut().zip(remainders()) {
+            if missing > 0 && if is_above { remainder > least } else { remainder == least } {
+                (*weight, missing) = (*weight + 1, missing - 1);
+            }
+        }
     }
     let lost = found.iter().zip(weights).position(|(&found, weight)| found == 0 && weight.digits > 0);
     match lost {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::args::format::Output;
 use crate::args::member::Given;
-use crate::args::values::{number, within};
+use crate::args::values::{number, share, within};
 use crate::generated::Blend;
 
 #[derive(Args)]
@@ -53,7 +53,7 @@ pub struct BlendArgs {
 #[derive(Args)]
 #[command(next_help_heading = "Blend")]
 pub struct SourcesArgs {
-    /// A source: its name, its number of samples, and its weight, which is a whole number. May be repeated
+    /// A source: its name, its number of samples, and its weight, such as 70 or 0.7. May be repeated
     #[arg(long, value_name = "NAME:SAMPLES:WEIGHT", value_parser = source, required_unless_present = "recipe")]
     source: Vec<Value>,
     /// Keep every source within one sample of its share. The weights must be small: their sum, without a common divisor, is at most 2^20
@@ -71,19 +71,13 @@ fn source(text: &str) -> Result<Value, String> {
     // A name may contain colons, so the text is split from its end.
     let parts = text.rsplit_once(':').and_then(|(rest, weight)| Some((rest.rsplit_once(':')?, weight)));
     let ((name, samples), weight) = parts.ok_or("allowed: NAME:SAMPLES:WEIGHT, such as web:1e6:70")?;
-    // Users try shares such as 0.7. Shares are refused, since languages round them differently; weights are exact.
-    let is_share = weight.parse::<f64>().is_ok_and(|share| share.fract() != 0.0);
-    let weight = match number(weight) {
-        Err(_) if is_share => Err("a weight is a whole number: 7 and 3 in place of 0.7 and 0.3".to_owned()),
-        read => read,
-    }?;
-    Ok(json!({ "name": name, "samples": number(samples)?, "weight": weight }))
+    Ok(json!({ "name": name, "samples": number(samples)?, "weight": share(weight)? }))
 }
 
 /// Parses a value of `--stage` into a stage as recipes have it.
 fn stage(text: &str) -> Result<Value, String> {
     let (from, weights) = text.split_once(':').ok_or("allowed: FROM:W,W,..., such as 50000:20,80")?;
-    let weights = weights.split(',').map(number).collect::<Result<Vec<_>, _>>()?;
+    let weights = weights.split(',').map(share).collect::<Result<Vec<_>, _>>()?;
     Ok(json!({ "from": number(from)?, "weights": weights }))
 }
 
@@ -110,8 +104,9 @@ mod tests {
     #[test]
     fn sources_and_stages_are_read() {
         assert_eq!(source("s3://a:5:7"), Ok(json!({ "name": "s3://a", "samples": 5, "weight": 7 })));
+        assert_eq!(source("web:5:0.7"), Ok(json!({ "name": "web", "samples": 5, "weight": 0.7 })));
         assert_eq!(stage("1e3:2,0,50"), Ok(json!({ "from": 1_000, "weights": [2, 0, 50] })));
-        for text in ["", "web", "web:5", "web:5:0.7", "web:x:1"] {
+        for text in ["", "web", "web:5", "web:5:-0.7", "web:x:1"] {
             assert!(source(text).is_err(), "{text}");
         }
         for text in ["", "5", "5:", "5:1,", "x:1"] {

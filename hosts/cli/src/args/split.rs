@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::args::member::Given;
 use crate::args::recipe;
-use crate::args::values::{number, within};
+use crate::args::values::{number, share, within};
 use crate::commands::numbers::WindowArgs;
 use crate::generated::Parts;
 use crate::write::Problem;
@@ -65,11 +65,11 @@ pub struct SplitSamples {
 #[group(id = "PartsArgs", multiple = true)]
 #[command(next_help_heading = "Split")]
 struct PartsArgs {
-    /// A part, and its weight, which is a whole number. May be repeated. List the test part first and the training part last: if a part
+    /// A part, and its weight, such as 10 or 0.1. May be repeated. List the test part first and the training part last: if a part
     /// gets more weight and the next one as much less, samples move from the next one to this part only
-    #[arg(long, value_name = "NAME:WEIGHT", value_parser = part, conflicts_with_all = ["size", "folds"])]
+    #[arg(long, value_name = "NAME:WEIGHT", value_parser = weighted, conflicts_with_all = ["size", "folds"])]
     #[arg(required_unless_present_any = ["size", "folds", "recipe"])]
-    part: Vec<(String, u64)>,
+    part: Vec<(String, Value)>,
     /// A part, and how many samples it has exactly. May be repeated
     #[arg(long, value_name = "NAME:SAMPLES", value_parser = part, conflicts_with = "folds")]
     size: Vec<(String, u64)>,
@@ -78,6 +78,11 @@ struct PartsArgs {
     folds: Option<u32>,
     #[command(flatten)]
     given: Given<Parts>,
+}
+
+fn weighted(text: &str) -> Result<(String, Value), String> {
+    let (name, weight) = text.rsplit_once(':').ok_or("allowed: a name and a weight, such as test:10 or test:0.1")?;
+    Ok((name.to_owned(), share(weight)?))
 }
 
 fn part(text: &str) -> Result<(String, u64), String> {
@@ -90,9 +95,9 @@ impl SplitArgs {
     /// The split that the options describe, or that a recipe has.
     pub fn split(&self) -> Result<Split, Problem> {
         let PartsArgs { part, size, folds, given } = &self.parts;
-        let listed = |parts: &[(String, u64)], share: &str| {
-            parts.iter().map(|(name, count)| json!({ "name": name, share: count })).collect::<Value>()
-        };
+        fn listed<S: Clone + Into<Value>>(parts: &[(String, S)], share: &str) -> Value {
+            parts.iter().map(|(name, own)| json!({ "name": name, share: own.clone().into() })).collect()
+        }
         let parts = match folds {
             Some(0) => return Err(Problem::message("--folds is 0; allowed: 1 to 65536")),
             Some(folds) => {

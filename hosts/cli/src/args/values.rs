@@ -4,6 +4,8 @@ use std::fmt::{self, Display};
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+use serde_json::Value;
+
 use crate::write::with_powers;
 
 /// The digits of a whole number in the ways people write it: `50000`, `50_000`, `50,000` as tables print it, `5e4`, `1.5e3`, `50k`, `2M`
@@ -41,6 +43,13 @@ pub fn number(text: &str) -> Result<u64, String> {
     read.ok_or_else(|| {
         format!("allowed: 0 to {} (2^53 - 1), such as 50000, 50_000, 50,000, 5e4 or 50k", (1_u64 << 53) - 1)
     })
+}
+
+/// Parses a weight: a whole number, or a decimal fraction.
+pub fn share(text: &str) -> Result<Value, String> {
+    let fraction = || text.parse::<f64>().ok().filter(|share| share.is_finite() && *share >= 0.0);
+    let found = number(text).ok().map(Value::from).or_else(|| fraction().map(Value::from));
+    found.ok_or_else(|| "allowed: a number that is not negative, such as 70 or 0.7".to_owned())
 }
 
 /// Parses a whole number in all ways of [`digits`]. `least` and `most` are for the message. Any number of the type

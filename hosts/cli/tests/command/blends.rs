@@ -244,8 +244,9 @@ fn files_are_the_samples_of_a_view() {
 fn a_blend_that_cannot_be_is_an_error() {
     let refused = BTreeMap::from([
         ("--source a:5", "NAME:SAMPLES:WEIGHT"),
-        ("--source a:5:0.5", "a weight is a whole number: 7 and 3 in place of 0.7 and 0.3"),
-        ("--source a:5:many", "allowed: 0 to "),
+        ("--source a:5:-0.5", "allowed: a number that is not negative, such as 70 or 0.7"),
+        ("--source a:5:many", "allowed: a number that is not negative"),
+        ("--source a:5:1e-30 --source b:5:1", "sources[0].weight is 1e-30; allowed: 0, or at least 10^-15"),
         ("--source a:5:1 --source a:5:1", "sources[1].name is a twice; allowed: each name once"),
         ("--source a:5:0", "sources[].weight is 0"),
         ("--source a:5:1 --stage 7", "FROM:W,W,..."),

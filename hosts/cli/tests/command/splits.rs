@@ -217,7 +217,7 @@ fn refusals_say_what_to_do_next() {
         ("split --samples 9 --folds 2 --part a:1", "cannot be used with"),
         ("split --samples 9 --folds 0", "--folds is 0; allowed: 1 to 65536"),
         ("split --samples 9 --folds 65537", "parts is 65537 objects; allowed: 1 to 65536"),
-        ("split --samples 9 --part a", "allowed: a name and a whole number, such as test:10"),
+        ("split --samples 9 --part a", "allowed: a name and a weight, such as test:10 or test:0.1"),
         ("split --samples 9 --part a:0", "parts[].weight is 0; allowed: "),
         ("split --samples 9 --part a:1 --part a:2", "parts[1].name is a; allowed: "),
         ("split --samples 9 --part a:1 --members b", "part is \"b\"; known: a"),

@@ -1,5 +1,5 @@
 // The functions that make orders. They only write the members of a recipe; the engine checks them.
-import { boolean, fail, options, placed, record, string, u53 } from '../checks.js';
+import { boolean, fail, options, placed, record, string, u53, weightOf } from '../checks.js';
 import { EPISODES, LANES, SOURCES } from '../generated/options.js';
 import { list, words } from '../lists.js';
 import type { Integer, Integers, OrderName } from '../types.js';
@@ -66,7 +66,7 @@ export function blend(sources: BlendSources, given?: BlendOptions): Order {
     if (of instanceof Order) parts[`sources/${source}`] = of;
     return placed(`of source ${source}`, () => ({
       name: source,
-      weight: countOf('weight', weight),
+      weight: weight === undefined ? undefined : weightOf('weight', weight),
       ...(of instanceof Order ? { order: of.section } : { samples: u53('samples', of) }),
     }));
   });

@@ -1,5 +1,17 @@
 // Orders as values. An order is the section `order` of a recipe, and its long lists beside it.
-import { fail, integer, options, placed, record, S64, string, u53, unknownName } from '../checks.js';
+import {
+  fail,
+  integer,
+  isFraction,
+  options,
+  placed,
+  record,
+  S64,
+  string,
+  u53,
+  unknownName,
+  weightOf,
+} from '../checks.js';
 import type { NamedList } from '../components/interfaces/samedeal-deal-types.js';
 import { snaked, written } from '../document.js';
 import { symbolInspect } from '../engine.js';
@@ -216,8 +228,12 @@ export function entriesOf(field: string, value: unknown, allowed: string, one = 
 }
 
 /** A weight for each source, by the number of the source. */
-export function weightsOf(weights: unknown, names: readonly string[]): BigUint64Array | bigint[] {
-  if (Array.isArray(weights) || ArrayBuffer.isView(weights)) return words('weights', weights);
+export function weightsOf(weights: unknown, names: readonly string[]): BigUint64Array | (number | bigint)[] {
+  if (Array.isArray(weights) || ArrayBuffer.isView(weights)) {
+    const given = list('weights', weights) as ArrayLike<unknown>;
+    if (!Array.from(given).some(isFraction)) return words('weights', weights as Integers);
+    return Array.from(given, (weight, i) => placed(`at index ${i}`, () => weightOf('weights', weight)));
+  }
   const allowed = 'a list with a weight for each source, or an object with their names';
   const byName = new Map(entriesOf('weights', weights, allowed));
   for (const name of byName.keys()) {
@@ -225,6 +241,6 @@ export function weightsOf(weights: unknown, names: readonly string[]): BigUint64
   }
   return names.map((name) => {
     if (!byName.has(name)) fail('missing', 'weights', name, 'a weight for each source');
-    return placed(`of source ${name}`, () => u53('weights', byName.get(name)));
+    return placed(`of source ${name}`, () => weightOf('weights', byName.get(name)));
   });
 }

@@ -1,7 +1,7 @@
 import type { EpisodeOptions, LaneOptions, SourceOptions } from '../generated/options.js';
 import type { Integer, Integers } from '../types.js';
 
-/** A weight for each source: in the order of the sources, or by their names. */
+/** A weight for each source, such as 7 or 0.7: in the order of the sources, or by their names. */
 export type BlendWeights = Integers | Readonly<Record<string, Integer>> | ReadonlyMap<string, Integer>;
 
 /** A stage of a blend: other weights from position `from` on. Positions are counted over all epochs. */

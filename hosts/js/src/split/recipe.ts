@@ -1,4 +1,4 @@
-import { integer, options, placed, type Range, u53 } from '../checks.js';
+import { integer, options, placed, type Range, u53, weightOf } from '../checks.js';
 import { Document, fromJson } from '../document.js';
 import type { ComponentBindings, RawSplit } from '../engine/types.js';
 import type { Recipe } from '../engine.js';
@@ -39,7 +39,10 @@ export class SplitRecipe implements Recipe<ComponentBindings, RawSplit> {
     const { seed } = options(more, ['seed']);
     const allowed = `an object with a ${member} by the names of parts`;
     const parts = entriesOf('parts', given, allowed, 'part').map(([name, value]) =>
-      placed(`of part ${name}`, () => ({ name, [member]: u53(member, value) })),
+      placed(`of part ${name}`, () => ({
+        name,
+        [member]: member === 'weight' ? weightOf(member, value) : u53(member, value),
+      })),
     );
     return new SplitRecipe(new Document({ split: { seed: seedOf(seed), parts } }));
   }

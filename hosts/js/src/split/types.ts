@@ -1,7 +1,7 @@
 import type { Integer } from '../types.js';
 
 /**
- * The parts of a split by their names, each with its weight or its size. In an object, names that are whole numbers come first; a `Map`
+ * The parts of a split by their names, each with its weight (such as 7, or 0.7) or its size. In an object, names that are whole numbers come first; a `Map`
  * keeps its order.
  */
 export type SplitParts = Readonly<Record<string, Integer>> | ReadonlyMap<string, Integer>;

@@ -141,6 +141,30 @@ def _quoted(value: Any) -> Any:
     return written(int(value)) if is_whole else value
 
 
+def is_fraction(value: Any) -> bool:
+    """Whether a value is a number that may have a fraction: a float of Python or NumPy, or a `Fraction`."""
+    from numbers import Integral, Real
+
+    return isinstance(value, Real) and not isinstance(value, (Integral, bool)) and not hasattr(value, "__index__")
+
+
+def weight(field: str, value: Any, of: str) -> float | str:
+    """A weight as JSON has it; `of` says in a failure whose weight it is. The core makes whole numbers of fractions."""
+    from math import isfinite
+
+    allowed = f"a number {of}, such as 7 or 0.7"
+    if is_fraction(value):
+        # The text of a float of 32 bits has its own digits: 0.7, and not 0.699999988.
+        found = float(str(value)) if type(value).__module__ == "numpy" else float(value)
+        if not isfinite(found):
+            raise OutOfRangeError(field, str(found), allowed)
+        return found
+    try:
+        return whole(field, value)
+    except WrongTypeError as error:
+        raise WrongTypeError(field, error.value, allowed) from None
+
+
 def number(field: str, value: Any) -> int:
     """A whole number for a recipe, checked."""
     whole = check.whole(field, value)

@@ -102,6 +102,9 @@ def test_what_does_not_fit_is_refused() -> None:
     with fails(WrongTypeError, "weights"):
         interleave(DATA, [1, 2])
     with fails(WrongTypeError, "weight"):
-        interleave(DATA, {**WEIGHTS, "web": 0.7})  # type: ignore[arg-type]
+        interleave(DATA, {**WEIGHTS, "web": "0.7"})  # type: ignore[arg-type]
+    shares = {name: weight / 10 for name, weight in WEIGHTS.items()}
+    recipes = [Sampler(order=interleave(DATA, weights)[1]).recipe for weights in (shares, WEIGHTS)]
+    assert recipes[0] == recipes[1]
     with pytest.raises(ValueError, match="align"):
         interleave({"a": DATA["web"], "b": Dataset.from_dict({"text": [1]})}, [1, 1])

@@ -286,7 +286,7 @@ fn what_makes_no_order_is_refused() {
         (blend(&[Source::new("a/b", 5, 1)]), OutOfRange, "name"),
         (blend(&[a(), a()]), Contradiction, "name"),
         (blend(&[Source::new("a", 5, 0)]), OutOfRange, "weight"),
-        (blend(&[Source::new("a", 5, 1 << 53)]), OutOfRange, "weight"),
+        (blend(&[Source::new("a", 5, 1_u64 << 53)]), OutOfRange, "weight"),
         (blend(&[Source::new("a", 0, 1)]), Contradiction, "weight"),
         (blend(&[Source::new("a", Order::new("torch", 100), 1)]), Contradiction, "name"),
         (blend(&[Source::new("a", 5, 1 << 30), Source::new("b", 5, 1)]).exact(), OutOfRange, "weight"),

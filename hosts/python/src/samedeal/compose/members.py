@@ -69,27 +69,29 @@ def mapping(field: str, value: Any) -> Mapping[Any, Any]:
     return value
 
 
-def weight(value: Any, source: str, field: str = "weight") -> int:
+def weight(value: Any, source: str, field: str = "weight") -> float | str:
     """The weight of a source; a failure names the source."""
-    try:
-        return recipes.number(field, value)
-    except WrongTypeError as error:
-        allowed = f"a whole number for the source {check.shown(source)!r}: 7 and 3 in place of 0.7 and 0.3"
-        raise WrongTypeError(field, error.value, allowed) from None
+    return recipes.weight(field, value, f"for the source {check.shown(source)!r}")
 
 
-def weights(given: Any, known: Sequence[str]) -> list[int]:
+def weights(given: Any, known: Sequence[str]) -> list[Any]:
     """One weight for each source: a list in their order, or a mapping of their names."""
     if not isinstance(given, Mapping):
-        values = check.items("weights", given, "a list of whole numbers")
-        for name, value in zip(known, values, strict=False):
-            if isinstance(value, float):
-                # Raises an error that names the source.
-                weight(value, name, "weights")
-        numbers: list[int] = check.u64s(
-            "weights", given if hasattr(given, "__array__") else values, check.COUNT
-        ).tolist()
-        return numbers
+        if not hasattr(given, "__array__"):
+            given = check.items("weights", given, "a list of numbers")
+            if not any(recipes.is_fraction(value) for value in given):
+                whole: list[Any] = check.u64s("weights", given, check.COUNT).tolist()
+                return whole
+        else:
+            import numpy
+
+            array = numpy.asarray(given)
+            if array.dtype.kind != "f" or array.ndim != 1:
+                whole = check.u64s("weights", given, check.COUNT).tolist()
+                return whole
+            given = list(array)
+        names = [*known, *(str(number) for number in range(len(known), len(given)))]
+        return [weight(value, name, "weights") for name, value in zip(names, given, strict=False)]
     own = {check.crossing("source", name): weight(value, name) for name, value in given.items()}
     for name in own:
         if name not in known:

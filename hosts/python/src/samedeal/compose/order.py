@@ -13,10 +13,14 @@ from ..engine.errors import ContradictionError, WrongTypeError
 from . import members as write
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     Numbers = ArrayLike | Iterable[SupportsIndex]
+    Weight = float | Fraction | SupportsIndex
+    Weights = ArrayLike | Iterable[Weight]
 
 
 class Order:
@@ -192,7 +196,7 @@ class Order:
     def stage(
         self,
         from_: SupportsIndex,
-        weights: Mapping[str, SupportsIndex] | Numbers,
+        weights: Mapping[str, Weight] | Weights,
         *,
         sources: Mapping[str, SupportsIndex | Order] | None = None,
     ) -> Order:
@@ -203,8 +207,8 @@ class Order:
 
         Args:
             from_: The first position of the stage, after those of the other stages.
-            weights: A weight for each source, as a mapping of their names, or as a list in their order. 0 leaves a
-                source out from there on.
+            weights: A weight for each source, such as 7 or 0.7, as a mapping of their names, or as a list in their
+                order. 0 leaves a source out from there on.
             sources: Sources that are added: by their names, a number of samples or an order. Before the stage, they
                 have weight 0. They come after the other sources.
 
@@ -321,7 +325,7 @@ def made(members: dict[str, Any], lists: Mapping[str, NDArray[np.uint64]]) -> Or
 def source(name: Any, of: SupportsIndex | Order, weight: Any, lists: dict[str, NDArray[np.uint64]]) -> dict[str, Any]:
     """The members of a source of a blend. Adds the lists of the source to `lists`."""
     own = check.crossing("source", name)
-    member = {"name": own, "weight": recipes.written(write.weight(weight, own))}
+    member = {"name": own, "weight": write.weight(weight, own)}
     if not isinstance(of, Order):
         return {**member, "samples": recipes.whole("samples", of)}
     lists.update({f"sources/{own}/{path}": numbers for path, numbers in of._lists.items()})

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from ..compose.order import Weight
+
 Self = TypeVar("Self", bound="Split")
 
 _WINDOW = 2**20
@@ -55,7 +57,7 @@ class Split(SplitBase):
 
     def __init__(
         self,
-        parts: Mapping[str, SupportsIndex] | None = None,
+        parts: Mapping[str, Weight] | None = None,
         *,
         sizes: Mapping[str, SupportsIndex] | None = None,
         seed: SupportsIndex | None = None,
@@ -71,7 +73,8 @@ class Split(SplitBase):
           size. If data are added, make a new split of the new ids.
 
         Args:
-            parts: The weight of each part, by its name: whole numbers, such as {"test": 1, "training": 9}.
+            parts: The weight of each part, by its name, such as {"test": 1, "training": 9} or {"test": 0.1,
+                "training": 0.9}.
             sizes: The number of samples of each part, by its name.
             seed: Seed of the split, -2**63 to 2**63 - 1; 0 by default.
             memory_limit: Bytes of memory that the engine may use.
@@ -305,14 +308,15 @@ class Split(SplitBase):
         return numpy.concatenate(found) if found else numpy.empty(0, dtype=numpy.uint32)
 
 
-def _number(field: str, name: Any, value: Any) -> int:
+def _number(field: str, name: Any, value: Any) -> float | str:
     """A weight or a size; a failure names the part."""
+    of = f"for the part {check.shown(name)!r}"
+    if field == "weight":
+        return recipes.weight(field, value, of)
     try:
         return recipes.number(field, value)
     except WrongTypeError as error:
-        advice = ": 8 and 2 in place of 0.8 and 0.2" if isinstance(value, float) else ""
-        allowed = f"a whole number for the part {check.shown(name)!r}{advice}"
-        raise WrongTypeError(field, error.value, allowed) from None
+        raise WrongTypeError(field, error.value, f"a whole number {of}") from None
 
 
 def _listed(keys: Any) -> list[str]:

@@ -44,6 +44,8 @@ from .torchdata import READER
 if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh
 
+    from ..compose.order import Weight
+
 _BATCH = check.Width(1, check.U32_MAX, check.U32_FROM_1.allowed)
 MAX_WORKERS = 2**16
 _WORKERS = check.Width(0, MAX_WORKERS, f"0 to {MAX_WORKERS}")
@@ -138,7 +140,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         world_size: SupportsIndex | None = None,
         num_replicas: SupportsIndex | None = None,
         mesh: Mesh | DeviceMesh | None = None,
-        weights: Mapping[str, SupportsIndex] | None = None,
+        weights: Mapping[str, Weight] | None = None,
         stages: Iterable[Any] | None = None,
         samples: SupportsIndex | None = None,
         exhaustion: str | None = None,

@@ -13,7 +13,7 @@ from ..compose import members as write
 from ..engine import arguments as check
 
 if TYPE_CHECKING:
-    from ..compose.order import Numbers
+    from ..compose.order import Weight, Weights
     from ..generated.orders import Stages
 
 
@@ -28,7 +28,7 @@ class Interleaved(NamedTuple):
 
 def interleave(
     datasets: Mapping[str, Any],
-    weights: Mapping[str, SupportsIndex] | Numbers,
+    weights: Mapping[str, Weight] | Weights,
     *,
     seed: SupportsIndex | None = None,
     samples: SupportsIndex | None = None,
@@ -56,7 +56,7 @@ def interleave(
 
     Args:
         datasets: The datasets by their names, in their order. Each has a `len` and gives samples by number.
-        weights: A weight for each dataset, by names or as a list: whole numbers.
+        weights: A weight for each dataset, by names or as a list, such as 7 and 3, or 0.7 and 0.3.
         seed: As for `samedeal.blend`.
         samples: As for `samedeal.blend`: by default as many as there are in all datasets.
         exact: As for `samedeal.blend`.

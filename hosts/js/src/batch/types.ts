@@ -14,7 +14,7 @@ export interface LengthsReader {
 }
 
 /**
- * A source of the length of every sample, in tokens: a list, which is not copied and must not change; or a reader or a
+ * A source of the lengths of all samples, in tokens: a list, which is not copied and must not change; or a reader or a
  * function, which is asked for the lengths of some samples. With a function, the order has to have the number of
  * samples.
  */

@@ -14,8 +14,8 @@ fn panic(_: &core::panic::PanicInfo) -> ! {
 /// Allocates memory for arguments that hosts pass by reference, such as texts. With the standard library, wasi-libc
 /// exports this function.
 ///
-/// # Safety
-/// As the canonical ABI requires: `old` is null and `old_size` 0, or `old` is a block of that size and alignment.
+/// # Safety `old`, as the canonical ABI requires, is null and `old_size` 0, or `old` is a block of that size and
+/// alignment.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cabi_realloc(old: *mut u8, old_size: usize, align: usize, new_size: usize) -> *mut u8 {
     if new_size == 0 {
@@ -38,8 +38,7 @@ unsafe extern "C" fn cabi_realloc(old: *mut u8, old_size: usize, align: usize, n
 
 /// Compares bytes. The compiler makes calls of this function to compare texts; elsewhere it is part of the C library.
 ///
-/// # Safety
-/// As in C: both blocks are `count` bytes long.
+/// # Safety Both blocks are `count` bytes long.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn memcmp(left: *const u8, right: *const u8, count: usize) -> i32 {
     for i in 0..count {

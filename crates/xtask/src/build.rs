@@ -48,7 +48,7 @@ const BINARYEN: &[&str] = &[
 /// The sources of the npm package; those of its entry for pages alone come last.
 const WHOLE_NPM: &[&str] = &["hosts/js", "wit", GENERATOR, COMPONENT, WEB, BINDGEN];
 
-/// What the WebAssembly builds become, for the stamps of what is made from them.
+/// The products of the WebAssembly builds, for the stamps of steps that use them.
 pub const WASM: &[&str] = &[COMPONENT, WEB];
 /// The component, its copies in the hosts, and what the hosts call it by.
 pub const COMPONENT_STEP: &str = "component";

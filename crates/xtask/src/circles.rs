@@ -19,7 +19,7 @@ pub fn check(root: &'static str) -> Outcome {
     }
 }
 
-/// What every module names, and what each name that it imports stands for: paths, of modules from `crate` on.
+/// The paths that every module names, and the path behind each name that it imports. Paths of modules begin at `crate`.
 #[derive(Default)]
 struct Modules {
     named: BTreeMap<String, Vec<String>>,
@@ -54,7 +54,7 @@ impl Modules {
                 continue;
             };
             for (path, name) in flattened("", tree) {
-                // What a module hands on, it does not need.
+                // A path that a module only re-exports is no dependency of this module.
                 named.extend((*start == "use ").then(|| path.clone()));
                 self.imported.insert(format!("{module}::{name}"), path);
             }

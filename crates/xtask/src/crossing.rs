@@ -1,5 +1,5 @@
-//! What one host saves, another continues: one round among the suites, and a command for many rounds and the page that shows them.
-//! tests/crossing has the programs and the checks.
+//! Saved by one host, continued by another: one round among the suites, and a command for many rounds and the page that
+//! shows them. tests/crossing has the programs and the checks.
 
 use std::process::Command;
 

@@ -54,7 +54,7 @@ const DATASET: &str = "demo: dataset";
 const NPM: &str = "demo: npm packages";
 const SIDE_BY_SIDE: &str = "demo: the three side by side";
 const TOGETHER: &str = "demo: all ranks together";
-/// What the reader can try next with the files (`DIR`) that were replayed, and why; `proof` runs every line.
+/// Commands that the reader can try next with the replayed files (`DIR`), and the reasons; `proof` runs every command.
 const NEXT: &[(&str, &str)] = &[
     (
         "target/debug/samedeal batches DIR --world-size 4 --rank 3 --batch-size 32",
@@ -150,7 +150,7 @@ fn steps(options: Options) -> Vec<Step> {
         names.push(step);
         let made = Step::new(step, needs, move |progress| {
             for &rank in &ranks {
-                // What an earlier run left must not be compared.
+                // Removes the output of an earlier run, so that it is not compared.
                 let output = output_of(name, rank);
                 fs::create_dir_all(project::path("target/demo"))?;
                 let mut command = project::words(words);

@@ -240,7 +240,7 @@ fn owner(file: &str) -> Option<&'static str> {
     of.max_by_key(|(_, pattern)| pattern.len()).map(|(name, _)| name)
 }
 
-/// Those that survive and are not known, and those that are known and do not survive. A change that is there twice on a line
+/// Changes that survive and are not known, and known changes that do not survive. A change that occurs twice on a line
 /// is named twice.
 fn compare(survived: Vec<String>, mut known: Vec<String>) -> (Vec<String>, Vec<String>) {
     let is_new = |change: &String| match known.iter().position(|other| other == change) {

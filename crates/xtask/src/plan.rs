@@ -207,7 +207,7 @@ impl Plan {
         if self.summary {
             let heading = vec!["step".into(), "seconds".into(), "result".into()];
             println!("\n{}", table::render(&[heading], &rows));
-            // What failed comes last: a reader of a long record begins at its end.
+            // Failures come last, because a reader of a long log begins at its end.
             print!("{failures}");
         }
         println!("{} in {:.1} s", if broken == 0 { "done" } else { "FAILED" }, started.elapsed().as_secs_f64());
@@ -342,7 +342,7 @@ fn run_step(step: Step, number: &str, again: bool) -> Ended {
             return Ended { name, time: String::new(), outcome: Err(error.into()), skipped: false, points: Vec::new() };
         }
     };
-    // What is made from what there is now: a file that changes while the step runs makes it run again.
+    // The stamp is taken before the step runs, so that a file that changes meanwhile makes the step run again.
     let stamp = inputs.map(|inputs| Stamp::of(&format!("step {name}"), &inputs, &setting)).transpose();
     let (outcome, skipped) = match stamp {
         Err(error) => (Err(error.into()), false),

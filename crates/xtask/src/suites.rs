@@ -38,7 +38,8 @@ const DISTRIBUTED: &str = "hosts/python/tests/distributed";
 const FRAMEWORKS: &str = "hosts/python/tests/frameworks";
 /// A training job in Python that is killed, and the rest of its epoch by the other hosts.
 const RESUME: &str = "tests/crossing/training";
-/// What hosts write on the machine of a user: the folder of compiled code, attacked by another user, and a home full of files.
+/// Files that hosts write on a user's machine: the folder of compiled code, attacked by another user, and a home full
+/// of files.
 const GUEST: &str = "tests/guest";
 /// The component in other people's programs.
 const EXAMPLES: &str = "tests/examples";

@@ -15,7 +15,7 @@ enum Members {
     /// These members. The other members have another form in JavaScript.
     Only(&'static [&'static str]),
     But(&'static [&'static str]),
-    /// Those of an order.
+    /// The members of the order of this name.
     OfOrder(&'static str),
 }
 use Members::{All, But, OfOrder, Only};

@@ -186,7 +186,7 @@ fn wholes() -> Vec<Case> {
     cases
 }
 
-/// What is left out.
+/// Recipes that leave members out, whose defaults then hold or are refused.
 fn defaults() -> Vec<Case> {
     let mut cases: Vec<_> =
         LEAST.iter().map(|(strategy, counting, members)| case(&chosen(strategy, counting, members))).collect();

@@ -280,7 +280,7 @@ fn failures() -> Vec<Case> {
             for fates in [&[fate][..], &[Fate::Appended, fate], &[]] {
                 reader.run(ClientCall::Open { now }, &mut log, fates);
             }
-            // What others append meanwhile.
+            // Entries of another reader between two operations.
             let meanwhile = |log: &mut Vec<String>, reader: &mut Driven| {
                 if other == Some(true) {
                     log.push(format!("{{\"event\":\"join\",\"reader\":9,\"life\":\"{:016x}\"}}", log.len()));
@@ -479,7 +479,7 @@ fn checkpoints() -> Vec<Case> {
     cases.push(one.case("a reader that writes checkpoints"));
     cases.push(two.case("a reader that goes on behind a checkpoint"));
 
-    // The same reader once more.
+    // Another process of the first reader.
     let mut again = Driven::new(interval(1, 9));
     again.claim(&mut log);
     again.catch_up(&mut log);

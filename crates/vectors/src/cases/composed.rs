@@ -18,7 +18,7 @@ pub(super) fn subject(order: &str, deal: &str, lists: &[(&str, &[u64])], epoch: 
     Subject::Sampler(Sampler { made: Made { recipe, lists, epoch: U64(epoch) }, rank: 0 })
 }
 
-/// What a sampler is, all that it deals of a few epochs, and where some samples are.
+/// The description of a sampler, all that it deals in a few epochs, and the places of some samples.
 fn look(subject: &Subject) -> Vec<Call> {
     let mut calls = vec![
         Call::Recipe,
@@ -232,7 +232,7 @@ fn blends() -> Vec<Case> {
     cases
 }
 
-/// Who gets which position.
+/// Layouts: which rank gets which position.
 fn layouts() -> Vec<Case> {
     let two = [source("a", 1, SMALL), source("b", 1, FEISTEL)].join(",");
     let order = format!("{{\"name\":\"blend\",\"samples\":45,\"seed\":1,\"sources\":[{two}]}}");

@@ -241,7 +241,7 @@ fn texts() -> Vec<Case> {
     cases
 }
 
-/// What others say that does not agree; what they say half is no contradiction.
+/// Variables of several launchers that contradict each other. Incomplete variables are no contradiction.
 fn contradictions() -> Vec<Case> {
     let mut cases = Vec::new();
     for (name, text) in [
@@ -294,7 +294,7 @@ fn nested() -> Vec<Case> {
     cases
 }
 
-/// The same on nodes of different sizes: two processes and one, and one, two and three of them.
+/// Nested launchers on nodes of different sizes: two processes and one; one, two and three processes.
 fn uneven() -> Vec<Case> {
     let mut cases = Vec::new();
     let (first, second, third) = (
@@ -314,7 +314,8 @@ fn uneven() -> Vec<Case> {
             }
         }
     }
-    // What torchrun says of nodes: their number counts, and not their order, which it may make another one.
+    // Variables of torchrun about nodes. The number of nodes has to agree; their order may differ, because torchrun may
+    // number nodes differently.
     for (inner, group) in [
         (first, "GROUP_RANK=0 GROUP_WORLD_SIZE=2"),
         (second, "GROUP_RANK=1 GROUP_WORLD_SIZE=2"),

@@ -259,8 +259,8 @@ fn logs() -> Vec<Case> {
     with_and_without_checkpoints("a log", &header(13, 0, 4), &lines)
 }
 
-/// The same log twice: as it is, and with a checkpoint after each entry, which follows only if runs and claims are as they
-/// should be.
+/// Two cases of a log: without checkpoints, and with a checkpoint after each entry. A checkpoint is only accepted if
+/// runs and claims are as it says.
 fn with_and_without_checkpoints(name: &str, header: &str, lines: &[String]) -> Vec<Case> {
     let [mut plain, mut checked] = [Applied::begun(header), Applied::begun(header)];
     for entry in lines {
@@ -273,7 +273,7 @@ fn with_and_without_checkpoints(name: &str, header: &str, lines: &[String]) -> V
     vec![plain.case(name), checked.case(&format!("{name}, with checkpoints"))]
 }
 
-/// Who is silent loses what it holds: others release it.
+/// Silent readers: other readers release their claims.
 fn silences() -> Vec<Case> {
     let lines = [
         entry("claim", 1, 0, 6),
@@ -281,7 +281,7 @@ fn silences() -> Vec<Case> {
         entry("commit", 1, 0, 2),
         entry("commit", 2, 6, 0),
         entry("release", 1, 2, 4),
-        // The same run, and another claim.
+        // A run that was released is claimed again: this is another claim.
         entry("claim", 1, 2, 4),
         entry("commit", 1, 2, 1),
     ];
@@ -569,7 +569,7 @@ fn replays() -> Vec<Case> {
             replay(&log[1..9], 0, 2),
             Call::Apply { entry: log[9].clone() },
             replay(&[], 0, 2),
-            // Those before the one that does not follow are applied.
+            // The entries before the refused entry are applied.
             replay(&wrong, 1, 2),
             Call::Progress,
             replay(&["".into()], 1, 2),

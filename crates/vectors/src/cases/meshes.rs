@@ -49,7 +49,7 @@ pub fn cases() -> Vec<Case> {
         (8, vec![divide("dp", 2), repeat("dp", 4)]),
         (8, vec![divide("", 2), repeat("tp", 2), repeat("", 2)]),
         (4, vec![divide(&long, 2), divide(&long, 2)]),
-        // As many axes as there may be, and one more.
+        // The largest allowed number of axes, and one more.
         (1, (0..64).map(|i| divide(&i.to_string(), 1)).collect()),
         (1, (0..65).map(|i| divide(&i.to_string(), 1)).collect()),
         // The first broken rule decides: the world, the number of axes, then axis by axis, then the product.

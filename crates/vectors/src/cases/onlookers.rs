@@ -12,7 +12,7 @@ pub fn cases() -> Vec<Case> {
     [silences(), free_runs(), set_leases(), edges()].concat()
 }
 
-/// What is seen of a log that others write, at a time on the clock of the readers.
+/// An event in a log that readers watch. It comes at a time of their clock.
 enum Seen {
     /// An entry, which all readers read.
     Entry(String),
@@ -54,7 +54,7 @@ fn onlookers(name: &str, header: &str, readers: &[u32], script: Vec<(u64, Seen)>
     drivers.into_iter().map(|(reader, driven)| driven.case(&format!("{name}, as reader {reader} sees it"))).collect()
 }
 
-/// Who is silent loses what it holds, to who asks.
+/// Silent readers lose their claims to readers that ask.
 fn silences() -> Vec<Case> {
     let claim = |reader, now| (now, Seen::Claim(reader));
     let append = |entry, now| (now, Seen::Entry(entry));
@@ -76,13 +76,13 @@ fn silences() -> Vec<Case> {
         append(entry("release", 1, 2, 4), 150),
         claim(1, 150),
         append(entry("claim", 1, 2, 4), 150),
-        // The same run, and another claim.
+        // A run that was released is claimed again: the lease of this claim begins anew.
         claim(3, 248),
         claim(3, 249),
         append(entry("commit", 1, 2, 1), 260),
         claim(2, u64::MAX),
         claim(3, u64::MAX),
-        // Of those that were seen at the same time, the first run.
+        // If several runs were last seen at the same time, the first of them.
         append(entry("commit", 2, 6, 0), 300),
         append(entry("commit", 1, 3, 0), 300),
         claim(3, 399),
@@ -95,7 +95,7 @@ fn silences() -> Vec<Case> {
     onlookers("silent readers", &header(10, 0, 6), &[1, 2, 3], script)
 }
 
-/// What is free is claimed first, from the lowest position on; then what nobody has claimed.
+/// Free runs are claimed first, from the lowest position on; then positions that nobody has claimed.
 fn free_runs() -> Vec<Case> {
     let mut script = Vec::new();
     for line in [
@@ -146,7 +146,7 @@ fn set_leases() -> Vec<Case> {
     onlookers("a lease that changes", &first, &[2], script)
 }
 
-/// As large as numbers get.
+/// Positions and blocks of the largest allowed numbers.
 fn edges() -> Vec<Case> {
     let (end, block) = (MAX_EXACT, u32::MAX);
     let start = end - 5_000_000_000;

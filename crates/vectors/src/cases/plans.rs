@@ -104,7 +104,7 @@ fn exchanges() -> Vec<Case> {
     cases
 }
 
-/// What is shuffled, and what a new epoch changes.
+/// Epochs: the shuffle of shards and rows, and whether a new epoch changes it.
 fn epochs() -> Vec<Case> {
     let mut cases = Vec::new();
     for (shuffle, reshuffle) in [(false, false), (true, false), (false, true), (true, true)] {

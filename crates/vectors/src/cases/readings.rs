@@ -1,4 +1,5 @@
-//! What every loader worker reads: whole epochs, what torn turns leave, chains of groups, states, and every failure.
+//! Readings of all loader workers: whole epochs, the rest after torn turns, chains of groups, states, and every
+//! failure.
 
 use crate::cases::forms::{Native, ReadOptions, Reading, Subject};
 use matrix::format::{Call, Case, ReadCall, S64, U64};
@@ -224,7 +225,7 @@ fn by_shards() -> ReadOptions {
     ReadOptions { seed: Some(S64(7)), of_shards: true, ..ReadOptions::default() }
 }
 
-/// The same for ranks, workers of each, and samples of a batch.
+/// These options, with a world size, workers for each rank, and a batch size.
 fn grouped(options: ReadOptions, (world_size, workers, batch_size): (u32, u32, u32)) -> ReadOptions {
     ReadOptions { world_size: Some(world_size), workers: Some(workers), batch_size: Some(batch_size), ..options }
 }

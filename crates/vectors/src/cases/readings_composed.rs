@@ -114,7 +114,7 @@ impl Script {
         answer.as_str().and_then(|text| text.parse().ok()).expect("a number")
     }
 
-    /// What it is, whoever reads.
+    /// The answers that are the same for every group of readers.
     fn itself(&mut self) {
         self.ask([
             ReadCall::Recipe,
@@ -233,7 +233,7 @@ fn chain(order: &str, remainder: &str, epoch: u64, groups: &[(Group, u64)]) -> S
     groups.iter().fold(None, step).expect("a state")
 }
 
-/// What is left: to the same group, and to others.
+/// The rest of an epoch, for the same group and for others.
 fn rests() -> Vec<Case> {
     let mut cases = Vec::new();
     for (nth, (name, order)) in orders().into_iter().enumerate().filter(|(_, (name, _))| *name != "no sample") {

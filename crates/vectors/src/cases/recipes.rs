@@ -22,7 +22,7 @@ fn recipe(text: &str, sizes: Option<&[u64]>) -> Subject {
     subject(text, BTreeMap::from_iter(lists))
 }
 
-/// What a sampler is, and some of what it deals.
+/// The description of a sampler, and some of the samples that it deals.
 fn look() -> Vec<Call> {
     vec![
         Call::Recipe,
@@ -72,7 +72,7 @@ fn wholes() -> Vec<Case> {
     cases
 }
 
-/// What is not said.
+/// Recipes that leave members out, whose defaults then hold.
 fn defaults() -> Vec<Case> {
     [
         "{\"order\":{\"samples\":10}}",

@@ -76,7 +76,7 @@ fn orders(order: &str) -> Vec<Case> {
     cases
 }
 
-/// What only a random-access order reaches.
+/// Numbers of samples that only an order without a table can have.
 fn feistel_large() -> Vec<Case> {
     let mut sizes: Vec<u64> = Vec::new();
     for bits in (18..=52).step_by(2) {
@@ -198,7 +198,7 @@ fn inverse() -> Vec<Case> {
                         all.push(step(batch, 2, drop_last, (first, count)));
                     }
                 }
-                // What was read before this deal, too.
+                // The rest of an epoch: positions that were dealt before this deal are found too.
                 all.extend([Call::Rest { consumed: U64(7) }, Call::NumSamples, Call::MaxNumSamples, many]);
                 all.extend((0..12).map(|sample| fate(sample, 2, 1)));
                 cases.push(case(config(12, 5), all));

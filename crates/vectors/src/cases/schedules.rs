@@ -32,7 +32,7 @@ fn state_of(subject: &Subject, step: u64) -> String {
     state.ok().and_then(|state| state.as_str().map(String::from)).expect("a state")
 }
 
-/// What a schedule is, and what it answers of some steps, draws, positions and samples.
+/// The description of a schedule, and its answers about some steps, draws, positions and samples.
 fn look(steps: &[u64]) -> Vec<Call> {
     let mut calls: Vec<Call> = [
         ScheduleCall::Recipe,

@@ -193,7 +193,7 @@ fn epochs() -> Vec<Case> {
         }
         cases.push(data.case(config, calls));
     }
-    // What the fingerprint of a configuration tells apart.
+    // Configurations that differ only in their sizes: their fingerprints differ.
     let twenty_four: [(&[u64], u32, u32); 4] =
         [(&[6, 4, 9, 5], 4, 3), (&[6, 4, 9, 5, 0], 4, 3), (&[24], 4, 3), (&[6, 4, 0, 9, 5], 3, 4)];
     for (sizes, lanes, window) in twenty_four {
@@ -304,7 +304,7 @@ impl Data<'_> {
         Subject::Sharded { config, sharding }
     }
 
-    /// What a call without arguments returns, which is a number.
+    /// The number that a call without arguments returns.
     fn number(&self, config: &Config, call: &Call) -> u64 {
         let value = Native::create(&self.subject(config.clone())).and_then(|mut sampler| sampler.call(call));
         value.expect("a valid case").as_str().and_then(|text| text.parse().ok()).expect("a number")

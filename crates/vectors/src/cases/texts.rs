@@ -41,7 +41,7 @@ const NONE: [&str; 19] = [
     "{\"order\":[]}",
     "{\"order\":{\"samples\":}}",
     "{\"lengths\":[1,2]}",
-    // What is no number of JSON.
+    // Values that are no numbers of JSON.
     "{\"order\":{\"samples\":01}}",
     "{\"order\":{\"samples\":+1}}",
     "{\"order\":{\"samples\":1.}}",
@@ -56,7 +56,7 @@ const NONE: [&str; 19] = [
 
 /// Two texts.
 const DIFFERING: [(&str, &str); 21] = [
-    // What is there by default, in another order, and as another text.
+    // A default value that is left out or written, members in another order, and another spelling.
     (
         r#"{"order":{"samples":1000}}"#,
         r#"{"deal":{"remainder":"p\u0061d"},"samedeal":1,"order":{"seed":0,"samples" : 1000,"name":"feistel"}}"#,

@@ -12,7 +12,7 @@ pub enum Tier {
     Test,
     /// `check` and `matrix`.
     Check,
-    /// The same, with the cases of core modules that are not slow in `check`.
+    /// `check` and `matrix`. `check` leaves out the slow cases of core modules.
     Core,
     /// `matrix` alone: it needs large downloads, or minutes.
     Matrix,

@@ -83,7 +83,7 @@ pub fn slow() -> Vec<Step> {
 pub fn plan(words: &[&str], parts: Vec<Step>) -> Result<Plan, String> {
     let (cases, words) = options(words)?;
     let is_random = matches!(cases, Cases::Random(..));
-    // What wasm2c makes is built together with the recorded golden cases.
+    // The cell of wasm2c is left out of random cases: its program is built together with the recorded golden cases.
     let cells = CELLS.iter().filter(|cell| !(is_random && cell.step.contains("wasm2c")));
     let all = cells.map(|cell| step(cell, cases)).collect();
     let chosen = suites::chosen(all, &words)?;

@@ -99,7 +99,7 @@ pub fn parts() -> Vec<Step> {
     let mut steps = needs::parts();
     steps.extend([
         Step::new(EMPTY, &[], |_| {
-            // What another version left would be published, too.
+            // Removes the files of an earlier version, which would be published too.
             fs::remove_dir_all(project::path(DIST)).ok();
             fs::create_dir_all(project::path(DIST))?;
             Ok(Report::default())

@@ -63,7 +63,7 @@ fn large() -> Vec<Call> {
         pack(&[u32::MAX; 2], &[1, 2], 4),
         pack(&[u32::MAX; 2], &[2, 1], u32::MAX),
         pad(&[2], 0, 1, "right"),
-        // As many tokens as there may be cells, but not in this row.
+        // The row would have as many cells as are allowed, but its width is only 4.
         pack(&[MAX_CELLS], &[1], 4),
     ]
 }

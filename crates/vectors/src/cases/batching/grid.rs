@@ -101,7 +101,7 @@ pub fn budget() -> Vec<Case> {
         epochs("budget"),
     ]
     .concat();
-    // As they come, and by a bound of items besides the budget.
+    // Windows of no sample or a few, with a limit of samples in a batch besides the budget.
     for counting in COUNTINGS {
         for window in [0, 1, 20] {
             for (max_batch_size, multiple) in [(0, 1), (3, 1), (1, 1), (0, 4), (u32::MAX, u32::MAX)] {
@@ -205,7 +205,8 @@ pub fn pack() -> Vec<Case> {
     cases
 }
 
-/// What stands where neither a window nor buckets are given: it follows the world, the lengths, and the size of batches.
+/// Recipes without a window and without buckets: the defaults follow the world size, the lengths and the size of
+/// batches.
 pub fn defaults() -> Vec<Case> {
     let mut cases = Vec::new();
     for (strategy, set, lengths) in sets()

@@ -188,7 +188,7 @@ fn texts() -> Case {
         change("[12,7,30,1,64,0,25,9]", "[12,7,30,1,64,0,25]"),
         change("[12,7,30,1,64,0,25,9]", "[12,7,30,1,64,0,25,18446744073709551615]"),
         change("[12,7,30,1,64,0,25,9]", &format!("\"{}\"", "6d".repeat(32))),
-        // The same state, written in another way.
+        // The state in another spelling, then with other numbers.
         change("\"seed\":0", "\"seed\":-0"),
         change("\"max_tokens\":99", " \"max_tokens\" :\t99\r\n "),
         change("\"epoch\":0", "\"epoch\":7"),

@@ -70,7 +70,7 @@ fn base(strategy: &str, lengths: &[u32], world: u32) -> BatchConfig {
     }
 }
 
-/// What the plan amounts to, all batches of the first rank and of the last, and all of all ranks as a hash.
+/// The metrics of a plan, all batches of the first and of the last rank, and a hash over the batches of all ranks.
 fn whole(name: &str, config: BatchConfig) -> Case {
     let last = config.world_size - 1;
     let subject = batcher(config);

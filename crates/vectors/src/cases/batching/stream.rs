@@ -88,7 +88,7 @@ fn streamed(name: &str, config: BatchConfig, rank: u32, pushed: usize) -> Case {
     for part in numbered.chunks(pushed) {
         let (samples, lengths) = part.iter().map(|&(sample, length)| (U64(sample), length)).unzip();
         calls.push(Call::Push { samples, lengths });
-        // As many windows as may have become ready, and none after them, now and then.
+        // Takes after a push: one more than the windows that can be ready, so that some find no window.
         if numbered.len() <= pushed * 4 {
             calls.extend([next(), next()]);
         }

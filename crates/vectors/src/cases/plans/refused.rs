@@ -1,4 +1,4 @@
-//! What a plan refuses.
+//! Plans and calls that are refused.
 
 use crate::cases::forms::{Locality, Plan};
 use matrix::format::{Call, Case};

@@ -114,7 +114,7 @@ fn long_rounds() -> Vec<Case> {
     cases
 }
 
-/// What lanes cost groups of many sizes.
+/// The cost of lanes for groups of many sizes.
 fn lanes() -> Vec<Case> {
     let mut cases = Vec::new();
     for (lanes, window) in [(64, 256), (1, 1), (5, 1 << 20), (4_096, 3), (100, 7)] {

@@ -1,4 +1,4 @@
-//! What is refused: options, calls, and texts that are no state of a reading.
+//! Refusals of a reading: options, calls, and texts that are no state of a reading.
 
 use crate::cases::forms::ReadOptions;
 use matrix::format::{Case, ReadCall, S64, U64};
@@ -349,7 +349,7 @@ fn histories() -> Vec<Case> {
     cases
 }
 
-/// As many segments as a state has, and one more.
+/// The largest number of segments that a state can have, and one more.
 fn segments() -> Vec<Case> {
     let sizes = [400, 300];
     let options = by_shards();

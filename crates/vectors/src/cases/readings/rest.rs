@@ -1,4 +1,4 @@
-//! What is left of an epoch: of torn turns, to the same group and to others.
+//! The rest of an epoch, after torn turns too, for the same group and for others.
 
 use crate::cases::forms::ReadOptions;
 use matrix::format::{Case, ReadCall, S64, U64};

@@ -1,6 +1,6 @@
-"""One of several ranks that compare what they read before each epoch: `agreement.py EPOCHS`.
+"""One of several ranks that compare before each epoch what they will read: `agreement.py EPOCHS`.
 
-Rank 0 prints the median of the seconds that this took it.
+Rank 0 prints the median of the seconds that a comparison takes.
 """
 
 import statistics
@@ -22,6 +22,6 @@ for epoch in range(int(sys.argv[1]) + 3):
     verify_ranks(sampler)
     times.append(perf_counter() - began)
 if dist.get_rank() == 0:
-    # The first ones connect the ranks.
+    # The first comparisons connect the ranks, so their times do not count.
     print(statistics.median(times[3:]))
 dist.destroy_process_group()

@@ -7,11 +7,11 @@ docs/comparison/batching.md, whose tables have a row for each of them:
 
     target/venv-peers/bin/python tests/bench/batching.py --plot docs/comparison/batching.svg
 
-Everyone gets the same lengths and the same memory: a batch has room for so many of the longest samples (`rows` of
-`length`). Batches of a fixed size have so many samples, token budgets are rows * length, packs are rows of that length.
-The figures are counted from the samples of every batch of every rank, by one definition (figures.py), once for each
-epoch; those of samedeal have to be what its own `metrics` say. The time is that of a rank from the lengths to the last
-of its batches, once for each epoch and rank; all take turns in one process.
+All contestants get the same lengths and the same memory: a batch has room for `rows` samples of the largest `length`.
+Batches of a fixed size have `rows` samples, token budgets are rows * length, and packs are rows of `length` tokens. The
+figures are counted from the samples of every batch of every rank, by one definition (figures.py), once for each epoch.
+samedeal's `metrics` must agree with them. The time is that of a rank from the lengths to its last batch, once for each
+epoch and rank. The contestants take turns in one process.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from peers import Made, Task
 from picture import draw
 
 EPOCHS = {1: 3, 8: 2}
-"""How many epochs are measured, by the number of ranks, which all are timed."""
+"""For each world size: the number of epochs that are measured. All ranks are timed."""
 WHOLE = 2**32 - 1
 FIXED = "fixed size"
 TOKENS = "token budget"
@@ -45,38 +45,39 @@ PACKS = "packs"
 
 
 class Contestant(NamedTuple):
-    """Somebody who makes batches."""
+    """A program that makes batches."""
 
     name: str
     kind: str
-    """What bounds a batch."""
+    """The limit of a batch."""
     make: Callable[[Task], Made]
 
 
 class Case(NamedTuple):
-    """What they make batches of."""
+    """A task for several contestants."""
 
     name: str
-    """How the ids of its figures begin, after the part."""
+    """The beginning of the ids of its figures, after the group."""
     title: str
     task: Task
     contestants: list[Contestant]
 
 
 class Result(NamedTuple):
-    """How a contestant did, over epochs."""
+    """The figures and times of a contestant, over epochs."""
 
     contestant: Contestant
     figures: list[Figures]
     seconds: list[float]
-    """Of each epoch and rank."""
+    """Seconds of each epoch and rank."""
     again: list[float]
-    """The part of the pairs of samples in a batch that are in one in the next epoch too, for each pair of epochs."""
+    """For each pair of epochs: the share of the pairs of samples in a batch that share a batch in the next epoch too.
+    """
     means: list[float]
-    """Mean lengths of the batches of rank 0, in their order, in the first epoch."""
+    """Mean lengths of the batches of rank 0 in the first epoch, in their order."""
 
     def mean(self, field: str) -> float:
-        """A figure, over epochs."""
+        """The mean of a figure over epochs."""
         return fmean(getattr(figures, field) for figures in self.figures)
 
 
@@ -102,7 +103,7 @@ def ours(name: str, kind: str, **options: Any) -> Contestant:
 
 
 def padded() -> list[Contestant]:
-    """Everyone who pads."""
+    """All contestants that pad."""
     return [
         ours("pad-to-max", FIXED, strategy="pad-to-max"),
         ours("bucket", FIXED, strategy="bucket"),
@@ -123,7 +124,7 @@ def padded() -> list[Contestant]:
 
 
 def packed() -> list[Contestant]:
-    """Everyone who packs."""
+    """All contestants that pack."""
     return [
         ours("pack", PACKS, strategy="pack"),
         ours("pack, whole window", PACKS, strategy="pack", batch_window=WHOLE),
@@ -133,7 +134,7 @@ def packed() -> list[Contestant]:
 
 
 def cases(smoke: bool) -> list[Case]:
-    """Everything that is measured."""
+    """All cases."""
     count = 3_000 if smoke else 100_000
     verses = lengths.verses()[: count if smoke else None]
     four, two, eight = (lengths.log_normal(count, most) for most in (4_096, 2_048, 8_192))
@@ -175,7 +176,7 @@ def main() -> None:
 
 
 def versions() -> str:
-    """What is measured."""
+    """The versions of the measured programs."""
     from importlib.metadata import version
 
     packages = ("samedeal", "transformers", "accelerate", "lhotse", "seqpacker", "trl", "torch", "numpy", "wasmtime")
@@ -184,11 +185,11 @@ def versions() -> str:
 
 
 def measured(case: Case, epochs: int) -> list[Result]:
-    """Everyone in turn, epoch by epoch."""
+    """Measures all contestants in turn, epoch by epoch."""
     task = case.task
     made = [contestant.make(task) for contestant in case.contestants]
     for one in made:
-        # Imports, compilers and caches.
+        # A first plan, for imports, compilers and caches.
         one.plan(0, epochs)
     times: list[list[float]] = [[] for _ in made]
     found: list[list[Figures]] = [[] for _ in made]
@@ -197,7 +198,7 @@ def measured(case: Case, epochs: int) -> list[Result]:
     for epoch in range(epochs):
         for number, (contestant, one) in enumerate(zip(case.contestants, made, strict=True)):
             plan = []
-            # What the others left behind is not this one's to collect.
+            # Garbage of the other contestants must not be collected in the time of this one.
             gc.collect()
             for rank in range(task.world_size):
                 gc.disable()
@@ -219,7 +220,7 @@ def measured(case: Case, epochs: int) -> list[Result]:
 
 
 def agree(metrics: samedeal.Metrics, counted: Figures) -> None:
-    """What samedeal says of its batches is what is counted in them."""
+    """Checks that samedeal's metrics are those which are counted in its batches."""
     fields = ("steps", "rows", "tokens", "padded", "slowest", "cost", "slowest_cost", "over_budget", "empty")
     for field in fields:
         assert getattr(metrics, field) == getattr(counted, field), field
@@ -228,7 +229,7 @@ def agree(metrics: samedeal.Metrics, counted: Figures) -> None:
 
 
 def batch_of(plan: Plan, count: int) -> NDArray[np.int64]:
-    """The number of the batch that each sample is in."""
+    """For each sample, the number of its batch."""
     places = np.zeros(count, np.int64)
     for number, batch in enumerate(batch for batches in plan for batch in batches if batch):
         places[np.concatenate([np.asarray(row, np.int64) for row in batch])] = number
@@ -236,7 +237,7 @@ def batch_of(plan: Plan, count: int) -> NDArray[np.int64]:
 
 
 def together(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
-    """How many pairs that share a batch in one epoch share one in the other."""
+    """The share of the pairs in a batch of one epoch that share a batch in the other."""
 
     def pairs(labels: NDArray[np.int64]) -> int:
         counts = np.unique(labels, return_counts=True)[1]
@@ -246,12 +247,12 @@ def together(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
 
 
 def mean_length(batch: Batch, of: NDArray[np.uint32]) -> float:
-    """Of the samples of a batch."""
+    """The mean length of the samples of a batch."""
     return float(of[np.concatenate([np.asarray(row, np.int64) for row in batch])].mean())
 
 
 def bound(task: Task) -> int:
-    """A number of packs that no packing goes below."""
+    """A number of packs that no packing can go below."""
     batcher = samedeal.Batcher(
         task.lengths, strategy="pack", capacity=task.memory.length, packing="optimal", batch_window=WHOLE
     )
@@ -259,7 +260,7 @@ def bound(task: Task) -> int:
 
 
 def record(case: Case, results: list[Result]) -> None:
-    """Prints the figures of everyone, each under the name of its column in docs/comparison/batching.md."""
+    """Prints the figures of all contestants, each under the name of its column in docs/comparison/batching.md."""
     columns = {
         "steps": ("count", "steps"),
         "padding": ("share", "padding"),

@@ -32,7 +32,7 @@ Answer = Callable[[], float]
 
 
 class Row(NamedTuple):
-    """A line of the table: ours and theirs with a value for each run, and what ours must reach."""
+    """A line of the table: the values of samedeal and of others in each run, and the target for samedeal."""
 
     title: str
     unit: str
@@ -42,20 +42,20 @@ class Row(NamedTuple):
 
 
 def weights_of(count: int, most: int = 100) -> list[int]:
-    """Weights that are the same in every run."""
+    """Weights that are equal in every run."""
     numbers = random.Random(count)
     return [numbers.randint(1, most) for _ in range(count)]
 
 
 def blend(count: int, samples: int, size: int, weights: list[int] | None = None, *, exact: bool = False) -> Order:
-    """A blend of sources that have the same size."""
+    """A blend of sources of equal size."""
     weights = weights or weights_of(count)
     sources = {f"source {number}": (samples, weight) for number, weight in enumerate(weights)}
     return samedeal.blend(sources, samples=size, exact=exact)
 
 
 def megatron() -> Any:
-    """The compiled part of megatron-core alone: the package around it wants all that training needs."""
+    """The compiled part of megatron-core alone, because the package around it imports all that training needs."""
     distribution = importlib.metadata.distribution("megatron-core")
     file = next(
         file for file in distribution.files or () if file.name.startswith("helpers_cpp") and file.suffix == ".so"
@@ -69,7 +69,7 @@ def megatron() -> Any:
 
 
 def megatron_table(weights: list[int], size: int) -> tuple[NDArray[np.int16], NDArray[np.int64]]:
-    """The source of every sample, and its number there: all of them, since that is the only way to have one."""
+    """The source of every sample, and its number in this source. Megatron has no way to compute fewer of them."""
     sources, samples = np.zeros(size, np.int16), np.zeros(size, np.int64)
     shares = np.array(weights, np.float64) / sum(weights)
     megatron().build_blending_indices(sources, samples, shares, len(weights), size, False)
@@ -77,7 +77,7 @@ def megatron_table(weights: list[int], size: int) -> tuple[NDArray[np.int16], ND
 
 
 def grain_mix(count: int, samples: int, weights: list[int] | None = None) -> Any:
-    """Sources that are shuffled and repeat, as the documentation of Grain mixes them."""
+    """A mix of shuffled sources that repeat, as Grain's documentation makes it."""
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     logging.getLogger("absl").setLevel(logging.ERROR)  # grain misses jax, aloud
     import grain
@@ -88,12 +88,12 @@ def grain_mix(count: int, samples: int, weights: list[int] | None = None) -> Any
 
 
 def taken(answer: Answer, runs: int) -> list[float]:
-    """Several runs."""
+    """The values of several runs."""
     return [answer() for _ in range(runs)]
 
 
 def in_bulk(order: Order, count: int) -> Answer:
-    """Nanoseconds for each position of a run of one rank of 8, after the first ones."""
+    """Nanoseconds for each position that one rank of 8 reads in bulk, after a first call."""
     sampler = Sampler(order=order, world_size=8)
     sampler.indices(0, 1)
 
@@ -107,7 +107,7 @@ def in_bulk(order: Order, count: int) -> Answer:
 
 
 def one_by_one(made: Any, count: int, size: int) -> Answer:
-    """Nanoseconds for each position, asked one by one at random places."""
+    """Nanoseconds for each position that is read alone, at random places."""
     places = [random.Random(number).randrange(size) for number in range(count)]
 
     def answer() -> float:
@@ -120,7 +120,7 @@ def one_by_one(made: Any, count: int, size: int) -> Answer:
 
 
 def ready(count: int, samples: int) -> float:
-    """Milliseconds from nothing to the first sample; the component is compiled before, once for a process."""
+    """Milliseconds from the constructor to the first sample. The component is compiled before, once in a process."""
     began = perf_counter()
     _ = Sampler(order=blend(count, samples, count * samples), world_size=8)[0]
     return (perf_counter() - began) * 1e3
@@ -135,7 +135,7 @@ def ready_megatron(count: int, size: int) -> float:
 
 
 def resumed(stages: int) -> float:
-    """Milliseconds to go on in another world after the weights changed so many times."""
+    """Milliseconds to resume on another world size, after `stages` changes of weights."""
     weights = weights_of(10)
     order = blend(10, 10**9, 10**10, weights)
     for number in range(stages):
@@ -150,13 +150,13 @@ def resumed(stages: int) -> float:
 
 
 def deviation(counts: NDArray[np.float64], places: NDArray[np.int64], weights: list[int]) -> float:
-    """How far the counts of prefixes are from exact proportion at most, in samples."""
+    """The largest deviation of the counts in prefixes from exact proportion, in samples."""
     exact = places[:, None] * (np.array(weights) / sum(weights))
     return float(np.abs(counts - exact).max())
 
 
 def ours_off(weights: list[int], places: NDArray[np.int64]) -> tuple[float, float]:
-    """The greatest deviation of prefixes, and that the bounds admit."""
+    """The largest deviation in prefixes, and the bound for it."""
     sampler = Sampler(order=blend(len(weights), 1000, 2**52, weights))
     counts = np.array([sampler.source_counts(0, int(place))["count"] for place in places], np.float64)
     bound = float(np.max(np.asarray(sampler.source_bounds, np.float64))) / 1e6
@@ -164,7 +164,7 @@ def ours_off(weights: list[int], places: NDArray[np.int64]) -> tuple[float, floa
 
 
 def counted(sources: NDArray[np.int64], places: NDArray[np.int64], count: int) -> NDArray[np.float64]:
-    """How often each source is among the first samples."""
+    """The number of samples of each source in each prefix."""
     order = np.argsort(places, kind="stable")
     counts, last, out = np.zeros(count), 0, np.zeros((len(places), count))
     for row in order:
@@ -175,13 +175,13 @@ def counted(sources: NDArray[np.int64], places: NDArray[np.int64], count: int) -
 
 
 def off_of(sources: NDArray[np.int64], weights: list[int]) -> float:
-    """The greatest deviation of 1,000 prefixes of a list of sources."""
+    """The largest deviation of 1,000 prefixes of a list of sources."""
     places = np.random.default_rng(1).integers(1, len(sources), 1000)
     return deviation(counted(sources, places, len(weights)), places, weights)
 
 
 def grain_sources(weights: list[int], size: int) -> NDArray[np.int64]:
-    """The source of each sample of a mix."""
+    """The source of each sample of Grain's mix."""
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     import grain
 
@@ -191,7 +191,7 @@ def grain_sources(weights: list[int], size: int) -> NDArray[np.int64]:
 
 
 def rows(smoke: bool) -> Iterator[Row]:
-    """Everything that is measured."""
+    """All lines of the table."""
     runs = 1 if smoke else 5
     many, few, table = (1 << 14, 50, 10**5) if smoke else (1 << 22, 20_000, 10**7)
     feistel = taken(in_bulk(samedeal.order("feistel", 10**11), many), runs)
@@ -246,7 +246,7 @@ def main() -> None:
     versions = {
         name: importlib.metadata.version(name) for name in ("samedeal", "megatron-core", "grain", "numpy", "wasmtime")
     }
-    # The component is compiled when the first sampler asks for it.
+    # The first sampler compiles the component.
     _ = Sampler(order=blend(2, 10, 20))[0]
     print("| | ours | others | times | must |\n|---|---:|---:|---:|---:|")
     for row in rows(options.smoke):
@@ -262,7 +262,7 @@ def main() -> None:
 
 
 def slug(title: str) -> str:
-    """A title as it stands in an id."""
+    """A title in the form that ids have."""
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 

@@ -1,4 +1,4 @@
-"""What a plan of batches amounts to, by the definitions of wit/batches.wit, whoever made the plan."""
+"""The figures of a plan of batches, by the definitions of wit/batches.wit, for plans of any program."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Plan = list[list[Batch]]
 
 
 class Memory(NamedTuple):
-    """What a batch has room for."""
+    """The memory for a batch."""
 
     rows: int
-    """So many of the longest samples."""
+    """Number of samples of the largest length."""
     length: int
 
     @property
@@ -29,26 +29,26 @@ class Memory(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """What a plan amounts to."""
+    """The figures of a plan."""
 
     steps: int
-    """Of the rank with the most of them."""
+    """Number of steps of the rank with the most."""
     fewest: int
-    """Of the rank with the fewest."""
+    """Number of steps of the rank with the fewest."""
     rows: int
     tokens: int
     padded: int
     slowest: int
-    """For every step, the tokens with padding of the rank with the most of them, summed up."""
+    """For every step, the tokens with padding of the rank that has most, summed up."""
     cost: int
     slowest_cost: int
     over_budget: int
     empty: int
     """Batches without a sample."""
     lost: int
-    """Samples that no rank is given."""
+    """Samples that no rank gets."""
     repeated: int
-    """Samples that are given once more, each time."""
+    """Repetitions of samples."""
     padding: float
     """Padding ratio."""
     utilisation: float
@@ -62,7 +62,7 @@ class Figures(NamedTuple):
 
 
 def figures(plan: Plan, lengths: NDArray[np.uint32], memory: Memory, capacity: int = 0) -> Figures:
-    """The figures of a plan; `capacity` is that of rows which samples share."""
+    """The figures of a plan. `capacity` is the capacity of rows that samples share."""
     world_size, steps = len(plan), max(map(len, plan))
     padded, cost = np.zeros((world_size, steps), np.int64), np.zeros((world_size, steps), np.int64)
     means, given = [], []
@@ -107,7 +107,7 @@ def figures(plan: Plan, lengths: NDArray[np.uint32], memory: Memory, capacity: i
 
 
 def correlation(series: list[float]) -> float:
-    """Of neighbours in a series."""
+    """The correlation of neighbours in a series."""
     values = np.array(series)
     first, second = values[:-1], values[1:]
     if len(first) < 2 or first.std() == 0 or second.std() == 0:

@@ -41,12 +41,12 @@ FIGURES = {
     "first time": (FIRST, True),
     "first time, its peak": (PEAK, True),
 }
-"""By their names: a program that prints a number, and whether nothing may be kept before."""
+"""For each figure: a program that prints a number, and whether the cache must be empty before."""
 
 
 def measured(source: Path, code: str, home: Path) -> float:
-    """The number that a program prints in a new process, whose caches are in this home."""
-    # Compiled modules of Python are kept, as where the package is installed.
+    """The number that a program prints in a new process, with its caches in this home."""
+    # Python may cache bytecode, as in an installed package.
     unset = ("PYTHONDONTWRITEBYTECODE", "XDG_CACHE_HOME")
     kept = {name: value for name, value in os.environ.items() if name not in unset}
     environment = {**kept, "HOME": str(home), "LOCALAPPDATA": str(home), "PYTHONPATH": str(source)}
@@ -65,7 +65,7 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         home = Path(folder)
         for source in sources:
-            # Keeps the code, and what Python compiles.
+            # Fills the caches of compiled code and of bytecode.
             measured(source, FIRST, home)
         for name, (code, is_first) in FIGURES.items():
             found: list[list[float]] = [[] for _ in sources]

@@ -29,7 +29,7 @@ from samedeal.ledger import FileLog, Ledger, MemoryLog, Replay
 
 READERS = 4
 SLOW = 4
-"""How many times slower the last reader is."""
+"""How many times slower the last reader is than the others."""
 BATCH = 16
 ROUNDS = 3
 
@@ -45,7 +45,7 @@ def fixed(samples: int, path: Path, reader: int, block: int) -> Iterator[NDArray
 
 
 def claimed(samples: int, path: Path, reader: int, block: int) -> Iterator[NDArray[np.int64]]:
-    """What this reader claims."""
+    """The samples that a reader claims."""
     for claim in Ledger(Sampler(samples, seed=1), FileLog(path), reader=reader, block=block):
         for start in range(0, len(claim), BATCH):
             batch = claim.samples[start : start + BATCH]
@@ -54,8 +54,8 @@ def claimed(samples: int, path: Path, reader: int, block: int) -> Iterator[NDArr
 
 
 def read(deal: Any, samples: int, path: Path, reader: int, block: int, pause: float, ready: Barrier) -> None:
-    """One reader."""
-    # What every process does once, whatever it reads: compiles the component.
+    """The work of one reader."""
+    # Every process compiles the component once, before the time is taken.
     Ledger(Sampler(1), MemoryLog(), reader=0).claim()
     own = pause * (SLOW if reader == READERS - 1 else 1)
     ready.wait()
@@ -64,7 +64,7 @@ def read(deal: Any, samples: int, path: Path, reader: int, block: int, pause: fl
 
 
 def measured(deal: Any, samples: int, block: int, pause: float) -> tuple[float, Replay | None]:
-    """Seconds until the last reader is through, and the replay, if there is one."""
+    """Seconds until the last reader ends, and the replay, if there is a log."""
     context = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as folder:
         path, ready = Path(folder) / "log", context.Barrier(READERS + 1)

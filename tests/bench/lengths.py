@@ -1,6 +1,6 @@
-"""The lengths that batches are measured with: those of a real corpus, and log-normal ones. The same in every run.
+"""Lengths for measurements of batches: those of a real corpus, and log-normal ones. They are equal in every run.
 
-`src/groups/lengths.rs` draws the same ones.
+`src/groups/lengths.rs` draws the same lengths.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def verses() -> NDArray[np.uint32]:
 def log_normal(count: int, most: int) -> NDArray[np.uint32]:
     """Lengths with a mean of 600 and a standard deviation of 700 before they are cut at `most`."""
     variance = math.log1p((DEVIATION / MEAN) ** 2)
-    # Box and Muller.
+    # The Box-Muller transform.
     normal = np.sqrt(-2 * np.log(uniform(count, 0))) * np.cos(2 * np.pi * uniform(count, 1))
     drawn = np.exp(math.log(MEAN) - variance / 2 + math.sqrt(variance) * normal)
     return np.clip(np.rint(drawn), 1, most).astype(np.uint32)
@@ -42,7 +42,7 @@ def uniform(count: int, stream: int) -> NDArray[np.float64]:
 
 
 def dense(distinct: int, count: int, capacity: int) -> NDArray[np.uint32]:
-    """So many different lengths, one half of them near a half of the capacity, the other near a third."""
+    """`distinct` different lengths: half of them near half of the capacity, the others near a third."""
     spread = (uniform(distinct, 0) * (capacity // 8)).astype(np.int64)
     sizes = capacity // (2 + np.arange(distinct) % 2) - capacity // 16 + spread
     return sizes[(uniform(count, 1) * distinct).astype(np.int64)].astype(np.uint32)

@@ -1,14 +1,14 @@
-// The JavaScript side of the measurements: a line on standard input asks for one, a line on standard output answers.
-// Times are in seconds.
+// Measurements in JavaScript: a line on standard input asks for one, a line on standard output has the result. Times
+// are in seconds.
 import { createInterface } from 'node:readline';
 
 const HOST = '../../hosts/js/dist/index-files.js';
 
 const measurements = {
-  /** What is measured here, for people. */
+  /** The versions of the measured programs, as text for people. */
   versions: () => `Node ${process.version} (V8 ${process.versions.v8})`,
 
-  /** From the import to the first index. */
+  /** Seconds from the import to the first index. */
   async start() {
     const began = performance.now();
     const { Sampler } = await import(HOST);
@@ -16,7 +16,10 @@ const measurements = {
     return (performance.now() - began) / 1e3;
   },
 
-  /** Windows of 32-bit indices, per index; and the sum of the last one, to hold against another engine. */
+  /**
+   * Seconds for each index in windows of 32-bit indices, and the sum of the last window, for comparison with another
+   * engine.
+   */
   async per_index(samples, window, windows, epoch) {
     const { Sampler } = await import(HOST);
     const sampler = new Sampler(samples, { epoch });

@@ -33,13 +33,13 @@ const ENCODERS = { gzip: (bytes) => gzipSync(bytes, { level: 9 }), br: brotliCom
 const encode = ENCODERS[values.encoding];
 if (!encode) throw new Error(`--encoding is one of ${Object.keys(ENCODERS).join(', ')}`);
 
-/** The blocks of HTML of a page of the documentation. */
+/** The blocks of HTML on a page of the documentation. */
 const blocks = (file) =>
   Array.from(readFileSync(join(root, file), 'utf8').matchAll(/^```html[^\n]*\n(.*?)^```$/gms), ([, html]) => html);
 const [all, light] = blocks('docs/reference/javascript/pages.md');
 const [start] = blocks('docs/start/page.md');
 const ENTRY = './samedeal/dist/web.js';
-/** What is measured: a page, and whether its script is bundled. */
+/** The measured cases: a page, and whether its script is bundled. */
 const PAGES = [
   { name: 'Batcher of web.js', html: all },
   { name: 'Sampler of web.js (docs/start/page.md)', html: start },
@@ -47,7 +47,7 @@ const PAGES = [
   { name: 'Batcher of samedeal/web, bundled by esbuild', html: all, bundled: true },
 ];
 
-/** Makes a bundle of the script of a page with a build of the package, and gives the folder of what comes of it. */
+/** Bundles the script of a page with a build of the package; returns the folder of the output. */
 function bundle(html, dist, folder) {
   const esbuild = join(root, 'hosts/js/test/bundlers/node_modules/.bin/esbuild');
   if (!existsSync(esbuild)) return undefined;
@@ -63,7 +63,10 @@ function bundle(html, dist, folder) {
   return join(folder, 'out');
 }
 
-/** Serves files that were compressed before: what `folders` has by the beginning of a path, and a page for each build. */
+/**
+ * Serves files that were compressed before: the pages of each build, and the files of `folders` by the beginning of a
+ * path.
+ */
 async function serve(pages, folders) {
   const kept = new Map();
   const found = (pathname) => {
@@ -91,7 +94,10 @@ async function serve(pages, folders) {
   return { url: `http://127.0.0.1:${server.address().port}`, close: () => server.close() };
 }
 
-/** Runs in the page before its scripts: `answered` is when its body first has a text, in milliseconds since the navigation. */
+/**
+ * Runs in the page before its scripts. `answered` becomes the time when its body first has text, in milliseconds since
+ * the navigation.
+ */
 function watch() {
   globalThis.answered = new Promise((tell) => {
     const seen = new MutationObserver(() => {
@@ -103,7 +109,7 @@ function watch() {
   });
 }
 
-/** When the page answered, and what it loaded by then. */
+/** The time of the answer, and the files that the page had loaded by then. */
 async function asked() {
   const time = await globalThis.answered;
   const loaded = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')];
@@ -115,7 +121,7 @@ async function asked() {
 }
 
 async function measure(browser, url) {
-  // A context has caches of its own, and its page a process of its own.
+  // A context has its own caches, and its page has its own process.
   const context = await browser.newContext();
   try {
     const page = await context.newPage();

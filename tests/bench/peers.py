@@ -19,7 +19,7 @@ Lengths = NDArray[np.uint32]
 
 
 class Task(NamedTuple):
-    """What batches are made of, and for."""
+    """Lengths, and the memory and world size for which batches are made."""
 
     lengths: Lengths
     memory: Memory
@@ -27,21 +27,21 @@ class Task(NamedTuple):
 
 
 class Made(NamedTuple):
-    """A peer, ready to plan."""
+    """A peer that is ready to plan."""
 
     plan: Callable[[int, int], Any]
-    """The batches of a rank in an epoch."""
+    """A function that returns the batches of a rank in an epoch."""
     read: Callable[[Any], list[Batch]]
-    """The samples of them."""
+    """A function that returns the samples of these batches."""
 
 
 def single(batches: list[Any]) -> list[Batch]:
-    """Every sample in a row of its own."""
+    """Batches in which every sample has a row of its own."""
     return [[[sample] for sample in batch] for batch in batches]
 
 
 def length_grouped(task: Task) -> Made:
-    """transformers' LengthGroupedSampler; to several ranks as its Trainer does it: accelerate deals whole batches."""
+    """transformers' LengthGroupedSampler. For several ranks, accelerate deals whole batches, as its Trainer does."""
     import torch
     from accelerate.data_loader import BatchSamplerShard
     from torch.utils.data import BatchSampler
@@ -76,7 +76,7 @@ def distributed_length_grouped(task: Task) -> Made:
 
 
 def batch_rebalance(task: Task) -> Made:
-    """transformers' BatchRebalanceSampler: as many samples in each step, batches of different size."""
+    """transformers' BatchRebalanceSampler: the number of samples in a step is constant, the sizes of batches differ."""
     from transformers.trainer_pt_utils import BatchRebalanceSampler
 
     lengths = task.lengths.tolist()
@@ -97,13 +97,13 @@ def batch_rebalance(task: Task) -> Made:
 
 
 def lhotse(buckets: int) -> Callable[[Task], Made]:
-    """Lhotse's DynamicBucketingSampler over cuts of as many seconds as a sample has tokens."""
+    """Lhotse's DynamicBucketingSampler over cuts. A cut has as many seconds as the sample has tokens."""
 
     def make(task: Task) -> Made:
         from lhotse import CutSet, MonoCut
         from lhotse.dataset import DynamicBucketingSampler
 
-        # That the cuts are in memory, and that short buckets are.
+        # Warnings that the cuts are in memory, and that buckets are short.
         warnings.filterwarnings("ignore", module="lhotse")
         cuts = CutSet.from_cuts(
             MonoCut(id=str(sample), start=0.0, duration=float(length), channel=0)
@@ -123,7 +123,7 @@ def lhotse(buckets: int) -> Callable[[Task], Made]:
             return list(sampler)
 
         def read(batches: list[CutSet]) -> list[Batch]:
-            # A cut that is given twice has the same number, and a word after it.
+            # A cut that comes twice has the same number, followed by a word.
             return [[[int(cut.id.split("_")[0])] for cut in batch] for batch in batches]
 
         return Made(plan, read)
@@ -132,7 +132,7 @@ def lhotse(buckets: int) -> Callable[[Task], Made]:
 
 
 def seqpacker(task: Task) -> Made:
-    """seqpacker in the way that its documentation has for speed. It knows no ranks: torch deals its packs."""
+    """seqpacker as its documentation recommends it for speed. It does not know ranks, so torch deals its packs."""
     from seqpacker import Packer
 
     lengths = task.lengths.astype(np.int64)
@@ -148,7 +148,8 @@ def seqpacker(task: Task) -> Made:
 
 
 def trl(task: Task) -> Made:
-    """TRL's pack_dataset, as SFTTrainer calls it; it moves the tokens as well. It knows no ranks: torch deals them."""
+    """TRL's pack_dataset, as SFTTrainer calls it, which also moves the tokens. It does not know ranks, so torch deals
+    the packs."""
     import datasets
     import pyarrow as pa
     from trl import pack_dataset
@@ -177,7 +178,7 @@ def trl(task: Task) -> Made:
 
 
 def deal(rows: list[Any], task: Task, rank: int, epoch: int) -> list[list[Any]]:
-    """Rows to ranks as torch does it, shuffled, in batches of as many as there is memory for."""
+    """Rows that torch deals to ranks, shuffled, in batches of as many rows as the memory has room for."""
     from torch.utils.data import BatchSampler, DistributedSampler
 
     sampler = DistributedSampler(range(len(rows)), num_replicas=task.world_size, rank=rank)

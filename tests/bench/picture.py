@@ -1,4 +1,4 @@
-"""What batches amount to, to look at."""
+"""Pictures of the figures of batches."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ LEFT_OUT = {
     "samedeal pack, whole window",
     "Lhotse DynamicBucketingSampler, 10 buckets",
 }
-"""Who is in the tables alone."""
+"""Contestants that are only in the tables."""
 COLOURS = {"tokens": "#2f6db3", "padding": "#e3a13c", "waiting": "#bbbbbb"}
 
 
 def draw(results: list[tuple[Case, list[Result]]], path: Path) -> None:
-    """What ranks compute for each token, and how the lengths of batches follow one another."""
+    """The tokens that ranks compute for each token, and the lengths of consecutive batches."""
     import matplotlib
 
     matplotlib.use("svg")
@@ -54,7 +54,7 @@ def draw(results: list[tuple[Case, list[Result]]], path: Path) -> None:
 
 
 def bars(panel: Any, case: Case, results: list[Result]) -> None:
-    """For each token: itself, the padding around it, and what other ranks do not do while they wait."""
+    """For each token: the token, its padding, and the time that other ranks wait, in tokens."""
     names = [result.contestant.name for result in results]
     places = np.arange(len(results))
     tokens = [1.0] * len(results)

@@ -1,4 +1,4 @@
-"""What is measured of a process: time and memory, and what it finds on the machine."""
+"""Measurements of a process: time and memory, and the caches that it finds on the machine."""
 
 import os
 import subprocess
@@ -13,25 +13,25 @@ T = TypeVar("T")
 
 
 def done(began: float, result: object) -> float:
-    """The time since; whatever is handed in lives until now, so that taking it apart is not part of it."""
+    """Seconds since `began`. The result stays alive until then, so that the time does not include freeing it."""
     return perf_counter() - began
 
 
 def reset_peak() -> int:
-    """Begins the measurement of the peak memory anew; the memory that is in use now."""
+    """Resets the measurement of the peak memory; returns the memory in use."""
     Path("/proc/self/clear_refs").write_text("5")
     return memory("VmRSS")
 
 
 def memory(field: str) -> int:
-    """What the kernel says about this process's memory."""
+    """A field of this process's memory, from the kernel."""
     lines = Path("/proc/self/status").read_text().splitlines()
     kilobytes = next(line.split()[1] for line in lines if line.startswith(field))
     return int(kilobytes) << 10
 
 
 def with_compiled(measure: Callable[..., T]) -> Callable[..., T]:
-    """The measurement on a machine that has run samedeal before: it keeps what it has compiled."""
+    """The measurement on a machine that has cached compiled code in an earlier run."""
 
     def measured(*arguments: int) -> T:
         subprocess.run([sys.executable, "-c", "import samedeal; samedeal.Sampler(1)[0]"], check=True)
@@ -41,7 +41,7 @@ def with_compiled(measure: Callable[..., T]) -> Callable[..., T]:
 
 
 def without_compiled(measure: Callable[..., T]) -> Callable[..., T]:
-    """The measurement where nothing is found that an earlier process has compiled."""
+    """The measurement with an empty cache of compiled code."""
 
     def measured(*arguments: int) -> T:
         before = {name: os.environ.pop(name, None) for name in ("HOME", "XDG_CACHE_HOME")}

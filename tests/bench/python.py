@@ -31,7 +31,7 @@ ROWS = 1024
 
 
 def versions() -> str:
-    """What is measured here, for people."""
+    """The versions of the measured programs, as text for people."""
     import platform
     from importlib.metadata import version
 
@@ -41,7 +41,7 @@ def versions() -> str:
 
 
 def start() -> float:
-    """From the import to the first index."""
+    """Seconds from the import to the first index."""
     began = perf_counter()
     import samedeal
 
@@ -50,7 +50,7 @@ def start() -> float:
 
 
 def rank(samples: int, world_size: int, epoch: int) -> float:
-    """All indices of a rank, from the constructor on, as an array."""
+    """All indices of a rank as an array, constructor included."""
     import samedeal
 
     began = perf_counter()
@@ -59,7 +59,7 @@ def rank(samples: int, world_size: int, epoch: int) -> float:
 
 
 def rank_list(samples: int, world_size: int, epoch: int) -> float:
-    """The same as a list of int."""
+    """All indices of a rank as a list of int."""
     import samedeal
 
     began = perf_counter()
@@ -68,7 +68,7 @@ def rank_list(samples: int, world_size: int, epoch: int) -> float:
 
 
 def rank_order_torch(samples: int, world_size: int, epoch: int) -> float:
-    """The indices that torch deals, as an array."""
+    """All indices of a rank as an array, in torch's order."""
     import samedeal
 
     began = perf_counter()
@@ -77,7 +77,7 @@ def rank_order_torch(samples: int, world_size: int, epoch: int) -> float:
 
 
 def rank_torch(samples: int, world_size: int, epoch: int) -> float:
-    """The list of torch's own sampler."""
+    """All indices of a rank as a list, from torch's own sampler."""
     sampler = torch_sampler(samples, world_size)
     began = perf_counter()
     sampler.set_epoch(epoch)
@@ -86,7 +86,7 @@ def rank_torch(samples: int, world_size: int, epoch: int) -> float:
 
 
 def same_as_torch(samples: int, world_size: int, epoch: int) -> float:
-    """1, if the order `torch` gives the indices of torch's own sampler."""
+    """1 if the order `torch` gives the indices of torch's own sampler."""
     import samedeal
 
     sampler = torch_sampler(samples, world_size)
@@ -96,7 +96,7 @@ def same_as_torch(samples: int, world_size: int, epoch: int) -> float:
 
 
 def first_batch(samples: int, world_size: int, epoch: int) -> tuple[float, float]:
-    """Time to the first batch, and the most memory until then beyond what the imports took."""
+    """Seconds to the first batch, and the peak memory until then, beyond that of the imports."""
     import numpy  # noqa: F401  (samedeal imports it with its first sampler; torch's side has it as well)
     import samedeal
 
@@ -107,7 +107,7 @@ def first_batch(samples: int, world_size: int, epoch: int) -> tuple[float, float
 
 
 def first_batch_torch(samples: int, world_size: int, epoch: int) -> tuple[float, float]:
-    """The same with torch's own sampler."""
+    """Seconds and memory to the first batch, with torch's own sampler."""
     sampler = torch_sampler(samples, world_size)
     before = reset_peak()
     began = perf_counter()
@@ -117,7 +117,7 @@ def first_batch_torch(samples: int, world_size: int, epoch: int) -> tuple[float,
 
 
 def per_index(samples: int, count: int, epoch: int) -> float:
-    """A run of indices at once, per index."""
+    """Seconds for each index that is read in bulk."""
     import samedeal
 
     sampler = samedeal.Sampler(samples, epoch=epoch)
@@ -128,7 +128,7 @@ def per_index(samples: int, count: int, epoch: int) -> float:
 
 
 def one_by_one(samples: int, count: int, epoch: int) -> float:
-    """A run of indices, a call for each."""
+    """Seconds for each index that is read alone."""
     import samedeal
 
     sampler = samedeal.Sampler(samples, epoch=epoch)
@@ -139,7 +139,7 @@ def one_by_one(samples: int, count: int, epoch: int) -> float:
 
 
 def per_index_grain(samples: int, count: int, epoch: int) -> float:
-    """A run of indices from grain, which has no other form than a call for each; in the cheapest way to call it."""
+    """Seconds for each index from grain, which only has calls for single indices, in the cheapest form of a call."""
     import logging
 
     logging.getLogger("absl").setLevel(logging.ERROR)  # grain misses jax, aloud
@@ -147,13 +147,13 @@ def per_index_grain(samples: int, count: int, epoch: int) -> float:
 
     last = samples - 1
     began = perf_counter()
-    # 4 is the number of rounds that grain itself asks for.
+    # grain itself uses 4 rounds.
     indices = [index_shuffle(i, last, epoch, 4) for i in range(count)]
     return done(began, indices) / count
 
 
 def batch(samples: int, count: int, epoch: int) -> float:
-    """Batches at random, per batch."""
+    """Seconds for each batch at random."""
     import random
 
     import samedeal
@@ -168,7 +168,7 @@ def batch(samples: int, count: int, epoch: int) -> float:
 
 
 def locate(samples: int, count: int, epoch: int) -> float:
-    """Where and when samples at random are seen, per sample."""
+    """Seconds to find the rank and batch of a sample at random."""
     import random
 
     import samedeal
@@ -183,7 +183,7 @@ def locate(samples: int, count: int, epoch: int) -> float:
 
 
 def randperm(samples: int, epoch: int) -> float:
-    """Torch's shuffle, in native code on one thread."""
+    """torch's shuffle, in native code on one thread."""
     import torch
 
     torch.set_num_threads(1)
@@ -194,7 +194,7 @@ def randperm(samples: int, epoch: int) -> float:
 
 
 def stream_pyarrow(rows: int, epoch: int) -> float:
-    """Parquet files read one after the other in batches, by pyarrow alone."""
+    """Parquet files that pyarrow alone reads one after the other, in batches."""
     import pyarrow.parquet as pq
 
     files = sorted(parquet_files(rows).glob("*.parquet"))
@@ -208,22 +208,22 @@ def stream_pyarrow(rows: int, epoch: int) -> float:
 
 
 def stream_shards(rows: int, epoch: int) -> float:
-    """The same in batches of the same size, dealt as whole shards."""
+    """The files in batches of the same size, dealt as whole shards."""
     return stream(rows, epoch, deal="shards", shuffle=False)
 
 
 def stream_shuffled(rows: int, epoch: int) -> float:
-    """The same with the files and the rows of each shuffled."""
+    """The files dealt as whole shards, with the shards and the rows of each shuffled."""
     return stream(rows, epoch, deal="shards")
 
 
 def stream_samples(rows: int, epoch: int) -> float:
-    """The same in the order `sharded`."""
+    """The files in the order `sharded`."""
     return stream(rows, epoch)
 
 
 def stream(rows: int, epoch: int, **options: object) -> float:
-    """Every batch of a dataset."""
+    """Reads every batch of a dataset."""
     from samedeal.torch import ShardedDataset
 
     folder = parquet_files(rows)
@@ -234,7 +234,8 @@ def stream(rows: int, epoch: int, **options: object) -> float:
 
 
 def parquet_files(rows: int) -> Path:
-    """Eight files of texts of 240 letters with two numbers each; read before, so that no disk is measured."""
+    """Eight files of texts of 240 letters with two numbers each. They are read before, so that the disk is not
+    measured."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -269,7 +270,7 @@ def plan_pack(count: int, most: int, capacity: int, epoch: int) -> tuple[float, 
 
 
 def plan(count: int, most: int, epoch: int, **options: object) -> tuple[float, float, int]:
-    """Time to plan batches of so many sequences, time of a step at random, and how many steps there are."""
+    """Seconds to plan batches of `count` sequences, seconds for a step at random, and the number of steps."""
     import random
 
     import samedeal
@@ -330,7 +331,7 @@ MEASUREMENTS: dict[str, Callable[..., object]] = {
     )
 }
 
-# What begins with compiling, unless samedeal has run before: each is measured both ways.
+# Measurements that begin with compiling, unless the cache has the code: each is taken with and without the cache.
 for measurement in (start, first_batch, first_batch_loader):
     MEASUREMENTS[measurement.__name__] = with_compiled(measurement)
     MEASUREMENTS[f"{measurement.__name__}_once"] = without_compiled(measurement)

@@ -47,7 +47,7 @@ class Data(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """How random an order is."""
+    """Measures of the randomness of an order."""
 
     displacement: float
     neighbours: float
@@ -87,7 +87,7 @@ def verses() -> Data:
 
 
 def table(data: Data, lanes: tuple[int, ...], windows: tuple[int, ...]) -> list[tuple[str, int, Figures]]:
-    """A line for every setting, and one for the buffer that holds as much."""
+    """Prints a line for every setting, and one for the buffer that needs as much memory."""
     print(f"\n### {data.name}: {data.sizes.sum():,} samples in {len(data.sizes)} shards\n")
     heads = ["order", "held, samples", "of the dataset", "held, bytes", "read", "displacement", "neighbours"]
     heads += ["batch excess", "same shard"]
@@ -120,17 +120,17 @@ def line(name: str, held: int, read: float, figures: Figures, data: Data) -> Non
 
 
 def sharded(data: Data, lanes: int, window: int, epoch: int) -> tuple[np.ndarray, np.ndarray]:
-    """The samples of an epoch, and the row in which their shards are read."""
+    """The samples of an epoch, and the sequence in which their shards are read."""
     sampler = samedeal.Sampler.sharded(data.sizes, lanes=lanes, shuffle_window=window, epoch=epoch)
     bases = np.concatenate(([0], np.cumsum(data.sizes)))
-    # With one lane and windows of one, the order is the row itself.
+    # With one lane and windows of one sample, the order is this sequence.
     row = samedeal.Sampler.sharded(data.sizes, lanes=1, shuffle_window=1, epoch=epoch).indices()
     assert len(row) == bases[-1]
     return sampler.indices(), row
 
 
 def buffered(data: Data, size: int, epoch: int) -> tuple[np.ndarray, np.ndarray]:
-    """The same through a shuffle buffer."""
+    """The samples of an epoch from a shuffle buffer, and the sequence in which the shards are read."""
     row = samedeal.Sampler.sharded(data.sizes, lanes=1, shuffle_window=1, epoch=epoch).indices()
 
     def given() -> Iterator[int]:
@@ -147,13 +147,13 @@ def buffered(data: Data, size: int, epoch: int) -> tuple[np.ndarray, np.ndarray]
 
 
 def uniform(data: Data, epoch: int) -> tuple[np.ndarray, np.ndarray]:
-    """What both are compared with."""
+    """A uniform shuffle, with which both are compared."""
     row = samedeal.Sampler.sharded(data.sizes, lanes=1, shuffle_window=1, epoch=epoch).indices()
     return samedeal.Sampler(len(row), order="fisher-yates", epoch=epoch).indices(), row
 
 
 def figures(order: np.ndarray, row: np.ndarray, data: Data) -> Figures:
-    """How random an order is."""
+    """The randomness of an order."""
     count = len(row)
     assert np.array_equal(np.sort(order), np.arange(count))
     stored = np.empty(count)
@@ -163,7 +163,7 @@ def figures(order: np.ndarray, row: np.ndarray, data: Data) -> Figures:
     neighbours = np.corrcoef(places[:-1], places[1:])[0, 1]
 
     whole = places[: count // BATCH * BATCH].reshape(-1, BATCH)
-    # Sampling without replacement: the correction is for small datasets.
+    # Sampling is without replacement; the correction matters for small datasets.
     chance = places.var() / BATCH * (count - BATCH) / (count - 1)
     excess = whole.mean(axis=1).var() / chance
 
@@ -175,7 +175,7 @@ def figures(order: np.ndarray, row: np.ndarray, data: Data) -> Figures:
 
 
 def decoded(data: Data, lanes: int) -> float:
-    """Rows decoded for each row given: a lane decodes the row group that it begins in from its start."""
+    """Rows decoded for each row given: a lane decodes its first row group from the start of the group."""
     count = int(data.sizes.sum())
     ends = np.cumsum(data.sizes)
     extra = 0
@@ -187,12 +187,12 @@ def decoded(data: Data, lanes: int) -> float:
 
 
 def mean(several: list[Figures]) -> Figures:
-    """Over epochs."""
+    """The mean over epochs."""
     return Figures(*np.mean(several, axis=0).tolist())
 
 
 def draw(results: list[tuple[Data, list[tuple[str, int, Figures]]]], path: Path) -> None:
-    """How alike batches are against what is held, and what two orders of the same memory look like."""
+    """Draws how alike batches are against the memory, and two orders of equal memory."""
     import matplotlib
 
     matplotlib.use("svg")

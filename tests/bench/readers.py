@@ -22,7 +22,7 @@ BATCH = 32
 LABELS = 100
 EPOCHS = 3
 READERS = (1, 8, 16, 32, 64)
-# The default, and more lanes with smaller windows for the same memory.
+# The default, and settings with more lanes and smaller windows for the same memory.
 SETTINGS = ((64, 256), (256, 64), (512, 32), (1024, 16), (2048, 8))
 
 
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def mixed(order: np.ndarray, readers: int) -> tuple[float, float]:
-    """Labels in a batch, and how much more the mean of a batch varies than chance makes it, over all readers."""
+    """Mean number of labels in a batch, and the variance of batch means relative to chance, over all readers."""
     count = len(order)
     batches = np.concatenate([whole_batches(order[reader::readers]) for reader in range(readers)])
     found = np.sort(batches * LABELS // count, axis=1)
@@ -56,7 +56,7 @@ def mixed(order: np.ndarray, readers: int) -> tuple[float, float]:
 
 
 def whole_batches(samples: np.ndarray) -> np.ndarray:
-    """The batches of a reader, without the last one where that is shorter."""
+    """The whole batches of a reader."""
     return samples[: len(samples) // BATCH * BATCH].reshape(-1, BATCH)
 
 

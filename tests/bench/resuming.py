@@ -1,4 +1,4 @@
-"""Samplers under PyTorch's DataLoader, and resuming them: ours, torch's and torchdata's; and Grain's pipeline."""
+"""Samplers under PyTorch's DataLoader, and their resume: samedeal's, torch's and torchdata's, and Grain's pipeline."""
 
 import logging
 import os
@@ -15,12 +15,13 @@ BATCH = 32
 
 
 def resume_feistel(samples: int, world_size: int, epoch: int) -> float:
-    """From a state at 90 % of an epoch to the next index; samplers have been used before in the process."""
+    """Seconds from a state at 90 % of an epoch to the next index, in a process that has used samplers before."""
     return resume(samples, world_size, epoch, "feistel")
 
 
 def resume_sampler(samples: int, world_size: int, epoch: int) -> float:
-    """From a state at 90 % of an epoch to the first batch of a `samedeal.Sampler`: the least of several times."""
+    """Seconds from a state at 90 % of an epoch to the first batch of a `samedeal.Sampler`: the minimum of several
+    resumes."""
     from samedeal import Sampler
 
     state = Sampler(samples, world_size=world_size, epoch=epoch).state(samples // world_size * 9 // 10)
@@ -35,12 +36,12 @@ def resume_sampler(samples: int, world_size: int, epoch: int) -> float:
 
 
 def resume_order_torch(samples: int, world_size: int, epoch: int) -> float:
-    """The same in torch's order, whose table is made anew."""
+    """A resume in torch's order, whose table is made anew."""
     return resume(samples, world_size, epoch, "torch")
 
 
 def resume(samples: int, world_size: int, epoch: int, order: str) -> float:
-    """The same in any order."""
+    """A resume in any order."""
     from samedeal.torch import DistributedSampler
 
     def made(count: int) -> Any:
@@ -59,7 +60,7 @@ def resume(samples: int, world_size: int, epoch: int, order: str) -> float:
 
 
 def resume_torchdata(samples: int, world_size: int, epoch: int) -> float:
-    """The same with torchdata's sampler."""
+    """A resume of torchdata's sampler."""
     from torchdata.stateful_dataloader.sampler import StatefulDistributedSampler
 
     def made(count: int) -> Any:
@@ -76,7 +77,7 @@ def resume_torchdata(samples: int, world_size: int, epoch: int) -> float:
 
 
 def resume_grain(samples: int, world_size: int, epoch: int) -> float:
-    """The same with a pipeline of Grain."""
+    """A resume of Grain's pipeline."""
 
     def made(count: int) -> Any:
         return grain_of(count, world_size, epoch)
@@ -84,14 +85,14 @@ def resume_grain(samples: int, world_size: int, epoch: int) -> float:
     next(grain_iterator(made(1000)))
     began = perf_counter()
     iterator = grain_iterator(made(samples))
-    # It has no method that makes a state: this is what its own has after so many.
+    # Grain has no method that makes a state. This is its own state after as many samples.
     iterator.set_state(iterator.get_state() | {"next_index": samples // world_size * 9 // 10})
     index = next(iterator)
     return done(began, (iterator, index))
 
 
 def grain_of(samples: int, world_size: int, epoch: int) -> Any:
-    """The shuffled numbers of rank 0, as the documentation of Grain makes them."""
+    """The shuffled numbers of rank 0, as Grain's documentation makes them."""
     logging.getLogger("absl").setLevel(logging.ERROR)  # grain misses jax, aloud
     import grain
 
@@ -99,14 +100,14 @@ def grain_of(samples: int, world_size: int, epoch: int) -> Any:
 
 
 def grain_iterator(dataset: Any) -> Any:
-    """Goes through it in the cheapest way: threads that read ahead only cost time where reading costs nothing."""
+    """An iterator in the cheapest form: threads that read ahead would only cost time here."""
     import grain
 
     return iter(dataset.to_iter_dataset(grain.ReadOptions(num_threads=0, prefetch_buffer_size=0)))
 
 
 class Numbers:
-    """A dataset that takes no time."""
+    """A dataset whose samples take no time."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -119,13 +120,14 @@ class Numbers:
 
 
 BLOCK = 64
-"""Passes whose time is taken together: a sampler may do what several passes need in one of them."""
+"""Number of passes that are timed together, because a sampler may prepare several passes in one of them."""
 
 
 def passes(samples: int, world_size: int, epoch: int, count: int) -> tuple[float, float, float]:
-    """A pass of a DataLoader over what costs nothing: with torch's sampler, ours, and ours with feistel, in turns.
+    """Seconds of a pass of a DataLoader over a dataset without cost, in turns: torch's sampler, samedeal's, and
+    samedeal's with feistel.
 
-    Of so many passes, each of the next epoch: the 10th percentile of the means of blocks.
+    The result is the 10th percentile of the means of blocks, over `count` passes, each of the next epoch.
     """
     import torch.utils.data
 
@@ -136,13 +138,13 @@ def passes(samples: int, world_size: int, epoch: int, count: int) -> tuple[float
 
 
 def lists(samples: int, world_size: int, epoch: int, count: int) -> tuple[float, float, float]:
-    """A pass as `list(sampler)`, without a loader: the same three times as `passes`."""
+    """Seconds of a pass as `list(sampler)`, without a loader: three times as in `passes`."""
     samplers = three_samplers(Numbers(samples), world_size)
     return in_turns(samplers, samplers, epoch, count)
 
 
 def three_samplers(data: Any, world_size: int) -> list[Any]:
-    """torch's sampler, ours in the order of torch, and ours in the order feistel."""
+    """torch's sampler, samedeal's in torch's order, and samedeal's in the order feistel."""
     import torch.utils.data
     from samedeal.torch import DistributedSampler
 
@@ -154,10 +156,10 @@ def three_samplers(data: Any, world_size: int) -> list[Any]:
 
 
 def in_turns(samplers: list[Any], sources: list[Any], epoch: int, count: int) -> tuple[float, float, float]:
-    """The time of a pass over each of the sources, in turns: each of them is as often the first."""
+    """Seconds of a pass over each source, in turns. Each source is equally often the first."""
     block = min(BLOCK, count)
     means: list[list[float]] = [[], [], []]
-    # The first block is a warm-up, and forgotten.
+    # The first block is a warm-up that does not count.
     for begin in range(-block, count - block + 1, block):
         times = [0.0, 0.0, 0.0]
         for number in range(begin, begin + block):
@@ -175,7 +177,7 @@ def in_turns(samplers: list[Any], sources: list[Any], epoch: int, count: int) ->
 
 
 def pass_grain(samples: int, world_size: int, epoch: int) -> float:
-    """A pass over the batches of Grain, which makes them itself, without a DataLoader."""
+    """A pass over Grain's batches, which Grain makes itself, without a DataLoader."""
     for _ in grain_iterator(grain_of(1000, world_size, epoch).batch(BATCH)):
         pass
     began = perf_counter()
@@ -185,8 +187,8 @@ def pass_grain(samples: int, world_size: int, epoch: int) -> float:
 
 
 def first_batch_grain(samples: int, world_size: int, epoch: int) -> tuple[float, float]:
-    """Time to the first batch of Grain, and the most memory until then beyond the imports."""
-    # What it imports.
+    """Seconds to Grain's first batch, and the peak memory until then, beyond that of the imports."""
+    # A first batch, for the imports.
     grain_of(BATCH, 1, epoch)
     before = reset_peak()
     began = perf_counter()
@@ -195,25 +197,26 @@ def first_batch_grain(samples: int, world_size: int, epoch: int) -> tuple[float,
 
 
 def first_batch_loader(samples: int, world_size: int, epoch: int) -> tuple[float, float]:
-    """Time to the first batch of a DataLoader with feistel, and the most memory until then beyond the imports."""
+    """Seconds to the first batch of a DataLoader with feistel, and the peak memory until then, beyond that of the
+    imports."""
     from samedeal.torch import DistributedSampler
 
     return first(lambda data: DistributedSampler(data, world_size, 0, order="feistel"), samples, epoch)
 
 
 def first_batch_loader_torch(samples: int, world_size: int, epoch: int) -> tuple[float, float]:
-    """The same with torch's sampler."""
+    """Seconds and memory to the first batch, with torch's sampler."""
     from torch.utils.data import DistributedSampler
 
     return first(lambda data: DistributedSampler(data, world_size, 0), samples, epoch)
 
 
 def first(make: Callable[[Any], Any], samples: int, epoch: int) -> tuple[float, float]:
-    """The same with any sampler."""
+    """Seconds and memory to the first batch, with any sampler."""
     from torch.utils.data import DataLoader
 
     data = Numbers(samples)
-    # What a loader imports and sets up by itself.
+    # A first batch of a loader, for its imports and setup.
     next(iter(DataLoader(Numbers(BATCH), BATCH, collate_fn=list)))
     before = reset_peak()
     began = perf_counter()
@@ -224,17 +227,17 @@ def first(make: Callable[[Any], Any], samples: int, epoch: int) -> tuple[float, 
 
 
 def verify_ranks(ranks: int, epochs: int) -> float:
-    """What it costs an epoch that ranks compare what they are about to read: in processes of gloo."""
+    """Seconds for an epoch that ranks need to compare what they will read, in processes of gloo."""
     script = Path(__file__).with_name("agreement.py")
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)]
-    # One thread each, as the launcher would choose, and say so.
+    # One thread for each rank, as the launcher would choose with a warning.
     one = os.environ | {"OMP_NUM_THREADS": "1"}
     job = subprocess.run([*launcher, script, str(epochs)], stdout=subprocess.PIPE, text=True, check=True, env=one)
     return float(job.stdout)
 
 
 def main() -> None:
-    """Prints how many times as fast as torch's sampler ours is in short passes, and what a resume takes."""
+    """Prints how many times faster than torch's sampler samedeal's is in short passes, and the time of a resume."""
     print("| pass, W = 8 | torch | its order | feistel |")
     print("|---|---|---|---|")
     for what in (passes, lists):

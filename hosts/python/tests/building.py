@@ -1,7 +1,7 @@
-"""An index whose building is killed in the middle: `building.py FOLDER 1|2|ray [PARTS [group]]`.
+"""A process that builds an index and is killed in the middle: `building.py FOLDER 1|2|ray [PARTS [group]]`.
 
-It is killed when so many parts are there, alone or with its process group. If it is not, it prints how many parts it
-has planned.
+The process is killed after it has planned PARTS parts, alone or with its process group. Without PARTS, it prints how
+many parts it has planned.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from limits import HANG
 from samedeal import Batcher, build_index
 
 PARTS = 20
-"""Each has one window."""
+"""Number of parts of the index. Each part has one window."""
 OPTIONS: dict[str, Any] = {"max_tokens": 2048, "world_size": 2, "batch_window": 2048}
 
 
 def batcher(folder: Path) -> Batcher:
-    """What the index is of."""
+    """The batcher whose index is built."""
     return Batcher(np.load(folder / "lengths.npy", mmap_mode="r"), **OPTIONS)
 
 
 def on_ray(plan: Any, parts: list[Any]) -> Iterator[str]:
-    """A `map` of Ray Data, as in the tutorial."""
+    """A `map` function over Ray Data, as in the tutorial."""
     import ray
 
     rows = ray.data.from_items([{"part": part} for part in parts], override_num_blocks=PARTS // 4)
@@ -38,10 +38,11 @@ def on_ray(plan: Any, parts: list[Any]) -> Iterator[str]:
 
 
 def check_that_it_goes_on(how: str, folder: Path, victim: str, **environment: str) -> None:
-    """Kills a process that builds, loses two of its parts, and lets another process build the rest."""
+    """Kills a process that builds an index, removes two of its parts, and lets another process build the rest."""
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        # In a process group of its own. What it prints is read until the last of its processes has ended.
+        # A process group of its own can be killed as a whole. Its output is read until the last of its processes has
+        # ended.
         words = [sys.executable, __file__, str(folder), how, *arguments]
         return subprocess.run(
             words,
@@ -70,7 +71,7 @@ def check_that_it_goes_on(how: str, folder: Path, victim: str, **environment: st
 
 
 def main(folder: Path, how: str, death: int | None, victim: int) -> None:
-    """Builds it."""
+    """Builds the index in one of three ways, and kills itself after a number of parts."""
     if how == "ray":
         import ray
 
@@ -88,6 +89,6 @@ def main(folder: Path, how: str, death: int | None, victim: int) -> None:
 
 
 if __name__ == "__main__":
-    # A negative number is a process group.
+    # `os.kill` takes a negative number as a process group.
     group = -os.getpgrp() if sys.argv[4:] else os.getpid()
     main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]) if sys.argv[3:] else None, group)

@@ -1,4 +1,4 @@
-"""Calls of the component, counted."""
+"""A counter of calls of the component."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from samedeal.engine.core import Core
 
 
 def count(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """A list that gets an item for each call of the component from now on."""
+    """A list that gets an item for each later call of the component."""
     made: list[int] = []
     call = Core.call
 

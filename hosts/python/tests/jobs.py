@@ -1,8 +1,8 @@
-"""Jobs of several ranks: as `torchrun` starts them, and as processes that begin with PyTorch imported.
+"""Jobs of several ranks: started by `torchrun`, or as processes in which PyTorch is imported already.
 
-Every rank is a process of its own, in a process group of its own job. `torchrun` is what users have: each framework has
-a job under it. `ranks` starts the others: its processes are forked from a server that has imported once what a rank
-would spend seconds on.
+Every rank is a process of its own, in a process group of its job. `torchrun` is what users have, so each framework has
+a job under it. `ranks` starts the other jobs: it forks their processes from a server that has imported the modules once
+on which a rank would spend seconds.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from typing import Any
 from limits import HANG
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
-"""Of each rank: they share few cores."""
+"""One thread for each rank, because the ranks share few cores."""
 PRELOADED = ["torch", "torch._dynamo", "samedeal.torch"]
-"""What the server imports. PyTorch imports the second one for the first model that is distributed."""
+"""Modules that the server imports. PyTorch imports the second one for the first distributed model."""
 
 RAY = ONE_THREAD | {
     "RAY_TRAIN_ENABLE_PREEMPTION_WATCHER": "0",
@@ -36,17 +36,17 @@ RAY = ONE_THREAD | {
     "RAY_enable_worker_prestart": "0",
     "RAY_prestart_worker_first_driver": "0",
 }
-"""Of jobs under Ray Train: no process that watches for machines of a cloud being taken away, and none that waits for
-work; on a busy machine, workers may start slowly; the controller does not wait two seconds between reports."""
+"""Variables of jobs under Ray Train. No process watches for machines that a cloud takes away, and none is started in
+advance. On a busy machine, workers may start slowly. The controller does not wait two seconds between reports."""
 
 
 def preload(*modules: str) -> None:
-    """Adds modules that ranks will find imported. Has an effect before the first job."""
+    """Adds modules that the server imports. It has an effect only before the first job."""
     PRELOADED.extend(modules)
 
 
 def torchrun(world_size: int, *arguments: Any) -> subprocess.CompletedProcess[str]:
-    """A script, or `-m` and a module, and its arguments, in so many processes."""
+    """Runs a script, or `-m` and a module, with arguments, in `world_size` processes under torchrun."""
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(world_size)]
     words = [*command, *map(str, arguments)]
     environment = os.environ | ONE_THREAD
@@ -54,8 +54,9 @@ def torchrun(world_size: int, *arguments: Any) -> subprocess.CompletedProcess[st
 
 
 def ranks(world_size: int, *arguments: Any) -> subprocess.CompletedProcess[str]:
-    """The same without `torchrun`, in the environment that it makes. Ends with the first rank that fails."""
-    # As torchrun's agent, this process holds the store, whose port is therefore known and taken.
+    """Runs a script in `world_size` processes without `torchrun`, with its variables. Ends with the first rank that
+    fails."""
+    # This process has the store, as torchrun's agent does, so the port is known and taken.
     from torch.distributed import TCPStore
 
     store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False, timeout=timedelta(seconds=HANG))
@@ -72,7 +73,7 @@ def ranks(world_size: int, *arguments: Any) -> subprocess.CompletedProcess[str]:
 
 
 def alone(*arguments: Any) -> subprocess.CompletedProcess[str]:
-    """The same in one process, of which no launcher says that it is a rank."""
+    """Runs a script in one process, without the variables of a launcher."""
     words = [*map(str, arguments)]
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder, "0")
@@ -82,7 +83,7 @@ def alone(*arguments: Any) -> subprocess.CompletedProcess[str]:
 
 
 def _environment(rank: int, world_size: int, port: int) -> dict[str, str]:
-    """What `torchrun` tells a rank."""
+    """The variables that `torchrun` sets for a rank."""
     told: dict[str, Any] = {"RANK": rank, "WORLD_SIZE": world_size, "LOCAL_RANK": rank, "LOCAL_WORLD_SIZE": world_size}
     told |= {
         "GROUP_RANK": 0,
@@ -97,7 +98,8 @@ def _environment(rank: int, world_size: int, port: int) -> dict[str, str]:
 
 
 def _run(jobs: list[tuple[list[str], dict[str, str], str]]) -> dict[int, int]:
-    """Runs processes side by side, until one of them fails: the exit codes of those that did, by their numbers."""
+    """Runs processes side by side until one of them fails; returns the exit codes other than 0, by the number of the
+    process."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(PRELOADED)
     with _set(ONE_THREAD):
@@ -117,7 +119,7 @@ def _run(jobs: list[tuple[list[str], dict[str, str], str]]) -> dict[int, int]:
                 if code := processes[number].exitcode:
                     failed[number] = code
     finally:
-        # As torchrun ends what is left of a job. A process may be at work that no signal interrupts.
+        # The other processes are ended, as torchrun does. No signal ends a process that is in an uninterruptible call.
         for number in running.values():
             processes[number].terminate()
         for number in running.values():
@@ -129,7 +131,7 @@ def _run(jobs: list[tuple[list[str], dict[str, str], str]]) -> dict[int, int]:
 
 @contextmanager
 def _set(variables: dict[str, str]) -> Iterator[None]:
-    """The server is started with them: libraries read them when they are imported."""
+    """Sets variables while the server starts, because libraries read them when they are imported."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:
@@ -143,14 +145,14 @@ def _set(variables: dict[str, str]) -> Iterator[None]:
 
 
 def _begin(words: list[str], environment: dict[str, str], place: str) -> None:
-    """What a process does: the script, with this environment and files for what it prints."""
+    """The work of a process: runs the script with an environment, and writes its output to files."""
     for number, end in ((1, ".out"), (2, ".err")):
         file = os.open(place + end, os.O_WRONLY | os.O_CREAT)
         os.dup2(file, number)
         os.close(file)
     os.environ.clear()
     os.environ.update(environment)
-    # What the process starts is started as on this platform, and not as it was itself.
+    # Processes that this one starts use the start method of the platform, not the one of this process.
     multiprocessing.set_start_method(None, force=True)
     if words[0] == "-m":
         sys.argv = words[1:]
@@ -162,6 +164,6 @@ def _begin(words: list[str], environment: dict[str, str], place: str) -> None:
 
 
 def logs(out: Path, name: str, world_size: int) -> list[list[Any]]:
-    """What each rank has written, a line at a time."""
+    """The lines that each rank has written."""
     texts = [(out / f"{name}-{rank}.jsonl").read_text().splitlines() for rank in range(world_size)]
     return [[json.loads(line) for line in text] for text in texts]

@@ -1,15 +1,15 @@
-"""What ends a test that hangs, and what counts the memories that are in use."""
+"""A time limit for tests that hang, and a counter of memories in use."""
 
 import gc
 
 from samedeal.engine.capi import Store
 
 HANG = 1800
-"""Seconds. It tells a process that will never end from one on a machine that has much else to do, and nothing else: how
-long the work takes is measured by the benchmarks."""
+"""Seconds after which a process counts as hung. The limit is generous, because the machine may be busy; benchmarks
+measure the time of the work."""
 
 
 def stores() -> int:
-    """How many stores of the engine there are, each with the memory of an instance."""
+    """Number of stores of the engine, each of which has the memory of an instance."""
     gc.collect()
     return sum(isinstance(thing, Store) for thing in gc.get_objects())

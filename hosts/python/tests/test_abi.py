@@ -1,4 +1,4 @@
-"""The types of the canonical ABI in memory and as arguments, also those that no function of the interface has yet."""
+"""The types of the canonical ABI in memory and as arguments, also types that no function of the interface uses yet."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from samedeal.engine import abi
 
 
 class Memory:
-    """What an instance does with its memory."""
+    """The memory of an instance, with its allocations."""
 
     def __init__(self) -> None:
         self.bytes = bytearray(2**12)
@@ -57,7 +57,7 @@ PAIR = abi.record(Pair, {"small": abi.U16, "choice": abi.option(CHOICE)})
 THING = Thing.of(Memory(), 7)  # type: ignore[arg-type]
 
 CASES: list[tuple[abi.Type[Any], Any, int, list[int] | None]] = [
-    # The type, a value, its bytes in memory, and its numbers as arguments unless these are addresses.
+    # The type, a value, the number of its bytes in memory, and its numbers as arguments unless these are addresses.
     (abi.U8, 255, 1, [255]),
     (abi.U16, 2**16 - 1, 2, [2**16 - 1]),
     (abi.S32, -1, 4, [2**32 - 1]),

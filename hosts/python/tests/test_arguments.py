@@ -1,4 +1,4 @@
-"""Values that cannot be meant: a typed error each time, and the same object still works."""
+"""Values that cannot be meant: each raises a typed error, and the object still works."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from samedeal.engine import arguments
 @pytest.mark.parametrize("value", [*NOT_WHOLE, Vicious()], ids=lambda value: type(value).__name__)
 def test_constructor_takes_whole_numbers_only(field: str, value: Any) -> None:
     if value is None and field in ("seed", "world_size"):
-        # The default.
+        # None stands for the default.
         return
     if value is None and field == "samples":
-        # As if there were none, which an Order needs.
+        # None counts as a missing value, which an Order needs.
         with fails(MissingError, field):
             Sampler(None)
         return
@@ -81,7 +81,7 @@ def test_names_must_be_known(field: str, value: str) -> None:
 @pytest.mark.parametrize("field", ["order", "remainder", "layout"])
 @pytest.mark.parametrize("value", [0, True, b"pad", ["pad"], Vicious()], ids=lambda value: type(value).__name__)
 def test_names_must_be_strings(field: str, value: Any) -> None:
-    # A value that JSON has is refused by the component, as the member of the recipe.
+    # A value that JSON can have is refused by the component, as the member of the recipe.
     with fails(WrongTypeError, "name" if field == "order" and isinstance(value, int) else field):
         Sampler(10, **{field: value})
 
@@ -89,7 +89,7 @@ def test_names_must_be_strings(field: str, value: Any) -> None:
 def test_unknown_names_list_the_known_ones() -> None:
     with pytest.raises(UnknownNameError) as caught:
         Sampler(10, order="shuffle")
-    # Orders that are made of others, and of files, are no names for this argument.
+    # Composed orders, and orders of files, are no names for this argument.
     known = ", ".join(samedeal.orders())
     assert caught.value.allowed == known
     assert str(caught.value) == f"order is 'shuffle'; known: {known}"
@@ -178,7 +178,7 @@ def test_every_call_has_its_range(field: str, call: Callable[[Sampler], Any]) ->
     ],
 )
 def test_the_range_is_the_same_for_what_cannot_cross(call: Call, allowed: str) -> None:
-    # 100 crosses and is refused by the component.
+    # The number 100 reaches the component, which refuses it.
     for at in (-1, 100, 2**64):
         with pytest.raises(OutOfRangeError) as caught:
             call(Sampler(10, world_size=3), at)
@@ -232,7 +232,7 @@ def test_batches_beyond_the_widest_window(drop_last: bool) -> None:
             failures.append(caught.value.args)
     assert failures[:2] == failures[2:]
     assert [len(batch) for batch in sampler.batches(2**20, drop_last)] == [2**20, 2**20, 1][: 2 + (not drop_last)]
-    # The batch counts, not the number.
+    # The memory depends on the batch, not on the batch size.
     short = Sampler(2**20)
     for size in (2**20 + 1, 2**32 - 1):
         assert [len(batch) for batch in short.batches(size, drop_last)] == [2**20] * (not drop_last)
@@ -321,7 +321,7 @@ def test_a_list_without_an_end_is_an_error(monkeypatch: pytest.MonkeyPatch) -> N
     ):
         with fails(samedeal.OutOfMemoryError, field):
             call()
-    # A list says how long it is.
+    # A list has a length, so it is no endless iterator.
     assert len(samedeal.Split({"a": 1}).part_of([1] * 2000)) == 2000
     assert len(samedeal.Split({"a": 1}).part_of(iter([1] * 1000))) == 1000
 

@@ -93,7 +93,7 @@ def test_every_sample_once_and_no_batch_over_its_budget(strategy: str, world_siz
         counted["slowest"] += max(padded)
         counted["slowest_cost"] += max(costs)
     assert sorted(seen) == list(range(3_000))
-    # Those that are left of each bucket at the end of a window.
+    # Batches that mix buckets have the rest of each bucket at the end of a window.
     assert strategy != "bucket" or mixed <= 4 * world_size * batcher.num_windows
     assert {name: getattr(metrics, name) for name in counted} == counted
     assert metrics.steps == len(batcher) == batcher.num_steps
@@ -106,7 +106,7 @@ def test_ratios() -> None:
         assert pickle.loads(pickle.dumps(found)) == found
         return found.padding_ratio, found.budget_utilisation, found.slowest_rank_utilisation, found.cost_imbalance
 
-    # Six decimal places.
+    # Ratios have six decimal places.
     assert ratios([3, 1], strategy="pad-to-max") == (0.333333, 1.0, 0.666667, 1.0)
     assert ratios([4, 2], strategy="pad-to-max", max_batch_size=1, world_size=2) == (0.0, 1.0, 0.75, 1.333333)
     assert ratios([3, 1, 2], strategy="pack", capacity=4) == (0.25, 0.75, 0.75, 1.0)
@@ -129,14 +129,14 @@ def test_metrics_in_a_notebook() -> None:
     assert {"steps", "too_long", "padding_ratio", "cost_imbalance"} <= found.keys()
     assert found["tokens"] == str(metrics.tokens)
     assert found["padding_ratio"] == f"{metrics.padding_ratio:.6g}"
-    # A newer component may have more.
+    # A newer component may have more metrics.
     more = Metrics(**vars(metrics), waits=3)
     assert (more.waits, dict(cells(more._repr_html_()))["waits"]) == (3, "3")
     assert more != metrics
 
 
 def batch_of(made: Batcher | BatchStream) -> dict[str, Any]:
-    """How the recipe says that samples become batches."""
+    """The section `batch` of a recipe."""
     found: dict[str, Any] = json.loads(made.recipe)["batch"]
     return found
 
@@ -173,7 +173,7 @@ def test_buckets_of_width_are_those_of_their_multiples() -> None:
 
 
 def test_defaults_follow_the_world_and_the_lengths() -> None:
-    # Half as many samples as the window of 64 ranks has room for, and more than that of one.
+    # Half as many samples as the window of 64 ranks has room for, and more than the window of one rank.
     lengths = np.random.default_rng(3).gamma(1.0, 50.0, 60_000).astype(int) + 1
     for world_size in (1, 64):
         follows = Batcher(lengths, max_tokens=1_500, world_size=world_size).metrics()
@@ -184,7 +184,7 @@ def test_defaults_follow_the_world_and_the_lengths() -> None:
     taken = [sample for step in range(200) for sample in one.batch(step).samples.tolist()]
     left = [s for rank in range(64) for batch in many.batches(0, rank) for s in batch.samples.tolist()]
     assert sorted(taken + left) == list(range(60_000))
-    # What is left of the window of the one rank is less than a step of 64.
+    # The rest of the window of one rank is smaller than a step of 64 ranks.
     assert many.metrics().padding_ratio < 0.1
     short = lengths % 60 + 1
     assert Batcher(short, strategy="bucket").metrics().padding_ratio < 0.05
@@ -336,7 +336,7 @@ def test_memory_limits() -> None:
         lengths = np.ones(count, dtype=np.uint32)
         with pytest.raises(OutOfMemoryError):
             Batcher(lengths, max_tokens=10, batch_window=count, memory_limit=least + 2**17).batch(0)
-    # One batch holds all of them: what does not fit is told, and what does still works.
+    # One batch has all samples, which do not fit: the error says so, and smaller calls still work.
     batcher = Batcher(np.zeros(2**17, dtype=np.uint32), max_tokens=10**6, batch_window=2**18, memory_limit=5_250_000)
     for _ in range(3):
         with fails(OutOfMemoryError, "count"):
@@ -360,7 +360,7 @@ def test_batches_too_large_together_come_one_by_one(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(Plan, "take", sparse)
     assert plain(batcher) == wanted
-    # The last one finds the end.
+    # The last call finds the end.
     assert counts.count(1) == len(wanted) + 1
 
 
@@ -382,9 +382,9 @@ ELSEWHERE: dict[str, dict[str, Any]] = {
     "bucket_width": {"strategy": "bucket"},
     "quantiles": {"strategy": "bucket", "bucket_width": None},
 }
-"""What other numbers need to be used."""
+"""Options without which a number is not used."""
 BESIDE = {"epoch", "rank", "memory_limit"}
-"""Parameters that are not of the recipe: they have their default here, and None is no number."""
+"""Parameters that are no members of the recipe. This host has their defaults, and refuses None."""
 NAMES = ["order", "strategy", "counting", "packing", "too_long", "tail"]
 
 
@@ -518,7 +518,7 @@ def test_a_stream_gives_what_a_batcher_gives(strategy: str, piece: int) -> None:
     for start in range(0, 3_000, piece):
         stream.push(range(start, start + piece), LENGTHS[start : start + piece])
         found += stream
-    # What waits is a window, and what that before left; with "pad-to-max", 8,192 samples.
+    # The stream still has a window, and the rest of the window before; with "pad-to-max", 8,192 samples.
     assert len(found) > 0.8 * len(batcher) or strategy == "pad-to-max"
     stream.flush()
     found += stream

@@ -1,4 +1,4 @@
-"""`sampler.batches(...)`: an object with a length that is iterated as often as there are epochs."""
+"""`sampler.batches(...)`: an object with a length that can be iterated once for each epoch."""
 
 from __future__ import annotations
 

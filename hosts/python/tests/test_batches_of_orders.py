@@ -1,4 +1,4 @@
-"""Batches of sequences whose order is composed, or that of a dataset in shards."""
+"""Batches of sequences whose order is composed, or is that of a dataset in shards."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_a_run_goes_on_with_a_stage_on_other_ranks() -> None:
     first = Batcher(LENGTHS, order=BLEND, world_size=4, **OPTIONS)
     taken = [first.batch(step, rank).samples.tolist() for step in range(3) for rank in range(4)]
     state = first.state(3)
-    # The epoch that was begun stays as it is; the stage begins with the next one.
+    # The open epoch stays as it is; the stage begins with the next epoch.
     more = BLEND.stage(WEB + CODE, {"web": 1, "code": 3})
     second = Batcher(LENGTHS, order=more, world_size=3, **OPTIONS)
     second.resume(state)

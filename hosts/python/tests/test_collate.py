@@ -1,4 +1,4 @@
-"""Collation to NumPy arrays: what comes out, and what is refused."""
+"""Collation to NumPy arrays: results and refusals."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_packing() -> None:
     assert found.max_seqlen == 3
     for part in (found.position_ids, found.segment_ids, found.cu_seqlens):
         assert part.dtype == np.int32
-    # In one row, without padding.
+    # All samples are in one row, without padding.
     assert collate.pack([[1, 2], [3]]).values.tolist() == [[1, 2, 3]]
     assert collate.pack([[1, 2], [3], [4]], row_ends=[1, 3]).values.tolist() == [[1, 2], [3, 4]]
     nothing = collate.pack([])

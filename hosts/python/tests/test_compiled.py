@@ -1,4 +1,5 @@
-"""What is compiled is kept for the next process, where nobody else can write; the first one does not wait for it."""
+"""Compiled code is cached for the next process, in a folder where no other user can write. The first process does not
+wait for it."""
 
 from __future__ import annotations
 
@@ -28,14 +29,14 @@ WANTED = [6, 5, 7]
 def deal():
     assert samedeal.Sampler(10, seed=42, rank=1, world_size=4, order="torch").indices().tolist() == WANTED
 """
-"""How a first process begins."""
+"""The first lines of a first process."""
 FINGERPRINT = "import samedeal; print(samedeal.Sampler(1000, seed=9, world_size=3).fingerprint())"
 
 posix = pytest.mark.skipif(os.name != "posix", reason="the folders of other systems differ")
 
 
 def deal_in(home: Path, **variables: str) -> list[Path]:
-    """Deals in a new process of a user with this home; the files that are kept then."""
+    """Deals in a new process of a user with this home; returns the files that are cached then."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
     environment |= {"HOME": str(home), **variables}
     words = [sys.executable, "-c", FINGERPRINT]
@@ -46,7 +47,7 @@ def deal_in(home: Path, **variables: str) -> list[Path]:
 
 
 def everything_in(folder: Path) -> dict[str, tuple[int, int, bytes | None]]:
-    """Names, modes, times and contents."""
+    """Names, modes, times and contents of all files."""
     return {
         str(path.relative_to(folder)): (found.st_mode, found.st_mtime_ns, path.read_bytes() if path.is_file() else None)
         for path in [folder, *folder.rglob("*")]
@@ -55,13 +56,13 @@ def everything_in(folder: Path) -> dict[str, tuple[int, int, bytes | None]]:
 
 
 def keeps() -> bool:
-    """Whether this process keeps what another one will find."""
+    """Whether this process can cache code that another process will find."""
     cache.keep(b"key", b"facts", b"code")
     return found() == (b"facts", b"code")
 
 
 def found() -> tuple[bytes, bytes] | None:
-    """What is kept."""
+    """The facts and the code in the cache."""
 
     def read(facts: bytes, code: str | bytes) -> tuple[bytes, bytes]:
         whole = Path(code).read_bytes() if isinstance(code, str) else code
@@ -111,7 +112,7 @@ def test_files_of_the_user_stay(home: Path, name: str, marker: bytes | None) -> 
     before = everything_in(own)
     assert keeps() is (name in ("samedeal", "."))
     if name == ".":
-        # Its own folder is made beside them.
+        # The cache makes its own folder beside the user's files.
         before["."] = everything_in(own)["."]
         assert before.items() <= everything_in(own).items()
     else:
@@ -162,7 +163,7 @@ def test_nothing_is_kept_where_a_link_leads_to_others(home: Path) -> None:
     (home / ".cache").symlink_to("common/../common/caches")
     assert not keeps()
     assert [*shared.rglob("*")] == [shared / "caches"]
-    # A link of the user to a folder of the user, such as one on a larger disk, is followed.
+    # A link of the user to another folder of the user, such as one on a larger disk, is followed.
     shared.chmod(0o755)
     assert keeps()
 
@@ -382,7 +383,7 @@ def test_why_nothing_is_kept_can_be_asked(home: Path, what: str, capsys: pytest.
 def test_another_version_of_the_engine_has_other_code(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     version = codes._engine_version()
     before = codes.kept_at(component.COMPONENT, False)
-    # The time of the library says nothing: an installation of the same version has the same code.
+    # The modification time of the library does not matter: an installation of the same version has the same code.
     monkeypatch.setattr(os, "stat", None)
     assert codes.kept_at(component.COMPONENT, False) == before
     monkeypatch.setattr(codes, "_engine_version", lambda: f"{version}.1")
@@ -392,18 +393,18 @@ def test_another_version_of_the_engine_has_other_code(home: Path, monkeypatch: p
 @posix
 def test_caches_may_be_elsewhere(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     caches = home / "caches"
-    # It is made.
+    # A folder that does not exist is made.
     assert any(path.is_relative_to(caches) for path in deal_in(home, XDG_CACHE_HOME=str(caches)))
     shared = home / "common"
     shared.mkdir()
     shared.chmod(0o777)
     assert deal_in(home / "none", XDG_CACHE_HOME=str(shared)) == []
-    # One that is not absolute does not count.
+    # A relative path is ignored.
     monkeypatch.chdir(home)
     monkeypatch.setenv("XDG_CACHE_HOME", "shared/../caches")
     assert keeps()
     assert (home / ".cache" / FOLDER).is_dir()
-    # A configuration of wasmtime's own has no say.
+    # The cache directory in a configuration of wasmtime is ignored.
     config = home / "config/wasmtime/config.toml"
     config.parent.mkdir(parents=True)
     config.write_text(f'[cache]\ndirectory = "{shared}"\n')
@@ -441,7 +442,7 @@ def test_a_program_with_more_rights_than_its_caller_keeps_nothing(
     elif "res" in what:
         monkeypatch.setattr(os, what, lambda: (0, 0, 1))
     elif what == "geteuid":
-        # The number that every user has in a user namespace without a map.
+        # In a user namespace without a map, every user has this number.
         monkeypatch.setattr(os, "geteuid", lambda: 65534)
         monkeypatch.setattr(os, "getuid", lambda: 65534)
         monkeypatch.setattr(os, "getresuid", lambda: (65534,) * 3)
@@ -463,10 +464,10 @@ def test_a_program_with_more_rights_than_its_caller_keeps_nothing(
 
 
 def first(home: Path, code: str, *, status: int = 0, **variables: str) -> list[bytes]:
-    """Runs a program in a new home, in which nothing is kept; what it keeps."""
+    """Runs a program in a new home with an empty cache; returns the cached files."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
     environment |= {"HOME": str(home), **variables}
-    # The engine's own threads are no danger to a child, which has an engine without any.
+    # The warning about forks with threads is ignored: a child does not use the threads of its parent's engine.
     words = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FIRST + code]
     job = subprocess.run(words, capture_output=True, text=True, env=environment, check=False, timeout=HANG)
     assert (job.returncode, job.stderr) == (status, "")
@@ -573,7 +574,7 @@ def test_a_first_process_that_is_gone_before_its_code_is_kept(home: Path, end: s
 @posix
 @pytest.mark.parametrize("after", [0.0, 0.01, 0.05, 0.1, 0.3])
 def test_a_first_process_that_is_interrupted(home: Path, after: float) -> None:
-    """The interruption comes through, and the next call finds what the thread compiled meanwhile."""
+    """The interruption reaches the caller, and the next call finds the code that the thread compiled meanwhile."""
     (kept,) = first(
         home,
         f"""
@@ -619,12 +620,12 @@ def test_code_is_mapped_from_a_disk_of_this_machine_alone(home: Path, monkeypatc
     refuses = False
     monkeypatch.setattr(cache, "_is_on_a_disk_of_this_machine", lambda _: sys.platform == "linux")
     assert cache.load(b"key", use) == "used"
-    # A system may refuse to map code, such as on a disk that is mounted so that nothing there is run.
+    # A system may refuse to map code, for example on a disk that is mounted with noexec.
     refuses = True
     assert cache.load(b"key", use) == "used"
     monkeypatch.setattr(cache, "_is_on_a_disk_of_this_machine", lambda _: False)
     assert cache.load(b"key", use) == "used"
     kinds = [type(code) for code in used]
     assert kinds == ([str, str, bytes, bytes] if sys.platform == "linux" else [bytes] * 3)
-    # What is mapped has the same code.
+    # The mapped file has the same code.
     assert Path(str(used[0])).read_bytes() == used[-1] or sys.platform != "linux"

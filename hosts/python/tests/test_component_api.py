@@ -1,4 +1,4 @@
-"""The generated calls against the same calls through wasmtime-py's component API, function by function of the WIT."""
+"""The generated calls against wasmtime-py's component API, function by function of the WIT."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ Epochs = tuple[Recipe, dealing.Where]
 def dealt(
     samples: Any, seed: int = 0, epoch: int = 0, order: str = "feistel", rank: int = 0, consumed: int = 0, **deal: Any
 ) -> Epochs:
-    """The recipe of a sampler, and where it begins."""
+    """The recipe of a sampler, and the place where it begins."""
     members = {"name": order, "samples": samples, "seed": seed}
     return document({}, order=members, deal=deal), dealing.Where(epoch, rank, consumed)
 
@@ -146,7 +146,7 @@ BAD_PLANS = [
 
 
 def streamed(readers: int = 4, reader: int = 1, epoch: int = 0, **order: Any) -> tuple[Recipe, planning.Place]:
-    """The recipe of a stream of chunks, and whose they are."""
+    """The recipe of a stream of chunks, and the epoch and reader of the stream."""
     return document({}, order=order, deal={"readers": readers}), planning.Place(epoch, reader)
 
 
@@ -209,7 +209,7 @@ Batched = tuple[batching.Where, Recipe, Any]
 
 
 def by_recipe(beside: Any, state: str | None = None, epoch: int = 0, boundaries: Any = None, **members: Any) -> Batched:
-    """Batches, by the members of their recipe."""
+    """The arguments of a batcher, from the members of its recipe."""
     order = {name: members.pop(name) for name in ("name", "seed") if name in members}
     deal = {"world_size": members.pop("world_size", 2)}
     lists = {} if boundaries is None else {"boundaries": boundaries}
@@ -230,7 +230,7 @@ BATCHERS = [
     by_recipe(SOME, state=OPEN, max_tokens=12, batch_window=4),
     by_recipe(SOME, state=BEYOND, max_tokens=12, batch_window=4),
     by_recipe(SOME, strategy="pad-to-max", max_batch_size=2, name="torch", seed=1, world_size=1),
-    # Costs that fill 64 bits.
+    # Costs that need 64 bits.
     by_recipe(
         u32s(2**32 - 2), counting="weighted", linear=2**32 - 1, quadratic=2**32 - 1, max_cost=1, too_long="single",
         world_size=1,
@@ -380,7 +380,7 @@ def compiled() -> tuple[wasmtime.Engine, wc.Component]:
 
 @functools.cache
 def interfaces() -> dict[str, dict[str, wc.FuncType]]:
-    """The functions of the component's interfaces, as it tells of itself: what the WIT says."""
+    """The functions of the component's interfaces, from its own types, which are those of the WIT."""
     engine, whole = compiled()
     found = {}
     for name, extern in whole.type.exports(engine).items():
@@ -396,7 +396,7 @@ def full_name(interface: str) -> str:
 
 
 class Oracle:
-    """The component in wasmtime-py's own hands."""
+    """The component through wasmtime-py's own API."""
 
     def __init__(self, interface: str) -> None:
         engine, whole = compiled()
@@ -416,7 +416,7 @@ class Oracle:
 
 
 def passed(value: Any) -> Any:
-    """An argument as that API takes it."""
+    """An argument in the form that wasmtime-py's API takes."""
     if hasattr(value, "_asdict"):
         record: Any = wc.Record()
         for name, item in value._asdict().items():
@@ -430,7 +430,7 @@ def passed(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """A result of either side in one form."""
+    """A result of either API in a common form."""
     if isinstance(value, wc.Variant):
         result = value.tag in ("ok", "err")
         return plain(value.payload) if result else {"kind": value.tag, "value": plain(value.payload)}
@@ -464,7 +464,7 @@ LISTS[wc.String] = ([], ["naïve ✓", "", "a"])
 
 
 def drawn(kind: Any) -> Iterable[Any]:
-    """Some values of a type of the interface, its ends among them."""
+    """Some values of a type of the interface, its smallest and largest among them."""
     if type(kind) in NUMBERS:
         return NUMBERS[type(kind)]
     if isinstance(kind, wc.Bool):
@@ -482,7 +482,8 @@ def drawn(kind: Any) -> Iterable[Any]:
 
 
 def calls_of(functions: dict[str, wc.FuncType], resource: str) -> Calls:
-    """Every method of a resource, with all values of its parameters, in all combinations for up to two of them."""
+    """Calls of every method of a resource: all combinations of values for up to two parameters, else one parameter at a
+    time."""
     found: Calls = []
     for name, function in functions.items():
         if name.startswith(f"[method]{resource}."):
@@ -494,7 +495,8 @@ def calls_of(functions: dict[str, wc.FuncType], resource: str) -> Calls:
 
 
 def in_turn(values: list[list[Any]]) -> Iterable[tuple[Any, ...]]:
-    """One parameter at a time goes through its values; the others have their second, which most functions take."""
+    """Arguments in which one parameter takes each of its values. The others have their second value, which most
+    functions accept."""
     usual = tuple(each[min(1, len(each) - 1)] for each in values)
     return dict.fromkeys((*usual[:at], value, *usual[at + 1 :]) for at, each in enumerate(values) for value in each)
 
@@ -508,7 +510,7 @@ def agree(
 
 
 def made_by(oracle: Oracle, name: str, recipe: Recipe, *others: Any) -> Any:
-    """A resource in its hands, or its failure."""
+    """A resource that wasmtime-py makes, or the failure."""
     return oracle.call(f"[constructor]{name}", recipe.text, recipe.lists, *others)
 
 
@@ -532,11 +534,11 @@ def test_samplers_of_composed_orders(recipe: Recipe, where: dealing.Where) -> No
     if where.consumed:
         theirs = held(oracle.call("[method]sampler.rest", theirs, where.consumed))
     made = dealing.Deal(where, recipe, MEMORY)
-    # A fate has all places of a sample, tens of thousands in some of these.
+    # A fate has all places of a sample: tens of thousands in some of these cases.
     slow = ("fingerprint", "fate") if made.epoch_length() > 2**30 else ("fate",)
     calls: Calls = [("fate", 3, 2, 0), ("fate", 2**64 - 1, 1, 0), ("fate", 0, 0, 0), ("fate", 0, 1, 2**64 - 1)]
     calls += [each for each in calls_of(oracle.functions, "sampler") if each[0] not in slow]
-    # Among what is drawn there are failures alone, for most of the numbers.
+    # The drawn values of these calls are mostly refused, so these calls are added.
     calls += [("source-counts", 0, 5), ("source-of", 6), ("source-of", 7), ("locate-from", 3, 6, 2)]
     agree(oracle, "sampler", theirs, made, calls)
 
@@ -601,7 +603,7 @@ Schedules = tuple[Recipe, stepping.Where]
 
 
 def scheduled(samples: Any, steps: Any, rank: int = 0, lists: Any = None, order: Any = None, **deal: Any) -> Schedules:
-    """The recipe of a schedule, and whose it is."""
+    """The recipe of a schedule, and its rank."""
     own = {"samples": samples, "seed": -(2**63)} if order is None else order
     return document(lists or {}, order=own, deal=deal, steps=steps), stepping.Where(rank)
 
@@ -630,7 +632,7 @@ BAD_SCHEDULES = [
 def test_schedules(recipe: Recipe, where: stepping.Where) -> None:
     oracle = Oracle("steps")
     made = stepping.Steps(where, recipe, MEMORY)
-    # Among what is drawn there are no states.
+    # The drawn values have no states, so these calls are added.
     calls = [*calls_of(oracle.functions, "schedule"), ("step-of-state", made.state(3)), ("step-of", 1, 2)]
     agree(oracle, "schedule", made_by(oracle, "schedule", recipe, where.rank), made, calls)
 
@@ -639,7 +641,7 @@ Readings = tuple[reads.Where, Recipe]
 
 
 def read_by(oracle: Oracle, where: reads.Where, recipe: Recipe) -> Any:
-    """A reading in its hands, or its failure."""
+    """A reading that wasmtime-py makes, or the failure."""
     made = made_by(oracle, "reading", recipe, where.epoch)
     return made if where.state is None else oracle.call("[method]reading.resume", made, where.state)
 
@@ -687,7 +689,7 @@ def test_readings(where: reads.Where, recipe: Recipe) -> None:
 
 
 def held(value: Any) -> Any:
-    """The resource in a result of their side."""
+    """The resource in a result of wasmtime-py."""
     return value.payload if isinstance(value, wc.Variant) else value
 
 
@@ -705,7 +707,7 @@ def test_meshes(config: MeshConfig) -> None:
 
 
 def batches_by(oracle: Oracle, config: Batched, *rank: int) -> Any:
-    """A batcher, or with a rank a stream, in its hands, or its failure."""
+    """A batcher that wasmtime-py makes, or a stream if there is a rank, or the failure."""
     where, recipe, lengths = config
     made = recipe_by(oracle, recipe, lengths)
     if not isinstance(made, wc.ResourceAny):
@@ -719,7 +721,7 @@ def batches_by(oracle: Oracle, config: Batched, *rank: int) -> Any:
 
 
 def recipe_by(oracle: Oracle, recipe: Recipe, lengths: Any) -> Any:
-    """A recipe in its hands, which has the lengths, or its failure."""
+    """A batch recipe with its lengths that wasmtime-py makes, or the failure."""
     count = None if lengths is None else len(lengths)
     made = oracle.call("[constructor]batch-recipe", recipe.text, count, recipe.lists)
     if count is None or not isinstance(made, wc.ResourceAny):
@@ -772,7 +774,7 @@ def test_batch_streams_that_are_refused(config: Batched, rank: int) -> None:
 
 
 def in_recipe(recipe: Recipe, *others: Any) -> tuple[Any, ...]:
-    """What crosses for a recipe."""
+    """The arguments of a call that takes a recipe."""
     return (recipe.text, recipe.lists, *others)
 
 
@@ -828,7 +830,7 @@ FUNCTIONS: dict[str, Calls] = {
     "collation#pad": PADS,
     "collation#pack": PACKS,
 }
-"""What to call functions with that take more than a few numbers, or as much memory as a number says."""
+"""Arguments of functions that take more than a few numbers, or as much memory as a number says."""
 RESOURCES = {
     "sampling#sampler": test_samplers,
     "mesh#mesh": test_meshes,
@@ -844,7 +846,7 @@ RESOURCES = {
     "splits#split": test_splits,
     "steps#schedule": test_schedules,
 }
-"""The test that calls every method of a resource."""
+"""For each resource: the test that calls every method of it."""
 ALL = [
     (interface.split("/")[1].split("@")[0], name) for interface, functions in interfaces().items() for name in functions
 ]
@@ -865,7 +867,7 @@ def test_functions(interface: str, name: str) -> None:
 
 
 def generated() -> dict[str, tuple[Any, abi.Function[Any]]]:
-    """The calls of the generated modules, by the names of the exports that they call."""
+    """The calls of the generated modules, by the names of their exports."""
     modules = [import_module(f"samedeal.generated.{name}") for name in INTERFACES]
     held = ((module, item) for module in modules for item in vars(module).values())
     return {item.name: (module, item) for module, item in held if isinstance(item, abi.Function)}
@@ -874,7 +876,7 @@ def generated() -> dict[str, tuple[Any, abi.Function[Any]]]:
 def test_the_bindings_are_all_of_the_interface() -> None:
     core = wasmtime.Module(wasmtime.Engine(), code.core_module(Path(components.COMPONENT).read_bytes()))
     exports = {str(export.name) for export in core.exports if str(export.name).startswith("samedeal:deal/")}
-    # Among them the destructors, which the types do not tell of.
+    # The exports include destructors, which the types do not have.
     assert exports == generated().keys()
     assert {f"{full_name(interface)}#{name}" for interface, name in ALL} <= exports
     resources = {f"{interface}#{name.split(']')[1].split('.')[0]}" for interface, name in ALL if "]" in name}
@@ -892,10 +894,10 @@ def test_the_bindings_have_the_names_of_the_interface(interface: str, name: str)
     scope = getattr(module, "".join(map(str.capitalize, owner.split("-")))) if owner else module
     made = getattr(scope, own.replace("-", "_"))
     first = {"[method]": [], "[constructor]": ["self", "core"]}.get(name.partition("]")[0] + "]", ["core"])
-    # The field of a resource has that name, too.
+    # A parameter named `handle` would have the name of a resource's field.
     shown = ("handle_" if each == "handle" else each.replace("-", "_") for each in names)
     assert list(inspect.signature(made).parameters) == [*first, *shown]
-    # The documentation of the WIT.
+    # The docstring is the documentation of the WIT.
     assert len(made.__doc__) > 10
 
 
@@ -930,7 +932,7 @@ def test_the_layouts_of_the_library_are_those_that_are_used() -> None:
 
     extern, instance = declared.wasmtime_extern_t, declared.wasmtime_instance_t
     assert (sizeof(extern), extern.of.offset, sizeof(instance)) == (capi.EXTERN, capi.OF, capi.INSTANCE)
-    # Arguments and results of calls.
+    # Sizes of the types of arguments and results.
     assert sizeof(declared.wasmtime_val_raw_t) == 16
     assert (sizeof(declared.wasm_byte_vec_t), declared.wasm_byte_vec_t.data.offset) == (16, 8)  # type: ignore[attr-defined]
 
@@ -944,7 +946,7 @@ def test_indices_into_is_indices() -> None:
 
 
 def test_memory_may_grow_between_calls() -> None:
-    # Each round needs more memory than there was, so that the views of the round before end too early.
+    # Each round needs more memory than before, so the array views of the round before become too short.
     recipe, where = dealt(2**23, order="sequential")
     deal = dealing.Deal(where, recipe, MEMORY)
     for count in (1, 2**10, 2**15, 2**18, 2**20):
@@ -953,7 +955,7 @@ def test_memory_may_grow_between_calls() -> None:
 
 
 def test_large_lists_cross_whole() -> None:
-    # Larger than the memory of a new instance, which moves or grows while they are put into it.
+    # The lists are larger than the memory of a new instance, which moves or grows while they are written into it.
     sizes = np.arange(300_000, dtype=np.uint64)
     plan = planning.Plan(0, planned(sizes, {"bytes": sizes[::-1]}, 1, 1, shuffle=False), MEMORY)
     assert plan.shards(0, 0, 0, 300_000).tolist() == list(range(300_000))

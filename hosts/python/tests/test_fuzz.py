@@ -1,4 +1,4 @@
-"""A short run of tests/fuzz/python, and whether it finds what is wrong."""
+"""A short run of tests/fuzz/python, and checks that the fuzzer finds planted faults."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def module(name: str) -> Any:
 
 
 def failure_of(text: str, *, seconds: float = HANG) -> Any:
-    """What the fuzzer says of a call of a sampler."""
+    """The failure that the fuzzer reports for a call of a sampler."""
     program = module("program")
     limits = program.Limits()
     run = program.Run(limits, lambda _: None)

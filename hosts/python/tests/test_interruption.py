@@ -1,4 +1,4 @@
-"""What comes in the middle of a call: signal handlers, finalizers, exceptions out of them, and other threads."""
+"""Interruptions in the middle of a call: signal handlers, finalizers, exceptions out of them, and other threads."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from samedeal.engine.core import Core
 signals = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no interval timers")
 
 ROUNDS = 100_000
-"""More than any of these loops needs, so that none runs for ever."""
+"""An upper limit of rounds, above the need of any of these loops, so that none runs forever."""
 
 
 def inside(sampler: Sampler) -> bool:
-    """Whether a call of this sampler is under way, and nothing else has come in its middle before."""
+    """Whether a call of this sampler is in progress that nothing else has interrupted yet."""
     home = sampler._engine._home
     return home is not None and home.idle is None
 
 
 @contextlib.contextmanager
 def alarms(handler: Callable[[], None]) -> Iterator[None]:
-    """Has the handler called again and again, in the middle of whatever is being done but itself."""
+    """Calls a handler again and again, at any point of the code except in the handler itself."""
     live = True
 
     def ring(*_: Any) -> None:
@@ -49,7 +49,7 @@ def alarms(handler: Callable[[], None]) -> Iterator[None]:
 
 
 def place(sampler: Sampler) -> tuple[int, int, int]:
-    """Where the component stands: epoch, rank, and what is consumed."""
+    """Epoch, rank and consumed positions of the component."""
     found: tuple[int, int, int] = sampler._engine.use(lambda deal: (deal.epoch(), deal.rank(), deal.consumed()))
     return found
 
@@ -106,7 +106,7 @@ def test_signal_handlers_may_move_the_sampler() -> None:
             state = sampler.rank, sampler.epoch, *place(sampler)
             index = sampler[0]
             if last == before:
-                # Nothing came between, so all of these are of one state, and no move is lost.
+                # No handler ran in between, so all values are of one state, and no move was lost.
                 assert state == (rank, before, before, rank, 0)
                 seen.append((before, rank, index))
             if nested >= 100:
@@ -123,7 +123,7 @@ class Interrupted(Exception):
 @signals
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # what is raised in a finalizer
 def test_interrupted_calls_leave_nothing_behind() -> None:
-    # Room for a few lists at a time: those that get lost would fill it soon.
+    # Memory for only a few lists: lists that are not freed would soon fill it.
     sampler = Sampler(2**20, memory_limit=2**24)
     wanted = sampler.batch(1, 2**17).tolist()
     model = sampler[:8].tolist()
@@ -135,7 +135,8 @@ def test_interrupted_calls_leave_nothing_behind() -> None:
             armed = False
             raise Interrupted
 
-    # A function of its own: Python 3.13 does not catch what is raised at the jump back of a loop in a `with` around it.
+    # This is a function of its own because Python 3.13 does not catch an exception at the jump back of a loop in a
+    # `with` around it.
     def call_until_interrupted(is_long: int) -> None:
         nonlocal armed
         armed = True
@@ -144,7 +145,7 @@ def test_interrupted_calls_leave_nothing_behind() -> None:
                 sampler.batch(1, 2**17)
             else:
                 assert Sampler(2**20).batch(0, 8).tolist() == model
-            # Python drops what is raised in a finalizer.
+            # Python drops exceptions from finalizers, so the flag ends the loop.
             if not armed:
                 break
 
@@ -158,7 +159,7 @@ def test_interrupted_calls_leave_nothing_behind() -> None:
 
 
 class Interrupter:
-    """Raises in the place of a step of a call, as a signal handler does between any two of them."""
+    """Raises an exception at a step of a call, as a signal handler can between any two steps."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, name: str, after: bool) -> None:
         self.armed = False
@@ -192,7 +193,7 @@ def test_a_call_may_end_at_every_step(name: str, after: bool, monkeypatch: pytes
             with contextlib.suppress(Interrupted, ValueError):
                 call()
             step.armed = False
-            # Moved or not: the component is where the sampler says.
+            # Whether the move was done or not, the component and the sampler agree.
             assert place(sampler) == (sampler.epoch, sampler.rank, 0)
             assert sampler[1] == 2 + sampler.rank
         sampler.set_rank(0)
@@ -220,7 +221,7 @@ def test_a_call_of_a_plan_may_end_at_every_step(name: str, after: bool, monkeypa
             with contextlib.suppress(Interrupted):
                 call()
             step.armed = False
-            # Moved or not: the component is where the plan says.
+            # Whether the move was done or not, the component and the plan agree.
             assert plan.shards(1).tolist() == models[plan.epoch]
 
 
@@ -252,7 +253,7 @@ def test_finalizers_may_ask(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     collecting = False
 
     def collected(*arguments: Any) -> Any:
-        # As the collector does by itself, seldom, where Python makes an object.
+        # Frees an object in the middle of a call, as the garbage collector may when Python makes an object.
         nonlocal collecting
         result = step(*arguments)
         if not collecting:
@@ -273,7 +274,7 @@ def test_finalizers_may_ask(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextlib.contextmanager
 def another_thread(step: Callable[[int], None]) -> Iterator[None]:
-    """Has a step called again and again in another thread."""
+    """Calls a step again and again in another thread."""
     stop = threading.Event()
 
     def work() -> None:
@@ -316,6 +317,6 @@ def test_reads_are_of_one_epoch_and_rank(read: Callable[[Sampler], list[Any]]) -
 
     with another_thread(move):
         for _ in range(50):
-            # Iterations refuse to go on.
+            # Iterations refuse to go on after a change of the sampler.
             with contextlib.suppress(RuntimeError):
                 assert read(sampler) in models

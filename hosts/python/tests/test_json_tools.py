@@ -1,4 +1,4 @@
-"""Texts go through JSON tools that know only fractions of 64 bits: the same samples are dealt, or it is an error."""
+"""Texts pass through JSON tools that have only floats of 64 bits: the samples stay the same, or there is an error."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SEEDS = (0, -7, 2**53 - 1, 2**53 + 1, 2**63 - 1, -(2**63))
 
 
 def whole(text: str) -> str:
-    """A text as a tool writes it that has floats alone, as `JSON.stringify` does."""
+    """A text as a tool with floats only writes it, such as `JSON.stringify`."""
 
     def number(digits: str) -> float | int:
         value = float(digits)
@@ -34,7 +34,7 @@ def whole(text: str) -> str:
 
 
 def spread(text: str) -> str:
-    """The same over many lines, as `jq .` does."""
+    """A text over many lines, as `jq .` writes it."""
     return json.dumps(json.loads(whole(text)), indent=2, sort_keys=True)
 
 
@@ -100,7 +100,7 @@ def test_a_number_that_may_be_rounded_is_refused(seed: int) -> None:
     with pytest.raises(OutOfRangeError, match="in quotes, because JSON tools round such numbers") as caught:
         Sampler.from_recipe(recipe)
     assert caught.value.field == "seed"
-    # Python's own numbers are exact.
+    # Python's own integers are exact.
     sampler = Sampler.from_recipe(json.loads(recipe))
     assert sampler.seed == seed
     with pytest.raises(WrongTypeError, match=f"seed is {seed}; .* in quotes"):

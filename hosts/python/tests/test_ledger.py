@@ -62,7 +62,7 @@ def begin(*readers: subprocess.Popen[str]) -> None:
 
 def test_every_sample_once_although_a_reader_is_killed(tmp_path: Path) -> None:
     path = tmp_path / "log"
-    # The third is slow, the second is killed with a run in its hands.
+    # The third reader is slow, and the second is killed while it has a claim.
     processes = [reader(path, 0, 0.0005), reader(path, 1, 0.02), reader(path, 2, 0.004)]
     begin(*processes)
     assert processes[1].stdout is not None
@@ -77,12 +77,12 @@ def test_every_sample_once_although_a_reader_is_killed(tmp_path: Path) -> None:
     replayed = np.concatenate([*replay.samples(order)])
     assert sorted(replayed) == list(range(600))
     for number in (0, 2):
-        # The very same again, on as many readers.
+        # A replay on as many readers gives each reader its own samples.
         own = np.concatenate([*replay.samples(order, number, 3)])
         assert own.tolist() == [int(word) for line in told[number].splitlines() for word in line.split()]
     counts = {number: sum(commit.count for commit in replay.commits if commit.reader == number) for number in range(3)}
     assert counts[0] > counts[2] > counts[1] > 0
-    # By fewer readers, each of which takes what those did whose number is its own modulo theirs.
+    # A replay on fewer readers: each takes the runs of all readers whose number is its own modulo theirs.
     even, odd = (np.concatenate([*replay.samples(order, number, 2)]) for number in range(2))
     assert len(even) == counts[0] + counts[2]
     assert len(odd) == counts[1]
@@ -106,7 +106,7 @@ def test_a_reader_that_comes_back_begins_anew(tmp_path: Path) -> None:
 
 
 def test_what_is_left_of_an_epoch(tmp_path: Path) -> None:
-    """A ledger takes over from a fixed deal: what is left, by a state."""
+    """A ledger takes over the rest of a fixed deal, by a state."""
     dealt = [Sampler(50, seed=1, rank=rank, world_size=4) for rank in range(4)]
     seen = [sampler.indices(0, 5) for sampler in dealt]
     rest = Sampler(50, seed=1, rank=2, world_size=3)
@@ -124,7 +124,7 @@ def test_a_schedule_in_a_notebook() -> None:
         claim.commit()
     replay = Replay(log)
     shown = replay._repr_html_()
-    # The caption is text, and no tag.
+    # The caption is escaped as text.
     assert "<caption>&lt;Replay of 250 of 250 positions in 125 runs&gt;: the first 100 of 125</caption>" in shown
     rows = cells(shown)
     assert rows[0] == ["entry", "reader", "start", "count"]
@@ -132,7 +132,7 @@ def test_a_schedule_in_a_notebook() -> None:
 
 
 def test_events_of_a_log() -> None:
-    """Every entry about a run, of all readers, and nothing of the others."""
+    """The replay has every entry about a run, of all readers, and no other entries."""
     ledger = Ledger(Sampler(10), log := MemoryLog(), reader=3, block=6, lease=5.0)
     first, second = ledger.claim(), Ledger(Sampler(10), log, reader=8).claim()
     assert first is not None
@@ -157,14 +157,15 @@ def test_events_of_a_log() -> None:
     assert [event.claim for event in found] == [0, claims[0], 0, claims[1], claims[0], claims[0], claims[1]]
     assert {event.taken_from for event in found} == {None}
     assert replay.next_event() is None
-    # The commits are the same as ever, and a copy tells its events anew.
+    # The commits are as before, and a copy gives its events from the beginning.
     assert [run.number for run in replay.commits] == [event.number for event in found if event.kind == "commit"]
     for again in (copy.copy(replay), pickle.loads(pickle.dumps(replay))):
         assert list(iter(again.next_event, None)) == found
 
 
 def test_long_logs_are_replayed_in_parts() -> None:
-    """Whatever the component applies at a time, the schedule is that of the whole log, and an error has its line."""
+    """The component applies entries in parts of any size: the schedule is that of the whole log, and an error has its
+    line."""
     header = Ledger(Sampler(6000), MemoryLog(), reader=7, block=2, checkpoint_interval=2**53 - 1).log.read(0)[0]
     entries = [str(header)]
     for start in range(0, 6000, 2):
@@ -177,7 +178,7 @@ def test_long_logs_are_replayed_in_parts() -> None:
         (3, 0, 1, 1),
         (5, 2, 2, 1),
     ]
-    # A run has its claim, which names the reader of both of its commits.
+    # A run has the entry of its claim, which names the reader of both of its commits.
     assert [run.claim for run in replay.commits[:3]] == [1, 1, 4]
     order = Sampler(6000)
     for readers in (1, 2, 5):
@@ -185,7 +186,7 @@ def test_long_logs_are_replayed_in_parts() -> None:
             own = [run.start for run in replay.commits if run.reader % readers == reader]
             found = [sample for samples in replay.samples(order, reader, readers) for sample in samples.tolist()]
             assert found == [order[start] for start in own]
-    # What is appended later is no part of it.
+    # Entries that are appended later are not in the replay.
     assert log.append(len(entries), '{"event":"lease","reader":9,"lease":5}')
     assert len(np.concatenate([*replay.samples(order)])) == 6000
     assert replay.progress().entries == len(entries)
@@ -240,14 +241,14 @@ def test_who_is_silent_loses_what_it_holds() -> None:
     assert first.lost
     with pytest.raises(ContradictionError, match="claim is reader 1; allowed: a reader that commits or releases"):
         other.claim()
-    # The same run again, and another claim.
+    # This is the same run, but another claim.
     third.release()
     again = silent.claim()
     assert again is not None
     assert again.start == third.start
     with pytest.raises(ContradictionError, match="claim is"):
         first.commit(1)
-    # What was given back is no part of it any more.
+    # A commit cannot have positions that were released.
     with pytest.raises(OutOfRangeError, match="count is 1"):
         third.commit(1)
     again.commit()
@@ -276,7 +277,7 @@ def test_any_word_renews_what_else_is_held() -> None:
 
 
 class Unsure(MemoryLog):
-    """A log that adds some entries and fails all the same, as where a connection breaks before the answer."""
+    """A log that appends some entries and fails nevertheless, as if a connection broke before the answer."""
 
     def __init__(self, *silent: int) -> None:
         super().__init__()
@@ -293,7 +294,7 @@ def test_nothing_is_committed_twice_where_a_log_does_not_say_what_it_did() -> No
     ledger = Ledger(Sampler(20), Unsure(2, 3, 4), reader=0, block=10)
     with pytest.raises(OSError, match="in time"):
         ledger.claim()
-    # It was claimed nevertheless, and nobody else has it.
+    # The run was claimed nevertheless, by no other reader.
     claim = ledger.claim()
     assert claim is not None
     assert (claim.start, ledger.progress().claimed) == (0, 10)
@@ -312,7 +313,7 @@ def test_a_claim_of_unknown_outcome_is_the_next_one_also_after_another_call(rele
     assert first is not None
     with pytest.raises(OSError, match="in time"):
         ledger.claim()
-    # This does not read the log first, and its own entry is refused for the one of the claim.
+    # This call does not read the log first. Its entry is refused, because the entry of the claim is in its place.
     if release:
         first.release()
     else:
@@ -331,7 +332,7 @@ def test_what_a_log_did_not_say_that_it_appended_is_known_later() -> None:
     claim.commit(3)
     with pytest.raises(OSError, match="no answer"):
         claim.commit(3)
-    # Whoever asks meanwhile learns that it was: the same again is no more.
+    # This call reads the log, in which the commit is. So the repeated commit adds nothing.
     assert ledger.progress().committed == 6
     claim.commit(3)
     assert (claim.committed, ledger.progress().entries) == (6, 5)
@@ -369,7 +370,7 @@ def test_the_last_life_of_a_reader_takes_over() -> None:
     assert first.start == 0
     for claim in held:
         assert claim is not None
-        # Also of the same positions as those of the other life.
+        # This holds also if the other process of the reader has claimed the same positions.
         with pytest.raises(ContradictionError, match="claim is"):
             claim.commit()
         assert claim.lost
@@ -404,7 +405,7 @@ def test_what_an_interrupted_call_claimed_is_the_next_claim(monkeypatch: pytest.
         for _ in range(2):
             with pytest.raises(KeyboardInterrupt):
                 ledger.claim()
-    # Nobody had the claim, so that nobody could commit it.
+    # No object had the claim, so it could not be committed.
     assert ledger.progress().claimed == 10
     assert [claim.start for claim in ledger] == [0, 10]
 
@@ -426,7 +427,7 @@ def test_an_action_of_a_later_component_ends_the_operation_with_an_error(
     assert (error.kind, error.field, error.value) == ("unknown-name", "action", "compact")
     assert error.known == ("checkpoint", "read", "append", "done", "claimed", "wait", "held", "finished")
     assert str(error).endswith("finished: this version of samedeal is too old for its component")
-    # Nothing was written, and another operation begins.
+    # Nothing was written, and the next operation begins anew.
     assert log.read(0) == before
     assert [claim.start for claim in ledger] == [0, 10]
 
@@ -436,7 +437,7 @@ def test_an_engine_that_was_interrupted_gives_back_what_was_held() -> None:
     claim = ledger.claim()
     assert claim is not None
     claim.commit(3)
-    # As after an exception of a signal handler in the middle of a call of the component.
+    # The component is in an unknown state, as after an exception of a signal handler in the middle of a call.
     ledger._client.core.whole = False
     assert ledger.progress()[:3] == (20, 3, 0)
     assert claim.lost
@@ -488,7 +489,7 @@ def test_a_long_log_opens_from_its_last_checkpoint(kind: str, tmp_path: Path, mo
             break
     last = json.loads(log.last_checkpoint())["number"]
     assert json.loads(log.read(last)[0])["number"] == last
-    # From another place on than the last call, and of another object than the one that wrote it.
+    # Another object of the log finds the entries, in any order of places.
     again: Any = log if kind == "memory" else type(log)(tmp_path / "log")
     assert [again.read(number)[0] for number in (last, 3, last)] == [log.read(number)[0] for number in (last, 3, last)]
     counting = Counting(log if kind == "memory" else type(log)(tmp_path / "log"))
@@ -496,14 +497,14 @@ def test_a_long_log_opens_from_its_last_checkpoint(kind: str, tmp_path: Path, mo
     assert other.progress() == ledger.progress()
     total = other.progress().entries
     if kind != "memory":
-        # Some of the first ones, and all that come after the checkpoint.
+        # The reader reads some of the first entries, and all entries after the checkpoint.
         assert counting.read_entries <= 8 + total - last < total - 100
     assert (other.block, other.progress().committed, other.progress().claimed) == (2, 300, 2)
     taken = other.claim()
     assert taken is not None
     assert taken.start == 302
     taken.commit()
-    # Without the checkpoint, all of it comes to the same.
+    # A copy without checkpoints has the same result.
     plain = Binary()
     assert copy_log(again, plain) == total + 2
     assert Ledger(Sampler(400), plain, reader=1).progress()[:2] == (400, 302)
@@ -521,7 +522,7 @@ def test_a_checkpoint_is_searched_in_all_of_a_file(tmp_path: Path) -> None:
     header, rest = text.split("\n", 1)
     commit = '{"event":"commit","reader":0,"start":10,"count":0}\n'
     for lines in (0, 1, 1200, 1300, 2600):
-        # Also where a block of the search begins in the middle of it, and where the last line has no end.
+        # The checkpoint is found even if a block of the search begins within it, and if the last line is incomplete.
         for shift in range(0, 60, 7):
             torn = '{"event":"checkpoint","number":9999,"ne'
             path.write_text(f"{header}\n{rest}{commit * lines}{' ' * shift}{commit}{torn}")
@@ -539,7 +540,7 @@ RUST = (
     '{"event":"commit","reader":1,"start":0,"count":3}\n'
     '{"event":"checkpoint","number":5,"next":4,"committed":3,"lease":7000,"free":[],"held":[2,1,0,4,3]}\n'
 )
-"""As other hosts write it."""
+"""A log as other hosts write it."""
 
 
 def test_a_log_of_another_host_goes_on(tmp_path: Path) -> None:
@@ -547,7 +548,7 @@ def test_a_log_of_another_host_goes_on(tmp_path: Path) -> None:
     path.write_text(RUST)
     ledger = Ledger(Sampler(10), FileLog(path), reader=5)
     assert (ledger.block, ledger.lease, ledger.progress()[:3]) == (4, 7.0, (10, 3, 1))
-    # The reader comes back, in this host.
+    # A reader of the other host continues in this host.
     back = Ledger(Sampler(10), FileLog(path), reader=1)
     assert [(claim.start, claim.count) for claim in back] == [(3, 1), (4, 4), (8, 2)]
     assert ledger.claim() is None
@@ -560,7 +561,7 @@ def test_a_loop_that_breaks_off_leaves_its_claim_to_the_next() -> None:
     for claim in ledger:
         claim.commit(5)
         break
-    # Still in the hands of the caller, who may commit more of it.
+    # The claim still belongs to the caller, who may commit more of it.
     claim.commit(1)
     assert [(one.start, one.count) for one in ledger] == [(6, 14)]
 
@@ -609,12 +610,12 @@ def test_a_log_that_was_replaced_is_another_one(tmp_path: Path, how: str) -> Non
         (tmp_path / "copy").write_bytes(text)
         (tmp_path / "copy").replace(path)
     elif how == "rewritten":
-        # As long as the old one, and in the same file: only its text tells.
+        # The file is the same, and as long as before: only its text differs.
         path.write_bytes(text.replace(b'"reader":0', b'"reader":1'))
     else:
         path.unlink()
     if how == "begun anew":
-        # The system may give this file the number of the old one.
+        # The system may give this file the inode number of the old one.
         new = Ledger(Sampler(40), FileLog(path), reader=1, block=10)
         held = new.claim()
     before = path.read_bytes() if path.exists() else None
@@ -623,11 +624,11 @@ def test_a_log_that_was_replaced_is_another_one(tmp_path: Path, how: str) -> Non
             call()
     assert (path.read_bytes() if path.exists() else None) == before
     if new is not None and held is not None:
-        # Nobody has spoilt it.
+        # The new log is not damaged.
         held.commit()
         assert [one.start for one in new] == [10, 20, 30]
         assert Replay(FileLog(path)).progress().finished
-    # The object of the old one reads the new one from its beginning, where somebody asks for that.
+    # A new ledger may use the old log object, which then reads the new file from its beginning.
     assert Ledger(Sampler(40), old.log, reader=2, block=10).progress().entries == len(path.read_bytes().splitlines())
 
 
@@ -642,7 +643,7 @@ def test_a_folder_that_was_replaced_is_another_log(tmp_path: Path, how: str) -> 
     else:
         shutil.rmtree(path)
     new = Ledger(Sampler(40), FolderLog(path), reader=0, block=10) if how == "begun anew" else None
-    # Its last entry is the same text as in the old log.
+    # The last entry has the same text as in the old log.
     held = None if new is None else new.claim()
     before = {file.name: file.read_bytes() for file in path.glob("*")}
     for call in (claim.commit, claim.release, old.claim, old.progress):
@@ -702,7 +703,7 @@ def test_zeros_that_a_loss_of_power_left_are_cut_off(tmp_path: Path, torn: bytes
     assert other.claim() is not None
     assert path.read_bytes().startswith(whole + b'{"event":"join","reader":1,"life":"')
     assert ledger.progress() == other.progress()
-    # All of a log that was not written before the power was gone.
+    # A log of which nothing was written completely before a power failure.
     path.write_bytes(torn.replace(b"event", b"samedeal")[:4] + bytes(zeros))
     assert [claim.start for claim in Ledger(Sampler(20), FileLog(path), reader=0, block=10)] == [0, 10]
 
@@ -717,7 +718,7 @@ def test_other_files_that_begin_with_zeros_stay_as_they_are(tmp_path: Path) -> N
 
 
 class Binary:
-    """A log whose entries come back as bytes, as from most key-value stores."""
+    """A log that returns entries as bytes, as most key-value stores do."""
 
     def __init__(self) -> None:
         self.log = MemoryLog()

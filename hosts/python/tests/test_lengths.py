@@ -1,4 +1,4 @@
-"""Lengths of samples, wherever they are, and indices of plans."""
+"""Lengths of samples from any source, and indices of plans."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from samedeal import (
 from samedeal.batch.lengths import Lengths
 
 SAMPLES = 60_000
-"""More than a recipe asks for, and more than two windows."""
+"""More samples than a recipe asks for, and more than two windows."""
 LENGTHS = np.random.default_rng(3).integers(1, 300, SAMPLES, dtype=np.uint32)
 OPTIONS: dict[str, Any] = {"max_tokens": 4096, "world_size": 2, "batch_window": 8192}
 
 
 class Counting:
-    """Lengths that tell what they are asked for."""
+    """Lengths that count the samples for which they are asked."""
 
     def __init__(self, lengths: Any) -> None:
         self.lengths, self.asked = lengths, 0
@@ -56,20 +56,20 @@ class Counting:
 
 
 class Listing(Counting):
-    """The same, as lists."""
+    """Lengths that are returned as lists."""
 
     def __getitem__(self, samples: Any) -> Any:
         return super().__getitem__(samples).tolist()
 
 
 def mapped(folder: Path, lengths: Any = LENGTHS) -> Any:
-    """The same in a file."""
+    """Lengths in a file that is mapped into memory."""
     np.save(folder / "lengths.npy", lengths)
     return np.load(folder / "lengths.npy", mmap_mode="r")
 
 
 def chunked(lengths: Any = LENGTHS) -> Any:
-    """The same as a column of Arrow in pieces."""
+    """Lengths as a column of Arrow in pieces."""
     return pa.chunked_array([pa.array(part) for part in np.array_split(lengths, 7)])
 
 
@@ -100,7 +100,7 @@ def test_lengths_of_all_kinds_give_the_same_batches(kind: str) -> None:
 
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """A file of any size is taken for a large one; gives the flags of each read."""
+    """The flags of each read of a file. Files of any size are read like large ones here."""
     found: list[int] = []
     original: Any = getattr(os, "preadv", None)
 
@@ -126,14 +126,14 @@ def test_single_lengths_of_a_large_file_are_read(kind: str, cold: bool, tmp_path
     part, rng = whole[1_000:], np.random.default_rng(4)
     lengths = Lengths.of(part)
     for _ in range(3):
-        # Single ones, runs, one twice, and the first and the last one.
+        # Single samples, runs, one sample twice, and the first and the last one.
         samples = np.concatenate([rng.integers(0, len(part), 900), np.arange(70, 90), [5, 5, 0, len(part) - 1, 0]])
         assert lengths.at(samples).tolist() == LENGTHS[1_000:][samples].tolist()
     assert lengths.at(np.array([], dtype=np.int64)).tolist() == []
-    # A device without a number is that of a file system in memory or in layers, where mappings name another one.
+    # Device number 0 is a file system in memory or in layers, whose mappings name another device.
     if sys.platform == "linux" and os.major(Path(whole.filename).stat().st_dev):
         assert reads
-    # What costs as much as all page faults comes from the mapping, and all that follows.
+    # A read that would cost as much as all page faults comes from the mapping, and so do all later reads.
     before = len(reads)
     samples = rng.permutation(len(part))
     assert lengths.at(np.tile(samples, 3)).tolist() == np.tile(LENGTHS[1_000:][samples], 3).tolist()
@@ -189,7 +189,7 @@ def test_sources_of_a_blend_are_read_where_they_are(tmp_path: Path) -> None:
     ],
 )
 def test_values_are_checked_when_they_are_read(error: type[Exception], told: str, value: Any) -> None:
-    # The last one, which belongs to no run of 16, is not asked for first.
+    # The last length belongs to no run of 16, so it is not asked for first.
     lengths: list[Any] = [*LENGTHS.tolist(), value]
     batcher = Batcher(lengths, order="sequential", mean_length=150, **OPTIONS)
     assert batcher.batch(0).samples.tolist()
@@ -321,7 +321,7 @@ def test_an_index_says_how_long_an_epoch_is() -> None:
         other.use_index(3)  # type: ignore[arg-type]
     with fails(MissingError, "index"):
         join_indices([])
-    # Other ranks took steps of this epoch: it says nothing of the rest.
+    # The index does not describe this rest of the epoch, of which other ranks took steps.
     third = Batcher(LENGTHS, **OPTIONS | {"world_size": 3})
     third.use_index(third.index(0, third.num_windows))
     third.resume(batcher.state(10))
@@ -388,7 +388,7 @@ def test_a_rest_is_planned_with_other_options() -> None:
     left = [batch.samples.tolist() for rank in range(3) for batch in second.batches(rank=rank)]
     assert sorted(itertools.chain(*taken, *left)) == list(range(SAMPLES))
     assert second.metrics().over_budget == 0
-    # A state of the new plan needs no word more.
+    # A state of the new plan is resumed without a further option.
     third = pickle.loads(pickle.dumps(second))
     again = Batcher(LENGTHS, **OPTIONS | {"max_tokens": 2048, "world_size": 3})
     again.resume(second.state(1))
@@ -398,7 +398,7 @@ def test_a_rest_is_planned_with_other_options() -> None:
 
 
 def test_what_an_index_is_built_by_may_be_any_map(tmp_path: Path) -> None:
-    """In any order, some parts twice, with a function that was pickled, and parts that came as other sequences."""
+    """The map may be in any order, have parts twice, pickle its function, and pass parts as other sequences."""
     batcher = Batcher(LENGTHS, **OPTIONS)
     whole = batcher.index(0, batcher.num_windows)
     copies = set()
@@ -413,7 +413,7 @@ def test_what_an_index_is_built_by_may_be_any_map(tmp_path: Path) -> None:
     path = tmp_path / "plan.json"
     assert build_index(batcher, path, workers=shuffled, progress=lambda *now: told.append(now)) == whole
     assert told[-1] == (batcher.num_windows, batcher.num_windows)
-    # Its batcher is at work for all parts.
+    # All unpickled copies are one object, whose batcher plans all parts.
     assert len(copies) == 1
     with ThreadPoolExecutor(2) as threads:
         assert build_index(batcher, path, workers=threads.map) == whole
@@ -445,7 +445,7 @@ def test_a_map_that_does_not_give_what_it_was_given(tmp_path: Path) -> None:
         build_index(batcher, path, progress=3)  # type: ignore[arg-type]
     with pytest.raises(ContradictionError, match="workers is 4 of 7 parts; allowed: a function"):
         build_index(batcher, path, workers=lambda plan, parts: map(plan, parts[3:]))
-    # Those that came are kept.
+    # The parts that came are kept.
     missing: list[Any] = []
 
     def noting(plan: Any, parts: list[Any]) -> Any:
@@ -457,13 +457,13 @@ def test_a_map_that_does_not_give_what_it_was_given(tmp_path: Path) -> None:
 
 
 def test_lengths_go_to_other_processes_in_a_file(tmp_path: Path) -> None:
-    """What is in memory is not pickled; what a user has made is."""
+    """Lengths in memory are written to a file, not pickled; a function of the user is pickled."""
     batches: dict[str, Batcher] = {
         kind: Batcher(make(), **OPTIONS) for kind, make in KINDS.items() if kind not in ("iterator", "deque")
     }
     order = samedeal.blend({"web": (40_000, 2), "code": (20_000, 1)})
     batches["blend"] = Batcher({"web": LENGTHS[:40_000], "code": chunked(LENGTHS[40_000:])}, order=order, **OPTIONS)
-    # A length that no window needs may be anything.
+    # A length that no window needs is not checked.
     bad = [-1, *LENGTHS.tolist()]
     batches["bad"] = Batcher(bad, order=samedeal.order("feistel", len(bad)).exclude([0]), mean_length=150, **OPTIONS)
     sizes: dict[str, int] = {}
@@ -488,7 +488,7 @@ def test_two_that_build_the_same_index_do_not_hinder_each_other(tmp_path: Path) 
     batcher, path = Batcher(LENGTHS, **OPTIONS), tmp_path / "plan.json"
 
     def beside(done: int, windows: int) -> None:
-        # The other one is done first, and removes the folder.
+        # The other builder ends first, and removes the folder.
         if done < windows:
             assert build_index(batcher, path, workers=1) == text
 
@@ -517,7 +517,7 @@ def test_a_pickle_refuses_a_file_that_changed(change: str, tmp_path: Path) -> No
         other = other.astype(np.uint64)
     else:
         other = other[: len(other) // 2]
-    # The file that is mapped stays as it is.
+    # The mapped file stays as it is.
     Path(path).unlink()
     np.save(path, other)
     with fails(ContradictionError, "lengths"):
@@ -538,7 +538,7 @@ def test_lengths_that_change_between_two_plans_of_a_window_are_refused() -> None
 
 
 def other_lengths() -> Any:
-    """Lengths that have the fingerprint of `LENGTHS`: those of which it is, are the same."""
+    """Lengths with the fingerprint of `LENGTHS`: the samples that the fingerprint reads have the same lengths."""
 
     class Noting(Counting):
         seen: Any = np.array([], dtype=np.int64)
@@ -551,7 +551,7 @@ def other_lengths() -> Any:
     Batcher(noting, **OPTIONS)
     other = LENGTHS.copy()
     rest = np.setdiff1d(np.arange(SAMPLES), noting.seen)
-    # The same lengths at other samples: steps may be as many as before.
+    # The same set of lengths at other samples, so that the number of steps can be equal.
     other[rest] = np.roll(other[rest], 1)
     return other
 
@@ -591,7 +591,7 @@ def test_the_window_of_a_state_is_that_of_those_who_began_it() -> None:
     state = narrow.state(3)
     assert json.loads(state)["window"] == 40
     wide.resume(state.replace('"batch_window":40', '"batch_window":100'))
-    # 40 positions, then 100, 100, 100 and 60.
+    # The windows have 40 positions, then 100, 100, 100 and 60.
     assert wide.num_windows == 5
     seen = [sample for batch in itertools.islice(narrow, 3) for sample in batch.samples.tolist()]
     rest = [sample for batch in wide for sample in batch.samples.tolist()]
@@ -629,7 +629,7 @@ def test_an_index_is_written_through_a_link_and_files_of_others_stay(tmp_path: P
 
 
 def dying(indices: np.ndarray) -> np.ndarray:
-    """Lengths that end the process, unless it is the one of the test."""
+    """Lengths that kill the process, unless it is the one of the test."""
     if multiprocessing.parent_process() is not None:
         os.kill(os.getpid(), signal.SIGKILL)
     return np.full(len(indices), 7)

@@ -1,4 +1,5 @@
-"""Lists and dictionaries of all public names: what is no list, or has no order, is refused and not read as one."""
+"""Lists and dictionaries of all public names: a value that is no list, or has no order, is refused and not read as a
+list."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ SOURCES: dict[str, Any] = {"a": (3, 1), "b": (4, 1)}
 READING: dict[str, Any] = {"sizes": [3, 2], "weight": "bytes", "deal": "shards"}
 PLAN: dict[str, Any] = {"sizes": [3, 2], "world_size": 2, "policy": "size-aware"}
 
-# By function and parameter: a call that takes the value there, and gives an answer.
+# For each function and parameter: a call that takes the value there and returns an answer.
 LISTS: dict[str, Callable[[Any], Any]] = {
     "Batcher lengths": lambda value: Batcher(value, max_tokens=8),
     "Batcher boundaries": lambda value: Batcher([3, 1], max_tokens=8, boundaries=value),
@@ -94,7 +95,7 @@ NO_DICTIONARIES = [[("a", 2)], (("a", 2),), {("a", 2)}, "a", b"a", iter([("a", 2
 @pytest.mark.parametrize("name", LISTS)
 @pytest.mark.parametrize("value", NO_LISTS, ids=lambda value: type(value).__name__)
 def test_what_is_no_list_is_refused(name: str, value: Any) -> None:
-    # The order of axes means nothing, and weights may have names.
+    # The order of axes does not matter, and weights may have names.
     meant = {"Mesh shard": ("set", "frozenset"), "Order stage weights": ("dict",)}
     if type(value).__name__ in meant.get(name, ()):
         return
@@ -127,11 +128,11 @@ def test_all_lists_of_public_names_are_here() -> None:
         if not callable(found) or (isinstance(found, type) and issubclass(found, (Exception, tuple))):
             continue
         if found.__module__.endswith("records"):
-            # What answers are made of.
+            # Classes of answers are not called by users.
             continue
         for name, parameter in inspect.signature(found).parameters.items():
             kinds = ("Iterable", "ArrayLike", "Numbers", "Lengths", "Stages", "Mapping[", "Sequence")
-            # Recipes and orders are refused as texts are, and a batch size may be a number.
+            # Recipes and orders are refused in other tests, like texts, and a batch size may be a number.
             others = ("order", "recipe", "batch_size")
             if not any(kind in str(parameter.annotation) for kind in kinds) or name in others:
                 continue

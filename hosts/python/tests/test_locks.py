@@ -1,4 +1,5 @@
-"""The lock of a log in a file: processes that stop while they hold it, and files that go while others wait for it."""
+"""The lock of a log in a file: processes that stop while they have it, and files that are removed while others wait for
+it."""
 
 from __future__ import annotations
 
@@ -52,7 +53,7 @@ def begun(program: str, path: Path) -> subprocess.Popen[str]:
 
 @contextmanager
 def held(path: Path) -> Iterator[subprocess.Popen[str]]:
-    """Another process holds the lock of a file."""
+    """Another process that has the lock of a file."""
     process = begun(HOLDER, path)
     try:
         yield process
@@ -62,7 +63,7 @@ def held(path: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def wait_for_a_waiter(pid: int) -> None:
-    """Until a process waits for the lock of a file."""
+    """Waits until a process waits for the lock of a file."""
     while not any(
         line.split()[1] == "->" and line.split()[5] == str(pid)
         for line in Path("/proc/locks").read_text(encoding="ascii").splitlines()
@@ -80,7 +81,7 @@ def test_a_timeout_ends_the_wait_for_a_stopped_process(tmp_path: Path) -> None:
             with pytest.raises(TimeoutError, match="another process holds the lock of this log") as caught:
                 ledger.claim(timeout)
             assert caught.value.filename == str(path)
-        # A call of another thread that has no timeout waits, and this one does not wait for it.
+        # A call in another thread waits without a timeout. This thread does not wait for it.
         waiting = threading.Thread(target=ledger.progress)
         waiting.start()
         wait_for_a_waiter(os.getpid())
@@ -102,7 +103,7 @@ def test_nothing_is_committed_into_a_file_that_was_removed(tmp_path: Path, again
         assert writer.stdin is not None
         writer.stdin.write("\n")
         writer.stdin.flush()
-        # It has opened the file.
+        # The writer has opened the file.
         wait_for_a_waiter(writer.pid)
         path.unlink()
         if again:
@@ -150,7 +151,7 @@ def test_nothing_is_committed_into_a_folder_that_was_replaced(tmp_path: Path, mo
     before: dict[str, bytes] = {}
 
     def replace() -> uuid.UUID:
-        """Between the look at the folder and the writing: the folder of another log, as long as this one."""
+        """Replaces the folder by another log of the same length, after the log was read and before it is written."""
         monkeypatch.undo()
         path.rename(tmp_path / "old")
         Ledger(Sampler(40), FolderLog(path), reader=2, block=10).claim()

@@ -1,4 +1,4 @@
-"""What runs can be saved and resumed, for as long as it runs."""
+"""Runs that go on for very long can still be saved and resumed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_log_of_many_readers_opens_at_its_checkpoint(tmp_path: object) -> None
     log = FileLog(f"{tmp_path}/log")
     sampler = Sampler(1 << 40)
     claims = []
-    # Each reader opens behind the last checkpoint.
+    # Each reader opens the log behind the last checkpoint.
     for reader in range(1100):
         ledger = Ledger(sampler, log, reader=reader, block=8, checkpoint_interval=500)
         claims.append(ledger.claim(timeout=0))

@@ -1,4 +1,4 @@
-"""The command that the package brings: `python -m samedeal`."""
+"""The command of the package: `python -m samedeal`."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_verify_finds_ranks_that_end_at_different_steps(capsys: pytest.CaptureFi
     assert main([*deal, "--batch-size", "4", "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
     assert (found["ok"], found["steps"]) == (False, [1, 2])
-    # Without a size, nobody asked.
+    # Without --batch-size, the command does not show batches.
     assert main(deal) == 0
     assert main([*deal, "--batch-size", "0"]) == 2
 

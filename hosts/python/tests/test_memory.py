@@ -1,4 +1,4 @@
-"""Memory limits, and what remains after they are met."""
+"""Memory limits, and the state of objects after a limit was met."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_state_beyond_the_limit() -> None:
     zeros = ",".join(["0"] * 500_000)
     order = f'{{"name":"feistel","samples":10,"seed":0,"sizes":[{zeros}]}}'
     state = f'{{"samedeal":1,"kind":"sampler","recipe":{{"order":{order}}},"epoch":0,"consumed":0}}'
-    # Its list takes four times as much as its text, while it is read.
+    # While the text is read, its list takes four times as much memory as the text.
     for limit, error in ((2**22, OutOfMemoryError), (2**25, ContradictionError)):
         sampler = Sampler(10, memory_limit=limit)
         for _ in range(3):
@@ -111,7 +111,7 @@ assert sorted(samplers[0]) == list(range(10))
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits address space as Linux does")
 def test_many_objects_fit_into_a_limited_address_space() -> None:
-    """By default each would reserve 4 GiB: one would fit."""
+    """By default, each object would reserve 4 GiB of addresses, and only one would fit."""
     code = """
 import itertools, resource
 resource.setrlimit(resource.RLIMIT_AS, (8 * 10**9, 8 * 10**9))
@@ -145,7 +145,7 @@ def test_a_trap_ends_one_call_alone() -> None:
     for _ in range(2):
         with pytest.raises(RuntimeError, match="defect of samedeal"):
             sampler._engine.use(trap)
-        # Its instance is in an unknown state: it must have got a new one.
+        # After the error, the instance is in an unknown state, so there must be a new one.
         assert list(sampler) == list(other) == list(Sampler(10))
 
 
@@ -173,7 +173,7 @@ def test_the_least_memory_of_plans_and_streams() -> None:
             stream.chunks(2**53, 1)
 
 
-# From what leaves no room for a second list to what leaves no room for the answer.
+# From limits without room for a second list to limits without room for the answer.
 LIMITS = [2**17 + 2**k for k in range(16, 21)]
 
 
@@ -196,7 +196,7 @@ def test_lists_that_do_not_fit_are_refused(more: int, policy: str) -> None:
             continue
         fitted += 1
         for epoch in range(3):
-            # Another epoch needs the old plan beside the new one.
+            # A new epoch needs memory for the old plan and the new one.
             before = plan.epoch, plan.shards(1).tolist()
             try:
                 plan.set_epoch(epoch)
@@ -217,7 +217,7 @@ def test_shards_that_do_not_fit_are_refused(more: int) -> None:
         except OutOfMemoryError:
             refused += 1
             continue
-        # It is there; whether its order fits shows at the first index.
+        # The sampler exists. Only the first index shows whether its order fits into the memory.
         assert len(sampler) == 3 * count
         for _ in range(3):
             try:

@@ -1,4 +1,4 @@
-"""Meshes and detected ranks: what they answer, and what they refuse."""
+"""Meshes and detected ranks: answers and refusals."""
 
 from __future__ import annotations
 
@@ -254,7 +254,7 @@ def test_explicit_values_are_checked(field: str) -> None:
 
 
 def test_nodes_of_unequal_size_are_no_contradiction() -> None:
-    """Two processes on one node and one on another, as torchrun starts them below Slurm and below mpirun."""
+    """torchrun starts two processes on one node and one on another, below Slurm and below mpirun."""
     nodes = ({"RANK": "1", "LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "2"}, {"RANK": "2", "LOCAL_RANK": "0"})
     for node, own in enumerate(nodes):
         inner = {"WORLD_SIZE": "3", "LOCAL_WORLD_SIZE": "1", **own}

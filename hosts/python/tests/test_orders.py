@@ -1,4 +1,4 @@
-"""Orders that are made of others: each of them by what it promises, and what cannot be meant."""
+"""Composed orders: the promises of each, and values that are refused."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_the_columns_of_counts_say_where_each_source_is() -> None:
     sizes = np.array([WEB, CODE, BOOKS])
     assert (found["from_pass"] * sizes + found["from_position"] == found["first"]).all()
     assert (found["to_pass"] * sizes + found["to_position"] == found["first"] + found["count"]).all()
-    # Epochs follow one another.
+    # Each source goes on in the second epoch where the first one ended.
     assert found["first"].tolist() == Sampler(order=a_blend()).source_counts()["count"].tolist()
 
 
@@ -147,10 +147,10 @@ def test_a_run_resumes_with_a_stage_and_a_source_on_another_world() -> None:
     counted = names_of(Sampler(order=more), seen)
     assert counted == {"web": 4200, "code": 1200, "books": 600}
     assert names_of(Sampler(order=more), rest) == dict.fromkeys(("web", "code", "books", "math"), 1500)
-    # The passes of each source go on where they were: web has made 4200 draws.
+    # The passes of each source go on after the resume: "web" has 4,200 draws.
     web = Counter(sample for sample in [*seen, *rest] if sample < WEB)
     assert sorted(set(web.values())) == [5, 6]
-    # A stage that begins before the state changes what was read.
+    # A stage that begins before the state would change samples that were read.
     with fails(ContradictionError, "stages"):
         Sampler(order=order.stage(5999, [1, 1, 1])).resume(state)
 
@@ -179,7 +179,7 @@ def test_batches_of_one_source_and_of_all() -> None:
     assert Sampler(order=of_one).source_counts()["count"].tolist() == [1000, 400, 200]
     single = Sampler(order=samedeal.blend(sources, samples=1600)).source_bounds
     assert Sampler(order=of_one).source_bounds.tolist() == (8 * single).tolist()
-    # Weights that come to the batch size, or to a part of it, divide every batch in proportion.
+    # If the weights add up to the batch size, or to a divisor of it, every batch is divided in proportion.
     of_all = samedeal.blend(sources, samples=1600)
     for rank in range(3):
         sampler = Sampler(order=of_all, world_size=3, rank=rank, unit=16)
@@ -252,7 +252,7 @@ def test_a_million_of_a_billion_samples_are_left_out() -> None:
     place = sampler.locate(int(some[7]), 32)
     assert place is not None
     assert (place.rank, place.index_in_rank) == (5, 1_000_007)
-    # The list is beside the text, whatever the order is part of, and never copied.
+    # The list is passed beside the text, wherever the order is nested, and never copied.
     nested = samedeal.blend({"web": (order.copies(2), 1)})
     assert np.shares_memory(nested.lists["sources/web/of/indices"], order.lists["indices"])
     assert len(nested.to_json()) < 200
@@ -479,7 +479,7 @@ def test_numbers_are_whole(name: str) -> None:
     for value in (10**5000, -(10**5000)):
         with fails(OutOfRangeError, field):
             make(value)
-    # Those of NumPy are.
+    # Integers of NumPy are accepted.
     assert make(np.int32(1)) == make(1)
 
 
@@ -759,7 +759,7 @@ def test_states_of_many_sources_resume() -> None:
 
 @pytest.mark.parametrize("number", [3, 2**53, 2**63])
 def test_an_order_is_that_of_its_members(number: int) -> None:
-    """Numbers that JSON tools round are texts from the beginning, also those that no sampler takes."""
+    """Numbers that JSON tools would round are written as texts, also numbers that no sampler accepts."""
     orders = (
         samedeal.order("feistel", 10).copies(number),
         samedeal.order("feistel", number),

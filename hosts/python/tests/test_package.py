@@ -1,4 +1,4 @@
-"""What is installed: the wheel, and its message without the component."""
+"""The installed package: the wheel, and its message without the component."""
 
 from __future__ import annotations
 
@@ -101,7 +101,8 @@ LAYERS = (
     "parquet",
     "torch",
 )
-"""Each imports only those before it; the empty name is the package itself. All that is not here comes last."""
+"""Modules in layers: each imports only modules before it. The empty name is the package itself. Other modules come
+last."""
 
 
 def test_imports_run_one_way() -> None:
@@ -112,7 +113,7 @@ def test_imports_run_one_way() -> None:
     def imported(module: tuple[str, ...], node: ast.ImportFrom) -> list[tuple[str, ...]]:
         base = (*module[: len(module) - node.level], *(node.module or "").split("."))
         base = tuple(filter(None, base))
-        # A name may be a module of its own.
+        # An imported name may be a module itself.
         return [(*base, name.name) if not base and is_module(name.name) else base for name in node.names]
 
     def is_module(name: str) -> bool:
@@ -122,7 +123,7 @@ def test_imports_run_one_way() -> None:
     for path in PACKAGE.rglob("*.py"):
         module = path.relative_to(PACKAGE).with_suffix("").parts
         if module == ("__init__",):
-            # It offers all stages.
+            # This module re-exports all stages.
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.ImportFrom) or not node.level:
@@ -163,7 +164,7 @@ def test_wheel_contents(wheel: Path) -> None:
     # The wheel is built from the source distribution, so both carry the component.
     names = zipfile.ZipFile(wheel).namelist()
     assert {"samedeal/samedeal.wasm", "samedeal/py.typed", "samedeal/__init__.py"} <= set(names)
-    # They are not in git either.
+    # Generated modules are in the wheel, though they are not in git.
     generated = {f"samedeal/generated/{path.name}" for path in (PACKAGE / "generated").glob("*.py")}
     assert len(generated) > 5
     assert generated <= set(names)
@@ -175,10 +176,12 @@ def test_wheel_in_a_fresh_environment(wheel: Path, tmp_path: Path) -> None:
     home = tmp_path / "fresh"
     venv.create(home, with_pip=True)
     python = str(home / ("Scripts" if sys.platform == "win32" else "bin") / "python")
-    # Isolated, as what makes the environment is: bytecode then lies in it, and ends with it.
+    # Isolated (`-I`), like the command that makes the environment: bytecode is then written into it, and removed with
+    # it.
     install = [python, "-I", "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-index", "--no-deps"]
     subprocess.run([*install, str(wheel)], check=True)
-    # The dependencies are borrowed; a path file does not bring the editable installation along.
+    # The dependencies come from this environment. A path file with their folders does not add the editable
+    # installation.
     site = next((home).rglob("site-packages"))
     borrowed = {str(importlib.metadata.distribution(name).locate_file("")) for name in ("wasmtime", "numpy")}
     (site / "borrowed.pth").write_text("\n".join(borrowed))

@@ -1,4 +1,4 @@
-"""What the functions over Parquet files refuse, before they read anything."""
+"""Arguments that the functions over Parquet files refuse, before they read anything."""
 
 from __future__ import annotations
 

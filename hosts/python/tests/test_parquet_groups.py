@@ -1,4 +1,4 @@
-"""Row groups in which many lanes lie, and files that would block or fill the memory."""
+"""Row groups that contain many lanes, and files that would block or fill the memory."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def one_group(tmp_path: Path) -> Shards:
 
 @pytest.fixture
 def decoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The rows of each batch that was decoded."""
+    """The number of rows of each batch that was decoded."""
     known, counts = pq.ParquetFile.iter_batches, []
 
     def counted(self: Any, *arguments: Any, **options: Any) -> Iterator[pa.RecordBatch]:
@@ -52,7 +52,7 @@ def test_a_row_group_is_decoded_once_for_all_lanes(one_group: Shards, decoded: l
     found = read(one_group, reading)
     assert [sample for *_, sample in found] == reading.indices(0).tolist()
     assert all(number == sample and text == f"row {sample}" for number, text, sample in found)
-    # Apart from a lane or two that the large file shares with its neighbours, and what a batch goes on.
+    # The rest is from lanes that the large file shares with its neighbours, and from the ends of decoded batches.
     assert sum(decoded) < 1.5 * one_group.samples
 
 
@@ -66,7 +66,7 @@ def test_it_is_decoded_again_where_not_all_of_it_is_kept(
     monkeypatch.setattr(groups, "SHARED_BYTES", ROWS * width // 4)
     assert read(one_group, reading) == expected
     assert 3 * ROWS < sum(decoded) < 8 * ROWS
-    # A state in the middle, and an order that is made of others.
+    # A state in the middle, and a composed order.
     assert read(one_group, reading, 50_001) == expected[50_001:]
     order = samedeal.sharded(one_group.sizes, lanes=64, seed=4).exclude([3, 700, 70_000])
     composed = samedeal.Reading(order=order)
@@ -79,7 +79,7 @@ def test_an_order_that_is_made_of_others_shares_it_too(one_group: Shards, decode
     found = read(one_group, reading)
     assert [sample for *_, sample in found] == reading.indices(0).tolist()
     assert all(number == sample for number, _, sample in found)
-    # Alone, each of the lanes would decode half of it on average.
+    # If lanes were decoded separately, each would decode half of the group on average.
     assert sum(decoded) < 3 * one_group.samples
 
 
@@ -117,7 +117,7 @@ def test_what_is_no_regular_file_any_more_does_not_block(tmp_path: Path) -> None
 @pytest.mark.parametrize("length", [2**20, 2**16])
 def test_a_small_file_of_long_texts_does_not_fill_the_memory(tmp_path: Path, length: int) -> None:
     path = tmp_path / "a.parquet"
-    # One text in each row, which the file has once.
+    # All rows have the same text, which the file stores once.
     rows = 2**31 // length
     texts = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, dtype=np.int32)), pa.array(["x" * length]))
     pq.write_table(pa.table({"text": texts}), path, store_schema=False)

@@ -1,4 +1,4 @@
-"""Plans and verification: what they answer, and what they refuse."""
+"""Plans and verification: answers and refusals."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_loads_and_balance() -> None:
             assert balance == LoadSummary(min(values), max(values), sum(values), len(groups))
             assert balance.imbalance == pytest.approx(max(values) / (sum(values) / len(values)))
     assert plan.load_summary() == plan.load_summary("ranks", "samples")
-    # Six decimal places.
+    # The imbalance has six decimal places.
     assert ShardPlan([3, 1, 1], world_size=3).load_summary().imbalance == 1.8
     assert ShardPlan([4, 2, 1], world_size=3).load_summary().imbalance == 1.714286
     assert ShardPlan([], world_size=5).load_summary().imbalance == 1.0
@@ -138,7 +138,7 @@ def test_rows() -> None:
     rows = shuffled.rows(0)
     assert sorted(rows.tolist()) == list(range(50)) != rows.tolist()
     assert shuffled.rows(0, 10, 13).tolist() == rows[10:13].tolist()
-    # Whatever becomes of the shards.
+    # The order of rows is the same, whether or not shards are shuffled.
     assert make(seed=3, shuffle=False, shuffle_rows=True).rows(0).tolist() == rows.tolist()
     shuffled.set_epoch(1)
     assert shuffled.rows(0).tolist() != rows.tolist()
@@ -407,7 +407,7 @@ def test_what_readers_cannot_have() -> None:
     for shards in (5, -1, 2**32):
         with pytest.raises(OutOfRangeError) as caught:
             verify_shards(5, [[0], [shards]])
-        # The component, which refuses 5, has no lists of lists.
+        # The component refuses the 5, and does not know about lists of lists.
         told = "5" if shards == 5 else f"{shards} (at index 0 of list 1)"
         assert (caught.value.field, caught.value.value, caught.value.allowed) == ("assigned", told, "0 to 4")
     for value in [*NOT_WHOLE, Vicious()]:

@@ -1,4 +1,4 @@
-"""Pickles, copies, forks, other processes and threads: the same deal on every side."""
+"""Pickles, copies, forks, other processes and threads: the deal is the same everywhere."""
 
 from __future__ import annotations
 
@@ -149,7 +149,8 @@ def test_a_fork_while_other_threads_work() -> None:
 @forks
 @pytest.mark.parametrize("first", ["", "s[0]; "])
 def test_children_that_end_like_programs(first: str) -> None:
-    # Before and after the parent has compiled; and unlike multiprocessing's, the child takes everything down.
+    # The fork comes before and after the parent has compiled. Unlike a child of multiprocessing, this one frees all
+    # objects.
     code = f"import os, samedeal; s = samedeal.Sampler(10) if {bool(first)} else None; {first}pid = os.fork();" + (
         "t = samedeal.Sampler(10); assert sorted(t) == list(range(10)); s = None;"
         "assert pid == 0 or os.waitpid(pid, 0)[1] == 0"
@@ -177,7 +178,7 @@ def test_threads_share_a_sampler() -> None:
 
 
 def test_threads_begin_at_once() -> None:
-    # In a fresh process, so that they meet before the component is compiled.
+    # A fresh process, so that the threads meet before the component is compiled.
     code = (
         "import samedeal; from concurrent.futures import ThreadPoolExecutor\n"
         "with ThreadPoolExecutor(8) as pool:\n"
@@ -193,7 +194,7 @@ Thing = Sampler | ShardPlan | ChunkStream | Mesh
 
 
 def things() -> list[Thing]:
-    """One of each other kind of object, moved where that can be."""
+    """An object of each other kind, moved to another epoch or rank where possible."""
     sampler = Sampler.sharded([13, 0, 70], lanes=4, shuffle_window=8, seed=3, world_size=2, memory_limit=2**24)
     plan = ShardPlan(range(100), world_size=3, workers=2, seed=4, memory_limit=2**24)
     near = ShardPlan([5, 6], policy="locality-aware", holders=[[1], [2]], rank_nodes=[1, 2], world_size=2, bytes=[7, 8])
@@ -204,7 +205,7 @@ def things() -> list[Thing]:
 
 
 def answer(thing: Thing) -> Any:
-    """What an object says of itself."""
+    """The answers of an object, for comparison with a copy."""
     if isinstance(thing, Sampler):
         return (
             repr(thing),
@@ -294,7 +295,7 @@ def test_a_fork_while_other_threads_plan() -> None:
 
 @forks
 def test_a_child_compiles_what_the_parent_has_not() -> None:
-    # In fresh processes: the parent has compiled nothing, or one component, or both.
+    # Fresh processes, in which the parent has compiled nothing, one component, or both.
     for first in (
         "",
         "samedeal.Sampler(10)[0]",

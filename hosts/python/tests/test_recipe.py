@@ -1,4 +1,4 @@
-"""Recipes: what is written is read again as the same sampler, and what is no recipe is an error."""
+"""Recipes: a written recipe is read as the same sampler, and other texts are errors."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_a_recipe_of_batches_says_what_the_options_say() -> None:
     )
     assert made.recipe == wanted.recipe
     assert made.fingerprint() == wanted.fingerprint()
-    # They are a hash in the canonical recipe.
+    # The lengths are a hash in the canonical recipe.
     assert made.lengths.tolist() == LENGTHS.tolist()
     assert isinstance(json.loads(made.recipe)["batch"]["lengths"], str)
     made.set_epoch(3)
@@ -173,7 +173,7 @@ def test_a_stream_is_made_again_by_its_recipe() -> None:
         each.flush()
         found.append([batch.samples.tolist() for batch in each])
     assert found[0] == found[1]
-    # It is a recipe for lengths that are known, too.
+    # The recipe of a stream is also a recipe for known lengths.
     assert Batcher.from_recipe(stream.recipe, LENGTHS).world_size == 2
 
 

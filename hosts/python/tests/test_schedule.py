@@ -33,7 +33,7 @@ def a_blend() -> Order:
 
 
 def draws(order: Any, count: int) -> list[int]:
-    """The first positions of all epochs, by samplers."""
+    """The samples at the first positions of all epochs in a row, from samplers."""
     found: list[int] = []
     for epoch in itertools.count():
         if len(found) >= count:

@@ -1,4 +1,4 @@
-"""The sampler as a sequence, held against lists and ranges."""
+"""The sampler as a sequence, compared with lists and ranges."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_iteration_does_not_mix_epochs_or_ranks(begin: Callable[[Sampler], Itera
         sampler.set_rank(sampler.rank)
         next(begun)
         move(value)
-        # At once, whatever has been read ahead.
+        # The error comes at once, even if samples were read ahead.
         for iterator in (fresh, begun):
             with pytest.raises(RuntimeError, match=r"another epoch or rank .*call iter\(\) again"):
                 next(iterator)

@@ -1,4 +1,4 @@
-"""Samplers over shards: what they answer, and what they refuse."""
+"""Samplers over shards: answers and refusals."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def make(**changes: Any) -> Sampler:
 
 
 def where(samples: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """The shard and the row of samples, by counting."""
+    """The shard and the row of each sample, by counting."""
     ends = np.cumsum(SIZES)
     shards = np.searchsorted(ends, samples, side="right")
     return list(zip(shards.tolist(), (samples - (ends - SIZES)[shards]).tolist(), strict=True))
@@ -304,7 +304,7 @@ def test_subclasses_make_themselves() -> None:
 
 
 def test_every_failure_is_of_the_package() -> None:
-    # A caller that catches the one error of the package catches all of these.
+    # The base class of the package's errors catches all of these.
     for sizes in (None, [1.5], [-1], [2**64], [2**53]):
         with pytest.raises(SamedealError):
             Sampler.sharded(sizes)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Epochs of few samples, which are read several at a time, ahead of the passes over them."""
+"""Short epochs, several of which are read in one call, ahead of the passes over them."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def test_setting_epochs_takes_few_calls(samples: int, calls: list[int]) -> None:
     for epoch in range(2, 34):
         sampler.set_epoch(epoch)
         assert len(sampler) == -(-samples // 2)
-    # Each epoch that is not short has a call and its end.
+    # A longer epoch needs one call, and another one to find its end.
     assert len(calls) <= (64 if samples == 5_000 else 16)
 
 
 def test_an_epoch_that_is_refused_changes_nothing() -> None:
-    # Ten positions an epoch, up to 2**53 - 1 in all of them.
+    # Ten positions in an epoch, and at most 2**53 - 1 positions in all epochs.
     sampler = Sampler(order=samedeal.order("sequential", samples=5).copies(2))
     last = (2**53 - 1) // 10 - 1
     for epoch in (last - 2, last - 1, last):

@@ -1,4 +1,4 @@
-"""Training, validation and test: who is in which part, and what cannot be meant."""
+"""Training, validation and test: the part of each sample, and values that are refused."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_parts_have_about_their_shares_and_every_sample_is_in_one() -> None:
     assert sum(map(len, found.values())) == SAMPLES
     assert set.union(*found.values()) == set(range(SAMPLES))
     for part, weight in WEIGHTS.items():
-        # Six standard deviations of draws; the permutation is nearer.
+        # The limit is six standard deviations of independent draws; a permutation deviates less.
         assert abs(len(found[part]) - SAMPLES * weight / 10) < 6 * (SAMPLES * weight / 10) ** 0.5
 
 

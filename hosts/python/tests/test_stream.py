@@ -1,4 +1,4 @@
-"""Chunk streams: what they answer, and what they refuse."""
+"""Chunk streams: answers and refusals."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def test_streams() -> None:
     assert stream.recipe == text
     again = ChunkStream.from_recipe(json.loads(text), reader=1, epoch=2)
     assert (again.recipe, again.chunks(0, 60).tolist()) == (text, wanted[:60].tolist())
-    # The order has a default only if there is a number of chunks.
+    # The order has a default only if the number of chunks is given.
     assert ChunkStream(0, 1, chunks=5).chunks(0, 5).tolist() == Sampler(5).indices().tolist()
     assert ChunkStream(0, 1).chunks(0, 5).tolist() == [0, 1, 2, 3, 4]
 
 
 def test_a_stream_that_does_end() -> None:
-    # Places are counted to 2**53 - 1, and these readers go there in leaps.
+    # Places are counted to 2**53 - 1, which so many readers reach in a few steps.
     stream = ChunkStream(0, 2**32 - 1)
     found = []
     with fails(OutOfRangeError, "count"):

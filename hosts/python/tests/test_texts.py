@@ -1,4 +1,4 @@
-"""What a text is, what goes on after a state, and what differs between two texts."""
+"""The kind of a text, the continuation of a state, and the differences between two texts."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_what_differs_is_told_with_both_values() -> None:
         ("order.seed", "3", f'"{2**60}"', "order"),
         ("deal.world_size", "1", "4", "deal"),
     )
-    # Dictionaries, too: all members of a state.
+    # Dictionaries are accepted, too: here with all members of a state.
     state = json.loads(Batcher(LENGTHS, max_tokens=64).state(1))
     found = {it.path: (it.one, it.other, it.decides) for it in samedeal.differences(state, {})}
     assert found["recipe.batch.max_tokens"] == ("64", None, "batch")

@@ -1,4 +1,4 @@
-"""Units: neighbours that no deal separates, such as the answers to one prompt."""
+"""Units: neighbours that every deal keeps together, such as the answers to one prompt."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GROUPS = samedeal.order("feistel", PROMPTS, seed=5).copies(COPIES)
 
 
 def groups_of(sampler: Sampler, start: int = 0) -> list[int]:
-    """The prompts of a rank, each of which has all of its copies in a row."""
+    """The prompts of a rank. All copies of a prompt follow one another."""
     taken = sampler[start:].tolist()
     assert len(taken) % COPIES == 0
     found = [taken[at : at + COPIES] for at in range(0, len(taken), COPIES)]
@@ -93,7 +93,7 @@ def test_a_unit_has_a_range() -> None:
         with fails(OutOfRangeError, "unit"):
             Sampler(12, unit=unit)
     for unit in TOO_WIDE:
-        # No natural number, or none of 64 bits.
+        # The unit is no natural number, or needs more than 64 bits.
         with pytest.raises(SamedealError) as caught:
             Sampler(12, unit=unit)
         assert caught.value.field == "unit"

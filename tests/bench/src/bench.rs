@@ -11,17 +11,17 @@ use crate::quantity::Quantity;
 use crate::worker::Worker;
 use crate::{Options, Result, machine};
 
-/// What the measurements share.
+/// The state that all measurements share.
 pub struct Bench {
-    /// Whether to measure next to nothing.
+    /// Whether this is a smoke run, which measures next to nothing.
     pub smoke: bool,
-    /// The number of the run: the epoch that is measured, so that nothing is ever the same work twice.
+    /// The number of the run. It is the epoch that is measured, so that no work is repeated.
     pub run: u64,
     /// Every figure so far.
     pub series: Series,
     python: PathBuf,
     node: PathBuf,
-    /// For what is steady. One process each for all runs.
+    /// Processes for steady measurements, one of each language for all runs.
     workers: BTreeMap<&'static str, Worker>,
 }
 
@@ -38,27 +38,27 @@ impl Bench {
         }
     }
 
-    /// One of two sizes: the real one, or the one for a smoke run.
+    /// One of two sizes: for a real run, or for a smoke run.
     pub fn size(&self, full: u64, smoke: u64) -> u64 {
         if self.smoke { smoke } else { full }
     }
 
-    /// Python, warm.
+    /// The Python process that is warmed up.
     pub fn python(&mut self) -> Result<&mut Worker> {
         self.worker("python.py")
     }
 
-    /// Node, warm.
+    /// The Node process that is warmed up.
     pub fn node(&mut self) -> Result<&mut Worker> {
         self.worker("node.mjs")
     }
 
-    /// Python in a new process.
+    /// A new Python process.
     pub fn fresh_python(&self) -> Result<Worker> {
         Worker::start(&self.python, "python.py")
     }
 
-    /// Node in a new process.
+    /// A new Node process.
     pub fn fresh_node(&self) -> Result<Worker> {
         Worker::start(&self.node, "node.mjs")
     }
@@ -71,8 +71,8 @@ impl Bench {
         Ok(self.workers.get_mut(script).ok_or("no worker")?)
     }
 
-    /// Takes all measurements of the groups, each as often as `runs` says. The first run of what is steady is a
-    /// warm-up more, and forgotten.
+    /// Takes all measurements of the groups, `runs` times each. Groups with a warm-up have one more run, which does not
+    /// count.
     pub fn run(&mut self, groups: &[&Group], runs: u32) -> Result<()> {
         let total = groups.iter().map(|group| u64::from(runs) + u64::from(group.warm_up)).sum();
         let progress = Progress::new(total);
@@ -90,7 +90,7 @@ impl Bench {
                 (group.run)(self).map_err(|error| format!("{}: {error}", group.name))?;
                 progress.done();
             }
-            // What a group leaves in memory is not the next one's burden.
+            // Memory of one group must not burden the next group.
             self.workers.clear();
         }
         progress.finish();
@@ -98,12 +98,12 @@ impl Bench {
     }
 }
 
-/// The figures of every measurement, by its id: the name of its group, and its name there.
+/// The figures of every measurement, by its id: the name of its group, and its name in the group.
 #[derive(Default)]
 pub struct Series {
     figures: BTreeMap<String, (&'static str, Vec<f64>)>,
     recording: bool,
-    /// The group that names stand for now.
+    /// The group to which names belong at the moment.
     pub part: &'static str,
 }
 
@@ -139,7 +139,7 @@ impl Series {
     }
 }
 
-/// What is going on, on standard error: a bar on a terminal, lines elsewhere.
+/// The progress, on standard error: a bar on a terminal, lines elsewhere.
 struct Progress(Option<ProgressBar>);
 
 impl Progress {

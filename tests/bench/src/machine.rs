@@ -1,4 +1,4 @@
-//! What the figures were taken on.
+//! The machine and the programs of the figures.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::thread::available_parallelism;
 use crate::Result;
 use crate::bench::Bench;
 
-/// A path of the project, given relative to its root.
+/// A path of the project, relative to its root.
 pub fn project(relative: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap_or(Path::new(""));
     root.join(relative)
@@ -24,7 +24,7 @@ pub fn describe() -> String {
     format!("{model}, {cores} cores, {}; load at the end {load}", std::env::consts::OS)
 }
 
-/// Everything that was measured, in a line for people.
+/// The versions of all measured programs, in a line for people.
 pub fn versions(bench: &Bench) -> Result<String> {
     let python = bench.fresh_python()?.ask_text("versions")?;
     let node = bench.fresh_node()?.ask_text("versions")?;

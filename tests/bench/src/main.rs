@@ -90,7 +90,7 @@ fn run(options: Options) -> Result<()> {
         bench.series.part = group.name;
         rows.extend((group.rows)(&bench.series));
     }
-    // A group that asks for another name than it recorded.
+    // An error if a group asks for a name that it did not record.
     if let Some(measure) = rows.iter().find_map(table::Row::missing) {
         return Err(format!("nothing was measured for: {measure}").into());
     }

@@ -1,4 +1,4 @@
-//! What is measured, as people write it.
+//! Measured quantities, written for people.
 
 use std::fmt;
 
@@ -9,13 +9,13 @@ pub enum Quantity {
     Seconds(f64),
     /// Memory, in bytes.
     Bytes(f64),
-    /// How many times.
+    /// A factor.
     Times(f64),
-    /// How many times, where what matters is how little that differs from 1.
+    /// A factor near 1, whose distance from 1 matters.
     Ratio(f64),
     /// A part of a whole.
     Share(f64),
-    /// How many.
+    /// A number of things.
     Count(f64),
 }
 
@@ -59,7 +59,7 @@ impl fmt::Display for Quantity {
             Self::Share(share) => return write!(f, "{:.2} %", 100.0 * share),
             Self::Count(count) => return write!(f, "{count:.0}"),
         };
-        // Three digits that mean something, and no zeros after them.
+        // Three significant digits, without zeros after them.
         let digits = if number > 0.0 { number.log10().floor() } else { 0.0 };
         let decimals = (2.0 - digits).clamp(0.0, 9.0) as usize;
         let text = format!("{number:.decimals$}");

@@ -1,4 +1,4 @@
-//! One line for each measure, held against what it must be and what it should be.
+//! The lines of the table: a measure, compared with its required and its desired value.
 
 use comfy_table::{CellAlignment, Table, presets};
 
@@ -13,7 +13,7 @@ pub struct Row {
     bounds: Option<Bounds>,
 }
 
-/// What a measure must be and, where there is more to wish for, what it should be.
+/// The required value of a measure, and a desired value if more is wanted.
 struct Bounds {
     at_least: bool,
     must: Quantity,
@@ -21,7 +21,7 @@ struct Bounds {
 }
 
 impl Row {
-    /// A measure of ours alone.
+    /// A measure of samedeal alone.
     pub fn new(measure: impl Into<String>, ours: Quantity) -> Self {
         Self { measure: measure.into(), ours, other: None, ratio: None, bounds: None }
     }

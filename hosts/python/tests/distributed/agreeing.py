@@ -1,4 +1,4 @@
-"""One rank of a job whose ranks agree, or do not: `agreeing.py OUT`, which writes what each rank was told."""
+"""A rank of a job whose ranks agree or not: `agreeing.py OUT` writes the answer of `verify_ranks` in each case."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LENGTHS = [3, 9, 4, 4, 7, 1, 2, 5] * 10
 
 
 def cases(rank: int, world_size: int, files: Path, equal: Path, even: Path) -> dict[str, Any]:
-    """A sampler per case. The last rank is the odd one."""
+    """A sampler for each case. Where ranks differ, the last rank does."""
     data, odd = range(100), rank == world_size - 1
     first: dict[str, Any] = {"num_replicas": world_size, "rank": rank}
     grid: dict[str, Any] = (
@@ -40,7 +40,7 @@ def cases(rank: int, world_size: int, files: Path, equal: Path, even: Path) -> d
 
     device: dict[str, Any] = {}
     if world_size % 2 == 0:
-        # All ranks along "tp" read the same.
+        # All ranks along "tp" read the same samples.
         device["mesh"] = init_device_mesh("cpu", (world_size // 2, 2), mesh_dim_names=("dp", "tp"))["dp"]
         assert DistributedSampler(data, **device).rank == DistributedSampler(data, **grid).rank == rank // 2
 
@@ -84,15 +84,15 @@ def cases(rank: int, world_size: int, files: Path, equal: Path, even: Path) -> d
         "world_size twice": DistributedSampler(data, num_replicas=2 * world_size, rank=rank),
         "sampler": BatchSampler(LENGTHS, max_tokens=20) if odd else DistributedSampler(data),
         "lengths": BatchSampler([*LENGTHS[:-1], 6 if odd else 7], max_tokens=20),
-        # The recipe has the hash of some lengths only, and this one is not among them.
+        # The recipe has a hash of some lengths. The length that differs here is not among them.
         "window_lengths": BatchSampler(changed(odd), max_tokens=20, order="sequential"),
         "max_tokens": BatchSampler(LENGTHS, max_tokens=20 + odd),
         "history": taken(BatchSampler(LENGTHS, max_tokens=20), 1 + odd),
         "seed and epoch": moved(DistributedSampler(data, seed=int(odd)), 1 + odd),
         "fine files": Resumable(DataLoader(ShardedDataset(files), batch_size=None, num_workers=2)),
-        # Either reads all rows of its rank: as one process.
+        # Without a worker or with one, a single process reads all rows of the rank.
         "fine workers": DataLoader(ShardedDataset(even), batch_size=None, num_workers=int(odd)),
-        # All ranks have as many steps, but read parts of two deals.
+        # All ranks have the same number of steps, but they read parts of two deals.
         "workers": DataLoader(ShardedDataset(even), batch_size=None, num_workers=1 + odd),
         "workers of shards": Resumable(
             DataLoader(ShardedDataset(equal, deal="shards"), batch_size=None, num_workers=1 + odd)
@@ -120,7 +120,7 @@ def cases(rank: int, world_size: int, files: Path, equal: Path, even: Path) -> d
         "steps of a rest": Resumable(DataLoader(ShardedDataset(files, deal="shards"), batch_size=None, num_workers=1)),
         "steps of uneven readers": DataLoader(ShardedDataset(files, remainder="uneven"), batch_size=None),
         "steps of a subclass": DataLoader(range(101), sampler=Unpadded(range(101))),
-        # How many steps there are depends on the workers of a loader.
+        # The number of steps depends on the number of workers of a loader.
         "fine shards": ShardedDataset(files, deal="shards"),
         "fine equal shards": DataLoader(ShardedDataset(equal, deal="shards", batch_size=9), batch_size=None),
         "broken": DistributedSampler(Shrinking(odd), **first),
@@ -130,7 +130,7 @@ def cases(rank: int, world_size: int, files: Path, equal: Path, even: Path) -> d
 
 
 def changed(odd: bool) -> list[int]:
-    """Many lengths, or the same but for one that the recipe does not see."""
+    """Many lengths. If odd, one of them differs, which the recipe's hash does not cover."""
     many = [5] * 40_000
     told = Batcher(many, max_tokens=20).recipe_fingerprint()
     others = ([*many[:at], 6, *many[at + 1 :]] for at in range(0, 8_192, 16))
@@ -162,14 +162,14 @@ class Unpadded(DistributedSampler):
 
 
 class Failing(DistributedSampler):
-    """A sampler that has lost its place."""
+    """A sampler that fails when it is asked for its place."""
 
     def _current(self) -> Any:
         raise OSError("gone")
 
 
 class Shrinking:
-    """A dataset that has no length any more, on one rank."""
+    """A dataset that has lost its length, on the odd rank only."""
 
     def __init__(self, odd: bool) -> None:
         self.odd, self.asked = odd, 0
@@ -182,7 +182,7 @@ class Shrinking:
 
 
 def main(out: Path) -> None:
-    """Asks for each case."""
+    """Calls `verify_ranks` for each case."""
     dist.init_process_group("gloo")
     torch.set_num_threads(1)
     rank, world_size = dist.get_rank(), dist.get_world_size()
@@ -197,7 +197,7 @@ def main(out: Path) -> None:
             told[name] = None
         except (SamedealError, OSError) as error:
             told[name] = [type(error).__name__, getattr(error, "field", None), str(error)]
-    # Where nobody waits for anybody, such as in an evaluation.
+    # `equal_steps=False` allows unequal steps, for loops whose ranks do not wait for each other, such as evaluations.
     verify_ranks(made["steps of shards"], equal_steps=False)
     told["fine unequal steps"] = None
     sampler = DistributedSampler(range(100))

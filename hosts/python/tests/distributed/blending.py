@@ -1,6 +1,6 @@
 """One rank that reads several sources: `blending.py DATA OUT STATE WORKERS STEPS STAGES`.
 
-It goes on from a state, unless that is "-", and stops after some steps, unless these are 0: then it reads two epochs.
+STATE is the state to resume, or "-". STEPS is the number of steps; with 0, the rank reads two epochs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ WEIGHTS = {"web": 7, "code": 2, "math": 1}
 
 
 def main(data: Path, out: Path, state: str, workers: int, steps: int, stages: list[Any]) -> None:
-    """Reads in step with the other ranks, and writes down what came."""
+    """Reads in step with the other ranks, and writes the samples of each step."""
     dist.init_process_group("gloo")
     rank = dist.get_rank()
     dataset = ShardedDataset(

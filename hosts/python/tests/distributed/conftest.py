@@ -16,7 +16,7 @@ SAMPLES = sum(SIZES)
 
 
 def write(folder: Path, sizes: tuple[int, ...] = SIZES, row_group: int = 100) -> Path:
-    """A shard per size; the column `id` is the index of the sample."""
+    """Writes a shard for each size. The column `id` is the index of the sample."""
     folder.mkdir(parents=True, exist_ok=True)
     first = 0
     for number, size in enumerate(sizes):
@@ -35,7 +35,7 @@ def write(folder: Path, sizes: tuple[int, ...] = SIZES, row_group: int = 100) ->
 
 
 def damaged(data: Path, folder: Path) -> Path:
-    """A copy of them, in which pages of 005.parquet are broken."""
+    """A copy of the shards, in which pages of 005.parquet are damaged."""
     shutil.copytree(data, folder)
     path = folder / "005.parquet"
     content = bytearray(path.read_bytes())
@@ -46,5 +46,5 @@ def damaged(data: Path, folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of them."""
+    """A folder of shards."""
     return write(tmp_path_factory.mktemp("data") / "shards")

@@ -1,4 +1,4 @@
-"""A run in which one reader dies in the middle of an epoch: `dying.py DATA OUT rank|worker`."""
+"""A run in which one reader is killed in the middle of an epoch: `dying.py DATA OUT rank|worker`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VICTIM = 1
 
 
 def main(data: Path, out: Path, what: str) -> None:
-    """Reads step by step with the other ranks, writing down what came."""
+    """Reads step by step with the other ranks, and writes the samples."""
     dist.init_process_group("gloo", timeout=timedelta(hours=1))
     rank = dist.get_rank()
     logs = [out / f"{other}.jsonl" for other in range(dist.get_world_size()) if other != VICTIM]
@@ -29,7 +29,7 @@ def main(data: Path, out: Path, what: str) -> None:
         ids: list[int] = batch.column("id").to_pylist()
         info = get_worker_info()
         if what == "worker" and rank == VICTIM and info is not None and info.id == 1 and batch.num_rows:
-            # The launcher ends the other ranks then, so they must have read something before.
+            # The launcher ends the other ranks after this kill, so they must have read something before.
             while not all(log.is_file() and log.stat().st_size for log in logs):
                 time.sleep(0.01)
             os.kill(os.getpid(), signal.SIGKILL)
@@ -43,7 +43,7 @@ def main(data: Path, out: Path, what: str) -> None:
             log.flush()
             if what == "rank" and rank == VICTIM and step == 5:
                 os.kill(os.getpid(), signal.SIGKILL)
-            # What a training step does: every rank waits for every other.
+            # Every rank waits for all others, as in a training step.
             dist.all_reduce(torch.ones(1))
     (out / f"{rank}.done").touch()
 

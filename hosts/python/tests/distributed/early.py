@@ -1,4 +1,4 @@
-"""Ranks that are told who they are after their datasets are made, as by `torch.multiprocessing`."""
+"""Ranks that learn their number after their datasets are made, as with `torch.multiprocessing`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from torch.utils.data import DataLoader
 
 
 def ids(batch: object) -> list[int]:
-    """What is in a batch."""
+    """The samples of a batch."""
     found: list[int] = batch.column("id").to_pylist()  # type: ignore[attr-defined]
     return found
 
 
 def rank(number: int, data: str, store: str) -> None:
-    """One of two."""
+    """One rank of two."""
     dataset = ShardedDataset(data, batch_size=64, remainder="uneven", transform=ids)
     dist.init_process_group("gloo", init_method=f"file://{store}", rank=number, world_size=2)
     for workers, method in ((0, None), (2, "fork"), (1, "spawn")):

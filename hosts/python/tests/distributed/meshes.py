@@ -1,4 +1,4 @@
-"""A rank of a job with meshes of PyTorch: `meshes.py OUT` writes which reader it is in each, or what it is told."""
+"""A rank of a job with meshes of PyTorch: `meshes.py OUT` writes its reader number in each mesh, or the error."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 
 
 def main(out: Path) -> None:
-    """Asks for each mesh."""
+    """Tries each mesh."""
     dist.init_process_group("gloo")
     rank = dist.get_rank()
     files = write(out / f"files-{rank}", (40, 20))

@@ -28,13 +28,13 @@ DEALS: dict[str, dict[str, Any]] = {
 
 
 def seen(batch: Any) -> tuple[int, list[int]]:
-    """Which worker read the batch, and what is in it."""
+    """The worker that read the batch, and the samples of the batch."""
     info = get_worker_info()
     return (0 if info is None else info.id), batch.column("id").to_pylist()
 
 
 def main(data: Path, out: Path, combinations: list[str]) -> None:
-    """Reads and writes."""
+    """Reads every combination, and writes the samples."""
     dist.init_process_group("gloo")
     rank = dist.get_rank()
     records = []
@@ -48,7 +48,7 @@ def main(data: Path, out: Path, combinations: list[str]) -> None:
             batch_size=None,
             num_workers=workers,
             multiprocessing_context=method if workers else None,
-            # Workers that live on follow set_epoch all the same.
+            # Persistent workers must follow set_epoch, too.
             persistent_workers=workers > 0 and method == "spawn",
         )
         for epoch in range(EPOCHS):

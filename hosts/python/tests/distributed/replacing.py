@@ -1,4 +1,5 @@
-"""A job of which one rank is replaced in the middle of a pass: `replacing.py OUT` writes what each rank is told."""
+"""A job in which one rank is replaced in the middle of a pass: `replacing.py OUT` writes the answers of `verify_ranks`.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def loaders(files: Path, workers: int) -> dict[str, Any]:
 
 
 def sampler_of(loader: Any) -> Any:
-    """What verify_ranks takes, too."""
+    """The sampler, or the dataset, behind a loader, which `verify_ranks` takes as well."""
     return (
         loader.dataset
         if loader.batch_size is None and loader.batch_sampler is None
@@ -41,7 +42,7 @@ def sampler_of(loader: Any) -> Any:
 
 
 def verified(source: Any) -> str | None:
-    """What this rank is told."""
+    """The error of `verify_ranks` on this rank, or None."""
     try:
         verify_ranks(source)
     except SamedealError as error:
@@ -50,7 +51,7 @@ def verified(source: Any) -> str | None:
 
 
 def main(out: Path) -> None:
-    """Has the last rank replaced in each loader."""
+    """Replaces the last rank in each loader."""
     dist.init_process_group("gloo")
     torch.set_num_threads(1)
     rank, world_size = dist.get_rank(), dist.get_world_size()
@@ -59,7 +60,8 @@ def main(out: Path) -> None:
     told: dict[str, Any] = {}
     for workers in (0, 1):
         for counted in (True, False):
-            # After as many batches as the others, after fewer, and without a state.
+            # The replaced rank resumes after the same number of batches as the others, after fewer, and without a
+            # state.
             for steps in (3, 2, 0):
                 made, fresh = loaders(files, workers), loaders(files, workers)
                 for name, loader in made.items():

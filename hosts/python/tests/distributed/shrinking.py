@@ -1,8 +1,8 @@
-"""One rank of a job that is killed, and goes on with other ranks and a smaller budget.
+"""One rank of a job that is killed, and continued with another world size and a smaller budget.
 
     shrinking.py OUT CHECKPOINT MAX_TOKENS [STEP]
 
-It goes on from a checkpoint, if that is there, and all of its processes are killed after a step, if one is given.
+If CHECKPOINT exists, the job is resumed from it. With STEP, all processes of the job are killed after this step.
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ from torch.utils.data import DataLoader, Dataset
 SAMPLES = 3_000
 LENGTHS = [1 + i * 7919 % 97 for i in range(SAMPLES)]
 WINDOW = 500
-"""Samples of a window of batches: some windows are over where a job is killed, one is open, others are to come."""
+"""Number of samples in a window of batches. When a job is killed, some windows are complete, one is open, and others
+are not begun."""
 EPOCHS = 2
 EVERY = 3
 """Steps between checkpoints."""
 
 
 class Sequences(Dataset[Any]):  # type: ignore[misc]
-    """A sample is its number, and as many tokens as it is long."""
+    """Sample i: the number i, and LENGTHS[i] tokens."""
 
     def __len__(self) -> int:
         return SAMPLES
@@ -42,12 +43,12 @@ class Sequences(Dataset[Any]):  # type: ignore[misc]
 
 
 def collate(samples: list[Any]) -> tuple[list[int], torch.Tensor]:
-    """Rows that are padded to the longest one."""
+    """Rows that are padded to the length of the longest row."""
     return [index for index, _ in samples], nn.utils.rnn.pad_sequence([row for _, row in samples], batch_first=True)
 
 
 def main(out: Path, checkpoint: Path, max_tokens: int, death: int | None) -> None:
-    """Trains, and writes down what each step had."""
+    """Trains, and writes the samples of each step."""
     dist.init_process_group("gloo")
     torch.set_num_threads(1)
     rank = dist.get_rank()
@@ -72,7 +73,7 @@ def main(out: Path, checkpoint: Path, max_tokens: int, death: int | None) -> Non
             for samples, rows in loader:
                 loss = model(rows.unsqueeze(2)).square().mean()
                 optimizer.zero_grad()
-                # Every rank waits for every other here.
+                # Every rank waits for all others in this call.
                 loss.backward()
                 optimizer.step()
                 taken += 1

@@ -1,4 +1,4 @@
-"""Arrays of any type and byte order, where PyTorch takes only some."""
+"""Arrays of any type and byte order. PyTorch accepts only some of them."""
 
 from __future__ import annotations
 

@@ -35,11 +35,11 @@ ONE: dict[str, Any] = {"rank": 0, "world_size": 1}
 LABELLED = [{"input_ids": [1], "labels": [1]}]
 UNEQUAL = [torch.tensor(1), torch.ones(2)]
 MASKED: Any = np.ma.array([1, 2], mask=[False, True])
-"""Of which NumPy and PyTorch show [1, 2]."""
+"""A masked array. NumPy and PyTorch show its values without the mask: [1, 2]."""
 
 
 class Texts(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[misc]
-    """Sample i is LENGTHS[i] times the number i."""
+    """Sample i has the number i, LENGTHS[i] times."""
 
     def __len__(self) -> int:
         return len(LENGTHS)
@@ -126,10 +126,10 @@ def test_packed_rows_are_those_of_the_plan() -> None:
         assert batch["input_ids"][filled].tolist() == np.repeat(planned.samples, planned.lengths).tolist()
         places = torch.cat([torch.arange(length) for length in planned.lengths.tolist()])
         assert batch["position_ids"][filled].tolist() == places.tolist()
-        # The first token of each sample has no label, and no other lacks one.
+        # The first token of each sample has no label; all other tokens have one.
         first = (batch["position_ids"] == 0) & filled
         assert (batch["labels"] == -100).equal(first | ~filled)
-        # Sequences lie end to end over all cells, those of padding too, and none of these is longer than a sample.
+        # Sequences cover all cells without a gap, padding included, and no sequence is longer than a sample.
         bounds = batch["cu_seq_lens_q"]
         assert bounds.dtype == torch.int32
         assert bounds.equal(batch["cu_seq_lens_k"])
@@ -157,7 +157,8 @@ def test_lengths_from_a_column(make: Any) -> None:
 
 @pytest.mark.parametrize("made", [dict, pa.table])
 def test_texts_need_a_unit(made: Any) -> None:
-    """The same units as those of the command, which counts the same: words between white space as Unicode has it."""
+    """The units are those of the command, with equal counts. Words are separated by white space as Unicode defines it.
+    """
     texts = ["", "one", " two  words ", "a\u00a0b\u2003c\td", "f\x1cg é€😀"]
     expected = {"words": [0, 1, 2, 4, 2], "characters": [0, 3, 12, 7, 7], "bytes": [0, 3, 12, 10, 13]}
     for unit, lengths in expected.items():
@@ -191,14 +192,14 @@ def test_columns_without_lengths(item: Any) -> None:
 
 
 def test_all_of_a_name_counts() -> None:
-    """Two columns that differ in their last letter alone are two columns."""
+    """Two columns whose names differ only in the last letter are two columns."""
     name = "x" * 90
     columns = {f"{name}1": [1, 1, 1], f"{name}2": [9, 9, 9]}
     for made in (dict, pa.table):
         for letter, lengths in (("1", [1, 1, 1]), ("2", [9, 9, 9])):
             found = BatchSampler(made(columns), column=name + letter, max_tokens=20, **ONE)
             assert [*map(int, found._lengths)] == lengths
-        # Nor is a name another one that is longer, or shorter.
+        # A longer or a shorter name is not the name of the column.
         for other in (name, name[:65], f"{name}12"):
             with pytest.raises(WrongTypeError, match="a dataset with the column 'xxx"):
                 BatchSampler(made(columns), column=other, max_tokens=20, **ONE)
@@ -281,7 +282,7 @@ def test_padding() -> None:
     assert made["token_type_ids"].tolist() == [[7, 1, 1, 1], [7, 7, 7, 1]]
     assert made["token_type_ids"].dtype == torch.int32
     assert made["label"].tolist() == [1.5, 2.0]
-    # A mask of the samples' own stays, and sequences alone are input_ids.
+    # A mask that the samples bring is kept, and samples that are plain sequences become input_ids.
     assert PadCollator()([{"input_ids": [1], "attention_mask": [0]}])["attention_mask"].tolist() == [[0]]
     made = PadCollator(width=3, max_length=2)([torch.tensor([1.5, 2, 3], dtype=torch.bfloat16), torch.ones(0)])
     assert made["input_ids"].dtype == torch.bfloat16
@@ -289,7 +290,7 @@ def test_padding() -> None:
     assert PadCollator(fill_empty=False)([])["input_ids"].shape == (0, 0)
     assert PackCollator(8, fill_empty=False)([])["cu_seq_lens_q"].tolist() == [0]
     assert PadCollator()([[], []])["input_ids"].shape == (2, 0)
-    # Tokens that are vectors, and of two types.
+    # Tokens that are vectors, in two types.
     made = PadCollator()([torch.ones(2, 3), torch.ones(1, 3, dtype=torch.float64)])
     assert made["input_ids"].shape == (2, 2, 3)
     assert made["input_ids"].dtype == torch.float64
@@ -297,7 +298,7 @@ def test_padding() -> None:
 
 
 def test_a_batch_without_samples_gets_a_row_of_padding() -> None:
-    """In the columns of the batch before it; no token of it is seen, and no label counts."""
+    """The row has the columns of the previous batch. Its mask hides all tokens, and no label counts."""
     pad, pack = PadCollator(padding_value=9), PackCollator(3, segment_ids="segment_ids", mask="2d")
     for collator in (pad, pack):
         made = collator([])
@@ -421,12 +422,12 @@ def test_padding_that_fits() -> None:
     for value in (3e38, float("inf"), float("-inf"), 10**38):
         made = PadCollator(padding_value=value, width=2)([torch.ones(1)])
         assert made["input_ids"][0, 1].item() == pytest.approx(value)
-    # A mask that hides nothing is no mask.
+    # A mask that hides nothing is ignored.
     assert PadCollator()([np.ma.array([1, 2])])["input_ids"].tolist() == [[1, 2]]
 
 
 def test_padded_and_packed_losses_agree() -> None:
-    """A model with attention, once over padded rows and once over packed ones, sees the same samples."""
+    """A model with attention has equal losses over padded rows and over packed rows."""
     torch.manual_seed(0)
     embed, places, head = torch.nn.Embedding(50, 16), torch.nn.Embedding(64, 16), torch.nn.Linear(16, 50)
     samples = [{"input_ids": (part := torch.randint(50, (n,))), "labels": part} for n in (5, 17, 1, 30, 9)]
@@ -468,7 +469,7 @@ def test_a_collator_with_another_capacity_is_refused(workers: int) -> None:
     for collate in (PackCollator(512), PackCollator(), PadCollator()):
         for loader in loaders(collate):
             assert "input_ids" in next(iter(loader))
-    # Without rows, the capacity is that of the collator.
+    # If the sampler has no rows, the collator's capacity holds.
     sampler = BatchSampler(LENGTHS, max_tokens=2_000, counting="unpadded", **ONE)
     assert next(iter(loaders(PackCollator(256))[0]))["input_ids"].shape[1] == 256
 
@@ -488,7 +489,7 @@ def test_a_collator_cuts_samples_where_the_sampler_did() -> None:
                 next(iter(loader))
         loader = DataLoader(Texts(), batch_sampler=sampler, collate_fn=made(**own, max_length=100))
         assert max(batch["input_ids"].shape[1] for batch in loader) == 100
-    # No sample is cut, so that it does not matter where.
+    # No sample is cut, so the side of truncation does not matter.
     sampler = BatchSampler(LENGTHS, too_long="truncate", max_tokens=2_000, **ONE)
     assert len(list(DataLoader(Texts(), batch_sampler=sampler, collate_fn=PadCollator()))) == len(sampler)
     with pytest.raises(OutOfRangeError, match="capacity is 4; allowed: at least 5, the longest sample"):
@@ -547,7 +548,7 @@ def test_parts_are_those_of_the_plan() -> None:
         assert [part.length for part in parts] == planned.lengths.tolist()
     assert len({part for parts in found for part in parts}) == sum(map(len, found)) > len(LENGTHS)
     assert list(pickle.loads(pickle.dumps(sampler))) == found
-    # A dataset that does not know parts says so; it does not give whole samples.
+    # A dataset without support of parts raises an error, instead of giving whole samples.
     with pytest.raises(TypeError, match="Part"):
         next(iter(DataLoader([[1] * 200] * len(LENGTHS), batch_sampler=sampler, collate_fn=PadCollator())))
 
@@ -608,7 +609,8 @@ SHAPES: list[tuple[dict[str, Any], list[tuple[int, int]]]] = [
 def test_all_batches_have_one_of_the_full_shapes(
     options: dict[str, Any], wanted: list[tuple[int, int]], tail: str
 ) -> None:
-    """In all epochs, on all ranks; also the last batches of a window, and those without samples."""
+    """This holds in all epochs and on all ranks, also for the last batches of a window and for batches without samples.
+    """
     for world_size in (1, 3):
         for rank in range(world_size):
             given: dict[str, Any] = {**options, "tail": tail, "batch_window": 300, "seed": 4}
@@ -688,11 +690,11 @@ def test_packed_batches_of_one_shape() -> None:
     assert full["cu_seq_lens_q"].tolist() == [0, 3, 8, 9, 16, 24, 24, 24, 24, 24, 24]
     assert full["cu_seq_lens_q"].dtype == torch.int32
     assert full["max_length_q"] == full["max_length_k"] == 8
-    # Sequences of padding begin anew, and are as long as a sample may be.
+    # Sequences of padding begin at position 0, and are at most as long as a sample may be.
     assert full["position_ids"].tolist() == [[0, 1, 2, *range(5)], [0, *range(7)], [*range(8)]]
     short = PackCollator(8, rows=1, pad_sequences_to_multiple_of=4, max_length=3)([[1]])
     assert (short["cu_seq_lens_q"].tolist(), short["max_length_q"]) == ([0, 1, 4, 7, 8], 3)
-    # More sequences than that are another multiple, not an error.
+    # More sequences than the multiple are padded to the next multiple: no error.
     assert len(made([[1]] * 15)["cu_seq_lens_q"]) == 21
     empty = PackCollator(8, rows=3, pad_sequences_to_multiple_of=10)([])
     assert empty["input_ids"].shape == (3, 8)
@@ -720,7 +722,7 @@ REPEATING: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("options", REPEATING)
 def test_repeated_samples_can_be_left_out(options: dict[str, Any]) -> None:
-    """With and without workers, and after a resume on other ranks."""
+    """With and without workers, and after a resume on another world size."""
 
     def loader_of(rank: int, world_size: int) -> Resumable:
         sampler = BatchSampler(LENGTHS, tail="duplicate", rank=rank, world_size=world_size, **options)
@@ -750,7 +752,7 @@ def test_repeated_samples_can_be_left_out(options: dict[str, Any]) -> None:
 
 
 def assert_whole(items: Iterable[tuple[int, int, int]]) -> None:
-    """Each token of each sample is there once."""
+    """Each token of each sample comes once."""
     ends = np.zeros(len(LENGTHS), dtype=int)
     for sample, start, length in sorted(items):
         assert start == ends[sample]
@@ -759,7 +761,7 @@ def assert_whole(items: Iterable[tuple[int, int, int]]) -> None:
 
 
 class Marked(torch.utils.data.Dataset[Any]):  # type: ignore[misc]
-    """A sample or a part of one, as (sample, start, length)."""
+    """A sample or a part of a sample, as (sample, start, length)."""
 
     def __len__(self) -> int:
         return len(LENGTHS)
@@ -774,7 +776,7 @@ def test_other_tails_repeat_nothing() -> None:
         loader = Resumable(DataLoader(Marked(), batch_sampler=sampler, collate_fn=list))
         assert sampler.num_padding == 0
         assert {loader.num_padding for _ in loader} == {0}
-        # Nothing is planned to know that.
+        # The answer needs no plan of any window.
         assert BatchSampler(LENGTHS, tail=tail, max_tokens=900, **ONE).batcher.num_known_windows == 0
 
 

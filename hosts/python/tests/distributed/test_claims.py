@@ -1,4 +1,4 @@
-"""Ledgers in PyTorch's stores, under loaders."""
+"""Ledgers in PyTorch's stores, used by loaders."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HERE = Path(__file__).parent
 
 def test_loops_that_differ_in_speed_share_an_epoch(tmp_path: Path) -> None:
     store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False, timeout=timedelta(seconds=HANG))
-    # Workers and seconds a batch: the last is killed in the middle of what it holds.
+    # Workers, and seconds for a batch. The last reader is killed in the middle of a claim.
     readers = [(0, 0.001), (2, 0.004), (2, 0.016), (0, 0.05)]
     command = [sys.executable, str(HERE / "claiming.py"), str(store.port)]
     processes = [
@@ -51,7 +51,7 @@ def test_loops_that_differ_in_speed_share_an_epoch(tmp_path: Path) -> None:
     last.send_signal(signal.SIGKILL)
     told = [process.communicate(timeout=HANG)[0] for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0, -signal.SIGKILL]
-    # The store ends with the job, its log need not.
+    # The store ends with the job, but a copy of its log can stay.
     kept = FileLog(tmp_path / "log")
     copy_log(StoreLog(store), kept)
     replay, order = Replay(kept), Sampler(claiming.SAMPLES, seed=claiming.SEED)
@@ -60,7 +60,7 @@ def test_loops_that_differ_in_speed_share_an_epoch(tmp_path: Path) -> None:
     for number in range(3):
         own = np.concatenate([*replay.samples(order, number, 4)]).tolist()
         assert own == [int(word) for line in told[number].splitlines() for word in line.split()]
-    # A loop that was killed has committed what it was through with, and nothing that its workers had fetched.
+    # A loop that was killed has committed the batches that it finished, but no batch that only its workers fetched.
     assert sum(commit.count for commit in replay.commits if commit.reader == 3) in (8, 16)
 
 
@@ -88,7 +88,7 @@ def test_any_store(kind: str, tmp_path: Path) -> None:
 
 
 def test_an_entry_that_nobody_counted_is_found() -> None:
-    """Whoever appended it died before it could."""
+    """The reader that appended the entry died before it could count it."""
     store = HashStore()
     log = StoreLog(store)
     ledger = Ledger(Sampler(100), log, reader=1, block=60)
@@ -109,7 +109,7 @@ def test_a_pass_that_was_left_gives_back_what_the_loop_did_not_get() -> None:
     for batch in loader:
         seen.append(batch)
         if len(seen) == 2:
-            # This batch was not gone through: it comes again.
+            # The loop did not finish this batch, so the batch comes again.
             break
     assert [batch.tolist()[0] for batch in seen] == [0, 25]
     rest = [batch.tolist() for batch in loader]
@@ -144,14 +144,14 @@ def test_a_loader_by_itself_commits_nothing() -> None:
 
 
 def test_a_loader_out_of_order_is_refused() -> None:
-    """What the loop got would be committed as what the sampler gave: some of it another batch."""
+    """The loop would commit another batch than the one that it got, because commits follow the sampler's order."""
     ledger = Ledger(Sampler(16), MemoryLog(), reader=0, block=16)
     batches = ClaimSampler(ledger, 4)
     loader = DataLoader(torch.arange(16), batch_sampler=batches, num_workers=2, in_order=False)
     with pytest.raises(ContradictionError, match="in_order is False; allowed: True"):
         Claimed(loader)
     assert ledger.progress().committed == 0
-    # Without workers, loaders give batches in order whatever they are told.
+    # Without workers, loaders give batches in order whatever `in_order` is.
     for workers, in_order in ((0, False), (2, True)):
         ledger = Ledger(Sampler(16), MemoryLog(), reader=0, block=16)
         loader = DataLoader(
@@ -163,7 +163,7 @@ def test_a_loader_out_of_order_is_refused() -> None:
 
 
 def test_names_of_logs_are_whole() -> None:
-    """Two names that begin alike are two logs."""
+    """Two names with a common beginning stand for two logs."""
     store = HashStore()
     names = [f"{'runs/' * 20}epoch-{epoch}" for epoch in range(2)]
     for name in names:

@@ -194,7 +194,7 @@ def test_an_epoch_that_is_read_twice_is_told_once(data: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ids(dataset)
-        # Nothing is shuffled: every epoch is the same, and is meant to be.
+        # Without a shuffle, all epochs are equal on purpose, so there is no warning.
         plain = ShardedDataset(data, batch_size=64, deal="shards", shuffle=False, rank=0, world_size=1)
         assert ids(plain) == ids(plain)
 
@@ -262,7 +262,7 @@ def test_workers_of_two_kinds_follow_one_dataset(data: Path, order: list[str]) -
         for loader in loaders:
             found = [i for batch in loader for i in batch.column("id").to_pylist()]
             assert found == wanted[epoch]
-            # Whatever is told of reading an epoch again is not the matter here.
+            # Warnings about an epoch that is read again are not tested here.
             dataset._board.last_read = None
 
 
@@ -277,7 +277,7 @@ def test_stopping_early_ends_the_reading(data: Path) -> None:
     try:
         iterator = iter(dataset := ShardedDataset(data, batch_size=8))
         next(iterator)
-        # What the dataset counts by does not keep it.
+        # The dataset's counter of batches must not keep the iterator alive.
         del iterator
         assert threading.active_count() <= before
         assert dataset.state_dict() == dataset.state_dict(1)
@@ -290,7 +290,7 @@ def test_a_fork_waits_for_no_thread_of_its_parent(data: Path) -> None:
     next(iterator)
     child = os.fork()
     if child == 0:
-        # A hang would be a death by this.
+        # If the child hangs, this alarm ends it.
         signal.alarm(60)
         try:
             list(iterator)
@@ -456,7 +456,7 @@ def test_readers_of_few_lanes_are_told_once(data: Path) -> None:
         warnings.simplefilter("error", LanesWarning)
         dataset.set_epoch(1)
         ids(dataset)
-        # What is advised, another rank, batches that are made elsewhere, and whole files.
+        # No warning with the advised lanes, on another rank, with all lanes in one rank, or for whole files.
         ids(ShardedDataset(data, batch_size=32, rank=0, world_size=8, lanes=128, shuffle_window=128))
         ids(ShardedDataset(data, batch_size=32, rank=1, world_size=8))
         ids(ShardedDataset(data, batch_size=32, rank=0, world_size=1))
@@ -500,7 +500,7 @@ def test_a_page_that_is_damaged_is_an_error(data: Path, tmp_path: Path) -> None:
 
 
 def test_memory_is_that_of_windows(tmp_path: Path) -> None:
-    # 128 MB of incompressible rows in one file; a reader of windows never holds more than a few of them.
+    # 128 MB of incompressible rows in one file. A reader by windows never has more than a small part of them in memory.
     rows = 32_768
     noise = np.random.default_rng(0).bytes(4_096 * rows)
     blob = pa.FixedSizeBinaryArray.from_buffers(pa.binary(4_096), rows, [None, pa.py_buffer(noise)])
@@ -525,7 +525,7 @@ def test_rows_in_stored_order(data: Path, world_size: int, remainder: str, size:
         flags = [flag for batch in dataset for flag in batch.column("padding").to_pylist()]
         assert flags == [i >= len(expected) - expected.num_padding for i in range(len(expected))]
         assert dataset.shard_info().reads == world_size
-        # The rest of it, of which the state is that of a sampler.
+        # The rest of the epoch. The state of the dataset is also a state of a sampler.
         passed = iter(dataset)
         first = next(passed).column("id").to_pylist()
         state = dataset.state_dict()
@@ -571,14 +571,14 @@ def test_ranks_that_end_at_different_steps_are_told_of_at_once(data: Path, tmp_p
         ShardedDataset(folder, rank=0, world_size=4, batch_size=30, drop_last=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        # Once, and not on other ranks, nor where all is well.
+        # The warning comes once. Other ranks, and datasets in which every reader has batches, do not warn.
         ids(dataset)
         ShardedDataset(data, batch_size=50, deal="shards", rank=1, world_size=4)
         ShardedDataset(data, batch_size=50, rank=0, world_size=4)
         two = ShardedDataset(folder, batch_size=10, deal="shards", rank=0, world_size=2)
         ids(two)
         reader = ShardedDataset(folder, batch_size=10, deal="shards", rank=0, world_size=1)
-    # Of workers, the first pass knows.
+    # The number of workers is known from the first pass on.
     reader._board.workers = 0
     with pytest.warns(StepsWarning, match=r"^1 of 3 readers \(1 ranks x 3 workers\) have no batches"):
         reader._warn(3)
@@ -613,7 +613,7 @@ def test_the_recipe_is_that_of_the_reading(data: Path, deal: str) -> None:
     assert ranks[0].recipe == ranks[1].recipe == Reading(SIZES, world_size=2, **group).recipe
     ranks[1].set_epoch(4)
     assert (ranks[1].recipe, ranks[1].reading(2).epoch) == (ranks[0].recipe, 4)
-    # What it says of the first worker is what that worker reads.
+    # The batches that a reading predicts for the first worker are those which this worker reads.
     reading = ranks[1].reading(2)
     loader = DataLoader(ShardedDataset(data, **group, epoch=4, rank=1, world_size=2), batch_size=None, num_workers=2)
     read = [batch.column("id").to_pylist() for batch in loader]
@@ -640,12 +640,12 @@ def test_a_transform_that_workers_cannot_get_is_refused_by_name(data: Path, star
     loader = DataLoader(dataset, batch_size=None, num_workers=1, multiprocessing_context=start)
     with pytest.raises(WrongTypeError, match=r"transform is .*; allowed: a function that pickles, .* forkserver"):
         iter(loader)
-    # Other picklers send what they can: nothing is checked where no worker starts.
+    # Other picklers work as usual: the check is only made where a loader starts workers.
     dataset.__getstate__()
 
 
 def test_a_dataset_before_the_process_group_says_where_to_make_it(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # The variables that Lightning sets in the processes that it starts.
+    # Variables that Lightning sets in the processes that it starts.
     for name, value in {"LOCAL_RANK": "1", "NODE_RANK": "0", "WORLD_SIZE": "4"}.items():
         monkeypatch.setenv(name, value)
     for name in ("RANK", "LOCAL_WORLD_SIZE"):

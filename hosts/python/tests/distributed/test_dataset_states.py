@@ -1,4 +1,4 @@
-"""States of `ShardedDataset`: taken and resumed by any number of ranks and workers."""
+"""States of `ShardedDataset`, taken and resumed by any number of ranks and workers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ DEALS: dict[str, dict[str, Any]] = {
     "shards drop last": {"deal": "shards", "drop_last": True},
 }
 READERS = [(1, 2, 2), (2, 2, 1), (2, 3, 2), (3, 2, 3)]
-"""Ranks, workers and sizes of batches."""
+"""(ranks, workers, batch size)."""
 LARGE: dict[str, dict[str, Any]] = {"samples": {"lanes": 8, "shuffle_window": 16}, "shards": {"deal": "shards"}}
 OTHERS = [*READERS, (1, 1, 1), (2, 1, 4), (1, 4, 3)]
 
@@ -58,7 +58,7 @@ Batches = list[list[int]]
 
 @pytest.fixture(scope="session")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Few rows in many shards."""
+    """Shards with few rows each."""
     return write(tmp_path_factory.mktemp("small") / "shards", SIZES, row_group=4)
 
 
@@ -81,7 +81,7 @@ class Job:
         self.whole = [self._loader(dataset) for dataset in self.ranks]
 
     def _loader(self, dataset: ShardedDataset) -> Batches:
-        """What a loader gives in a pass: a worker that has no more drops out."""
+        """The batches that a loader gives in a pass, worker by worker. A worker without further batches is left out."""
         assert dataset.batch_size is not None
         queues = []
         for worker in range(self.workers):
@@ -95,13 +95,13 @@ class Job:
 
     @property
     def steps(self) -> int:
-        """Steps of the rank that has most."""
+        """Number of steps of the rank that has most."""
         most = max(map(len, self.whole))
         assert self.ranks[0].steps(self.workers) == (min(map(len, self.whole)), most)
         return most
 
     def take(self, steps: int) -> tuple[list[int], Any]:
-        """The samples of the first steps, and the state that any rank saves then."""
+        """The samples of the first steps, and the state that any rank saves after them."""
         states = []
         for dataset, own in zip(self.ranks, self.whole, strict=True):
             count = dataset._expect_steps(self.workers)
@@ -113,7 +113,7 @@ class Job:
 
 
 def check_rest(deal: str, first: list[int], job: Job) -> None:
-    """With the rest they are the epoch, but for what the deal says of a remainder."""
+    """Checks that the first samples and the rest are the epoch, up to the remainder that the deal pads or drops."""
     rest = [i for own in job.whole for batch in own for i in batch]
     seen = Counter(first + rest)
     readers = len(job.ranks) * job.workers
@@ -124,7 +124,7 @@ def check_rest(deal: str, first: list[int], job: Job) -> None:
         assert seen.total() - SAMPLES == -(SAMPLES - len(first)) % readers or not rest
     else:
         assert set(seen.values()) == {1}
-        # What does not divide by readers, or by batches of each of them.
+        # The remainder that cannot be divided among the readers, or among batches of each reader.
         size = 2 if deal == "drop" else job.ranks[0].batch_size
         assert size is not None
         assert SAMPLES - seen.total() <= readers * (size - 1)
@@ -138,7 +138,7 @@ def test_every_step_on_the_same_readers(small: Path, deal: str, readers: tuple[i
         state = job.take(steps)[1]
         again = Job(small, deal, readers, state)
         assert again.whole == [own[steps:] for own in job.whole]
-        # And once more, from there.
+        # A second state, taken after the resume, is the state of a run without interruption.
         for more in {1, again.steps // 2} if again.steps else ():
             assert again.take(more)[1] == job.take(steps + more)[1]
 
@@ -154,7 +154,7 @@ def test_every_step_on_other_readers(small: Path, deal: str, readers: tuple[int,
         check_rest(deal, first, then)
         if steps % 2 == 0:
             continue
-        # A second and a third interruption, on yet others.
+        # A second and a third interruption, each continued by another group of readers.
         for _ in range(2):
             more, state = then.take(then.steps // 3)
             first += more
@@ -164,7 +164,7 @@ def test_every_step_on_other_readers(small: Path, deal: str, readers: tuple[int,
 
 
 def ids(batch: Any) -> list[int]:
-    """A transform."""
+    """The samples of a batch, as a transform."""
     found: list[int] = batch.column("id").to_pylist()
     return found
 
@@ -194,7 +194,7 @@ def test_what_the_loop_got_of_workers_that_are_ahead(data: Path, deal: str, meth
     others = list(loader)
     loader.set_epoch(0)
     for done in (1, len(whole) - 2):
-        # Workers live on, and follow.
+        # Persistent workers follow the state.
         assert take(loader, done) == whole[:done]
         state = loader.state_dict()
         assert len(loader) == len(whole)
@@ -206,7 +206,7 @@ def test_what_the_loop_got_of_workers_that_are_ahead(data: Path, deal: str, meth
         assert len(loader) == len(whole) - done
         assert loader.state_dict() != state
         assert list(passed) == whole[done + 1 :]
-        # What comes after the rest is whole again.
+        # The epoch after the rest is complete.
         loader.set_epoch(1)
         assert len(loader) == len(others)
         assert list(loader) == others
@@ -242,11 +242,11 @@ def test_without_workers_the_dataset_counts(data: Path, deal: str) -> None:
     assert next(rest) == whole[5]
     assert list(rest) == whole[6:]
     assert list(twin) == whole
-    # Rows one by one, and batches of another size.
+    # Single rows, and batches of another size.
     rows = dataset_of(data, deal, 0, 2, batch_size=None, transform=lambda row: row["id"])
     rows.load_state_dict(state)
     assert list(rows) == [i for batch in whole[5:] for i in batch]
-    # A plain loader's workers are ahead of the loop by nobody knows how much.
+    # The workers of a plain loader read ahead of the loop by an unknown number of batches.
     plain = loader_of(dataset, 2)
     assert len(take(plain, 3)) == 3
     with pytest.raises(MissingError, match="Resumable"):
@@ -281,7 +281,7 @@ def test_under_the_loader_of_torchdata(data: Path, deal: str, workers: int, opti
             assert list(loader) == whole[0][done:]
             dataset.set_epoch(1)
             assert list(loader) == whole[1]
-    # Of a state of the last batch, nothing is left: the epoch that is set comes next.
+    # A state after the last batch leaves nothing: the epoch that is set comes next.
     iterator = iter(loader := loader_of(dataset_of(data, deal, 1, 2), workers, made, **options))
     take(iterator, len(whole[0]))
     state = pickle.loads(pickle.dumps(loader.state_dict()))
@@ -290,12 +290,13 @@ def test_under_the_loader_of_torchdata(data: Path, deal: str, workers: int, opti
     loader = loader_of(dataset, workers, made, **options)
     loader.load_state_dict(state)
     if workers or deal == "shards":
-        # Each worker knows its own part alone, and another rank may have more files: the warning says what to call.
+        # A worker knows only its own part, and another rank may have more files, so the warning says which method to
+        # call.
         dataset.set_epoch(0)
         assert list(loader) == []
     dataset.set_epoch(1)
     assert list(loader) == whole[1]
-    # The loader's dictionary, and its parts, have a state only if there are no workers.
+    # The dictionary of the loader, or a part of it, has a state only if there are no workers.
     iterator = iter(loader := loader_of(dataset_of(data, deal, 1, 2), workers, made))
     take(iterator, 4)
     state = loader.state_dict()
@@ -310,7 +311,7 @@ def test_under_the_loader_of_torchdata(data: Path, deal: str, workers: int, opti
         for part in (state, state["_snapshot"], each, each["fetcher_state"]):
             with pytest.raises(WrongTypeError, match=r"StatefulDataLoader; allowed: .*num_workers=0.*Resumable"):
                 dataset.load_state_dict(part)
-    # A state of Resumable is where a pass begins, of the workers of this loader too.
+    # A state of Resumable says where a pass begins, for the workers of this loader too.
     counted = Resumable(loader_of(dataset_of(data, deal, 1, 2), workers))
     take(counted, 5)
     dataset = dataset_of(data, deal, 1, 2)
@@ -395,7 +396,7 @@ def test_states_that_are_not_of_this_dataset(data: Path, small: Path, deal: str)
         told(OutOfRangeError, dataset, past({**segment, name: value}))
     for name, odd in (("world_size", 2.0), ("steps", "1"), ("drop_last", 1), ("batch_size", -1), ("steps", 2**70)):
         told(WrongTypeError, dataset, past({**segment, name: odd}))
-    # Each of them would be counted through, for each segment.
+    # Every reader of every segment is counted one by one. The limit of readers keeps such a state from taking forever.
     many = {**segment, "steps": 1, "batch_size": 1, "world_size": 2**21, "workers": 1}
     counted = told(OutOfRangeError, dataset, past(*[many] * 9))
     assert counted.field == "history"
@@ -433,7 +434,7 @@ def test_states_are_what_any_host_resumes(data: Path, taken: int) -> None:
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_an_epoch_that_was_read_is_left_without_a_warning(data: Path, workers: int) -> None:
-    """And its length is that of the whole epoch, whatever is left."""
+    """The loader's length is that of the whole epoch, whatever is left of it."""
 
     def made() -> Resumable:
         return Resumable(loader_of(dataset_of(data, "samples", 0, 2), workers))
@@ -486,7 +487,7 @@ UNEQUAL: dict[str, dict[str, Any]] = {
 
 
 def unequal(folder: Path, deal: str, world_size: int, state: Any = None) -> list[ShardedDataset]:
-    """All ranks, each as a process of its own has it."""
+    """The datasets of all ranks, each as its own process has it."""
     options: dict[str, Any] = {"batch_size": 20, "columns": ["id"], "transform": ids, **UNEQUAL[deal]}
     ranks = [ShardedDataset(folder, rank=rank, world_size=world_size, **options) for rank in range(world_size)]
     for dataset in ranks if state is not None else ():
@@ -496,7 +497,8 @@ def unequal(folder: Path, deal: str, world_size: int, state: Any = None) -> list
 
 @pytest.fixture(scope="session")
 def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two files, of 40 and 101 rows: two ranks have 2 and 6 batches, or, where samples are dealt, 71 and 70 rows."""
+    """Two files with 40 and 101 rows. Two ranks have 2 and 6 batches; if samples are dealt, they have 71 and 70 rows.
+    """
     return write(tmp_path_factory.mktemp("two") / "shards", (40, 101))
 
 
@@ -508,10 +510,10 @@ def test_a_pass_that_has_ended_leaves_nothing_to_any_rank(two: Path, deal: str, 
     loaders = [Resumable(loader_of(dataset, workers)) for dataset in unequal(two, deal, world_size)]
     assert sorted(i for loader in loaders for batch in loader for i in batch) == list(range(141))
     states = [loader.state_dict() for loader in loaders]
-    # The rank that has fewest batches says the same as the one that has most.
+    # The rank with the fewest batches has the same state as the rank with the most.
     assert all(state == states[0] for state in states)
     if workers == 0:
-        # The dataset's own count agrees.
+        # The dataset's own counter agrees.
         datasets = unequal(two, deal, world_size)
         assert all(list(dataset) is not None for dataset in datasets)
         assert [dataset.state_dict() for dataset in datasets] == states
@@ -524,7 +526,7 @@ def test_a_pass_that_has_ended_leaves_nothing_to_any_rank(two: Path, deal: str, 
 @pytest.mark.parametrize("steps", [1, 2, 3, 4, 5, 6])
 def test_ranks_that_have_fewer_batches_took_all_of_them(two: Path, deal: str, steps: int) -> None:
     def taken(ranks: list[ShardedDataset]) -> tuple[list[int], list[Any]]:
-        """What the loops got in so many steps, and the states of those that had as many."""
+        """The samples that the loops got in `steps` steps, and the states of the loops that had as many steps."""
         read, states = [], []
         for dataset in ranks:
             loader = Resumable(loader_of(dataset, 0))
@@ -542,7 +544,7 @@ def test_ranks_that_have_fewer_batches_took_all_of_them(two: Path, deal: str, st
     for other in (1, 2, 3, 5):
         rest = unequal(two, deal, other, states[0])
         assert sorted(first + [i for dataset in rest for batch in dataset for i in batch]) == list(range(141))
-    # And a second interruption, of the same steps on another world size.
+    # A second interruption, after the same number of steps, on another world size.
     more, again = taken(unequal(two, deal, 3, states[0]))
     for other in (1, 2, 3, 5) if again else ():
         rest = unequal(two, deal, other, again[0])
@@ -589,7 +591,7 @@ def test_what_differs_from_a_state_is_named(data: Path, tmp_path: Path, deal: st
     state = json.loads(json.dumps(passed.state_dict()))  # type: ignore[attr-defined]
     if isinstance(options, str):
         sizes = list(LARGE_SIZES)
-        # As many rows as ever.
+        # The total number of rows stays equal.
         sizes[4:6] = [24, sizes[5] - 1] if options == "sizes" else sizes[4:6]
         other = made(write(tmp_path, (*sizes, *([0] if options == "files" else []))))
     else:

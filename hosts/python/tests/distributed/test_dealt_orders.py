@@ -1,4 +1,4 @@
-"""Orders that are made of others, under PyTorch's loaders: states, workers, other worlds."""
+"""Orders that are composed of others, under PyTorch's loaders: states, workers, other world sizes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WEB, CODE = 500, 100
 
 
 class Texts(Dataset[str]):  # type: ignore[misc]
-    """Numbered texts of a name."""
+    """Numbered texts of a source."""
 
     def __init__(self, name: str, count: int) -> None:
         self.name, self.count = name, count
@@ -66,7 +66,7 @@ def test_a_blend_resumes_in_another_world_with_more(workers: int) -> None:
         assert len(loader) == 24
         rest += list(loader)
     assert names(rest) == {"web": 60 + 100, "code": 20 + 100, "math": 200}
-    # Passes over the web go on: nothing comes a second time before all have come.
+    # Passes over the source "web" go on: no sample comes a second time before all have come.
     seen = Counter(text for text in itertools.chain(*before, *rest) if text.startswith("web"))
     assert set(seen.values()) == {1}
     assert len(seen) == 400
@@ -96,7 +96,7 @@ def test_ranks_are_given_all_of_it() -> None:
     data = Texts("any", 100)
     given = [sample for rank in range(3) for sample in DistributedSampler(data, 3, rank, order=order, drop_last=False)]
     whole = Sampler(order=order).indices().tolist()
-    # 130 positions: the first two come again.
+    # The order has 130 positions. With 3 ranks, the first two come again as padding.
     assert Counter(given) == Counter([*whole, *whole[:2]])
 
 
@@ -135,7 +135,7 @@ def test_an_order_has_its_own_seed_and_shuffles_as_it_says() -> None:
     data, order = Texts("a", 10), samedeal.order("feistel", 10, 3)
     with fails(ContradictionError, "seed"):
         DistributedSampler(data, 2, 0, seed=3, order=order)
-    # It says itself whether it shuffles: loops that evaluate pass False.
+    # The order says itself whether it is shuffled: loops that evaluate pass shuffle=False, which changes nothing.
     unshuffled = DistributedSampler(data, 2, 0, shuffle=False, order=order)
     assert list(unshuffled) == list(DistributedSampler(data, 2, 0, order=order))
     sampler = DistributedSampler(data, 2, 0, order=order)
@@ -178,7 +178,7 @@ def test_the_end_of_whole_numbers_does_not_stop_a_rewind() -> None:
     first = list(itertools.islice(sampler, 5))
     sampler.load_state_dict(sampler.state_dict(5))
     assert list(itertools.islice(sampler, 5)) != first
-    # A trainer begins again.
+    # A trainer begins again from the start.
     sampler._rewind(0)
     assert list(itertools.islice(sampler, 5)) == first
     with fails(OutOfRangeError, "epoch"):

@@ -1,4 +1,5 @@
-"""Which files a dataset has, where they may be, and columns that other programs have written in other types."""
+"""Files of a dataset: which ones a path names, where they may be, and columns that other programs wrote in other types.
+"""
 
 from __future__ import annotations
 
@@ -33,12 +34,12 @@ def one(path: Path, **columns: Any) -> Path:
 
 
 def names(folder: Path | str, **options: Any) -> list[str]:
-    """What a directory stands for, relative to it."""
+    """The files that a directory stands for, relative to it."""
     return [os.path.relpath(path, folder) for path in Shards.find(folder, **options).paths]
 
 
 def ids(batch: Any) -> list[int]:
-    """A transform."""
+    """The samples of a batch, as a transform."""
     found: list[int] = batch.column("id").to_pylist()
     return found
 
@@ -55,7 +56,7 @@ def test_a_directory_stands_for_regular_files_below_it_in_byte_order(tmp_path: P
     ]
     for name in reversed(wanted):
         one(tmp_path / name)
-    # A directory may have such a name, too.
+    # A directory may have a name that ends in .parquet, too.
     one(tmp_path / "z.parquet" / "part.parquet")
     for other in ("a.PARQUET", "a.parquet.tmp", "aparquet", "a.parquet ", "notes.txt"):
         (tmp_path / other).write_text("no Parquet")
@@ -71,7 +72,7 @@ def test_hidden_and_temporary_names_are_passed_over(tmp_path: Path) -> None:
         path.write_text("no Parquet")
     (tmp_path / ".link").symlink_to("nowhere")
     assert names(tmp_path) == ["a.parquet"]
-    # A path that somebody names is meant, as is a directory with such a name above.
+    # A path that is given is read even if its name begins with "_", and so is a file below such a directory.
     one(tmp_path / "_named.parquet")
     one(tmp_path / "_folder" / "a.parquet")
     assert names(tmp_path / "_named.parquet") == ["."]
@@ -114,7 +115,7 @@ def test_links_that_lead_back_by_another_directory_or_nowhere_are_errors(tmp_pat
         (folder / "x").symlink_to(target)
         with pytest.raises(OSError, match=r"data/x'") as caught:
             Shards.find(folder)
-        # The second one leads to itself.
+        # The second link leads to itself.
         assert caught.value.errno == (errno.ENOENT if target == "nowhere" else errno.ELOOP)
         with pytest.raises(OSError, match=r"data/x'"):
             Shards.find(folder / "x")
@@ -127,7 +128,7 @@ def test_a_directory_that_cannot_be_listed_is_an_error(tmp_path: Path) -> None:
     one(tmp_path / "data" / "b" / "closed" / "c.parquet")
     closed = tmp_path / "data" / "b" / "closed"
     closed.chmod(0)
-    # The superuser lists every directory: another one asks.
+    # The superuser may list every directory, so the script runs as another user.
     script = (
         "import os, sys\nimport samedeal.parquet\n"
         "if os.getuid() == 0: os.setgid(65534); os.setuid(65534)\n"
@@ -135,7 +136,7 @@ def test_a_directory_that_cannot_be_listed_is_an_error(tmp_path: Path) -> None:
         "except PermissionError as error: print(error.filename)\n"
     )
     command = [sys.executable, "-c", script, "."]
-    # It need not go through the directories above.
+    # The error is about this directory; the directories above it need no permission.
     run = subprocess.run(command, cwd=tmp_path / "data", capture_output=True, text=True, timeout=HANG, check=False)
     closed.chmod(0o755)
     assert run.stdout.strip() == "./b/closed", run.stderr
@@ -149,7 +150,7 @@ def test_a_path_that_is_no_regular_file_is_an_error(tmp_path: Path, kind: str) -
     elif kind == "socket":
         with socket.socket(socket.AF_UNIX) as server:
             folder = os.open(tmp_path, os.O_RDONLY)
-            # The path itself may be longer than a socket's may be.
+            # The path may be too long for a socket's address, so it goes through /proc/self/fd.
             server.bind(f"/proc/self/fd/{folder}/x.parquet")
             os.close(folder)
     else:
@@ -193,7 +194,7 @@ def test_columns_in_another_order_and_of_another_width(tmp_path: Path) -> None:
     categories = [pa.dictionary(pa.int8(), pa.string()), pa.dictionary(pa.int16(), pa.large_string())]
     for number in range(6):
         rows = [number * 100 + i for i in range(100)]
-        # More categories over all files than eight bits can count.
+        # All files together have more categories than 8 bits can count.
         category = pa.array([f"c{i}" for i in rows]).cast(categories[number % 2])
         columns = {
             "id": pa.array(rows, [pa.int32(), pa.int64()][number % 2]),
@@ -259,7 +260,7 @@ def test_types_that_do_not_go_together_are_named(tmp_path: Path, first: pa.DataT
     stored = [pq.read_schema(tmp_path / f"{name}.parquet").field("x").type for name in "ac"]
     expected = f"column 'x' is {stored[1]} here, and {stored[0]} in {tmp_path / 'a.parquet'}"
     assert told.startswith(f"{tmp_path / 'c.parquet'}: {expected}")
-    # Other columns are read all the same.
+    # Other columns can still be read.
     assert Shards.find(tmp_path, ["id"]).samples == 3
 
 
@@ -294,7 +295,7 @@ def test_file_systems_under_workers(data: Path, kind: str, method: str) -> None:
     elif kind == "subtree":
         paths, options = data.name, {"filesystem": pafs.SubTreeFileSystem(str(data.parent), pafs.LocalFileSystem())}
     else:
-        # A file system that is in front of another one, as caches are.
+        # A file system in front of another one, such as a cache.
         paths, options = (
             data.name,
             {"filesystem": fsspec.filesystem("dir", path=str(data.parent), fs=fsspec.filesystem("file"))},
@@ -327,7 +328,7 @@ def test_files_in_a_store(data: Path) -> None:
             whole = list(DataLoader(dataset, batch_size=None))
             local = ShardedDataset(data, batch_size=64, columns=["id"], transform=ids)
             assert whole == list(DataLoader(local, batch_size=None))
-            # A state of local files goes on in the store.
+            # A state of local files is resumed on files in the store.
             dataset.load_state_dict(local.state_dict(1))
             assert list(dataset) == whole[1:]
         with pytest.raises(FileNotFoundError, match="memory://nothing"):
@@ -374,7 +375,7 @@ def test_file_systems_that_there_are_not(data: Path, monkeypatch: pytest.MonkeyP
         ShardedDataset(Shards.find(data), filesystem=pafs.LocalFileSystem())
     with pytest.raises(ContradictionError, match="without a host"):
         ShardedDataset("file://server/data")
-    # Without fsspec, files of this machine are read as ever, and pyarrow opens what it knows.
+    # Without fsspec, local files are still read, and pyarrow opens the schemes that it knows.
     monkeypatch.setitem(sys.modules, "fsspec", None)
     assert Shards.find(data.as_uri()).samples == SAMPLES
     with pytest.raises(MissingError, match="fsspec is not installed"):

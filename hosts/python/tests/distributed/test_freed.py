@@ -1,4 +1,4 @@
-"""No sampler, pass or loader keeps a dataset alive: everything is freed with its last name, without the collector."""
+"""Datasets are freed with their last reference, without the collector: no sampler, pass or loader keeps them alive."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from torchdata.stateful_dataloader import StatefulDataLoader
 
 
 class Data(list[Any]):
-    """A dataset that can be watched."""
+    """A dataset that can have weak references."""
 
 
 @pytest.fixture(autouse=True)
@@ -72,14 +72,14 @@ def test_samples(kind: str, loader: Any, moment: str) -> None:
 
 
 def test_a_sampler_alone() -> None:
-    """As PyTorch's own, after one sample."""
+    """A sampler and its dataset are freed after one sample, as with PyTorch's own sampler."""
     data = samples()
     sampler = DistributedSampler(data, 1, 0)
     watched: list[Any] = [weakref.ref(data), weakref.ref(sampler)]
     indices = iter(sampler)
     next(indices)
     del data, sampler
-    # A pass goes on without its sampler.
+    # A pass continues after its sampler is deleted.
     assert len([*indices]) == 19
     assert [one() for one in watched] == [None, None]
 

@@ -1,4 +1,4 @@
-"""Warnings where the number of lanes costs much."""
+"""Warnings about numbers of lanes that are costly."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_row_group_of_many_lanes_is_told_once(data: Path, monkeypatch: pytest.
         warnings.simplefilter("error")
         dataset.set_epoch(1)
         next(iter(dataset))
-        # What is advised, and another rank.
+        # The advised number of lanes, and another rank, do not warn.
         next(iter(dataset_of(data, 0, 1, lanes=4)))
         next(iter(dataset_of(data, 1, 2)))
 

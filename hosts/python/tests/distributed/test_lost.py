@@ -1,4 +1,4 @@
-"""Files of a dataset that are lost in the middle of a run: the others are read to the end, in the same batches."""
+"""Files of a dataset that are lost in the middle of a run: the other files are read to the end, in the same batches."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ def test_the_others_stay_in_their_batches(data: Path, deal: str, workers: int) -
         loader = loader_of(data, rank, 2, lost=lost, **options)
         loader.load_state_dict(state)
         batches = list(loader)
-        # As many steps, each with something in it.
+        # The number of steps is as before, and every step has samples.
         assert len(batches) == len(whole[rank]) - 10
         assert all(batch.num_rows for batch in batches)
         assert [*seen[rank], *real(batches)] == [*whole[rank][:10], *without(whole[rank][10:])]
-        # The whole next epoch, too.
+        # The next epoch is read completely, too.
         loader.set_epoch(1)
         own = real(loader)
         assert not LOST & set(itertools.chain(*own))
@@ -111,10 +111,10 @@ def test_the_error_says_how_to_go_on(data: Path) -> None:
     path.unlink()
     with pytest.raises(OSError, match=r"to go on without it, resume with lost=\{'.*3\.parquet': 400\}"):
         list(loader)
-    # The directory alone does not say that there was one.
+    # The directory alone does not show that a file is missing.
     with pytest.raises(ContradictionError, match=r"if files were lost, name them: lost=\{path: rows\}"):
         loader_of(data, 0, 1).load_state_dict(state)
-    # A number of rows that it did not have.
+    # The number of rows of the lost file is wrong.
     with pytest.raises(ContradictionError, match="samples 1000, as in the state"):
         loader_of(data, 0, 1, lost={str(path): 399}).load_state_dict(state)
     resumed = loader_of(data, 0, 1, lost={str(path): 400})

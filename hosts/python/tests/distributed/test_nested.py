@@ -1,4 +1,4 @@
-"""Loaders that make batches of what are batches already."""
+"""Loaders that form batches of items that are batches already."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LENGTHS = [3, 9, 4, 4, 7, 1, 2, 5] * 10
 
 
 class Lengths(torch.utils.data.Dataset[Any]):  # type: ignore[misc]
-    """A dataset that takes one index, or many."""
+    """A dataset that takes one index, or a list of them."""
 
     def __len__(self) -> int:
         return len(LENGTHS)
@@ -26,7 +26,7 @@ class Lengths(torch.utils.data.Dataset[Any]):  # type: ignore[misc]
 
 
 def only(found: Any) -> Any:
-    """What is in the batches of a collator, which may be of different length."""
+    """The batches as they are, in place of a collator that would stack them: their lengths may differ."""
     return found
 
 

@@ -1,4 +1,4 @@
-"""torchdata's nodes: epochs and states of a `SamplerWrapper` are those that PyTorch's own sampler has there."""
+"""torchdata's nodes: epochs and states of a `SamplerWrapper` equal those with PyTorch's own sampler."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def prefetched(sampler: Any) -> Any:
 @pytest.mark.parametrize("epochs", [0, 1, 2])
 @pytest.mark.parametrize("items", [0, 1, 3])
 def test_epochs_after_a_resume(nodes: Any, restarts: bool, epochs: int, items: int) -> None:
-    """After whole epochs and some items of the next one, in another process: four more passes."""
+    """Four more passes in another process, after whole epochs and some items of the next one."""
 
     def made(sampler: Any) -> Any:
         return Loader(nodes(sampler(range(SAMPLES), 2, 1, seed=3)), restart_on_stop_iteration=restarts)

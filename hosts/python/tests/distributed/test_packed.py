@@ -1,4 +1,4 @@
-"""Rows that are packed once, and mixed by tokens."""
+"""Rows that are packed in advance, and mixed by tokens."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WEIGHTS = {"chat": 5, "code": 3, "books": 2}
 
 
 class Texts(Dataset[dict[str, Any]]):  # type: ignore[misc]
-    """Texts of about so many tokens; a token says of which source it is, and its label of which sample."""
+    """Texts with about `mean` tokens. Each token is the number of the source, each label is the sample."""
 
     def __init__(self, name: str, mean: int, samples: int = 2_000) -> None:
         self.token = 1 + list(MEANS).index(name)
@@ -72,7 +72,7 @@ def test_a_state_is_of_the_rows_that_were_packed() -> None:
         with pytest.raises(ContradictionError, match="dataset is one of the fingerprint"):
             refused.load_state_dict(state)
         assert refused.samples_consumed == 0
-        # A state of before says nothing of the rows.
+        # A state without the rows does not say how they are packed.
         refused.load_state_dict({"samedeal": state["samedeal"]})
 
 
@@ -84,7 +84,7 @@ def loader_of(rank: int, world_size: int, workers: int = 0) -> Resumable:
 
 
 def test_weights_are_shares_of_tokens() -> None:
-    """Of rows in every prefix of steps exactly up to the bound, and of tokens as far as rows are full."""
+    """Weights hold for rows in every prefix of steps up to the bound, and for tokens as far as rows are full."""
     _, order = interleave(ROWS, WEIGHTS, seed=1, samples=6_000)
     bounds = np.asarray(Sampler(order=order).source_bounds) / 1e6
     loaders = [loader_of(rank, 2, workers=rank) for rank in range(2)]
@@ -93,7 +93,7 @@ def test_weights_are_shares_of_tokens() -> None:
         for batch in batches:
             ids = batch["input_ids"]
             assert ids.shape == (4, CAPACITY)
-            # A row has samples of one source.
+            # A row has samples of only one source.
             sources = [row[row > 0].unique().tolist() for row in ids]
             assert all(len(source) == 1 for source in sources)
             counts += np.bincount([source[0] - 1 for source in sources], minlength=3)
@@ -127,7 +127,7 @@ def test_a_state_goes_on_with_other_ranks_and_no_row_is_seen_twice_in_a_pass() -
     rows = 100 * 8 + 30 * 12
     for number, (name, weight) in enumerate(WEIGHTS.items(), 1):
         passes = rows * weight / 10 / len(ROWS[name])
-        # The first label of a sample is masked, so that samples of one token are not seen here.
+        # The first label of a sample is masked, so samples of one token do not show.
         times = [seen[number, sample] for sample in range(2_000) if TEXTS[name].lengths[sample] > 1]
         assert max(times) - min(times) <= 1
         assert abs(np.mean(times) - passes) < 0.05
@@ -198,7 +198,7 @@ def test_rows_have_the_capacity_that_they_were_packed_for() -> None:
 
 
 def rows_of(samples: int, **options: Any) -> PackedDataset:
-    """Rows of numbers, of many windows; a sample is its number, as often as it has tokens."""
+    """Rows of many windows. A sample is its number, once for each of its tokens."""
     lengths = np.random.default_rng(3).integers(1, 40, samples)
     return PackedDataset(range(samples), capacity=64, lengths=lengths, batch_window=500, **options)
 
@@ -212,7 +212,7 @@ def test_a_window_is_planned_when_one_of_its_rows_is_read() -> None:
 
     order = samedeal.order("feistel", 10**9, seed=5)
     rows = PackedDataset(range(10**9), capacity=64, lengths=lengths, order=order)
-    # Those that stand for all of them.
+    # Only a subset of samples is asked for, which stands for all of them.
     assert sum(asked) == 2**14
     asked.clear()
     first = rows[0]
@@ -222,7 +222,7 @@ def test_a_window_is_planned_when_one_of_its_rows_is_read() -> None:
     assert sum(part.length for part in rows.parts(0)) <= 64
     for row in range(20_000):
         rows.samples(row)
-    # A window for about 8,192 samples, each once.
+    # Each window is planned once, for about 8,192 samples.
     assert sum(asked) - window < 20_000 * 64 / 20.5 + 2 * window
     again = sum(asked)
     for row in (19_999, 3, 12_345):
@@ -321,7 +321,7 @@ def test_threads_read_rows_of_one_dataset(monkeypatch: pytest.MonkeyPatch, count
 
 
 def test_what_a_thread_forgets_costs_time_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As one does that knew fewer windows and writes last, in the middle of another one's call."""
+    """A thread forgets windows if it knew fewer of them and writes last, in the middle of a call of another thread."""
     rows = rows_of(10_000)
     wanted = [rows.samples(row).tolist() for row in range(len(rows))]
     read = PackedDataset._read
@@ -338,7 +338,7 @@ def test_what_a_thread_forgets_costs_time_alone(monkeypatch: pytest.MonkeyPatch)
 
 
 class Documents(Dataset[dict[str, Any]]):  # type: ignore[misc]
-    """Token k of document i is k, and its label i."""
+    """Token k of document i is k, and its label is i."""
 
     def __init__(self, lengths: list[int]) -> None:
         self.lengths = lengths
@@ -367,7 +367,7 @@ def test_documents_that_are_longer_than_a_row_come_whole() -> None:
         for part, sample in zip(rows.parts(row), rows[row], strict=True):
             assert sample["id"] == part.sample
             assert sample["input_ids"] == list(range(part.start, part.start + part.length))
-    # With "truncate", the beginnings alone.
+    # With "truncate", a row has only the beginnings of documents.
     cut = PackedDataset(data, capacity=100, lengths=lengths, too_long="truncate")
     assert cut.tokens == sum(min(length, 100) for length in lengths)
     assert all(sample["input_ids"][0] == 0 for row in cut for sample in row)
@@ -375,7 +375,7 @@ def test_documents_that_are_longer_than_a_row_come_whole() -> None:
 
 
 def test_weights_are_shares_of_tokens_of_split_documents() -> None:
-    """Of books, of which a row holds but a part, as of short samples, in every prefix."""
+    """Weights hold in every prefix for split books, of which a row has only a part, and for short samples."""
     capacity = 256
     lengths = {
         "books": np.random.default_rng(1).integers(2_000, 9_000, 60),
@@ -402,7 +402,7 @@ def test_weights_are_shares_of_tokens_of_split_documents() -> None:
         for batch in batches:
             cells += np.bincount(batch["input_ids"].flatten().numpy(), minlength=3)[1:]
         wanted = np.array([3, 1]) / 4 * 8 * step * capacity
-        # Two rows of a source at any time, and what rows lack of being full.
+        # The deviation is at most two rows of a source, plus the cells that are empty in rows.
         assert (np.abs(cells - wanted) <= 2 * capacity + 0.03 * wanted).all()
     assert abs(cells[0] / cells.sum() - 0.75) < 0.005
 

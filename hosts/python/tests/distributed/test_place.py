@@ -1,4 +1,4 @@
-"""Which rank a sampler is of, where only a part of it is given."""
+"""The rank of a sampler, if only a part of rank and world size is given."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _no_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("given", [{"num_replicas": 2}, {"num_replicas": 1}, {"rank": 0}, {"rank": 1}])
 def test_half_of_a_place_is_refused_where_nobody_says_the_other_half(given: dict[str, Any]) -> None:
-    """As PyTorch does: rank 0 of every process would leave half of the data unread."""
+    """PyTorch refuses this as well: with rank 0 in every process, half of the data would not be read."""
     with pytest.raises(ValueError, match="init_process_group"):
         Theirs(range(10), **given)
     shared: dict[str, Any] = {"mesh": Mesh(2, {"dp": 2}, shard=["dp"])}
@@ -41,7 +41,7 @@ def test_half_of_a_place_is_refused_where_nobody_says_the_other_half(given: dict
 
 
 def others(data: Path) -> list[Callable[..., Any]]:
-    """What has `world_size`, and PyTorch's name for it too."""
+    """Constructors that take `world_size`, and `num_replicas`, which is PyTorch's name for it."""
     return [
         lambda **given: BatchSampler([1, 2, 3, 4], max_tokens=8, **given),
         lambda **given: StepBatchSampler(range(24), 12, **given),
@@ -56,7 +56,7 @@ def test_the_other_samplers_refuse_half_of_a_place(data: Path) -> None:
                 make(**{given: 1})
             assert caught.value.field == ("world_size" if given == "rank" else "rank")
     with pytest.raises(SamedealError, match="mesh"):
-        # Which of its ranks this process is, nobody says.
+        # The mesh does not say which of its ranks this process is.
         DistributedSampler(range(10), mesh=Mesh(2, {"dp": 2}, shard=["dp"]))
 
 
@@ -156,7 +156,7 @@ def test_a_state_under_another_key_is_found(data: Path) -> None:
 
 
 def test_meshes_of_pytorch(tmp_path: Path) -> None:
-    """Along one dimension or several, flattened or not; a rank that is not in its mesh is told so."""
+    """A mesh may have one dimension or several, or be flattened. A rank outside of its mesh gets an error."""
     run = ranks(4, HERE / "meshes.py", tmp_path)
     assert run.returncode == 0, run.stderr
     told = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in range(4)]
@@ -182,7 +182,7 @@ def test_meshes_of_pytorch(tmp_path: Path) -> None:
 def test_files_that_every_process_reads(
     data: Path, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], workers: int
 ) -> None:
-    """Where nobody says the rank, a dataset warns as samplers do, once."""
+    """If the rank is unknown, a dataset warns once, as samplers do."""
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     with pytest.warns(UserWarning, match="PMIX_RANK|PALS_RANKID") if variables else contextlib.nullcontext():
@@ -198,7 +198,7 @@ def test_files_that_every_process_reads(
 
 
 def test_a_step_of_a_slurm_job(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It has fewer processes than the job, and reads everything."""
+    """The step has fewer processes than the job, so the dataset reads everything."""
     step = {"SLURM_PROCID": "1", "SLURM_NTASKS": "8", "SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "2"}
     for name, value in step.items():
         monkeypatch.setenv(name, value)

@@ -23,13 +23,13 @@ SPAWNED = {1: ["spawn:2:samples", "spawn:1:plain"], 3: ["spawn:2:shards"]}
 
 
 def combinations(world_size: int) -> list[str]:
-    """Every deal with every number of workers that are forked; spawned ones, which import torch anew, a few times."""
+    """Every deal with every number of forked workers. Spawned workers are rare, because each imports torch anew."""
     forked = [f"fork:{workers}:{deal}" for workers in range(4) for deal in DEALS]
     return forked + SPAWNED[world_size]
 
 
 def expected(combination: str, epoch: int, rank: int, world_size: int) -> list[list[int]]:
-    """What each worker of a rank has to see, from the plan and the sampler."""
+    """The samples that each worker of a rank has to read, from the plan and the sampler."""
     _, count, deal = combination.split(":")
     workers = max(1, int(count))
     options: dict[str, Any] = dict(reader.DEALS[deal])
@@ -70,7 +70,7 @@ def test_every_sample_once_and_in_order(data: Path, tmp_path: Path, world_size: 
             steps = [record["steps"] for record in found]
             assert [min(steps), max(steps)] == found[0]["promised"], combination
             if combination.endswith("padded"):
-                # The same number of steps for every rank; the price are counted repetitions.
+                # Every rank has the same number of steps. This costs repetitions, whose number is known.
                 assert len(set(steps)) == 1
                 assert set(everything) == set(range(SAMPLES))
                 readers = world_size * len(found[0]["readers"])
@@ -80,7 +80,7 @@ def test_every_sample_once_and_in_order(data: Path, tmp_path: Path, world_size: 
 
 
 def test_epochs_are_told_apart_by_workers_that_live_on() -> None:
-    """Workers that were spawned live on in the test above, which compares what they read in each epoch with this."""
+    """Spawned workers persist in the test above, which compares each epoch with these expectations."""
     assert expected("spawn:2:samples", 0, 0, 1) != expected("spawn:2:samples", 1, 0, 1)
 
 
@@ -111,7 +111,7 @@ def test_a_reader_that_dies_ends_the_run_and_spoils_nothing(data: Path, tmp_path
 
 
 def test_validate_finds_a_good_run_good(data: Path) -> None:
-    """Under torchrun, as users start it."""
+    """The command runs under torchrun, as users start it."""
     run = torchrun(2, "-m", "samedeal.validate", data, "--workers", "2", "--batch-size", "100", "--epochs", "1")
     assert run.returncode == 0, run.stderr
     assert f"{SAMPLES:,} samples in {len(SIZES)} shards" in run.stdout
@@ -155,7 +155,7 @@ def test_validate_refuses_what_it_cannot_check(tmp_path: Path) -> None:
 @pytest.mark.parametrize("workers", [0, 1])
 def test_validate_tells_of_corrupt_pages_in_one_line(data: Path, tmp_path: Path, workers: int) -> None:
     folder = damaged(data, tmp_path / "damaged")
-    # A rank that reads other files does not wait for the one that failed.
+    # A rank that reads other files does not wait for the rank that failed.
     words = ["-m", "samedeal.validate", folder, "--deal", "shards", "--workers", str(workers), "--epochs", "1"]
     run = ranks(2, *words)
     assert run.returncode != 0

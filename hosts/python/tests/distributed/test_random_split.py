@@ -1,4 +1,4 @@
-"""Parts of a dataset by PyTorch's rule for their lengths."""
+"""Parts of a dataset whose lengths follow PyTorch's rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An epoch that is read again: the same warning from all samplers and datasets, with and without loader workers."""
+"""Warnings when an epoch is read again: equal for all samplers and datasets, with and without loader workers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DATA = range(48)
 
 
 def loader_of(kind: str, files: Path, workers: int, shuffled: bool = True) -> Any:
-    """A loader of twelve batches or more."""
+    """A loader with at least twelve batches."""
     name: dict[str, Any] = {} if shuffled else {"order": "sequential"}
     if kind == "files":
         dataset = ShardedDataset(files, batch_size=64, shuffle=None if shuffled else False, **ONE)
@@ -48,7 +48,7 @@ def loader_of(kind: str, files: Path, workers: int, shuffled: bool = True) -> An
 
 
 def told(loader: Any, batches: int | None, set_epoch: Any = None) -> list[str]:
-    """What two passes are told, each of so many batches."""
+    """The warnings of two passes, each over a number of batches."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for epoch in (0, 1):
@@ -69,7 +69,7 @@ def test_all_warn_of_an_epoch_that_is_read_again(kind: str, workers: int, data: 
         loader = loader_of(kind, data, workers)
         source: Any = loader if kind == "files" and workers else Resumable(loader)
         if kind == "files" and workers:
-            # The workers warn: in processes of their own.
+            # The workers warn in their own processes, whose warnings are not seen here.
             board = loader.dataset._board
             assert list(itertools.islice(source, batches))
             assert board.last_read == 0
@@ -98,9 +98,9 @@ def test_another_epoch_is_another_pass(kind: str, data: Path) -> None:
     else:
         assert told(loader, None, loader.set_epoch) == []
     if kind not in ("steps", "weights"):
-        # Epochs are alike, as in an evaluation.
+        # Without a shuffle, as in an evaluation, epochs are equal, so there is no warning.
         assert told(Resumable(loader_of(kind, data, 0, shuffled=False)), None) == []
-    # The rest of an epoch is another pass than its beginning.
+    # The rest of an epoch is not the same pass as its beginning, so there is no warning.
     loader = Resumable(loader_of(kind, data, 0))
     with warnings.catch_warnings():
         warnings.simplefilter("error", EpochWarning)

@@ -19,7 +19,8 @@ EPOCHS = 3
 
 
 class Augmented(Dataset[Any]):  # type: ignore[misc]
-    """A sample is changed by each of the generators; `gauss` keeps a number for the next call."""
+    """A sample that is changed by a number of each generator. `gauss` computes two numbers and keeps one for the next
+    call."""
 
     def __len__(self) -> int:
         return SAMPLES
@@ -42,12 +43,12 @@ def loader_of(kind: str, generator: torch.Generator | None) -> Any:
 
 
 def train(loader: Any, stop: int | None, checkpoint: Path) -> list[Any]:
-    """What a loop gets; it saves at a step, and ends."""
+    """The batches of a loop that saves at a step, and ends there."""
     seen: list[Any] = []
     for epoch in range(loader.epoch, EPOCHS):
         loader.set_epoch(epoch)
         for batch in loader:
-            # Dropout draws as well.
+            # Dropout takes random numbers as well.
             seen.append([batch, torch.nn.functional.dropout(torch.ones(8)).tolist()])
             if len(seen) == stop:
                 torch.save({"loader": loader.state_dict(), "rng": rng_state()}, checkpoint)
@@ -78,7 +79,7 @@ def test_augmentations_go_on_bit_for_bit(tmp_path: Path, kind: str, stop: int) -
 
 
 def test_without_the_state_they_differ(tmp_path: Path) -> None:
-    """The samples are the same, and what is done to them is not."""
+    """The samples are the same, but their augmentations differ."""
     seed_all(1)
     whole = train(loader_of("samples", torch.Generator()), None, tmp_path / "none")
     seed_all(1)
@@ -92,7 +93,7 @@ def test_without_the_state_they_differ(tmp_path: Path) -> None:
 
 
 def test_a_loader_without_a_generator_draws_once_more(tmp_path: Path) -> None:
-    """What the documentation warns of: the resumed pass begins with another number of PyTorch's."""
+    """The documentation warns of this: the resumed pass begins with another random number of PyTorch's generator."""
     seed_all(1)
     train(loader_of("samples", None), 7, tmp_path / "saved")
     saved = torch.load(tmp_path / "saved", weights_only=True)

@@ -1,4 +1,4 @@
-"""Passes over few samples: what they cost besides the samples."""
+"""Passes over few samples: the cost besides the samples."""
 
 from __future__ import annotations
 

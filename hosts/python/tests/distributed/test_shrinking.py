@@ -1,4 +1,5 @@
-"""A run that is killed within an epoch, twice, and goes on with other ranks and another budget of tokens each time."""
+"""A run that is killed twice within an epoch, and continues each time with another world size and another budget of
+tokens."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from shrinking import EPOCHS, EVERY, LENGTHS, SAMPLES
 
 HERE = Path(__file__).parent
 LIVES = [(2, 512, 47), (3, 256, 71), (1, 384, None)]
-"""Of each: its ranks, its budget, and the step after which all of them are killed."""
+"""For each job: its world size, its budget, and the step after which all of its ranks are killed."""
 
 
 def test_every_sample_is_read_once(tmp_path: Path) -> None:
@@ -28,17 +29,17 @@ def test_every_sample_is_read_once(tmp_path: Path) -> None:
             assert "SIGKILL" in job.stderr, job.stderr
             checkpoint = out / "checkpoint.pt"
             kept = torch.load(checkpoint)["steps"]
-            # The last steps are not in the checkpoint, so that what they read is read again.
+            # The last steps before the kill are not in the checkpoint, so their samples are read again.
             assert 0 < death - kept < EVERY
         steps = [log[:kept] for log in logs(out, "steps", world_size)]
-        # As many on every rank, in each epoch.
+        # Every rank has the same number of steps in each epoch.
         assert len({tuple(epoch for epoch, _, _ in log) for log in steps}) == 1
         for log in steps:
             for epoch, tokens, samples in log:
                 assert tokens == len(samples) * max(LENGTHS[sample] for sample in samples)
                 assert tokens <= max_tokens
                 counts[epoch].update(samples)
-        # Killed within the first epoch.
+        # The job is killed within the first epoch.
         assert death is None or sum(counts[0].values()) < SAMPLES
     for count in counts:
         assert count == Counter(range(SAMPLES))

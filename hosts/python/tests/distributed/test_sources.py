@@ -1,4 +1,4 @@
-"""`ShardedDataset` over several directories with weights, and over orders that are made of others."""
+"""`ShardedDataset` over several directories with weights, and over orders that are composed of others."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ MARKS: dict[str, Any] = {"sample_column": "sample", "padding_column": "padding",
 
 @pytest.fixture(scope="session")
 def three(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A directory for each source. The column `id` counts the rows of each."""
+    """A directory for each source. The column `id` numbers the rows of a source."""
     root = tmp_path_factory.mktemp("three")
     return {name: write(root / name, sizes, row_group=50) for name, sizes in SIZES.items()}
 
@@ -66,7 +66,7 @@ def rows(batches: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("remainder", ["pad", "drop", "uneven"])
 @pytest.mark.parametrize("samples", [300, 2_000])
 def test_rows_are_those_of_the_reading(three: dict[str, Path], world_size: int, remainder: str, samples: int) -> None:
-    """Also rows that come twice in an epoch, and passes that end within a round."""
+    """Rows may come twice in an epoch, and passes may end within a round."""
     for rank in range(world_size):
         place = {"rank": rank, "world_size": world_size, "remainder": remainder}
         made = dataset(three, samples=samples, epoch=1, columns=["id"], **MARKS, **place)
@@ -101,7 +101,7 @@ def test_options_of_the_blend(three: dict[str, Path]) -> None:
 
 
 def test_cursors_do_not_begin_anew(three: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rounds end within windows, whose other rows the next round takes."""
+    """A cursor stays open across rounds: rounds end within windows, whose other rows belong to the next round."""
     opened: list[tuple[int, int]] = []
     known = Cursor._open
 
@@ -112,7 +112,7 @@ def test_cursors_do_not_begin_anew(three: dict[str, Path], monkeypatch: pytest.M
     monkeypatch.setattr(Cursor, "_open", spied)
     found = rows(dataset(three, exhaustion="stop", samples=None))
     assert len(found) > 300
-    # Each lane in each shard, and where it lies in two of them.
+    # Each lane is opened once in each shard. It can lie in two shards.
     assert len(opened) <= 2 * 3 * 6
 
 
@@ -130,7 +130,7 @@ def test_a_function_makes_the_order(three: dict[str, Path], workers: int) -> Non
 
 
 def test_a_function_makes_the_order_of_one_source(three: dict[str, Path]) -> None:
-    """Its rows are numbered within the source; weights and the other sources stay."""
+    """The rows are numbered within the source. Weights and the other sources stay."""
     bad = [0, 1, 100, 213]
     made = dataset(three, order={"code": lambda files: files.exclude(bad)}, samples=1_000, **MARKS)
     found = rows(made)
@@ -142,7 +142,7 @@ def test_a_function_makes_the_order_of_one_source(three: dict[str, Path]) -> Non
 
 @pytest.mark.parametrize(("workers", "then"), [(0, 2), (2, 0), (2, 3)])
 def test_a_state_resumes_elsewhere(three: dict[str, Path], workers: int, then: int) -> None:
-    """On another number of workers, with other weights from where it was read on."""
+    """The state is resumed with another number of workers, and with other weights from there on."""
     options = {"samples": 600, "sample_column": "sample", "padding_column": "padding"}
     first = dataset(three, **options)
     loader = Resumable(DataLoader(first, batch_size=None, num_workers=workers))
@@ -270,7 +270,7 @@ def test_a_state_of_other_files(three: dict[str, Path], tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("then", [(3, 1), (1, 3)])
 def test_ranks_go_on_with_other_weights(three: dict[str, Path], tmp_path: Path, then: tuple[int, int]) -> None:
-    """Real processes: two ranks with two workers stop in a turn, and others read the rest with other weights."""
+    """Real processes: two ranks with two workers each stop in a turn, and others read the rest with other weights."""
     root = three["web"].parent
     first, second = tmp_path / "first", tmp_path / "second"
     for folder in (first, second):

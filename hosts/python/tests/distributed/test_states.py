@@ -1,4 +1,4 @@
-"""States of samplers under loaders: plain ones, torchdata's, with workers that read ahead, on any world size."""
+"""States of samplers under loaders: plain and torchdata's, with workers that read ahead, on any world size."""
 
 from __future__ import annotations
 
@@ -79,14 +79,14 @@ def test_what_the_loop_got_is_what_a_state_counts(kind: str, workers: int) -> No
         fresh = loader_of(kind, 1, 4)
         getattr(fresh, "batch_sampler" if kind != "samples" else "sampler").set_epoch(epoch)
         rest = list(fresh)[5:]
-        # Progress bars ask before the pass, and in it.
+        # Progress bars ask for the length before the pass and during it.
         assert len(again) == len(rest)
         steps: list[list[int]] = []
         for batch in again:
             assert len(again) == len(rest) or len(steps) + 1 == len(rest)
             steps.append(batch)
         assert (again.epoch, steps) == (epoch, rest)
-        # A resumed pass that is through leaves a whole epoch, with and without a word.
+        # After a resumed pass, the length is that of a whole epoch, whether or not set_epoch was called.
         assert len(again) == len(whole) if epoch == 0 else len(again) > len(rest)
         assert sorted(itertools.chain(*again)) == sorted(itertools.chain(*got, *rest))
         again.set_epoch(epoch + 1)
@@ -98,7 +98,7 @@ def test_what_the_loop_got_is_what_a_state_counts(kind: str, workers: int) -> No
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("workers", [0, 2])
 def test_a_state_of_fewer_batches_than_the_loop_got(kind: str, workers: int) -> None:
-    """As between two updates of the model: also in a pass that was resumed, and once the loop has ended."""
+    """A loop may save between two updates of the model. It may do so in a resumed pass, and after its end."""
     whole = list(loader_of(kind, 1, 4))
     loader = Resumable(loader_of(kind, 1, 4, workers))
     with pytest.raises(OutOfRangeError, match=r"batches is 1; allowed: 0 to 0, what the loop got"):
@@ -124,7 +124,8 @@ def test_a_state_of_fewer_batches_than_the_loop_got(kind: str, workers: int) -> 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_length_of_an_epoch_is_that_of_the_whole(kind: str) -> None:
-    """Before, in and after a resume, on another number of ranks too: a learning rate is scheduled by it."""
+    """The length is the same before, during and after a resume, on another world size too, because learning rates are
+    scheduled by it."""
     loader = Resumable(loader_of(kind, 1, 4))
     take(loader, 4)
     state = loader.state_dict()
@@ -165,7 +166,7 @@ def test_any_world_takes_what_is_left(kind: str, world_sizes: tuple[int, ...]) -
         (text,) = {loader.state_dict()["samedeal"] for loader in loaders}
         state = {"samedeal": text}
     assert set(seen) == set(range(SAMPLES))
-    # PyTorch's remainder repeats the first samples of what is left, and nothing else.
+    # PyTorch's remainder repeats the first samples of the rest, and no others.
     assert seen.total() == SAMPLES + padding
     for loader in loaders:
         loader.load_state_dict(state)  # type: ignore[arg-type]
@@ -176,7 +177,8 @@ def test_any_world_takes_what_is_left(kind: str, world_sizes: tuple[int, ...]) -
 @pytest.mark.parametrize("workers", [0, 2])
 @pytest.mark.parametrize("rows", [False, True])
 def test_padding_of_the_batch_that_the_loop_got(tmp_path: Path, rows: bool, workers: int) -> None:
-    """Of samples and of rows of files: without it, each comes once, in an epoch and in its rest."""
+    """Padding of samples and of rows can be left out. Then each sample comes once, in an epoch and in the rest of one.
+    """
     pq.write_table(pa.table({"id": range(100)}), tmp_path / "a.parquet")
 
     def loader_of(rank: int, world_size: int) -> Resumable:
@@ -208,7 +210,7 @@ def test_padding_of_the_batch_that_the_loop_got(tmp_path: Path, rows: bool, work
 
 @pytest.mark.parametrize("drop_last", [False, True])
 def test_questions_are_of_the_next_pass(drop_last: bool) -> None:
-    """Also where that is the rest of an epoch, and on another number of ranks."""
+    """The next pass may be the rest of an epoch, also on another world size."""
     before = DistributedSampler(Numbers(), 4, 0, seed=7, drop_last=drop_last)
     before.set_epoch(2)
     take(before, 100)
@@ -283,17 +285,17 @@ def test_a_state_says_who_took_it() -> None:
     consumed = json.loads(state["samedeal"])["consumed"]
     size = consumed // 4 // 3
     assert state["taken_by"] == {"world_size": 4, "from": 0, "batch_size": size}
-    # It decides nothing.
+    # The member `taken_by` is informative: a wrong value in it is no error.
     other = Resumable(loader_of("samples", 0, 2))
     other.load_state_dict({**state, "taken_by": {"world_size": "many"}})
     other.load_state_dict(state)
-    # Nobody has read more of it yet.
+    # No rank has read more since then.
     assert other.state_dict() == state
     take(other, 1)
     assert other.state_dict()["taken_by"] == {"world_size": 2, "from": consumed, "batch_size": size}
     other.set_epoch(5)
     assert other.state_dict().keys() == {"samedeal"}
-    # Ranks that go on as before are those that began, also if one of them was started anew.
+    # Ranks that continue on the same world size keep the beginning, also if one of them was started anew.
     again = Resumable(loader_of("samples", 1, 4))
     again.load_state_dict(state)
     take(again, 1)
@@ -312,7 +314,7 @@ def test_breaking_off_and_beginning_again(kind: str) -> None:
     state = loader.state_dict()
     take(loader, 1)
     loader.load_state_dict(state)
-    # As a look at the first batches does, before the run goes on.
+    # This pass takes a few batches before the run goes on.
     assert take(loader, 2) == whole[4:6]
     loader.set_epoch(0)
     assert list(loader) == whole[4:]
@@ -341,7 +343,7 @@ def test_a_pass_that_was_ended_does_not_go_on(kind: str, workers: int) -> None:
             next(batches)
         assert loader.state_dict() == moved
     assert issubclass(MovedError, RuntimeError)
-    # Who has got all batches may set the next epoch before the loop ends.
+    # A loop that has all batches may set the next epoch before it ends.
     for number, _ in enumerate(loader, 1):
         if number == len(loader):
             loader.set_epoch(1)
@@ -365,7 +367,7 @@ def test_passes_of_others_do_not_count(kind: str, workers: int) -> None:
         assert took
         assert loader.state_dict() == state
     got += take(batches, 1)
-    # The loop that goes on is what the sampler counts by, too.
+    # The sampler counts the batches of the loop that continues.
     state = loader.state_dict()
     assert sampler.state_dict() == state
     assert got + list(batches) == whole
@@ -388,7 +390,7 @@ def test_the_package_takes_what_loaders_gave(kind: str) -> None:
 
 @pytest.mark.parametrize("drop_last", [False, True])
 def test_ranks_of_uneven_length(drop_last: bool) -> None:
-    """For an evaluation: each sample once, none of them dropped or repeated."""
+    """For an evaluation: each sample comes once, none is dropped or repeated."""
     data = Numbers(22)
 
     def made(rank: int, world_size: int = 4) -> Resumable:
@@ -402,9 +404,9 @@ def test_ranks_of_uneven_length(drop_last: bool) -> None:
     assert [len(loader.sampler) for loader in loaders] == [6, 6, 5, 5]
     if not drop_last:
         assert sorted(i for own in given for batch in own for i in batch) == list(range(22))
-    # Whoever had fewer samples knows that all have ended.
+    # A rank with fewer samples knows that all ranks have ended.
     assert len({loader.state_dict()["samedeal"] for loader in loaders}) == 1
-    # And whoever has none left, that the others have some, before its loop has ended.
+    # A rank that has no samples left knows that others have some, before its loop has ended.
     for steps in range(4 - drop_last):
         partly = [made(rank) for rank in range(4)]
         assert [len(take(loader, steps)) for loader in partly] == [steps] * 4
@@ -474,7 +476,7 @@ def test_a_dataset_that_grew_does_not_resume() -> None:
     data.pop()
     assert len(sampler) == 7
     data.append(20)
-    # The next epoch is of what there is then.
+    # The next epoch has the samples that the dataset has then.
     sampler.set_epoch(1)
     assert len(sampler) == 11
 
@@ -504,7 +506,8 @@ def test_a_signal_handler_may_ask() -> None:
 
     def interrupt(*_: Any) -> None:
         ask()
-        # The next one comes after this one has ended: a slow machine would else nest handlers without end.
+        # The next signal is set after this one was handled: on a slow machine, handlers would otherwise nest without
+        # end.
         signal.setitimer(signal.ITIMER_REAL, 0.0005)
 
     before = signal.signal(signal.SIGALRM, interrupt)
@@ -541,7 +544,7 @@ def test_loaders_that_cannot_be_counted() -> None:
     data, mine = Numbers(), DistributedSampler(Numbers(), 2, 0)
 
     class Sharded(torch.utils.data.BatchSampler):  # type: ignore[misc]
-        """What shards once more."""
+        """A batch sampler that would shard the samples a second time."""
 
     loaders: list[tuple[type[SamedealError], Any]] = [
         (WrongTypeError, DataLoader(data)),
@@ -584,10 +587,10 @@ def test_under_the_loader_of_torchdata(kind: str, workers: int, options: dict[st
         loader = loader_of(kind, 1, 4, workers, made, **options)
         loader.load_state_dict(state)
         if done == len(whole[0]):
-            # An epoch that is through is followed by the one that is set, and that one is resumed, too.
+            # After a complete epoch, the epoch that is set comes next. It can be resumed, too.
             sampler_in(loader).set_epoch(1)
             if options and not ends:
-                # It is older than the last batch, and torchdata alone knows that it reads on.
+                # This state is older than the last batch: only torchdata knows that the loop got all batches.
                 with pytest.warns(EpochWarning, match="epoch 1 was set, and then a state of epoch 0 was loaded"):
                     assert list(loader) == []
                 sampler_in(loader).set_epoch(1)
@@ -636,7 +639,7 @@ def test_torchdata_on_another_world(kind: str, workers: int) -> None:
 
 
 def parts_of(state: Any) -> list[Any]:
-    """A dictionary of torchdata, and all dictionaries in it that have a state."""
+    """The dictionary of torchdata, and all dictionaries in it that have a state."""
     if not isinstance(state, dict):
         return []
     inner = [part for value in state.values() for part in parts_of(value)]
@@ -675,7 +678,7 @@ def test_dictionaries_of_torchdata_that_do_not_fit_say_what_to_pass() -> None:
         for part in (state, main, main["_sampler_iter_state"], main["_sampler_iter_state"]["sampler_state"]):
             with pytest.raises(WrongTypeError, match=r"StatefulDataLoader; allowed: .*samedeal\.Sampler\(.*state\("):
                 sampler.load_state_dict(part)
-    # 7 batches were got, and the state in it is of the first 6.
+    # The loop got 7 batches, but the state in the dictionary is that after 6 batches.
     loader = loader_of("samples", 1, 4, 2, torchdata.StatefulDataLoader, snapshot_every_n_steps=3)
     iterator = iter(loader)
     take(iterator, 7)
@@ -698,7 +701,7 @@ def test_a_rest_that_nobody_reads_is_told_of() -> None:
         resumed().set_epoch(0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        # A state of the last batch has left nothing.
+        # After a state of the last batch, nothing is left.
         for kind in KINDS:
             ended, again = Resumable(loader_of(kind, 0, 2)), Resumable(loader_of(kind, 0, 2))
             take(ended, len(ended))
@@ -719,7 +722,8 @@ def test_a_rest_that_nobody_reads_is_told_of() -> None:
 @pytest.mark.parametrize("batched", [False, True])
 @pytest.mark.parametrize("made", [DataLoader, StatefulDataLoader])
 def test_a_state_that_counts_what_workers_have_fetched(made: Any, batched: bool, workers: int) -> None:
-    """Of a plain loader with workers, until the loop has all; torchdata's counts what the loop got."""
+    """The state of a plain loader with workers is ahead of the loop, until the loop has all batches. torchdata's counts
+    the batches of the loop."""
     data = range(400)
     sampler: Any = DistributedSampler(data, 1, 0)
     how: dict[str, Any] = {"batch_size": 20, "sampler": sampler}

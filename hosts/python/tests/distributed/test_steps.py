@@ -1,4 +1,4 @@
-"""Trainings in global steps under loaders: with workers, persistent ones, states, and on any number of ranks."""
+"""Trainings in global steps under loaders: with workers, persistent ones, states, and on any world size."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COPIES = 3
 
 
 class Endless(list[int]):
-    """A list that tells a length which no list has."""
+    """A list that says a length which no list can have."""
 
     def __len__(self) -> int:
         return 10**30
@@ -101,7 +101,7 @@ def test_what_the_loop_got_is_what_a_state_counts(workers: int, steps: int | Non
             _ = again.epoch_length
     else:
         assert (again.epoch_length, len(again)) == (STEPS, STEPS - 7)
-    # Frameworks do so before each pass.
+    # Frameworks set the epoch before each pass.
     again.set_epoch(again.epoch)
     assert take(again, STEPS - 7) == whole[7:]
     assert json.loads(again.state_dict()["samedeal"])["step"] == STEPS
@@ -123,7 +123,7 @@ def test_any_world_takes_what_is_left(world_sizes: tuple[int, ...]) -> None:
         seen += [sorted(itertools.chain(*step)) for step in zip(*parts, strict=True)]
         (text,) = {loader.state_dict()["samedeal"] for loader in loaders}
         state = {"samedeal": text}
-    # Each step has the samples that it has without any resume, so that each epoch has every sample once.
+    # Each step has the samples that it has without a resume, so each epoch has every sample once.
     assert seen == [sorted(step) for step in whole_of(0, 1)]
     drawn = Counter(itertools.chain(*seen))
     assert drawn.total() == STEPS * SIZE
@@ -150,7 +150,7 @@ def test_groups_are_in_one_batch_of_one_rank(world_size: int, before: int) -> No
         groups = torch.tensor(batch).reshape(-1, COPIES)
         assert (groups == groups[:, :1]).all()
         prompts += groups[:, 0].tolist()
-    # 240 groups: two epochs, and a part of the third.
+    # 240 groups are two epochs and a part of the third.
     counts = Counter(prompts)
     assert (counts.total(), len(counts)) == (240, SAMPLES)
     assert set(counts.values()) == {2, 3}
@@ -221,7 +221,7 @@ def test_a_pass_begins_with_the_step_that_is_set() -> None:
     whole = whole_of(0, 2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        # A look at what comes.
+        # Reading the first steps once is allowed, for a look at the data.
         assert take(sampler, 1) == whole[:1]
         assert take(sampler, 5) == whole[:5]
         sampler.step = 5
@@ -335,7 +335,7 @@ def test_epochs_bound_the_steps() -> None:
     for epochs in (0, -1, 2**53):
         with pytest.raises(OutOfRangeError, match="epochs"):
             StepBatchSampler(range(1003), 64, epochs=epochs, rank=0, world_size=1)
-    # A state goes on in a training of more epochs.
+    # A state can be resumed in a training with more epochs.
     next(iter(bounded))
     longer = StepBatchSampler(range(1003), 64, epochs=3, rank=0, world_size=1)
     longer.load_state_dict(bounded.state_dict(1))

@@ -16,12 +16,12 @@ from test_processes import HERE
 from training import WORLD
 
 DEATH = 23
-"""The step of each model after which all processes of the job are killed: about the middle of one of the epochs."""
+"""The step of each model after which all processes of the job are killed, in the middle of an epoch."""
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The samples in files."""
+    """The samples, in Parquet files."""
     return write(tmp_path_factory.mktemp("files") / "shards", (100, 1, 0, 90, 60), row_group=20)
 
 
@@ -38,7 +38,7 @@ def batches(out: Path, name: str, world_size: int) -> list[list[tuple[int, list[
 
 @pytest.fixture(scope="module")
 def killed(files: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a job left behind that was killed."""
+    """The folder of a job that was killed."""
     folder = tmp_path_factory.mktemp("killed")
     job = run(WORLD, files, folder / "out", folder / "none", DEATH)
     assert job.returncode != 0
@@ -60,7 +60,7 @@ def test_every_sample_is_read_once(files: Path, killed: Path, tmp_path: Path, wo
         saved = torch.load(killed / f"{name}.pt")
         steps = saved["steps"]
         assert 0 < DEATH - steps <= training.EVERY
-        # What came after the checkpoint is not in the weights, and is read again.
+        # Steps after the checkpoint are not in the weights, so their samples are read again.
         before = [log[:steps] for log in batches(killed, name, WORLD)]
         after = batches(tmp_path / "rest", name, world_size)
         for epoch in range(training.EPOCHS):
@@ -68,7 +68,7 @@ def test_every_sample_is_read_once(files: Path, killed: Path, tmp_path: Path, wo
                 [i for log in logs for at, samples in log if at == epoch for i in samples] for logs in (before, after)
             )
             middle += bool(first and rest)
-            # PyTorch's samplers repeat a few of what is left, so that every rank has as many.
+            # PyTorch's samplers repeat some samples of the rest, so that every rank has the same number.
             then = 1
             if kind in training.FILES:
                 then = max(1, workers if world_size == WORLD else training.OTHER_WORKERS[workers])
@@ -85,7 +85,7 @@ def test_every_sample_is_read_once(files: Path, killed: Path, tmp_path: Path, wo
             for rank in range(world_size):
                 weights = f"{name}-{rank}.weights"
                 assert (tmp_path / "rest" / weights).read_text() == (tmp_path / "whole" / weights).read_text()
-    # Each of them was interrupted within an epoch.
+    # Each run was interrupted within an epoch.
     assert middle == len(training.RUNS)
 
 

@@ -1,4 +1,4 @@
-"""Groups that stay on one rank under a DataLoader, also when a run goes on with other ranks."""
+"""Groups that stay on one rank under a DataLoader, also when a run continues on another world size."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def loader_of(rank: int, world_size: int, workers: int = 0, prompts: int = 2, **
 
 
 def prompts_of(batches: Any) -> list[int]:
-    """The prompts of these batches, each of which has whole groups."""
+    """The prompts of some batches. Each batch has whole groups."""
     found = []
     for batch in batches:
         groups = torch.tensor(batch).reshape(-1, COPIES)
@@ -49,12 +49,12 @@ def test_every_batch_has_whole_groups(world_size: int) -> None:
         loader = loader_of(rank, world_size, workers=2 if rank == 0 else 0)
         assert loader.sampler.unit == COPIES
         first = prompts_of(loader)
-        # The same workers again.
+        # A second epoch in the same workers.
         loader.set_epoch(1)
         again = prompts_of(loader)
         assert first != again
         seen += first
-    # What the number of ranks does not divide is dropped, as whole groups.
+    # The remainder of the division by the world size is dropped as whole groups.
     assert len(seen) == len(set(seen)) == PROMPTS // world_size * world_size
 
 

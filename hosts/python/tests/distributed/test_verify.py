@@ -38,7 +38,7 @@ def test_every_rank_is_told_what_differs_and_where(world_size: int, tmp_path: Pa
     assert "divided twice" in texts["dataset"]
     assert texts["world_size"] == f"world_size is 1; allowed: {world_size}, as many ranks as there are"
     assert f"0 on ranks 0, {last}" in texts["rank"]
-    # The larger of two files has 20 rows, the other 13; there is no third.
+    # The larger file has 20 rows, the smaller one 13; the third rank has no file.
     shared = "the same on every rank: "
     if world_size == 2:
         waiting = (
@@ -50,7 +50,7 @@ def test_every_rank_is_told_what_differs_and_where(world_size: int, tmp_path: Pa
         assert "0 on ranks" in texts["steps of shards"]
     assert [error for error, _, _ in broken] == ["ContradictionError"] * last + ["WrongTypeError"]
     assert f"on rank {last}: dataset is <Shrinking>" in broken[0][2]
-    # Nobody waits for a rank whose loader is none of ours, or which fails in a way of its own.
+    # No rank waits for a rank whose loader is of another class, or which fails in another way.
     assert [error for error, _, _ in foreign] == ["ContradictionError"] * last + ["WrongTypeError"]
     assert f"on rank {last}: sampler is <DataLoader>" in foreign[0][2]
     assert [error for error, _, _ in failing] == ["ContradictionError"] * last + ["OSError"]

@@ -1,4 +1,4 @@
-"""The sampler by weights: exact counts over all ranks, states, and what PyTorch's has and this one has not."""
+"""The sampler by weights: exact counts over all ranks, states, and differences to PyTorch's sampler."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from samedeal import ContradictionError, OutOfRangeError, SamedealError, WrongTy
 from samedeal.torch import DistributedSampler, Resumable, WeightedRandomSampler
 from torch.utils.data import DataLoader
 
-# 90 samples of a frequent class, 9 of a rare one, one that is never seen.
+# 90 samples of a frequent class, 9 of a rare one, and one that never comes.
 WEIGHTS = [1.0] * 90 + [10.0] * 9 + [0.0]
 NUM = 90
 
@@ -23,7 +23,7 @@ def sampler_of(rank: int, world_size: int, weights: Any = WEIGHTS, count: int = 
 
 
 def epoch_of(world_size: int, epoch: int, **options: Any) -> Counter[int]:
-    """How often all ranks see each sample, without padding."""
+    """Number of times that all ranks see each sample, without padding."""
     seen: Counter[int] = Counter()
     for rank in range(world_size):
         sampler = sampler_of(rank, world_size, **options)
@@ -36,7 +36,7 @@ def epoch_of(world_size: int, epoch: int, **options: Any) -> Counter[int]:
 
 @pytest.mark.parametrize("world_size", [1, 2, 4])
 def test_counts_are_exact_over_epochs_and_within_one_in_each(world_size: int) -> None:
-    # Half a time, five times, never.
+    # The factors: 0.5, 5 and 0.
     factors = [weight * NUM / sum(WEIGHTS) for weight in WEIGHTS]
     total: Counter[int] = Counter()
     for epoch in range(4):
@@ -91,7 +91,7 @@ def test_it_is_near_to_what_pytorch_draws() -> None:
     theirs = Counter(torch.utils.data.WeightedRandomSampler(WEIGHTS, 9_000, generator=torch.manual_seed(1)))
     ours = Counter(sampler_of(0, 1, count=9_000))
     assert ours.keys() == theirs.keys()
-    # Draws differ by chance.
+    # The counts of random draws deviate by chance.
     assert all(abs(theirs[sample] - ours[sample]) < 6 * ours[sample] ** 0.5 for sample in ours)
 
 
@@ -130,7 +130,7 @@ def test_what_cannot_be_meant(error: type[SamedealError], field: str, given: dic
 def test_without_replacement_the_error_says_what_to_do() -> None:
     with pytest.raises(ContradictionError, match="subset"):
         WeightedRandomSampler([1, 2], 2, replacement=False)
-    # What it recommends works.
+    # The method that the error recommends works.
     import samedeal
 
     order = samedeal.order("feistel", 10).subset([1, 5, 7])
@@ -169,7 +169,7 @@ def test_an_epoch_may_be_much_shorter_than_the_weights(asked: int) -> None:
 def test_small_weights_are_seen_beside_large_ones() -> None:
     weights = np.concatenate((np.full(1_000_000, 1e-3), np.ones(1_000_000)))
     samples = np.array(list(sampler_of(0, 1, weights, 100_000)))
-    # A thousandth of the draws, which is 99.9.
+    # A thousandth of the draws is 99.9.
     assert 99 <= int((samples < 1_000_000).sum()) <= 101
 
 
@@ -180,7 +180,7 @@ def test_a_weight_that_would_become_0_is_an_error_that_says_the_scale() -> None:
         sampler_of(0, 1, [0.5, 1e-20, 0.5], 10)
     least = float(str(caught.value).partition("at least ")[2].partition(",")[0])
     sampler_of(0, 1, [0.5, least, 0.5], 10)
-    # What is advised for weights that are all different works where they add up to 1.
+    # The error's advice for weights that all differ works if the weights add up to 1.
     weights = 1 / np.arange(1.0, 80_001)
     weights /= weights.sum()
     with pytest.raises(OutOfRangeError, match=r"\[float\(f'\{weight:\.3g\}'\) for weight in weights\]"):

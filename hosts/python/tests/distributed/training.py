@@ -1,8 +1,8 @@
-"""A training run with DDP and FSDP that is killed, and goes on from what rank 0 saved.
+"""A training with DDP and FSDP that is killed, and resumed from the checkpoint of rank 0.
 
     training.py DATA OUT CHECKPOINTS [STEP]
 
-Several models train side by side, a step each in turn, so that one job tries all kinds of loaders.
+Several models train in turn, one step each, so that one job covers all kinds of loaders.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from torch.distributed.fsdp import fully_shard
 from torch.utils.data import DataLoader, Dataset
 
 WORLD = 2
-"""Two, whose gradients have one sum. Those of three DDP adds as its buckets lie, which it makes anew after a step."""
+"""Two ranks: their sum of gradients does not depend on the order. With three ranks, DDP adds in an order that follows
+its buckets, which it makes anew after a step."""
 EPOCHS = 2
 SAMPLES = 251
 EVERY = 3
@@ -36,33 +37,33 @@ BATCHES: dict[str, dict[str, Any]] = {
     "pack": {"strategy": "pack", "capacity": 128, "max_batch_size": 2},
 }
 FILES: dict[str, dict[str, Any]] = {"files": {"lanes": 12, "shuffle_window": 4}}
-"""A dataset in files, of as many samples."""
+"""Options of a dataset in files, which has the same number of samples."""
 
 
 class Run(NamedTuple):
-    """What is read, by how many workers, and who holds the model."""
+    """A training: its kind of loader, its number of workers, and whether FSDP shards its model."""
 
     kind: str
     workers: int
     fsdp: bool = False
-    """Whether the ranks share its parameters, or each has all of them."""
+    """Whether the ranks share the parameters. Otherwise each rank has all of them."""
 
     @property
     def name(self) -> str:
-        """What its files are called."""
+        """The name of the files of this run."""
         return f"{self.kind}-{self.workers}" + ("-fsdp" if self.fsdp else "")
 
 
 RUNS = [Run("torch", 0), Run("torch", 2), Run("feistel", 0), Run("budget", 0), Run("budget", 2), Run("pack", 2)]
 RUNS += [Run("files", 0), Run("files", 2), Run("torch", 0, fsdp=True), Run("pack", 0, fsdp=True)]
 FULL = StateDictOptions(full_state_dict=True, cpu_offload=True)
-"""A checkpoint has the whole of each parameter, for any world size."""
+"""A checkpoint has each parameter as a whole, so that any world size can load it."""
 OTHER_WORKERS = {0: 3, 2: 1}
-"""How many workers read files where the run goes on with another world size."""
+"""Number of workers that read files when the run continues on another world size."""
 
 
 class Features(Dataset[Any]):  # type: ignore[misc]
-    """Numbers that depend on the sample, and the sample."""
+    """A sample as its number, and features that depend on it."""
 
     def __len__(self) -> int:
         return SAMPLES
@@ -72,17 +73,17 @@ class Features(Dataset[Any]):  # type: ignore[misc]
 
 
 def read(batch: Any) -> tuple[list[int], torch.Tensor]:
-    """The same of rows of a file."""
+    """A batch of rows of a file, as `collate` makes it."""
     return collate([Features()[index] for index in batch.column("id").to_pylist()])
 
 
 def collate(samples: list[Any]) -> tuple[list[int], torch.Tensor]:
-    """A rank may have nothing in a step."""
+    """The batch of a step, in which a rank may have no sample."""
     return [index for index, _ in samples], torch.stack([x for _, x in samples]) if samples else torch.zeros(0, 4)
 
 
 def loader_of(kind: str, workers: int, files: Path) -> Resumable:
-    """What the run reads."""
+    """The loader of a run."""
     if kind in FILES:
         rows = ShardedDataset(files, columns=["id"], batch_size=8, transform=read, seed=5, **FILES[kind])
         return Resumable(DataLoader(rows, batch_size=None, num_workers=workers, persistent_workers=workers > 0))
@@ -94,7 +95,7 @@ def loader_of(kind: str, workers: int, files: Path) -> Resumable:
 
 
 def distributed(model: nn.Module, fsdp: bool) -> nn.Module:
-    """The same model, held by all ranks."""
+    """The model, distributed over all ranks."""
     if not fsdp:
         return nn.parallel.DistributedDataParallel(model)
     fully_shard(model, mesh=init_device_mesh("cpu", (dist.get_world_size(),)))
@@ -144,7 +145,7 @@ def train(run: Run, files: Path, out: Path, checkpoints: Path, same: bool) -> It
 
 
 def main(files: Path, out: Path, checkpoints: Path, death: int | None) -> None:
-    """Trains all, until they are done or this is to die."""
+    """Trains all models to the end, or up to the step at which this rank is killed."""
     torch.set_num_threads(1)
     dist.init_process_group("gloo")
     same = dist.get_world_size() == WORLD

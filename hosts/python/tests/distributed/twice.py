@@ -1,4 +1,4 @@
-"""A run that is wrong: every rank takes itself for the first of two, as with `LOCAL_RANK` on two nodes."""
+"""A faulty run: every rank reads as the first of two, as if `LOCAL_RANK` were used on two nodes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from samedeal import validate
 
 
 def main() -> int:
-    """As `samedeal.validate`, with the wrong rank."""
+    """Runs `samedeal.validate` with the wrong rank."""
     options = validate.parser().parse_args(sys.argv[1:])
     dist.init_process_group("gloo")
     dataset = validate.make_dataset(options)

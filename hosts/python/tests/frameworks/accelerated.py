@@ -1,7 +1,7 @@
-"""A training run with Accelerate that ends early, and goes on: `accelerated.py OUT CHECKPOINTS [STEP]`.
+"""A training with Accelerate that ends early, and is continued: `accelerated.py OUT CHECKPOINTS [STEP]`.
 
-Each kind of loader trains a model of its own. Without a step, all go on until they are
-done; else they do, and then begin anew, all of them stop at the step, and the last one is killed.
+Each kind of loader trains a model of its own. Without STEP, all models are trained to the end. With STEP, they are
+trained to the end, and then anew up to this step, and the last one is killed there.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from torch.utils.data import DataLoader, Dataset
 EPOCHS = 2
 SAMPLES = 251
 ACCUMULATED = 4
-"""Batches whose gradients make a step: not a divisor of those of an epoch."""
+"""Batches whose gradients make a step. The number does not divide the batches of an epoch."""
 LENGTHS = [1 + i * 7919 % 97 for i in range(SAMPLES)]
 RUNS = [("torch", 0), ("budget", 2), ("torch", 2)]
 
 
 class Features(Dataset[Any]):  # type: ignore[misc]
-    """Numbers that depend on the sample, and the sample."""
+    """A sample as its number, and features that depend on it."""
 
     def __len__(self) -> int:
         return SAMPLES
@@ -43,7 +43,7 @@ class Features(Dataset[Any]):  # type: ignore[misc]
 
 
 def loader_of(kind: str, workers: int = 0) -> Any:
-    """What a run reads."""
+    """The loader of a run."""
     data = Features()
     if kind == "budget":
         return DataLoader(data, batch_sampler=BatchSampler(LENGTHS, seed=5, max_tokens=400), num_workers=workers)
@@ -81,7 +81,8 @@ def train(kind: str, workers: int, out: Path, checkpoints: Path, death: int | No
                 log.flush()
                 assert accelerator.sync_gradients or not last
                 if accelerator.sync_gradients:
-                    # Over the one before: a run that is killed meanwhile would need more care.
+                    # The checkpoint overwrites the previous one. A run that can be killed meanwhile would have to write
+                    # a new one first.
                     accelerator.save_state(str(out / name))
                     (out / name / "steps.json").write_text(json.dumps(steps))
                     accelerator.wait_for_everyone()
@@ -96,7 +97,8 @@ def train(kind: str, workers: int, out: Path, checkpoints: Path, death: int | No
 
 
 def prepared_twice(out: Path) -> None:
-    """What `accelerator.prepare` makes of loaders that are dealt already, and what `verify_ranks` says of it."""
+    """Writes what `accelerator.prepare` returns for loaders that are dealt already, and the errors of `verify_ranks`
+    about it."""
     told: dict[str, Any] = {}
     for name, options in {
         "plain": {},
@@ -125,7 +127,7 @@ def prepared_twice(out: Path) -> None:
 
 
 def main(out: Path, checkpoints: Path, death: int | None) -> None:
-    """Trains all, until they are done or are to stop."""
+    """Trains all models to the end, or up to the step at which they stop."""
     torch.set_num_threads(1)
     if death is not None:
         Accelerator(cpu=True)

@@ -1,6 +1,6 @@
-"""A training run with Lightning that is interrupted, and goes on from its checkpoint: `lit.py OUT CHECKPOINTS [STEP]`.
+"""A training with Lightning that is interrupted, and continued from its checkpoint: `lit.py OUT CHECKPOINTS [STEP]`.
 
-Several models are trained, one after the other, so that one job tries all kinds of loaders.
+Several models are trained one after the other, so that one job covers all kinds of loaders.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ EVERY = 3
 """Steps between checkpoints."""
 LENGTHS = [1 + i * 7919 % 97 for i in range(SAMPLES)]
 RUNS = [("torch", 0, True), ("feistel", 2, False), ("budget", 0, True), ("budget", 2, False)]
-"""The kind of batches, the number of workers, and what `use_distributed_sampler` is."""
+"""The kind of batches, the number of workers, and the value of `use_distributed_sampler`."""
 
 
 def name_of(kind: str, workers: int, replace: bool) -> str:
@@ -36,7 +36,7 @@ def name_of(kind: str, workers: int, replace: bool) -> str:
 
 
 class Features(Dataset[Any]):  # type: ignore[misc]
-    """Numbers that depend on the sample, and the sample."""
+    """A sample as its number, and features that depend on it."""
 
     def __len__(self) -> int:
         return SAMPLES
@@ -46,7 +46,7 @@ class Features(Dataset[Any]):  # type: ignore[misc]
 
 
 class Data(ResumableData, LightningDataModule):  # type: ignore[misc]
-    """What the run reads. Rank and world size may be given, to be a rank without a process group."""
+    """The data module of a run. With a rank and a world size, it needs no process group."""
 
     def __init__(self, kind: str, workers: int, rank: int | None = None, world_size: int | None = None) -> None:
         super().__init__()
@@ -66,11 +66,11 @@ class Data(ResumableData, LightningDataModule):  # type: ignore[misc]
 
 
 class Interrupted(Exception):
-    """What ends a run."""
+    """An exception that ends a run."""
 
 
 class Model(LightningModule):  # type: ignore[misc]
-    """Something to train, that writes down what it sees, and dies before the step with this number."""
+    """A small model that records its samples, and ends the run before the step `stop`."""
 
     def __init__(self, stop: int | None = None, kill: bool = False) -> None:
         super().__init__()
@@ -99,7 +99,7 @@ class Model(LightningModule):  # type: ignore[misc]
 
 
 def trainer_of(folder: Path, *callbacks: Any, **options: Any) -> Any:
-    """A trainer that saves every few steps, and says nothing."""
+    """A trainer that saves every few steps, and prints nothing."""
     warnings.filterwarnings("ignore", module="lightning")
     for name in ("lightning.pytorch", "lightning.fabric"):
         logging.getLogger(name).setLevel(logging.ERROR)
@@ -122,7 +122,7 @@ def train(run: tuple[str, int, bool], out: Path, checkpoints: Path, stop: int | 
     found = checkpoint(checkpoints / name, 9)
     log = out / f"{name}-{rank}.json"
     if kill:
-        # What is not written now never will be: nothing is looked for in it.
+        # The killed process cannot write its log later. The content is not read.
         log.write_text("[]")
     try:
         trainer.fit(model, datamodule=Data(kind, workers), ckpt_path=found if found.exists() else None)

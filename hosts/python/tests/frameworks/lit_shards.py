@@ -17,7 +17,7 @@ from samedeal.torch import ShardedDataset
 from torch.utils.data import DataLoader
 
 RUNS: list[dict[str, Any]] = [{}, {"limit_train_batches": 2}, {"max_steps": 3, "max_epochs": -1}, {"max_steps": 4}]
-"""Options of the trainer."""
+"""Options of the trainer for each run."""
 
 
 def samples(batch: Any) -> Any:
@@ -26,7 +26,7 @@ def samples(batch: Any) -> Any:
 
 
 class Data(ResumableData, LightningDataModule):  # type: ignore[misc]
-    """Files of different length, each read by one rank."""
+    """Files of different length, each of which one rank reads."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ class Data(ResumableData, LightningDataModule):  # type: ignore[misc]
 
 
 class Evaluated(Data):
-    """One rank of two has no file to validate with."""
+    """A data module in which one of two ranks has no file for validation."""
 
     def train_dataloader(self) -> Any:
         return DataLoader(ShardedDataset(self.folder / "shards", batch_size=4, transform=samples), batch_size=None)
@@ -49,7 +49,7 @@ class Evaluated(Data):
 
 
 class Model(lit.Model):
-    """A model whose ranks meet at the end of the validation."""
+    """A model whose ranks wait for each other at the end of the validation."""
 
     def validation_step(self, batch: Any) -> None:
         self.log("rows", float(len(batch[0])), sync_dist=True)

@@ -1,4 +1,4 @@
-"""An evaluation on all ranks: `measured.py OUT SHARDS`. Each loader gives what `gather_for_metrics` gathers of it."""
+"""An evaluation on all ranks: `measured.py OUT SHARDS` writes what `gather_for_metrics` returns for each loader."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SAMPLES = 22
 
 
 def loaders(shards: Path) -> dict[str, Any]:
-    """Of samples and of rows, with and without workers, with padding in one batch and in two."""
+    """Loaders of samples and of rows, with and without workers, with padding in one batch and in two."""
     data = range(SAMPLES)
     made: dict[str, Any] = {}
     for size in (1, 4, 5, 30):
@@ -40,7 +40,7 @@ def loaders(shards: Path) -> dict[str, Any]:
 
 
 def refused_shapes(accelerator: Accelerator) -> None:
-    """What cannot be gathered is refused on all ranks, before one of them waits."""
+    """Checks that batches that cannot be gathered are refused on all ranks, before a rank waits for another one."""
     data = range(SAMPLES)
     batches = BatchSampler([1 + sample % 5 for sample in data], max_tokens=8, seed=2)
     loader = prepare(accelerator, DataLoader(data, batch_sampler=batches))
@@ -53,13 +53,13 @@ def refused_shapes(accelerator: Accelerator) -> None:
 
 
 def main(out: Path, shards: Path) -> None:
-    """Gathers tensors of several shapes, and objects, of a whole epoch and of the rest of it."""
+    """Gathers tensors of several shapes, and objects, for a whole epoch and for the rest of it."""
     accelerator = Accelerator(cpu=True)
     found: dict[str, Any] = {}
     for name, plain in loaders(shards).items():
         loader = prepare(accelerator, plain)
         whole: dict[str, list[Any]] = {"ids": [], "tokens": [], "objects": [], "losses": []}
-        # States are taken after whole units.
+        # States of units are taken after whole units.
         steps, half = len(loader), len(loader) // 4 * 2 if name == "units" else len(loader) // 2
         state, consumed = loader.state_dict(), 0
         for number, batch in enumerate(loader, 1):

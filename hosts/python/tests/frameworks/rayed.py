@@ -1,4 +1,4 @@
-"""Workers of a local Ray that say who they are: `rayed.py OUT`."""
+"""Workers of a local Ray that write their rank: `rayed.py OUT`."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ WORLD = 2
 
 
 def look(config: dict[str, Any]) -> None:
-    """Who a worker is where there is no process group, and Ray sets no variables."""
+    """Writes the rank of a worker without a process group, where Ray sets no variables."""
     context = ray.train.get_context()
     sampler = DistributedSampler(range(10), shuffle=False)
-    # A sampler that knows its rank is left as it is.
+    # A sampler that knows its rank is not replaced.
     prepared = ray.train.torch.prepare_data_loader(DataLoader(range(10), 2, sampler=sampler))
     assert prepared.sampler is sampler
     batches = DataLoader(range(10), batch_sampler=BatchSampler([1] * 10, max_tokens=2))
@@ -36,10 +36,10 @@ def look(config: dict[str, Any]) -> None:
 
 
 def main(out: Path) -> None:
-    """A job on one Ray."""
+    """Runs a job on one local Ray."""
     ray.init(num_cpus=4, include_dashboard=False, object_store_memory=80 * 2**20, log_to_driver=False)
     try:
-        # The driver is no worker, and is told nothing by Ray.
+        # The driver is not a worker, so Ray gives it no rank.
         assert DistributedSampler(range(10)).num_replicas == 1
         DataParallelTrainer(
             look,

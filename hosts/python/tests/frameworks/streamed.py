@@ -1,6 +1,7 @@
 """Ranks that read Hugging Face's datasets: `streamed.py OUT first|rest`.
 
-First, whole epochs, and a part of one of each kind, whose states are saved; then what they leave, on any world size.
+`first` reads whole epochs, and a part of one of each kind, and saves its state. `rest` reads the rest, on any world
+size.
 """
 
 from __future__ import annotations
@@ -24,30 +25,30 @@ from torchdata.stateful_dataloader import StatefulDataLoader
 SAMPLES = 250
 SHARDS = 10
 TAKEN = 5
-"""Batches of an epoch before it is interrupted."""
+"""Number of batches before an epoch is interrupted."""
 LENGTHS = [1 + i * 7919 % 97 for i in range(SAMPLES)]
 
 
 def rows() -> Dataset:
-    """Sample i is a text of LENGTHS[i] tokens i."""
+    """A map-style dataset. Sample i has LENGTHS[i] tokens, each of them i."""
     columns = {"id": list(range(SAMPLES)), "length": LENGTHS, "input_ids": [[i] * LENGTHS[i] for i in range(SAMPLES)]}
     return Dataset.from_dict(columns).with_format("torch")
 
 
 def generate(shards: list[int]) -> Iterator[dict[str, int]]:
-    """What no file has: shard k makes its samples."""
+    """The samples of some shards, made without files."""
     for shard in shards:
         for number in range(SAMPLES // SHARDS):
             yield {"id": shard * (SAMPLES // SHARDS) + number}
 
 
 def stream() -> IterableDataset:
-    """The same numbers from a generator."""
+    """A stream of sample numbers from a generator."""
     return IterableDataset.from_generator(generate, gen_kwargs={"shards": list(range(SHARDS))})
 
 
 def loader_of(kind: str, workers: int) -> Resumable:
-    """Batches of a map-style dataset."""
+    """A loader of a map-style dataset."""
     data = rows()
     if kind == "budget":
         batches = BatchSampler(data, column="length", max_tokens=400, seed=3)
@@ -57,19 +58,19 @@ def loader_of(kind: str, workers: int) -> Resumable:
 
 
 def ids(batch: Any) -> list[int]:
-    """The samples in a batch."""
+    """The samples of a batch."""
     found: list[int] = (batch["id"] if "id" in batch else batch["input_ids"][:, 0]).tolist()
     return found
 
 
 def by_node(workers: int) -> StatefulDataLoader:
-    """A stream as the library divides it: whole shards to ranks and workers."""
+    """A loader of a stream as the library divides it: whole shards for ranks and workers."""
     own = split_dataset_by_node(stream(), dist.get_rank(), dist.get_world_size(), strategy="shards")
     return StatefulDataLoader(own, 8, num_workers=workers)
 
 
 def shard_by_shard(state: str | None, count: int | None) -> tuple[list[int], str]:
-    """A stream whose shards a sampler deals: up to `count` of them, and the state after that."""
+    """Samples of a stream whose shards a sampler deals: up to `count` of them, and the state after them."""
     data, (rank, world_size) = stream(), (dist.get_rank(), dist.get_world_size())
     sampler = Sampler(data.num_shards, seed=3, rank=rank, world_size=world_size, remainder="uneven")
     if state is not None:
@@ -112,7 +113,7 @@ def first(out: Path, rank: int) -> dict[str, Any]:
 
 
 def rest(out: Path) -> dict[str, Any]:
-    """What is left of the parts."""
+    """The rest of the parts."""
     saved = json.loads((out / "first-0.json").read_text())
     told: dict[str, Any] = {}
     for kind, workers in itertools.product(("rows", "budget"), (0, 2)):
@@ -125,7 +126,7 @@ def rest(out: Path) -> dict[str, Any]:
 
 
 def main(out: Path, what: str) -> None:
-    """Reads, and writes down what came."""
+    """Reads, and writes the samples."""
     torch.set_num_threads(1)
     dist.init_process_group("gloo")
     rank = dist.get_rank()

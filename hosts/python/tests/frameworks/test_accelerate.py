@@ -1,4 +1,4 @@
-"""Accelerate: loaders it would deal a second time, and training that is killed, and resumed on any world size."""
+"""Accelerate: loaders that it would deal a second time, and a training that is killed and resumed on any world size."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def run(world_size: int, out: Path, *arguments: Any, start: Any = ranks) -> subp
 
 
 def batches(out: Path, name: str, world_size: int) -> list[list[Any]]:
-    """Epoch, samples, and whether the gradients made a step, of each batch of each rank."""
+    """For each batch of each rank: the epoch, the samples, and whether the gradients made a step."""
     return logs(out, name, world_size)
 
 
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a job left behind that was killed."""
+    """The folder of a job that was killed."""
     folder = tmp_path_factory.mktemp("killed")
     job = run(WORLD, folder / "out", folder / "none", DEATH, start=torchrun)
     assert "SIGKILL" in job.stderr, job.stderr
@@ -65,7 +65,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_sample_is_read_once(killed: Path, tmp_path: Path) -> None:
-    """On as many processes; on others, the tutorial shows it."""
+    """The world size stays; the tutorial shows other world sizes."""
     job = run(WORLD, tmp_path / "rest", killed)
     assert job.returncode == 0, job.stderr
     for kind, workers in accelerated.RUNS:
@@ -98,12 +98,12 @@ def test_a_second_deal_loses_samples_and_is_told(killed: Path) -> None:
             assert "samedeal.accelerate.prepare" in text
             assert ("DataLoaderDispatcher" if name.startswith("dispatched") else "BatchSamplerShard") in text
         seen = {i for one in told for i in one[name][1]}
-        # Half of them, and a few more where the first ones come again.
+        # Only about half of the samples are seen, because the first ones come again.
         assert len(seen) < accelerated.SAMPLES * 0.6, name
 
 
 def shards(batch_sampler: Any, world_size: int = 2, *ranks: int, **options: Any) -> list[list[list[int]]]:
-    """What Accelerate gives processes, by default all of them, of a batch sampler's batches."""
+    """The batches that Accelerate gives to some processes, by default to all, of a batch sampler."""
     made = [
         data_loader.BatchSamplerShard(batch_sampler, world_size, rank, **options) for rank in ranks or range(world_size)
     ]
@@ -111,15 +111,17 @@ def shards(batch_sampler: Any, world_size: int = 2, *ranks: int, **options: Any)
 
 
 def test_how_accelerate_deals() -> None:
-    """What its documentation says of `even_batches` and `split_batches`: the reason to leave dealt batches alone."""
+    """The rules of `even_batches` and `split_batches` in Accelerate's documentation, which are the reason to leave
+    dealt batches alone."""
     plain = torch.utils.data.BatchSampler(range(10), 4, drop_last=False)
-    # Batches go round the processes, and the first samples fill up the last ones.
+    # Batches go to the processes in turn, and the first samples fill up the last batches.
     assert shards(plain) == [[[0, 1, 2, 3], [8, 9, 0, 1]], [[4, 5, 6, 7], [2, 3, 4, 5]]]
     assert shards(plain, even_batches=False) == [[[0, 1, 2, 3], [8, 9]], [[4, 5, 6, 7]]]
     assert shards(plain, split_batches=True) == [[[0, 1], [4, 5], [8, 9]], [[2, 3], [6, 7], [0, 1]]]
     dropped = torch.utils.data.BatchSampler(range(10), 4, drop_last=True)
     assert shards(dropped) == [[[0, 1, 2, 3]], [[4, 5, 6, 7]]]
-    # Of batches of different length it takes the whole ones that come in turn: no padding, but a batch twice.
+    # If batches have different lengths, Accelerate deals whole batches in turn: without padding, but one batch comes
+    # twice.
     ours = BatchSampler([5, 1, 4, 2, 3, 3], max_tokens=9, rank=0, world_size=1, tail="keep")
     given = shards(ours)
     assert len(ours) % 2 == 1

@@ -1,4 +1,4 @@
-"""Hugging Face's datasets: rows by number, and streams, in real ranks with real workers."""
+"""Hugging Face's datasets: map-style datasets and streams, in real ranks with real workers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ preload("datasets", "torchdata.stateful_dataloader")
 
 
 def run(world_size: int, out: Path, what: str) -> list[dict[str, Any]]:
-    """The first part under torchrun."""
+    """The results of all ranks. The first part runs under torchrun."""
     job = (torchrun if what == "first" else ranks)(world_size, HERE / "streamed.py", out, what)
     assert job.returncode == 0, job.stderr
     return [json.loads((out / f"{what}-{rank}.json").read_text()) for rank in range(world_size)]
@@ -59,7 +59,7 @@ def test_another_world_reads_what_is_left(first: list[dict[str, Any]], out: Path
     for kind in rest[0]:
         before, after = samples(told[kind]["part"] for told in first), samples(told[kind] for told in rest)
         left = streamed.SAMPLES - len(before)
-        # PyTorch's sampler repeats a sample or two, so that every rank has as many.
+        # PyTorch's sampler repeats one or two samples, so that every rank has the same number.
         assert len(after) == left + (-left % 3 if kind.startswith("rows") else 0)
         assert {*before, *after} == set(range(streamed.SAMPLES))
         assert before
@@ -101,7 +101,7 @@ def test_streams_have_no_numbers() -> None:
 
 
 def test_nothing_is_said_at_the_end() -> None:
-    """Whatever is imported first, and whatever is still alive."""
+    """An exit prints nothing, whichever module is imported first, and whichever objects are still alive."""
     code = "import datasets, torch, samedeal\nkept = samedeal.Sampler(9), samedeal.Batcher([1], max_tokens=1)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG, check=True)
     assert done.stderr == ""

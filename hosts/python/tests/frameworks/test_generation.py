@@ -1,4 +1,4 @@
-"""TRL's trainers that generate: each prompt, and each generation batch, comes as often as with TRL alone."""
+"""TRL's trainers that generate: each prompt and each generation batch comes as often as with TRL alone."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def train(made: type[Any], out: Path, checkpoint: Path | None = None, **options:
 def test_the_first_epoch_is_that_of_trl(tmp_path: Path, options: dict[str, Any]) -> None:
     theirs, ours = (train(made, tmp_path / made.__name__, **options) for made in (GRPOTrainer, Own))
     assert ours == theirs
-    # A batch of generations has whole groups of copies; what is left is dropped.
+    # A generation batch has whole groups of copies; the remainder is dropped.
     copies = options.get("num_generations", COPIES)
     assert set(Counter(i for batch in ours[0] for i in batch).values()) == {copies}
 
 
 def test_a_training_goes_on(tmp_path: Path) -> None:
-    """Between generation batches, and within one, which then comes again."""
+    """A checkpoint lies between generation batches, or within one, which then comes again."""
     whole, steps = train(Own, tmp_path / "whole", num_train_epochs=2)
     rest, again = train(Own, tmp_path / "rest", tmp_path / "whole" / "checkpoint-4", num_train_epochs=2)
     assert (rest, again) == (whole[4:], steps)
@@ -59,7 +59,7 @@ def test_a_training_goes_on(tmp_path: Path) -> None:
     whole, steps = train(Own, tmp_path / "twice", **options)
     rest, again = train(Own, tmp_path / "more", tmp_path / "twice" / "checkpoint-3", **options)
     assert rest == whole[1:]
-    # The half of a generation batch that had been trained is one update more.
+    # The half of a generation batch that was trained before is one more update.
     assert again == steps + 1
 
 
@@ -69,7 +69,7 @@ def test_a_training_goes_on_with_more_processes(tmp_path: Path) -> None:
     job = jobs.ranks(2, Path(generated.__file__), tmp_path / "two", tmp_path / "one" / "checkpoint-3")
     assert job.returncode == 0, job.stderr
     logs = [json.loads((tmp_path / "two" / f"{rank}.json").read_text()) for rank in range(2)]
-    # Three updates of one process had 8 completions, and one of both has 16.
+    # Three updates of one process had 8 completions each; an update of two processes has 16.
     before, after = [i for batch in first[:3] for i in batch], [i for log, _ in logs for batch in log for i in batch]
     assert {step for _, step in logs} == {3 + len(after) // 16}
     assert set(Counter(before + after).values()) == {COPIES}
@@ -78,7 +78,7 @@ def test_a_training_goes_on_with_more_processes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("processes", "copies", "local"), [(1, 2, 8), (2, 2, 6), (2, 4, 2), (3, 8, 8), (4, 2, 2)])
 def test_batches_are_those_of_accelerate(processes: int, copies: int, local: int) -> None:
-    """Of any number of processes, also where they share the copies of a prompt."""
+    """The batches are equal for any number of processes, also if the processes share the copies of a prompt."""
     theirs = RepeatSampler(range(100), copies, processes * local // copies, repeat_count=3, seed=7)
     for rank in range(processes):
         batches = torch.utils.data.BatchSampler(theirs, local, drop_last=False)

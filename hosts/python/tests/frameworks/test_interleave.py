@@ -1,4 +1,4 @@
-"""Datasets of Hugging Face as one, in proportion to weights."""
+"""Datasets of Hugging Face that are mixed into one, in proportion to weights."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_samples_come_in_proportion() -> None:
     found = texts(loader_of(dataset, order, 0, 1))
     assert names(found) == {"web": 700, "code": 200, "books": 100}
     assert names(found[:100]) == {"web": 70, "code": 20, "books": 10}
-    # What is read in passes.
+    # The source "code" is read in passes of 50 samples.
     code = [text for text in found if text.startswith("code")]
     assert all(len(set(code[at : at + 50])) == 50 for at in range(0, 200, 50))
     sampler = Sampler(order=order)

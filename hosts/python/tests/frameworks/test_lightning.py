@@ -1,4 +1,4 @@
-"""Lightning: training that is interrupted, and resumed on any number of devices, and what its trainer counts."""
+"""Lightning: training that is interrupted and resumed on any number of devices, and the counters of its trainer."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from torchdata.stateful_dataloader import StatefulDataLoader
 HERE = Path(__file__).parent
 WORLD = 2
 STOP, SAVED = 11, 9
-"""The step before which training ends, in the second of two epochs of eight steps, and the last one that was saved."""
+"""The step before which training ends, in the second of two epochs of eight steps, and the last step that was saved."""
 
 
 preload("lightning.pytorch", "samedeal.lightning")
@@ -54,7 +54,7 @@ def told(out: Path, name: str, world_size: int) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a job wrote that nothing has interrupted."""
+    """The folder of a job without interruption."""
     folder = tmp_path_factory.mktemp("whole")
     job = run(WORLD, folder / "out", folder / "none")
     assert job.returncode == 0, job.stderr
@@ -63,7 +63,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a job left behind: the last of its models was being trained when it was killed."""
+    """The folder of a job that was killed while it trained the last of its models."""
     folder = tmp_path_factory.mktemp("stopped")
     job = run(WORLD, folder / "out", folder / "none", STOP, start=torchrun)
     assert "SIGKILL" in job.stderr, job.stderr
@@ -71,12 +71,12 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_sample_is_trained_once(whole: Path, stopped: Path, tmp_path: Path) -> None:
-    """On as many devices; on others, the tutorial shows it, and a test below without a process group."""
+    """The number of devices stays. The tutorial shows others, and so does a test below without a process group."""
     job = run(WORLD, tmp_path / "rest", stopped)
     assert job.returncode == 0, job.stderr
     for one in lit.RUNS:
         name = lit.name_of(*one)
-        # What came after the checkpoint is not in the weights, and is read again.
+        # Steps after the checkpoint are not in the weights, so their samples are read again.
         complete, after = told(whole, name, WORLD), told(tmp_path / "rest", name, WORLD)
         before = [rank["seen"][:SAVED] for rank in complete]
         assert {step["epoch"] for step in before[0]} == {0, 1}
@@ -86,26 +86,26 @@ def test_every_sample_is_trained_once(whole: Path, stopped: Path, tmp_path: Path
                 Counter(i for log in logs for step in log if step["epoch"] == epoch for i in step["samples"])
                 for logs in (before, [rank["seen"] for rank in after])
             )
-            # PyTorch's samplers repeat a few samples, so that every rank has as many.
+            # PyTorch's samplers repeat a few samples, so that every rank has the same number.
             left = lit.SAMPLES - first.total() if rest else lit.SAMPLES
             padding = 0 if one[0] == "budget" else -left % WORLD
             assert {*first, *rest} == set(range(lit.SAMPLES)), (name, epoch)
             assert first.total() + rest.total() == lit.SAMPLES + padding, (name, epoch)
-        # The trainer counts on from where it was, to the end of the epoch.
+        # The trainer counts on from the checkpoint to the end of the epoch.
         for rank in after:
             steps = rank["seen"]
             assert [step["step"] for step in steps] == list(range(SAVED, SAVED + len(steps)))
             assert [step["batch"] for step in steps] == list(range(before[0][-1]["batch"] + 1, steps[0]["batches"]))
         assert [rank["seen"] for rank in after] == [rank["seen"][SAVED:] for rank in complete], name
         assert [rank["weights"] for rank in after] == [rank["weights"] for rank in complete], name
-        # Other loaders are what the trainer makes of them.
+        # Loaders without a sampler of this package are changed by the trainer as usual.
         shares = one[2]
         assert {rank["validation"] for rank in after} == {"DistributedSampler" if shares else "SequentialSampler"}
         assert len(after[0]["validated"]) == (-(-8 // WORLD) if shares else 8)
 
 
 def in_this_process(folder: Path, kind: str, world_size: int = 1, rank: int = 0, **options: Any) -> Any:
-    """Trains as one rank of this world size would, which no process group knows; gives trainer and model."""
+    """Trains as one rank of a world size, without a process group; returns the trainer and the model."""
     model = lit.Model(options.pop("stop", None))
     trainer = lit.trainer_of(folder, *options.pop("more", ()), **{"limit_val_batches": 0} | options.pop("trainer", {}))
     saved = options.pop("saved", None)
@@ -119,7 +119,8 @@ def in_this_process(folder: Path, kind: str, world_size: int = 1, rank: int = 0,
 def test_checkpoints_of_any_kind_go_on_with_any_world(
     tmp_path: Path, kind: str, every: str, step: int, max_steps: int
 ) -> None:
-    """Of the last step, of the end of the epoch, and within it; where Lightning counts epochs, and where steps."""
+    """Checkpoints of the last step, of the end of an epoch, and within one; with a limit of epochs and with one of
+    steps."""
     how = {"every_n_train_steps": 1} if every == "steps" else {"every_n_epochs": 1}
     logs = []
     for rank in range(WORLD):
@@ -128,7 +129,7 @@ def test_checkpoints_of_any_kind_go_on_with_any_world(
         assert len(model.seen) == 2 * trainer.num_training_batches
         logs.append(model.seen)
     if kind == "budget":
-        # It has fewer steps than there are batches of five.
+        # A budget makes fewer steps than batches of five samples would.
         step -= 8 - trainer.num_training_batches
     first = [i for log in logs for one in log[:step] for i in one["samples"]]
     for world_size in (1, WORLD, 4):
@@ -137,7 +138,8 @@ def test_checkpoints_of_any_kind_go_on_with_any_world(
             options = {"trainer": {"max_steps": max_steps}, "saved": tmp_path / "all" / f"0-step={step}.ckpt"}
             trainer, model = in_this_process(tmp_path / "rest", kind, world_size, rank, **options)
             rest += [i for one in model.seen for i in one["samples"]]
-            # Every epoch begins with batch 0, or where it was, and ends with the last of those that it says it has.
+            # Every epoch begins with batch 0 or at the checkpoint, and ends with the last batch of the length that it
+            # states.
             ends = [one["batch"] + 1 == one["batches"] for one in model.seen]
             starts = [one["batch"] for one in model.seen[:1]] + [
                 after["batch"] for after, last in zip(model.seen[1:], ends, strict=False) if last
@@ -153,7 +155,7 @@ def test_checkpoints_of_any_kind_go_on_with_any_world(
 
 
 class Watch(Callback):  # type: ignore[misc]
-    """Looks at what a progress bar shows, when the first batch has come."""
+    """Reads the numbers that a progress bar shows, when the first batch has come."""
 
     def on_train_batch_start(self, trainer: Any, model: Any, batch: Any, batch_idx: int) -> None:
         if not hasattr(self, "first"):
@@ -189,7 +191,7 @@ def test_the_batch_that_an_error_has_interrupted_comes_again(tmp_path: Path) -> 
 
 
 class At(Callback):  # type: ignore[misc]
-    """Saves in an event of a batch, or raises there, so that an OnExceptionCheckpoint saves."""
+    """Saves at an event of a batch, or raises there, so that an OnExceptionCheckpoint saves."""
 
     def __init__(self, event: str, epoch: int, batch: int, path: Path | None) -> None:
         self.place, self.path = (epoch, batch), path
@@ -203,7 +205,7 @@ class At(Callback):  # type: ignore[misc]
 
 
 WINDOWS: list[tuple[str, int, int, int]] = [
-    # 15 batches in an epoch: windows of 4, 4, 4 and 3.
+    # An epoch has 15 batches: windows of accumulation with 4, 4, 4 and 3.
     ("on_train_batch_end", 0, 1, 0),
     ("on_train_batch_end", 0, 5, 4),
     ("on_train_batch_end", 1, 7, 8),
@@ -224,7 +226,8 @@ WINDOWS: list[tuple[str, int, int, int]] = [
 def test_a_checkpoint_counts_what_the_model_was_updated_with(
     tmp_path: Path, event: str, epoch: int, batch: int, updated: int, raises: bool
 ) -> None:
-    """Between two updates, in the last and shorter one of an epoch, by an error: nothing is lost or comes twice."""
+    """A checkpoint between two updates, in the short last window of an epoch, or after an error: no sample is lost or
+    comes twice."""
     options: dict[str, Any] = {"accumulate_grad_batches": 4}
     if event == "on_validation_end":
         options |= {"val_check_interval": 6, "limit_val_batches": 1}
@@ -237,7 +240,7 @@ def test_a_checkpoint_counts_what_the_model_was_updated_with(
     trainer, rest = in_this_process(tmp_path / "rest", "torch", trainer=options, saved=path)
     assert rest.seen == whole.seen[15 * epoch + updated :]
     assert (trainer.global_step, trainer.current_epoch) == (8, 2)
-    # Again, from a checkpoint of the training that was resumed, on another world size and with other windows.
+    # A second checkpoint, of the resumed training, on another world size and with other windows.
     if (epoch, batch) == (0, 5):
         second = tmp_path / "second.ckpt"
         in_this_process(
@@ -249,7 +252,7 @@ def test_a_checkpoint_counts_what_the_model_was_updated_with(
                 tmp_path / "two", "torch", 2, rank, trainer={"accumulate_grad_batches": 2}, saved=second
             )
             left += [i for one in other.seen if one["epoch"] == 0 for i in one["samples"]]
-        # One of them is padding.
+        # One of the samples is padding.
         assert len(left) == 7 * 5 + 1
         assert {*left} >= {i for one in whole.seen[8:15] for i in one["samples"]}
 
@@ -272,7 +275,7 @@ def test_windows_that_change_or_end_early(tmp_path: Path) -> None:
     in_this_process(tmp_path / "first", "torch", trainer=options, more=[At("on_train_batch_end", 0, 9, path)])
     trainer, rest = in_this_process(tmp_path / "rest", "torch", trainer=options, saved=path)
     assert (rest.seen, trainer.global_step) == (whole.seen[8:], 3)
-    # Without accumulation, an error in the last batch of an epoch leaves that batch.
+    # Without accumulation, an error in the last batch of an epoch leaves this batch to the resume.
     _, whole = in_this_process(tmp_path / "plain", "torch")
     more = [At("on_before_backward", 0, 14, None), OnExceptionCheckpoint(tmp_path, "last")]
     with pytest.raises(lit.Interrupted):
@@ -282,7 +285,7 @@ def test_windows_that_change_or_end_early(tmp_path: Path) -> None:
 
 
 class Manual(lit.Model):
-    """Accumulates gradients itself, with an optimizer of Lightning or with that of torch."""
+    """A model that accumulates gradients itself, with an optimizer of Lightning or of torch."""
 
     def __init__(self, wrapped: bool) -> None:
         super().__init__()
@@ -298,7 +301,7 @@ class Manual(lit.Model):
 
 @pytest.mark.parametrize(("wrapped", "updated"), [(True, 6), (False, 8)])
 def test_manual_optimization(tmp_path: Path, wrapped: bool, updated: int) -> None:
-    """Lightning counts the steps of its own optimizers alone; with others, each batch counts."""
+    """Lightning counts only the steps of its own optimizers; with other optimizers, each batch counts."""
 
     def train(saved: Path | None, *more: Any) -> list[Any]:
         model = Manual(wrapped)
@@ -311,13 +314,13 @@ def test_manual_optimization(tmp_path: Path, wrapped: bool, updated: int) -> Non
 
 
 class Late(SingleDeviceStrategy):  # type: ignore[misc]
-    """Restores checkpoints after optimizers are made, as strategies of sharded models do."""
+    """A strategy that restores checkpoints after optimizers are made, as strategies of sharded models do."""
 
     restore_checkpoint_after_setup = True
 
 
 class Scheduled(lit.Model):
-    """Asks for the number of steps before the checkpoint is restored."""
+    """A model that asks for the number of steps before the checkpoint is restored."""
 
     def setup(self, stage: str) -> None:
         self.steps = self.trainer.estimated_stepping_batches
@@ -335,7 +338,7 @@ class Optimized(lit.Model):
 def test_the_length_may_be_asked_before_the_checkpoint_is_restored(
     tmp_path: Path, made: Any, late: bool, step: int, world_size: int
 ) -> None:
-    """In `setup`, or in `configure_optimizers`: within an epoch, and at the end of one."""
+    """The length is asked in `setup` or in `configure_optimizers`, for a checkpoint within an epoch or at its end."""
 
     def train(saved: Path | None, world_size: int = 1) -> Any:
         model = made()
@@ -355,15 +358,15 @@ def test_the_length_may_be_asked_before_the_checkpoint_is_restored(
         assert rest.steps == 30
         assert rest.seen == whole.seen[step:]
     else:
-        # 6 updates, 5 of this epoch, and 8 of the next one, if the checkpoint was loaded before somebody asked.
+        # 6 updates before, 5 of this epoch and 8 of the next, if the checkpoint was loaded before the length was asked.
         assert rest.steps == (16 if late or made is Scheduled else 19)
-        # 45 of 75 samples were left of the first epoch.
+        # 45 of 75 samples are left of the first epoch.
         assert [one["epoch"] for one in rest.seen] == [0] * 5 + [1] * 8
         assert rest.seen[4]["batches"] == 6 + 5
 
 
 class Rated(lit.Model):
-    """Has a schedule for all updates of the training, and writes down the rate of each."""
+    """A model with a schedule for all updates of the training, which records the rate of each update."""
 
     def __init__(self, schedule: str) -> None:
         super().__init__()
@@ -390,7 +393,7 @@ class Rated(lit.Model):
 def test_the_estimate_after_a_resume_on_other_devices(
     tmp_path: Path, kind: str, before: tuple[int, int], after: tuple[int, int], epoch: int, every: str
 ) -> None:
-    """Devices and accumulation, before and after: rates fall to the end, and the first window is whole."""
+    """Devices and accumulation, before and after: rates fall to the end, and the first window is complete."""
 
     def train(devices: int, accumulation: int, rank: int, saved: Path | None, *more: Any) -> Any:
         model = Rated("lambda")
@@ -408,7 +411,7 @@ def test_the_estimate_after_a_resume_on_other_devices(
     updates = torch.load(path, weights_only=False)["global_step"]
     for rank in range(after[0]):
         rest = train(*after, rank, path)
-        # PyTorch saves the rate of the next update with the optimizer: that one is of the schedule before.
+        # PyTorch saves the rate of the next update with the optimizer, so this rate belongs to the schedule before.
         expected = [1 - updates / whole.steps, *(1 - i / rest.steps for i in range(updates + 1, rest.steps))]
         assert rest.rates == pytest.approx([1e-4 * rate for rate in expected])
         windows = Counter(one["step"] for one in rest.seen if one["epoch"] == rest.seen[0]["epoch"])
@@ -417,7 +420,7 @@ def test_the_estimate_after_a_resume_on_other_devices(
 
 
 def test_a_schedule_that_was_saved_with_another_end(tmp_path: Path) -> None:
-    """A warning says the right number; Lightning loads the old one with the schedule."""
+    """A warning says the right number of steps; Lightning loads the old number with the schedule."""
     path = tmp_path / "saved.ckpt"
     options = {"limit_val_batches": 0, "max_epochs": 3}
     trainer = lit.trainer_of(tmp_path / "first", At("on_train_batch_end", 0, 5, path), **options)
@@ -425,14 +428,14 @@ def test_a_schedule_that_was_saved_with_another_end(tmp_path: Path) -> None:
     trainer = lit.trainer_of(tmp_path / "rest", **options)
     with pytest.warns(UserWarning, match="the OneCycleLR was saved for 45 updates, and this training has 27: "):
         trainer.fit(Rated("cycle"), datamodule=lit.Data("torch", 0, 0, 2), ckpt_path=path, weights_only=False)
-    # A trainer that has resumed is pickled as any other.
+    # A trainer that has resumed is pickled like any other.
     plain = lit.trainer_of(tmp_path)
     plain.__class__ = type(trainer)
     assert type(pickle.loads(pickle.dumps(plain))) is type(lit.trainer_of(tmp_path))
 
 
 def test_epochs_may_be_limited(tmp_path: Path) -> None:
-    """The part that is left out of each is not made up for; epochs are of their own order."""
+    """The samples beyond the limit are not made up for: each epoch has an order of its own."""
     _, whole = in_this_process(tmp_path, "torch", trainer={"limit_train_batches": 4})
     assert [one["batch"] for one in whole.seen] == [0, 1, 2, 3] * 2
     _, rest = in_this_process(
@@ -452,7 +455,7 @@ def test_the_state_is_what_any_host_reads(stopped: Path) -> None:
 
 @pytest.mark.parametrize("every", [0, 2])
 def test_epochs_of_different_length(tmp_path: Path, every: int) -> None:
-    """Each is read to its end, with one loader for all, unless the trainer is told to ask for others."""
+    """Each epoch is read to its end. One loader serves all, unless the trainer is configured to make new ones."""
     asked = []
 
     class Uneven(lit.Data):
@@ -477,12 +480,12 @@ def test_epochs_of_different_length(tmp_path: Path, every: int) -> None:
     assert lengths == [55, 56, 56, 55]
     assert len(model.validated) == 4 * 8
     assert asked.count("val") == (2 if every else 1)
-    # Where the length changed, and two epochs later.
+    # New loaders are made where the length changed, and two epochs later.
     assert asked.count("train") == (3 if every else 1)
 
 
 def test_a_data_module_is_pickled(tmp_path: Path) -> None:
-    """As for processes that are spawned, with the trainer that it belongs to."""
+    """The data module is pickled with its trainer, as for processes that are spawned."""
     trainer = lit.trainer_of(tmp_path, limit_val_batches=0)
     trainer.datamodule = data = Other(sampled())
     again = pickle.loads(pickle.dumps(trainer)).datamodule
@@ -514,7 +517,7 @@ def test_other_loaders_are_refused(tmp_path: Path, loader: Any) -> None:
 
 @pytest.mark.parametrize("workers", [0, 1])
 def test_loaders_that_have_states_of_their_own(tmp_path: Path, workers: int) -> None:
-    """Lightning alone would end the epoch early that is resumed with them."""
+    """Lightning alone would end the resumed epoch early with these loaders."""
     kinds: list[Callable[[], Any]] = [
         sampled,
         lambda: Resumable(sampled()),
@@ -535,7 +538,7 @@ def test_loaders_that_have_states_of_their_own(tmp_path: Path, workers: int) -> 
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_shards(tmp_path: Path, workers: int) -> None:
-    """Of a dataset in files, which is no DataLoader's to sample."""
+    """A dataset in files has no sampler in its DataLoader."""
     for number in range(4):
         pq.write_table(pa.table({"id": range(20 * number, 20 * number + 20)}), tmp_path / f"{number}.parquet")
 
@@ -557,7 +560,7 @@ def test_shards(tmp_path: Path, workers: int) -> None:
 
 
 def test_ranks_of_different_length_are_refused(tmp_path: Path) -> None:
-    """Lightning would wait for ever for the rank that ends first."""
+    """Lightning would wait forever for the rank that ends first."""
     (tmp_path / "shards").mkdir()
     for number, rows in enumerate((20, 13)):
         pq.write_table(pa.table({"id": range(rows)}), tmp_path / "shards" / f"{number}.parquet")
@@ -567,11 +570,11 @@ def test_ranks_of_different_length_are_refused(tmp_path: Path) -> None:
     assert told[0] == told[1]
     whole, limited, ended, late, evaluated = told[0]
     assert "steps is 5 on rank 0, 0 on rank 1; allowed: at least one batch on every rank" in evaluated
-    # Before the first batch, on both ranks.
+    # The error comes before the first batch, on both ranks.
     assert whole[0] == 0
     assert "steps is 5 on rank 0, 4 on rank 1; allowed: the same on every rank" in whole[1]
     assert late == 4
-    # Where the trainer ends before the first rank does, nobody waits.
+    # If the trainer ends before the first rank does, no rank waits.
     assert (limited, ended) == (2, 3)
 
 
@@ -589,7 +592,7 @@ def test_a_training_in_steps_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_without_a_state_is_refused(tmp_path: Path) -> None:
-    """Lightning would leave out as many batches at the end as were read before, and read those again."""
+    """Lightning would skip as many batches at the end as were read before, and read those again."""
 
     class Plain(LightningDataModule):  # type: ignore[misc]
         train_dataloader = staticmethod(lambda: DataLoader(lit.Features(), 5))
@@ -614,7 +617,7 @@ def test_the_rest_of_a_data_module_is_left_alone(tmp_path: Path) -> None:
     assert data.train_dataloader() is data.loader
     assert data.state_dict() == {"value": 7}
     lit.trainer_of(tmp_path).fit(lit.Model(), datamodule=data)
-    # A validation loads states, too: not for the training that comes after it.
+    # A validation loads states, too, but not for the training after it.
     again = Counting(sampled())
     trainer = lit.trainer_of(tmp_path / "again", limit_val_batches=1, max_epochs=1)
     model = lit.Model()
@@ -625,13 +628,13 @@ def test_the_rest_of_a_data_module_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_the_order_of_base_classes_counts() -> None:
-    """With Lightning's first, nothing would be saved."""
+    """If Lightning's class came first, no state would be saved."""
     with pytest.raises(ContradictionError, match=r"class Data\(ResumableData, LightningDataModule\)"):
         type("Data", (LightningDataModule, ResumableData), {})
 
 
 def test_what_lightning_documents(tmp_path: Path) -> None:
-    """Samplers that are plain are replaced, where they are not of a `ResumableData`; others have their epochs set."""
+    """Plain samplers are replaced, unless they belong to a `ResumableData`; other samplers have their epochs set."""
     seen = []
 
     class Epochs(DistributedSampler):
@@ -688,7 +691,7 @@ class Searched(lit.Model):
 
 
 class Shared(lit.Data):
-    """Makes one sampler for all loaders, or one for each."""
+    """A data module with one sampler for all loaders, or one for each."""
 
     def __init__(self, shared: bool) -> None:
         super().__init__("torch", 0, 0, 1)
@@ -711,7 +714,7 @@ class Shared(lit.Data):
 def test_what_a_search_has_read_does_not_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared: bool, searched: str, batches: int
 ) -> None:
-    """A search for a learning rate or a batch size, of less than an epoch of 15 batches, and of more."""
+    """A search for a learning rate or a batch size reads less than an epoch of 15 batches, or more."""
     monkeypatch.chdir(tmp_path)
     trainer = lit.trainer_of(tmp_path, limit_val_batches=0)
     model, data, tuner = Searched(), Shared(shared), Tuner(trainer)
@@ -729,7 +732,8 @@ def test_what_a_search_has_read_does_not_count(
 
 
 def test_a_resume_plans_no_later_epoch_unless_somebody_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither where it begins nor where it saves: with batches by tokens, later epochs would have to be planned."""
+    """Neither the resume nor a checkpoint asks for the length of later epochs, which batches by tokens would have to
+    plan."""
     path, second = tmp_path / "saved.ckpt", tmp_path / "second.ckpt"
     in_this_process(tmp_path / "first", "budget", more=[At("on_train_batch_end", 0, 2, path)])
     asked: list[int] = []

@@ -1,4 +1,4 @@
-"""Packed batches under real models of transformers: the loss is that of the sequences one by one."""
+"""Packed batches in real models of transformers: the loss equals that of the sequences one by one."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from transformers import (
 
 CAPACITY = 48
 CLOSE = 1e-6
-"""The relative difference of losses that rounding makes up to: eager attention computes its softmax in float32."""
+"""The largest relative difference of losses by rounding: eager attention computes its softmax in float32."""
 FAR = 1e-3
-"""The least that wrong attention makes in these models."""
+"""The smallest relative difference of losses by wrong attention in these models."""
 SHAPE = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
 SIZES: dict[str, Any] = {"vocab_size": 50, "bos_token_id": None, "eos_token_id": None, "initializer_range": 0.5}
 LLAMA = LlamaConfig(**SIZES, **SHAPE, num_key_value_heads=2, max_position_embeddings=64)
@@ -39,13 +39,14 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "llama": (LlamaForCausalLM, LLAMA),
     "qwen2": (Qwen2ForCausalLM, Qwen2Config(**SIZES, **SHAPE, num_key_value_heads=2, max_position_embeddings=64)),
     "sliding": (MistralForCausalLM, MistralConfig(**SIZES, **SHAPE, num_key_value_heads=2, sliding_window=6)),
-    # It knows no more positions than the longest sample has.
+    # The model has only as many positions as the longest sample has tokens.
     "gpt2": (GPT2LMHeadModel, GPT2Config(**SIZES, n_embd=32, n_layer=2, n_head=4, n_positions=29)),
 }
 
 
 class Sequences(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[misc]
-    """As a tokenizer gives them, each with a mask of ones; the first tokens of some are no labels."""
+    """Sequences as a tokenizer returns them, each with a mask of ones. The first tokens of some samples are no labels.
+    """
 
     lengths = tuple(1 + (i * 7919 % 97) ** 2 % 29 for i in range(60))
 
@@ -62,12 +63,12 @@ class Sequences(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[misc]
 def varlen(
     module: Any, query: Any, key: Any, value: Any, attention_mask: Any, scaling: float, **given: Any
 ) -> tuple[Any, None]:
-    """What flash attention for sequences of different length computes, from its arguments alone."""
+    """The result of flash attention for sequences of different length, computed from its arguments alone."""
     assert attention_mask is None
     assert given["max_length_q"] == given["max_length_k"] == int(given["cu_seq_lens_q"].diff().max())
     rows, heads, width, size = query.shape
     repeated = (key.repeat_interleave(heads // key.shape[1], 1), value.repeat_interleave(heads // value.shape[1], 1))
-    # Rows are laid end to end, as `_flash_attention_forward` does it.
+    # Rows are joined end to end, as `_flash_attention_forward` joins them.
     q, k, v = (part.transpose(1, 2).reshape(rows * width, heads, size) for part in (query, *repeated))
     cuts = [given[f"cu_seq_lens_{name}"].tolist() for name in "qk"]
     assert cuts[0][-1] == cuts[1][-1] == len(q)
@@ -91,14 +92,14 @@ def _one_thread() -> Iterator[None]:
 
 
 def model_of(kind: str, attention: str, dtype: torch.dtype = torch.float64) -> Any:
-    """A small model with random weights, large enough that tokens matter to one another."""
+    """A small model with random weights, which are large enough that tokens influence each other."""
     torch.manual_seed(1)
     made, config = MODELS[kind]
     return made._from_config(config, attn_implementation=attention).to(dtype).eval()
 
 
 def summed(model: Any, batches: Any) -> float:
-    """The loss of all labels of the batches, as the models compute it: labels are shifted in the model."""
+    """The loss over all labels of the batches. The model shifts the labels, as usual."""
     with torch.no_grad():
         total = 0.0
         for batch in batches:
@@ -113,7 +114,7 @@ def one_by_one(model: Any) -> float:
 
 
 def packed(collator: PackCollator, rows: int = 3) -> DataLoader[Any]:
-    """Several rows a batch with padding, or one row without, as the collator has it."""
+    """A loader of packed batches: several rows with padding, or one row without, as the collator says."""
     options: dict[str, Any] = {"strategy": "pack", "capacity": CAPACITY, "max_batch_size": rows}
     sampler = BatchSampler(Sequences.lengths, rank=0, world_size=1, seed=4, **options)
     return DataLoader(Sequences(), batch_sampler=sampler, collate_fn=collator)
@@ -123,7 +124,7 @@ def off(found: float, wanted: float) -> float:
     return abs(found / wanted - 1)
 
 
-# The attention of this test, "varlen", knows no sliding window.
+# The attention of this test, "varlen", does not support a sliding window.
 ATTENTIONS = [
     (kind, attention)
     for kind in MODELS
@@ -145,7 +146,7 @@ def test_the_loss_is_that_of_the_sequences_one_by_one(kind: str, attention: str,
 
 @pytest.mark.parametrize("kind", MODELS)
 def test_a_mask_of_ones_or_a_cache_mixes_samples(kind: str) -> None:
-    """What the collator leaves out, and why: with it the same batches give another loss."""
+    """The collator leaves out a mask of ones and a cache, because with them the same batches have another loss."""
     model = model_of(kind, "sdpa")
     wanted = one_by_one(model)
     assert off(summed(model, packed(PackCollator(CAPACITY, mask="2d"))), wanted) > FAR
@@ -156,7 +157,7 @@ def test_a_mask_of_ones_or_a_cache_mixes_samples(kind: str) -> None:
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])
 @pytest.mark.parametrize("kind", ["llama", "qwen2", "gpt2"])
 def test_masks_of_four_dimensions(kind: str, attention: str) -> None:
-    """They keep samples apart where positions do not: here the model is told other ones, and has a cache."""
+    """These masks keep samples apart if positions cannot: here the model gets other positions, and has a cache."""
     model = model_of(kind, attention)
     wanted = one_by_one(model)
     for dtype in (torch.float64, torch.bool)[: 2 if attention == "sdpa" else 1]:
@@ -170,7 +171,7 @@ def test_masks_of_four_dimensions(kind: str, attention: str) -> None:
 
 @pytest.mark.parametrize("capacity", [CAPACITY, None])
 def test_trainer_takes_it(tmp_path: Path, capacity: int | None) -> None:
-    """With either Trainer: gradients of a step and the loss of an evaluation are those of the samples one by one."""
+    """Both Trainers: the gradients of a step and the loss of an evaluation equal those of the samples one by one."""
     data = Sequences()
     alone = model_of("llama", "sdpa")
     count = 0
@@ -258,8 +259,8 @@ def full_shapes(options: dict[str, Any]) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])
 @pytest.mark.parametrize("kind", ["llama", "gpt2"])
 def test_rows_of_padding_change_no_loss_and_no_gradient(kind: str, attention: str) -> None:
-    # Eager attention computes its softmax in float32, in which the mask of float64 is infinite: a row that sees nothing
-    # would be nan.
+    # Eager attention computes its softmax in float32, in which the mask of float64 is infinite. The result of a row in
+    # which all is masked would be nan.
     model = model_of(kind, attention, torch.float32)
     shapes = full_shapes(BUCKETS)
     filled = served(BUCKETS, PadCollator(shapes=shapes), 2)
@@ -271,7 +272,7 @@ def test_rows_of_padding_change_no_loss_and_no_gradient(kind: str, attention: st
         assert not batch["attention_mask"][rows:].any()
         assert (batch["labels"][rows:] == -100).all()
         if not (wanted["labels"][:, 1:] >= 0).any():
-            # A mean over no labels.
+            # A batch without labels has no mean loss.
             continue
         model.zero_grad()
         loss = model(**wanted).loss
@@ -294,7 +295,7 @@ def test_full_packed_batches_have_the_same_loss(kind: str, attention: str) -> No
     assert {batch["max_length_q"] for batch in batches} == {29}
     assert min(len(batch["input_ids"]) for batch in served(ROWS, PackCollator(CAPACITY), 2)) < 4
     if attention == "varlen":
-        # It wants the longest sequence itself.
+        # This attention needs the length of the longest sequence exactly.
         longest = [int(batch["cu_seq_lens_q"].diff().max()) for batch in batches]
         names = ("max_length_q", "max_length_k")
         batches = [batch | dict.fromkeys(names, most) for batch, most in zip(batches, longest, strict=True)]
@@ -302,7 +303,7 @@ def test_full_packed_batches_have_the_same_loss(kind: str, attention: str) -> No
 
 
 def compiled(batches: list[Any], function: Any) -> int:
-    """How often a function of batches is compiled for them."""
+    """Number of times that a function of batches is compiled for these batches."""
     torch._dynamo.reset()
     counter = CompileCounter()
     called = torch.compile(function, backend=counter, dynamic=False)
@@ -325,7 +326,7 @@ def test_a_model_of_packed_rows_is_compiled_once() -> None:
     assert compiled(served(ROWS, full, 2), model_of("llama", "sdpa")) == 1
 
     def attend(input_ids: Any, cu_seq_lens_q: Any, max_length_q: int, **others: Any) -> Any:
-        # What flash attention takes.
+        # A function of the arguments of flash attention.
         return (cu_seq_lens_q.diff() < max_length_q).sum() + input_ids.sum()
 
     assert compiled(served(ROWS, full, 2), attend) == 1 < compiled(served(ROWS, PackCollator(CAPACITY), 2), attend)

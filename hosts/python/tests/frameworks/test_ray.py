@@ -1,4 +1,5 @@
-"""Ray Train: who a worker is, on a local Ray, and its loaders. In the tutorial, workers die and others go on.
+"""Ray Train: the rank of a worker on a local Ray, and its loaders. In the tutorial, workers are killed and others
+continue.
 
 Ray Data: an index of batches.
 """
@@ -28,9 +29,9 @@ HERE = Path(__file__).parent
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the workers of a job wrote."""
+    """The folder in which the workers of a job wrote their answers."""
     folder = tmp_path_factory.mktemp("ray")
-    # What Ray writes to the home directory is not for that of the user.
+    # Ray writes to the home directory, which must not be that of the user.
     environment = os.environ | RAY | {"HOME": str(folder)}
     words = [sys.executable, str(HERE / "rayed.py"), str(folder)]
     job = subprocess.run(words, capture_output=True, text=True, timeout=HANG, env=environment, check=False)
@@ -45,13 +46,13 @@ def test_ray_says_who_a_worker_is(out: Path) -> None:
 
 
 def test_processes_that_are_no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The variables of a launcher count, whatever Ray makes of a process that it did not start."""
+    """The variables of a launcher decide, whatever Ray answers in a process that it did not start."""
     monkeypatch.setenv("RANK", "1")
     monkeypatch.setenv("WORLD_SIZE", "4")
     with pytest.raises(RuntimeError, match="outside of a Ray Train training function"):
         ray.train.get_context()
     assert DistributedSampler(range(8)).num_replicas == 4
-    # Older versions have a context for all, of no experiment.
+    # Older versions of Ray have a context in every process, without the name of an experiment.
     for experiment, expected in ((None, (1, 4)), ("name", (2, 3))):
         context = Mock(**{"get_experiment_name.return_value": experiment})
         context.configure_mock(**{"get_world_rank.return_value": 2, "get_world_size.return_value": 3})
@@ -62,7 +63,7 @@ def test_processes_that_are_no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("workers", [0, 1])
 def test_a_loader_that_reads_ahead(workers: int) -> None:
-    """What `prepare_data_loader` makes takes a batch ahead, and begins anew whenever it is asked for an iterator."""
+    """A loader from `prepare_data_loader` reads one batch ahead, and begins anew for every iterator."""
 
     def loader() -> Resumable:
         sampler = DistributedSampler(range(40), 1, 0, seed=5)
@@ -79,7 +80,7 @@ def test_a_loader_that_reads_ahead(workers: int) -> None:
 
 
 def test_an_index_by_ray_data_goes_on_after_a_kill(tmp_path: Path) -> None:
-    """The index of one process, byte for byte."""
+    """The index is that of one process, byte for byte."""
     (tmp_path / "home").mkdir()
     (tmp_path / "index").mkdir()
     check_that_it_goes_on("ray", tmp_path / "index", "group", **RAY, HOME=str(tmp_path / "home"))

@@ -1,4 +1,4 @@
-"""Subclasses of PyTorch's sampler, as installed libraries have them, on the sampler of this package."""
+"""Subclasses of PyTorch's sampler from installed libraries, with the sampler of this package as their base."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ MAKES: dict[type, list[Make]] = {
 
 @contextlib.contextmanager
 def on_ours(subclass: Any) -> Iterator[None]:
-    """The class with ours as its base."""
+    """Replaces the base of a class by the sampler of this package."""
     assert subclass.__bases__ == (Theirs,)
     subclass.__bases__ = (DistributedSampler,)
     try:
@@ -79,7 +79,7 @@ def on_ours(subclass: Any) -> Iterator[None]:
 
 
 def read(sampler: Any) -> list[Any]:
-    """What a subclass gives, and says about itself."""
+    """The samples of a subclass, and its attributes."""
     found: list[Any] = []
     for epoch in (0, 2):
         sampler.set_epoch(epoch)
@@ -119,7 +119,7 @@ def test_a_stateful_subclass_resumes_its_own_way() -> None:
 
 
 class Half(DistributedSampler[str]):
-    """Names of samples, of the first half of them."""
+    """A sampler of the names of samples, for the first half of the dataset."""
 
     def __init__(self, dataset: Any, **place: Any) -> None:
         super().__init__(dataset, **place)
@@ -147,7 +147,7 @@ def test_ranks_are_set_for_the_next_pass() -> None:
     sampler = DistributedSampler(data, 4, 3, seed=2)
     begun = iter(sampler)
     first = next(begun)
-    # Both are about to be set: only together do they fit.
+    # Rank and number of replicas are set one after the other, and are valid only together.
     sampler.num_replicas = 2
     assert (sampler.rank, sampler.num_replicas) == (3, 2)
     for call in (lambda: len(sampler), lambda: iter(sampler), lambda: sampler.num_samples):
@@ -156,7 +156,7 @@ def test_ranks_are_set_for_the_next_pass() -> None:
     sampler.rank = 1
     assert [*sampler] == [*Theirs(data, 2, 1, seed=2)]
     assert (sampler.num_samples, sampler.total_size, len(sampler)) == (52, 104, 52)
-    # The pass that was under way is still of the rank that it began for.
+    # The pass that was open still belongs to the rank with which it began.
     assert [first, *begun] == [*Theirs(data, 4, 3, seed=2)]
     mesh = samedeal.Mesh(4, {"dp": 2, "tp": 2}, shard=["dp"])
     sampler = DistributedSampler(data, 4, 3, mesh=mesh)
@@ -185,7 +185,7 @@ def test_numbers_that_are_set_are_checked_when_a_pass_begins() -> None:
     sampler.num_samples = math.ceil(len(data) / 4)
     sampler.total_size = sampler.num_samples * 4
     assert [*sampler] == expected
-    # What is right follows the dataset, as ever.
+    # Correct values of both attributes follow the dataset, as before.
     data += range(103, 201)
     assert (len(sampler), sampler.total_size) == (51, 204)
     assert [*sampler] == [*Theirs(data, 4, 1)]
@@ -223,7 +223,7 @@ def test_values_that_cannot_be_set(error: type[SamedealError], name: str, value:
 
 
 class Bare(DistributedSampler[int]):
-    """One that does not call `__init__`, and deals nothing by itself."""
+    """A sampler that does not call `__init__`, and does not deal by itself."""
 
     def __init__(self) -> None:
         self.num_replicas, self.rank, self.epoch = 8, 7, 5

@@ -1,4 +1,4 @@
-"""Trainer: what it reads, and training with it that is killed, and resumed on any world size."""
+"""Trainer: the samples that it reads, and a training with it that is killed and resumed on any world size."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from transformers.trainer_pt_utils import LengthGroupedSampler
 HERE = Path(__file__).parent
 WORLD = 2
 DEATH = 3
-"""The step of each model after which the job ends: within an epoch, a step after a checkpoint."""
+"""The step of each model after which the job ends: within an epoch, one step after a checkpoint."""
 
 
 jobs.preload("samedeal.transformers")
@@ -41,7 +41,7 @@ def run(world_size: int, out: Path, *arguments: Any, start: Any = jobs.ranks) ->
 
 
 def steps(out: Path, name: str, world_size: int) -> list[list[Any]]:
-    """Of each rank and step: its number, the epoch, the last step, and the samples of each batch."""
+    """For each rank and step: the number of the step, the epoch, the last step, and the samples of each batch."""
     return jobs.logs(out, name, world_size)
 
 
@@ -51,7 +51,7 @@ def samples(logs: list[list[Any]], epoch: int) -> list[int]:
 
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a job left behind that was killed."""
+    """The folder of a job that was killed."""
     folder = tmp_path_factory.mktemp("killed")
     job = run(WORLD, folder / "out", folder / "none", DEATH, start=jobs.torchrun)
     assert "SIGKILL" in job.stderr, job.stderr
@@ -59,7 +59,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_sample_is_trained_on_once(killed: Path, tmp_path: Path) -> None:
-    """On as many processes; on others, the tutorial shows it."""
+    """The world size stays; the tutorial shows other world sizes."""
     job = run(WORLD, tmp_path / "rest", killed)
     assert job.returncode == 0, job.stderr
     for kind, workers in trained.RUNS:
@@ -72,7 +72,7 @@ def test_every_sample_is_trained_on_once(killed: Path, tmp_path: Path) -> None:
             left = trained.SAMPLES - len(first)
             assert len(rest) == left + (0 if kind == "budget" else -left % WORLD), name
             assert {*first, *rest} == set(range(trained.SAMPLES)), name
-        # Steps count on, and progress ends where it should.
+        # Steps are counted on, and the progress ends at its planned end.
         numbers, at, most, _ = zip(*after[0], strict=True)
         assert numbers == tuple(range(trained.EVERY + 1, most[0] + 1))
         assert set(most) == {numbers[-1]}
@@ -92,7 +92,7 @@ def arguments(out: Path, **options: Any) -> TrainingArguments:
 
 
 class Steps(TrainerCallback):  # type: ignore[misc]
-    """Counts what the Trainer says of itself."""
+    """Records the steps that the Trainer reports."""
 
     def __init__(self) -> None:
         self.numbers: list[int] = []
@@ -114,7 +114,7 @@ def trainer_of(out: Path, made: Any = Trainer, given: Any = None, **options: Any
 
 
 def test_steps_have_the_samples_of_trainers_own(tmp_path: Path) -> None:
-    """On one process even in the same order, `transformers.Trainer` and this one alike."""
+    """With one process, `transformers.Trainer` and this Trainer have the same samples, in the same order."""
     both = []
     for made in (transformers.Trainer, Trainer):
         trainer = trainer_of(tmp_path, made, num_train_epochs=2, seed=11)
@@ -138,14 +138,14 @@ def test_trainings_that_end_in_other_places(tmp_path: Path, options: dict[str, A
     assert again.state.global_step == expected
     assert again.model.seen == whole.model.seen[first:]
     assert again.state.epoch == whole.state.epoch
-    # The other way leaves the epoch as it was begun, for those who want that.
+    # With `ignore_data_skip`, the epoch begins again, for users who want that.
     anew = trainer_of(tmp_path / "anew", given=sampler, **epochs, ignore_data_skip=True)
     anew.train(resume_from_checkpoint=str(tmp_path / "whole" / f"checkpoint-{first}"))
     assert anew.model.seen[0] == whole.model.seen[32]
 
 
 def test_epochs_need_not_be_equally_long(tmp_path: Path) -> None:
-    """A budget makes as many batches as it needs."""
+    """The number of batches within a budget differs from epoch to epoch."""
     lengths = [1 + (i * 7919 % 97) ** 2 // 40 for i in range(trained.SAMPLES)]
     steps = 0
     sampler = BatchSampler(lengths, max_tokens=1_000, batch_window=20, seed=1, rank=0, world_size=1)
@@ -171,7 +171,7 @@ def test_epochs_need_not_be_equally_long(tmp_path: Path) -> None:
 
 
 def test_a_resume_of_many_steps_is_at_once(tmp_path: Path) -> None:
-    """What was done is neither read nor dealt: the loader is asked for what is left alone."""
+    """Finished steps are neither read nor dealt: only the rest is asked of the loader."""
 
     class Counting(trained.Features):
         asked = 0
@@ -190,7 +190,7 @@ def test_a_resume_of_many_steps_is_at_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["default", "feistel", "budget"])
 def test_a_resume_gives_no_warning(tmp_path: Path, kind: str) -> None:
-    """In the middle of either epoch, at the end of the first, and at that of the training."""
+    """The checkpoint is in the middle of an epoch, at the end of the first, or at the end of the training."""
 
     def trainer(folder: str) -> Any:
         given: Any = None
@@ -231,15 +231,15 @@ def test_callbacks_that_are_restored(tmp_path: Path) -> None:
 
 
 class Saver(TrainerCallback):  # type: ignore[misc]
-    """Saves at the n-th call of an event, or lets a signal do so, and ends the training."""
+    """Saves at the n-th call of an event, or sends a signal that saves, and ends the training."""
 
     def __init__(self, event: str, call: int) -> None:
         self.event, self.calls_left = event, call
         self.trainer: Any = None
         self.updated = 0
-        """How many batches the model was updated with."""
+        """Number of batches with which the model was updated."""
         self.saved: int | None = None
-        """How many they were in the model that was saved."""
+        """The value of `updated` when the model was saved."""
 
     def on_optimizer_step(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         self.updated = len(self.trainer.model.seen)
@@ -290,7 +290,8 @@ class Saver(TrainerCallback):  # type: ignore[misc]
     ],
 )
 def test_a_checkpoint_counts_what_the_model_was_updated_with(tmp_path: Path, kind: str, event: str, call: int) -> None:
-    """Between two updates, in the last and shorter one of an epoch, and by a signal: nothing is lost or comes twice."""
+    """A checkpoint between two updates, in the short last window of an epoch, or by a signal: no sample is lost or
+    comes twice."""
 
     def made(folder: str) -> Any:
         given = None if kind == "default" else BatchSampler(trained.LENGTHS, max_tokens=400, rank=0, world_size=1)
@@ -310,12 +311,12 @@ def test_a_checkpoint_counts_what_the_model_was_updated_with(tmp_path: Path, kin
     rest.train(resume_from_checkpoint=str(saved))
     assert rest.model.seen == whole.model.seen[saver.saved :]
     if event != "on_optimizer_step":
-        # There, the Trainer has not counted the update yet.
+        # At this event, the Trainer has not counted the update yet.
         assert rest.state.global_step == whole.state.global_step
 
 
 class Repeating(torch.utils.data.Sampler[int]):  # type: ignore[misc]
-    """Each index twice, as trainers of groups have it."""
+    """A sampler that gives each index twice, as trainers of groups do."""
 
     def __init__(self, dataset: Any) -> None:
         self.dataset = dataset
@@ -328,14 +329,14 @@ class Repeating(torch.utils.data.Sampler[int]):  # type: ignore[misc]
 
 
 class Reversed(SequentialSampler):  # type: ignore[misc]
-    """A subclass of a sampler that is known."""
+    """A subclass of a known sampler."""
 
     def __iter__(self) -> Iterator[int]:
         return iter(range(len(self))[::-1])
 
 
 def with_sampler(made: Any) -> type[Any]:
-    """A trainer whose `_get_train_sampler` gives this one."""
+    """A trainer whose `_get_train_sampler` returns the sampler that `made` makes."""
 
     class Base(transformers.Trainer):  # type: ignore[misc]
         def _get_train_sampler(self, train_dataset: Any = None) -> Any:
@@ -345,7 +346,7 @@ def with_sampler(made: Any) -> type[Any]:
 
 
 def collated(rows: list[Any]) -> Any:
-    """A batch without the column that the model does not take."""
+    """A batch without the column that the model does not accept."""
     return torch.utils.data.default_collate([{name: row[name] for name in ("ids", "x")} for row in rows])
 
 
@@ -404,7 +405,7 @@ def test_a_sampler_of_the_trainers_own_is_not_thrown_away(tmp_path: Path, made: 
 
 
 def test_samplers_that_are_replaced_keep_their_order(tmp_path: Path) -> None:
-    """Those of torch: what they shuffle stays shuffled, and what is in order stays in order."""
+    """torch's samplers are replaced: a shuffled order stays shuffled, and a sequential order stays sequential."""
     torch_own = functools.partial(torch.utils.data.DistributedSampler, num_replicas=1, rank=0, seed=7)
     for number, (made, expected) in enumerate(
         [
@@ -419,7 +420,7 @@ def test_samplers_that_are_replaced_keep_their_order(tmp_path: Path) -> None:
         trainer = trainer_of(tmp_path / str(number), made)
         trainer.train()
         assert [i for batch in trainer.model.seen for i in batch] == [*expected]
-    # What is asked for goes before what the trainer has.
+    # A sampler that is given to the trainer takes precedence over the trainer's own.
     given = DistributedSampler(trained.Features(), 1, 0, order="feistel", seed=4)
     trainer = trainer_of(tmp_path / "given", with_sampler(Repeating), given=given)
     trainer.train()
@@ -448,7 +449,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_loader_knows_the_size_of_a_step(tmp_path: Path) -> None:
-    """As the loader of Trainer's own does."""
+    """The attributes are those of the loader that `transformers.Trainer` makes."""
     theirs = trainer_of(tmp_path, transformers.Trainer).get_train_dataloader()
     loader = trainer_of(tmp_path).get_train_dataloader()
     assert (loader.total_batch_size, len(loader)) == (theirs.total_batch_size, len(theirs)) == (8, 32)
@@ -461,7 +462,7 @@ def test_the_loader_knows_the_size_of_a_step(tmp_path: Path) -> None:
 
 
 class Wrapper:
-    """Some loaders one after the other."""
+    """Several loaders, one after the other."""
 
     def __init__(self, *loaders: Any) -> None:
         self.loaders = loaders
@@ -474,21 +475,21 @@ class Wrapper:
 
 
 class Once(Trainer):
-    """Wraps the loader."""
+    """A trainer that wraps its loader."""
 
     def get_train_dataloader(self) -> Any:
         return Wrapper(super().get_train_dataloader())
 
 
 class Twice(Trainer):
-    """Would read the dataset two times in an epoch."""
+    """A trainer that would read the dataset twice in an epoch."""
 
     def get_train_dataloader(self) -> Any:
         return Wrapper(super().get_train_dataloader(), super().get_train_dataloader())
 
 
 class Own(Trainer):
-    """Makes a loader that no sampler of ours deals."""
+    """A trainer with a loader that no sampler of this package deals."""
 
     def get_train_dataloader(self) -> Any:
         return torch.utils.data.DataLoader(trained.Features(), 8)
@@ -511,7 +512,7 @@ def test_a_loader_of_a_subclass_is_read_whole_or_refused(tmp_path: Path) -> None
 
 
 class Large(trained.Model):
-    """A model for which batches of eight are too large, after some steps."""
+    """A model that has no memory for batches of eight after some steps."""
 
     def __init__(self, after: int) -> None:
         super().__init__()
@@ -529,7 +530,7 @@ class Large(trained.Model):
 def test_a_retry_with_smaller_batches_begins_where_the_first_one_did(
     tmp_path: Path, given: bool, resumed: bool
 ) -> None:
-    """`auto_find_batch_size`: what the attempt read that had no memory comes again."""
+    """With `auto_find_batch_size`, the samples of the attempt that ran out of memory come again."""
     data = trained.Features()
 
     def train(model: trained.Model, checkpoint: str | None = None, **options: Any) -> list[int]:

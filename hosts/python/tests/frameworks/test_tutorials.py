@@ -1,4 +1,4 @@
-"""The tutorials do what they say, as a user runs them."""
+"""The tutorials run as a user runs them, and print what they say."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TUTORIALS = sorted(FOLDER.glob("*.py"))
 
 @pytest.mark.parametrize("tutorial", TUTORIALS, ids=[path.stem for path in TUTORIALS])
 def test_tutorial(tutorial: Path, tmp_path: Path) -> None:
-    # Some libraries write to the home directory. One thread each: processes share few cores.
+    # Some libraries write to the home directory. Each process has one thread, because processes share few cores.
     environment = os.environ | RAY | {"HOME": str(tmp_path)}
     (tmp_path / "work").mkdir()
     with subprocess.Popen(
@@ -33,7 +33,7 @@ def test_tutorial(tutorial: Path, tmp_path: Path) -> None:
         try:
             printed, _ = job.communicate(timeout=HANG)
         except subprocess.TimeoutExpired:
-            # With the processes that it has started.
+            # The whole process group is killed, with the processes that the tutorial has started.
             os.killpg(job.pid, signal.SIGKILL)
             raise
     assert job.returncode == 0, printed

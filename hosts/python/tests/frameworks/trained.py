@@ -1,7 +1,7 @@
-"""A training run with Trainer that ends early, and goes on: `trained.py OUT CHECKPOINTS [STEP]`.
+"""A training with Trainer that ends early, and is continued: `trained.py OUT CHECKPOINTS [STEP]`.
 
-Each kind of data trains a model of its own. Without a step, all go on until they are
-done; else they do, and then begin anew, all of them stop at the step, and the last one is killed.
+Each kind of data trains a model of its own. Without STEP, all models are trained to the end. With STEP, they are
+trained to the end, and then anew up to this step, and the last one is killed there.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ RUNS = [("torch", 0), ("budget", 0), ("budget", 2), ("torch", 2)]
 
 
 class Features(Dataset[Any]):  # type: ignore[misc]
-    """Numbers that depend on the sample, and the sample."""
+    """A sample as its number, and features that depend on it."""
 
     def __len__(self) -> int:
         return SAMPLES
@@ -41,7 +41,7 @@ class Features(Dataset[Any]):  # type: ignore[misc]
 
 
 class Model(nn.Module):  # type: ignore[misc]
-    """Says what it is given, and its loss."""
+    """A model that records its samples, and returns its loss."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class Model(nn.Module):  # type: ignore[misc]
 
 
 class Watcher(TrainerCallback):  # type: ignore[misc]
-    """Writes down what each step was given, and ends the run."""
+    """A callback that records the samples of each step, and ends the run."""
 
     def __init__(self, model: Model, log: Any, death: int | None, kills: bool) -> None:
         self.model, self.log, self.death, self.kills = model, log, death, kills
@@ -107,7 +107,7 @@ def train(kind: str, workers: int, out: Path, checkpoints: Path, death: int | No
 
 
 def main(out: Path, checkpoints: Path, death: int | None) -> None:
-    """Trains all, until they are done or are to stop."""
+    """Trains all models to the end, or up to the step at which they stop."""
     torch.set_num_threads(1)
     if death is not None:
         (out / "whole").mkdir(exist_ok=True)

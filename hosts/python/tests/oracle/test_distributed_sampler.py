@@ -31,7 +31,7 @@ def test_the_same_indices(samples: int, world_size: int, drop_last: bool, shuffl
         arguments: Any = (range(samples), world_size, rank, shuffle, 5, drop_last)
         mine, theirs = ours.DistributedSampler(*arguments), Original(*arguments)
         assert attributes(mine) == attributes(theirs)
-        # The second time around, too.
+        # A second pass of an epoch gives the same indices.
         for epoch in (0, 0, 1, 1_000):
             mine.set_epoch(epoch)
             theirs.set_epoch(epoch)
@@ -49,7 +49,7 @@ def test_it_is_an_instance_of_the_original_and_called_like_it() -> None:
     assert [p.name for p in mine[: len(theirs)]] == [p.name for p in theirs]
     assert [p.default for p in mine[: len(theirs)]] == [p.default for p in theirs]
     assert all(p.kind is p.KEYWORD_ONLY for p in mine[len(theirs) :])
-    # What loaders of PyTorch ask, they ask of ours.
+    # Attributes that loaders of PyTorch read are those of PyTorch's sampler.
     assert sampler.order == ("torch" if torch.__version__ >= (2, 6) else "torch-2.5")
     sampler.epoch = 3
     assert (sampler.epoch, list(sampler)) == (3, list(Epoch(3)))
@@ -67,7 +67,7 @@ def test_two_passes_at_once_and_one_that_is_broken_off() -> None:
     one, other = iter(mine), iter(mine)
     begun = list(itertools.islice(one, 20_000 - 1))
     assert list(other) == expected[:]
-    # A pass goes on in its own epoch, whatever becomes of the sampler.
+    # An open pass stays in its epoch, whatever happens to the sampler.
     mine.set_epoch(7)
     theirs.set_epoch(7)
     assert list(mine) == list(theirs)
@@ -103,7 +103,8 @@ def test_copies(copied: Any) -> None:
 def test_under_a_loader(method: str, persistent: bool) -> None:
     data = list(range(1_003))
     workers: dict[str, Any] = {"num_workers": 2, "multiprocessing_context": method, "persistent_workers": persistent}
-    # The original under a loader without workers, which reads the same: workers that are spawned import PyTorch anew.
+    # PyTorch's original runs in a loader without workers, which reads the same: spawned workers would import PyTorch
+    # anew.
     loaders = [
         torch.utils.data.DataLoader(data, 32, sampler=kind(data, 4, 3, seed=1), **options)
         for kind, options in ((ours.DistributedSampler, workers), (Original, {}))

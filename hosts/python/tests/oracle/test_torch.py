@@ -77,7 +77,7 @@ def test_data_loader_with_batches(workers: int, drop_last: bool) -> None:
     dataset = [torch.tensor(i) for i in range(1003)]
     ours = Sampler(1003, seed=1, order="torch", world_size=4, rank=3)
     theirs = DistributedSampler(dataset, 4, 3, seed=1)
-    # Made once, as a training run does; the second epoch must be as full as the first.
+    # The loaders are made once, as in a training run; the second epoch must be complete, too.
     loaders = [
         data.DataLoader(dataset, batch_sampler=batches, num_workers=workers)
         for batches in (ours.batches(32, drop_last), data.BatchSampler(theirs, 32, drop_last))

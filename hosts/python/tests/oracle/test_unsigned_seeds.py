@@ -1,4 +1,4 @@
-"""Seeds from 2**63 on, as `torch.initial_seed()` gives them."""
+"""Seeds from 2**63 on, as `torch.initial_seed()` returns them."""
 
 from __future__ import annotations
 

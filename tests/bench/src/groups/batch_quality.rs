@@ -1,4 +1,4 @@
-//! Batches of sequences of different length: how good they are. What others make of the same lengths is in `batching.py`.
+//! Quality of batches of sequences of different length. `batching.py` measures other programs with the same lengths.
 
 use samedeal::{BatchBuilder, Batcher, Packing, Strategy};
 use serde_json::Value;
@@ -19,9 +19,9 @@ pub const GROUP: Group = Group {
     rows,
 };
 
-/// Padded batches within a budget: a name, ranks, and the window.
+/// Padded batches within a budget: name, world size and window.
 const PADDED: [(&str, u32, u32); 3] = [("budget-1", 1, 8_192), ("budget-8", 8, 8_192), ("budget-8-whole", 8, WHOLE)];
-/// How many lengths the sets have that are dense in few.
+/// The numbers of different lengths in the dense sets.
 const FEW: [u64; 5] = [2, 5, 20, 50, 200];
 
 fn run(bench: &mut Bench) -> Result<()> {
@@ -48,7 +48,7 @@ fn run(bench: &mut Bench) -> Result<()> {
         for distinct in FEW {
             let lengths = dense(distinct, count / 2, 2_048);
             let batcher = packed(lengths, 2_048, packing).batch_window(WHOLE).epoch(bench.run).build()?;
-            // Only the certified bound counts.
+            // Only the certified bound is used.
             let bound =
                 packed(dense(distinct, count / 2, 2_048), 2_048, Packing::Optimal).batch_window(WHOLE).build()?;
             let bound = bound.metrics()?.packs_bound as f64;
@@ -91,7 +91,7 @@ fn recipe(batcher: &Batcher) -> Result<Value> {
     Ok(serde_json::from_str(&batcher.recipe()?)?)
 }
 
-/// Plans, and goes through every batch of every rank.
+/// Plans, and reads every batch of every rank.
 fn measure(bench: &mut Bench, name: &str, builder: BatchBuilder<Batcher>) -> Result<Batcher> {
     let batcher = builder.epoch(bench.run).build()?;
     let recipe = recipe(&batcher)?;

@@ -1,4 +1,4 @@
-//! Batches of sequences of different length: how long plans take, and any step of them.
+//! Batches of sequences of different length: the time of plans, and of any step of them.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -13,7 +13,7 @@ use crate::bench::{Bench, Series};
 use crate::quantity::Quantity::{Seconds, Share};
 use crate::table::Row;
 
-/// The most tokens of a batch: four of the longest samples.
+/// The largest number of tokens in a batch: four of the longest samples.
 pub const BUDGET: u64 = 4 * MOST as u64;
 /// The longest of the log-normal lengths.
 pub const MOST: u32 = 4_096;
@@ -30,7 +30,7 @@ pub const GROUP: Group = Group {
     rows,
 };
 
-/// How many sequences are planned, and how steps at random are read.
+/// The strategies that are planned, and the number of steps that are read at random.
 const STRATEGIES: [&str; 3] = ["budget", "pack", "bucket"];
 const STEPS: u64 = 2_000;
 
@@ -66,7 +66,7 @@ fn run(bench: &mut Bench) -> Result<()> {
     shapes(bench)
 }
 
-/// Packs by their shapes alone, which no interface gives: what a plan adds is where each sample goes.
+/// Packs by their shapes alone, which no interface offers. A plan adds the place of each sample.
 fn shapes(bench: &mut Bench) -> Result<()> {
     let sizes = even(512, bench.size(16_000_000, 1_000));
     let began = Instant::now();
@@ -81,7 +81,7 @@ fn most(name: &str) -> u32 {
     if name == "pack" { CAPACITY } else { MOST }
 }
 
-/// What bounds a batch.
+/// The limit of a batch.
 fn room(name: &str) -> u64 {
     if name == "pack" { CAPACITY.into() } else { BUDGET }
 }
@@ -105,7 +105,7 @@ fn native(name: &str, count: u64, epoch: u64) -> core::BatchConfig {
     }
 }
 
-/// Reads the first step after planning, and then many.
+/// Reads the first step after planning, and then many at random.
 fn at_random(bench: &mut Bench, name: &str, window: &str, batcher: &Batcher) -> Result<()> {
     let steps = batcher.num_steps()?;
     let read = |step: u64| -> Result<f64> {

@@ -1,4 +1,4 @@
-//! The order `feistel` in the component, through the Rust host, against the same code compiled for this machine.
+//! The order `feistel` in the component, through the Rust host, compared with the same code compiled for this machine.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -12,7 +12,7 @@ use crate::bench::{Bench, Series};
 use crate::quantity::Quantity::{Seconds, Times};
 use crate::table::Row;
 
-/// How many indices are read at a time.
+/// Number of indices in a read.
 pub const WINDOW: u32 = 1 << 16;
 
 const SAMPLES: [(&str, u64); 3] = [("10^5", 100_000), ("10^8", 100_000_000), ("10^12", 1_000_000_000_000)];
@@ -59,7 +59,7 @@ fn rows(series: &Series) -> Vec<Row> {
     rows
 }
 
-/// The time for each index of so many windows, and the last window. One window is read before, unmeasured.
+/// The time for each index of `windows` windows, and the last window. One window is read before, unmeasured.
 pub fn per_index<I>(samples: u64, windows: u64, read: impl Fn(u64) -> Result<Vec<I>>) -> Result<(f64, Vec<I>)> {
     let window = u64::from(WINDOW);
     let at = |number: u64| read((number * window) % (samples - window + 1));

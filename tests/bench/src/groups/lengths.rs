@@ -1,4 +1,5 @@
-//! The lengths that batches are measured with: those of a real corpus, and log-normal ones. `lengths.py` draws the same.
+//! Lengths for measurements of batches: those of a real corpus, and log-normal ones. `lengths.py` draws the same
+//! lengths.
 
 use std::f64::consts::TAU;
 
@@ -21,7 +22,7 @@ pub fn verses() -> Result<Vec<u32>> {
 pub fn log_normal(count: u64, most: u32) -> Vec<u32> {
     let variance = (DEVIATION / MEAN).powi(2).ln_1p();
     let draw = |sample| {
-        // Box and Muller.
+        // The Box-Muller transform.
         let normal = (-2.0 * uniform(2 * sample).ln()).sqrt() * (TAU * uniform(2 * sample + 1)).cos();
         let drawn = (MEAN.ln() - variance / 2.0 + variance.sqrt() * normal).exp();
         (drawn.round_ties_even() as u32).clamp(1, most)
@@ -29,7 +30,7 @@ pub fn log_normal(count: u64, most: u32) -> Vec<u32> {
     (0..count).map(draw).collect()
 }
 
-/// So many different lengths, one half of them near a half of the capacity, the other near a third.
+/// `distinct` different lengths: half of them near half of the capacity, the others near a third.
 pub fn dense(distinct: u64, count: u64, capacity: u32) -> Vec<u32> {
     let size = |place: u64| {
         let spread = (uniform(2 * place) * f64::from(capacity / 8)) as u32;
@@ -38,7 +39,7 @@ pub fn dense(distinct: u64, count: u64, capacity: u32) -> Vec<u32> {
     (0..count).map(|sample| size((uniform(2 * sample + 1) * distinct as f64) as u64)).collect()
 }
 
-/// So many lengths of 1 to `distinct`, all as likely.
+/// `count` lengths of 1 to `distinct`, all equally likely.
 pub fn even(distinct: u32, count: u64) -> Vec<u32> {
     (0..count).map(|sample| 1 + (uniform(sample) * f64::from(distinct)) as u32).collect()
 }

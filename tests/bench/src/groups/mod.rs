@@ -1,4 +1,4 @@
-//! What is measured. A group is a few measurements that belong together: how they are taken, and how they are judged.
+//! Groups of measurements that belong together: how they are taken, and how they are judged.
 
 mod batch_quality;
 mod batches;
@@ -16,25 +16,25 @@ use crate::table::Row;
 
 /// Measurements that are taken together.
 pub struct Group {
-    /// What `--only` calls it.
+    /// The name for `--only`.
     pub name: &'static str,
-    /// What it measures, in a line.
+    /// A description in a line.
     pub about: &'static str,
-    /// Whether the first run is only there to warm up caches and compilers.
+    /// Whether the first run only warms up caches and compilers.
     pub warm_up: bool,
-    /// Takes each of its measurements once, one after the other.
+    /// Takes each measurement once, one after the other.
     pub run: fn(&mut Bench) -> Result<()>,
-    /// Its lines of the table.
+    /// The lines of the table.
     pub rows: fn(&Series) -> Vec<Row>,
 }
 
-/// A name as it stands in an id: lower case letters, digits and hyphens.
+/// A name in the form that ids have: lower case letters, digits and hyphens.
 pub fn slug(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     name.chars().map(plain).collect()
 }
 
-/// All of them, in the order of the table.
+/// All groups, in the order of the table.
 pub const GROUPS: &[Group] = &[
     feistel::GROUP,
     python::RANK,

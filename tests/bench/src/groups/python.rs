@@ -1,4 +1,4 @@
-//! The Python host, and what people use in its place.
+//! The Python host, and the programs that it replaces.
 
 use super::{Group, slug};
 use crate::Result;
@@ -6,7 +6,7 @@ use crate::bench::{Bench, Series};
 use crate::quantity::Quantity::{Bytes, Seconds, Times};
 use crate::table::Row;
 
-/// Whatever of torch is held against a sampler of ours.
+/// torch's class that is compared with a sampler of samedeal.
 const SAMPLER: &str = "DistributedSampler";
 
 pub const RANK: Group = Group {

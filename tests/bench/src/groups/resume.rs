@@ -6,13 +6,13 @@ use crate::bench::{Bench, Series};
 use crate::quantity::Quantity::{Bytes, Seconds, Times};
 use crate::table::Row;
 
-/// Whatever of torch is held against a sampler of ours.
+/// torch's class that is compared with a sampler of samedeal.
 const SAMPLER: &str = "DistributedSampler";
-/// Its pipeline shuffles and makes batches, without a loader of torch.
+/// Grain's pipeline, which shuffles and makes batches without a loader of torch.
 const GRAIN: &str = "Grain";
 const RANKS: u64 = 8;
 
-/// How many samples a loader goes through, as people write it, and how many passes are taken of them.
+/// Number of samples of a loader, also as text for people, and number of passes over them.
 const PASSES: &[(u64, &str, u64)] = &[
     (100, "100", 2_000),
     (1_000, "1,000", 1_000),

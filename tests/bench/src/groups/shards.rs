@@ -1,4 +1,4 @@
-//! Datasets in files: plans of very many shards, and reading with them.
+//! Datasets in files: plans of very many shards, and reading by them.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -11,7 +11,7 @@ use crate::bench::{Bench, Series};
 use crate::quantity::Quantity::{Seconds, Times};
 use crate::table::Row;
 
-/// What a plan may take in the component, everything included.
+/// The largest allowed memory of a plan in the component, everything included.
 const MEMORY: usize = 200_000_000;
 
 pub const PLAN: Group = Group {
@@ -30,7 +30,7 @@ pub const PLAN: Group = Group {
     },
 };
 
-/// Sizes as uneven as those of a real corpus: some shards hold nothing, some a hundred times as much as others.
+/// Sizes as uneven as those of a real corpus: some shards are empty, some are a hundred times larger than others.
 fn sizes(count: u64, run: u64) -> Vec<u64> {
     (0..count).map(|i| (i + run).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50).map(|x| (x * x) >> 14).collect()
 }
@@ -48,7 +48,7 @@ fn plan(bench: &mut Bench) -> Result<()> {
 
     let builder = Sampler::sharded(sizes).lanes(ranks).shuffle_window(1_024);
     let sampler = builder.world_size(ranks / 4).epoch(bench.run).build()?;
-    // The order of the epoch is made by the first call.
+    // The first call makes the order of the epoch.
     black_box(sampler.round(0)?);
     let rounds = sampler.num_rounds()?;
     let began = Instant::now();

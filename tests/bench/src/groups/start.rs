@@ -1,4 +1,4 @@
-//! From the import to the first index, in new processes.
+//! The time from the import to the first index, in new processes.
 
 use super::Group;
 use crate::quantity::Quantity::Seconds;
@@ -7,7 +7,7 @@ use crate::table::Row;
 pub const GROUP: Group = Group {
     name: "start",
     about: "from the import to the first index, in new processes of Python and Node",
-    // Of the disk's cache.
+    // Warms up the disk's cache.
     warm_up: true,
     run: |bench| {
         for (name, measurement) in [("python-once", "start_once"), ("python", "start")] {

@@ -1,4 +1,4 @@
-"""What crosses from one host to another: the cases of a round, the hosts, and the cells that cannot exist."""
+"""Cases that cross from one host to another: the cases of a round, the hosts, and the cells that cannot exist."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from random import Random
 from typing import Any
 
 HOSTS = ("rust", "python", "node", "chromium", "command")
-"""Those that every round has."""
+"""The hosts of every round."""
 ALL_HOSTS = (*HOSTS, "firefox")
-"""Those of `cargo xtask crossing`."""
+"""The hosts of `cargo xtask crossing`."""
 
 SAMPLERS = ("feistel", "fisher-yates", "sharded", "blend")
 BATCHERS = ("bucket", "budget", "pack")
@@ -23,12 +23,12 @@ HOLES = {
     "b": "The command writes no state of batches. It continues them.",
     "c": "The command does not claim positions. It replays the log.",
 }
-"""Why a cell cannot exist."""
+"""The reasons why a cell cannot exist."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """Something that is read step by step, or claimed."""
+    """A recipe that is read step by step, or whose positions are claimed."""
 
     name: str
     kind: str
@@ -36,17 +36,17 @@ class Case:
     epoch: int
     batch_size: int = 1
     end: int = 0
-    """Where it ends, in steps or ids, if not with the epoch."""
+    """The end of the case in steps or ids, if it is not the end of the epoch."""
     lengths: list[int] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
     samples: int = 0
-    """How many there are to read once each; 0 if they are not read once each."""
+    """Number of samples that are read once each; 0 if samples are not read once each."""
     others: tuple[dict[str, int], ...] = ()
-    """Other numbers of ranks, and of workers, that can continue."""
+    """Other world sizes, and other numbers of workers, that can continue."""
 
     @property
     def deal(self) -> dict[str, int]:
-        """The numbers of ranks, and of workers, of the recipe."""
+        """The world size and the number of workers of the recipe."""
         deal = self.recipe.get("deal", {})
         return {member: deal[member] for member in ("world_size", "workers") if member in deal}
 
@@ -56,7 +56,7 @@ class Case:
         return self.kind in ("schedule", "plan", "split")
 
     def asked(self, files: str) -> dict[str, Any]:
-        """As the programs take it."""
+        """The case in the form that the programs take."""
         return {
             "kind": self.kind,
             "recipe": json.dumps(self.recipe, ensure_ascii=False),
@@ -74,26 +74,26 @@ KINDS = {
     **dict.fromkeys(BATCHERS, "batcher"),
     **dict.fromkeys(READINGS, "reading"),
 }
-"""The kinds of cases that have another name."""
+"""For each case whose name is not its kind: the kind."""
 
 
 def hole(began: str, name: str) -> str:
-    """Why a host cannot begin a case, and leave it to others: a letter; empty if it can."""
+    """The reason why a host cannot begin a case and leave it to others, as a letter; empty if it can."""
     letters = {"reading": "a", "plan": "a", "batcher": "b", "ledger": "c"}
     return letters.get(KINDS.get(name, name), "") if began == "command" else ""
 
 
 def goes_between(host: str, name: str) -> bool:
-    """Whether a host can continue a case, and leave it to others again."""
+    """Whether a host can continue a case, and then leave it to another host."""
     return not hole(host, name) or name in READINGS
 
 
 def cases_of(random: Random) -> list[Case]:
-    """The cases of a round: other seeds, epochs and sizes in each."""
+    """The cases of a round. Their seeds, epochs and sizes are random."""
 
     def seed() -> int | str:
         number = random.choice([random.randrange(100), random.randrange(-(2**63), 2**63)])
-        # As recipes have it.
+        # Recipes have large seeds as texts.
         return number if abs(number) < 2**53 else str(number)
 
     def epoch() -> int:
@@ -117,7 +117,7 @@ def cases_of(random: Random) -> list[Case]:
     order = {"name": "blend", "seed": seed(), "samples": random.randrange(600, 900), "sources": sources}
     cases.append(Case("blend", "sampler", {"order": order, "deal": deals}, epoch(), 8, others=worlds))
 
-    # More than 256, so that recipes and states have a hash of them.
+    # Recipes and states have a hash of lists with more than 256 items.
     lengths = [random.randrange(1, 98) for _ in range(random.randrange(400, 600))]
     batches: dict[str, dict[str, Any]] = {
         "bucket": {"strategy": "bucket", "max_batch_size": 8, "quantiles": 6},
@@ -148,7 +148,7 @@ def cases_of(random: Random) -> list[Case]:
     samples = random.randrange(500, 700)
     recipe = {"order": {"name": "feistel", "samples": samples, "seed": seed()}}
     cases.append(Case("ledger", "ledger", recipe, epoch(), 40, samples=samples))
-    # More than 256, too.
+    # More than 256 shards, so that the recipe has a hash of them.
     shards = sizes(300, 3)
     recipe = {"shards": {"seed": seed(), "reshuffle": True}, "deal": {"world_size": 3, "workers": 2}}
     cases.append(Case("plan", "plan", recipe, epoch(), sizes=shards))

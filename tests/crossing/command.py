@@ -1,6 +1,6 @@
-"""The command `samedeal` among the programs that begin an epoch and continue it: `command.py REQUEST`.
+"""The command `samedeal` as one of the programs that begin an epoch and continue it: `command.py REQUEST`.
 
-It is what a script around the command is: it asks the command for each step, and keeps its answers. README.md has the
+This is a script around the command: it asks the command for each step, and stores its answers. README.md has the
 protocol.
 """
 
@@ -15,17 +15,17 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 IDS = 64
-"""The ids whose parts of a split are asked at a time."""
+"""Number of ids whose parts of a split are asked in one call."""
 Job = dict[str, Any]
 
 
 def tell(line: dict[str, Any]) -> None:
-    """A line for the test, which reads it even if this process dies at once."""
+    """Prints a line for the test, which gets it even if this process is killed at once."""
     print(json.dumps(line), flush=True)
 
 
 def ask(*words: object) -> str:
-    """What the command prints."""
+    """The output of the command."""
     command = [ROOT / "target/debug/samedeal", *map(str, words)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -38,7 +38,7 @@ def answer(*words: object) -> Any:
 
 
 class Asked:
-    """A job, and what it is asked with."""
+    """A job, and the options with which the command is asked."""
 
     first = 0
     """The first step that is not done."""
@@ -63,15 +63,15 @@ class Asked:
         return path
 
     def read(self, step: int) -> list[Any]:
-        """What each rank reads at a step."""
+        """The samples, rows or parts of each rank at a step."""
         raise NotImplementedError
 
     def rest(self) -> list[list[Any]]:
-        """The same of all steps from the first one on."""
+        """The answers of `read` for all steps from the first one on."""
         raise NotImplementedError
 
     def state(self, step: int) -> str:
-        """The state before a step; empty for what has none."""
+        """The state before a step; empty for kinds without a state."""
         raise NotImplementedError
 
     def names(self) -> dict[str, str]:
@@ -83,13 +83,13 @@ class Asked:
 
 
 def by_steps(ranks: list[list[Any]]) -> list[list[Any]]:
-    """The batches of each rank, by step; None for a rank that has fewer than others."""
+    """The batches of each rank, by step. A rank with fewer steps has None."""
     most = max(map(len, ranks))
     return [[rank[step] if step < len(rank) else None for rank in ranks] for step in range(most)]
 
 
 class Samplers(Asked):
-    """It reads the recipe of a sampler, and writes states."""
+    """Samplers: the command reads their recipe, and writes states."""
 
     @property
     def deal(self) -> list[object]:
@@ -117,7 +117,7 @@ class Samplers(Asked):
 
 
 class Batchers(Asked):
-    """It reads the recipe and the lengths, resumes, and writes no state."""
+    """Batchers: the command reads the recipe and the lengths, and resumes; it writes no state."""
 
     def __init__(self, job: Job, folder: Path) -> None:
         super().__init__(job, folder)
@@ -142,7 +142,7 @@ class Batchers(Asked):
 
 
 class Readings(Asked):
-    """It resumes the state of a reading by options, and writes the next one; it does not begin."""
+    """Readings: the command resumes their state by options, and writes the next one; it does not begin."""
 
     @property
     def deal(self) -> list[object]:
@@ -172,12 +172,12 @@ class Readings(Asked):
         return ask("state", *self.deal, "--steps", step).rstrip("\n")
 
     def names(self) -> dict[str, str]:
-        """The command has no recipes of readings: that of the program before."""
+        """The names of the program before, because the command has no recipes of readings."""
         return {"recipe": self.before["recipe"], "fingerprint": ""}
 
 
 class Schedules(Asked):
-    """It reads the recipe of a schedule, and writes states."""
+    """Schedules: the command reads their recipe, and writes states."""
 
     def __init__(self, job: Job, folder: Path) -> None:
         super().__init__(job, folder)
@@ -199,7 +199,7 @@ class Schedules(Asked):
 
 
 class Plans(Asked):
-    """It plans the same files by options: a plan of the command has no recipe of its own."""
+    """Plans: the command plans the same files by options, because its plans have no recipe."""
 
     def __init__(self, job: Job, folder: Path) -> None:
         super().__init__(job, folder)
@@ -221,7 +221,7 @@ class Plans(Asked):
 
 
 class Parts(Asked):
-    """It reads the recipe of a split, and writes it."""
+    """Splits: the command reads their recipe, and writes it."""
 
     def __init__(self, job: Job, folder: Path) -> None:
         super().__init__(job, folder)
@@ -256,14 +256,14 @@ KINDS: dict[str, type[Asked]] = {
 
 
 class Running:
-    """A job that is done step by step."""
+    """A job in progress, one step at a time."""
 
     def __init__(self, asked: Asked) -> None:
         self.asked, self.next = asked, asked.first
 
     def step(self, save: bool) -> None:
         asked = self.asked
-        # After a state, steps are counted from it on, but for those of a schedule, a plan and a split.
+        # After a state, steps are counted from the state on. Steps of schedules, plans and splits are counted from 0.
         tell({"job": asked.job["id"], "step": self.next - asked.first, "read": asked.read(self.next)})
         self.next += 1
         if save:
@@ -275,7 +275,7 @@ class Running:
 
 
 def finish(asked: Asked) -> None:
-    """A job from where it stands to its end."""
+    """Does a job from its next step to its end."""
     for step, read in enumerate(asked.rest()):
         tell({"job": asked.job["id"], "step": step, "read": read})
     tell({"job": asked.job["id"], **asked.names(), "end": asked.fingerprint()})
@@ -301,7 +301,7 @@ def main(path: str) -> int:
     jobs = [Running(KINDS[job["case"]["kind"]](job, folder)) for job in request["jobs"]]
     for turn in request["turns"]:
         jobs[turn["job"]].step(turn["save"])
-    # It is killed here, unless it was killed before.
+    # The test kills the program here, unless it did so before.
     tell({"waits": True})
     sys.stdin.read()
     return 1

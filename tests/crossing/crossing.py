@@ -1,4 +1,4 @@
-"""One round: hosts begin and are killed, every host continues what each of them left, and chains of three hosts."""
+"""One round: hosts begin and are killed, every host continues after every other one, and chains have three hosts."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from ledgers import Ledgers
 from programs import Request, Told, job, run
 
 TURNS = 20
-"""The most steps of a case after the first one, before a program is killed."""
+"""The largest number of steps of a case after the first one, before a program is killed."""
 SLOW_TURNS = 4
-"""The same of the command, which is started for each step."""
+"""This number for the command, which is started for each step."""
 FEW = 2
-"""So few steps cannot be left in the middle."""
+"""A case with only this many steps cannot be left in the middle."""
 
 
 @dataclass
 class Left:
-    """What a program left of a case when it was killed."""
+    """A case as a program left it when it was killed."""
 
     document: Path
     reads: list[Any]
-    """What it read."""
+    """The answers of all steps that the program read."""
     saved: int
-    """How many of these steps its state has."""
+    """Number of these steps that the saved state has."""
 
     def read(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self.document.read_text())
@@ -42,12 +42,12 @@ class Left:
 
 
 def without(case: Case) -> tuple[str, ...]:
-    """The hosts that have no recipe of a case: they pass on the one that they were given."""
+    """The hosts that have no recipe of a case: they pass on the recipe that they get."""
     return ("command",) if case.kind in ("reading", "plan") else ()
 
 
 class Crossing:
-    """A round while it goes on."""
+    """A round in progress."""
 
     def __init__(self, seed: int, folder: Path, hosts: tuple[str, ...] = HOSTS) -> None:
         self.random = Random(seed)
@@ -64,7 +64,7 @@ class Crossing:
         self.ledgers = Ledgers(self.found, self.asked["ledger"], self.cases["ledger"].samples, folder, self.random)
 
     def run(self) -> Round:
-        """All of it."""
+        """Does the whole round."""
         self.whole()
         self.begin()
         self.end()
@@ -72,7 +72,7 @@ class Crossing:
         return self.found
 
     def all(self, requests: dict[str, Request]) -> dict[str, Told]:
-        """What the hosts tell, two at a time."""
+        """The answers of the hosts, two of which run at a time."""
         with ThreadPoolExecutor(2) as pool:
             told = dict(zip(requests, pool.map(run, requests, requests.values()), strict=True))
         self.found.engines |= {host: one.engine for host, one in told.items()}
@@ -80,7 +80,7 @@ class Crossing:
         return told
 
     def whole(self) -> None:
-        """Every case from its beginning to its end, by the Rust host, which nobody kills."""
+        """The Rust host does every case from its beginning to its end, without being killed."""
         request = Request(self.folder / "whole")
         request.jobs = [job(self.asked[case.name], case.name, states=True) for case in self.stepped]
         request.jobs.append(self.ledgers.whole())
@@ -97,8 +97,9 @@ class Crossing:
             self.found.prints[case.name] = (self.names[case.name]["fingerprint"], print_of(self.reads[case.name]))
 
     def turns(self, host: str, request: Request, counts: list[int]) -> None:
-        """Whose turn it is, after which steps a state is saved, and after how many steps the program is killed."""
-        # The first step of each is saved, so that there is something to continue from.
+        """Draws the turns: the job of each, whether its state is saved, and the number of steps before the program is
+        killed."""
+        # The first step of each job is saved, so that there is a state to continue from.
         first = [{"job": number, "save": True} for number in range(len(counts))]
         most = SLOW_TURNS if host == "command" else TURNS
         rest = []
@@ -128,7 +129,7 @@ class Crossing:
             self.ledgers.begun(host, told)
 
     def left_of(self, who: str, case: Case, told: Told, request: Request, whole: str) -> Left:
-        """What was left of a case: its steps and its state must be those of the Rust host, `whole` of the steps."""
+        """A case as a program left it. Its steps and its state must be those of the Rust host in the case `whole`."""
         first = 0
         reads, states, names = self.reads[whole], self.states[whole], self.names[whole]
         left = Left(request.saved(case.name), told.reads(case.name), 0)
@@ -152,17 +153,17 @@ class Crossing:
         return left
 
     def deals(self, case: Case) -> list[dict[str, int]]:
-        """The ranks that continue: as many as before, and others."""
+        """The world sizes and workers that continue: those of the case, and others."""
         return [case.deal, self.random.choice(case.others)] if case.others else [case.deal]
 
     def end(self) -> None:
-        """Every host continues what each of them left, to the end."""
+        """Every host continues the cases of every host, to the end."""
         deals = {key: self.deals(self.cases[key[1]]) for key in self.left}
         requests = {}
         for host in self.found.hosts:
             request = requests[host] = Request(self.folder / f"end-{host}")
             for (began, name), ways in deals.items():
-                # The command is slow enough with one of them.
+                # The command is slow, so it does only one of the ways.
                 chosen = self.random.randrange(len(ways))
                 for way, deal in enumerate(ways):
                     if host != "command" or way == chosen:
@@ -186,7 +187,7 @@ class Crossing:
         self.ledgers.ended(told)
 
     def check_end(self, began: str, host: str, case: Case, way: int, told: Told) -> None:
-        """What a host read after another one, to the end."""
+        """Checks the answers of a host that continued to the end after another one."""
         left = self.left[began, case.name]
         rest = self.reads[case.name][left.saved :]
         name = f"{began} {case.name} {way}"
@@ -197,12 +198,13 @@ class Crossing:
         )
 
     def ended(self, case: Case, host: str, told: Told, name: str, lefts: list[Left]) -> list[tuple[bool, str]]:
-        """Whether a host read the same as the Rust host after the same state; and, with all before it, everything."""
+        """Checks that a host read the same as the Rust host after the same state, and that all hosts together read
+        everything."""
         reads, last, expected = told.reads(name), told.last(name), self.names[name]
         saved = [read for left in lefts for read in left.reads[: left.saved]]
         lost = [read for left in lefts for read in left.reads[left.saved :]]
         everything = items(case, self.reads[case.name])
-        # What was read twice is what was read and not saved: no more, and no less.
+        # Steps that were read twice are exactly those that were read and not saved.
         seen = items(case, saved + lost) + items(case, reads)
         has_recipe = host not in without(case)
         return [
@@ -215,13 +217,13 @@ class Crossing:
         ]
 
     def chain(self) -> None:
-        """Chains: what one host left is continued by another one, which is killed too, and ended by a third one."""
+        """Chains: the second host continues the case of the first and is killed too, and a third one ends it."""
         hosts = list(self.found.hosts)
         second, third = (self.random.sample(hosts, len(hosts)) for _ in range(2))
         chains = {began: (between, last) for began, between, last in zip(hosts, second, third, strict=True)}
         requests, went = {}, {}
         for began, (between, _) in chains.items():
-            # Every host is the second one of one chain.
+            # Every host is the second one of exactly one chain.
             request = requests[between] = Request(self.folder / f"between-{between}")
             counts = []
             for case in self.stepped:

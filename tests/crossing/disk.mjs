@@ -1,4 +1,4 @@
-// What programs in Node leave on disk, also for pages, which have none.
+// The files that programs in Node write, also for pages, which cannot write files.
 import {
   appendFileSync,
   closeSync,
@@ -11,13 +11,13 @@ import {
 } from 'node:fs';
 import { stdout } from 'node:process';
 
-/** Lines for the test, which reads them even if this process dies at once. */
+/** Prints lines for the test, which gets them even if this process is killed at once. */
 export function tell(lines) {
   const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
   return new Promise((resolve) => stdout.write(text, resolve));
 }
 
-/** Writes a file at once, so that whoever dies meanwhile leaves the one before. */
+/** Replaces a file at once, so that a process that is killed meanwhile leaves the old one. */
 export function save(path, text) {
   const temporary = `${path}.new`;
   writeFileSync(temporary, text);
@@ -25,14 +25,14 @@ export function save(path, text) {
 }
 
 /**
- * The log of a ledger in a file. One process at a time uses it, which is all that this test needs: Node has no lock for files, and this
- * is no log for several processes.
+ * The log of a ledger in a file, for one process at a time. Node has no lock for files, so this is no log for several
+ * processes, which this test does not need.
  */
 export class Lines {
   constructor(path) {
     this.path = path;
     if (!existsSync(path)) closeSync(openSync(path, 'a'));
-    // A process that died left half an entry.
+    // An incomplete entry of a process that was killed is cut off.
     const bytes = readFileSync(path);
     truncateSync(path, bytes.lastIndexOf(10) + 1);
   }

@@ -1,4 +1,4 @@
-"""What a round found, and how what hosts read is compared."""
+"""The result of a round, and the comparison of answers of hosts."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from typing import Any
 from cases import Case
 
 Key = tuple[str, str, str]
-"""Who began, who continued, and the case."""
+"""The host that began, the host that continued, and the case."""
 
 
 @dataclass
 class Round:
-    """What a round found."""
+    """The result of a round."""
 
     seed: int
     hosts: tuple[str, ...]
     engines: dict[str, str] = field(default_factory=dict)
     agreed: Counter[Key] = field(default_factory=Counter)
-    """How many continuations agree with those of the Rust host."""
+    """Number of continuations that agree with those of the Rust host."""
     errors: dict[Key, list[str]] = field(default_factory=lambda: defaultdict(list))
     prints: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """By case: the fingerprint of the recipe, and that of what is read."""
+    """For each case: the fingerprint of the recipe, and the fingerprint of the samples."""
     twice: int = 0
-    """Steps and claims that were read twice, since a program died before it had saved them."""
+    """Number of steps and claims that were read twice, because a program was killed before it saved them."""
     kills: int = 0
 
     def check(self, key: Key, *checks: tuple[bool, str], counts: bool = True) -> None:
-        """Counts a continuation, or says what is wrong with it."""
+        """Counts a continuation, or adds its errors."""
         wrong = [what for is_right, what in checks if not is_right]
         if wrong:
             self.errors[key] += [f"seed {self.seed}: {what}" for what in wrong]
@@ -40,12 +40,12 @@ class Round:
 
 
 def print_of(value: object) -> str:
-    """A fingerprint of what was read."""
+    """A fingerprint of the answers of a case."""
     return hashlib.sha256(json.dumps(value, separators=(",", ":")).encode()).hexdigest()
 
 
 def items(case: Case, reads: list[Any]) -> Counter[Any]:
-    """What of the dataset some steps read."""
+    """The samples, rows or parts that some steps read, with their numbers."""
     ranks = [rank for step in reads for rank in step if rank is not None]
     if case.kind == "batcher":
         return Counter(sample for samples, *_ in ranks for sample in samples)
@@ -57,7 +57,7 @@ def items(case: Case, reads: list[Any]) -> Counter[Any]:
 def same(case: Case, some: list[Any], others: list[Any], host: str) -> bool:
     """Whether two hosts read the same.
 
-    A rank without a batch has none or an empty one. The command shows no rows of shards.
+    A rank without a batch has None or an empty one. The command shows no rows of shards.
     """
 
     def plain(reads: list[Any]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""The Python host among the programs that begin an epoch and continue it: `host.py REQUEST`.
+"""The Python host as one of the programs that begin an epoch and continue it: `host.py REQUEST`.
 
 README.md has the protocol.
 """
@@ -17,17 +17,17 @@ from samedeal import Batcher, Reading, Sampler, Schedule, ShardPlan, Split
 from samedeal import ledger as ledgers
 
 IDS = 64
-"""The ids whose parts of a split are asked at a time."""
+"""Number of ids whose parts of a split are asked in one call."""
 Job = dict[str, Any]
 
 
 def tell(line: dict[str, Any]) -> None:
-    """A line for the test, which reads it even if this process dies at once."""
+    """Prints a line for the test, which gets it even if this process is killed at once."""
     print(json.dumps(line), flush=True)
 
 
 def dealt(recipe: str, job: Job) -> str:
-    """The recipe for the number of ranks and workers of a job."""
+    """The recipe with the world size and the workers of a job."""
     parsed = json.loads(recipe)
     for member in ("world_size", "workers"):
         if job[member] is not None:
@@ -36,7 +36,7 @@ def dealt(recipe: str, job: Job) -> str:
 
 
 class Steps:
-    """What is read step by step, by all ranks."""
+    """The steps of a job, each with the answers of all ranks."""
 
     first = 0
     """The first step that is not done."""
@@ -45,15 +45,15 @@ class Steps:
     made: Any
 
     def read(self, step: int) -> list[Any]:
-        """What each rank reads at a step; None for a rank that has no such step."""
+        """The samples, rows or parts of each rank at a step. A rank without this step has None."""
         raise NotImplementedError
 
     def state(self, step: int) -> str:
-        """The state before a step; empty for what has none."""
+        """The state before a step; empty for kinds without a state."""
         raise NotImplementedError
 
     def fingerprint(self) -> str:
-        """The fingerprint of what is read, if the host has one."""
+        """The fingerprint of the samples, if the host has one."""
         return ""
 
 
@@ -115,7 +115,7 @@ class Readings(Steps):
         def batch(rank: int) -> list[int] | None:
             if step >= self.made.num_steps(rank):
                 return None
-            # Users have the samples of each worker, whose batches the loader of PyTorch takes in turn.
+            # Users have the samples of each worker. PyTorch's loader takes batches from the workers in turn.
             found = self.made.batch_at(rank, step)
             return self.made.indices(rank, found.worker, found.start, found.start + found.count).tolist()
 
@@ -184,7 +184,7 @@ KINDS = {
 
 
 class Reader:
-    """A job that is done step by step."""
+    """A job in progress, one step at a time."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
@@ -209,7 +209,7 @@ class Reader:
         return {"recipe": self.steps.made.recipe, "fingerprint": self.steps.made.recipe_fingerprint()}
 
     def _save(self) -> None:
-        """Writes the document at once, so that whoever dies meanwhile leaves the one before."""
+        """Replaces the document at once, so that a process that is killed meanwhile leaves the old one."""
         taken = {"steps": self.next, "state": self.steps.state(self.next)}
         path = Path(self.job["to"])
         temporary = path.with_suffix(".new")
@@ -224,14 +224,14 @@ class Reader:
 
 @dataclass
 class Held:
-    """A reader of a ledger, and what it holds."""
+    """A reader of a ledger, and its claim."""
 
     ledger: ledgers.Ledger
     claim: ledgers.Claim | None = None
 
 
 class Claimers:
-    """The readers of a ledger, over its log in a file."""
+    """The readers of a ledger whose log is in a file."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
@@ -250,7 +250,7 @@ class Claimers:
         return self.readers[(self.turn - 1) % len(self.readers)]
 
     def step(self, _: bool) -> None:
-        """The next reader claims, or commits a part of what it has."""
+        """The next reader claims, or commits a part of its claim."""
         held = self._next()
         if held.claim is None:
             held.claim = self._claim(held.ledger)
@@ -269,7 +269,7 @@ class Claimers:
         return claim
 
     def finish(self) -> None:
-        """Claims and commits in turns, until every position is committed; then the whole schedule."""
+        """Claims and commits in turn until every position is committed, and then replays the log."""
         while (claim := self._claim(self._next().ledger)) is not None:
             claim.commit()
         replay(self.job)
@@ -298,7 +298,7 @@ def main(path: str) -> int:
     jobs = [begin(job) for job in request["jobs"]]
     for turn in request["turns"]:
         jobs[turn["job"]].step(turn["save"])
-    # It is killed here, unless it was killed before.
+    # The test kills the program here, unless it did so before.
     tell({"waits": True})
     sys.stdin.read()
     return 1

@@ -1,4 +1,4 @@
-// The script of the page: what a program can do there is to ask the server.
+// The script of the page. It can only ask the server.
 import * as samedeal from '/hosts/js/dist/web.js';
 import { run } from './jobs.mjs';
 

@@ -1,10 +1,10 @@
-// The JavaScript host as one of the programs that begin an epoch and continue it (README.md has the protocol), in Node and in
-// pages alike: `samedeal` is the package, and `io` what a program can do there.
+// The JavaScript host as one of the programs that begin an epoch and continue it (README.md has the protocol), in Node
+// and in pages: `samedeal` is the package, and `io` has the functions that differ between the two.
 
-/** The ids whose parts of a split are asked at a time. */
+/** Number of ids whose parts of a split are asked in one call. */
 const IDS = 64;
 
-/** Does what a request asks. */
+/** Does the jobs of a request. */
 export async function run(samedeal, { jobs, turns }, io) {
   if (turns.length === 0) {
     for (const job of jobs) await (job.replay ? replay(samedeal, job, io) : (await begin(samedeal, job, io)).finish());
@@ -13,7 +13,7 @@ export async function run(samedeal, { jobs, turns }, io) {
   const running = [];
   for (const job of jobs) running.push(await begin(samedeal, job, io));
   for (const { job, save } of turns) await running[job].step(save);
-  // It is killed here, unless it was killed before.
+  // The test kills the program here, unless it did so before.
   await io.tell([{ waits: true }]);
   await new Promise(() => {});
 }
@@ -25,7 +25,10 @@ async function begin(samedeal, job, io) {
   return new Reader(job, kinds[job.case.kind](samedeal, job.case, recipe, before), io);
 }
 
-/** The recipe for the number of ranks and workers of a job. It stays a text: a seed of 64 bits is no number of JavaScript. */
+/**
+ * The recipe with the world size and the workers of a job. It stays a text, because a seed of 64 bits is no number of
+ * JavaScript.
+ */
 function dealt(recipe, { world_size, workers }) {
   return Object.entries({ world_size, workers }).reduce((text, [member, number]) => {
     if (number === null) return text;
@@ -38,7 +41,10 @@ function dealt(recipe, { world_size, workers }) {
 const each = (count, of) => Array.from({ length: count }, (_, i) => of(i));
 const most = (numbers) => Math.max(...numbers);
 
-/** By kind: the object, the first step that is not done, the step after the last one, what each rank reads, and the state. */
+/**
+ * For each kind: the object, the first step that is not done, the step after the last one, the answers of each rank,
+ * and the state.
+ */
 const kinds = {
   sampler({ Sampler }, { epoch, batch_size: size }, recipe, before) {
     const at = (rank) => {
@@ -119,7 +125,7 @@ const kinds = {
   },
 };
 
-/** A job that is done step by step. */
+/** A job in progress, one step at a time. */
 class Reader {
   constructor(job, { first = 0, ...steps }, io) {
     Object.assign(this, { job, steps, io, first, next: first });
@@ -151,7 +157,7 @@ class Reader {
   }
 }
 
-/** The readers of a ledger, over a log that the program has. */
+/** The readers of a ledger, over a log of the program. */
 class Claimers {
   static async open(samedeal, job, io) {
     const sampler = samplerOf(samedeal, job);
@@ -169,7 +175,7 @@ class Claimers {
     return this.readers[(this.turn - 1) % this.readers.length];
   }
 
-  /** The next reader claims, or commits a part of what it has. */
+  /** The next reader claims, or commits a part of its claim. */
   async step() {
     const held = this.next();
     if (!held.claim) {
@@ -189,7 +195,7 @@ class Claimers {
     return claim;
   }
 
-  /** Claims and commits in turns, until every position is committed; then the whole schedule. */
+  /** Claims and commits in turn until every position is committed, and then replays the log. */
   async finish() {
     for (let claim = await this.claim(this.next().ledger); claim; claim = await this.claim(this.next().ledger)) {
       await claim.commit();

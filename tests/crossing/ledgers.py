@@ -1,4 +1,4 @@
-"""The ledger of a round: readers die with claims in their hands, and readers of other hosts take over."""
+"""The ledger of a round: readers are killed while they have claims, and readers of other hosts take over."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from found import Round
 from programs import Request, Told, job
 
 NEVER, SOON = 2**31, 100
-"""Leases in milliseconds: nobody waits for the first one. The second one ends while a reader waits."""
+"""Leases in milliseconds. The first one never ends during a test. The second one ends while a reader waits."""
 Chains = dict[str, tuple[str, str]]
-"""By who begins: who goes on, and who ends."""
+"""For each host that begins: the host that continues, and the host that ends."""
 
 
 def committed(log: Path) -> list[range]:
-    """The runs that a log says are committed, in its order: the judge of hosts reads it itself."""
-    # What is behind the last end of a line is no entry.
+    """The committed runs of a log, in its order. The test parses the log itself, so that it depends on no host."""
+    # Text after the last line break is no entry.
     entries = [json.loads(line) for line in log.read_text().split("\n")[1:-1]]
     return [range(one["start"], one["start"] + one["count"]) for one in entries if one["event"] == "commit"]
 
@@ -33,11 +33,11 @@ class Ledgers:
         self.found, self.case, self.folder, self.random = found, case, folder, random
         self.positions = positions
         self.order: list[int] = []
-        """The sample at each position, by the Rust host."""
+        """The sample at each position, from the Rust host."""
         self.logs: dict[str, Path] = {}
-        """By who wrote them."""
+        """The log of each host or chain of hosts."""
         self.claimed: dict[str, list[range]] = {}
-        """By who wrote them: the claims whose samples were read."""
+        """For each host or chain of hosts: the claims whose samples were read."""
 
     def whole(self) -> dict[str, Any]:
         """A job that reads all positions in one step."""
@@ -46,7 +46,7 @@ class Ledgers:
         return job(self.case | more, "ledger", states=True)
 
     def claims(self, request: Request, log: Path, readers: list[int], most: int) -> None:
-        """Claims and commits between the turns of a request, after the first one of each case."""
+        """Adds a ledger to a request, with turns for claims and commits after the first turn of each case."""
         request.jobs.append(job(self.case, "ledger", log=str(log), readers=readers, lease=NEVER))
         first = len(request.jobs) - 1
         turns = [{"job": first, "save": False} for _ in range(self.random.randint(len(readers) * 3, most))]
@@ -54,18 +54,18 @@ class Ledgers:
             request.turns.insert(self.random.randint(first, len(request.turns)), turn)
 
     def begin(self, host: str, request: Request) -> None:
-        """Three readers of a host."""
+        """Adds three readers of a host to its request."""
         if not hole(host, "ledger"):
             self.logs[host] = self.folder / f"{host}.log"
             self.claims(request, self.logs[host], [0, 1, 2], 24)
 
     def begun(self, host: str, told: Told) -> None:
-        """What they read before they were killed."""
+        """Records the claims that these readers read before they were killed."""
         if not hole(host, "ledger"):
             self.claimed[host] = self.read(told, "ledger")
 
     def read(self, told: Told, name: str) -> list[range]:
-        """The runs that readers claimed, whose samples must be those of the order."""
+        """The runs that readers claimed. Their samples must be those of the order."""
         runs = []
         for line in told.lines[name]:
             if "read" in line:
@@ -75,7 +75,7 @@ class Ledgers:
         return runs
 
     def end(self, host: str, request: Request) -> None:
-        """Readers of a host, one of which has the number of a dead one; and the log as it was left."""
+        """Adds readers of a host, one of which has the number of a killed one, and a replay of the log before."""
         for began in [host for host in self.found.hosts if host in self.claimed]:
             request.jobs.append(job(self.case, f"{began} replay", log=str(self.logs[began]), replay=True))
             if not hole(host, "ledger"):
@@ -85,7 +85,7 @@ class Ledgers:
                 request.jobs.append(job(self.case, f"{began} ledger", **given))
 
     def ended(self, told: dict[str, Told]) -> None:
-        """Every position is committed once, and read twice if it was read and not committed."""
+        """Checks that every position is committed once, and read twice if it was read and not committed."""
         for began in list(self.claimed):
             for host in self.found.hosts:
                 checks = [self.replays(told[host], f"{began} replay", self.logs[began])]
@@ -94,16 +94,16 @@ class Ledgers:
                 self.found.check((began, host, "ledger"), *checks)
 
     def replays(self, told: Told, name: str, log: Path) -> tuple[bool, str]:
-        """Whether a host replays what is committed."""
+        """Whether a host's replay has the committed samples."""
         expected = [self.order[position] for run in committed(log) for position in run]
         return told.last(name).get("replayed") == expected, f"{name}: another replay of {log}"
 
     def checks(self, before: list[str], told: Told, name: str, log: Path) -> list[tuple[bool, str]]:
-        """What is right if the readers of a host finish what others left."""
+        """Checks for readers of a host that finish the ledgers of others."""
         everything = Counter(range(self.positions))
         runs = committed(log)
         read = Counter(position for run in self.read(told, name) for position in run)
-        # What each of the others had committed when it died, and what it had only read.
+        # Positions that were committed before, and positions that were read before.
         done = Counter(position for run in committed(self.logs[before[-1]]) for position in run)
         seen = Counter(position for who in before for run in self.claimed[who] for position in run)
         self.found.twice += len({*seen} - {*done})
@@ -115,20 +115,20 @@ class Ledgers:
         ]
 
     def go_between(self, began: str, between: str, request: Request) -> None:
-        """Readers of another host, which die too."""
+        """Adds readers of another host, which are killed too."""
         if began in self.claimed and not hole(between, "ledger"):
             log = self.logs[f"{began} to {between}"] = self.folder / f"{began}-to-{between}.log"
             shutil.copy(self.logs[began], log)
             self.claims(request, log, [0, 50], 10)
 
     def went_between(self, chains: Chains, told: dict[str, Told]) -> None:
-        """What they read."""
+        """Records the claims that these readers read."""
         for began, (between, _) in chains.items():
             if (who := f"{began} to {between}") in self.logs:
                 self.claimed[who] = self.read(told[between], "ledger")
 
     def finish(self, chains: Chains, requests: dict[str, Request]) -> None:
-        """Readers of a third host; and everybody replays what was finished before."""
+        """Adds readers of a third host, and a replay of finished logs by all hosts."""
         for host in self.found.hosts:
             finished = [who for who in self.logs if who.count(" ") == 1]
             for who in finished:
@@ -143,7 +143,7 @@ class Ledgers:
                 requests[last].jobs.append(job(self.case, f"{who} ledger", **given))
 
     def finished(self, chains: Chains, told: dict[str, Told]) -> None:
-        """What they read, and what everybody replays."""
+        """Checks the claims of these readers, and the replays of all hosts."""
         for who in [who for who in self.logs if who.count(" ") == 1]:
             for host in self.found.hosts:
                 self.found.check((who.split()[1], host, "ledger"), self.replays(told[host], who, self.logs[who]))

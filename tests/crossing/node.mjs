@@ -7,7 +7,7 @@ import { run } from './jobs.mjs';
 
 const request = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 await tell([{ host: 'node', engine: `Node ${process.versions.node}`, pid: process.pid }]);
-// It waits for the test to kill it, and ends with the test.
+// The process waits until the test kills it, and ends with the test.
 process.stdin.once('end', () => process.exit(1)).resume();
 await run(samedeal, request, {
   tell,

@@ -1,5 +1,5 @@
-// The JavaScript host in a page of a browser: `page.mjs REQUEST [chromium | firefox]`. The page has no disk: it tells this server, which
-// stays while the browser is killed.
+// The JavaScript host in a page of a browser: `page.mjs REQUEST [chromium | firefox]`. The page cannot write files, so
+// it asks this server, which survives when the browser is killed.
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { extname, join } from 'node:path';
@@ -15,7 +15,7 @@ const TYPES = { '.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'a
 const PAGE = '<!doctype html><title>crossing</title><script type="module" src="/tests/crossing/in-page.mjs"></script>';
 const logs = {};
 
-/** What the page asks, by the end of the path. */
+/** Answers to requests of the page, by the end of the path. */
 const answers = {
   request: () => readFileSync(path, 'utf8'),
   tell: (_, body) => tell(JSON.parse(body)),
@@ -46,7 +46,7 @@ const server = createServer(async (request, response) => {
     const answer = await answers[pathname.slice(4)](Object.fromEntries(searchParams), await text(request));
     return response.end(answer ?? '');
   }
-  // A URL has no `..` left in its path.
+  // A parsed URL has no `..` in its path.
   const file = join(root, pathname);
   if (!/^\/(hosts\/js\/dist|tests\/crossing)\//.test(pathname) || !existsSync(file))
     return response.writeHead(404).end();
@@ -54,13 +54,13 @@ const server = createServer(async (request, response) => {
 });
 await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
 
-// Its processes are a group, which the test kills.
+// The browser's processes are a group, which the test kills.
 const { browser, gone, close } = start(name, `http://127.0.0.1:${server.address().port}/`);
 gone.then(({ message }) => {
   if (!browser.pid) console.error(message);
   end(1);
 });
-// It ends with the test.
+// The server ends with the test.
 stdin.once('end', () => end(1)).resume();
 
 let ended = false;

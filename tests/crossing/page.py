@@ -1,4 +1,4 @@
-"""The page of the documentation that shows what crosses."""
+"""The page of the documentation about crossing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ The following must hold, or the command fails:
 
 
 def write(path: Path, rounds: list[Round]) -> None:
-    """Writes the page of some rounds."""
+    """Writes the page for some rounds."""
     temporary = path.with_suffix(".new")
     temporary.write_text(text(rounds), encoding="utf-8")
     temporary.replace(path)
@@ -57,7 +57,7 @@ def text(rounds: list[Round]) -> str:
     ]
     for began in ALL_HOSTS:
         for host in ALL_HOSTS:
-            # A chain can continue what a host does not begin.
+            # In a chain, a host can continue a case that it cannot begin.
             cells = [str(agreed[began, host, name] or hole(began, name) or 0) for name in NAMES]
             lines.append(f"| {began} | {host} | {' | '.join(cells)} |")
     lines += ["", *(f"- ({letter}) {why}" for letter, why in HOLES.items()), ""]
@@ -78,7 +78,7 @@ def text(rounds: list[Round]) -> str:
 
 
 def shape(page: str) -> list[list[str]]:
-    """The heading and the rows of the table of continuations, with letters, and with + for every number."""
+    """The heading and the rows of the table of continuations. Letters stay, every number becomes +."""
     table = page.partition("## Continuations\n")[2].partition("\n## ")[0]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if line[:1] == "|"]
     return [["+" if cell.isdigit() and cell != "0" else cell for cell in row] for row in rows]

@@ -1,4 +1,4 @@
-"""The programs of all hosts: each is asked by a file, tells in lines, and may be killed."""
+"""The programs of all hosts: each reads a request from a file, prints lines, and may be killed."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ BROWSERS = ("chromium", "firefox")
 
 @dataclass
 class Told:
-    """What a program told before it ended, or died."""
+    """The lines of a program before it ended or was killed."""
 
     engine: str
     lines: dict[str, list[Line]] = field(default_factory=lambda: defaultdict(list))
-    """By the id of the job."""
+    """The lines of each job, by its id."""
 
     def reads(self, job: str) -> list[Any]:
-        """What was read at each step of a job."""
+        """The answers of each step of a job."""
         found = [line for line in self.lines[job] if "step" in line]
         assert [line["step"] for line in found] == list(range(len(found))), f"{job}: steps are missing"
         return [line["read"] for line in found]
@@ -52,9 +52,9 @@ class Told:
 
 @dataclass
 class Request:
-    """What a program is asked.
+    """The request for a program.
 
-    With turns, it is killed when it has told of so many steps, while it does what comes after them.
+    If it has turns, the program is killed when it has printed `kill_after` steps, while it does a later one.
     """
 
     folder: Path
@@ -63,7 +63,7 @@ class Request:
     kill_after: int = 0
 
     def saved(self, name: str) -> Path:
-        """Where the program saves a document."""
+        """The path at which the program saves a document."""
         return self.folder / f"{name}.json"
 
 
@@ -74,7 +74,7 @@ def job(case: dict[str, Any], name: str, **given: Any) -> dict[str, Any]:
 
 
 def run(host: str, request: Request) -> Told:
-    """What a host tells."""
+    """Runs the program of a host; returns its lines."""
     folder, turns = request.folder, request.turns
     folder.mkdir(parents=True)
     path = folder / "request.json"
@@ -89,7 +89,7 @@ def run(host: str, request: Request) -> Told:
             stderr=errors,
             text=True,
             env=environment,
-            # A group of its own: whatever it has started dies with it.
+            # A new process group, so that all processes that it starts are killed with it.
             start_new_session=True,
         )
         assert process.stdout is not None
@@ -98,7 +98,7 @@ def run(host: str, request: Request) -> Told:
             told = Told(begun.get("engine", ""))
             steps, killed = 0, False
             for text in process.stdout:
-                # Whoever is killed can die within a line.
+                # The last line of a killed program can be incomplete.
                 if not text.endswith("\n"):
                     break
                 line = json.loads(text)
@@ -110,12 +110,12 @@ def run(host: str, request: Request) -> Told:
                     killed = True
         finally:
             assert process.stdin is not None
-            # Whoever still runs, since the test failed, ends now.
+            # A program that still runs because the test failed ends now.
             process.stdin.close()
             code = process.wait()
         errors.seek(0)
         if turns:
-            # The server of a page outlives it.
+            # The server of a page survives the kill of the browser.
             assert code == (1 if host in BROWSERS else -signal.SIGKILL), f"{host} ended with {code}: {errors.read()}"
         else:
             assert code == 0, f"{host} ended with {code}: {errors.read()}"

@@ -1,4 +1,4 @@
-"""One round of all pairs of hosts, without Firefox; and whether the page of the documentation is that of the code."""
+"""One round of all pairs of hosts, without Firefox, and a check that the page of the documentation is up to date."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def test_what_one_host_saves_another_continues(found: Round, cell: tuple[str, st
 
 
 def test_nothing_else_went_wrong(found: Round) -> None:
-    """Chains have cells that no host begins."""
+    """Chains also have cells of cases that a host cannot begin."""
     assert not {key: errors for key, errors in found.errors.items() if key not in CELLS}
 
 
 def test_programs_died_in_the_middle(found: Round) -> None:
-    # Each host once at its beginning, and once in a chain.
+    # Each host is killed once at its beginning, and once in a chain.
     assert found.kills == 2 * len(HOSTS)
     assert found.twice > 0
 
@@ -42,6 +42,6 @@ def test_the_page_has_the_cells_of_the_code() -> None:
     cells = {(began, host): found for began, host, *found in rows}
     assert [*cells] == [(began, host) for began in ALL_HOSTS for host in ALL_HOSTS], remedy
     for (began, _), found in cells.items():
-        # A chain can continue what a host does not begin.
+        # In a chain, a host can continue a case that it cannot begin.
         assert all(cell == "+" or cell == hole(began, name) for cell, name in zip(found, NAMES, strict=True)), remedy
     assert all(f"- ({letter}) {why}" in text for letter, why in HOLES.items()), remedy

@@ -33,7 +33,7 @@ SINGLE = "modules"
 
 
 def functions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
-    """Every function below a node with its qualified name, an outer one before those inside it."""
+    """Every function below a node with its qualified name. An outer function comes before its inner ones."""
     for node in ast.iter_child_nodes(tree):
         inner = prefix
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -44,7 +44,7 @@ def functions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, ast.Functi
 
 
 def rows(library: Path, file: Path) -> Iterator[Row]:
-    """The functions of one module; none if the file is not valid Python (some are there to be invalid)."""
+    """The functions of one module; none if the file is not valid Python, as some files of tests are on purpose."""
     try:
         with tokenize.open(file) as source:
             text = source.read()
@@ -61,12 +61,12 @@ def rows(library: Path, file: Path) -> Iterator[Row]:
 
 
 def main(folder: Path) -> None:
-    """Writes all files into a folder beside `folder`, then puts that in its place."""
+    """Writes all files into a new folder beside `folder`, and then replaces `folder` by it."""
     library = Path(sysconfig.get_path("stdlib"))
     files = [file for file in library.rglob("*.py") if not LEFT_OUT.intersection(file.relative_to(library).parts)]
     shards: dict[str, list[Row]] = {}
     for file in sorted(files, key=lambda file: file.relative_to(library).parts):
-        # A name that begins with an underscore would stand for a temporary file, which readers pass over.
+        # A file name that begins with an underscore would mark a temporary file, which readers skip.
         shard = SINGLE if file.parent == library else file.relative_to(library).parts[0].strip("_")
         shards.setdefault(shard, []).extend(rows(library, file))
 

@@ -20,7 +20,7 @@ import samedeal
 
 
 def is_hidden(path: Path) -> bool:
-    """Whether a part of a path below the folder begins as hidden and temporary files do."""
+    """Whether a part of a path below the folder marks it as a hidden or temporary file."""
     return any(part.startswith((".", "_")) for part in path.parts)
 
 
@@ -33,7 +33,7 @@ def read(folder: Path, column: str) -> list[bytes]:
 
 
 def main() -> None:
-    """Goes through epoch 0."""
+    """Reads epoch 0."""
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--column", default="text")

@@ -37,7 +37,7 @@ SOURCES = (
     *("Cargo.lock", "Cargo.toml", "wit", "crates/component", "crates/core", "crates/interface", "crates/bulk"),
     *("crates/web", "hosts/js/src", "hosts/python/src", "hosts/rust/src", "tests/bench"),
 )
-"""What is measured, and what measures it: the files of these folders that are in git."""
+"""The folders of the measured programs and of the measurements. All files in git below them count."""
 SCALES = {
     "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")),
     "B": ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")),
@@ -46,7 +46,7 @@ UNITS = (*SCALES, "x", "share", "ratio", "correlation", "count")
 
 
 class Figure(NamedTuple):
-    """One measurement over its runs."""
+    """The values of a measurement over its runs."""
 
     unit: str
     n: int
@@ -56,14 +56,14 @@ class Figure(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """What is kept: the figures by their ids, and what each part was measured with and on."""
+    """The stored figures by their ids, and for each part the versions and the machine of the measurement."""
 
     figures: dict[str, Figure]
     parts: dict[str, dict[str, Any]]
 
 
 class Misstated(Exception):
-    """A page that names a figure in a wrong way, or a figure that is not kept."""
+    """An error for a page that names a figure in a wrong way, or a figure that is not stored."""
 
 
 def two_digits(value: float) -> str:
@@ -75,10 +75,11 @@ def two_digits(value: float) -> str:
 
 
 def text(value: float, unit: str) -> str:
-    """A value as all pages state it. Times, sizes and ratios have two significant digits, parts are in percent."""
+    """A value in the form that all pages use. Times, sizes and ratios have two significant digits, parts are in
+    percent."""
     if unit in SCALES:
         scales = SCALES[unit]
-        # 999.6 us is 1.0 ms.
+        # 999.6 us is written as 1.0 ms.
         scale, name = next((one for one in scales if float(f"{value / one[0]:.2g}") >= 1), scales[-1])
         return f"{two_digits(value / scale)} {name}"
     if unit == "x":
@@ -90,7 +91,7 @@ def text(value: float, unit: str) -> str:
 
 
 def stated(expression: str, figures: dict[str, Figure]) -> str:
-    """What a page states for an expression: `ID`, `ID min`, `ID max`, `ID n`, `ID / ID` or `ID / NUMBER`."""
+    """The text for an expression on a page: `ID`, `ID min`, `ID max`, `ID n`, `ID / ID` or `ID / NUMBER`."""
 
     def operand(words: str) -> tuple[float, str]:
         if re.fullmatch(r"[\d.]+", words):
@@ -121,7 +122,7 @@ MEASURED = re.compile(r"(?P<head>^<!-- measured: (?P<parts>[\w, -]+) -->\n\n?)(?
 
 
 def written(page: Path, source: str, kept: Kept) -> str:
-    """The text of a page with the figures that are kept, in place of those that it states."""
+    """The text of a page with the stored figures in place of its old ones."""
 
     def inline(match: re.Match[str]) -> str:
         if match["shown"] is None:
@@ -148,11 +149,12 @@ def written(page: Path, source: str, kept: Kept) -> str:
 
 
 def filled(lines: str, prefix: str, figures: dict[str, Figure], *, whole: bool) -> str:
-    """A table whose cells are the figures `PREFIX.ROW.COLUMN`. `whole`: it shows all figures with this prefix."""
+    """A table whose cells are the figures `PREFIX.ROW.COLUMN`. If `whole`, it must show all figures with this prefix.
+    """
     rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines.splitlines()]
     heads = [slug(head) for head in rows[0]]
     ids = [[f"{prefix}.{slug(row[0])}.{head}" for head in heads] for row in rows]
-    # Other columns are left as they are.
+    # Columns without figures stay as they are.
     columns = [any(one[column] in figures for one in ids) for column in range(len(heads))]
     for row, names in zip(rows[2:], ids[2:], strict=True):
         for column, name in enumerate(names):
@@ -169,12 +171,12 @@ def filled(lines: str, prefix: str, figures: dict[str, Figure], *, whole: bool) 
 
 
 def slug(name: str) -> str:
-    """The name of a row or a column as it stands in an id."""
+    """The name of a row or a column in the form that ids have."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
 def provenance(page: Path, parts: list[str], kept: Kept) -> str:
-    """The paragraph that says which command printed the figures of a page, when, and on what."""
+    """The paragraph that names the command for the figures of a page, with the date, the versions and the machine."""
     alike: dict[tuple[str, ...], list[str]] = {}
     for part in parts:
         if part not in kept.parts:
@@ -196,12 +198,12 @@ def provenance(page: Path, parts: list[str], kept: Kept) -> str:
 
 
 def figure(own: dict[str, Any]) -> Figure:
-    """A figure as it is in a file. If all runs had the same value, it stands there once."""
+    """A figure from its JSON. If all runs had the same value, the JSON has it once."""
     return Figure(**{"min": own["median"], "max": own["median"], **own})
 
 
 def record(figure: Figure) -> dict[str, Any]:
-    """The figure for a file, with whole numbers as such."""
+    """The JSON of a figure, with whole numbers as integers."""
     values = {
         name: int(value) if value == int(value) else value for name, value in figure._asdict().items() if name != "unit"
     }
@@ -210,7 +212,7 @@ def record(figure: Figure) -> dict[str, Any]:
 
 
 def read() -> Kept:
-    """All figures that are kept."""
+    """All stored figures."""
     figures, parts = {}, {}
     for file in sorted(FOLDER.glob("*.json")):
         part = json.loads(file.read_text(encoding="utf-8"))
@@ -234,12 +236,12 @@ def printed(output: str) -> tuple[dict[str, Figure], str]:
 
 
 def git(*words: str) -> str:
-    """What git prints."""
+    """The output of a git command."""
     return subprocess.run(["git", *words], cwd=ROOT, check=True, capture_output=True, text=True).stdout
 
 
 def digest() -> str:
-    """A digest of the sources that are measured, as they stand in the tree."""
+    """A digest of the measured sources, as they are in the work tree."""
     found = hashlib.sha256()
     for name in git("ls-files", "-z", "--", *SOURCES).split("\0"):
         if (ROOT / name).is_file():
@@ -248,7 +250,7 @@ def digest() -> str:
 
 
 def machine() -> str:
-    """The processor, and how many cores there are."""
+    """The processor, and its number of cores."""
     info = Path("/proc/cpuinfo")
     names = re.findall(r"^model name\s*: (.*)$", info.read_text() if info.exists() else "", re.MULTILINE)
     return f"{[*names, platform.machine()][0]}, {os.cpu_count()} cores, {platform.system()}"
@@ -262,13 +264,13 @@ def dump(part: dict[str, Any]) -> str:
 
 
 def keep(output: str) -> list[Path]:
-    """Writes the files of the parts that were measured. Figures that a part no longer prints are gone."""
+    """Writes the files of the measured parts. Figures that a part no longer prints are removed."""
     figures, versions = printed(output)
     files = []
     for name in sorted({name.partition(".")[0] for name in figures}):
         part = {
             "command": f"cargo xtask bench --only {name}",
-            # The last commit that changed what is measured, and whether more was changed.
+            # The last commit that changed the measured sources, and a mark if the work tree has other changes.
             "commit": git("log", "-1", "--format=%h", "--abbrev=12", "--", *SOURCES).strip()
             + ("+" if git("status", "--porcelain", "--", *SOURCES) else ""),
             "date": datetime.date.today().isoformat(),
@@ -284,7 +286,7 @@ def keep(output: str) -> list[Path]:
 
 
 def write() -> tuple[list[Path], list[str]]:
-    """Writes the figures into the pages. Returns the pages that changed, and what is wrong with others."""
+    """Writes the figures into the pages. Returns the pages that changed, and the errors of others."""
     kept, changed, wrong = read(), [], []
     for page in pages():
         source = page.read_text(encoding="utf-8")
@@ -300,20 +302,20 @@ def write() -> tuple[list[Path], list[str]]:
 
 
 def gone(output: str) -> list[str]:
-    """The ids that are kept, of parts that a benchmark printed, and that it did not print."""
+    """The ids of stored figures that a benchmark no longer prints, in the parts that it printed."""
     names = printed(output)[0]
     parts = {name.partition(".")[0] for name in names}
     return sorted(name for name in read().figures if name.partition(".")[0] in parts and name not in names)
 
 
 def stale() -> list[str]:
-    """The parts that were measured with other sources than those of the tree."""
+    """The parts whose measured sources were not those of the work tree."""
     now = digest()
     return [name for name, part in read().parts.items() if part["sources"] != now]
 
 
 def main() -> int:
-    """The commands above."""
+    """Runs one of the commands above."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command", choices=("keep", "write", "names", "stale"))
     parser.add_argument("output", type=Path, nargs="?", help="the file with what a benchmark printed")
@@ -330,7 +332,7 @@ def main() -> int:
     files = keep(output) if options.command == "keep" else []
     changed, wrong = write()
     print("\n".join([*(f"written: {file.relative_to(ROOT)}" for file in files + changed), *wrong]))
-    # A page may name a part that is measured next.
+    # A page may name a part that has no measurement yet.
     return bool(wrong) and options.command == "write"
 
 

@@ -12,12 +12,13 @@ NOT_RUN = {
     "install": "changes the machine that it runs on",
     "peers": "needs an environment with the other samplers",
 }
-"""The words after a language that say why a block is not run."""
+"""Words after a language that say why a block is not run."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block of code. The text after the language has words, and perhaps a title: the name of a file."""
+    """A fenced block of code. The text after the language has words, and perhaps a title, which is the name of a file.
+    """
 
     page: Path
     line: int
@@ -33,12 +34,12 @@ class Block:
 
     @property
     def is_run(self) -> bool:
-        """Whether nothing says that it is not."""
+        """Whether no word says that the block is not run."""
         return not NOT_RUN.keys() & set(self.words)
 
     @property
     def under_torch(self) -> bool:
-        """Whether it needs the environment with torch."""
+        """Whether the block needs the environment with torch."""
         return "torch" in self.words
 
 
@@ -53,7 +54,7 @@ def pages() -> list[Path]:
 
 
 _FENCE = re.compile(
-    # A block, or a comment `setup: LANGUAGE`, whose code runs and is not shown.
+    # A visible block, or a comment `setup: LANGUAGE` whose code runs but is not shown.
     r"^(?:(?P<ticks>`{3,})(?P<info>[^\n`]*)\n(?P<code>.*?)^(?P=ticks)$"
     r"|<!-- setup: (?P<hidden>[^\n]*)\n(?P<more>.*?)^-->$)",
     re.DOTALL | re.MULTILINE,

@@ -13,16 +13,16 @@ from pathlib import Path
 from pages import ROOT, Block
 
 COMMANDS = ("samedeal", "python", "torchrun", "accelerate", "node", "cat", "ls")
-"""The first words of the lines that blocks of the language `console` may have."""
+"""The first words that a command may have in blocks of the language `console`."""
 HANG = 900
-"""A program that takes so many seconds hangs."""
+"""Seconds after which a program counts as hung."""
 SHARDS = 3
 ROWS = 100
-"""Each folder has a dataset `shards` of so many files with so many rows."""
+"""Each folder has a dataset `shards` with this many files, each with this many rows."""
 
 
 def folder(path: Path) -> Path:
-    """A folder that has what pages use: the dataset `shards`, and the npm package."""
+    """A folder with the things that pages use: the dataset `shards`, and the npm package."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -42,25 +42,26 @@ def folder(path: Path) -> Path:
 
 
 def environment(path: Path) -> dict[str, str]:
-    """That of the caller without a launcher's variables, with the programs of this environment and the command."""
+    """The caller's environment without the variables of a launcher, with the programs of this environment and the
+    command."""
     launcher = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
     kept = {name: value for name, value in os.environ.items() if name not in launcher}
     folders = [str(ROOT / "target/debug"), str(Path(sys.executable).parent), os.environ["PATH"]]
-    # Where compiled components are kept: the command of the tests needs many seconds to compile one.
+    # The cache of compiled components: the debug build of the command needs many seconds to compile one.
     cache = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
     quiet = {
         # Processes share few cores.
         "OMP_NUM_THREADS": "1",
-        # Some libraries write to the home directory, colour what they print, and report that they are used.
+        # Some libraries write to the home directory, print colours, and report their use.
         "HOME": str(path),
         "NO_COLOR": "1",
         "RAY_USAGE_STATS_ENABLED": "0",
-        # No process that watches for machines of a cloud being taken away. On a busy machine, workers start slowly.
+        # No process watches for machines that a cloud takes away. On a busy machine, workers start slowly.
         "RAY_TRAIN_ENABLE_PREEMPTION_WATCHER": "0",
         "RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S": "600",
-        # The end of a job is noticed at once.
+        # The end of a job is noticed early.
         "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.2",
-        # No process that waits for work.
+        # No process is started in advance.
         "RAY_enable_worker_prestart": "0",
         "RAY_prestart_worker_first_driver": "0",
         "XDG_CACHE_HOME": cache,
@@ -75,21 +76,21 @@ def finished(words: list[str | Path], path: Path) -> subprocess.CompletedProcess
 
 
 def call(words: list[str | Path], path: Path, where: str) -> str:
-    """What a program prints. That it fails is an error."""
+    """The output of a program, which must succeed."""
     done = finished(words, path)
     assert done.returncode == 0, f"{where}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
 
 def python(blocks: list[Block], path: Path) -> None:
-    """Blocks of Python, as one session."""
+    """Runs blocks of Python as one session."""
     given = path / ".session.json"
     given.write_text(json.dumps([{"where": block.where, "code": block.code} for block in blocks]), encoding="utf-8")
     call([sys.executable, ROOT / "tests/docs/session.py", given], path, blocks[0].where)
 
 
 def javascript(block: Block, path: Path) -> None:
-    """A block as a module. What it prints must be in its comments after statements, or at the beginning of lines."""
+    """Runs a block as a module. Its output must be in its comments, after statements or at the beginning of lines."""
     script = path / "block.mjs"
     script.write_text(block.code, encoding="utf-8")
     printed = call(["node", script], path, block.where)
@@ -106,7 +107,7 @@ def typescript(block: Block, path: Path) -> None:
 
 
 def console(block: Block, path: Path) -> None:
-    """The commands of a block, each with the lines that it prints; a line `...` stands for any number of lines."""
+    """Runs the commands of a block, each with its expected lines. A line `...` stands for any number of lines."""
     found: list[tuple[str, list[str]]] = []
     for line in block.code.splitlines():
         if line.startswith("$ "):
@@ -118,7 +119,7 @@ def console(block: Block, path: Path) -> None:
     for command, shown in found:
         assert command.split()[0] in COMMANDS, f"{block.where}: {command}"
         done = finished(["bash", "-euo", "pipefail", "-c", command], path)
-        # A job whose whole output is shown has done everything, if it printed that.
+        # A job whose whole expected output was printed has succeeded, even if it crashed at shutdown.
         is_through = bool(shown) and command.startswith("torchrun ") and crashed_at_shutdown(done.stderr)
         assert done.returncode == 0 or is_through, f"{block.where}: $ {command}\n{done.stdout}\n{done.stderr}"
         lines = [line.rstrip() for line in done.stdout.splitlines()]
@@ -127,13 +128,14 @@ def console(block: Block, path: Path) -> None:
 
 
 def crashed_at_shutdown(errors: str) -> bool:
-    """Whether threads of Gloo ended PyTorch while Python was shut down (pytorch/pytorch#179291), and nothing before."""
+    """Whether threads of Gloo ended PyTorch during the shutdown of Python (pytorch/pytorch#179291), without an earlier
+    error."""
     before, crash, _ = errors.partition("terminate called without an active exception")
     return bool(crash) and "Traceback" not in before
 
 
 def matches(shown: list[str], lines: list[str]) -> bool:
-    """Whether the lines are those that are shown."""
+    """Whether the printed lines match the expected ones."""
     pattern = "".join("(?:.*\n)*?" if line.strip() == "..." else re.escape(line) + "\n" for line in shown)
     return re.fullmatch(pattern, "".join(f"{line}\n" for line in lines)) is not None
 

@@ -1,4 +1,4 @@
-"""The table of columns of Parquet files: each reader gives what the page says, of the same files."""
+"""The table of columns of Parquet files: each reader returns the values on the page, from the same files."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ COLUMNS = {
     "struct<a: int64, b: string>": pa.array([{"a": i, "b": f"t{i}"} for i in ROWS]),
     "map<string, int64>": pa.array([[("k", i)] for i in ROWS], pa.map_(pa.string(), pa.int64())),
 }
-"""By the name of the type that the page gives."""
+"""For each type on the page: a column of this type."""
 AT = 3
 """The row whose value the page shows."""
 SCRIPT = """
@@ -73,12 +73,12 @@ for (const folder of JSON.parse(process.argv[1])) {
 
 
 def table() -> dict[str, list[str]]:
-    """What the page says of each type: Python, JavaScript, the command."""
+    """The values on the page for each type: of Python, of JavaScript, and of the command."""
     found = {}
     for line in PAGE.read_text(encoding="utf-8").splitlines():
         cells = [html.unescape(cell.strip()) for cell in line.strip("|").split(" | ")]
         if line.startswith("| ") and cells[0] != "type in Arrow":
-            # Commas within brackets are of one type.
+            # Commas within brackets belong to one type.
             names = [cells[0]] if any(mark in cells[0].split(",")[0] for mark in "(<{") else cells[0].split(", ")
             for name in names if "<element" not in cells[0] else cells[0].split(", "):
                 found[name] = [cell.strip("`") for cell in cells[1:]]

@@ -1,4 +1,4 @@
-"""Pages for maintainers: the page of commands is the help of `cargo xtask`, and files that pages name are there."""
+"""Pages for maintainers: the page of commands is the help of `cargo xtask`, and all files that pages name exist."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ PAGES = (
 NAMED = re.compile(r"`([A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)+/?)`")
 """Paths in backticks."""
 ABSENT = ("target/", "samedeal/samedeal")
-"""Beginnings of what only commands make, and of what is no path of the project."""
+"""Beginnings of paths that only exist after a command, and of texts that are no paths of the project."""
 CORE = "crates/core/src/"
-"""Where a path is that names a file of the core alone."""
+"""The folder of paths that name files of the core."""
 
 
 def test_the_page_of_commands_is_the_help() -> None:

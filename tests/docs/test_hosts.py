@@ -1,7 +1,7 @@
-"""Hosts decide nothing: names of values and limits of members stand in the tables of the core.
+"""Hosts have no rules of their own: names of values and limits of members are in the tables of the core.
 
-A host that writes `'renormalise'` or `4096` by hand knows a rule of the core, and goes on knowing the old one after the
-table has changed. The generator writes these names and numbers into `generated/`, or the core says them in a failure.
+A host that writes `'renormalise'` or `4096` by hand repeats a rule of the core, which becomes wrong when the table
+changes. The generator writes these names and numbers into `generated/`, or the core has them in its failures.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ WORDS = {
     *("pad", "padded", "python", "repeat", "samples", "shared", "single", "skip", "split", "stop", "subset", "torch"),
     *("truncate", "weighted", "windows", "balance", "blend", "grown", "joined", "optimal", "sharded", "sequential"),
 }
-"""Names that hosts also need for something else: an option, a field, a function, a module."""
+"""Names that hosts also need for another purpose: an option, a field, a function, a module."""
 KNOWN: dict[str, dict[str, int]] = {
     "cli": {"blend-exact": 1, "feistel": 1, "pad-to-max": 3, "renormalise": 1, "strided": 1, "unpadded": 1},
     "js": {"blend-exact": 2, "feistel": 1, "pad-to-max": 1, "renormalise": 1},
@@ -33,7 +33,8 @@ KNOWN: dict[str, dict[str, int]] = {
     },
     "rust": {"blend-exact": 1, "feistel": 1},
 }
-"""How often the code of a host has a name. Lower a number when one goes; a new one needs a reason."""
+"""For each host: how often its code has a name. Lower a number when an occurrence is removed; a new one needs a reason.
+"""
 
 
 def values(schema: Any) -> Iterator[str]:

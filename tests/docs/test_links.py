@@ -1,4 +1,4 @@
-"""The links of the documentation lead somewhere."""
+"""Checks that the links of the documentation have targets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pages import ROOT, pages, prose
 
 REPOSITORY = "https://github.com/samedeal/samedeal/blob/main/"
 CRATE = ROOT / "hosts/rust/README.md"
-"""It is also the first page of the documentation of the crate, which has no other files of the repository."""
+"""This page is also the first page of the documentation of the crate, which has no other files of the repository."""
 
 
 def anchors(page: Path) -> set[str]:

@@ -1,4 +1,4 @@
-"""Pages state the figures that the benchmarks printed last, and name the commands that print them."""
+"""Pages have the figures that the benchmarks printed last, and name the commands that print them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from measured import FENCED, FOLDER, INLINE, MEASURED, TABLE, Figure, Kept, Miss
 from pages import ROOT, pages
 
 STATING = [ROOT / "README.md", *sorted((ROOT / "docs/comparison").glob("*.md"))]
-"""The pages that state no time, size, ratio or part of a whole without its id."""
+"""Pages in which every time, size, ratio and part must have an id."""
 
 GIVEN = {
     "90 %": "the place of an epoch at which a resume is measured",
     "100 %": "all of a whole",
 }
-"""What is no figure, though it looks like one, and why."""
+"""Texts that look like figures, and the reasons why they are none."""
 TARGET = re.compile(r"[<>]= [\d.]+(?: \w+| %)?")
-"""What a figure must reach."""
+"""The required value of a figure."""
 QUANTITY = re.compile(
     r"\d[\d.,]*(?:x\b|\s?(?:%|(?:ns|us|ms|s|h|min|B|kB|KB|KiB|MB|MiB|GB|GiB|seconds?|minutes?|hours?|times)\b)"
     r"|\s(?:nano|micro|milli)seconds?\b|\s(?:kilo|mega|giga)bytes?\b)"
@@ -38,7 +38,7 @@ def test_a_page_states_what_was_printed_last(page: Path) -> None:
 
 
 def unnamed(source: str) -> list[str]:
-    """The quantities of a page that have no id."""
+    """The quantities of a page without an id."""
     for form in (FENCED, MEASURED, TABLE, INLINE, TARGET):
         source = form.sub("", source)
     return [match[0] for match in QUANTITY.finditer(source) if " ".join(match[0].split()) not in GIVEN]

@@ -1,4 +1,5 @@
-"""Texts of members stand in the tables of the core, and where a command writes them. Nowhere else, in any language."""
+"""Texts of members are in the tables of the core, and in files that commands write from them. No other file may repeat
+them, in any language."""
 
 from __future__ import annotations
 
@@ -13,22 +14,23 @@ ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "docs/recipe.schema.json"
 
 WRITTEN = ("docs/recipe.schema.json", "docs/answers.schema.json", "docs/spec/14-recipes.md")
-"""What commands write from the tables."""
+"""Files that commands write from the tables."""
 OWN = ("crates/", "wit/", "docs/spec/", "tests/")
-"""The tables and the core, the getters of the interface, what is defined by formulas, and tests of all of it."""
+"""Folders that may repeat the texts: the core, the interface, the specification with its formulas, and tests."""
 WORDS = 7
-"""Shorter sentences, such as "The number of samples.", mean something else elsewhere."""
+"""Sentences with fewer words, such as "The number of samples.", can have other meanings elsewhere."""
 
 
 def words(text: str) -> str:
-    """The words alone: no marks of comments and code, no line breaks, and names as in all languages."""
+    """The words of a text, without marks of comments and code and without line breaks. Names are split as in all
+    languages."""
     text = re.sub(r"^\s*(//[/!]?|#!?|\*)\s?", " ", text, flags=re.MULTILINE)
     text = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
     return f" {' '.join(re.findall(r'[a-z0-9]+', text.lower()))} "
 
 
 def descriptions(schema: Any) -> Iterator[str]:
-    """Those of members, wherever they are in the schema."""
+    """The descriptions of members anywhere in the schema."""
     if isinstance(schema, dict):
         for key, value in schema.items():
             if key == "properties":

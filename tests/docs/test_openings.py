@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 OPENING = re.compile(r'^\s*(///?|//!|#|\*|/\*\*|""") ?(Those|The same|Any of these|What|Who|As)\b', re.MULTILINE)
 MOST = 192
-"""So many began like this when the rule came. The number only falls: who rewrites some lowers it."""
+"""The number of comments that begin like this. It may only fall: lower it when you rewrite one."""
 
 
 def test_no_more_comments_begin_without_their_subject() -> None:

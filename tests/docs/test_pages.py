@@ -1,4 +1,4 @@
-"""Every block of code of the documentation runs, and does what the page says."""
+"""Every block of code in the documentation runs, and has the result that the page shows."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ ALONE: dict[str, Callable[[Block, Path], None]] = {
     "ts": run.typescript,
     "console": run.console,
 }
-"""Languages whose blocks run one by one."""
+"""Languages whose blocks run on their own."""
 ELSEWHERE = ("html", "rust")
-"""Languages whose blocks run in the tests of their hosts: in a browser, and as examples of the crate."""
+"""Languages whose blocks run in the tests of their hosts: in a browser, or as examples of the crate."""
 SHOWN = ("text", "json", "toml")
-"""Languages that are no code. JSON must be JSON."""
+"""Languages that are not run. JSON must be valid."""
 KNOWN = {"python", "sh", "mermaid", *ALONE, *ELSEWHERE, *SHOWN}
 
 
 def parts(*, under_torch: bool) -> list[Path]:
-    """The pages with a block that runs in this environment."""
+    """The pages with a block that can run in this environment."""
     return [
         page
         for page in pages()
@@ -34,12 +34,12 @@ def parts(*, under_torch: bool) -> list[Path]:
 
 
 def name(page: Path) -> str:
-    """A page, relative to the root."""
+    """The path of a page, relative to the root."""
     return str(page.relative_to(ROOT))
 
 
 def run_page(page: Path, path: Path, *, under_torch: bool) -> int:
-    """Runs the blocks of a page that need torch, or the others. Returns how many."""
+    """Runs the blocks of a page that need torch, or those that do not. Returns their number."""
     run.folder(path)
     found = [block for block in blocks(page) if block.is_run and block.under_torch == under_torch]
     titled = [block for block in found if block.title]
@@ -64,7 +64,7 @@ def test_page(page: Path, tmp_path: Path) -> None:
 
 
 def test_every_block_is_known() -> None:
-    """A block has a known language and known words. Shell scripts are not run, and say why."""
+    """A block has a known language and known words. Shell scripts are not run, and have a word with the reason."""
     for page in pages():
         for block in blocks(page):
             assert block.language in KNOWN, block.where

@@ -1,4 +1,4 @@
-"""The blocks of code that need PyTorch and what people train with, in an environment that has them."""
+"""Blocks of code that need PyTorch and training frameworks, in an environment that has them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs what the README of an example shows: the commands, and what they print."""
+"""Runs the commands in the README of an example, and compares their output."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ EXAMPLES = ROOT / "examples"
 
 
 def environment() -> dict[str, str]:
-    """That of the caller, with the programs that the examples name on the path."""
+    """The caller's environment, with the programs of the examples on the path."""
     folders = [Path(sys.executable).parent, Path(os.environ.get("SAMEDEAL_WAC", ROOT / "target/wac/bin"))]
     added = {
         "PATH": os.pathsep.join([*map(str, folders), os.environ["PATH"]]),
-        # Where samedeal keeps what it has compiled.
+        # The cache of samedeal's compiled code.
         "XDG_CACHE_HOME": str(ROOT / "target/examples/cache"),
-        # Errors of programs in Rust without the places in their sources.
+        # Errors of Rust programs come without a backtrace.
         "RUST_BACKTRACE": "0",
         "PYTHONUNBUFFERED": "1",
     }
@@ -27,7 +27,7 @@ def environment() -> dict[str, str]:
 
 
 def commands(example: str) -> list[tuple[str, list[str]]]:
-    """Each command of the README, after `$ ` in blocks of the language `console`, with the lines that it prints."""
+    """Each command of the README (after `$ ` in blocks of the language `console`), with its expected lines."""
     page = (EXAMPLES / example / "README.md").read_text(encoding="utf-8")
     found: list[tuple[str, list[str]]] = []
     for block in re.findall(r"```console\n(.*?)```", page, re.DOTALL):
@@ -43,13 +43,13 @@ def commands(example: str) -> list[tuple[str, list[str]]]:
 
 
 def scripts(example: str) -> list[str]:
-    """The blocks of the language `sh`, each of which a user pastes into a terminal as a whole."""
+    """The blocks of the language `sh`. A user pastes each of them into a terminal as a whole."""
     page = (EXAMPLES / example / "README.md").read_text(encoding="utf-8")
     return re.findall(r"^```sh\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
 
 
 def run(example: str) -> list[str]:
-    """Runs the commands in turn, and compares what they print with what is shown. Returns what all of them print."""
+    """Runs the commands in turn, and compares their output with the README. Returns the output of all of them."""
     printed: list[str] = []
     for command, shown in commands(example):
         done = subprocess.run(
@@ -64,7 +64,7 @@ def run(example: str) -> list[str]:
             check=False,
         )
         lines = done.stdout.splitlines()
-        # A command whose output is not shown must succeed. A failure that is shown is meant.
+        # A command without expected lines must succeed. A failure with expected lines is intended.
         assert lines == shown if shown else done.returncode == 0, (
             f"$ {command}\n{done.stdout}\n(exit code {done.returncode})"
         )

@@ -1,4 +1,4 @@
-"""Batches that Node wrote to an Arrow file: those of the Python host, and they lie in the file."""
+"""Batches that Node wrote to an Arrow file equal those of the Python host, and are read from the mapped file."""
 
 from __future__ import annotations
 

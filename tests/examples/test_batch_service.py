@@ -1,4 +1,4 @@
-"""A service that is killed again and again: the log says that nothing was lost, and nothing counts twice."""
+"""A service that is killed again and again: by its log, no batch was lost, and none counts twice."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def test_exactly_once() -> None:
     folder = EXAMPLES / "batch-service/dist"
     entries = [json.loads(line) for line in (folder / "epoch.log").read_text(encoding="utf-8").splitlines()]
     kinds = [entry.get("event", "header") for entry in entries]
-    # The service has five lives, and trainers join in each. What they had when it was killed was claimed anew.
+    # The service is started five times, and trainers join each time. Claims of the time before are claimed anew.
     assert kinds.count("join") >= 5
     assert kinds.count("claim") > kinds.count("commit")
-    # The Python host reads the log of the npm package.
+    # The Python host reads the npm package's log.
     replay = Replay(FileLog(folder / "epoch.log"))
     replayed = [sample for batch in replay.samples(Sampler(2000, seed=42)) for sample in batch.tolist()]
     assert sorted(replayed) == list(range(2000))
-    # Results that do not count were deleted, but for those of the trainer that was killed.
+    # Results that do not count were deleted, except for those of the killed trainer.
     results = {int(path.stem) for path in (folder / "results").glob("*.json")}
     committed = {run.claim for run in replay.commits}
     assert committed <= results
@@ -39,7 +39,8 @@ def test_exactly_once() -> None:
 
 
 def test_the_commands_to_copy(tmp_path: Path) -> None:
-    """The block runs as it stands, in a folder that has no `dist`; the packages are there, and another port is free."""
+    """The block runs unchanged in a folder without `dist`; the packages are installed, and the port is changed to a
+    free one."""
     [script] = scripts("batch-service")
     folder = tmp_path / "batch-service"
     shutil.copytree(SERVICE.parent, folder, ignore=shutil.ignore_patterns("dist", "node_modules", "__pycache__"))

@@ -1,4 +1,4 @@
-"""Components of other languages composed with samedeal.wasm, and C: all give what the Python host gives."""
+"""Components of other languages composed with samedeal.wasm, and C: all have the results of the Python host."""
 
 from __future__ import annotations
 

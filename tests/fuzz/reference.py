@@ -15,15 +15,16 @@ import samedeal_reference as reference
 from test_reference import agree, failures, make, outcome, same
 
 SECONDS = 2
-"""A case that takes plain Python more processor time is left out: its algorithms are plain, not fast."""
+"""Seconds of processor time. A case that takes plain Python longer is left out, because its algorithms are simple and
+slow."""
 
 
 class TooSlow(BaseException):
-    """A case takes plain Python too long."""
+    """An error for a case that takes plain Python too long."""
 
 
 def mismatch(case: dict[str, Any]) -> str | None:
-    """What is wrong with a case, if anything is."""
+    """The error of a case, or None."""
     for failure in failures(case):
         if not agree(failure):
             return f"the facts do not agree with the failure {failure}"
@@ -62,7 +63,7 @@ def main() -> int:
             except TooSlow:
                 slow += 1
                 continue
-            except Exception as error:  # A mistake of the second implementation is a finding, and others follow.
+            except Exception as error:  # A fault of the second implementation is a finding, and the other cases still run.
                 signal.setitimer(signal.ITIMER_PROF, 0)
                 wrong = f"{type(error).__name__}: {error}"
             if wrong is None:

@@ -1,4 +1,4 @@
-"""The Python host, which was made for the interface of today, against a component that has more than it."""
+"""The Python host, made for the current interface, against a component with a larger one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VECTORS = Path(__file__).parents[1] / "vectors"
 
 @pytest.fixture(autouse=True)
 def grown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The component that was built with the feature `grown`, in place of that of the package."""
+    """Replaces the component of the package by one that was built with the feature `grown`."""
     monkeypatch.setattr(engine, "COMPONENT", str(GROWN / "samedeal.wasm"))
     monkeypatch.setattr(engine, "process", engine.Process())
 

@@ -1,4 +1,5 @@
-"""Attacks are run by the superuser alone, who can be several users. Elsewhere one test runs them by `sudo`."""
+"""Attacks are run only by the superuser, who can act as several users. For other users, one test runs them by `sudo`.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ AS_ROOT = "test_as_root"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Takes away what this user cannot do, or need not."""
+    """Removes the tests that this user cannot run, or need not run."""
     is_root = os.geteuid() == 0
     attacks = [item for item in items if item.path.name == "test_attacked.py"]
     away = [item for item in attacks if (item.name == AS_ROOT) == is_root]

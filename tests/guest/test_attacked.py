@@ -24,7 +24,7 @@ from samedeal.engine import cache
 
 ROOT = Path(__file__).resolve().parents[2]
 HANG = 1800
-"""Seconds after which a process will never end."""
+"""Seconds after which a process counts as hung."""
 USER, OTHER, GROUP = 61001, 61002, 61000
 """Two users, and the group of both."""
 FOLDER = "samedeal-engine-v1"
@@ -43,7 +43,7 @@ HOSTS = {
 
 
 def test_as_root() -> None:
-    """All of these tests, for a user who may become the superuser without a password."""
+    """Runs all tests of this file for a user who may become the superuser without a password."""
     words = ["sudo", "-n", sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__]
     done = subprocess.run(words, capture_output=True, text=True, timeout=HANG, check=False)
     assert done.returncode == 0, f"only root can be several users: {' '.join(words)}\n{done.stdout}{done.stderr}"
@@ -51,7 +51,8 @@ def test_as_root() -> None:
 
 @pytest.fixture
 def machine() -> Iterator[Path]:
-    """A folder of the superuser, as / is. (That of pytest is closed to others.)"""
+    """A folder of the superuser that all users may enter, as they may enter /. (pytest's folder is closed to others.)
+    """
     path = Path(tempfile.mkdtemp(prefix="samedeal-guest-"))
     path.chmod(0o755)
     yield path
@@ -60,7 +61,7 @@ def machine() -> Iterator[Path]:
 
 @pytest.fixture
 def home(machine: Path) -> Path:
-    """The home of the user, with files."""
+    """The home of the user, with a file."""
     home = make(machine / "home", USER)
     (home / "main.py").write_text("text")
     os.chown(home / "main.py", USER, GROUP)
@@ -68,7 +69,7 @@ def home(machine: Path) -> Path:
 
 
 def make(path: Path, user: int, mode: int = 0o755) -> Path:
-    """A folder of a user."""
+    """Makes a folder of a user."""
     path.mkdir()
     path.chmod(mode)
     os.chown(path, user, GROUP)
@@ -76,7 +77,8 @@ def make(path: Path, user: int, mode: int = 0o755) -> Path:
 
 
 def deal(host: str, user: int = USER, umask: int = 0o022, caller: int | None = None, **environment: str) -> None:
-    """A user deals, which works in any case. The user may read the interpreter, wherever it is, and write as others."""
+    """Deals as a user, which must succeed in any case. The user may read the interpreter anywhere, and write only as
+    itself."""
     ids = [f"--euid={user}", f"--ruid={user if caller is None else caller}", f"--regid={GROUP if user else 0}"]
     reads = ["--inh-caps=-all,+dac_read_search", "--ambient-caps=+dac_read_search"] if user else []
     done = subprocess.run(
@@ -95,7 +97,7 @@ def deal(host: str, user: int = USER, umask: int = 0o022, caller: int | None = N
 
 
 def attack(code: str) -> int:
-    """Begins a program in Python as the other user; the number of its process."""
+    """Starts a program in Python as the other user; returns the id of its process."""
     child = os.fork()
     if child:
         return child
@@ -112,17 +114,17 @@ def attack(code: str) -> int:
 
 
 def attacked(code: str) -> bool:
-    """Whether such a program succeeds."""
+    """Whether a program of the other user succeeds."""
     return os.waitpid(attack(code), 0)[1] == 0
 
 
 def kept(folder: Path) -> list[Path]:
-    """The code that is kept anywhere in a folder."""
+    """The cached code anywhere below a folder."""
     return sorted(folder.rglob("*.code"))
 
 
 def everything_in(folder: Path) -> dict[str, tuple[int, int, int, int, bytes | None]]:
-    """Owners, modes, times and contents by their names."""
+    """Owners, modes, times and contents of all files, by their names."""
     return {
         str(path.relative_to(folder)): (
             found.st_uid,
@@ -159,7 +161,7 @@ def test_nobody_else_can_reach_what_is_kept(host: str, umask: int, home: Path, m
         ):
             assert not attacked(do), do
     assert everything_in(made) == before
-    # And the next process finds it.
+    # The next process finds the code.
     deal(host, HOME=str(home))
     assert everything_in(made) == before
 
@@ -180,7 +182,7 @@ def test_a_folder_where_others_can_write_is_not_used(host: str, where: str, mode
 
 
 def planted(at: Path, victim: Path) -> dict[str, str]:
-    """What another user may leave at a path that the user will take for caches."""
+    """Attacks: folders that another user may prepare at a path that the user will take for a cache."""
     marked = f"at = pathlib.Path({str(at)!r})\nmade = at / {FOLDER!r}\n"
     mark = f"(made / {MARKER!r}).write_bytes({cache._MARK!r})\n"
     opened = "made.chmod(0o777)\nat.chmod(0o777)"
@@ -205,7 +207,7 @@ def planted(at: Path, victim: Path) -> dict[str, str]:
 def test_what_another_user_left_is_neither_used_nor_changed(host: str, what: str, home: Path, machine: Path) -> None:
     shared = make(machine / "tmp", 0, 0o1777)
     project = make(home / "project", USER, 0o700)
-    # As if it were what samedeal made.
+    # Files of the user with names as in the cache.
     (project / "samedeal").mkdir()
     for name in ("src.py", f"python-{0:064x}.code", "samedeal/main.py"):
         (project / name).write_text("text")
@@ -219,19 +221,19 @@ def test_what_another_user_left_is_neither_used_nor_changed(host: str, what: str
 @each_host
 def test_in_a_sticky_folder_that_all_share(host: str, home: Path, machine: Path) -> None:
     shared = make(machine / "tmp", 0, 0o1777)
-    # Another user was there first.
+    # Another user made the folder first.
     assert attacked(f"os.mkdir({str(shared / FOLDER)!r}, 0o777)")
     before = everything_in(shared)
     deal(host, HOME=str(home), XDG_CACHE_HOME=str(shared))
     assert everything_in(shared) == before
     (shared / FOLDER).rmdir()
-    # The user was: the other one cannot replace it.
+    # The user made the folder first, so that the other user cannot replace it.
     deal(host, HOME=str(home), XDG_CACHE_HOME=str(shared))
     assert kept(shared)
     before = everything_in(shared)
     assert not attacked(f"os.rename({str(shared / FOLDER)!r}, {str(shared / 'old')!r})")
     assert everything_in(shared) == before
-    # One in which the other user owns what is above can be replaced, so it is not used.
+    # A folder below one of the other user can be replaced, so it is not used.
     own = make(machine / "own", OTHER)
     make(own / "caches", USER, 0o700)
     before = everything_in(own)
@@ -261,7 +263,8 @@ def test_links_of_the_user_and_of_the_superuser_alone_are_followed(
 @each_host
 @pytest.mark.parametrize("name", ["HOME", "XDG_CACHE_HOME"])
 def test_the_superuser_with_the_home_of_a_user_makes_nothing_there(host: str, name: str, home: Path) -> None:
-    """Such as under `sudo` that keeps the environment: files of root in a home, or code of the user that root runs."""
+    """For example under `sudo` with the user's environment: root must not leave files in a home, or run a user's code.
+    """
     before = everything_in(home)
     deal(host, user=0, **{"HOME": "/nonexistent", name: str(home)})
     assert everything_in(home) == before
@@ -269,7 +272,7 @@ def test_the_superuser_with_the_home_of_a_user_makes_nothing_there(host: str, na
     code = kept(home)
     assert code
     for path in code:
-        # Read, this would be taken: it is whole.
+        # The file is complete, so it would be used if it were read.
         path.unlink()
     before = everything_in(home)
     deal(host, user=0, HOME=str(home), XDG_CACHE_HOME=str(home))
@@ -278,7 +281,7 @@ def test_the_superuser_with_the_home_of_a_user_makes_nothing_there(host: str, na
 
 @each_host
 def test_a_program_of_another_user_that_all_may_run_keeps_nothing(host: str, home: Path, machine: Path) -> None:
-    """With the rights of its owner (setuid), in the environment of its caller."""
+    """The program runs with the rights of its owner (setuid), in the environment of its caller."""
     caches = make(machine / "caches", USER)
     deal(host, caller=OTHER, HOME=str(home), XDG_CACHE_HOME=str(caches))
     assert [*caches.iterdir()] == []
@@ -290,7 +293,7 @@ def test_a_program_with_the_capabilities_of_its_file_keeps_nothing(home: Path, m
     program = machine / "samedeal"
     shutil.copy(HOSTS["command"][0], program)
     words = [str(program), *HOSTS["command"][1:]]
-    # CAP_NET_RAW, permitted and effective (revision 2 of the attribute).
+    # The attribute for CAP_NET_RAW, permitted and effective (revision 2).
     capability = struct.pack("<5I", 0x02000001, 1 << 13, 0, 0, 0)
     for given in (capability, None):
         if given is None:
@@ -306,7 +309,7 @@ def test_a_program_with_the_capabilities_of_its_file_keeps_nothing(home: Path, m
 def test_a_superuser_who_became_a_user_for_a_while_keeps_nothing(saved: str, home: Path) -> None:
     groups = f"os.setresgid({GROUP}, {GROUP}, {0 if saved == 'group' else GROUP})"
     users = f"{groups}; os.setresuid({USER}, {USER}, {0 if saved == 'user' else USER})"
-    # Modules are read before, as the superuser can.
+    # Modules are imported before the change of users, because the superuser can read them.
     code = f"import os, ctypes, numpy, samedeal; {users}; print(samedeal.Sampler(100, seed=9).indices(0, 3))"
     environment = {"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1", "HOME": str(home)}
     subprocess.run([sys.executable, "-c", code], env=environment, cwd="/", check=True, timeout=HANG)
@@ -315,7 +318,7 @@ def test_a_superuser_who_became_a_user_for_a_while_keeps_nothing(saved: str, hom
 
 @each_host
 def test_in_a_user_namespace_without_a_map_nothing_is_kept(host: str, home: Path) -> None:
-    """Every other user has the number of this one there."""
+    """In such a namespace, every other user has the number of this one."""
     words = ["setpriv", f"--reuid={USER}", f"--regid={GROUP}", "--clear-groups", "unshare", "--user", *HOSTS[host]]
     environment = {"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1", "HOME": str(home)}
     done = subprocess.run(words, env=environment, cwd="/", capture_output=True, text=True, timeout=HANG, check=False)
@@ -352,7 +355,7 @@ def test_a_home_that_cannot_be_written_to(host: str, home: Path) -> None:
 
 @each_host
 def test_a_folder_that_is_replaced_while_processes_begin(host: str, home: Path, machine: Path) -> None:
-    """Another user changes what is in a shared folder again and again: between a check and the use."""
+    """The other user changes a shared folder again and again, so that changes come between a check and the use."""
     shared = make(machine / "tmp", 0, 0o1777)
     at = shared / "caches"
     evil = shared / "evil"

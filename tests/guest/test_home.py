@@ -1,4 +1,5 @@
-"""Every host in a home full of a user's files, into which every variable leads that names a place: no file changes."""
+"""Every host in a home with many files of a user, where all variables for folders point into this home: no file
+changes."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 HANG = 1800
-"""Seconds after which a process will never end."""
+"""Seconds after which a process counts as hung."""
 FOLDER = "samedeal-engine-v1"
 PLACES = {
     "HOME": ".",
@@ -76,7 +77,7 @@ recipe --samples=100
 
 @pytest.fixture(params=["apart", "at once"])
 def home(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """A home, and in it everything that somebody might take for a cache, a temporary file or a log."""
+    """A home with files that a program could mistake for a cache, a temporary file or a log."""
     home = tmp_path / "home"
     folders = {*PLACES.values(), "project/.git", "shards", "runs", "caches/samedeal/modules", ".cache/samedeal/modules"}
     folders |= {".cache/wasmtime", "caches/wasmtime/modules", "tmp/samedeal", ".config/wasmtime", "config/wasmtime"}
@@ -108,7 +109,7 @@ def home(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def environment(request: pytest.FixtureRequest, home: Path) -> dict[str, str]:
-    """Variables that lead to folders of their own, or all to one that is in use."""
+    """Variables that name a folder each, or all the same folder, which is in use."""
     together = request.node.callspec.params["home"] == "at once"
     places = {name: str(home / ("project" if together else folder)) for name, folder in PLACES.items()}
     kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
@@ -116,7 +117,7 @@ def environment(request: pytest.FixtureRequest, home: Path) -> dict[str, str]:
 
 
 def everything_in(home: Path) -> dict[str, tuple[object, ...]]:
-    """Names, kinds and modes; times and contents of what is no folder."""
+    """Names, kinds and modes of all files; also times and contents, except for folders."""
     found: dict[str, tuple[object, ...]] = {}
     for path in [home, *home.rglob("*")]:
         known = path.lstat()
@@ -127,7 +128,7 @@ def everything_in(home: Path) -> dict[str, tuple[object, ...]]:
 
 
 def run(words: list[str], home: Path, environment: dict[str, str]) -> None:
-    """A program in the home."""
+    """Runs a program in the home."""
     done = subprocess.run(words, env=environment, cwd=home, capture_output=True, text=True, timeout=HANG, check=False)
     assert done.returncode == 0, (words, done.stdout, done.stderr)
 

@@ -1,4 +1,4 @@
-// The golden cases in a page of headless Chromium, over the entry for pages, without a bundler.
+// The golden cases in a page of headless Chromium, with the entry for pages, without a bundler.
 import { fileURLToPath } from 'node:url';
 import { openPage } from './page.mjs';
 import { fail, groupFiles, readGroup, report } from './report.mjs';
@@ -13,7 +13,7 @@ const { page, version, close } = await openPage(Object.fromEntries(folders), '<t
 try {
   for (const build of ['light', 'page']) {
     for (const file of groupFiles()) {
-      // As a text: what is given to a page as objects is copied member by member, which takes longer than all cases do.
+      // The question is a text, because Chromium copies objects member by member, which takes longer than all cases.
       const question = { build, group: JSON.stringify(readGroup(file)) };
       report(`chromium ${version} (${build})`, await page.evaluate(runInPage, question));
     }
@@ -22,7 +22,7 @@ try {
   await close();
 }
 
-/** Runs in the page, over the engines of its entries: first over the light one, then over the component. */
+/** Runs in the page, on the engines of its entries: first on the light one, then on the component. */
 async function runInPage({ build, group }) {
   const loaders = {
     async light() {

@@ -1,22 +1,22 @@
-// Browsers that open a page without a window.
+// Browsers that open a page in headless mode.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Options of Chromium. With them, a browser without a network does not look for one. Root has no sandbox to give. */
+/** Options of Chromium. They stop its own requests to the network. Root cannot have a sandbox. */
 export const CHROMIUM = ['--disable-gpu', '--disable-quic', '--no-first-run'].concat(
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
   process.getuid?.() === 0 ? ['--no-sandbox'] : [],
 );
-/** The program of Firefox, if there is one. */
+/** The path of Firefox, if it is installed. */
 export const firefox = process.env.FIREFOX ?? ['/usr/bin/firefox-esr', '/usr/bin/firefox'].find(existsSync);
-/** What Firefox would do by itself: fetch studies, and open pages that greet and inform. */
+/** Preferences of Firefox that stop its own requests: studies, and welcome and information pages. */
 const UNASKED = ['app.normandy.enabled', 'browser.aboutwelcome.enabled', 'datareporting.policy.dataSubmissionEnabled'];
 
-/** What a browser is started with: its program, and its options for a profile of its own. */
+/** The command of each browser: its program, and its options for a new profile. */
 const START = {
   chromium: (profile) => [process.env.CHROMIUM ?? 'chromium', ...CHROMIUM, `--user-data-dir=${profile}`],
   firefox(profile) {
@@ -26,8 +26,9 @@ const START = {
 };
 
 /**
- * Opens a URL in `chromium` or `firefox`. `browser` is its first process; all its processes are a group. `gone` is an error that says how it
- * ended, and `close` kills it and removes its profile. `stderr` is where it complains.
+ * Opens a URL in `chromium` or `firefox`. `browser` is the first process of a group with all its processes. `gone` is
+ * an error that says how it ended, and `close` kills it and removes its profile. `stderr` is the destination of its
+ * messages.
  */
 export function start(name, url, stderr = 'ignore') {
   const profile = mkdtempSync(join(tmpdir(), `samedeal-${name}-`));

@@ -1,6 +1,6 @@
-// What golden cases can be of: how each is made, and what its calls are in JavaScript. A call on the engine itself has the name
-// and the arguments of the interface, in the order in which the cases have them; so has a call on the class that users see,
-// unless `own` or `raw` says how that is asked the same, or `rawOnly` that a class has none.
+// The kinds of golden cases: how each object is made, and how its calls are written in JavaScript. A call on the engine
+// itself has the name and the arguments of the interface, in the order of the cases. A call on the public class has
+// them too, unless `own` or `raw` defines it differently, or `rawOnly` says that the class has no such call.
 import { BaseBatcher, joinIndicesWith } from '../../hosts/js/dist/batch/batcher.js';
 import { packWith, padWith } from '../../hosts/js/dist/batch/collate.js';
 import { BaseBatchStream } from '../../hosts/js/dist/batch/stream.js';
@@ -26,9 +26,9 @@ import { detectWith } from '../../hosts/js/dist/topology/launch.js';
 import { BaseMesh, MeshRecipe } from '../../hosts/js/dist/topology/mesh.js';
 
 const u64s = (values) => BigUint64Array.from(values, BigInt);
-/** Texts, which may be digits alone. */
+/** Arguments that are texts, even if they only have digits. */
 const TEXTS = ['state', 'entry', 'header', 'checkpoint', 'recipe', 'text', 'sections', 'one', 'other'];
-/** Numbers of 64 bits are strings in the cases. */
+/** Arguments with strings of digits, for numbers of 64 bits, as BigInt. */
 export const wide = (args) =>
   Object.fromEntries(
     Object.entries(args).map(([name, value]) => {
@@ -37,11 +37,11 @@ export const wide = (args) =>
     }),
   );
 
-/** Names as JavaScript writes them. */
+/** Names in JavaScript's spelling. */
 const camelled = (name) => name.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
 const camel = (fields) => Object.fromEntries(Object.entries(fields).map(([name, value]) => [camelled(name), value]));
 
-/** Arguments as the engine takes them: a list of 64 bits has digits in the cases. */
+/** Arguments in the types that the engine takes. A list of 64-bit numbers has strings in the cases. */
 const crossing = (args) =>
   Object.values(wide(args)).map((value) => {
     if (!Array.isArray(value)) return value ?? undefined;
@@ -49,13 +49,13 @@ const crossing = (args) =>
     return value.every((element) => /^\d+$/.test(element)) ? u64s(value) : value;
   });
 
-/** A call on an object of an engine. */
+/** A call on the object of an engine. */
 export function callRaw(kind, raw, call, args) {
   if (kind.raw?.[call]) return kind.raw[call](raw, args);
   return raw[camelled(call)](...crossing(args));
 }
 
-/** The same on what users see. */
+/** A call on the object of the public class. */
 export function callOwn(kind, own, call, args) {
   if (kind.own[call]) return kind.own[call](own, args);
   const name = camelled(call);
@@ -63,32 +63,32 @@ export function callOwn(kind, own, call, args) {
   return typeof own[name] === 'function' ? own[name](...Object.values(args)) : own[name];
 }
 
-/** What is not there is null in the cases. */
+/** Options without the members that are null in the cases. */
 const present = (options) => Object.fromEntries(Object.entries(options).filter(([, value]) => value !== null));
 
-/** What offsets and values say, if they fit together. */
+/** The lists that offsets and values describe; undefined if offsets and values do not fit together. */
 function lists(offsets, values) {
   const fit =
     offsets[0] === 0 && offsets.at(-1) === values.length && offsets.every((to, i) => i === 0 || to >= offsets[i - 1]);
   return fit ? offsets.slice(1).map((end, i) => values.slice(offsets[i], end)) : undefined;
 }
 
-/** The lists beside a recipe, as an engine takes them. */
+/** The lists beside a recipe, in the types of an engine. */
 const beside = (given = {}) => Object.entries(given).map(([name, numbers]) => ({ name, numbers: u64s(numbers) }));
 
 /** A recipe, and the lists beside it. */
 const document = ({ recipe, lists: given = {} }) =>
   new Document(recipe, Object.fromEntries(beside(given).map(({ name, numbers }) => [name, numbers])));
 
-/** The same lists as options of a class, which has those of these names; nothing if there are others. */
+/** The lists beside a recipe, as options of a class. Undefined if a list has another name than `names`. */
 function besideOf(given = {}, ...names) {
   if (Object.keys(given).some((name) => !names.includes(name))) return undefined;
   return Object.fromEntries(beside(given).map(({ name, numbers }) => [camelled(name.replaceAll('_', '-')), numbers]));
 }
 
 /**
- * The lists of an order as options: those that a class has options for by these names, and all others by the paths of their
- * members.
+ * The lists of an order as options: lists with these names as options of their own, and all others by the paths of
+ * their members.
  */
 function besideOrder(given = {}, ...names) {
   const all = beside(given).map(({ name, numbers }) => [name, numbers]);
@@ -103,26 +103,26 @@ function besideOrder(given = {}, ...names) {
 /** Columns by their names. */
 const tableOf = (columns) => Object.fromEntries(columns.map(({ name, numbers }) => [name, numbers]));
 
-/** Goes to an epoch. A part of the epoch that an object is at stays taken. */
+/** Sets an epoch. In the current epoch, the consumed part stays consumed. */
 function toEpoch(own, { epoch }) {
   if (BigInt(own.epoch) === epoch) own.setEpoch(epoch ^ 1n);
   own.setEpoch(epoch);
   return own;
 }
 
-/** Goes on where a state was taken. */
+/** Resumes a state. */
 function resumed(own, { state }) {
   own.resume(state);
   return own;
 }
 
-/** Goes on where a state was taken, with other options. */
+/** Resumes a state with other options. */
 function replanned(own, { state }) {
   own.resume(state, { replan: true });
   return own;
 }
 
-/** A recipe of batches in an instance, with the lengths that it wants. */
+/** A recipe of batches on an engine, with the lengths that it asks for. */
 function batchRecipe({ batches }, { recipe, lengths, lists: given }) {
   const made = new batches.BatchRecipe(recipe, lengths ? BigInt(lengths.length) : undefined, beside(given));
   const wanted = lengths ? made.wanted() : [];
@@ -130,14 +130,14 @@ function batchRecipe({ batches }, { recipe, lengths, lists: given }) {
   return made;
 }
 
-/** How an engine makes what `make` does, over a recipe of batches. */
+/** The description of an object that `make` makes from a recipe of batches. */
 const ofBatches = (given, make) => ({
   size: 2 ** 18 + 400 * (given.lengths?.length ?? 0),
   cause: ['recipe', ''],
   make: (bindings) => make(bindings, batchRecipe(bindings, given)),
 });
 
-/** Batches end to end. */
+/** Batches joined end to end. */
 function run(batches) {
   const ends = (counts) => {
     let sum = 0;
@@ -162,37 +162,37 @@ function run(batches) {
   };
 }
 
-/** So many tokens, each of which tells which it is, and where sequences of these lengths begin in them. */
+/** Tokens that are their own numbers, and the offsets of sequences of these lengths. */
 function tokens(lengths) {
   const offsets = [0];
   for (const length of lengths) offsets.push(offsets.at(-1) + length);
   return [Uint32Array.from({ length: offsets.at(-1) }, (_, i) => i), { offsets, paddingValue: 2 ** 32 - 1 }];
 }
 
-/** As much as a page likes to hold. */
+/** Whether there are few enough tokens for the memory of a page. */
 const few = ({ lengths }) => lengths.reduce((sum, length) => sum + length, 0) <= 2 ** 20;
 
 const withoutEqual = ({ equal, ...others }) => others;
 
-/** Metrics as the cases have them. */
+/** Metrics in the notation of the cases. */
 const byName = (numbers) => Object.fromEntries(numbers.map(({ name, number }) => [name, number]));
 
-/** Metrics without their ratios, which calls of their own ask for. */
+/** Metrics without their ratios, for which the cases have calls of their own. */
 function sums(own) {
   const { paddingRatio, budgetUtilisation, slowestRankUtilisation, costImbalance, ...others } = own.metrics();
   return others;
 }
 
-/** A ratio as the interface has it. */
+/** A ratio in the notation of the interface. */
 function ratio(own, { name }) {
   const property = name === 'padding' ? 'paddingRatio' : camelled(name);
   return BigInt(Math.round(1e6 * own.metrics()[property]));
 }
 
-/** The options of a client, by the names that JavaScript has for them. */
+/** The options of a client, in JavaScript's spelling. */
 const clientOptions = (options) => camel(wide(options));
 
-/** What a client is told, and says what is next. */
+/** Calls that tell a client something and return its next instruction. */
 const clientSteps = {
   open: (raw, { now }) => raw.open(now),
   claim: (raw, { waits, now }) => raw.claim(waits, now),
@@ -205,10 +205,10 @@ const clientSteps = {
   'tell-appended': (raw, { appended, now }) => raw.tellAppended(appended, now),
 };
 
-/** So many ids. */
+/** `count` ids from `start` on. */
 const idsOf = (start, count) => Array.from({ length: count }, (_, i) => start + BigInt(i));
 
-/** The functions of the interface: of which engine, and where there. */
+/** The functions of the interface: the name, the build that has it, and its module. */
 const FUNCTIONS = [
   ['join-indices', 'component', ({ batches }) => batches],
   ['pad', 'component', ({ collation }) => collation],
@@ -222,7 +222,7 @@ const FUNCTIONS = [
   ['differences', 'component', ({ texts }) => texts],
 ];
 
-/** By the key of a case. */
+/** The kinds, by the member of a case. */
 export const kinds = {
   sampler: {
     engine: 'light',
@@ -253,13 +253,13 @@ export const kinds = {
       batch: (own, args) => own.batch(args.batch, args['batch-size'], { dropLast: args['drop-last'] }),
       batch32: (own, args) => own.batch(args.batch, args['batch-size'], { dropLast: args['drop-last'] }),
       'locate-all': (own, { samples, 'batch-size': size }) => own.locateAll(samples.map(BigInt), size),
-      // The class has all ranks.
+      // The class returns all ranks, so some are cut out.
       step(own, { batch, 'batch-size': size, 'drop-last': dropLast, first, count }) {
         const ranks = own.step(batch, size, { dropLast }).slice(first, first + count);
         return { samples: ranks.flatMap((one) => Array.from(one)), counts: ranks.map(({ length }) => length) };
       },
     },
-    // No window in 32 bits could fail there, and a run has an end in place of a count.
+    // The class has no windows in 32 bits that could fail, and a range has an end in place of a count.
     rawFailures: ['indices', 'indices32', 'batch32', 'step', 'locate-all'],
     moves: ['at-epoch', 'at-rank', 'rest', 'resume'],
   },
@@ -288,7 +288,7 @@ export const kinds = {
       rows: (own, { shard, start, count }) => own.rows(shard, start, start + BigInt(count)),
       'step-bounds': (own, args) => withoutEqual(own.steps(args['batch-size'], { dropLast: args['drop-last'] })),
     },
-    // These are whole there.
+    // The class returns whole lists here.
     rawFailures: ['shards', 'loads', 'rows'],
     moves: ['at-epoch'],
   },
@@ -304,10 +304,10 @@ export const kinds = {
     engine: 'component',
     recipe: ({ header }) => new LedgerRecipe(header),
     make: (engine, { header }) => new AppliedLog(engine, header),
-    // Entries may be digits alone, and there may be none.
+    // Entries may only have digits, and there may be no entry.
     raw: { replay: (raw, { entries, reader, readers }) => raw.replay(entries, reader, readers) },
     own: {
-      // What a record does not have is not there.
+      // The class leaves absent members out; the cases have them as null.
       apply(own, { entry }) {
         const event = own.apply(entry);
         return event && { takenFrom: undefined, ...event };
@@ -323,7 +323,7 @@ export const kinds = {
     engine: 'component',
     recipe: (options) => new ClientRecipe(clientOptions(options)),
     make: (engine, options) => new LedgerClient(engine, clientOptions(options)),
-    // Entries may be digits alone, and there may be none.
+    // Entries may only have digits, and there may be no entry.
     raw: { 'tell-entries': (raw, { entries, now }) => raw.tellEntries(entries, BigInt(now)) },
     own: {
       ...Object.fromEntries(
@@ -360,24 +360,24 @@ export const kinds = {
       'round-rows': (own, { rank, worker, number, start, count }) =>
         own.roundRows(rank, worker, number, start, start + BigInt(count)),
     },
-    // A run has an end in place of a count.
+    // A range has an end in place of a count.
     rawFailures: ['indices', 'round-rows'],
     rawOnly: ['batch', 'batch-at', 'step'],
-    // These give another reading, which the calls after them are of.
+    // These calls return another reading, on which the following calls are made.
     moves: ['at-epoch', 'resume'],
   },
   split: {
     engine: 'component',
     recipe: (given) => new SplitRecipe(document(given)),
     make: (engine, { recipe }) => over(BaseSplit, () => engine).fromRecipe(recipe),
-    // There may be no ids; keys may be digits alone.
+    // There may be no ids; keys may only have digits.
     raw: {
       'part-of': (raw, { ids }) => raw.partOf(u64s(ids)),
       'part-of-keys': (raw, { keys }) => raw.partOfKeys(keys),
     },
     own: {
       'part-of': (own, { ids }) => own.partOf(ids.map(BigInt)),
-      // The class has no runs of ids that do not begin with 0.
+      // The class has no range of ids that begins after 0.
       'part-of-run': (own, { start, count }) => own.partOf(idsOf(start, count)),
       members(own, { part, start, count }) {
         const end = start + BigInt(count);
@@ -386,7 +386,7 @@ export const kinds = {
         return idsOf(start, count).filter((_, i) => parts[i] === part);
       },
     },
-    // Lists may be of any length there, and a run has an end in place of a count.
+    // The class accepts lists of any length, and a range has an end in place of a count.
     rawFailures: ['part-of', 'part-of-run', 'part-of-keys', 'members'],
   },
   schedule: {
@@ -399,14 +399,14 @@ export const kinds = {
       'at-rank': (own, { rank }) => own.atRank(rank),
       'begin-of': (own, { step }) => own.placeOf(step),
       'step-of-state': (own, { state }) => own.resume(state),
-      // The class has all ranks.
+      // The class returns all ranks, so some are cut out.
       step: (own, { step, first, count }) =>
         own
           .step(step)
           .slice(first, first + count)
           .flatMap((one) => Array.from(one)),
     },
-    // A run may have any number of samples there.
+    // The class accepts ranges with any number of samples.
     rawFailures: ['indices', 'step'],
     moves: ['at-rank'],
   },
@@ -416,7 +416,7 @@ export const kinds = {
     make(engine, { 'world-size': worldSize, axes }) {
       const Mesh = over(BaseMesh, () => engine);
       const sizes = Object.fromEntries(axes.map(({ name, size }) => [name, size]));
-      // An object has no two axes of one name, and puts numbers first.
+      // A JavaScript object cannot have two axes of one name, and puts names of digits first.
       if (Object.keys(sizes).length < axes.length || axes.some(({ name }) => /^\d+$/.test(name))) return undefined;
       if (axes.some(({ role }) => role !== 'shard' && role !== 'replicate')) return undefined;
       const shard = axes.filter(({ role }) => role === 'shard').map(({ name }) => name);
@@ -427,7 +427,7 @@ export const kinds = {
       'rank-at': (own, { coordinates }) =>
         own.rankAt(Object.fromEntries(Object.keys(own.axes).map((name, i) => [name, coordinates[i]]))),
     },
-    // Another number of coordinates than axes.
+    // The class cannot have more or fewer coordinates than axes.
     rawFailures: ['rank-at'],
   },
   'batch-recipe': {
@@ -438,7 +438,7 @@ export const kinds = {
       if (lengths) return over(BaseBatcher, () => engine).fromRecipe(recipe, lengths, withOrder);
       const options = besideOf(given, 'boundaries');
       if (!options) return undefined;
-      // What a stream refuses, a recipe does not.
+      // A stream refuses some members that a recipe accepts.
       if (/quantiles|batch_window/.test(recipe)) return undefined;
       return over(BaseBatchStream, () => engine).fromRecipe(recipe, options);
     },
@@ -461,14 +461,14 @@ export const kinds = {
         const pass = own.batches(start, rank);
         return run(Array.from({ length: count }, () => pass.next().value));
       },
-      // The class has all ranks.
+      // The class returns all ranks, so some are cut out.
       step: (own, { step, first, count }) => run(own.step(step).slice(first, first + count)),
       shapes: (own, { filled }) => own.shapes({ filled }),
       'at-epoch': toEpoch,
       resume: resumed,
       replan: replanned,
     },
-    // A pass takes what there is, and metrics have no ratios of other names.
+    // The class's iteration ends with the steps, and its metrics have no ratios of other names.
     rawFailures: ['take', 'step', 'ratio'],
     moves: ['at-epoch', 'resume', 'replan'],
   },

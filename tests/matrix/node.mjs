@@ -1,4 +1,4 @@
-// The golden cases in Node: over the component, and over the light build.
+// The golden cases in Node, on the component and on the light build.
 import { readFileSync } from 'node:fs';
 import { bindgenInstances } from '../../hosts/js/dist/engine/bindgen.js';
 import { componentInstances } from '../../hosts/js/dist/engine/component.js';

@@ -1,4 +1,4 @@
-// A page in headless Chromium, and the server that pages read from.
+// A page in headless Chromium, and the server of its files.
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -12,12 +12,12 @@ const { chromium } = require('playwright-core');
 const TYPES = { '.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'application/wasm' };
 
 /**
- * Serves a page with this HTML. `folders` says, by the beginning of a path, which folder answers it. What is posted to `/told` is
- * given to `told`.
+ * Serves a page with this HTML. `folders` has a folder for the beginning of a path. Text that is posted to `/told` is
+ * passed to `told`.
  */
 export async function serve(folders, html, told = () => {}) {
   const server = createServer(async (request, response) => {
-    // A URL has no `..` left in its path.
+    // A parsed URL has no `..` in its path.
     const { pathname } = new URL(request.url, 'http://localhost');
     if (pathname === '/') return response.setHeader('content-type', 'text/html').end(`<!doctype html>${html}`);
     if (pathname === '/told') {
@@ -50,7 +50,8 @@ export function startBrowser() {
 }
 
 /**
- * Opens a page with this HTML; `folders` are as for `serve`. Without a context of a browser, it has a browser of its own, which is closed with it.
+ * Opens a page with this HTML; `folders` are as for `serve`. Without a `context`, the page has a browser of its own,
+ * which is closed with it.
  */
 export async function openPage(folders, html, context) {
   const browser = context?.browser() ?? (await startBrowser());

@@ -1,6 +1,6 @@
-"""Holds the Python host against the golden cases: `python tests/matrix/python.py [first]`.
+"""Runs the golden cases on the Python host: `python tests/matrix/python.py [first]`.
 
-Prints one line per group. With `first`, the host has the code with which the first process on a machine begins.
+Prints a line for each group. With `first`, the host uses the code that the first process on a machine begins with.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ ENGINE = f"python (wasmtime-py {importlib.metadata.version('wasmtime')})"
 
 MEMORY = 2**31
 SLOW = "SAMEDEAL_SLOW" in os.environ
-"""Whether cases that need a table of several hundred megabytes are asked for."""
+"""Whether to run cases that need a table of several hundred megabytes."""
 BOUND = float(os.environ.get("SAMEDEAL_BOUND") or "inf")
-"""The processor time that a case may take, in milliseconds. Golden cases have no bound."""
+"""The largest processor time of a case, in milliseconds. Golden cases have no such limit."""
 TEXTS = {"recipe", "state", "header", "entry", "entries", "checkpoint", "tier", "weight", "name", "role", "environment"}
 TEXTS |= {"side", "keys", "text", "sections", "parts", "one", "other"}
 # The numbers of 64 bits, which the golden cases write as strings.
@@ -77,7 +77,7 @@ def u64s(values: list[int]) -> Any:
 
 
 def parts(offsets: list[int], values: list[int]) -> list[list[int]] | None:
-    """What offsets and values say, if they fit together."""
+    """The lists that offsets and values describe; None if offsets and values do not fit together."""
     if offsets[:1] != [0] or offsets[-1] != len(values) or offsets != sorted(offsets):
         return None
     return [values[start:end] for start, end in pairwise(offsets)]
@@ -87,26 +87,26 @@ Lists = dict[str, list[int]]
 
 
 def document(recipe: str, lists: Lists | None) -> Recipe:
-    """A recipe and the lists beside it, whatever their names are."""
+    """A recipe and the lists beside it, whatever their names."""
     return Recipe(recipe, tuple(NamedList(name, u64s(numbers)) for name, numbers in (lists or {}).items()))
 
 
 class Subject:
-    """An object of a recipe, which moves where the golden cases have another one take its place."""
+    """An object of a recipe. A call that returns another object in the golden cases moves this object."""
 
     kind: type[Any]
-    """The layer below."""
+    """The class of the layer below the public one."""
     now: Any
 
     def use(self, name: str, *values: Any) -> Any:
-        """A method of the layer below."""
+        """Calls a method of the layer below."""
         return self.now._engine.use(getattr(self.kind, name), *values)
 
     def move(self, name: str, *values: Any) -> None:
-        """Takes the place of another one."""
+        """Moves the object to another epoch, rank or state."""
         if name == "at_epoch":
             if self.now.epoch == values[0] and hasattr(self.now._engine.config, "whole"):
-                # It stays in its epoch, of which a part may be consumed.
+                # The object stays in its epoch, of which a part may be consumed.
                 self.now._engine.ask_and_set(lambda where: where.whole(values[0]))
             else:
                 self.now.set_epoch(*values)
@@ -118,7 +118,7 @@ class Subject:
             self.now.resume(*values)
 
     def call(self, name: str, values: tuple[Any, ...]) -> Any:
-        """The public call of that name; what has none is asked of the layer below."""
+        """Makes the public call of this name, or a call of the layer below if there is none."""
         if name in ("at_epoch", "at_rank", "rest", "resume"):
             return self.move(name, *values)
         if name in self.windows or not hasattr(self.now, name):
@@ -130,7 +130,8 @@ class Subject:
         return found(*values) if callable(found) else found
 
     windows: dict[str, Callable[..., Any]] = {}  # noqa: RUF012
-    """What the public calls give in one piece: a part of it, as the layer below gives it."""
+    """Calls of which the public form returns everything: functions that cut a part out of it, as the layer below
+    returns it."""
 
 
 class Samplers(Subject):
@@ -145,7 +146,7 @@ class Samplers(Subject):
         self.now = samedeal.Sampler.from_recipe(recipe, epoch=epoch, rank=rank, lists=lists)
 
     def call(self, name: str, values: tuple[Any, ...]) -> Any:
-        """The public call of that name."""
+        """Makes the public call of this name."""
         found = super().call(name, values)
         if name == "source_counts":
             return Named({column.replace("_", "-"): numbers for column, numbers in found.items()})
@@ -183,7 +184,7 @@ class Readings(Subject):
         self.now = samedeal.Reading.from_recipe(recipe, epoch=epoch, lists=lists)
 
     def move(self, name: str, *values: Any) -> None:
-        """A reading never changes."""
+        """Replaces the reading by another one, because a reading never changes."""
         self.now = getattr(self.now, name)(*values)
 
 
@@ -198,7 +199,7 @@ class Schedules(Subject):
         self.now = samedeal.Schedule.from_recipe(recipe, rank=rank, lists=lists)
 
     def call(self, name: str, values: tuple[Any, ...]) -> Any:
-        """The public call of that name. A schedule never changes."""
+        """Makes the public call of this name. A schedule never changes, so another one replaces it."""
         if name == "at_rank":
             self.now = self.now.at_rank(*values)
             return None
@@ -217,7 +218,7 @@ class Splits(Subject):
         self.now = samedeal.Split.from_recipe(recipe)
 
     def call(self, name: str, values: tuple[Any, ...]) -> Any:
-        """The public call of that name."""
+        """Makes the public call of this name."""
         found = super().call(name, values)
         if name == "members":
             part, start, count = values
@@ -227,7 +228,7 @@ class Splits(Subject):
 
 
 def step_of(made: Any, batch: int, batch_size: int, drop_last: bool, first: int, count: int) -> Any:
-    """What the public call gives of some ranks, which it gives of all of them."""
+    """The samples of some ranks at a step. The public call returns all ranks."""
     ranks = made.step(batch, batch_size, drop_last)[first : first + count]
     return np.concatenate([np.array([], np.int64), *ranks]), [len(samples) for samples in ranks]
 
@@ -240,7 +241,7 @@ def same_values(some: Any, others: Any) -> bool:
 
 
 def make_mesh(world_size: int, axes: list[dict[str, Any]]) -> Any:
-    """By the public call, which has no words for two axes of one name."""
+    """Makes a mesh by the public call, which cannot have two axes of one name."""
     sizes = {axis["name"]: axis["size"] for axis in axes}
     if len(sizes) < len(axes):
         return Grid(MeshConfig(world_size, tuple(Axis(**axis) for axis in axes)))
@@ -248,7 +249,7 @@ def make_mesh(world_size: int, axes: list[dict[str, Any]]) -> Any:
 
 
 def make_batch_stream(recipe: str, lengths: list[int] | None, epoch: int, rank: int, lists: Lists | None = None) -> Any:
-    """By the public call, which has no lengths."""
+    """Makes a stream by the public call, which has no lengths."""
     if lengths is None:
         return samedeal.BatchStream.from_recipe(recipe, epoch=epoch, rank=rank, lists=lists)
     core = Core(MEMORY)
@@ -269,7 +270,7 @@ class Batches(Subject):
         self.now = samedeal.Batcher.from_recipe(recipe, lengths, epoch=epoch, lists=lists)
 
     def call(self, name: str, values: tuple[Any, ...]) -> Any:
-        """The public call of that name; of batches and metrics, also the same of the layer below."""
+        """Makes the public call of this name; for batches and metrics, it must agree with the layer below."""
         if name == "take":
             result = self.use(name, *values)
             rank, start, count = values
@@ -288,7 +289,7 @@ class Batches(Subject):
         if name == "replan":
             return self.now.resume(*values, replan=True)
         if name == "use_index":
-            # The public call keeps an index of another epoch, or of a whole one, until it is of use.
+            # The public call stores an index of another epoch, or of a whole epoch, until it can be used.
             result = self.use(name, *values)
             self.now.use_index(*values)
             return result
@@ -300,7 +301,7 @@ class Named(dict[str, Any]):
 
 
 class Recipes:
-    """A recipe of batches; by the public calls, too, if there are lengths."""
+    """A recipe of batches. If there are lengths, the public calls must agree."""
 
     def __init__(
         self, recipe: str, lengths: list[int] | None = None, lists: dict[str, list[int]] | None = None
@@ -314,7 +315,7 @@ class Recipes:
             self.public = samedeal.Batcher.from_recipe(recipe, lengths, lists=lists)
 
     def call(self, name: str, values: tuple[Any, ...]) -> Any:
-        """Its text, or its fingerprint."""
+        """The text or the fingerprint of the recipe."""
         result = getattr(self.now, name)(*values)
         if self.public is not None:
             assert result == (self.public.recipe if name == "recipe" else self.public.recipe_fingerprint())
@@ -343,7 +344,8 @@ MAKERS: dict[str, Callable[..., Any]] = {
 
 
 def call(made: Any, name: str, args: dict[str, Any]) -> Any:
-    """The public call of that name. What has none (windows, 32 bits, raw lists) is asked of the layer below."""
+    """Makes the public call of this name. Calls without a public form (windows, 32 bits, raw lists) go to the layer
+    below."""
     name = name.replace("-", "_")
     values = tuple(args.values())
     if made is None:
@@ -383,7 +385,7 @@ def call_detect(environment: list[list[str]], rank: int | None, world_size: int 
 
 
 def same(some: Iterable[samedeal.Batch], others: Iterable[samedeal.Batch]) -> bool:
-    """Whether these batches are those."""
+    """Whether two iterations have the same batches."""
     pairs = zip(some, others, strict=True)
     return all(np.array_equal(a, b) for one, other in pairs for a, b in zip(one, other, strict=True))
 
@@ -429,7 +431,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 def written(value: Any) -> Any:
-    """A result as the golden cases write it."""
+    """A result in the notation of the golden cases."""
     if isinstance(value, Named):
         return {name: written(number) for name, number in value.items()}
     if isinstance(value, (BatchColumns, Padded, Packed)):
@@ -467,19 +469,19 @@ def written(value: Any) -> Any:
 
 
 def record(fields: dict[str, Any]) -> dict[str, Any]:
-    """A record, with names and numbers as the golden cases write them."""
+    """A record, with names and numbers in the notation of the golden cases."""
     return {name.replace("_", "-"): field(name, value) for name, value in fields.items()}
 
 
 def field(name: str, value: Any) -> Any:
-    """One of its values."""
+    """A value of a record."""
     if isinstance(value, tuple) and not hasattr(value, "_asdict"):
         return [written(item) for item in value]
     return value if isinstance(value, int) and name not in WIDE else written(value)
 
 
 def outcome(name: str, run: Callable[..., Any], *arguments: Any, **named: Any) -> dict[str, Any]:
-    """What a call returns, or how it fails."""
+    """The result of a call, or its failure."""
     try:
         found = run(*arguments, **named)
     except samedeal.SamedealError as error:
@@ -492,12 +494,12 @@ def outcome(name: str, run: Callable[..., Any], *arguments: Any, **named: Any) -
 
 
 def parsed(value: Any, name: str = "") -> Any:
-    """Arguments by their names in Python, with 64-bit numbers as numbers."""
+    """Arguments with Python's names, and with 64-bit numbers as numbers."""
     if name == "lists":
-        # Their names are those of a recipe.
+        # The names of lists are those of the recipe.
         return {list_name: [int(number) for number in numbers] for list_name, numbers in value.items()}
     if name == "lengths" and isinstance(value, dict):
-        # A short list that is repeated.
+        # Lengths that repeat a short list.
         return (value["repeat"] * -(-value["count"] // len(value["repeat"])))[: value["count"]]
     if isinstance(value, dict):
         names = {name: name.replace("-", "_") for name in value}
@@ -510,7 +512,7 @@ def parsed(value: Any, name: str = "") -> Any:
 
 
 def mismatch(case: dict[str, Any], note: Callable[[dict[str, Any]], None]) -> str | None:
-    """The first call of a case that gives something else, if any. `note` gets each answer."""
+    """The first call of a case with another result, or None. `note` gets each answer."""
     (kind,) = set(case) & set(MAKERS)
     made: list[Any] = []
     fields = parsed(case[kind])
@@ -528,13 +530,13 @@ def mismatch(case: dict[str, Any], note: Callable[[dict[str, Any]], None]) -> st
 
 
 class Answers:
-    """The fingerprint of answers, each as JSON with sorted names, as the other adapters have it."""
+    """The fingerprint of answers, each as JSON with sorted names, as in the other adapters."""
 
     def __init__(self) -> None:
         self.crc = 0
 
     def note(self, answer: dict[str, Any]) -> None:
-        """Another answer."""
+        """Adds an answer."""
         text = json.dumps(answer, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
         self.crc = zlib.crc32(text.encode(), self.crc)
 

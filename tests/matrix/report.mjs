@@ -1,9 +1,9 @@
-// What the JavaScript adapters share in reading the golden cases and telling the outcome.
+// Functions of all JavaScript adapters: reading the golden cases, and printing the outcome.
 import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-// Other cases than the golden ones: random ones.
+// A folder with other cases, such as random ones.
 const other = process.env.SAMEDEAL_CASES;
 const vectors = other ? pathToFileURL(`${resolve(other)}/`) : new URL('../vectors/', import.meta.url);
 
@@ -14,13 +14,19 @@ export function groupFiles() {
   return files.sort();
 }
 
-/** The golden cases of a file; those that need a table of several hundred megabytes only if that is asked for. */
+/**
+ * The golden cases of a file. Cases that need a table of several hundred megabytes are left out unless they are
+ * requested.
+ */
 export function readGroup(file) {
   const { cases, ...rest } = JSON.parse(readFileSync(new URL(file, vectors), 'utf8'));
   return { ...rest, cases: cases.filter(({ slow }) => !slow || process.env.SAMEDEAL_SLOW) };
 }
 
-/** Prints one line of the matrix; a failed case makes the process fail in the end. What an engine has not is told too. */
+/**
+ * Prints one line of the matrix. A failed case makes the process fail at its end. A group that an engine does not
+ * support gets a line, too.
+ */
 export function report(engine, { group, without, passed, errors }) {
   if (without) return console.log(['without', engine, group].join('\t'));
   console.log(['matrix', engine, group, passed, errors.length].join('\t'));

@@ -1,9 +1,9 @@
-// Holds JavaScript engines against the golden cases, in Node and in pages alike: every call on the engine itself, and on
-// what users see wherever that has the call in the same form.
+// Runs the golden cases on JavaScript engines, in Node and in pages: every call on the engine itself, and also on the
+// public class if it has the call in the same form.
 import { SamedealError } from '../../hosts/js/dist/errors.js';
 import { callOwn, callRaw, kinds, wide } from './kinds.mjs';
 
-/** What a build does not have. The light build has samplers, meshes and launchers. */
+/** Groups that a build does not support. The light build has samplers, meshes and launchers. */
 const WITHOUT = {
   light: [
     ...['shards-plan', 'shards-stream', 'shards-verify', 'ledger', 'ledger-client', 'splits', 'steps', 'collation'],
@@ -22,11 +22,16 @@ const WITHOUT = {
   ],
 };
 
-/** The processor time that a case may take, in milliseconds. Golden cases have no bound, and a page has none to tell. */
+/**
+ * The largest processor time of a case, in milliseconds. Golden cases have no such limit, and a page cannot measure it.
+ */
 const bound = Number(globalThis.process?.env.SAMEDEAL_BOUND ?? Infinity);
 const spent = () => (globalThis.process ? process.cpuUsage().user / 1000 : 0);
 
-/** How many of the cases pass over `engines`, and what is wrong with the others; `without` where the build has no such thing. */
+/**
+ * The number of cases that pass on `engines`, and the errors of the others; `without` if the build does not support the
+ * group.
+ */
 export function runGroup(build, engines, { group, cases }) {
   if (WITHOUT[build]?.includes(group)) return { group, without: true };
   const errors = [];
@@ -40,7 +45,7 @@ export function runGroup(build, engines, { group, cases }) {
   return { group, passed: cases.length - errors.length, errors };
 }
 
-/** What is wrong with a case, if anything is. */
+/** The error of a case, or undefined. */
 function runCase(engines, golden) {
   const key = Object.keys(kinds).find((name) => name in golden);
   if (!key) return `a case of none of ${Object.keys(kinds)}`;
@@ -49,7 +54,7 @@ function runCase(engines, golden) {
   return kind.engine ? runObject(kind, engines[kind.engine], golden[key], golden) : runFunctions(kind, engines, golden);
 }
 
-/** Lengths that repeat a short list are written as that list, and how many there are. */
+/** Lengths that repeat a short list are written as this list and a count. */
 function written(given) {
   const { repeat, count } = given?.lengths ?? {};
   return repeat ? { ...given, lengths: Array.from({ length: count }, (_, i) => repeat[i % repeat.length]) } : given;
@@ -67,7 +72,7 @@ function runObject(kind, engine, given, { fails, calls = [], slow = false }) {
     own = kind.make(engine, given);
     return null;
   });
-  // What the class cannot say, it has not made.
+  // If the class cannot express the case, it has made no object.
   const unsaid = !own && !onClass.fails;
   const wrong =
     mismatch('the engine', onEngine, { fails }) ?? (unsaid ? undefined : mismatch('the class', onClass, { fails }));
@@ -87,7 +92,7 @@ function runObject(kind, engine, given, { fails, calls = [], slow = false }) {
         own = made;
         return null;
       };
-      // One table of that size is enough.
+      // Only one such large table is made, so slow cases run on the engine alone.
       const unasked = kind.rawOnly?.includes(call) || (expected.fails && kind.rawFailures.includes(call));
       const alone = unsaid || slow || unasked;
       const error =
@@ -116,7 +121,7 @@ function runFunctions(kind, engines, { calls }) {
   }
 }
 
-/** What a call of a raw object comes to once it has the lengths that it wants. */
+/** The result of a call of a raw object, after it got the lengths that it asked for. */
 function supplied(raw, { lengths }, call) {
   for (;;) {
     try {
@@ -128,7 +133,7 @@ function supplied(raw, { lengths }, call) {
   }
 }
 
-/** What a call returned, or the failure that it threw. Anything else that it throws is no outcome. */
+/** The result of a call, or the failure that it threw. Another error is thrown on. */
 function outcome(call) {
   try {
     return { returns: call() };
@@ -139,7 +144,7 @@ function outcome(call) {
   }
 }
 
-/** What is allowed, for programs, as the cases have it. */
+/** The facts about allowed values in the notation of the cases. */
 function pairs(facts) {
   if (Array.isArray(facts)) return facts.map(({ name, value }) => [name, value]);
   return Object.entries(facts).flatMap(([name, values]) => values.map((value) => [name, value]));
@@ -152,7 +157,7 @@ function mismatch(where, got, { fails, returns = null }) {
   return is === should ? undefined : `${where}: got ${is.slice(0, 1000)}, expected ${should.slice(0, 1000)}`;
 }
 
-/** Equal texts for equal values, whatever the type and width of a number and the order and habit of the keys. */
+/** Equal texts for equal values, whatever the type of a number and the order and spelling of keys. */
 function canonical(value) {
   if (ArrayBuffer.isView(value) || Array.isArray(value)) return `[${Array.from(value, canonical)}]`;
   if (typeof value === 'object' && value !== null) {

@@ -26,33 +26,35 @@ impl Row {
         Self { measure: measure.into(), ours, other: None, ratio: None, bounds: None }
     }
 
-    /// Held against another program, of which samedeal needs a fraction: the ratio is the other to ours.
+    /// A comparison with another program, of which samedeal needs a fraction: the ratio is the other's value to
+    /// samedeal's.
     pub fn less_than(mut self, name: &'static str, other: Quantity) -> Self {
         self.ratio = Some(Quantity::Times(other.value() / self.ours.value()));
         self.other = Some((other, name));
         self
     }
 
-    /// Held against another program, of which samedeal needs a multiple: the ratio is ours to the other.
+    /// A comparison with another program, of which samedeal needs a multiple: the ratio is samedeal's value to the
+    /// other's.
     pub fn more_than(mut self, name: &'static str, other: Quantity) -> Self {
         self.ratio = Some(Quantity::Times(self.ours.value() / other.value()));
         self.other = Some((other, name));
         self
     }
 
-    /// What the ratio, or ours if there is none, must and should not be above.
+    /// Upper bounds of the ratio, or of samedeal's value if there is no ratio: the required one and the desired one.
     pub fn at_most(mut self, must: Quantity, aim: Option<Quantity>) -> Self {
         self.bounds = Some(Bounds { at_least: false, must, aim });
         self
     }
 
-    /// What the ratio must and should not be below.
+    /// Lower bounds of the ratio: the required one and the desired one.
     pub fn at_least(mut self, must: Quantity, aim: Option<Quantity>) -> Self {
         self.bounds = Some(Bounds { at_least: true, must, aim });
         self
     }
 
-    /// Its name, if its figure was not taken.
+    /// The name of the measure, if its figure was not taken.
     pub fn missing(&self) -> Option<&str> {
         let mut figures = [Some(self.ours), self.other.map(|(other, _)| other)].into_iter().flatten();
         figures.any(|figure| figure.value().is_nan()).then_some(&self.measure)
@@ -89,7 +91,7 @@ impl Row {
     }
 }
 
-/// All measures. Without `judge`, no verdicts.
+/// The table of all measures. Without `judge`, it has no verdicts.
 pub fn render(rows: &[Row], judge: bool) -> String {
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);

@@ -15,7 +15,7 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Starts a script of this folder; what it prints on standard error passes through.
+    /// Starts a script of this folder. Its standard error is passed on.
     pub fn start(program: &Path, script: &str) -> Result<Self> {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(script);
         let mut child =

@@ -1,4 +1,4 @@
-//! What the programs are asked, and what they leave on disk.
+//! Requests for the programs, and the documents that they leave on disk.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::Failed;
 #[derive(Deserialize)]
 pub struct Request {
     pub jobs: Vec<Job>,
-    /// Whose next step it is. Without turns, each job is done to its end.
+    /// The job of each step. Without turns, each job is done to its end.
     pub turns: Vec<Turn>,
 }
 
@@ -29,43 +29,44 @@ pub struct Job {
     pub from: String,
     /// The document to save.
     pub to: String,
-    /// The number of ranks, and of loader workers of each, if they are others than those of the recipe.
+    /// The world size, and the number of loader workers of each rank, if they differ from the recipe.
     pub world_size: Option<u32>,
     pub workers: Option<u32>,
     /// Whether the lines have the state after each step.
     pub states: bool,
     /// The log of a ledger.
     pub log: String,
-    /// The readers of a ledger, and the lease in milliseconds that they open the log with.
+    /// The readers of a ledger, and the lease in milliseconds with which they open the log.
     pub readers: Vec<u32>,
     pub lease: u64,
-    /// Whether to replay the log, and nothing else.
+    /// Whether the program only replays the log.
     pub replay: bool,
 }
 
-/// What is dealt.
+/// A recipe, and the values that are passed beside it.
 #[derive(Clone, Deserialize)]
 pub struct Case {
     pub kind: String,
     pub recipe: String,
     pub epoch: String,
     pub batch_size: u32,
-    /// Where it ends, in steps or ids, if not with the epoch.
+    /// The end of the case in steps or ids, if it is not the end of the epoch.
     pub end: u64,
     pub lengths: Vec<u32>,
     /// The shards of a plan, whose recipe has only their hash.
     pub sizes: Vec<u64>,
 }
 
-/// What a program leaves for the next one.
+/// A document that a program leaves for the next one.
 #[derive(Clone, Default, Deserialize, Serialize)]
 pub struct Document {
-    /// As the host writes it.
+    /// The recipe as the host writes it.
     pub recipe: String,
     pub fingerprint: String,
-    /// The number of the next step: counted from the state on if the next program counts so, else from the beginning.
+    /// The number of the next step. It is counted from the state if the next program counts so, otherwise from the
+    /// beginning.
     pub steps: u64,
-    /// Empty for what has none: a plan and a split.
+    /// The state; empty for kinds without a state: a plan and a split.
     pub state: String,
 }
 
@@ -74,7 +75,7 @@ impl Document {
         Ok(serde_json::from_str(&fs::read_to_string(path)?)?)
     }
 
-    /// Writes it at once, so that whoever dies meanwhile leaves the one before.
+    /// Replaces the document at once, so that a process that is killed meanwhile leaves the old one.
     pub fn save(&self, path: &str) -> Result<(), Failed> {
         let temporary = Path::new(path).with_extension("new");
         fs::write(&temporary, serde_json::to_string(self)?)?;

@@ -1,4 +1,4 @@
-//! The readers of a ledger, over its log in a file.
+//! The readers of a ledger whose log is in a file.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::{Failed, replay, tell};
 pub struct Readers {
     job: Job,
     ledgers: Vec<Ledger>,
-    /// What each of them holds.
+    /// The claim of each reader.
     claims: Vec<Option<Claim>>,
     turn: usize,
 }
@@ -28,7 +28,7 @@ impl Readers {
         Ok(Self { claims: ledgers.iter().map(|_| None).collect(), ledgers, job, turn: 0 })
     }
 
-    /// The next reader claims, or commits a part of what it has.
+    /// The next reader claims, or commits a part of its claim.
     pub fn step(&mut self) -> Result<(), Failed> {
         let at = self.turn % self.ledgers.len();
         self.turn += 1;
@@ -51,7 +51,7 @@ impl Readers {
         Ok(Some(claim))
     }
 
-    /// Claims and commits in turns, until every position is committed; then the whole schedule as this host replays it.
+    /// Claims and commits in turn until every position is committed, and then replays the log by this host.
     pub fn finish(mut self) -> Result<(), Failed> {
         loop {
             let at = self.turn % self.ledgers.len();

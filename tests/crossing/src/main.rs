@@ -15,7 +15,7 @@ use steps::Steps;
 
 type Failed = Box<dyn std::error::Error>;
 
-/// A job that is being done.
+/// A job in progress.
 enum Running {
     Steps { made: Box<dyn Steps>, job: Job, document: Document, next: u64 },
     Ledger(ledger::Readers),
@@ -32,13 +32,13 @@ fn main() -> Result<(), Failed> {
     for turn in request.turns {
         running[turn.job].step(turn.save)?;
     }
-    // It is killed here, unless it was killed before.
+    // The test kills the program here, unless it did so before.
     tell(&json!({"waits": true}))?;
     io::copy(&mut io::stdin(), &mut io::sink())?;
     Err("nobody killed this program".into())
 }
 
-/// A line for the test, which reads it even if this process dies at once.
+/// Prints a line for the test, which gets it even if this process is killed at once.
 fn tell(line: &Value) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{line}")?;
@@ -53,7 +53,7 @@ fn begin(job: Job) -> Result<Running, Failed> {
     Ok(Running::Steps { next: made.first(), made, job, document })
 }
 
-/// A job from where it stands to its end.
+/// Does a job from its next step to its end.
 fn finish(job: Job) -> Result<(), Failed> {
     if job.replay {
         return Ok(tell(&replay::replay(&job)?)?);
@@ -76,7 +76,7 @@ fn finish(job: Job) -> Result<(), Failed> {
 }
 
 impl Running {
-    /// One step, and perhaps the state after it.
+    /// Does one step, and saves the state after it if `save`.
     fn step(&mut self, save: bool) -> Result<(), Failed> {
         match self {
             Self::Ledger(readers) => readers.step(),

@@ -1,4 +1,4 @@
-//! The schedule of a log, replayed.
+//! The replay of a log.
 
 use samedeal::Sampler;
 use samedeal::ledger::Replay;

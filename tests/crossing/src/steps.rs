@@ -1,4 +1,4 @@
-//! What is read step by step, by all ranks.
+//! Jobs that are read step by step, by all ranks.
 
 use samedeal::{Batcher, Reading, Sampler, Schedule, ShardPlan, Split};
 use serde_json::{Value, json};
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use crate::Failed;
 use crate::document::{Document, Job};
 
-/// The ids whose parts of a split are asked at a time.
+/// Number of ids whose parts of a split are asked in one call.
 const IDS: u64 = 64;
 
-/// What the steps of a job are.
+/// The steps of a job.
 pub trait Steps {
     /// The first step that is not done.
     fn first(&self) -> u64 {
@@ -17,17 +17,17 @@ pub trait Steps {
     }
     /// The step after the last one.
     fn end(&self) -> Result<u64, Failed>;
-    /// What each rank reads at a step; null for a rank that has no such step.
+    /// The samples, rows or parts of each rank at a step. A rank without this step has null.
     fn read(&self, step: u64) -> Result<Value, Failed>;
-    /// The state before a step; empty for what has none.
+    /// The state before a step; empty for kinds without a state.
     fn state(&self, step: u64) -> Result<String, Failed>;
-    /// The fingerprint of what is read, if the host has one.
+    /// The fingerprint of the samples, if the host has one.
     fn fingerprint(&self) -> Result<String, Failed> {
         Ok(String::new())
     }
 }
 
-/// What a job reads, and the document that names it.
+/// The steps of a job, and the document with its recipe.
 pub fn make(job: &Job) -> Result<(Box<dyn Steps>, Document), Failed> {
     let before = if job.from.is_empty() { None } else { Some(Document::read(&job.from)?) };
     let recipe = before.as_ref().map_or(&job.case.recipe, |document| &document.recipe);
@@ -83,7 +83,7 @@ pub fn make(job: &Job) -> Result<(Box<dyn Steps>, Document), Failed> {
     }
 }
 
-/// The recipe for the number of ranks and workers of a job.
+/// The recipe with the world size and the workers of a job.
 fn dealt(recipe: &str, job: &Job) -> Result<String, Failed> {
     let mut parsed: Value = serde_json::from_str(recipe)?;
     for (member, number) in [("world_size", job.world_size), ("workers", job.workers)] {

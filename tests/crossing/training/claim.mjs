@@ -1,4 +1,5 @@
-// One reader of a ledger in a folder: `claim.mjs FOLDER READER SAMPLES BLOCK LEASE SECONDS`. It prints what it committed.
+// One reader of a ledger in a folder: `claim.mjs FOLDER READER SAMPLES BLOCK LEASE SECONDS`. It prints the runs that it
+// committed.
 import { setTimeout } from 'node:timers/promises';
 import { openLedger, Sampler } from '../../../hosts/js/dist/index-files.js';
 import { FolderLog } from '../../../hosts/js/dist/node.js';
@@ -14,7 +15,7 @@ for (let claim = await ledger.claim(); claim; claim = await ledger.claim()) {
     await claim.commit();
     console.log(start, count);
   } catch (error) {
-    // The lease was too short: others read the rest of this claim.
+    // The lease has ended: others read the rest of this claim.
     if (error.field !== 'claim') throw error;
   }
 }

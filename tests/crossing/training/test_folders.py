@@ -1,4 +1,4 @@
-"""A ledger in a folder that readers in Python, Node and Rust share, some of whom are killed."""
+"""A ledger in a folder that readers in Python, Node and Rust share, some of which are killed."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def first_run(reader: subprocess.Popen[str]) -> tuple[int, int]:
 
 def test_readers_of_all_languages_commit_every_sample_once(tmp_path: Path) -> None:
     path = tmp_path / "log"
-    # The debug build of the Rust host needs long to compile the component, once a machine.
+    # The debug build of the Rust host needs long to compile the component, once on a machine.
     begun("rust", tmp_path / "compiled", 0, samples=1).communicate(timeout=600)
-    # Readers in Rust start so fast that they would leave nothing to the others.
+    # Readers in Rust start last, because they are so fast that they would leave nothing to the others.
     readers = [begun(language, path, number) for number, language in enumerate(["node", "python"] * 2)]
     found = [[first_run(reader)] for reader in readers]
     readers += [begun("rust", path, number) for number in (4, 5)]
     found += [[first_run(reader)] for reader in readers[4:]]
-    # One of each language dies after a commit, most likely with a claim in its hands.
+    # One reader of each language is killed after a commit, most likely while it has a claim.
     killed = (0, 1, 4)
     for number in killed:
         readers[number].kill()
@@ -69,13 +69,13 @@ def test_readers_of_all_languages_commit_every_sample_once(tmp_path: Path) -> No
     assert names == [f"{number:016}.json" for number in range(len(names))]
     replay = Replay(FolderLog(path))
     assert replay.progress().finished
-    # Those that were killed may not have said all that they committed.
+    # Killed readers may not have printed all of their commits.
     committed = {(run.reader, run.start, run.count) for run in replay.commits}
     assert committed >= {(number, *run) for number, runs in enumerate(found) for run in runs}
     assert sorted(position for _, start, count in committed for position in range(start, start + count)) == [
         *range(SAMPLES)
     ]
-    # Node replays what Python replays.
+    # Node's replay is the same as Python's.
     script = (
         "import { replayLedger, Sampler } from './dist/index-files.js'; import { FolderLog } from './dist/node.js';"
         "const replay = replayLedger(await new FolderLog(process.argv[1]).entries());"
@@ -85,7 +85,7 @@ def test_readers_of_all_languages_commit_every_sample_once(tmp_path: Path) -> No
     done = subprocess.run(command, cwd=ROOT / "hosts/js", capture_output=True, text=True, check=True)
     own = [sample for run in replay.samples(Sampler(SAMPLES, seed=5)) for sample in run.tolist()]
     assert json.loads(done.stdout) == own
-    # So does the command, which is Rust.
+    # The command's replay is the same, too. It is written in Rust.
     command = [str(ROOT / "target/debug/samedeal"), "ledger", str(path), "--reader=0", "--readers=1", "--format=text"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert [int(line) for line in done.stdout.split()] == own

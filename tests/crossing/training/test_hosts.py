@@ -14,14 +14,14 @@ import train
 
 ROOT = Path(__file__).resolve().parents[3]
 HANG = 1800
-"""Seconds after which a process will never end."""
+"""Seconds after which a process counts as hung."""
 Ranks = list[list[list[int]]]
 """The samples of each batch of each rank."""
 
 
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a job left behind."""
+    """The folder of a job that was killed."""
     out = tmp_path_factory.mktemp("killed")
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(train.WORLD)]
     job = subprocess.run(
@@ -34,7 +34,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def rust(kind: str, killed: Path, world_size: int, rest: bool = True) -> Ranks:
-    """By the command, a process for each rank."""
+    """The batches from the command, which runs once for each rank."""
     asked = ["batches", f"--seed={train.SEED}", f"--world-size={world_size}", "--all", "--json"]
     if kind in train.BATCHERS:
         options = train.BATCHERS[kind].items()
@@ -43,7 +43,7 @@ def rust(kind: str, killed: Path, world_size: int, rest: bool = True) -> Ranks:
     else:
         asked += [f"--samples={train.SAMPLES}", f"--order={kind}", f"--batch-size={train.BATCH}"]
         asked += ["--remainder=uneven"]
-    # The epoch of the rest is that of the state.
+    # The state has the epoch of the rest.
     asked += ["--resume", str(killed / f"{kind}-0.state")] if rest else [f"--epoch={train.EPOCH}"]
     ranks = []
     for rank in range(world_size):
@@ -56,7 +56,7 @@ def rust(kind: str, killed: Path, world_size: int, rest: bool = True) -> Ranks:
 
 
 def node(kind: str, killed: Path, world_size: int) -> Ranks:
-    """By the npm package."""
+    """The batches from the npm package."""
     request = {
         "options": {"seed": train.SEED, "world_size": world_size},
         "state": (killed / f"{kind}-0.state").read_text(),
@@ -90,7 +90,7 @@ def test_the_rest_is_read_by_another_language(killed: Path, kind: str) -> None:
         assert len(rest) == world_size
         assert all(rest)
         seen = Counter(sample for ranks in (read, rest) for batches in ranks for batch in batches for sample in batch)
-        # The whole epoch, and nothing twice.
+        # All samples of the epoch are there, and none comes twice.
         assert seen == Counter(range(train.SAMPLES)), (finish, world_size)
 
 

@@ -1,4 +1,4 @@
-"""A training loop that saves how far it came, and is killed some steps later: `train.py OUT`."""
+"""A training loop that saves its state, and is killed some steps later: `train.py OUT`."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ BATCHERS: dict[str, dict[str, Any]] = {
     "pack": {"strategy": "pack", "capacity": 128, "max_batch_size": 2},
 }
 SAVED, DEATH = 11, 14
-"""The steps after which a state is saved, and all processes die."""
+"""The step after which a state is saved, and the step after which all processes are killed."""
 
 
 def loader_of(kind: str) -> Resumable:
-    """What the loop reads: the samples themselves, through a worker that reads ahead."""
+    """A loader of sample numbers, with a worker that reads ahead."""
     how: dict[str, Any] = {"collate_fn": list, "num_workers": 1}
     data = range(SAMPLES)
     if kind in BATCHERS:
@@ -39,7 +39,7 @@ def loader_of(kind: str) -> Resumable:
 
 
 def main(out: Path) -> None:
-    """Goes through an epoch with several loaders, a step of each in turn."""
+    """Runs an epoch with several loaders, one step of each in turn."""
     torch.set_num_threads(1)
     dist.init_process_group("gloo")
     rank = dist.get_rank()
@@ -51,12 +51,12 @@ def main(out: Path) -> None:
     for step in range(1, DEATH + 1):
         for kind, batches in passes.items():
             read[kind].append(next(batches))
-        # What a step does: every rank waits for every other.
+        # Every rank waits for all others, as in a training step.
         dist.all_reduce(torch.ones(1))
         if step == SAVED:
             (out / f"{rank}.json").write_text(json.dumps(read))
             for kind, loader in loaders.items():
-                # The same on all ranks; each writes its own, so that a test can see that.
+                # The state is equal on all ranks. Each rank writes its own, so that a test can check this.
                 (out / f"{kind}-{rank}.state").write_text(loader.state_dict()["samedeal"])
     dist.barrier()
     os.kill(os.getpid(), signal.SIGKILL)

@@ -1,4 +1,5 @@
-// Transcripts in a browser: `node browser.mjs firefox|chromium FOLDER`. The browser runs headless and sends the outcomes to the server here.
+// Transcripts in a browser: `node browser.mjs firefox|chromium FOLDER`. The browser is headless and sends the outcomes
+// to the server of this script.
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { basename, extname, join } from 'node:path';
@@ -10,7 +11,7 @@ import { lines } from './replay.mjs';
 const [name, folder] = argv.slice(2);
 const here = fileURLToPath(new URL('.', import.meta.url));
 const TYPES = { '.mjs': 'text/javascript', '.wasm': 'application/wasm', '.txt': 'text/plain' };
-// In a page, a script that runs for seconds is asked after.
+// The script runs in a worker, because browsers interrupt a script of a page that runs for seconds.
 const PAGE = `<!doctype html><title>replay</title><script>
   const worker = new Worker('/replay/page.mjs', { type: 'module' });
   worker.onerror = ({ message }) => fetch('/failed', { method: 'POST', body: message ?? 'the worker failed' });
@@ -35,7 +36,7 @@ const server = createServer(async (request, response) => {
     return response.end();
   }
   if (pathname === '/') return response.setHeader('content-type', 'text/html').end(PAGE);
-  // A URL has no `..` left in its path.
+  // A parsed URL has no `..` in its path.
   const file = pathname.startsWith('/replay/') ? join(here, basename(pathname)) : join(folder, basename(pathname));
   if (!existsSync(file)) return response.writeHead(404).end();
   response.setHeader('content-type', TYPES[extname(file)] ?? 'text/plain').end(readFileSync(file));

@@ -1,4 +1,4 @@
-// CRC-32 as zlib and PNG have it, four bytes at a time: whole memories go through it.
+// CRC-32 as in zlib and PNG. It takes four bytes at a time, because it reads whole memories.
 const TABLES = Array.from({ length: 4 }, () => new Int32Array(256));
 for (let byte = 0; byte < 256; byte += 1) {
   let crc = byte;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { argv, exit } from 'node:process';
 import { lines, replay } from './replay.mjs';
 
-/** What this runs in, and the engine of JavaScript in it. */
+/** The runtime, and its JavaScript engine. */
 function engine() {
   if (globalThis.Bun) return `bun (${Bun.version})`;
   if (globalThis.Deno) return `deno (${Deno.version.deno}, V8 ${Deno.version.v8})`;

@@ -1,8 +1,8 @@
-// Asks a JavaScript engine again what a transcript has, and compares every answer and every memory. It uses nothing but the language, so
-// that it runs in every shell. `../README.md` describes transcripts.
+// Replays the calls of a transcript on a JavaScript engine, and compares every answer and every memory. It only uses
+// the language itself, so that it runs in every shell. `../README.md` describes transcripts.
 import { Crc } from './crc.mjs';
 
-/** What imports of a core module do: a handle is what it is made of. */
+/** The imports of a core module: a handle is the number of which it is made. */
 const identity = (handle) => handle;
 
 /** An instance of a compiled core module. */
@@ -20,10 +20,10 @@ const WORDS = {
   I: { pass: (text) => BigInt(text), take: (value) => BigInt.asUintN(64, value) },
 };
 
-/** A byte as the transcripts have it. */
+/** Every byte in the notation of transcripts. */
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
-/** How many cases of a transcript the engine answered alike. `modules` has the compiled core module of each component. */
+/** Number of cases of a transcript with equal answers. `modules` has the compiled core module of each component. */
 export function replay(text, modules) {
   const [answers, words] = [new Crc(), new DataView(new ArrayBuffer(8))];
   const [instances, functions, errors] = [{}, [], []];
@@ -92,7 +92,7 @@ export function replay(text, modules) {
     try {
       verbs[verb](rest, line);
     } catch (error) {
-      // After a trap nothing of the group can be asked any more.
+      // After a trap, no later case of the group can run.
       expect(String(error), 'an answer', line);
       const all = text.match(/^case$/gm).length;
       return { group, passed: cases - failed, failed: all - cases + failed, errors };
@@ -102,7 +102,7 @@ export function replay(text, modules) {
   return { group, passed: cases - failed, failed, errors, answers: answers.value.toString(16).padStart(8, '0') };
 }
 
-/** The lines for the matrix, and what went wrong. */
+/** The line for the matrix. */
 export function lines(engine, { group, passed, failed, answers = '' }) {
   return ['matrix', engine, group, passed, failed, '', answers].join('\t');
 }

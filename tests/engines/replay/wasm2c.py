@@ -29,7 +29,7 @@ typedef struct {
 
 
 def component(name: str, header: str) -> str:
-    """What the replayer needs of a component."""
+    """The C code for a component."""
     found = INSTANTIATE.search(header)
     if found is None:
         raise SystemExit(f"the header of {name} has no function that makes an instance")
@@ -61,7 +61,7 @@ def component(name: str, header: str) -> str:
 
 
 def imported(headers: list[str]) -> str:
-    """What the modules import: a handle is what it is made of."""
+    """The C code of imports: a handle is the number of which it is made."""
     found = {match[1]: match for header in headers for match in IMPORT.finditer(header)}
     functions = []
     for declared, kind, instance, parameter in (match.groups() for match in found.values()):
@@ -71,7 +71,7 @@ def imported(headers: list[str]) -> str:
 
 
 def main(wasm2c: str, folder: Path, output: Path, *compiler: str) -> None:
-    """Writes the C beside the program, and builds it."""
+    """Writes the C code beside the program, and builds it."""
     made = output.with_suffix(".c.d")
     made.mkdir(parents=True, exist_ok=True)
     names = (folder / "components.txt").read_text().split()
@@ -89,7 +89,7 @@ def main(wasm2c: str, folder: Path, output: Path, *compiler: str) -> None:
     sources = [here / "wasm2c.c", *(made / f"{name}.c" for name in names)]
     sources += [runtime / "wasm-rt-impl.c", runtime / "wasm-rt-mem-impl.c"]
     includes = [f"-I{made}", f"-I{runtime}", f"-I{runtime.parent / 'include'}"]
-    # wabt asks for these where floats and aliases have to be as WebAssembly has them.
+    # wabt asks for these options where floats and aliases must behave as in WebAssembly.
     options = ["-O2", "-std=gnu11", "-fno-strict-aliasing", "-frounding-math", "-fsignaling-nans", "-w"]
     subprocess.run([*compiler, *options, *includes, *sources, "-lm", "-o", output], check=True)
 

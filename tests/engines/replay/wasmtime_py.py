@@ -1,4 +1,4 @@
-"""Asks wasmtime-py again what transcripts have: `wasmtime_py.py cranelift|winch|pulley FOLDER`.
+"""Replays the calls of transcripts on wasmtime-py: `wasmtime_py.py cranelift|winch|pulley FOLDER`.
 
 `../README.md` describes transcripts. Prints a line for each group.
 """
@@ -15,7 +15,7 @@ import wasmtime
 from wasmtime import _ffi as ffi
 
 WINCH = 2
-"""The strategy, for which wasmtime-py has no name."""
+"""The number of the strategy, for which wasmtime-py has no name."""
 KINDS = {"i": 32, "I": 64}
 
 
@@ -32,12 +32,12 @@ def engine(compiler: str) -> wasmtime.Engine:
 
 
 def identity(handle: int) -> int:
-    """What makes a handle."""
+    """The import that makes a handle."""
     return handle
 
 
 def nothing(_: int) -> None:
-    """What drops one."""
+    """The import that drops a handle."""
 
 
 class Instance:
@@ -47,7 +47,7 @@ class Instance:
         self.store = wasmtime.Store(engine)
         linker = wasmtime.Linker(engine)
         for item in module.imports:
-            # A handle is what it is made of.
+            # A handle is the number of which it is made.
             linker.define_func(
                 item.module or "", item.name or "", item.type, identity if item.type.results else nothing
             )
@@ -62,13 +62,13 @@ class Instance:
 
 
 def signed(word: str, bits: int) -> int:
-    """A number as wasmtime-py takes it."""
+    """A number in the form that wasmtime-py takes."""
     number = int(word)
     return number - 2**bits if number >= 2 ** (bits - 1) else number
 
 
 class Replay:
-    """The calls of a transcript, one after the other."""
+    """A replay of the calls of a transcript, one after the other."""
 
     def __init__(self, engine: wasmtime.Engine, modules: dict[str, wasmtime.Module]) -> None:
         self.engine = engine
@@ -81,13 +81,13 @@ class Replay:
         self.errors: list[str] = []
 
     def expect(self, got: Any, expected: Any, line: str) -> None:
-        """Notes whether the engine answered alike."""
+        """Records whether the engine gave the expected answer."""
         if got != expected:
             self.cases[-1] = False
             self.errors.append(f"case {len(self.cases)}: {got} for {line[:200]}")
 
     def run(self, line: str) -> None:
-        """One line."""
+        """Replays one line."""
         verb, *words = line.split(" ")
         instance = self.instances.get(self.here)
         if verb == "case":
@@ -138,7 +138,7 @@ def main(compiler: str, folder: Path) -> int:
         try:
             for line in lines[1:]:
                 replay.run(line)
-        except Exception as error:  # A trap ends the group; whatever it is, it is told.
+        except Exception as error:  # A trap ends the group, and every error is reported.
             replay.errors.append(f"{type(error).__name__}: {error}")
             rest = lines.count("case") - len(replay.cases)
             replay.cases[-1:] = [False] * (rest + 1)

@@ -1,4 +1,5 @@
-// Transcripts in workerd, which compiles no modules while it runs: they are imported. A request has a transcript as its body.
+// Transcripts in workerd, which cannot compile modules while it runs, so they are imported. The body of a request is a
+// transcript.
 import samedeal from 'samedeal';
 import { replay } from './replay.mjs';
 

@@ -32,7 +32,7 @@ const config :Workerd.Config = (
 `,
 );
 
-// It tells on a pipe which port it has got.
+// workerd writes its port to a pipe.
 const server = spawn(workerd, ['serve', config, '--control-fd=3'], { stdio: ['ignore', 'inherit', 'inherit', 'pipe'] });
 try {
   const port = await new Promise((resolve, reject) => {

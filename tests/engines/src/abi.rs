@@ -1,5 +1,5 @@
-//! The canonical ABI of what the interface has, between the notation of the golden cases and the memory of a core module.
-//! https://github.com/WebAssembly/component-model/blob/main/design/mvp/CanonicalABI.md
+//! The canonical ABI for the types of the interface: between the notation of the golden cases and the memory of a core
+//! module. https://github.com/WebAssembly/component-model/blob/main/design/mvp/CanonicalABI.md
 
 use serde_json::{Map, Value};
 use wit_parser::abi::AbiVariant;
@@ -10,14 +10,14 @@ use crate::world::{Export, World};
 
 /// Records that the golden cases write as members of one object.
 const MEMBERS: &[&str] = &["named-list", "named-number"];
-/// Records that they write as pairs.
+/// Records that the golden cases write as pairs.
 const PAIRS: &[&str] = &["fact"];
 
-/// What a call gave.
+/// The outcome of a call.
 #[derive(Debug, PartialEq)]
 pub enum Answer {
     Returns(Value),
-    /// An object, by its handle.
+    /// An object, as its handle.
     Object(u32),
     Fails(Value),
 }
@@ -53,7 +53,7 @@ impl<M: Machine> Caller<'_, M> {
         answer
     }
 
-    /// A result that is one number.
+    /// A result that is a single number.
     fn lift_word(&mut self, ty: &Type, word: Word) -> Answer {
         let bytes = word.bits().to_le_bytes();
         self.lift_answer(ty, &bytes[..self.size(ty) as usize])
@@ -177,7 +177,8 @@ impl<M: Machine> Caller<'_, M> {
                     let case = cases.cases.iter().position(|case| value == case.name.as_str());
                     flat.push(Word::I32(case.unwrap_or_else(|| panic!("an enum has no {value}")) as u32));
                 }
-                // In a call of the component that owns a resource, a handle is what the component made it of.
+                // In a call of the component that owns a resource, a handle is the number of which the component made
+                // it.
                 TypeDefKind::Handle(_) => flat.push(Word::I32(narrow(value))),
                 other => panic!("a parameter that is a {} has no form here yet", other.as_str()),
             },
@@ -185,7 +186,7 @@ impl<M: Machine> Caller<'_, M> {
         }
     }
 
-    /// Puts a list into the memory: where it begins, and how many items it has.
+    /// Writes a list into the memory; returns its address and its number of items.
     fn lower_list(&mut self, item: &Type, value: &Value) -> [u32; 2] {
         let members: Vec<Value>;
         let items = match value {
@@ -206,7 +207,7 @@ impl<M: Machine> Caller<'_, M> {
         [self.place(&bytes, align as u32), items.len() as u32]
     }
 
-    /// Writes a value into what becomes a part of the memory.
+    /// Writes a value into bytes that become a part of the memory.
     fn store(&mut self, ty: &Type, value: &Value, bytes: &mut [u8]) {
         let ty = &self.plain(ty);
         match ty {
@@ -249,10 +250,10 @@ impl<M: Machine> Caller<'_, M> {
         }
     }
 
-    /// Puts bytes into memory that the component allocates for them.
+    /// Writes bytes into memory that the component allocates for them.
     fn place(&mut self, bytes: &[u8], align: u32) -> u32 {
         if bytes.is_empty() {
-            // As if it were a pointer: aligned, and to nothing.
+            // An aligned address that points to nothing, as for an empty Rust slice.
             return align;
         }
         let arguments = [0, 0, align, bytes.len() as u32].map(Word::I32);
@@ -261,7 +262,7 @@ impl<M: Machine> Caller<'_, M> {
         address
     }
 
-    /// What a type is, behind all of its names.
+    /// The type behind all of its aliases.
     fn plain(&self, ty: &Type) -> Type {
         match self.kind(ty) {
             Some(TypeDefKind::Type(inner)) => self.plain(inner),

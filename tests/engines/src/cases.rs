@@ -13,9 +13,10 @@ use crate::machine::record::{Recorded, Tape};
 use crate::machine::{Machine, Word};
 use crate::world::{Export, Resource, World};
 
-/// What a case has beside its object.
+/// Members of a case that are not its object.
 const NOT_OBJECTS: &[&str] = &["name", "slow", "calls", "fails"];
-/// The lengths of a case, which are given when they are asked for: its constructor takes their number.
+/// The lengths of a case. The constructor takes only their number; the lengths are passed when the object asks for
+/// them.
 const LENGTHS: &str = "lengths";
 const NUM_LENGTHS: &str = "num-lengths";
 /// Makes instances of components by their names.
@@ -24,19 +25,19 @@ pub trait Engine {
     fn open(&self, component: &str) -> Self::Machine;
 }
 
-/// What became of a group.
+/// The outcome of a group.
 pub struct Outcome {
     pub passed: usize,
-    /// What is wrong with the others.
+    /// The errors of the failed cases.
     pub errors: Vec<String>,
-    /// Fingerprints of the answers in the notation of the cases, and of what the engine returned and wrote.
+    /// Fingerprints: of the answers in the notation of the cases, and of all values that the engine returned and wrote.
     pub answers: u32,
     pub traffic: u32,
-    /// The transcript, if it was wanted.
+    /// The transcript, if it was requested.
     pub transcript: Option<String>,
 }
 
-/// Runs cases, all in the same instances. A slow one has instances of its own, because a memory never shrinks.
+/// Runs cases in the same instances. A slow case has instances of its own, because a memory never shrinks.
 pub fn run<E: Engine>(world: &World, engine: &E, group: &str, cases: &[Value], records: bool) -> Outcome {
     let tape = Rc::new(RefCell::new(Tape::begin(group, records)));
     let mut runner =
@@ -61,7 +62,7 @@ pub fn run<E: Engine>(world: &World, engine: &E, group: &str, cases: &[Value], r
     Outcome { passed: cases.len() - errors.len(), errors, answers, traffic, transcript }
 }
 
-/// The object of a case, with all lengths where a short list is repeated.
+/// The object of a case, with a short list of lengths repeated if the case says so.
 fn with_lengths(given: &Value) -> Cow<'_, Value> {
     let lengths = &given[LENGTHS];
     let (Some(repeat), Some(count)) = (lengths["repeat"].as_array(), lengths["count"].as_u64()) else {
@@ -116,7 +117,7 @@ impl<'w, E: Engine> Runner<'w, E> {
             None => self.calls(case, |runner, call, arguments| {
                 let answer = runner.ask_method(&object, call, arguments, &given[LENGTHS]);
                 let Answer::Object(handle) = answer else { return answer };
-                // It takes the place of the one that was asked.
+                // The new object replaces the old one.
                 runner.free(&object);
                 object.handle = handle;
                 Answer::Returns(Value::Null)
@@ -146,11 +147,11 @@ impl<'w, E: Engine> Runner<'w, E> {
         self.answers.update(sorted.to_string().as_bytes());
     }
 
-    /// An object of a case.
+    /// Makes the object of a case.
     fn make(&mut self, resource: Resource<'w>, given: &Value) -> Result<Object<'w>, Value> {
         let component = resource.component;
         let constructor = self.world.constructor(resource);
-        // What a constructor borrows is made of the same, and not needed any more afterwards.
+        // Objects that a constructor borrows are made from the same case, and freed afterwards.
         let mut borrowed = Vec::new();
         let mut arguments = Map::new();
         for parameter in &constructor.function.params {
@@ -185,7 +186,7 @@ impl<'w, E: Engine> Runner<'w, E> {
         }
     }
 
-    /// Sets the options that are given, each by the method that is named for it.
+    /// Sets the given options, each by the method of its name.
     fn set_options(&mut self, options: &Object<'w>, given: &Value) {
         for (name, setter) in self.world.setters(options.resource) {
             if !given[name].is_null() {
@@ -211,7 +212,7 @@ impl<'w, E: Engine> Runner<'w, E> {
         Caller { world, machine: self.instance(component) }.call(export, &arguments)
     }
 
-    /// Asks a method, which gets the lengths that it wants.
+    /// Calls a method, and passes the lengths for which the object asks.
     fn ask_method(&mut self, object: &Object<'w>, name: &str, arguments: &Value, lengths: &Value) -> Answer {
         loop {
             let export = self.world.method(object.resource, name);
@@ -227,7 +228,7 @@ impl<'w, E: Engine> Runner<'w, E> {
         }
     }
 
-    /// Gives an object the lengths that it wants, or says why it does not take them.
+    /// Passes the lengths for which an object asks. Fails if the object does not accept them.
     fn supply(&mut self, object: &Object<'w>, lengths: &Value) -> Result<(), Value> {
         let wanted = self.world.method(object.resource, "wanted");
         let answer = self.ask(&object.component, &wanted, &Value::Null, Some(object.handle));
@@ -256,7 +257,7 @@ impl<'w, E: Engine> Runner<'w, E> {
     }
 }
 
-/// Compares what a call gave with what a case says.
+/// Compares the outcome of a call with the expected one.
 fn expect(what: &str, got: &Value, expected: &Value) -> Result<(), String> {
     let is_same = match (got.get("fails"), expected.get("fails")) {
         (None, None) => got["returns"] == expected["returns"],

@@ -1,4 +1,5 @@
-//! The matrix adapter for core modules: takes the one of the component, and asks them the golden cases by the canonical ABI.
+//! The matrix adapter for core modules: takes the core module of the component, and runs the golden cases on it through
+//! the canonical ABI.
 
 mod abi;
 mod cases;
@@ -16,9 +17,9 @@ use serde_json::Value;
 use world::World;
 
 const USAGE: &str = "usage: engines cranelift|winch|pulley|wasmi [--components FOLDER] [--name NAME] [--record FOLDER]";
-/// The component, by its name.
+/// The names of the components.
 const COMPONENTS: [&str; 1] = ["samedeal"];
-/// Asks for the slow cases, too.
+/// The variable that requests the slow cases, too.
 const SLOW: &str = "SAMEDEAL_SLOW";
 
 fn main() -> ExitCode {
@@ -50,7 +51,7 @@ fn main() -> ExitCode {
         }
         write(&record.join("components.txt"), COMPONENTS.map(|name| format!("{name}\n")).concat().as_bytes());
     }
-    // Another build has its data in other places, so only what it answers can be compared.
+    // Another build has its data at other addresses, so only its answers can be compared.
     let adapted = Adapter { engine: &label, record, is_comparable: !options.contains_key("--components") };
     match compiler {
         Some(compiler) => {
@@ -82,12 +83,12 @@ fn modules<T>(folder: &Path, compile: impl Fn(&[u8]) -> T) -> BTreeMap<&'static 
     COMPONENTS.into_iter().map(module).collect()
 }
 
-/// What is run, and how that is told.
+/// The settings of a run, and of its report.
 struct Adapter<'a> {
     engine: &'a str,
-    /// Where transcripts go.
+    /// The folder for transcripts.
     record: Option<&'a Path>,
-    /// Whether its calls are those of other engines.
+    /// Whether the recorded calls can be compared with those of other engines.
     is_comparable: bool,
 }
 
@@ -120,7 +121,7 @@ fn adapter(&Adapter { engine, record, is_comparable }: &Adapter<'_>, modules: &i
 
 /// The golden cases by their groups.
 fn groups() -> BTreeMap<String, Vec<Value>> {
-    // Or other ones in their form: random ones.
+    // The variable may name another folder, with random cases of the same form.
     let folder = env::var_os("SAMEDEAL_CASES").map_or_else(|| root().join("tests/vectors"), PathBuf::from);
     let files = fs::read_dir(&folder).expect("the folder of the golden cases");
     let paths = files.map(|entry| entry.expect("an entry of that folder").path());
@@ -133,7 +134,7 @@ fn groups() -> BTreeMap<String, Vec<Value>> {
     paths.filter(is_group).map(read).collect()
 }
 
-/// Writes a file at once: who reads it meanwhile never finds a half of it.
+/// Replaces a file at once, so that a reader never finds an incomplete one.
 fn write(path: &Path, content: &[u8]) {
     let temporary = path.with_extension("new");
     let written = fs::write(&temporary, content).and_then(|()| fs::rename(&temporary, path));

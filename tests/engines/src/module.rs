@@ -1,11 +1,12 @@
-//! The core module in a component.
+//! The core module of a component.
 
-/// What a component begins with: the magic number, its version, and the layer.
+/// The first bytes of a component: the magic number, its version, and the layer.
 const COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0";
-/// The section of a component that is a core module.
+/// The id of the section of a component that is a core module.
 const CORE_MODULE: u8 = 1;
 
-/// The bytes of the first core module of a component: the one that was compiled. Those behind it tie it to its imports.
+/// The bytes of the first core module of a component, which is the compiled one. Later modules connect it to its
+/// imports.
 pub fn of_component(component: &[u8]) -> Result<&[u8], String> {
     let mut rest = component.strip_prefix(COMPONENT).ok_or("this is no component")?;
     while let Some((&id, after)) = rest.split_first() {
@@ -19,7 +20,7 @@ pub fn of_component(component: &[u8]) -> Result<&[u8], String> {
     Err("the component has no core module".into())
 }
 
-/// A number of at most 32 bits, and what follows it.
+/// A number of at most 32 bits, and the bytes after it.
 fn leb128(bytes: &[u8]) -> Option<(usize, &[u8])> {
     let mut number = 0_usize;
     for (index, byte) in bytes.iter().enumerate().take(5) {

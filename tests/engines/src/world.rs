@@ -1,10 +1,10 @@
-//! The interface as the cases use it: by the names of its resources and functions.
+//! The interface by the names that the golden cases use.
 
 use std::path::Path;
 
 use wit_parser::{Function, FunctionKind, InterfaceId, Resolve, SizeAlign, TypeDefKind, TypeId, WorldItem};
 
-/// A name of a resource in the golden cases that is not its name in the interface.
+/// Resources whose name in the golden cases differs from that in the interface.
 const RENAMED: &[(&str, &str)] = &[("ledger-client", "client")];
 
 /// The interface of the component.
@@ -13,7 +13,7 @@ pub struct World {
     pub sizes: SizeAlign,
 }
 
-/// A resource, and the component that has it.
+/// A resource, and the component that exports it.
 #[derive(Clone, Copy)]
 pub struct Resource<'w> {
     pub id: TypeId,
@@ -42,7 +42,7 @@ impl World {
         })
     }
 
-    /// The resource that a golden case is about.
+    /// The resource of a golden case.
     pub fn resource(&self, case: &str) -> Resource<'_> {
         let name = RENAMED.iter().find(|(from, _)| *from == case).map_or(case, |(_, to)| to);
         let found = self.exports().find_map(|(component, interface)| {
@@ -54,7 +54,7 @@ impl World {
         found.unwrap_or_else(|| panic!("no component has a resource {name}"))
     }
 
-    /// The resource of a type, which is of the same interface as another resource.
+    /// The resource of a type, in the same interface as another resource.
     pub fn beside(&self, other: Resource<'_>, id: TypeId) -> Resource<'_> {
         let name = self.resolve.types[id].name.as_deref().expect("a resource has a name");
         let own = self.exports().find(|(_, interface)| *interface == other.interface);
@@ -62,7 +62,7 @@ impl World {
         Resource { id, name, interface, component }
     }
 
-    /// The function of that name that belongs to no resource, and the component that has it.
+    /// The function of a name that belongs to no resource, and the component that exports it.
     pub fn function(&self, name: &str) -> (&str, Export<'_>) {
         let found = self.exports().find_map(|(component, interface)| {
             let function = self.resolve.interfaces[interface].functions.get(name)?;
@@ -81,7 +81,7 @@ impl World {
         self.export(of.interface, function.unwrap_or_else(|| panic!("the interface has no {whole}")))
     }
 
-    /// The methods that set options, with the names of these.
+    /// The methods that set options, with the names of the options.
     pub fn setters<'a>(&'a self, of: Resource<'a>) -> impl Iterator<Item = (&'a str, Export<'a>)> {
         let start = format!("[method]{}.set-", of.name);
         let functions = self.resolve.interfaces[of.interface].functions.iter();
@@ -89,7 +89,7 @@ impl World {
             .filter_map(move |(name, function)| Some((name.strip_prefix(&start)?, self.export(of.interface, function))))
     }
 
-    /// What the core module exports to free a resource.
+    /// The export of the core module that frees a resource.
     pub fn destructor(&self, of: Resource<'_>) -> String {
         format!("{}#[dtor]{}", self.prefix(of.interface), of.name)
     }
@@ -109,7 +109,7 @@ impl World {
     }
 }
 
-/// A function, and the name under which the core module exports it.
+/// A function, and the name of its export in the core module.
 pub struct Export<'w> {
     pub name: String,
     pub function: &'w Function,

@@ -1,5 +1,5 @@
-// What every public function, constructor and method gets: an arbitrary for each parameter. A public name that is missing here
-// is an error of the fuzzer.
+// Arguments of every public function, constructor and method: an arbitrary for each parameter. A public name that is
+// missing here is an error of the fuzzer.
 
 import { fc } from './packages.mjs';
 import { ascending, name, numbers, one, options, upto } from './values.mjs';
@@ -18,7 +18,7 @@ const step = upto(9);
 const sample = upto(60);
 const few = upto(5);
 
-/** Orders, maybe of orders. */
+/** Orders, possibly composed. */
 const { order } = fc.letrec((tie) => {
   const size = fc.oneof(upto(90), tie('order'));
   const source = fc.tuple(size, upto(9)).map(([of, weight]) => `[${of}, ${weight}]`);
@@ -163,7 +163,7 @@ const READ = {
   },
 };
 
-/** The parameters of each call; `required` is how many of them are always given. */
+/** The parameters of each call. The first `required` of them are always passed. */
 const call = (required, ...parameters) => ({ required, parameters });
 
 export const CALLS = {
@@ -485,7 +485,7 @@ export const CALLS = {
   ),
   readShards: call(1, files, options({ ...READ, batchSize, dropLast: flag })),
 };
-/** Methods without a parameter, which many classes have. */
+/** Methods without parameters, which many classes have. */
 for (const own of [
   'Sampler',
   'ShardPlan',
@@ -522,7 +522,7 @@ CALLS['SamedealError#toJSON'] = call(0);
 CALLS['Sampler#configFingerprint'] = call(0);
 for (const own of ['Sampler', 'Batcher']) CALLS[`${own}#fingerprint`] = call(0);
 
-/** An object of each class that always can be made. */
+/** For each class: the text of an object that can always be made. */
 export const RECEIVERS = {
   Sampler: 'new samedeal.Sampler(50, { seed: 3, worldSize: 4 })',
   ShardPlan: 'new samedeal.ShardPlan([3, 0, 4, 9], { worldSize: 2 })',

@@ -1,6 +1,6 @@
-// Calls everything that the npm package has in public, with arguments of every kind, and watches what comes.
+// Calls everything that is public in the npm package, with arguments of every kind, and checks the results.
 //
-//     node tests/fuzz/javascript/fuzz.mjs --minutes 10 --seed 1 [--only Sampler] [--entry samedeal/web]
+// node tests/fuzz/javascript/fuzz.mjs --minutes 10 --seed 1 [--only Sampler] [--entry samedeal/web]
 //
 // The calls are made in a process of their own (`worker.mjs`), so that a crash or a hang is a finding. The last line of the
 // output is a JSON object; failures are in it as scripts. The same seed makes the same programs.
@@ -12,14 +12,14 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-/** Seconds in which one call hangs. */
+/** Seconds after which a call counts as hung. */
 const SILENT = 60;
 const MOST_FAILURES = 30;
 /** Megabytes by which a process may grow between its warm-up and its end. */
 const GROWTH = 64;
 const HEADER = '// The last of these calls did not come to an end.\n';
 
-/** What one process tells, line by line, and at last whether it ended by itself. */
+/** The lines that one process prints, and finally whether it ended by itself. */
 async function* lines({ entry, seed, seconds, only, calls, file }) {
   writeFileSync(file, '\0'.repeat(1 << 16));
   const options = ['--expose-gc', '--max-old-space-size=3000', '--stack-trace-limit=30'];
@@ -53,7 +53,7 @@ async function* lines({ entry, seed, seconds, only, calls, file }) {
   else if (code !== 0) yield { failure: [`crash ${code}`, last, errors, HEADER + program()] };
 }
 
-/** Runs programs for so many seconds, or up to so many calls; what came of them. */
+/** Runs programs for `seconds`, or up to `calls` calls; returns a summary. */
 export async function run({ seed, seconds = 0, only = '', calls = 0, entry = 'samedeal', tell = () => {} }) {
   const total = {
     host: `javascript ${entry}`,
@@ -100,7 +100,7 @@ export async function run({ seed, seconds = 0, only = '', calls = 0, entry = 'sa
         total.called = state.called;
         total.of = state.of;
       }
-      // What died is begun again with other programs, unless it could not begin.
+      // A process that died is started again with other programs, unless it failed before its first call.
       if (state.done || !state.calls || (!calls && spent() > seconds)) break;
     }
   } finally {

@@ -1,4 +1,4 @@
-// Values that no caller should pass, and what the scripts need that reproduce failures.
+// Values that no caller should pass, and helpers for the scripts that reproduce failures.
 
 /** Thrown by the values of this file: a caller's own error, which the package may let through. */
 export class Planted extends Error {}
@@ -22,7 +22,7 @@ export const odd = () => ({
   [Symbol.iterator]: thrower('iterator'),
 });
 
-/** A proxy whose traps throw, all of them or this one. */
+/** A proxy with throwing traps: all of them, or only the trap `only`. */
 export function trapped(target, only) {
   const names = ['get', 'has', 'ownKeys', 'getOwnPropertyDescriptor', 'getPrototypeOf', 'set', 'defineProperty'];
   return new Proxy(
@@ -38,11 +38,11 @@ export function revoked(target) {
   return proxy;
 }
 
-/** A proxy of an array that says that it has another length. */
+/** A proxy of an array that returns another length. */
 export const lying = (items, length) =>
   new Proxy(items, { get: (own, key) => (key === 'length' ? length : Reflect.get(own, key)) });
 
-/** An object with a member that is another one at each look. */
+/** An object with a member whose value differs at each read. */
 export function changing(name, ...values) {
   let at = 0;
   return {
@@ -52,7 +52,7 @@ export function changing(name, ...values) {
   };
 }
 
-/** A typed array whose memory was taken away. */
+/** A typed array whose memory was detached. */
 export function detached(Type) {
   const own = new Type(4);
   structuredClone(own.buffer, { transfer: [own.buffer] });
@@ -62,7 +62,7 @@ export function detached(Type) {
 /** A typed array over shared memory. */
 export const shared = (Type) => new Type(new SharedArrayBuffer(4 * Type.BYTES_PER_ELEMENT));
 
-/** A typed array over memory that became smaller than it. */
+/** A typed array over memory that has shrunk below its size. */
 export function shrunk(Type) {
   const buffer = new ArrayBuffer(64, { maxByteLength: 64 });
   const own = new Type(buffer, 32, 2);
@@ -82,7 +82,7 @@ export class Words extends Uint32Array {
   }
 }
 
-/** An array or an object in itself. */
+/** An array or an object that contains itself. */
 export function recursive() {
   const own = { order: { samples: 3 } };
   own.deal = own;
@@ -112,7 +112,7 @@ export function mutated(text, seed) {
     try {
       return JSON.stringify(member(JSON.parse(text), below));
     } catch {
-      // It is no JSON.
+      // The text is no JSON.
     }
   }
   const at = below(text.length + 1);
@@ -141,7 +141,7 @@ function member(value, below) {
   return WRONG[below(WRONG.length)];
 }
 
-/** What a text of JSON says; the text, if it is none. */
+/** The value of a JSON text, or the text if it is no JSON. */
 export function parsed(text) {
   try {
     return JSON.parse(text);
@@ -187,7 +187,7 @@ export async function replayed({ MemoryLog, openLedger, replayLedger, Sampler })
   return replayLedger(log.entries);
 }
 
-/** What a call throws. */
+/** The error that a call throws. */
 export function error(call) {
   try {
     call();

@@ -1,10 +1,10 @@
-// What holds for every object, whatever was called before.
+// Laws that hold for every object, whatever was called before.
 
 const MOST = 2000;
 
 export class Broken extends Error {}
 
-/** Throws unless it holds. */
+/** Throws unless a law holds. */
 function law(name, holds, ...told) {
   if (!holds) throw new Broken(`${name}: ${told.map(String).join(', ')}`);
 }
@@ -17,7 +17,7 @@ const text = (value) =>
 const same = (some, other) => text(some) === text(other);
 const ends = (own, count = 4) => own.indices(0, Math.min(own.length, count));
 
-/** Cheap questions, which an object answers the same way after a call that failed. */
+/** For each class: cheap answers that a failed call must not change. */
 const CONTROLS = {
   Sampler: (own) => [own.epoch, own.rank, own.consumed, own.length, ends(own)],
   Batcher: (own) => [own.epoch, own.rank, own.state(0), own.numSteps(), own.numSteps() > 0 && own.batch(0)],
@@ -38,12 +38,12 @@ export function control(kind, own) {
   try {
     return text(ask(own));
   } catch (error) {
-    // One that was disposed of, too.
+    // An object that was disposed of answers with its error.
     return String(error);
   }
 }
 
-/** Whether the laws of its class hold for an object. */
+/** Checks the laws of an object's class. */
 export function check(kind, own) {
   try {
     LAWS[kind]?.(own);

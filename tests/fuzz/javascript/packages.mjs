@@ -1,4 +1,4 @@
-// What is fuzzed, and the library that does it: both from the folder of the npm package, whose dependencies they are.
+// The package under test, and the fuzzing library: both from the npm package's folder, whose dependencies they are.
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 

@@ -1,4 +1,4 @@
-// Programs of calls: what they are, how they run, and how a failure is judged.
+// Programs of calls: how they are made, run and judged.
 import { writeSync } from 'node:fs';
 import { RECEIVERS } from './calls.mjs';
 import * as h from './hostile.mjs';
@@ -7,7 +7,7 @@ import { fc } from './packages.mjs';
 import { run as evaluate } from './surface.mjs';
 import { wild } from './values.mjs';
 
-/** Large ones are not asked for what costs as much as they have. */
+/** The size above which an object is not asked for answers whose cost grows with its size. */
 const MOST = 2 ** 20;
 const LINEAR = {
   'Sampler#fingerprint': (own) => own.length,
@@ -17,18 +17,18 @@ const LINEAR = {
   'Schedule#batch': (own) => own.batchSize(0),
   'Schedule#step': (own) => (own.worldSize > 2 ** 25 ? 0 : own.batchSize(0) + 2 ** 8 * own.worldSize),
 };
-/** Calls whose arguments are their cost: no large ones. */
+/** Calls whose cost grows with their arguments: no large arguments. */
 const COSTLY = ['Split#indices', 'Split#others'];
-/** Errors that are none of the package's own kind, and that its documentation has. */
+/** Errors of other classes than the package's own, which its documentation has. */
 const DOCUMENTED = [
-  // What JavaScript says of an object that only pretends to be of a class.
+  // JavaScript's errors about an object that only pretends to be of a class.
   [/private member/, /./],
   [/has been disposed of$/, /./],
   [/^(AbortError|The operation was aborted|This operation was aborted)/, /^read|^find/],
   [/ENOENT|not a parquet|Parquet|parquet|folder|file|none|rows/i, /^read|^find|ShardFiles/],
 ];
 
-/** A failure: what makes two of them the same one, and what is told. */
+/** A failure: its signature, by which two failures count as the same, and its message. */
 export class Failure extends Error {
   constructor(kind, what, told) {
     super(`${kind}: ${what}: ${told}`);
@@ -36,14 +36,14 @@ export class Failure extends Error {
   }
 }
 
-/** Programs of the calls of these targets, up to so many. */
+/** Programs of up to `maxLength` calls of these targets. */
 export function programs(targets, maxLength = 10) {
   const statements = targets.map((target) => {
     const given = target.parameters ?? [];
     return fc.record({
       target: fc.constant(target),
       receiver: fc.nat(7),
-      // Now and then one less than is needed.
+      // Sometimes one argument fewer than required.
       count: fc.oneof(
         { weight: 30, arbitrary: fc.integer({ min: target.required ?? 0, max: given.length }) },
         fc.nat(given.length),
@@ -102,7 +102,7 @@ export class Runner {
     }
   }
 
-  /** A text with objects in the place of `@Class`. */
+  /** A text with names of objects in place of `@Class`. */
   async #resolved(state, text, receiver) {
     let out = text;
     for (const [mark, kind] of text.matchAll(/@(\w+)/g)) {
@@ -174,9 +174,10 @@ export class Runner {
     if (error instanceof h.Planted || error instanceof this.scope.samedeal.SamedealError)
       return this.#message(what, error);
     const told = error instanceof Error ? error.message : String(error);
-    // A caller's own: a proxy that was revoked.
+    // An error of a caller's own value: a proxy that was revoked.
     if (/proxy that has been revoked/.test(told)) return;
-    // JavaScript's: the text of an argument, or no such operation on what an earlier call gave.
+    // JavaScript's own errors: about the text of an argument, or about an operation that the result of an earlier call
+    // does not have.
     if (error instanceof Error && !/hosts\/js\/dist\//.test(error.stack?.split('\n').slice(1).join('\n') ?? '')) {
       if (!(error instanceof WebAssembly.RuntimeError)) return;
     }
@@ -210,7 +211,7 @@ function isSmall(size, own) {
   }
 }
 
-/** What a promise gives, if it comes soon: a claim waits for other readers. */
+/** The value of a promise, if it comes within `patience`: a claim may wait for other readers. */
 function within(promise, patience) {
   let timer;
   const late = new Promise((resolve) => {

@@ -1,14 +1,17 @@
-// All that is public: found by looking at the modules, so that a new name without arguments is an error.
+// All public names, found in the modules, so that a new name without arguments is an error.
 import * as groups from '../../../hosts/js/dist/generated/options.js';
 import { CALLS, RECEIVERS } from './calls.mjs';
 import { OPTIONS } from './values.mjs';
 
-/** What the types do not have: for the package itself. */
+/** Names for the package itself, which the types do not have. */
 const INTERNAL = ['constructor', 'call', 'aside', 'source', 'follow', 'move', 'forget', 'open', 'shardsOf'];
 const INTERNAL_OF_OBJECTS = ['Sampler#whole'];
 const ITERATORS = [Symbol.iterator, Symbol.asyncIterator];
 
-/** Everything that can be called or read: its name, its class where it needs an object, and its text, in which `{}` is that. */
+/**
+ * Everything that can be called or read: its name, its class if it needs an object, and its text, in which `{}` stands
+ * for the object.
+ */
 export async function targets(scope) {
   const found = [];
   const add = (what, of, head) => {
@@ -25,7 +28,7 @@ export async function targets(scope) {
         if (typeof value !== 'string') missing(name);
       } else if (/^class\b/.test(Function.prototype.toString.call(value))) {
         classes.add(name);
-        // The constructor of errors is for the package itself.
+        // The package itself makes the errors.
         if (name !== 'SamedealError') add(`new ${name}`, undefined, `new ${module}.${name}`);
         for (const [key, own] of members(value, Function.prototype)) {
           if (typeof own.value === 'function' && !(key in Error) && typeof key === 'string') {
@@ -33,7 +36,7 @@ export async function targets(scope) {
           }
         }
       } else if (name !== 'init') {
-        // `init` loads what this fuzzer has loaded.
+        // `init` would load modules that this fuzzer has loaded.
         add(name, undefined, `${module}.${name}`);
       }
     }
@@ -47,7 +50,7 @@ export async function targets(scope) {
     prototypes.set(prototype, name);
     for (const [key, own] of members(prototype, name === 'SamedealError' ? Error.prototype : Object.prototype)) {
       if (ITERATORS.includes(key)) {
-        // Of things that wait, and of those that do not.
+        // Iterators and async iterators.
         found.push({ what: `${name}#${key.description.split('.').at(-1)}`, of: name, head: 'h.take({}, 5)' });
       } else if (typeof key === 'symbol') {
         if (key.description === 'nodejs.util.inspect.custom') {
@@ -57,7 +60,7 @@ export async function targets(scope) {
         if (!INTERNAL_OF_OBJECTS.includes(`${name}#${key}`))
           found.push({ what: `${name}#${key}`, of: name, head: `{}.${key}` });
       } else if (typeof own.value === 'function' && key !== 'number') {
-        // `number` is for the package, but as a property of a claim.
+        // `number` is for the package itself, except as a property of a claim.
         add(`${name}#${key}`, name, `{}.${key}`);
       }
     }
@@ -84,7 +87,7 @@ function missing(what) {
   throw new Error(`nothing makes arguments for ${what} of samedeal: add it in calls.mjs`);
 }
 
-/** The value of a text, in which the names of a scope are known. */
+/** The value of a text, evaluated with the names of a scope. */
 export function run(text, scope) {
   return new Function('scope', `with (scope) return (${text});`)(scope);
 }

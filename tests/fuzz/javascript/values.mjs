@@ -1,5 +1,5 @@
-// Arguments as texts of JavaScript: valid ones, numbers at edges, and values that nobody should pass. `@Sampler` stands for an
-// object of that class.
+// Arguments as texts of JavaScript: valid ones, numbers at limits, and values that no caller should pass. `@Sampler`
+// stands for an object of that class.
 import { fc } from './packages.mjs';
 
 const EDGES = [
@@ -106,11 +106,11 @@ const listed = (numbers) =>
   fc.tuple(numbers, fc.nat(KINDS.length - 1)).map(([own, kind]) => KINDS[kind](`[${own.join(', ')}]`));
 /** A list of whole numbers, of any kind. */
 export const numbers = (most, length = 30) => listed(fc.array(fc.nat(most), { maxLength: length }));
-/** Different ones, ascending. */
+/** A list of different whole numbers, ascending. */
 export const ascending = (most) =>
   listed(fc.uniqueArray(fc.nat(most), { maxLength: 12 }).map((own) => own.sort((a, b) => a - b)));
 
-/** An argument that now and then is at an edge, or is none. */
+/** An argument that is sometimes at a limit, or of a wrong type. */
 export const wild = (arbitrary) =>
   fc.oneof(
     { weight: 14, arbitrary },
@@ -125,10 +125,10 @@ export const wild = (arbitrary) =>
     { weight: 1, arbitrary: one('@Sampler', '@Batcher', '@Reading', '@Order', '@Split', '@Mesh', '@MemoryLog') },
   );
 
-/** The options that any call gets. */
+/** The names of all options of any call. */
 export const OPTIONS = new Set();
 
-/** An object with some of these options; now and then one that is wrong. */
+/** An object with some of these options, and sometimes with a wrong one. */
 export function options(known, always = []) {
   const keys = Object.keys(known);
   for (const key of keys) OPTIONS.add(key);

@@ -27,12 +27,12 @@ export async function scopeOf(entry, path) {
     writeFileSync(join(rows, `${number}.parquet`), bytes);
     return new Blob([bytes]);
   });
-  // A page has no paths.
+  // A page has no paths, so its programs get blobs.
   const folder = 'init' in samedeal ? { rows: blobs, file: blobs[0] } : { rows, file: join(rows, '0.parquet') };
   return { samedeal, parquet, folder, h };
 }
 
-/** How much longer this machine takes than the one that this was written on. */
+/** How many times slower this machine is than the one on which the limits were set. */
 function slowness() {
   const { user } = process.cpuUsage();
   let total = 0;
@@ -40,7 +40,7 @@ function slowness() {
   return Math.max(1, (process.cpuUsage().user - user) / 1e5);
 }
 
-/** By how much the last fifth is above the one after the warm-up. */
+/** The difference between the last fifth and the fifth after the warm-up. */
 function growth(measured) {
   if (measured.length < 10) return 0;
   const part = Math.floor(measured.length / 5);
@@ -49,10 +49,10 @@ function growth(measured) {
 }
 
 async function main() {
-  // Warnings of readers, each of which is expected.
+  // Warnings of readers are expected.
   process.removeAllListeners('warning');
   process.on('warning', () => {});
-  // A promise that nobody waited for, of a caller's own log or proxy.
+  // A rejected promise of a caller's own log or proxy, for which no code waited.
   process.on('unhandledRejection', () => {});
   const path = mkdtempSync(join(tmpdir(), 'samedeal-fuzz-'));
   try {
@@ -85,7 +85,7 @@ async function main() {
     };
     const isOver = () =>
       Number(most) ? runner.calls >= Number(most) : performance.now() - started > 1000 * Number(seconds);
-    // First a look at everything, then programs of many calls.
+    // First a program for each target, then programs of many calls.
     const tour = [...chosen];
     const all = programs(chosen);
     for (let turn = 0; !isOver(); turn++) {
@@ -93,7 +93,7 @@ async function main() {
       let wanted;
       let failure;
       const property = fc.asyncProperty(target === undefined ? all : programs([target], 2), async (program) => {
-        // What is collected is given back in a turn of its own, for which a chain of promises leaves no room.
+        // Garbage is freed in a task of its own, for which a chain of promises leaves no time.
         await new Promise((resolve) => setImmediate(resolve));
         look();
         if (wanted === undefined && isOver()) return;

@@ -1,4 +1,4 @@
-"""Calls everything that the Python package has in public, with arguments of every kind, and watches what comes.
+"""Calls everything that is public in the Python package, with arguments of every kind, and checks the results.
 
     python tests/fuzz/python/fuzz.py --minutes 10 --seed 1 [--only Sampler.batch] [--environment torch]
 
@@ -24,7 +24,7 @@ import surface
 
 HERE = Path(__file__).parent
 SILENT = 60
-"""Seconds in which one call hangs, or which one call takes on a machine that has much else to do."""
+"""Seconds after which a call counts as hung. A busy machine may need that long for a call."""
 MOST_FAILURES = 30
 GROWTH = 64
 """Megabytes by which a process may grow between its warm-up and its end."""
@@ -35,7 +35,7 @@ class Watched:
     """A process that runs programs."""
 
     def __init__(self, modules: tuple[str, ...], seed: int, seconds: float, only: str, calls: int, file: Path) -> None:
-        """Starts it."""
+        """Starts the process."""
         self.file = file
         file.write_bytes(b"\0" * (1 << 20))
         self.told = file.with_suffix(".err")
@@ -49,11 +49,11 @@ class Watched:
             )
 
     def program(self) -> str:
-        """What it runs, or ran last."""
+        """The program that runs, or that ran last."""
         return self.file.read_bytes().partition(b"\0")[0].decode("utf-8", "replace")
 
     def lines(self) -> Any:
-        """What it tells, and at its end an error if it did not end by itself."""
+        """The lines that the process prints, and finally an error if it did not end by itself."""
         assert self.process.stdout is not None
         selector = selectors.DefaultSelector()
         selector.register(self.process.stdout, selectors.EVENT_READ)
@@ -84,7 +84,7 @@ def _last(program: str) -> str:
 
 
 def run(modules: tuple[str, ...], seed: int, seconds: float, only: str = "", calls: int = 0) -> dict[str, Any]:
-    """Runs programs for so many seconds, or up to so many calls; what came of them."""
+    """Runs programs for `seconds`, or up to `calls` calls; returns a summary."""
     started = time.monotonic()
     total: dict[str, Any] = {"host": "python", "calls": 0, "seconds": 0.0, "errors": {}, "slowest_ms": 0.0}
     total |= {"slowest": "", "memory_growth_mb": 0.0, "failures": []}
@@ -114,7 +114,7 @@ def run(modules: tuple[str, ...], seed: int, seconds: float, only: str = "", cal
                 total["called"], total["of"] = state["called"], state["of"]
                 total["memory_growth_mb"] = round(max(total["memory_growth_mb"], state["growth"]), 1)
             turn += 1
-            # What died is begun again with other programs, unless it could not begin.
+            # A process that died is started again with other programs, unless it failed before its first call.
             if (
                 ended
                 or not state
@@ -133,7 +133,7 @@ def run(modules: tuple[str, ...], seed: int, seconds: float, only: str = "", cal
 
 
 def main() -> int:
-    """The command."""
+    """Runs the command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--calls", type=int, default=0, help="stop after so many calls, in place of minutes")

@@ -1,4 +1,4 @@
-"""What each parameter gets: valid arguments, made for the object that is asked."""
+"""Generators of valid arguments for each parameter, for the object that is called."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from values import a_list, bad_list, count, edge, hostile
 
 @dataclass
 class Context:
-    """What arguments are made for."""
+    """The surroundings of a call: random numbers, the object, and earlier results."""
 
     r: Random
     of: Any = None
     """The object whose method is called."""
     pool: dict[str, list[str]] = field(default_factory=dict)
-    """The names of results by their class."""
+    """For each class: the names of results of this class."""
     values: dict[str, Any] = field(default_factory=dict)
     keywords: frozenset[str] = frozenset()
-    """Those that the call has."""
+    """The keywords of the call."""
     world: int = 1
 
     def held(self, kind: str, default: str) -> str:
-        """An object of a class, if there is one."""
+        """An object of a class, if a result is one, otherwise `default`."""
         held = self.pool.get(kind)
         return self.r.choice(held) if held and self.r.random() < 0.8 else default
 
@@ -36,7 +36,7 @@ class Context:
         return str(count(self.r, most))
 
     def ask(self, name: str, default: int) -> int:
-        """A number that the object knows."""
+        """A number that the object has as an attribute or method."""
         try:
             value = getattr(self.of, name)
             return int(value() if callable(value) else value)
@@ -48,17 +48,17 @@ Make = Callable[[Context], str]
 
 
 def one(*texts: str) -> Make:
-    """One of these."""
+    """One of these texts."""
     return lambda c: c.r.choice(texts)
 
 
 def upto(most: int) -> Make:
-    """A number."""
+    """A number up to `most`."""
     return lambda c: c.number(most)
 
 
 def known(name: str, more: int = 0, default: int = 5) -> Make:
-    """A number up to one that the object knows."""
+    """A number up to an attribute of the object."""
     return lambda c: c.number(min(2**53, max(0, c.ask(name, default) + more)))
 
 
@@ -99,7 +99,7 @@ def _rank(c: Context) -> str:
 
 
 def an_order(c: Context, depth: int = 2) -> str:
-    """An order, maybe of orders."""
+    """An order, possibly composed."""
     r = c.r
     if depth and c.pool.get("Order") and r.random() < 0.3:
         return r.choice(c.pool["Order"])
@@ -159,7 +159,7 @@ def an_entry(c: Context) -> str:
 
 
 def a_state(c: Context) -> str:
-    """A state, of this object or another one, maybe with a change."""
+    """A state of this object or of another one, sometimes changed."""
     kinds = ("Sampler", "Batcher", "Reading", "Schedule")
     held = [each for kind in kinds for each in c.pool.get(kind, [])]
     same = [each for each in held if type(c.values.get(each)) is type(c.of)]
@@ -203,7 +203,7 @@ RECIPES = {
 
 
 def a_recipe(kind: str) -> Make:
-    """A recipe, maybe of another class, and maybe with a change."""
+    """A recipe, sometimes of another class, and sometimes changed."""
 
     def make(c: Context) -> str:
         own = kind if c.r.random() < 0.9 else c.r.choice(list(RECIPES))
@@ -247,7 +247,7 @@ def _lengths(c: Context) -> str:
 
 
 def _index(c: Context) -> str:
-    """An index of a batcher, or of a part of it, maybe with a change."""
+    """An index of a batcher or of a part of its windows, sometimes changed."""
     own = c.held("Batcher", "samedeal.Batcher([3, 4, 5], max_tokens=8)")
     text = f"{own}.index({c.r.choice((0, 0, 1))}, {c.r.choice((own + '.num_windows', '1'))})"
     return text if c.r.random() < 0.7 else f"h.mutated({text}, {c.r.randrange(1, 1000, 2)})"
@@ -412,7 +412,7 @@ ARGUMENTS: dict[str, Make] = {
     "workers": one("1", "2", "3"),
     "world_size": lambda c: str(c.world),
 }
-"""By the names of parameters; below, by those of calls."""
+"""By the names of parameters. `SPECIAL` has calls and classes."""
 
 SPECIAL: dict[str, Make] = {
     "Batcher.from_recipe.recipe": a_recipe("Batcher"),
@@ -478,7 +478,7 @@ SPECIAL: dict[str, Make] = {
 
 
 def generator(what: str, parameter: str) -> Make:
-    """What makes arguments for a parameter of a call: its own, that of its class, or that of all of this name."""
+    """The generator for a parameter of a call: that of this call, of its class, or of all parameters with this name."""
     cls = what.rpartition(".")[0]
     for key in (f"{what}.{parameter}", f"{cls}.{parameter}"):
         if key in SPECIAL:
@@ -489,7 +489,7 @@ def generator(what: str, parameter: str) -> Make:
 
 
 def argument(c: Context, what: str, parameter: inspect.Parameter, wild: float) -> str:
-    """An argument; with the probability `wild` one that is at an edge, or that is none."""
+    """An argument. With the probability `wild`, it is at a limit or of a wrong type."""
     make = generator(what, parameter.name)
     if c.r.random() >= wild:
         return make(c)
@@ -498,7 +498,8 @@ def argument(c: Context, what: str, parameter: inspect.Parameter, wild: float) -
         return edge(c.r)
     if kind < 0.45:
         return bad_list(c.r, [c.r.randrange(9) for _ in range(c.r.randint(1, 4))])
-    # Objects of other classes; those that iterate without end would be read without end, as Python's own are.
+    # Objects of other classes. Endless iterators are left out, because they would be read without end, as Python's own
+    # are.
     held = [each for own, names in c.pool.items() if own not in ("Schedule", "ChunkStream") for each in names]
     if kind < 0.55 and held:
         return c.r.choice(held)

@@ -1,4 +1,4 @@
-"""The same for `samedeal.torch`."""
+"""Generators of arguments for `samedeal.torch`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for every object, whatever was called before."""
+"""Laws that hold for every object, whatever was called before."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ import samedeal.collate
 import samedeal.ledger
 
 MOST = 2000
-"""Positions that a law goes through."""
+"""The largest number of positions that a law reads."""
 
 
 class BrokenError(AssertionError):
-    """A law does not hold."""
+    """An error for a law that does not hold."""
 
 
 def law(name: str, holds: Any, *told: Any) -> None:
-    """Raises unless it holds."""
+    """Raises unless a law holds."""
     if not holds:
         raise BrokenError(name, *told)
 
 
 def weight(value: Any) -> int:
-    """How many numbers a result has: what its cost is in proportion to."""
+    """The number of numbers in a result, to which its cost is proportional."""
     if isinstance(value, (list, tuple, dict)):
         parts = value.values() if isinstance(value, dict) else value
         return len(value) + sum(weight(part) for part in list(parts)[:1000])
@@ -49,7 +49,7 @@ _DOCUMENTED: tuple[tuple[str, type[Exception], str], ...] = (
     ("Ledger.pickle", TypeError, "a Ledger does not pickle"),
     ("Ledger.copy", TypeError, "a Ledger does not pickle"),
     ("Ledger", TimeoutError, "found nothing free in"),
-    # The caller's own: a file that is closed, as a list.
+    # An error of the caller's own value: a closed file in place of a list.
     ("", ValueError, "I/O operation on closed file"),
     ("torch.StepBatchSampler", TypeError, "is endless, and has no len"),
     ("torch.Claim", TypeError, "a Ledger does not pickle"),
@@ -68,14 +68,14 @@ _DOCUMENTED: tuple[tuple[str, type[Exception], str], ...] = (
 
 
 def documented(what: str, error: Exception) -> bool:
-    """Whether it is an exception besides `SamedealError` that the documentation has."""
+    """Whether the documentation has this exception besides `SamedealError`."""
     return any(
         what.startswith(start) and isinstance(error, kind) and text in str(error) for start, kind, text in _DOCUMENTED
     )
 
 
 def control(value: Any) -> Any:
-    """A cheap question, which an object answers the same way after a call that failed."""
+    """A cheap answer of an object, which a failed call must not change."""
     ask = _CONTROLS.get(type(value))
     if ask is None:
         return None
@@ -113,7 +113,7 @@ _CONTROLS: dict[type, Callable[[Any], Any]] = {
 
 
 def check(own: Any) -> None:
-    """Whether the laws of its class hold for an object."""
+    """Checks the laws of an object's class."""
     test = _LAWS.get(type(own))
     if test is not None:
         test(own)

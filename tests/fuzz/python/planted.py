@@ -1,4 +1,4 @@
-"""Values that no caller should pass, and what the scripts need that reproduce failures."""
+"""Values that no caller should pass, and helpers for the scripts that reproduce failures."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class PlantedError(Exception):
 
 
 class Index:
-    """A number that answers otherwise each time."""
+    """A number whose value differs at each call."""
 
     def __init__(self, *answers: Any) -> None:
-        """The answers, in turn; an exception is raised."""
+        """Takes the answers, in turn. An exception among them is raised."""
         self._answers = itertools.cycle(answers)
 
     def __index__(self) -> Any:
@@ -36,10 +36,10 @@ class Index:
 
 
 class Sequence:
-    """A sequence whose length is a lie, and which may raise on the way."""
+    """A sequence with a wrong length, which may raise during iteration."""
 
     def __init__(self, items: Any, length: Any, error: Exception | None = None) -> None:
-        """The items that iteration gives, the length that `len` gives, and what is raised after the items."""
+        """Takes the items of the iteration, the result of `len`, and the error after the items."""
         self._items, self._length, self._error = list(items), length, error
 
     def __len__(self) -> Any:
@@ -55,10 +55,10 @@ class Sequence:
 
 
 class Table(Mapping[Any, Any]):
-    """A mapping whose keys and values do not go together."""
+    """A mapping whose keys and values do not belong together."""
 
     def __init__(self, keys: Any, length: int, value: Any) -> None:
-        """The keys that iteration gives, the length, and the value of every key; an exception is raised."""
+        """Takes the keys of the iteration, the length, and the value of every key. An exception is raised."""
         self._keys, self._length, self._value = keys, length, value
 
     def __getitem__(self, key: Any) -> Any:
@@ -74,7 +74,7 @@ class Table(Mapping[Any, Any]):
 
 
 class Odd:
-    """Fails wherever it is touched."""
+    """An object whose every operation fails."""
 
     def __repr__(self) -> str:
         raise PlantedError("repr")
@@ -102,7 +102,7 @@ class Odd:
 
 
 class Text(str):
-    """A text that lies about itself."""
+    """A text whose methods return wrong values or raise."""
 
     __slots__ = ()
 
@@ -124,7 +124,7 @@ class Text(str):
 
 
 class Whole(int):
-    """A number that lies about itself."""
+    """A number whose methods return wrong values or raise."""
 
     def __index__(self) -> int:
         raise PlantedError("index")
@@ -140,10 +140,10 @@ class Whole(int):
 
 
 class Array:
-    """Something that gives an array, or raises."""
+    """An object that returns an array, or raises."""
 
     def __init__(self, array: Any) -> None:
-        """What `__array__` gives; an exception is raised."""
+        """Takes the result of `__array__`. An exception is raised."""
         self._array = array
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
@@ -153,27 +153,27 @@ class Array:
 
 
 def raising(*items: Any) -> Iterator[Any]:
-    """The items, and then an error."""
+    """An iterator over the items that then raises an error."""
     yield from items
     raise PlantedError("a generator")
 
 
 def recursive() -> list[Any]:
-    """A list that holds itself."""
+    """A list that contains itself."""
     own: list[Any] = [1, 2]
     own.append(own)
     return own
 
 
 def recursive_table() -> dict[str, Any]:
-    """A dictionary that holds itself."""
+    """A dictionary that contains itself."""
     own: dict[str, Any] = {"order": {"samples": 3}}
     own["deal"] = own
     return own
 
 
 def deep(depth: int) -> list[Any]:
-    """A list in a list, and so on."""
+    """A list in a list, nested `depth` times."""
     own: list[Any] = []
     for _ in range(depth):
         own = [own]
@@ -187,19 +187,19 @@ def closed() -> Any:
 
 
 def frozen(values: Any, dtype: str = "int64") -> Any:
-    """An array that is read-only."""
+    """A read-only array."""
     own = np.array(values, dtype=dtype)
     own.flags.writeable = False
     return own
 
 
 def far(count: int) -> Any:
-    """An array of strides 0: one number, many times."""
+    """An array with strides of 0: one number, repeated."""
     return np.lib.stride_tricks.as_strided(np.array([3]), shape=(count,), strides=(0,))
 
 
 def mutated(text: Any, seed: int) -> Any:
-    """A text with a few changes: in its characters, or if it is JSON, in a member."""
+    """A text with a few changes: in its characters or, if it is JSON, in a member."""
     own = random.Random(seed)
     if not isinstance(text, str):
         return text
@@ -225,7 +225,7 @@ _WRONG = (None, True, -1, 0, 1, 2**32, 2**53, 2**64, 10**30, 0.5, 1e300, "", "x"
 
 
 def _member(value: Any, own: random.Random) -> Any:
-    """A JSON value with another one somewhere inside."""
+    """A JSON value in which one value was replaced."""
     if isinstance(value, dict) and value and own.random() < 0.85:
         key = own.choice(list(value))
         kind = own.randrange(8)
@@ -253,15 +253,15 @@ def slot(items: Any, at: int = 0) -> Any:
 
 
 class Folder:
-    """Temporary files of one script, made when it asks for them."""
+    """Temporary files of one script, made on demand."""
 
     def __init__(self) -> None:
-        """Makes nothing yet."""
+        """Makes no file yet."""
         self._rows = 0
 
     @cached_property
     def path(self) -> Path:
-        """The folder, which goes with this object."""
+        """The folder, which is removed with this object."""
         path = Path(tempfile.mkdtemp(prefix="samedeal-fuzz-"))
         weakref.finalize(self, shutil.rmtree, path, ignore_errors=True)
         return path
@@ -273,11 +273,11 @@ class Folder:
         return path
 
     def missing(self) -> Path:
-        """A path of no file."""
+        """A path without a file."""
         return self.path / f"log-{len(os.listdir(self.path))}"
 
     def rows(self, *sizes: int) -> Path:
-        """A folder with Parquet files of so many rows."""
+        """A folder with Parquet files of these numbers of rows."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 

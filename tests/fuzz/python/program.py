@@ -1,4 +1,4 @@
-"""Programs of calls: how they run, how a failure is judged, made smaller and shown."""
+"""Programs of calls: how they are run, and how failures are judged, shrunk and shown."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ import samedeal, samedeal.collate, samedeal.ledger, samedeal.parquet
 import planted as h, laws  # of tests/fuzz/python
 """
 MORE: dict[str, Any] = {}
-"""What other modules add to the names of a script."""
+"""Modules that scripts import besides the usual ones, by their names."""
 _VARIABLE = re.compile(r"\bv\d+\b")
 
 
@@ -49,11 +49,11 @@ class Statement:
     """The public name that is called."""
     head: str
     arguments: tuple[tuple[str, str], ...] | None = ()
-    """Keywords (empty if there is none) and texts; None if nothing is called."""
+    """Pairs of a keyword (empty if there is none) and a text; None if nothing is called."""
 
     @property
     def text(self) -> str:
-        """As Python has it."""
+        """The statement as Python code."""
         if self.arguments is None:
             return self.head
         given = (f"{keyword}={text}" if keyword else text for keyword, text in self.arguments)
@@ -67,7 +67,7 @@ class Statement:
 
 @dataclass
 class Failure:
-    """What went wrong, and the statements up to there."""
+    """A failure, and the statements up to it."""
 
     kind: str
     what: str
@@ -76,19 +76,19 @@ class Failure:
 
     @property
     def signature(self) -> tuple[str, str]:
-        """What makes two failures the same one."""
+        """The kind and the place, by which two failures count as the same."""
         return self.kind, self.what
 
     @property
     def script(self) -> str:
-        """A program that shows it."""
+        """A script that reproduces the failure."""
         lines = [f"{one.name} = {one.text}" for one in self.program]
         more = "".join(f"import {name}, samedeal.{name}\n" for name in MORE)
         return f"# {self.kind}: {self.text}\n{IMPORTS}{more}folder = h.Folder()\n" + "\n".join(lines) + "\n"
 
 
 class Limits:
-    """How long a call may take: a second on a machine like the one that this was written on."""
+    """The time that a call may take: a second on the machine on which the limits were set."""
 
     def __init__(self) -> None:
         """Measures the machine."""
@@ -97,16 +97,16 @@ class Limits:
         for number in range(2_000_000):
             total += number & 3
         self.seconds = max(1.0, (time.thread_time() - started) / 0.12)
-        """Processor time of a call without a result of its own size."""
+        """Seconds of processor time for a call, apart from the size of its result."""
         self.element = 200e-9 * self.seconds
-        """Processor time of a number in the result."""
+        """Seconds of processor time for each number in the result."""
 
 
 class Run:
-    """One program: its results, so far."""
+    """One program, with its results so far."""
 
     def __init__(self, limits: Limits, mark: Callable[[str], None]) -> None:
-        """`mark` is told each statement before it runs."""
+        """Takes `mark`, which is called with each statement before it runs."""
         self.statements: list[Statement] = []
         self.slowest = (0.0, "")
         self.errors: dict[str, int] = {}
@@ -129,11 +129,12 @@ class Run:
         }
 
     def step(self, statement: Statement, watched: bool = True) -> Failure | None:
-        """Runs a statement; what is wrong with how it ended. If `watched`, a failure may not change any object."""
+        """Runs a statement; returns a failure if its outcome is wrong. If `watched`, a failed call must not change any
+        object."""
         self.statements.append(statement)
         self._mark(f"{statement.name} = {statement.text}")
         touched = [self.values[name] for name in statement.needs if name in self.values]
-        # Every answer is as much work as a call: it is asked of calls that can be expected to fail.
+        # Every control answer costs as much as a call, so it is only read for calls that probably fail.
         before = [laws.control(value) for value in touched] if watched else None
         code = compile(statement.text, "<fuzz>", "eval")
         error: BaseException | None = None
@@ -142,14 +143,15 @@ class Run:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
-                # Those of the package are for the caller.
+                # Warnings of the package are for its callers.
                 warnings.simplefilter("ignore", UserWarning)
                 value = eval(code, self.values)
         except Exception as caught:
             error = caught
         spent = time.perf_counter() - started
         if spent > self.slowest[0]:
-            # The machine may have much else to do. To ask for the processor time costs more than most calls.
+            # The machine may be busy, so the processor time counts. Reading it costs more than most calls, so it is
+            # read only here.
             spent = min(spent, time.thread_time() - self._begun)
             self.slowest = max(self.slowest, (spent, statement.text[:300]))
         kind = type(error).__name__ if error is not None else "none"
@@ -177,7 +179,8 @@ class Run:
         frames = traceback.extract_tb(error.__traceback__)
         inside = [frame for frame in frames if frame.filename.startswith(PACKAGE)]
         if not inside and (statement.arguments or isinstance(error, (TypeError, AttributeError))):
-            # The arguments themselves, Python's own binding of them, and what has no such operation.
+            # An error of the arguments themselves, of Python's binding of them, or of an operation that the object does
+            # not have.
             return None
         if laws.documented(what, error):
             return None
@@ -188,13 +191,13 @@ class Run:
 
 
 def _of_message(what: str, error: samedeal.SamedealError) -> Failure | None:
-    """Whether an error says which value is wrong, and what is allowed."""
+    """Checks that an error names the wrong value, and the allowed ones."""
     told = str(error)
     good = (
         all(isinstance(part, str) for part in (error.field, error.value, error.allowed))
         and error.field
         and error.allowed
-        # The name of an order is told as the order.
+        # A wrong name of an order is an error of the order.
         and (error.field in told or error.path == "order.name")
         and len(told) < 3000
         and type(pickle.loads(pickle.dumps(error))) is type(error)
@@ -203,7 +206,7 @@ def _of_message(what: str, error: samedeal.SamedealError) -> Failure | None:
 
 
 def _again(statements: list[Statement], wanted: tuple[str, str], limits: Limits) -> Failure | None:
-    """The same failure once more, if it comes."""
+    """Repeats a program; returns the same failure, if it comes again."""
     run = Run(limits, lambda _: None)
     for statement in statements:
         if any(name not in run.values for name in statement.needs):
@@ -215,7 +218,7 @@ def _again(statements: list[Statement], wanted: tuple[str, str], limits: Limits)
 
 
 def shrink(failure: Failure, limits: Limits, seconds: float = 5) -> Failure:
-    """The same failure with fewer statements and simpler arguments."""
+    """The same failure, with fewer statements and simpler arguments."""
     end = time.monotonic() + seconds
     best = failure
 

@@ -1,4 +1,4 @@
-"""All that is public: found by looking at the modules, so that a new name without a generator is an error."""
+"""All public names, found in the modules, so that a new name without a generator is an error."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Target(NamedTuple):
     """Something public that can be called or read."""
 
     what: str
-    """Its name below `samedeal`, such as `Sampler.batch`."""
+    """The name below `samedeal`, such as `Sampler.batch`."""
     owner: type | None
-    """The class whose object it needs."""
+    """The class whose object the target needs."""
     head: str
-    """Its text; `{}` stands for the object."""
+    """The text of the call; `{}` stands for the object."""
     parameters: tuple[inspect.Parameter, ...] | None
-    """None if nothing is called."""
+    """The parameters; None if nothing is called."""
 
 
 def targets(modules: tuple[str, ...]) -> list[Target]:
@@ -71,7 +71,7 @@ def _of_class(cls: type, what: str, path: str) -> list[Target]:
         if not owner.__module__.startswith("samedeal") or (
             is_tuple and (isinstance(value, _FIELD) or name.startswith("__"))
         ):
-            # Python's own, and fields of records.
+            # Names of Python itself, and fields of records.
             continue
         if name in OPERATORS:
             found.append(Target(f"{what}.{name}", cls, OPERATORS[name], None))

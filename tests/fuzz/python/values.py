@@ -1,4 +1,4 @@
-"""Arguments as texts of Python: values at edges, values that nobody should pass, and lists of every kind."""
+"""Arguments as texts of Python: values at limits, values that no caller should pass, and lists of every kind."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ HOSTILE = (
 
 
 def hostile(r: Random) -> str:
-    """A value that few parameters take."""
+    """A value that few parameters accept."""
     kind = r.random()
     if kind < 0.15:
         return f"np.{r.choice((*_NUMBERS, 'bool_', 'complex64'))}({r.choice((0, 1, 3))})"
@@ -172,7 +172,7 @@ def hostile(r: Random) -> str:
 
 
 def edge(r: Random) -> str:
-    """A number where widths and ranges end."""
+    """A number at a limit of a width or range."""
     if r.random() < 0.1:
         return f"np.{r.choice(('int8(-1)', 'uint8(255)', 'int64(-1)', 'uint64(2**64 - 1)', 'int64(7)', 'int32(7)'))}"
     return r.choice(EDGES)
@@ -203,7 +203,7 @@ def a_list(r: Random, numbers: list[int]) -> str:
 
 
 def bad_list(r: Random, numbers: list[int]) -> str:
-    """The same with one entry that is none."""
+    """A list of whole numbers, in which one entry was replaced by a wrong one."""
     texts = [str(one) for one in numbers] or ["1"]
     texts[r.randrange(len(texts))] = r.choice((edge(r), hostile(r)))
     return f"[{', '.join(texts)}]"

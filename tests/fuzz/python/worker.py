@@ -22,9 +22,9 @@ from generators import Context
 from program import Failure, Limits, Run, Statement, shrink
 
 MARKED = 1 << 20
-"""Bytes of the file that has the program that runs."""
+"""Size in bytes of the file that has the running program."""
 MOST_DATA = 6 << 30
-"""Bytes of memory that the process may have: what asks for more gets an error, and not the machine's memory."""
+"""Bytes of memory for the process. A larger request fails, so that it does not take the machine's memory."""
 
 EXEMPT = {
     "LengthsSource": "a protocol for lengths of users",
@@ -40,7 +40,7 @@ EXEMPT = {
     "parquet.Shards": "made by Shards.find",
     "parquet.Sources": "made by Sources.join",
 }
-"""What is not called, and why."""
+"""Names that are not called, with the reasons."""
 
 RECEIVERS: dict[str, str] = {
     "LoadSummary": "samedeal.ShardPlan([3, 4], world_size=2).load_summary()",
@@ -70,7 +70,7 @@ RECEIVERS: dict[str, str] = {
     "parquet.Shards": "samedeal.parquet.Shards.find(folder.rows(5, 0, 40))",
     "parquet.Sources": "samedeal.parquet.Sources.join({'a': samedeal.parquet.Shards.find(folder.rows(5, 9))})",
 }
-"""An object of each class that always can be made."""
+"""For each class: the text of an object that can always be made."""
 
 LINEAR: dict[str, Callable[[Any], int]] = {
     "Sampler.fingerprint": len,
@@ -79,17 +79,17 @@ LINEAR: dict[str, Callable[[Any], int]] = {
     "Reading.indices": lambda own: own.num_samples(0),
     "Schedule.batch": lambda own: own.batch_size(0) // own.world_size,
 }
-"""What costs as much as an object has, which is not asked of large ones."""
+"""Calls whose cost grows with the size of the object. They are left out for large objects."""
 MOST = 2**20
 COSTLY = {("Split.indices", "samples"), ("Split.others", "samples")}
-"""Arguments that are the cost of a call: no large ones."""
+"""Arguments that determine the cost of a call, so no large ones are passed."""
 
 
 class Fuzzer:
     """Programs from a seed."""
 
     def __init__(self, seed: int, modules: tuple[str, ...], only: str, limits: Limits, mark: mmap.mmap) -> None:
-        """Looks at the modules. Raises a `LookupError` if a public name has no generator."""
+        """Reads the modules. Raises a `LookupError` if a public name has no generator."""
         found = [one for one in surface.targets(modules) if one.what not in EXEMPT]
         for target in found:
             for parameter in target.parameters or ():
@@ -190,7 +190,7 @@ class Fuzzer:
         rate = c.r.choice((0.0, 0.2, 0.2, 0.5)) if len(parameters) > 8 else 0.5
         wanted = [one for one in parameters if one.default is one.empty or c.r.random() < rate]
         if wild and wanted and c.r.random() < 0.02:
-            # Python says what is missing.
+            # Python reports the missing argument.
             wanted.pop(c.r.randrange(len(wanted)))
         c.keywords = frozenset(one.name for one in wanted)
         c.world = c.r.choice((1, 1, 2, 3, 4, 8))
@@ -221,7 +221,7 @@ class Fuzzer:
         return None
 
     def _end(self, run: Run, c: Context) -> Failure | None:
-        """Asks of the objects what holds for all."""
+        """Checks the laws of the objects."""
         for kind, held in list(c.pool.items()):
             if c.r.random() < 0.5:
                 continue
@@ -237,7 +237,7 @@ class Fuzzer:
 
 
 def _is_rest(parameter: Any) -> bool:
-    """Whether it is of `*names` or `**names`, which have no name of their own."""
+    """Whether a parameter is `*names` or `**names`, whose arguments have no names."""
     return parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
 
 
@@ -260,14 +260,14 @@ def _class(what: str) -> Any:
 
 
 def resident() -> float:
-    """Megabytes of memory that the process has, without what only waits to be used again."""
+    """Megabytes of memory of the process, without memory that is only held for reuse."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6
 
 
 def growth(measured: list[float]) -> float:
-    """By how much the last fifth is above the fifth after the warm-up."""
+    """The difference between the last fifth and the fifth after the warm-up."""
     if len(measured) < 10:
         return 0.0
     part = len(measured) // 5
@@ -275,7 +275,8 @@ def growth(measured: list[float]) -> float:
 
 
 def main() -> None:
-    """Arguments: modules, seed, seconds, what to call, the file for the program that runs, how many calls at most."""
+    """Takes the arguments: modules, seed, seconds, the name to call, the file for the running program, the largest
+    number of calls."""
     modules, seed, seconds, only, file, most = sys.argv[1:]
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_DATA, MOST_DATA))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -290,7 +291,7 @@ def main() -> None:
     limits = Limits()
     fuzzer = Fuzzer(int(seed), tuple(modules.split(",")), only, limits, mark)
     for text in RECEIVERS.values():
-        # Every component is compiled before anybody looks at the clock.
+        # Every component is compiled before the time counts.
         eval(text, Run(limits, lambda _: None).values)
     started = told = time.monotonic()
     measured: list[float] = []

@@ -1,4 +1,4 @@
-//! What the native core answers to a random case.
+//! Answers of the native core to random cases.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Mutex;
@@ -13,22 +13,23 @@ use serde_json::Value;
 
 use crate::corpus::{Seed, texts_of};
 
-/// Where the last panic was, and what it said.
+/// The place and the message of the last panic.
 static PANIC: Mutex<String> = Mutex::new(String::new());
-/// Orders with a table of all samples: of more than this they take too long, or too much memory, for a million cases.
+/// The largest number of samples for orders with a table. Larger tables take too much time or memory for a million
+/// cases.
 const LARGEST_TABLE: u64 = 1 << 17;
 const TABLES: [&str; 4] = ["fisher-yates", "torch", "python", "dotnet"];
-/// As many numbers as a random case asks for at once; more than 2^20 are refused, which takes no time.
+/// The largest count that a random case asks for. Counts above 2^20 are refused, which takes no time.
 const LARGEST_ANSWER: u64 = 2500;
 const MOST: u64 = 1 << 20;
-/// A host stops to count these one above the most that there may be: the failure then has another value.
+/// Lists whose counting a host ends one above the limit: the failure then has another value.
 const COUNTED: [&str; 2] = ["history", "axes"];
 const MOST_COUNTED: usize = 65;
-/// Longer samples become very many parts where too long ones are split.
+/// The largest length of a sample if long samples are split: longer ones become very many parts.
 const LONGEST_SAMPLE: u64 = 1 << 16;
-/// Bytes of a case.
+/// The largest size of a case, in bytes.
 const LONGEST: usize = 256 << 10;
-/// Orders that are made of others, and the layout of them.
+/// Composed orders, and their layout.
 const COMPOSED: [&str; 9] = ["blend", "grown", "exclude", "subset", "skip", "copies", "windows", "balance", "rotated"];
 
 /// A case with the answers of the core.
@@ -36,7 +37,7 @@ pub struct Answered {
     pub case: Case,
     /// The processor time of all answers.
     pub time: Duration,
-    /// What the core panicked with, if it did.
+    /// The message of the panic of the core, if it panicked.
     pub panic: Option<String>,
 }
 
@@ -45,12 +46,12 @@ pub fn watch_panics() {
     panic::set_hook(Box::new(|info| *PANIC.lock().expect("no panic in here") = info.to_string()));
 }
 
-/// What the last panic said.
+/// The message of the last panic.
 pub fn last_panic() -> String {
     PANIC.lock().expect("no panic in there").clone()
 }
 
-/// The golden file to which a random case belongs: the adapters know by it what an engine does not have.
+/// The golden file to which a random case belongs. By this name, adapters know what an engine does not support.
 pub fn group(seed: &Seed, text: &str) -> &'static str {
     match &*seed.kind {
         "sampler" if COMPOSED.iter().any(|word| text.contains(word)) => "orders-composed",
@@ -66,7 +67,7 @@ pub fn group(seed: &Seed, text: &str) -> &'static str {
         "batch-stream" => "batches-stream",
         "split" => "splits",
         "schedule" => "steps",
-        // The light build has no other function than those of launchers.
+        // The light build only has the functions of launchers.
         _ if seed.calls.iter().all(|call| matches!(call.get("call"), Some(Doc::Text(name)) if is_of_launch(name))) => {
             "launch"
         }
@@ -78,7 +79,7 @@ fn is_of_launch(function: &str) -> bool {
     matches!(function, "detect" | "variables")
 }
 
-/// The text of a case of the format, without answers. Nothing if it would take long, as its meaning says.
+/// The text of a case in the format, without answers. None if the case would take long.
 pub fn text_of(seed: &Seed, name: &str) -> Option<String> {
     if is_dear(seed) {
         return None;
@@ -104,7 +105,7 @@ pub fn text_of(seed: &Seed, name: &str) -> Option<String> {
     (text.len() < LONGEST).then_some(text)
 }
 
-/// Whether a case asks for a large table, or for very many numbers at once, or says what a host has no words for.
+/// Whether a case asks for a large table or for very many numbers at once, or has a value that a host cannot express.
 pub fn is_dear(case: &Seed) -> bool {
     let (mut has_table, mut has_split, mut longest, mut any) = (false, false, 0, 0);
     let mut largest = 0;
@@ -124,10 +125,10 @@ pub fn is_dear(case: &Seed) -> bool {
             any = any.max(number);
         }
         match name {
-            // JavaScript has numbers for handles, which are small.
+            // Handles are numbers in JavaScript, so they must be small.
             "handle" if number > 1 << 53 => most = u64::MAX,
             "count" if number <= MOST => most = most.max(number),
-            // More than this no table takes, and no position of it is asked for.
+            // These numbers determine neither the size of a table nor a position.
             "seed" | "weight" | "life" | "epoch" => {}
             "lengths" => longest = longest.max(number),
             _ if number <= 1 << 32 => largest = largest.max(number),
@@ -136,7 +137,7 @@ pub fn is_dear(case: &Seed) -> bool {
     };
     case.subject.each("", &mut look);
     case.calls.iter().for_each(|call| call.each("", &mut look));
-    // What these two return has a number for each token, and for the padding.
+    // The results of these two calls have a number for each token and for the padding.
     for call in case
         .calls
         .iter()
@@ -148,7 +149,7 @@ pub fn is_dear(case: &Seed) -> bool {
             }
         });
     }
-    // This goes through all samples.
+    // A fingerprint reads all samples.
     let has_fingerprint = case.calls.iter().any(|call| call.get("call") == Some(&Doc::text("fingerprint")));
     most > LARGEST_ANSWER
         || (has_fingerprint && any > LARGEST_TABLE)
@@ -156,7 +157,7 @@ pub fn is_dear(case: &Seed) -> bool {
         || (has_table && largest > LARGEST_TABLE)
 }
 
-/// Asks the core. Nothing if the text is no case, or has a call that its object does not have.
+/// Asks the core. None if the text is no case, or has a call that its object does not have.
 pub fn ask(text: &str) -> Option<Answered> {
     let mut case: Case = serde_json::from_str(text).ok()?;
     let started = thread_time();
@@ -178,7 +179,7 @@ pub fn ask(text: &str) -> Option<Answered> {
     }));
     let time = thread_time() - started;
     let panic = answered.is_err().then(last_panic);
-    // That comes of the adapter, which has no such call.
+    // This panic is the adapter's, which has no such call.
     if panic.as_ref().is_some_and(|why| why.contains("no call of") || why.contains("no function")) {
         return None;
     }
@@ -186,7 +187,7 @@ pub fn ask(text: &str) -> Option<Answered> {
 }
 
 impl Answered {
-    /// What sorts of answers there are: the kind and the field of a failure, or roughly how much a call returned.
+    /// The sorts of answers: the kind and the field of a failure, or roughly the size of a result.
     pub fn sorts(&self, kind: &str) -> Vec<String> {
         let failed = |call: &str, failure: &matrix::format::Failure| {
             let allowed: String = failure.allowed.chars().filter(|c| !c.is_ascii_digit()).take(40).collect();
@@ -212,7 +213,7 @@ impl Answered {
         }
     }
 
-    /// Texts that the core answered.
+    /// Texts among the answers of the core.
     pub fn texts(&self) -> Vec<(&'static str, Doc)> {
         let mut texts = Vec::new();
         if let Body::Calls(steps) = &self.case.body {

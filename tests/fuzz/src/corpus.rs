@@ -1,4 +1,4 @@
-//! What random cases are made from: the golden cases, taken apart, and those random ones whose answers were of a new sort.
+//! The material of random cases: parts of the golden cases, and random cases whose answers were of a new sort.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,27 +7,27 @@ use std::path::Path;
 use crate::doc::Doc;
 use fastrand::Rng;
 
-/// A longer case takes the time of many short ones.
+/// The largest size of a case. A longer one takes the time of many short ones.
 const LONGEST: usize = 16 << 10;
-/// As many values of a name as are kept.
+/// The largest number of values that are stored for a name.
 const VALUES: usize = 600;
 
 /// A case without its answers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Seed {
-    /// What is made: the name of a member of the golden cases.
+    /// The kind of object: the name of a member of the golden cases.
     pub kind: String,
     pub subject: Doc,
     pub calls: Vec<Doc>,
-    /// States and other texts that it answered, with the names of arguments that take such.
+    /// States and other texts among the answers of the case, with the names of arguments that accept them.
     pub texts: Vec<(&'static str, Doc)>,
 }
 
-/// Everything that mutations draw from.
+/// All material of mutations.
 pub struct Corpus {
-    /// In the order of their files; what is found later joins those of its kind.
+    /// The golden cases, by file.
     groups: Vec<Vec<Seed>>,
-    /// The group of seeds that were found, by kind.
+    /// The random cases that were added, by kind.
     found: BTreeMap<String, Vec<Seed>>,
     calls: BTreeMap<String, Vec<Doc>>,
     values: BTreeMap<String, Vec<Doc>>,
@@ -37,7 +37,7 @@ pub struct Corpus {
 }
 
 impl Corpus {
-    /// The golden cases of a folder.
+    /// Reads the golden cases of a folder.
     pub fn read(folder: &Path) -> Self {
         let mut paths: Vec<_> =
             fs::read_dir(folder).expect("the golden cases").map(|entry| entry.expect("an entry").path()).collect();
@@ -73,7 +73,7 @@ impl Corpus {
         let values = &mut self.values;
         let mut note = |name: &str, value: &Doc| {
             let known = values.entry(name.to_owned()).or_default();
-            // Those at the beginning of a file are often of one sort: later ones take their places.
+            // Values at the beginning of a file are often of one sort, so later values replace some of them.
             if known.len() < VALUES {
                 known.push(value.clone());
             } else {
@@ -86,7 +86,7 @@ impl Corpus {
         seed.texts.iter().for_each(|(name, text)| note(name, text));
     }
 
-    /// A case to begin with.
+    /// A case as the start of a mutation.
     pub fn seed(&self, rng: &mut Rng) -> &Seed {
         let found: usize = self.found.values().map(Vec::len).sum();
         if found > 0 && rng.u8(0..5) < 2 {
@@ -98,22 +98,22 @@ impl Corpus {
         pick(rng, group)
     }
 
-    /// A call of such an object.
+    /// A call of an object of this kind.
     pub fn call(&self, rng: &mut Rng, kind: &str) -> Option<&Doc> {
         self.calls.get(kind).filter(|calls| !calls.is_empty()).map(|calls| pick(rng, calls))
     }
 
-    /// A value that a member of this name had somewhere.
+    /// A value of a member with this name in some case.
     pub fn value(&self, rng: &mut Rng, name: &str) -> Option<&Doc> {
         self.values.get(name).map(|values| pick(rng, values))
     }
 
-    /// The name of some member.
+    /// The name of a random member.
     pub fn name(&self, rng: &mut Rng) -> &str {
         pick::<String>(rng, &self.names)
     }
 
-    /// Keeps a case if it has an answer of a new sort.
+    /// Adds a case if it has an answer of a new sort.
     pub fn offer(&mut self, seed: impl FnOnce() -> Seed, sorts: Vec<String>) {
         let before = self.sorts.len();
         self.sorts.extend(sorts);
@@ -124,7 +124,7 @@ impl Corpus {
         }
     }
 
-    /// How many sorts of answers there were.
+    /// Number of sorts of answers so far.
     pub fn sorts(&self) -> usize {
         self.sorts.len()
     }
@@ -134,7 +134,7 @@ fn pick<'a, T>(rng: &mut Rng, items: &'a [T]) -> &'a T {
     &items[rng.usize(..items.len())]
 }
 
-/// A golden case without its answers; nothing if it is slow or long.
+/// A golden case without its answers; None if it is slow or long.
 fn seed(mut case: Doc) -> Option<Seed> {
     let mut calls = match case.take("calls") {
         Some(Doc::List(calls)) => calls,
@@ -158,7 +158,7 @@ fn seed(mut case: Doc) -> Option<Seed> {
     (length < LONGEST).then_some(Seed { kind, subject, calls, texts })
 }
 
-/// The texts in an answer that calls take as arguments.
+/// Collects the texts in an answer that calls accept as arguments.
 pub fn texts_of(answer: &Doc, texts: &mut Vec<(&'static str, Doc)>) {
     answer.each("", &mut |_, value| {
         let Doc::Nested(text) = value else { return };

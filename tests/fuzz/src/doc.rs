@@ -1,5 +1,5 @@
-//! A JSON document that a fuzzer takes apart: members keep their order and may be there twice, a number is its digits, and a string
-//! that is itself a JSON object, such as a recipe, is the tree of that object.
+//! A JSON document that a fuzzer can change: members keep their order and may come twice, a number is its digits, and a
+//! string that is itself a JSON object, such as a recipe, is a tree.
 
 use std::fmt::Write;
 
@@ -7,10 +7,10 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Doc {
-    /// A number, a literal, or what is no JSON: written as it is.
+    /// A number, a literal, or text that is no JSON, as it is written.
     Raw(String),
     Text(String),
-    /// A string of JSON.
+    /// A string that contains a JSON object.
     Nested(Box<Doc>),
     List(Vec<Doc>),
     Object(Vec<(String, Doc)>),
@@ -29,10 +29,10 @@ impl Doc {
         Doc::Text(text.into())
     }
 
-    /// A string, which is a tree if it holds a JSON object.
+    /// A string; a tree if it contains a JSON object.
     pub fn of_str(text: &str) -> Doc {
         let nested = text.starts_with('{').then(|| Doc::parse(text)).flatten();
-        // What is written in another way than this tree writes it stays as it is.
+        // A string that this tree would write differently stays a text.
         match nested {
             Some(doc) if doc.to_text() == text => Doc::Nested(Box::new(doc)),
             _ => Doc::Text(text.into()),
@@ -49,7 +49,7 @@ impl Doc {
         members.iter_mut().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
-    /// The value of a member, which this takes out.
+    /// Removes a member and returns its value.
     pub fn take(&mut self, name: &str) -> Option<Doc> {
         let Doc::Object(members) = self else { return None };
         let at = members.iter().position(|(key, _)| key == name)?;
@@ -92,7 +92,7 @@ impl Doc {
         }
     }
 
-    /// Calls with every value below this one, and the name of the nearest member that it lies in.
+    /// Calls `visit` with this value and every value below, and with the name of the nearest member around each.
     pub fn each<'a>(&'a self, name: &'a str, visit: &mut impl FnMut(&'a str, &'a Doc)) {
         visit(name, self);
         match self {
@@ -183,7 +183,7 @@ mod tests {
         let doc = Doc::parse(text).unwrap();
         assert!(matches!(doc.get("recipe"), Some(Doc::Nested(_))));
         assert_eq!(doc.to_text(), text);
-        // Another way of writing the same is left alone.
+        // Another spelling of a JSON object stays a text.
         assert_eq!(Doc::of_str("{ }"), Doc::Text("{ }".into()));
     }
 }

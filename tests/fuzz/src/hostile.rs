@@ -1,8 +1,8 @@
-//! Values at the edges of types and beyond them.
+//! Values at the limits of types and beyond.
 
 use fastrand::Rng;
 
-/// What numbers are near to, in the definitions of samedeal and in the types of its hosts.
+/// Limits in the definitions of samedeal and in the types of its hosts.
 const EDGES: [u64; 26] = [
     0,
     1,
@@ -32,7 +32,7 @@ const EDGES: [u64; 26] = [
     u64::MAX,
 ];
 
-/// Any number, small ones and those at edges more often.
+/// Any number. Small numbers and numbers at limits are more frequent.
 pub fn number(rng: &mut Rng) -> u64 {
     match rng.u8(0..10) {
         0..4 => rng.u64(0..24),
@@ -42,7 +42,7 @@ pub fn number(rng: &mut Rng) -> u64 {
     }
 }
 
-/// The same of 32 bits.
+/// Any number of 32 bits, in the same way.
 pub fn narrow(rng: &mut Rng) -> u32 {
     loop {
         if let Ok(number) = u32::try_from(number(rng)) {
@@ -51,7 +51,7 @@ pub fn narrow(rng: &mut Rng) -> u32 {
     }
 }
 
-/// A number near to another one.
+/// A number near another one.
 pub fn near(rng: &mut Rng, number: u64) -> u64 {
     match rng.u8(0..5) {
         0 => number.wrapping_add(1),
@@ -67,7 +67,7 @@ fn edge(rng: &mut Rng) -> u64 {
     if rng.u8(0..4) == 0 { near(rng, edge) } else { edge }
 }
 
-/// What may stand in the place of a number in JSON, and is none of the type, or none at all.
+/// A text in place of a number in JSON: a number of the wrong type, or no number.
 pub fn raw_number(rng: &mut Rng) -> String {
     let fixed = [
         "-1",
@@ -105,7 +105,7 @@ pub fn raw_number(rng: &mut Rng) -> String {
     }
 }
 
-/// A text that breaks what reads texts carelessly.
+/// A text that breaks careless parsers.
 pub fn text(rng: &mut Rng) -> String {
     let fixed = [
         "",
@@ -154,7 +154,7 @@ pub fn text(rng: &mut Rng) -> String {
     }
 }
 
-/// A text with damage: bytes that are cut out, doubled, replaced or added, always of valid UTF-8.
+/// A damaged text, in which characters were removed, doubled, replaced or added. It stays valid UTF-8.
 pub fn damaged(rng: &mut Rng, text: &str) -> String {
     let mut chars: Vec<char> = text.chars().collect();
     for _ in 0..=rng.u8(0..3) {
@@ -177,7 +177,7 @@ pub fn damaged(rng: &mut Rng, text: &str) -> String {
     chars.into_iter().collect()
 }
 
-/// The same of bytes, which need not be UTF-8.
+/// Damaged bytes, which may be invalid UTF-8.
 pub fn damaged_bytes(rng: &mut Rng, bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for _ in 0..=rng.u8(0..4) {
@@ -196,7 +196,7 @@ pub fn damaged_bytes(rng: &mut Rng, bytes: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Objects in objects, or lists in lists, so deep.
+/// A JSON text of objects in objects, or lists in lists, up to 10,000 deep.
 pub fn deep(rng: &mut Rng) -> String {
     let depth = *rng.choice(&[2, 23, 24, 25, 26, 127, 128, 129, 1000, 10_000]).expect("some");
     let (open, close) = *rng

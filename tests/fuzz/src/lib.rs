@@ -1,4 +1,4 @@
-//! What the fuzzers share: random cases, their options, their report, documents that can be broken, and hostile values.
+//! Parts that all fuzzers share: random cases, options, reports, documents that can be changed, and hostile values.
 
 pub mod ask;
 pub mod corpus;

@@ -1,4 +1,4 @@
-//! Random cases: a known one with some of its calls, in which values, members, calls and whole texts are others.
+//! Random cases: a known case with some of its calls, in which values, members, calls and whole texts are changed.
 
 use crate::doc::Doc;
 use crate::hostile;
@@ -6,16 +6,16 @@ use fastrand::Rng;
 
 use crate::corpus::{Corpus, Seed};
 
-/// Objects that calls change, which need those that come before.
+/// Objects whose calls depend on earlier calls.
 const STATEFUL: [&str; 3] = ["ledger", "ledger-client", "batch-stream"];
-/// Arguments that are enums in some host, which therefore has no other value to pass on.
+/// Arguments that are enums in some host, which therefore cannot pass another value.
 const ENUMS: [(&str, [&str; 2]); 4] = [
     ("role", ["shard", "replicate"]),
     ("side", ["left", "right"]),
     ("tier", ["ranks", "workers"]),
     ("weight", ["samples", "bytes"]),
 ];
-/// Arguments that are texts, although they may be digits alone.
+/// Arguments that are texts, even if they only have digits.
 const TEXTS: [&str; 7] = ["state", "entry", "entries", "header", "checkpoint", "recipe", "environment"];
 
 /// A random case.
@@ -23,7 +23,7 @@ pub fn case(rng: &mut Rng, corpus: &Corpus) -> Seed {
     let mut case = corpus.seed(rng).clone();
     shorten(rng, &mut case);
     let mut at = Mutator { rng, corpus, own: case.texts.clone() };
-    // Most cases change little, so that they are still about something.
+    // Most cases change little, so that they stay close to a valid one.
     let times = 1 + [0, 0, 0, 1, 1, 2, 3, 6][at.rng.usize(..8)];
     for _ in 0..times {
         if at.rng.u8(0..5) < 2 || case.kind == "functions" {
@@ -35,7 +35,7 @@ pub fn case(rng: &mut Rng, corpus: &Corpus) -> Seed {
     case
 }
 
-/// Leaves few of the calls.
+/// Keeps only a few of the calls.
 fn shorten(rng: &mut Rng, case: &mut Seed) {
     let most = if STATEFUL.contains(&&*case.kind) { 24 } else { 6 };
     if case.calls.len() <= most {
@@ -54,7 +54,7 @@ fn shorten(rng: &mut Rng, case: &mut Seed) {
 struct Mutator<'a> {
     rng: &'a mut Rng,
     corpus: &'a Corpus,
-    /// Texts that the case answered before.
+    /// Texts among the earlier answers of the case.
     own: Vec<(&'static str, Doc)>,
 }
 
@@ -94,7 +94,8 @@ impl Mutator<'_> {
         }
     }
 
-    /// Changes something in a value, or the value. `nested` says whether that is within a text of JSON, where anything may stand.
+    /// Changes a value, or something within it. `nested` is whether the value is within a text of JSON, where any value
+    /// is possible.
     fn value(&mut self, name: &str, doc: &mut Doc, nested: bool) {
         if nested && self.one_in(12) {
             *doc = self.other(name);
@@ -152,7 +153,7 @@ impl Mutator<'_> {
         if nested {
             return self.digits(name, raw);
         }
-        // Outside of texts it is of 32 bits, or absent.
+        // Outside of texts, a number has 32 bits or is absent.
         match self.rng.u8(0..3) {
             0 => (hostile::near(self.rng, raw.parse().unwrap_or(0)) as u32).to_string(),
             _ => hostile::narrow(self.rng).to_string(),
@@ -192,7 +193,7 @@ impl Mutator<'_> {
             5 => items.reverse(),
             6 => {
                 if let Some(Doc::List(known)) = self.corpus.value(self.rng, name) {
-                    // Lists of one name are of one type: in a text anything goes.
+                    // Outside of texts, lists of one name have one type; within a text, they may be mixed.
                     items.clone_from(known);
                 }
             }
@@ -208,7 +209,7 @@ impl Mutator<'_> {
 
     fn object(&mut self, name: &str, members: &mut Vec<(String, Doc)>, nested: bool) {
         let at = self.rng.usize(0..=members.len());
-        // Outside of texts only lists have names of their own.
+        // Outside of texts, only `lists` may have any names.
         if (nested || name == "lists") && self.one_in(3) {
             match self.rng.u8(0..8) {
                 0 | 1 if at < members.len() => drop(members.remove(at)),
@@ -222,7 +223,7 @@ impl Mutator<'_> {
                     }
                 }
                 _ if nested => {
-                    // Members of the same object somewhere else belong together.
+                    // Members of one object belong together, so they come from one known object.
                     let known = match self.corpus.value(self.rng, name) {
                         Some(Doc::Object(known)) if !known.is_empty() => known[self.rng.usize(..known.len())].clone(),
                         _ => {
@@ -239,7 +240,7 @@ impl Mutator<'_> {
                 _ => {}
             }
             if !nested {
-                // An adapter writes `_` for `-`, as Python does.
+                // Python's adapter writes `_` for `-`, so two names could become equal.
                 members.iter_mut().for_each(|(name, _)| *name = name.replace('-', "_"));
             }
             return;
@@ -251,7 +252,7 @@ impl Mutator<'_> {
         }
     }
 
-    /// A value that stood under this name elsewhere.
+    /// A known value of a member with this name.
     fn known(&mut self, name: &str) -> Doc {
         self.corpus.value(self.rng, name).cloned().unwrap_or_else(|| Doc::Text(hostile::text(self.rng)))
     }
@@ -272,7 +273,7 @@ impl Mutator<'_> {
     }
 }
 
-/// The value as a string of the format. It is not of digits alone: adapters would take it for a number.
+/// The value as a string of the format. It never consists only of digits, which adapters would read as a number.
 fn as_text(value: Doc) -> Doc {
     match value {
         Doc::Nested(inner) => Doc::Nested(inner),
@@ -283,7 +284,7 @@ fn as_text(value: Doc) -> Doc {
     }
 }
 
-/// Whether a string of the format is a number of 64 bits.
+/// Whether a string of the format stands for a number of 64 bits.
 fn is_number(name: &str, text: &str) -> bool {
     !TEXTS.contains(&name) && !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }

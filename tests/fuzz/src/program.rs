@@ -6,7 +6,7 @@ use std::{env, fs, io};
 
 use crate::report::{Options, Report};
 
-/// Reads the options, fuzzes, and prints what was found.
+/// Reads the options, fuzzes, and prints the report.
 pub fn run(fuzz: impl FnOnce(&Options) -> io::Result<Report>) -> ExitCode {
     let options = match Options::read(env::args().skip(1)) {
         Ok(options) => options,
@@ -24,7 +24,7 @@ pub fn run(fuzz: impl FnOnce(&Options) -> io::Result<Report>) -> ExitCode {
     }
 }
 
-/// The same with the root of the project and a folder of this process, which is removed at the end.
+/// Runs a fuzzer that also needs the root of the project and a folder of its own, which is removed at the end.
 pub fn run_in_folder(name: &str, fuzz: impl FnOnce(&Options, &Path, &Path) -> io::Result<Report>) -> ExitCode {
     run(|options| {
         let root = fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))?;

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde_json::Value;
 
-/// What a fuzzer is told.
+/// The options of a fuzzer.
 pub struct Options {
     pub time: Duration,
     pub seed: u64,
-    /// Ends it after so many calls, whatever the time: a run that is the same on every machine.
+    /// The largest number of calls, whatever the time: with it, a run is the same on every machine.
     pub calls: Option<u64>,
 }
 
@@ -39,18 +39,18 @@ impl Options {
     }
 }
 
-/// What a fuzzer found.
+/// The result of a fuzzer.
 #[derive(Serialize)]
 pub struct Report {
     pub host: &'static str,
     pub calls: u64,
     pub seconds: f64,
-    /// How often each kind of failure was the answer.
+    /// For each kind of failure: how often it was the answer.
     pub errors: BTreeMap<String, u64>,
     pub slowest_ms: f64,
     pub memory_growth_mb: f64,
     pub failures: Vec<String>,
-    /// What this fuzzer tells besides.
+    /// Further values of this fuzzer.
     #[serde(flatten)]
     pub more: BTreeMap<&'static str, Value>,
     #[serde(skip)]
@@ -80,7 +80,7 @@ impl Report {
         self.slowest_ms = self.slowest_ms.max((time.as_secs_f64() * 1e4).round() / 10.0);
     }
 
-    /// Prints the last line.
+    /// Prints the last line, and returns the exit code.
     pub fn finish(mut self) -> ExitCode {
         self.seconds = (self.started.elapsed().as_secs_f64() * 10.0).round() / 10.0;
         println!("{}", serde_json::to_string(&self).expect("plain data"));

@@ -12,26 +12,26 @@ pub fn memory_mb() -> f64 {
     memory_mb_of(std::process::id())
 }
 
-/// The same of another process; 0 if there is none.
+/// The memory of a process, in MB; 0 if there is no such process.
 pub fn memory_mb_of(process: u32) -> f64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/statm")).unwrap_or_default();
     let pages: f64 = status.split(' ').nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0.0);
     pages * rustix::param::page_size() as f64 / 1e6
 }
 
-/// The processor time of another process; 0 if there is none.
+/// The processor time of a process; 0 if there is no such process.
 pub fn time_of(process: u32) -> Duration {
     let status = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // The name of the program stands before this bracket; then the 12th and the 13th word are its ticks.
+    // The name of the program ends at this bracket. The 12th and the 13th word after it are its ticks.
     let words = status.rsplit_once(") ").map_or("", |(_, rest)| rest).split(' ');
     let ticks: u64 = words.skip(11).take(2).filter_map(|word| word.parse::<u64>().ok()).sum();
     Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
 }
 
-/// The time of a loop on the machine for which bounds are stated.
+/// The time of a loop on the machine on which the limits were set.
 const USUAL: Duration = Duration::from_millis(60);
 
-/// How many times slower this machine is than the one for which bounds are stated; at least 1.
+/// How many times slower this machine is than the one on which the limits were set; at least 1.
 pub fn slowness() -> f64 {
     let once = || {
         let started = thread_time();

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Files whose types no user can name, and what has no arguments to vary or would wait for other processes.
+/// Files whose types users cannot name. `NOT_CALLED` has functions without arguments to vary, or that would wait for
+/// other processes.
 const OWN_FILES: [&str; 5] = ["recipe.rs", "cache.rs", "component.rs", "native.rs", "named.rs"];
 const NOT_CALLED: [&str; 4] = [
-    // It sleeps until other readers are done: `try_claim` is the same without sleep.
+    // `claim` sleeps until other readers are done. `try_claim` does the same without sleep.
     "claim", // Parts of errors and iterators, without arguments.
     "cause", "io", "schedule",
 ];
@@ -38,7 +39,7 @@ fn every_public_function_is_called() {
             let Some(rest) = line.trim_start().strip_prefix("pub fn ") else { continue };
             let name = rest.split(['(', '<']).next().unwrap_or_default();
             found += 1;
-            // The same name of another type does not count as a call if it stands within a longer word.
+            // A match within a longer word is the function of another type, so it does not count as a call.
             let is_called = ["(", "::<"].iter().any(|end| {
                 let call = format!("{name}{end}");
                 all.match_indices(&call).any(|(at, _)| {

@@ -1,1 +1,1 @@
-//! The tests of this crate: hosts of an earlier interface against a component that has more.
+//! Tests of hosts with an earlier interface against a component with a larger one.

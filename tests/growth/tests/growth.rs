@@ -1,5 +1,5 @@
-//! A host that was compiled against the copy of the interface, against a component that has more than it: `cargo xtask test`
-//! builds it, and tells where it is.
+//! A host that was compiled against the copy of the interface, against a component with a larger interface. `cargo
+//! xtask test` builds the component, and passes its path.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ mod bindings {
 use bindings::Samedeal;
 use bindings::exports::samedeal::deal::types;
 
-/// Where the component is that was built with the feature `grown`.
+/// The path of the component that was built with the feature `grown`.
 fn grown() -> PathBuf {
     std::env::var_os("SAMEDEAL_GROWN").expect("SAMEDEAL_GROWN: run `cargo xtask check growth`").into()
 }
@@ -59,7 +59,7 @@ where
 
 fn is_told(failure: &types::Failure, expected: &Value) -> bool {
     let is_named = failure.kind == "unknown-name" && failure.path.ends_with("order.name");
-    // One name more among those that are known.
+    // The list of allowed names has one more name.
     assert_eq!(failure.allowed.contains(", backward"), is_named);
     let found = failure.allowed.replace(", backward", "");
     [(&failure.kind, &expected["kind"]), (&failure.field, &expected["field"]), (&failure.value, &expected["value"])]
@@ -135,7 +135,7 @@ fn recipes_metrics_and_failures_grow() {
     let batches = exports.samedeal_deal_batches();
     let read =
         |store: &mut Store<()>, text: &str| batches.batch_recipe().call_constructor(store, text, Some(4), &[]).unwrap();
-    // What it had before.
+    // A recipe of the earlier interface, and one with additions.
     let earlier = r#"{"batch": {"strategy": "pad-to-max", "max_batch_size": 2}, "order": {"name": "sequential"}}"#;
     let later = r#"{"batch": {"strategy": "as-they-come", "max_batch_size": 2, "latest_epoch": 99}, "order": {"name": "sequential"}}"#;
     let mut numbers = Vec::new();
@@ -154,7 +154,8 @@ fn recipes_metrics_and_failures_grow() {
         numbers.push(metrics.len());
     }
     assert_eq!(numbers, [17, 17]);
-    // The canonical text has the later member with another value than its default alone: fingerprints of earlier recipes stay.
+    // The canonical text only has the later member if its value is not the default, so the fingerprints of earlier
+    // recipes stay.
     let vectors = Path::new(env!("CARGO_MANIFEST_DIR")).join("../vectors/recipes-batch.json");
     let file: Value = serde_json::from_slice(&std::fs::read(vectors).unwrap()).unwrap();
     let mut same = 0;
@@ -183,7 +184,7 @@ fn recipes_metrics_and_failures_grow() {
         let written = batches.batch_recipe().call_recipe(&mut store, recipe).unwrap();
         assert_eq!(written.contains("latest_epoch"), is_there, "{written}");
     }
-    // A failure of a kind that the copy does not name.
+    // A failure of a kind that the copy does not have.
     let types::Failure { kind, path, value, allowed, facts, .. } =
         read(&mut store, r#"{"batch": {"max_tokens": 9, "latest_epoch": 100}}"#).unwrap_err();
     assert_eq!([kind, path, value, allowed], ["too-late", "batch.latest_epoch", "100", "0 to 99"].map(str::to_owned));

@@ -1,11 +1,11 @@
-//! The interface of today only adds to the copy: nothing of the copy is changed or gone.
+//! The current interface only adds to the copy: nothing of the copy is changed or removed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use wit_parser::{Resolve, Type, TypeDefKind, TypeId, TypeOwner};
 
-/// What two interfaces are compared by: every name, with its meaning in one line.
+/// The facts of an interface that are compared: every name, with its definition in one line.
 fn facts(folder: &Path) -> BTreeMap<String, String> {
     let mut resolve = Resolve::default();
     let (package, _) = resolve.push_dir(folder).unwrap();
@@ -32,7 +32,7 @@ fn facts(folder: &Path) -> BTreeMap<String, String> {
     found
 }
 
-/// A type by what it is made of.
+/// The definition of a type in one line.
 fn defined(resolve: &Resolve, id: TypeId) -> String {
     let ty = |ty: &Type| shown(resolve, ty);
     match &resolve.types[id].kind {
@@ -71,7 +71,7 @@ fn shown(resolve: &Resolve, ty: &Type) -> String {
     }
 }
 
-/// What of the first is not the same in the second.
+/// The names of the first interface that are missing or different in the second.
 fn lost(earlier: &BTreeMap<String, String>, later: &BTreeMap<String, String>) -> Vec<String> {
     earlier.iter().filter(|(name, of)| later.get(*name) != Some(of)).map(|(name, _)| name.clone()).collect()
 }
@@ -98,6 +98,6 @@ fn a_change_is_noticed() {
     }
     let changed = facts(&folder);
     assert_eq!(lost(&earlier, &changed), ["batches.[method]batch-stream.flush()", "types.failure"]);
-    // What is only added is no loss.
+    // An addition is no loss.
     assert!(changed.contains_key("batches.[method]batch-stream.added()"));
 }

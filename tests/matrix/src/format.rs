@@ -1,4 +1,4 @@
-//! The format of the golden cases. Names are those of the WIT interface; 64-bit numbers are strings, since JSON
+//! The format of the golden cases. Names are those of the WIT interface. 64-bit numbers are strings, because many JSON
 //! readers keep only 53 bits of a number.
 
 use std::collections::BTreeMap;
@@ -27,12 +27,12 @@ pub struct File {
     pub cases: Vec<Case>,
 }
 
-/// One object, and what it is asked one after the other.
+/// One object, and the calls that are made on it one after the other.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "read::RawCase")]
 pub struct Case {
     pub name: String,
-    /// Needs a table of several hundred megabytes, or takes seconds.
+    /// Whether the case needs a table of several hundred megabytes, or takes seconds.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub slow: bool,
     #[serde(flatten)]
@@ -41,7 +41,7 @@ pub struct Case {
     pub body: Body,
 }
 
-/// What is asked, and what it is made of.
+/// The object of a case, by its kind and the arguments of its constructor.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Subject {
@@ -57,16 +57,16 @@ pub enum Subject {
     BatchStream(BatchStream),
     Split(Split),
     Schedule(Schedule),
-    /// Nothing: the calls are functions of the interface.
+    /// No object: the calls are functions of the interface.
     Functions {},
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Body {
-    /// The constructor fails.
+    /// The failure of the constructor.
     Fails(Failure),
-    /// It succeeds, and these calls follow.
+    /// The calls after the constructor succeeded.
     Calls(Vec<Step>),
 }
 
@@ -95,7 +95,7 @@ pub struct Sampler {
     pub rank: u32,
 }
 
-/// What a recipe makes, in an epoch.
+/// A recipe with its lists, in an epoch.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Made {
     pub recipe: String,
@@ -134,12 +134,12 @@ pub struct Axis {
 pub struct Failure {
     pub kind: String,
     pub field: String,
-    /// Where it lies; left out where that is the field.
+    /// The path of the wrong value; left out if it equals the field.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub path: String,
     pub value: String,
     pub allowed: String,
-    /// The same for programs, by names.
+    /// The allowed values for programs, by names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<(String, String)>,
 }
@@ -160,7 +160,7 @@ impl Failure {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "call", content = "args", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum Call {
-    // Of a sampler. What these four give takes the place of the one that is asked.
+    // Calls of a sampler. The objects that these four return replace the sampler.
     AtEpoch {
         epoch: U64,
     },
@@ -241,7 +241,7 @@ pub enum Call {
         position: U64,
         batch_size: u32,
     },
-    // Of a sampler, or of a batcher.
+    // Calls of a sampler or of a batcher.
     Step(AllRanks),
     Fate {
         sample: U64,
@@ -249,7 +249,7 @@ pub enum Call {
         taken: U64,
     },
     EpochLength,
-    // Of a sampler with a blend.
+    // Calls of a sampler with a blend.
     Sources,
     SourceCounts {
         start: U64,
@@ -261,14 +261,14 @@ pub enum Call {
     },
     Fingerprint,
     ConfigFingerprint,
-    // Of a sampler by what it has taken, of a batcher by steps.
+    // Calls of a sampler (with `taken`) or of a batcher (with `steps`).
     State {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         taken: Option<U64>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         steps: Option<U64>,
     },
-    // Of a sampler over shards.
+    // Calls of a sampler over shards.
     NumRounds,
     Round {
         number: U64,
@@ -276,7 +276,7 @@ pub enum Call {
     ShardOf {
         sample: U64,
     },
-    // Of a plan, with `AtEpoch`, `Recipe` and others of a sampler.
+    // Calls of a plan, besides `AtEpoch`, `Recipe` and others of a sampler.
     Workers,
     Bytes,
     NumShards {
@@ -311,12 +311,12 @@ pub enum Call {
         batch_size: u32,
         drop_last: bool,
     },
-    // Of a chunk stream.
+    // Calls of a chunk stream.
     Chunks {
         start: U64,
         count: u32,
     },
-    // Of a ledger.
+    // Calls of a ledger.
     Apply {
         entry: String,
     },
@@ -327,7 +327,7 @@ pub enum Call {
     },
     Progress,
     InitialState,
-    // Of a mesh.
+    // Calls of a mesh.
     DataWorldSize,
     DataRank {
         rank: u32,
@@ -341,7 +341,8 @@ pub enum Call {
     Peers {
         rank: u32,
     },
-    // Of a batcher, with `AtEpoch`, `State`, `Resume` and `Fingerprint`; of a batch stream too, which has no steps to choose from.
+    // Calls of a batcher, besides `AtEpoch`, `State`, `Resume` and `Fingerprint`. A batch stream has them too, but
+    // cannot choose steps.
     Metrics,
     Ratio {
         name: String,
@@ -350,7 +351,7 @@ pub enum Call {
         #[serde(flatten)]
         steps: Option<Window>,
     },
-    // Of a batcher.
+    // Calls of a batcher.
     Replan {
         state: String,
     },
@@ -366,13 +367,13 @@ pub enum Call {
     Shapes {
         filled: bool,
     },
-    // Of a batch stream.
+    // Calls of a batch stream.
     Push {
         samples: Vec<U64>,
         lengths: Vec<u32>,
     },
     Flush,
-    // Functions.
+    // Functions of the interface.
     JoinIndices {
         parts: Vec<String>,
     },
@@ -414,10 +415,10 @@ pub enum Call {
         one: String,
         other: String,
     },
-    // Of a reading: only a case tells these from others of the same name.
+    // Calls of a reading. Other objects have calls with the same names, so the case decides.
     #[serde(untagged, skip_deserializing)]
     Reading(ReadCall),
-    // Of a client of a ledger, of a split, of a schedule: likewise.
+    // Calls of a client of a ledger, of a split, and of a schedule. The case decides about them, too.
     #[serde(untagged, skip_deserializing)]
     Client(ClientCall),
     #[serde(untagged, skip_deserializing)]
@@ -426,7 +427,7 @@ pub enum Call {
     Schedule(ScheduleCall),
 }
 
-/// What some ranks do at a step.
+/// The arguments of a step of some ranks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(untagged, rename_all_fields = "kebab-case")]
 pub enum AllRanks {
@@ -470,7 +471,7 @@ pub fn record(record: impl Serialize) -> Value {
     serde_json::to_value(record).expect("a result is plain data")
 }
 
-/// What a text is.
+/// The kind of a text.
 #[derive(Serialize)]
 pub struct TextKind {
     pub form: String,
@@ -497,7 +498,7 @@ pub struct Place {
     pub copies: u32,
 }
 
-/// A [`Place`] of the record of that name of the core, or of the crate, which have the same fields.
+/// The record `Place` of the core or of the crate as a [`Place`] of this format. The records have the same fields.
 #[macro_export]
 macro_rules! shared_place {
     ($place:expr) => {{

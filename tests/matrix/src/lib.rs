@@ -1,5 +1,5 @@
-//! The golden cases as types, and the runner that holds an engine against them. `tests/vectors/README.md` describes
-//! the format for readers in other languages.
+//! The golden cases as types, and the runner that compares an engine with them. `tests/vectors/README.md` describes the
+//! format for readers in other languages.
 
 pub mod format;
 pub mod native;
@@ -11,17 +11,17 @@ use std::process::ExitCode;
 use format::{Body, Call, Case, Failure, File, Outcome, Subject};
 use serde_json::Value;
 
-/// Something that answers the calls of a golden case.
+/// An object that answers the calls of a golden case.
 pub trait Engine: Sized {
-    /// What the constructor does.
+    /// Makes the object of a case by its constructor.
     fn create(subject: &Subject) -> Result<Self, Failure>;
-    /// What a call returns, in the notation of the format.
+    /// The result of a call, in the notation of the format.
     fn call(&mut self, call: &Call) -> Result<Value, Failure>;
 }
 
-/// Asks for the slow cases, too.
+/// The variable that requests the slow cases, too.
 const SLOW: &str = "SAMEDEAL_SLOW";
-/// The processor time that a case may take, in milliseconds. Golden cases have no bound.
+/// The variable with the largest processor time of a case, in milliseconds. Golden cases have no such limit.
 const BOUND: &str = "SAMEDEAL_BOUND";
 
 /// Runs every case of the golden files on an engine and prints a line per group for the matrix.
@@ -35,7 +35,7 @@ pub fn run<E: Engine>(engine: &str) -> ExitCode {
     names.sort();
     let mut good = !names.is_empty();
     let bound: Option<f64> = std::env::var(BOUND).ok().map(|bound| bound.parse().expect("a number of milliseconds"));
-    // The first use on a machine compiles the component, which no case is to be blamed for.
+    // The first use on a machine compiles the component. This time must not count for a case.
     let mut is_compiled = bound.is_none();
     for name in names {
         let (mut passed, mut failed) = (0, 0);
@@ -66,7 +66,7 @@ pub fn run<E: Engine>(engine: &str) -> ExitCode {
     if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// A value in JSON with sorted names, whichever order the packages of this build asked of maps.
+/// A value as JSON with sorted names, because packages of this build may or may not sort maps.
 fn sorted(mut value: Value) -> String {
     value.sort_all_objects();
     value.to_string()
@@ -77,7 +77,8 @@ fn milliseconds() -> f64 {
     cpu_time::ProcessTime::now().as_duration().as_secs_f64() * 1e3
 }
 
-/// Runs the cases of some groups on an engine, and stops at the first that fails: this is fast if most runs have one.
+/// Runs the cases of some groups on an engine, and stops at the first one that fails. This is fast if most runs have a
+/// failing case.
 pub fn judge<E: Engine>(groups: &[&str]) -> Result<usize, String> {
     let mut passed = 0;
     for &group in groups {
@@ -89,13 +90,13 @@ pub fn judge<E: Engine>(groups: &[&str]) -> Result<usize, String> {
     Ok(passed)
 }
 
-/// The golden cases, or other ones in their form: random ones.
+/// The folder of the golden cases, or of other cases in their form, such as random ones.
 fn folder() -> PathBuf {
     let other = std::env::var_os("SAMEDEAL_CASES").map(PathBuf::from);
     other.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../vectors"))
 }
 
-/// The cases of a group that are asked for.
+/// The cases of a group that are to be run.
 fn cases(group: &str) -> impl Iterator<Item = Case> {
     let path = folder().join(format!("{group}.json"));
     let text = fs::read(&path).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
@@ -105,7 +106,7 @@ fn cases(group: &str) -> impl Iterator<Item = Case> {
     file.cases.into_iter().filter(move |case| slow || !case.slow)
 }
 
-/// Asks a case; `note` gets each answer in the notation of the format.
+/// Runs a case; `note` gets each answer in the notation of the format.
 fn check<E: Engine>(subject: &Subject, body: &Body, mut note: impl FnMut(Value)) -> Result<(), String> {
     let mut engine = match (E::create(subject), body) {
         (Err(failure), Body::Fails(expected)) if failure == *expected => {

@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::Engine;
 use crate::format::{self, AllRanks, Call, Failure, Subject, U64, record, strings};
 
-/// Whatever a case is about.
+/// An object of a case.
 pub enum Native {
     Sampler(core::Sampler),
     Plan(shard::Plan),
@@ -258,7 +258,7 @@ fn write_event(event: core::Event) -> Value {
     record(format::Event { number, kind, reader, start, count, claim, taken_from: taken_from.map(U64) })
 }
 
-/// A run of a replay, as it is written.
+/// A run of a replay, in the notation of the format.
 struct Run(Value);
 
 impl From<core::Event> for Run {

@@ -340,7 +340,7 @@ def test_packing() -> None:
     assert made["labels"].tolist() == [[1, 2, -100], [3, 4, -100]]
     assert made["cu_seq_lens_q"].tolist() == [0, 2, 3, 5, 6]
     assert samples[0]["labels"] == [1, 2]
-    # Padding is cut into sequences of at most as many tokens as a sample has.
+    # Padding is divided into sequences, none of which has more tokens than a sample.
     made = PackCollator(8)([[1, 2, 3]])
     assert made["position_ids"].tolist() == [[0, 1, 2, 0, 1, 2, 0, 1]]
     assert made["cu_seq_lens_q"].tolist() == [0, 3, 6, 8]

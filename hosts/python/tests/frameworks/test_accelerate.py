@@ -131,7 +131,7 @@ def test_how_accelerate_deals() -> None:
 
 @pytest.mark.parametrize("epoch", [0, 3])
 def test_steps_have_the_samples_that_accelerate_gives_them(epoch: int) -> None:
-    """With the same seed, as `use_seedable_sampler` shuffles: only which process has which of them differs."""
+    """The seed is the same as with `use_seedable_sampler`. Only the process that gets a sample differs."""
     data = range(96)
     theirs, ours = [], []
     for rank in range(2):
@@ -154,26 +154,26 @@ def test_one_process() -> None:
     for number, batch in enumerate(loader):
         assert batch.device == accelerator.device
         last.append(accelerator.gradient_state.end_of_dataloader)
-        # Of metrics, nothing is cut off.
+        # `gather_for_metrics` cuts nothing off.
         assert len(accelerator.gather_for_metrics(batch)) == 4
         if number == 1:
             state = loader.state_dict()
     assert last == [False] * 4 + [True]
-    # A loop that breaks off leaves nothing behind.
+    # A loop that is left early removes its loader from the gradient state.
     for _ in loader:
         break
     assert loader not in accelerator.gradient_state.dataloader_references
     loader.load_state_dict(state)
     seen = [*itertools.chain(*loader)]
     assert (len(seen), len({int(i) for i in seen})) == (12, 12)
-    # One process deals nothing anew, and Accelerate's own loaders are looked through.
+    # With one process, nothing is dealt again, and the sampler within Accelerate's own loaders is found.
     verify_ranks(accelerator.prepare(DataLoader(range(20), 4, sampler=DistributedSampler(range(20), 1, 0))))
     verify_ranks(data_loader.skip_first_batches(loader.loader, 2))
 
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_steps(workers: int) -> None:
-    """A training in global steps ends, is marked at its end, and goes on after a state."""
+    """A training in global steps ends, is marked at its end, and is resumed from a state."""
 
     def prepared() -> PreparedLoader:
         sampler = StepBatchSampler(range(20), 8, steps=7, seed=3, rank=1, world_size=2)
@@ -197,7 +197,7 @@ def test_steps(workers: int) -> None:
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_files(tmp_path: Path, workers: int) -> None:
-    """What reads its data by itself is prepared, ended and resumed alike."""
+    """A dataset in files, which has no sampler, is prepared, ended and resumed in the same way."""
     for number, rows in enumerate((50, 0, 83)):
         ids = range(50 * bool(number), 50 * bool(number) + rows)
         table = pa.table({"id": pa.array(ids, pa.int64())})
@@ -220,7 +220,7 @@ def test_files(tmp_path: Path, workers: int) -> None:
 
 @pytest.mark.parametrize("world_size", [3, 4])
 def test_metrics_have_each_sample_once(tmp_path: Path, world_size: int) -> None:
-    """As with a loader of Accelerate, which makes 22 results of 22 samples."""
+    """A loader of Accelerate gives 22 results for 22 samples as well."""
     (tmp_path / "shards").mkdir()
     pq.write_table(pa.table({"id": range(measured.SAMPLES)}), tmp_path / "shards" / "0.parquet")
     job = ranks(world_size, HERE / "measured.py", tmp_path, tmp_path / "shards")
@@ -230,7 +230,7 @@ def test_metrics_have_each_sample_once(tmp_path: Path, world_size: int) -> None:
     for name, found in told[0].items():
         left = measured.SAMPLES
         if name == "dropped":
-            # Of six or eight samples a rank, the batches of three have six, whether the last two are padding or not.
+            # Each rank has six or eight samples, padding included. Whole batches of three have six of them.
             left = min(measured.SAMPLES, 6 * world_size)
             assert len(found["ids"]) == len({*found["ids"]}) == left
         else:
@@ -238,7 +238,8 @@ def test_metrics_have_each_sample_once(tmp_path: Path, world_size: int) -> None:
         assert sorted(found["tokens"]) == sorted([*found["ids"], *found["ids"]])
         assert found["objects"] == [str(i) for i in found["ids"]]
         if name in ("samples-4", "workers", "units"):
-            # One number of each rank; with one sample in a batch, it would be that of the sample.
+            # Each rank gives one number for a step. With one sample in a batch, it would count as a number of the
+            # sample.
             assert found["losses"] == [world_size] * found["steps"]
         # The rest of an epoch has its own padding.
         left -= found["consumed"]
@@ -248,7 +249,8 @@ def test_metrics_have_each_sample_once(tmp_path: Path, world_size: int) -> None:
 
 @pytest.mark.parametrize("whole_windows", [True, False])
 def test_a_state_counts_what_the_model_was_updated_with(tmp_path: Path, whole_windows: bool) -> None:
-    """Saved after any batch: also where windows go on into the next epoch, and in the first window of a resume."""
+    """A state may be saved after any batch: also if windows of accumulation go on into the next epoch, and in the first
+    window after a resume."""
     data = range(22)
 
     def made() -> tuple[accelerate.Accelerator, PreparedLoader, Any, Any]:
@@ -260,7 +262,7 @@ def test_a_state_counts_what_the_model_was_updated_with(tmp_path: Path, whole_wi
         return accelerator, loader, model, optimizer
 
     def train(folder: Path, saved: Path | None = None) -> tuple[list[Any], list[int]]:
-        """Each batch with what it did, and how many batches were in the model after it."""
+        """Each batch with the rate and the update that it made, and the number of batches in the model after it."""
         accelerator, loader, model, optimizer = made()
         if saved is not None:
             accelerator.load_state(str(saved))
@@ -286,7 +288,7 @@ def test_a_state_counts_what_the_model_was_updated_with(tmp_path: Path, whole_wi
         rest, again = train(folder, tmp_path / "whole" / str(saved))
         assert rest == whole[updated[saved] :], saved
         if saved == 6:
-            # A checkpoint of the rest, in its first window.
+            # A checkpoint of the resumed training, in its first window of accumulation.
             third, _ = train(tmp_path / "third", folder / "2")
             assert third == rest[again[2] :]
 
@@ -302,7 +304,7 @@ def test_what_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ContradictionError, match="prepared by Accelerate"):
         prepare(accelerator, accelerator.prepare(good))
     with monkeypatch.context() as patch:
-        # As with tensor parallelism, which needs a device for each process.
+        # Two processes share data, as with tensor parallelism, which would need a device for each process.
         sharing = SimpleNamespace(non_data_parallel_size=2)
         patch.setattr(accelerate.Accelerator, "parallelism_config", property(lambda self: sharing))
         with pytest.raises(ContradictionError, match="of which 2 share data"):
@@ -321,7 +323,7 @@ def test_nothing_outlives_its_names() -> None:
     """Accelerator, loader, dataset and sampler are freed at once, without the garbage collector."""
 
     class Data(list[int]):
-        """A dataset that can be watched."""
+        """A dataset that can have weak references."""
 
     accelerator = accelerate.Accelerator(cpu=True)
     data = Data(range(20))
@@ -334,7 +336,7 @@ def test_nothing_outlives_its_names() -> None:
     gc.collect()
     gc.disable()
     try:
-        # The accelerator keeps what it saves in checkpoints.
+        # The accelerator holds the objects that it saves in checkpoints.
         accelerator.free_memory()
         del loader, data, batch
         assert [one() is None for one in watched] == [False, True, True, True]

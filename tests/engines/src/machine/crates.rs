@@ -1,4 +1,4 @@
-//! Core modules on the engines that are crates.
+//! Core modules on engines that are Rust crates.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use wasmtime::{Config, Engine, Result, Strategy};
 use super::{Machine, Word, part};
 use crate::cases;
 
-/// How wasmtime runs a module.
+/// The compiler with which wasmtime runs a module.
 #[derive(Clone, Copy)]
 pub enum Compiler {
     /// The optimising compiler.
     Cranelift,
-    /// The compiler that makes one pass.
+    /// The compiler with a single pass.
     Winch,
-    /// Cranelift, for the machine of an interpreter.
+    /// Cranelift, for the instruction set of an interpreter.
     Pulley,
 }
 
@@ -30,7 +30,7 @@ impl Compiler {
     }
 }
 
-/// An instance on the engine of a crate, and the compiled modules of which it is one. The crates have the same names for the same things.
+/// An instance on the engine of a crate, with its compiled modules. The crates have equal names for equal things.
 macro_rules! machine {
     ($name:ident, $engine:ident, $instantiate:ident) => {
         pub struct $name {
@@ -51,7 +51,8 @@ macro_rules! machine {
             fn new(module: &$engine::Module) -> Result<Self, $engine::Error> {
                 let mut store = $engine::Store::new(module.engine(), ());
                 let mut linker = $engine::Linker::new(module.engine());
-                // A module imports no more than what makes a handle of a resource and the reverse; a handle is what it is made of.
+                // A module only imports functions that make a handle of a resource, or the reverse. A handle is the
+                // number of which it is made.
                 for import in module.imports() {
                     let $engine::ExternType::Func(ty) = import.ty() else { panic!("{} is no function", import.name()) };
                     linker.func_new(import.module(), import.name(), ty.clone(), |_, arguments, results| {

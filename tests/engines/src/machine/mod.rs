@@ -1,4 +1,4 @@
-//! What runs a core module.
+//! Machines that run a core module.
 
 pub mod crates;
 pub mod record;
@@ -11,7 +11,7 @@ pub enum Word {
 }
 
 impl Word {
-    /// The number, whichever width it has.
+    /// The number, of either width.
     pub fn bits(self) -> u64 {
         match self {
             Self::I32(number) => number.into(),
@@ -32,7 +32,7 @@ pub trait Machine {
     fn memory(&self) -> &[u8];
 }
 
-/// The part of a memory that a list or a string takes.
+/// The range of a memory that a list or a string takes.
 fn part(address: u32, length: usize) -> std::ops::Range<usize> {
     let start = address as usize;
     start..start + length

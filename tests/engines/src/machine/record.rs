@@ -1,4 +1,4 @@
-//! Writes down what is asked of a machine and what it answers, as a transcript that a short program can ask another engine again.
+//! Records the calls of a machine and its answers, as a transcript that a short program can replay on another engine.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -12,22 +12,22 @@ use super::{Machine, Word};
 /// The transcript of a group of cases. Its format is described in `tests/engines/README.md`.
 #[derive(Default)]
 pub struct Tape {
-    /// The lines; none where nobody wants them.
+    /// The lines of the transcript, if it was requested.
     lines: Option<String>,
-    /// The component that the last line was about.
+    /// The component of the last line.
     component: String,
     functions: BTreeMap<String, usize>,
-    /// Of all that the engine answered.
+    /// The fingerprint of all answers of the engine.
     answers: Hasher,
 }
 
 impl Tape {
-    /// The beginning of a transcript, which keeps lines only if somebody wants them.
+    /// The beginning of a transcript. Lines are only stored if `keeps_lines`.
     pub fn begin(group: &str, keeps_lines: bool) -> Self {
         Self { lines: keeps_lines.then(|| format!("group {group}\n")), ..Self::default() }
     }
 
-    /// Another case begins.
+    /// Begins another case.
     pub fn case(&mut self) {
         self.line(|lines| lines.push_str("case\n"));
     }
@@ -43,7 +43,7 @@ impl Tape {
         }
     }
 
-    /// Later lines are about this component.
+    /// Later lines belong to this component.
     fn about(&mut self, component: &str) {
         if self.component != component {
             component.clone_into(&mut self.component);
@@ -62,7 +62,8 @@ impl Tape {
             if id == known {
                 let parameters: String = arguments.iter().map(kind).collect();
                 let result = result.as_ref().map_or('-', kind);
-                // A function without parameters has a place there, too, so that every line has as many words.
+                // A function without parameters has a word for them, too, so that every line has the same number of
+                // words.
                 writeln!(lines, "function {id} {result}{parameters} {function}").expect("a string takes all");
             }
             write!(lines, "call {id} ").expect("a string takes all");
@@ -89,7 +90,7 @@ impl Tape {
     }
 }
 
-/// A machine of which all is written down.
+/// A machine whose calls are all recorded.
 pub struct Recorded<M> {
     machine: M,
     component: String,
@@ -105,7 +106,7 @@ impl<M: Machine> Recorded<M> {
         Self { machine, component: component.to_owned(), tape: Rc::clone(tape) }
     }
 
-    /// The end of the instance, with what its memory holds.
+    /// Ends the instance, and records a hash of its memory.
     pub fn close(self) {
         let memory = self.machine.memory();
         let hash = crc32fast::hash(memory);

@@ -20,7 +20,7 @@ mod schedule;
 #[path = "rust/split.rs"]
 mod split;
 
-/// Whatever a case is about.
+/// An object of a case.
 enum Host {
     Sampler(Sampler),
     Plan(ShardPlan),
@@ -334,7 +334,7 @@ fn ask_functions(call: &Call) -> Answer {
     })
 }
 
-/// Puts what is made of an object in its place.
+/// Replaces an object by one that is made of it.
 fn replace<T>(object: &mut T, make: impl FnOnce(&T) -> Result<T, Error>) -> Answer {
     *object = make(object)?;
     Ok(Value::Null)
@@ -359,7 +359,7 @@ fn numbers(numbers: &[U64]) -> Vec<u64> {
     numbers.iter().map(|number| number.0).collect()
 }
 
-/// A ratio as the component gives it: users get it as a fraction.
+/// A ratio in the component's millionths; users get it as a fraction.
 fn millionths(ratio: f64) -> u64 {
     (ratio * 1e6).round() as u64
 }

@@ -11,7 +11,7 @@ use super::{U64, repeated};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BatchRecipe {
     pub recipe: String,
-    /// None for a stream, or if the text has them.
+    /// The lengths; None for a stream, or if the text has them.
     #[serde(with = "repeated")]
     pub lengths: Option<Vec<u32>>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -35,7 +35,7 @@ pub struct BatchStream {
     pub rank: u32,
 }
 
-/// Which steps of which rank are taken.
+/// A range of steps of a rank.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Window {
     pub rank: u32,

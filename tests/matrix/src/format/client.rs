@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::U64;
 
-/// A client, by its options. Those that are not there are not set.
+/// A client, by its options. Absent options are not set.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct LedgerClient {
@@ -41,7 +41,7 @@ pub enum ClientCall {
     Lease,
 }
 
-/// What a client says is next.
+/// The next instruction of a client.
 #[derive(Serialize)]
 pub struct Instruction {
     pub action: String,
@@ -50,7 +50,7 @@ pub struct Instruction {
     pub milliseconds: U64,
 }
 
-/// A claim that a client has given out.
+/// A claim that a client has handed out.
 #[derive(Serialize)]
 pub struct ClaimedRun {
     pub claim: U64,

@@ -10,7 +10,7 @@ use super::U64;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "call", content = "args", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum ReadCall {
-    // The reading that these two give takes the place of the one that is asked.
+    // The reading that these two calls return replaces the reading of the case.
     AtEpoch { epoch: U64 },
     Resume { state: String },
     State { steps: U64 },
@@ -70,7 +70,7 @@ pub struct MixingAdvice {
     pub shuffle_window: u32,
 }
 
-/// What a case is, before it is known whose calls it has.
+/// A case, before it is known to which object its calls belong.
 #[derive(Deserialize)]
 pub(super) struct RawCase {
     pub(super) name: String,
@@ -89,7 +89,7 @@ pub(super) enum RawBody {
     Calls(Vec<Value>),
 }
 
-/// A step whose call is one of an object that has calls of its own.
+/// A step whose call belongs to an object with calls of its own.
 #[derive(Deserialize)]
 struct OwnStep<C> {
     #[serde(flatten)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Longer lists than this are looked at, and the longest list that is repeated.
+/// Only longer lists than this are searched for a repetition. `PERIOD` is the longest list that may be repeated.
 const LONG: usize = 1 << 12;
 const PERIOD: usize = 64;
 

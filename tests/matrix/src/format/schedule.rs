@@ -17,7 +17,7 @@ pub struct Schedule {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "call", content = "args", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum ScheduleCall {
-    // The schedule that this gives takes the place of the one that is asked.
+    // The schedule that this call returns replaces the schedule of the case.
     AtRank { rank: u32 },
     Recipe,
     RecipeFingerprint,

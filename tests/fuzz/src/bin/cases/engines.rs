@@ -1,4 +1,4 @@
-//! The engines that must answer as the core does: the adapters of the matrix, and the second implementation.
+//! Engines whose answers must be those of the core: the adapters of the matrix, and the second implementation.
 
 use std::fs::{self, File};
 use std::io;
@@ -12,7 +12,7 @@ use matrix::format::Case;
 
 use crate::generate::{REFERENCE, write_group};
 
-/// One of them.
+/// An engine, and the command that runs it.
 #[derive(Clone, Copy)]
 pub struct Engine {
     pub name: &'static str,
@@ -21,7 +21,7 @@ pub struct Engine {
     words: &'static [&'static str],
 }
 
-/// The hosts, and the second implementation as the last one.
+/// The hosts, and finally the second implementation.
 pub const ENGINES: [Engine; 4] = [
     Engine { name: "Rust host", part: "rust", words: &["target/engine/debug/matrix-rust"] },
     Engine { name: "Node", part: "node", words: &["node", "tests/matrix/node.mjs"] },
@@ -36,15 +36,15 @@ pub const ENGINES: [Engine; 4] = [
 /// Cases with their groups.
 pub type Grouped = Vec<(&'static str, Case)>;
 
-/// What an engine found in a folder of cases.
+/// The result of an engine for a folder of cases.
 #[derive(Default)]
 pub struct Found {
     pub passed: u64,
-    /// The name of a case, and what is wrong with it.
+    /// Names of failed cases, and their errors.
     pub wrong: Vec<(String, String)>,
-    /// Why it did not come to its end, if it did not.
+    /// The reason why the engine ended early, if it did.
     pub broken: Option<String>,
-    /// The processor time that it took.
+    /// The processor time of the engine.
     pub time: Duration,
 }
 
@@ -66,7 +66,7 @@ impl Engine {
         let passed = passed.filter_map(|count| count.parse::<u64>().ok()).sum();
         let broken = match status {
             None => Some(format!("it did not end within {} s of processor time", patience.as_secs())),
-            // It fails because of cases that it names, and only because of them.
+            // The engine may fail only because of cases that it names.
             Some(status) if !status.success() && (wrong.is_empty() || status.code() != Some(1)) => {
                 Some(format!("{status}: {}", last_lines(&err)))
             }
@@ -75,7 +75,7 @@ impl Engine {
         Ok(Found { passed, wrong, broken, time })
     }
 
-    /// The cases among some with which something is wrong, also if the engine dies of them: then halves are run.
+    /// The failed ones among some cases. If the engine dies of them, halves of them are run.
     pub fn wrong_of(
         &self,
         root: &Path,
@@ -86,7 +86,7 @@ impl Engine {
         let mut wrong = Vec::new();
         let mut parts = vec![(0, cases.len())];
         while let Some((start, end)) = parts.pop() {
-            // Enough to show the fault.
+            // These are enough to show the fault.
             if wrong.len() >= 40 {
                 break;
             }
@@ -111,7 +111,7 @@ impl Engine {
     }
 }
 
-/// Cases as a folder of golden files.
+/// Writes cases as a folder of golden files.
 fn write(folder: &Path, cases: &[(&'static str, Case)]) -> io::Result<()> {
     let _ = fs::remove_dir_all(folder);
     fs::create_dir_all(folder)?;
@@ -132,14 +132,14 @@ pub fn read(folder: &Path) -> io::Result<Grouped> {
         let path = entry?.path();
         let group = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let file: matrix::format::File = serde_json::from_slice(&fs::read(&path)?)?;
-        // There are a dozen groups.
+        // The leak is small: there are about a dozen groups.
         let group: &'static str = group.leak();
         cases.extend(file.cases.into_iter().map(|case| (group, case)));
     }
     Ok(cases)
 }
 
-/// The name of the random case in a line of an adapter, and what follows it.
+/// The name of the random case in a line of an adapter, and the text after it.
 fn named(line: &str) -> Option<(String, String)> {
     let (_, rest) = line.split_once(": fuzz ")?;
     let (name, why) = rest.split_once(": ")?;
@@ -151,12 +151,12 @@ fn last_lines(text: &str) -> String {
     lines[lines.len().saturating_sub(12)..].join("\n")
 }
 
-/// Waits for a process, and ends it if it takes too much processor time, or stands still. The time is what it had taken when it was
-/// last looked at.
+/// Waits for a process, and kills it if it takes too much processor time or makes no progress. The time is that of the
+/// last check.
 fn wait(mut child: Child, patience: Duration) -> io::Result<(Option<ExitStatus>, Duration)> {
     let (started, mut time) = (Instant::now(), Duration::ZERO);
     loop {
-        // Of a process that has just ended, too: it is there until it is waited for.
+        // The time is also read of a process that has just ended: it exists until it is waited for.
         time = time.max(time_of(child.id()));
         if let Some(status) = child.try_wait()? {
             return Ok((Some(status), time));

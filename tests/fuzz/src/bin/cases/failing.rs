@@ -1,4 +1,4 @@
-//! The cases that failed: told apart by what went wrong, made small, and printed as golden cases.
+//! Failed cases: sorted by their errors, shrunk, and printed as golden cases.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -12,12 +12,12 @@ use crate::shrink::shrink;
 use fuzz::ask::{ask, group, text_of};
 use fuzz::corpus::Seed;
 
-/// As many different failures as are made small and printed.
+/// The largest number of different failures that are shrunk and printed.
 const PRINTED: usize = 12;
 
-/// A failure of one sort.
+/// The first failure of a sort.
 struct One {
-    /// None is the core itself.
+    /// The engine, or None for the core itself.
     engine: Option<&'static Engine>,
     why: String,
     case: Seed,
@@ -28,10 +28,10 @@ pub struct Failing {
     folder: PathBuf,
     bound_ms: f64,
     core_bound_ms: f64,
-    /// How often something of a sort went wrong.
+    /// For each sort: the number of failures.
     counts: BTreeMap<String, u64>,
     kept: Vec<One>,
-    /// What could not be made small.
+    /// Failures that could not be shrunk.
     raw: Vec<String>,
 }
 
@@ -52,7 +52,7 @@ impl Failing {
         self.counts.values().sum::<u64>() + self.raw.len() as u64
     }
 
-    /// What an engine found in a round.
+    /// Adds the failures of an engine in a round.
     pub fn add(&mut self, engine: &'static Engine, round: &Path, found: Found) -> io::Result<()> {
         let names: BTreeSet<&str> = found.wrong.iter().map(|(name, _)| &**name).collect();
         if names.is_empty() && found.broken.is_none() {
@@ -78,7 +78,7 @@ impl Failing {
         Ok(())
     }
 
-    /// A panic of the core, or a case that takes it too long.
+    /// Adds a panic of the core, or a case that takes the core too long.
     pub fn of_core(&mut self, why: String, text: &str) {
         match Doc::parse(text).and_then(seed_of_doc) {
             Some(seed) => self.note(None, &why, seed),
@@ -86,7 +86,7 @@ impl Failing {
         }
     }
 
-    /// The case that ended the process of the core.
+    /// Adds the case that ended the process of the core.
     pub fn died(&mut self, text: &str, why: &str) {
         self.raw.push(format!("core: {why}\n{text}"));
     }
@@ -101,7 +101,7 @@ impl Failing {
         }
     }
 
-    /// Makes what failed small, prints it, and says a line about each.
+    /// Shrinks the failed cases, prints them, and returns a line about each.
     pub fn finish(mut self, seed: u64) -> io::Result<Vec<String>> {
         let mut lines: Vec<String> = self.raw.iter().map(|raw| first_chars(raw, 2000)).collect();
         for raw in &self.raw {
@@ -127,10 +127,10 @@ impl Failing {
         Ok(lines)
     }
 
-    /// Which of some cases fail, on an engine or of the core itself.
+    /// The places of cases that fail, on an engine or in the core itself.
     fn fails(&self, engine: Option<&'static Engine>, cases: &[Seed]) -> io::Result<Vec<usize>> {
         let Some(engine) = engine else {
-            // One is enough, and a slow one takes long.
+            // The first failing case is enough, because a slow one takes long.
             return Ok((0..cases.len()).find(|&place| self.core_fails(&cases[place]).is_some()).into_iter().collect());
         };
         let (places, grouped) = answered(cases);
@@ -153,7 +153,7 @@ impl Failing {
     }
 }
 
-/// Those of some cases that the core answers, with their answers, and their places.
+/// The cases that the core answers, with their answers, and their places.
 fn answered(cases: &[Seed]) -> (Vec<usize>, Grouped) {
     let mut places = Vec::new();
     let mut grouped = Grouped::new();
@@ -167,7 +167,7 @@ fn answered(cases: &[Seed]) -> (Vec<usize>, Grouped) {
     (places, grouped)
 }
 
-/// The case in the layout of the golden files, with the answers of the core.
+/// A case in the layout of the golden files, with the answers of the core.
 fn golden(case: &Seed) -> String {
     let text = text_of(case, "found by fuzzing").unwrap_or_default();
     let Some(answered) = ask(&text).filter(|answered| answered.panic.is_none()) else { return text };
@@ -207,7 +207,7 @@ fn seed_of_doc(mut case: Doc) -> Option<Seed> {
     Some(Seed { kind, subject, calls, texts: Vec::new() })
 }
 
-/// A text without what differs between failures of one sort: numbers, and what is quoted.
+/// An error without the parts that differ between failures of one sort: numbers and quoted texts.
 fn sort_of(why: &str) -> String {
     let mut sort = String::new();
     for c in why.chars().filter(|c| !c.is_ascii_digit()) {

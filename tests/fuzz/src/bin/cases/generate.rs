@@ -1,5 +1,5 @@
-//! The process that makes random cases and asks the native core. It is one of its own, so that a stack overflow or an endless loop
-//! of the core ends this process alone, and the case is known.
+//! The process that makes random cases and asks the native core. A stack overflow or an endless loop of the core ends
+//! only this process, and the case is known.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -17,39 +17,40 @@ use fuzz::ask::{ask, group, text_of};
 use fuzz::corpus::{Corpus, Seed};
 use fuzz::mutate;
 
-/// More memory than any answer to a random case needs.
+/// Bytes of memory for the process: more than any answer to a random case needs.
 const MEMORY: u64 = 3 << 30;
-/// Plain Python takes a thousand times as long.
+/// The largest time of the core for a case of the second implementation, because plain Python takes a thousand times as
+/// long.
 const FOR_REFERENCE: Duration = Duration::from_micros(400);
-/// The file with the case that is asked now.
+/// The file with the current case.
 pub const CURRENT: &str = "current.json";
-/// The folder of the cases of the second implementation; those of hosts have their names.
+/// The folder of the cases for the second implementation. The folders for hosts have the hosts' names.
 pub const REFERENCE: &str = "reference";
 
-/// What the parent wants next.
+/// A request of the parent for a round.
 #[derive(Serialize, Deserialize)]
 pub struct Order {
     pub round: u64,
     pub cases: usize,
-    /// The part of all cases that each host gets: their sum is 1, so that every case gets a host.
+    /// The share of all cases for each host. The shares sum to 1, so that every case gets a host.
     pub hosts: BTreeMap<String, f64>,
-    /// The part that the second implementation gets besides.
+    /// The share of all cases that the second implementation gets in addition.
     pub reference: f64,
     pub bound_ms: f64,
 }
 
-/// What was made.
+/// The result of a round of generation.
 #[derive(Default, Serialize, Deserialize)]
 pub struct Made {
     pub calls: u64,
     pub errors: BTreeMap<String, u64>,
     pub slowest_ms: f64,
     pub sorts: usize,
-    /// What is wrong with the native core: why, and the case without answers.
+    /// Faults of the native core: the error, and the case without answers.
     pub wrong: Vec<(String, String)>,
 }
 
-/// Serves orders, a line each, until there are no more.
+/// Answers requests, a line each, until there are no more.
 pub fn serve(seed: u64, folder: &Path, vectors: &Path) -> io::Result<()> {
     setrlimit(Resource::As, Rlimit { current: Some(MEMORY), maximum: Some(MEMORY) })?;
     fuzz::ask::watch_panics();
@@ -113,13 +114,13 @@ fn make(
         write(&round.join(host), &groups, from, from + part, |_| true)?;
         from += part;
     }
-    // Another part of the cases in every round, so that it is not always that of the same host.
+    // The second implementation gets other cases in every round, so that they are not always those of one host.
     let from = (order.round as f64 * 0.37) % 1.0 * (1.0 - order.reference);
     write(&round.join(REFERENCE), &groups, from, from + order.reference, |quick| quick)?;
     Ok(made)
 }
 
-/// Writes the same part of every group.
+/// Writes the same share of every group.
 fn write(
     folder: &Path,
     groups: &BTreeMap<&'static str, Vec<(Case, bool)>>,

@@ -1,5 +1,5 @@
 //! Random and hostile cases in the form of the golden ones: the native core answers them, and every host and the second
-//! implementation must answer the same. A case that fails is made small and printed, ready for the golden cases.
+//! implementation must give the same answers. A failing case is shrunk and printed, ready for the golden cases.
 
 mod engines;
 mod failing;
@@ -22,15 +22,15 @@ use fuzz::report::{Options, Report};
 use fuzz::usage;
 use generate::{CURRENT, Made, Order};
 
-/// What a case may take of the core, in milliseconds of processor time on a usual machine.
+/// The processor time of the core for a case, in milliseconds on a usual machine.
 const BOUND_MS: f64 = 1000.0;
-/// A host answers each call in two ways, through generated code that it may compile first.
+/// This time for a host, which answers each call in two ways, through generated code that it may have to compile first.
 const HOST_BOUND_MS: f64 = 4000.0;
-/// Cases of a round. Rounds of a run are the same for one seed, however long they take.
+/// Number of cases in a round. The rounds of a seed are always the same, however long they take.
 const ROUND: usize = 24_000;
-/// Cases that the engines answer in a second of processor time, for the first round. Each engine gets as much time as the others.
+/// Cases that each engine answers in a second of processor time, for the first round. All engines get the same time.
 const SPEEDS: [f64; ENGINES.len()] = [1000.0, 400.0, 1000.0, 500.0];
-/// The processor time after which a case of the core will not end.
+/// The processor time after which a case of the core counts as hung.
 const HANGS: Duration = Duration::from_secs(60);
 /// The processor time that an engine may take for a round.
 const PATIENCE: Duration = Duration::from_secs(240);
@@ -93,7 +93,7 @@ fn run(options: &Options, root: &Path, folder: &Path) -> io::Result<Report> {
         if round == 0 {
             growth.0 = growth.1;
         }
-        // The next round is made while the engines answer this one.
+        // The next round is generated while the engines answer this one.
         let is_last = wanted
             .map_or(report.elapsed() + report.elapsed() / (round as u32 + 2) > options.time, |wanted| cases >= wanted);
         let asked = std::mem::replace(&mut next, order(round + 1, speeds, cases));
@@ -109,9 +109,9 @@ fn run(options: &Options, root: &Path, folder: &Path) -> io::Result<Report> {
             let found = found?;
             let seconds = found.time.as_secs_f64();
             let part = asked.hosts.get(engine.part).copied().unwrap_or(asked.reference);
-            // It leaves out what is slow for it; Node runs some cases on several builds.
+            // The second implementation leaves out slow cases; Node runs some cases on several builds.
             let count = ((part * asked.cases as f64).round() as u64).min(found.passed + found.wrong.len() as u64);
-            // Rounds differ: a few cases take an engine very long.
+            // The mean of two rounds, because rounds differ: a few cases take an engine very long.
             speeds[at] = f64::midpoint(speeds[at], (count as f64 / seconds.max(0.1)).max(10.0));
             *passed.entry(engine.name).or_default() += count.saturating_sub(found.wrong.len() as u64);
             told += &format!(", {} {count} in {seconds:.1} s", engine.name);
@@ -132,7 +132,7 @@ fn run(options: &Options, root: &Path, folder: &Path) -> io::Result<Report> {
     Ok(report)
 }
 
-/// What each engine found in a round.
+/// The results of each engine for a round.
 fn ask_engines(root: &Path, place: &Path, bound_ms: f64) -> Vec<io::Result<Found>> {
     thread::scope(|scope| {
         let run = |engine: &'static engines::Engine| {
@@ -163,7 +163,7 @@ impl Generator {
         writeln!(self.child.stdin.as_mut().expect("a pipe"), "{}", serde_json::to_string(order)?)
     }
 
-    /// What it made; nothing if it died. One that hangs is ended: the case that it asks stays the same for long.
+    /// The generated cases; None if the process died. A process that hangs is killed: its current case does not change.
     fn answer(&mut self) -> io::Result<Option<Made>> {
         let id = self.child.id();
         let pid = rustix::process::Pid::from_child(&self.child);
@@ -194,7 +194,7 @@ impl Generator {
         Ok(format!("the core ended the process that asked it: {}", self.child.wait()?))
     }
 
-    /// The case that it asks, or asked last.
+    /// The current case of the process, or the last one.
     fn current(&self) -> String {
         fs::read_to_string(self.folder.join(CURRENT)).unwrap_or_default()
     }

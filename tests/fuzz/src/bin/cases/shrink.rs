@@ -1,4 +1,4 @@
-//! Makes a failing case as small as it can be while it still fails.
+//! Shrinks a failing case as far as it still fails.
 
 use std::time::{Duration, Instant};
 
@@ -6,11 +6,11 @@ use fuzz::doc::Doc;
 
 use fuzz::corpus::Seed;
 
-/// As many smaller cases as are tried at once.
+/// The largest number of smaller cases that are tried at once.
 const CANDIDATES: usize = 300;
 const PATIENCE: Duration = Duration::from_secs(25);
 
-/// The smallest case found for which `fails` holds. `fails` says of many cases which of them do.
+/// The smallest case found for which `fails` holds. `fails` takes many cases and returns the places of those that fail.
 pub fn shrink(case: Seed, mut fails: impl FnMut(&[Seed]) -> Vec<usize>) -> Seed {
     let started = Instant::now();
     let mut best = case;
@@ -29,7 +29,7 @@ fn length(case: &Seed) -> usize {
     case.subject.to_text().len() + case.calls.iter().map(|call| call.to_text().len()).sum::<usize>()
 }
 
-/// Cases that are a step smaller, the boldest steps first.
+/// Cases that are one step smaller, those with the largest steps first.
 fn smaller(case: &Seed) -> Vec<Seed> {
     let mut all = Vec::new();
     let count = case.calls.len();
@@ -54,7 +54,7 @@ fn smaller(case: &Seed) -> Vec<Seed> {
             values.push(changed);
         }
     }
-    // Of very many steps those that shorten most, and some of all others.
+    // If there are very many steps: those that shorten most, and a sample of the others.
     values.sort_by_key(length);
     let room = CANDIDATES.saturating_sub(all.len()).max(50);
     let stride = values.len().div_ceil(room / 2).max(1);
@@ -146,7 +146,7 @@ mod tests {
             calls: vec![doc(r#"{"call":"seed"}"#), doc(r#"{"call":"batch","args":{"batch":"77"}}"#)],
             texts: Vec::new(),
         };
-        // It fails as long as there are more than 100 samples and a call `batch`.
+        // A case fails if there are more than 100 samples and a call `batch`.
         let fails = |cases: &[Seed]| {
             let fails = |case: &Seed| {
                 let Some(Doc::Nested(recipe)) = case.subject.get("recipe") else { return false };

@@ -1,4 +1,4 @@
-//! What the command takes, as its help says, and random words from that.
+//! The arguments of the command, as its help lists them, and random command lines from them.
 
 use std::io;
 use std::path::Path;
@@ -13,15 +13,15 @@ use crate::inputs::FILES;
 struct Sub {
     name: String,
     options: Vec<Opt>,
-    /// The command lines of its examples, without its name.
+    /// The command lines of its examples, without the name of the subcommand.
     examples: Vec<Vec<String>>,
 }
 
 struct Opt {
     name: String,
-    /// What stands in its place in the help, such as RANKS; empty if it takes no value.
+    /// The placeholder of the value in the help, such as RANKS; empty if the option takes no value.
     value: String,
-    /// The values that it may have, if they are listed.
+    /// The allowed values, if the help lists them.
     allowed: Vec<String>,
 }
 
@@ -30,7 +30,7 @@ pub struct Surface {
 }
 
 impl Surface {
-    /// Asks the command for its help: a new option is asked for without a change here.
+    /// Reads the help of the command, so that new options are used without a change here.
     pub fn read(program: &Path) -> io::Result<Self> {
         let all = help(program, &["--help"])?;
         let names = section(&all, "Commands:").filter_map(|line| line.split_whitespace().next());
@@ -48,12 +48,12 @@ impl Surface {
         Ok(Self { subs })
     }
 
-    /// How many options of subcommands there are.
+    /// Number of options of all subcommands.
     pub fn count(&self) -> usize {
         self.subs.iter().map(|sub| sub.options.len()).sum()
     }
 
-    /// A random command line: an example, or nothing, and then other words.
+    /// A random command line: an example or nothing, followed by other words.
     pub fn words(&self, rng: &mut Rng) -> Vec<String> {
         let sub = &self.subs[rng.usize(..self.subs.len())];
         let mut words = if sub.examples.is_empty() || rng.u8(0..4) == 0 {
@@ -61,7 +61,7 @@ impl Surface {
         } else {
             sub.examples[rng.usize(..sub.examples.len())].clone()
         };
-        // Files of examples are not there: these are.
+        // The files of the examples do not exist here, so names of existing files replace them.
         for word in &mut words {
             if word.contains('/') || word.contains('.') && !word.starts_with('-') {
                 *word = if rng.bool() { "shards".into() } else { file(rng) };
@@ -83,7 +83,7 @@ impl Surface {
             }
         }
         words.insert(0, sub.name.clone());
-        // No argument of a process can have a zero byte, or be very long.
+        // An argument of a process cannot have a zero byte, or be very long.
         words.iter_mut().for_each(|word| word.retain(|c| c != '\0'));
         words.retain(|word| word.len() < 1 << 16);
         words
@@ -120,7 +120,7 @@ impl Opt {
     }
 }
 
-/// A number that asks for little, or one that no option takes.
+/// A number that requests little, or one that no option accepts.
 fn number(rng: &mut Rng) -> String {
     match rng.u8(0..8) {
         0 => hostile::raw_number(rng),
@@ -135,7 +135,7 @@ fn number(rng: &mut Rng) -> String {
 fn file(rng: &mut Rng) -> String {
     match rng.u8(0..8) {
         0 => "nothing-there".into(),
-        // No device: a command that renames its output onto one would break the machine.
+        // No device: a command that renames its output onto a device would break the machine.
         1 => ".".into(),
         2 => "-".into(),
         3 => "shards".into(),

@@ -1,4 +1,4 @@
-//! The files that command lines name: good ones, and the same with damage.
+//! The files that command lines name: correct ones, and damaged copies.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,7 +13,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
-/// All of them.
+/// The names of all files.
 pub const FILES: [&str; 13] = [
     "shards/a.parquet",
     "shards/b.parquet",
@@ -35,7 +35,7 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// Makes good files of all sorts.
+    /// Makes a correct file of each sort.
     pub fn make(root: &Path, folder: &Path) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         let mut good = Vec::new();
@@ -59,7 +59,7 @@ impl Inputs {
         Ok(Self { good })
     }
 
-    /// Writes them to a folder, some of them damaged.
+    /// Writes the files to a folder, some of them damaged.
     pub fn lay_out(&self, rng: &mut Rng, place: &Path) -> io::Result<()> {
         let _ = fs::remove_dir_all(place);
         fs::create_dir_all(place.join("shards"))?;

@@ -16,7 +16,7 @@ use fuzz::program;
 use fuzz::report::{Options, Report};
 use inputs::Inputs;
 
-/// As many failures as are kept.
+/// The largest number of failures that are stored.
 const KEPT: usize = 30;
 
 fn main() -> ExitCode {
@@ -42,7 +42,7 @@ fn fuzz(options: &Options, root: &Path, folder: &Path) -> io::Result<Report> {
         largest = largest.max(ran.memory_mb);
         stopped += u64::from(ran.was_stopped);
         *report.errors.entry(ran.ended.clone()).or_default() += 1;
-        // One that was stopped asks for a very large epoch.
+        // A run that was stopped is left out, because it asked for a very large epoch.
         if ran.time > slowest.0 && !ran.was_stopped {
             slowest = (ran.time, words.join(" "));
         }
@@ -51,7 +51,7 @@ fn fuzz(options: &Options, root: &Path, folder: &Path) -> io::Result<Report> {
         {
             let command = words.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(" ");
             println!("{wrong}\n  samedeal {command}");
-            // The inputs are part of the failure.
+            // The input files are stored with the failure.
             let kept = root.join(format!("target/fuzz/command-failure-{}-{}", options.seed, report.calls));
             let _ = fs::remove_dir_all(&kept);
             fs::rename(&place, &kept)?;

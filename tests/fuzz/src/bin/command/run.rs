@@ -1,4 +1,4 @@
-//! One run of the command, and what is wrong with it.
+//! One run of the command, and the check of its result.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -11,14 +11,14 @@ use std::time::Duration;
 use fastrand::Rng;
 use fuzz::usage;
 
-/// A run that takes more processor time is ended. A dataset of some thousand samples takes milliseconds: only an epoch of
-/// very many takes longer, and says so while it runs.
+/// The largest processor time of a run, after which it is killed. A dataset of some thousand samples takes
+/// milliseconds: only a very large epoch takes longer, and the command says so meanwhile.
 const MOST_TIME: Duration = Duration::from_secs(120);
-/// Bytes of memory that are in use at once.
+/// The largest memory that a run may use at once, in megabytes.
 const MOST_MB: f64 = 1500.0;
-/// As much output as is read, before the reader goes away.
+/// The largest number of bytes of output that are read, before the pipe is closed.
 const READ: usize = 64 << 10;
-/// What no user should see.
+/// Words that no user should see.
 const FORBIDDEN: [&str; 7] =
     ["panicked", "wasm trap", "RUST_BACKTRACE", "unreachable", "stack overflow", "Utf8Error", "memory allocation of"];
 
@@ -35,7 +35,7 @@ pub fn run(rng: &mut Rng, program: &Path, place: &Path, words: &[String]) -> io:
     let errors = place.with_extension("err");
     let mut command = Command::new(program);
     command.args(words).current_dir(place).stderr(File::create(&errors)?).stdout(Stdio::piped());
-    // The command answers about this process: nothing of a launcher is there.
+    // The command answers for this process, so the variables of a launcher are removed.
     command.env_remove("RANK").env_remove("WORLD_SIZE");
     let input = ["epoch.log", "recipe.json", "lengths.json"][rng.usize(..3)];
     if rng.bool() {
@@ -45,7 +45,7 @@ pub fn run(rng: &mut Rng, program: &Path, place: &Path, words: &[String]) -> io:
     }
     let mut child = command.spawn()?;
     let mut out = child.stdout.take().expect("a pipe");
-    // Some readers go away at once, as `head` does.
+    // Some readers close the pipe at once, as `head` does.
     let reads = if rng.u8(0..8) == 0 { 0 } else { READ };
     let reader = std::thread::spawn(move || {
         let mut some = Vec::new();
@@ -78,7 +78,7 @@ pub fn run(rng: &mut Rng, program: &Path, place: &Path, words: &[String]) -> io:
     let wrong = if memory_mb > MOST_MB {
         Some(format!("it took {memory_mb:.0} MB of memory"))
     } else if was_stopped {
-        // An epoch of 10^15 samples takes long; what only has small numbers does not.
+        // An epoch of 10^15 samples takes long; a run with only small numbers does not.
         (!is_large).then(|| format!("it did not end within {MOST_TIME:?} of processor time"))
     } else if !matches!(status.code(), Some(0..=2)) {
         Some(format!("it ended with {status}: {}", told.chars().take(600).collect::<String>()))
@@ -90,7 +90,7 @@ pub fn run(rng: &mut Rng, program: &Path, place: &Path, words: &[String]) -> io:
         Some(format!("{ended}, and it left {made:?}"))
     } else {
         made.iter().find(|name| !name.starts_with("made-")).and_then(|name| {
-            // What an argument names may be written, nothing else.
+            // A run may only leave files that an argument names.
             (!words.iter().any(|word| word.contains(name.as_str()))).then(|| format!("{ended}, and it left {name}"))
         })
     };

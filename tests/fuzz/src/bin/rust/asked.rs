@@ -1,4 +1,4 @@
-//! What is called, with which arguments, and what came of it.
+//! Calls with random arguments, and the check of their results.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -11,9 +11,9 @@ use fuzz::usage::thread_time;
 use fuzz::{hostile, mutate};
 use samedeal::{Error, FailureKind};
 
-/// As many failures as are kept.
+/// The largest number of failures that are stored.
 const KEPT: usize = 30;
-/// Samples of an order with a table, and of what is asked for in one piece.
+/// The largest number of samples in an order with a table, and in one request.
 pub const SMALL: u64 = 20_000;
 
 pub struct Asked<'a> {
@@ -31,7 +31,7 @@ pub struct Asked<'a> {
     pub failures: Vec<String>,
 }
 
-/// What a call gives: of an error, which.
+/// The result of a call. It may be an error.
 pub trait Answer {
     fn error(&self) -> Option<&Error> {
         None
@@ -44,7 +44,7 @@ impl<T> Answer for Result<T, Error> {
     }
 }
 
-/// Calls methods that may fail, each with the odds of one in so many.
+/// Calls methods that may fail, each with a probability of one in `$odds`.
 macro_rules! ask {
     ($asked:ident, 1 in $odds:literal, $object:expr, $($name:ident $(::<$type:ty>)? ( $($argument:expr),* )),+ $(,)?) => {
         $(if $asked.one_in($odds) {
@@ -56,7 +56,7 @@ macro_rules! ask {
 }
 pub(crate) use ask;
 
-/// The same of methods that cannot fail.
+/// Calls methods that cannot fail, each with a probability of one in three.
 macro_rules! look {
     ($asked:ident, $object:expr, $($name:ident ( $($argument:expr),* )),+ $(,)?) => {
         $(if $asked.one_in(3) {
@@ -68,7 +68,7 @@ macro_rules! look {
 }
 pub(crate) use look;
 
-/// Sets options of a builder, each with the odds of one in so many.
+/// Sets options of a builder, each with a probability of one in `$odds`.
 macro_rules! set {
     ($asked:ident, 1 in $odds:literal, $builder:ident, $($name:ident ( $($argument:expr),* )),+ $(,)?) => {
         $(if $asked.one_in($odds) {
@@ -80,7 +80,7 @@ macro_rules! set {
 }
 pub(crate) use set;
 
-/// One call that may fail; nothing if it did.
+/// A call that may fail: its value, or None.
 macro_rules! made {
     ($asked:ident, $name:literal, $call:expr) => {{
         $asked.begin($name);
@@ -127,7 +127,7 @@ impl<'a> Asked<'a> {
                 if let FailureKind::Other(name) = &failure.kind {
                     self.fail(format!("an unknown kind of failure: {name}"));
                 }
-                // A message names the value and what is allowed.
+                // A message must name the value and what is allowed.
                 if failure.field.is_empty() || failure.allowed.is_empty() {
                     self.fail(format!("a failure that does not say what is wrong: {failure:?}"));
                 }
@@ -176,7 +176,7 @@ impl<'a> Asked<'a> {
         all[self.rng.usize(..all.len())]
     }
 
-    /// Any number, most often one that fits.
+    /// Any number, usually a small one.
     pub fn wide(&mut self) -> u64 {
         if self.one_in(3) { hostile::number(&mut self.rng) } else { self.rng.u64(0..40) }
     }
@@ -185,7 +185,7 @@ impl<'a> Asked<'a> {
         if self.one_in(3) { hostile::narrow(&mut self.rng) } else { self.rng.u32(0..9) }
     }
 
-    /// A number of samples, not all of which are asked for.
+    /// A number of samples. Large numbers are not fully read.
     pub fn samples(&mut self) -> u64 {
         if self.one_in(4) { hostile::number(&mut self.rng).min(SMALL) } else { self.rng.u64(0..300) }
     }
@@ -194,12 +194,12 @@ impl<'a> Asked<'a> {
         self.wide() as i64
     }
 
-    /// How many numbers a call asks for.
+    /// A number of values that a call asks for.
     pub fn count(&mut self) -> u32 {
         if self.one_in(9) { u32::MAX - self.rng.u32(0..3) } else { self.rng.u32(0..200) }
     }
 
-    /// A range that has at most some hundred numbers, or is turned around.
+    /// A range with at most 200 numbers, or with its end before its start.
     pub fn range(&mut self) -> std::ops::Range<u64> {
         let start = self.wide();
         let length = self.rng.u64(0..200);
@@ -237,7 +237,7 @@ impl<'a> Asked<'a> {
         self.pick(&[0, 1, 1 << 16, 1 << 20, 8 << 20, 1 << 28, usize::MAX])
     }
 
-    /// A random case of the golden ones that makes an object of this kind.
+    /// A random case, from the golden ones, that makes an object of this kind.
     pub fn case(&mut self, kind: &str) -> Seed {
         loop {
             let case = mutate::case(&mut self.rng, self.corpus);
@@ -247,10 +247,10 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// A text of this name, such as a state.
+    /// A text with this name from the corpus, such as a state.
     pub fn known(&mut self, name: &str) -> String {
         let known = self.corpus.value(&mut self.rng, name).map(text_of).unwrap_or_default();
-        // States of large tables belong to objects that are not made here.
+        // A text may be damaged. States of large tables belong to objects that are not made here.
         if self.one_in(4) { hostile::damaged(&mut self.rng, &known) } else { known }
     }
 }
@@ -266,7 +266,7 @@ pub fn numbers(list: &Doc) -> Vec<u64> {
     items.iter().filter_map(|item| text_of(item).parse().ok()).collect()
 }
 
-/// A member of what makes a case.
+/// A member of the object of a case.
 pub fn member(case: &Seed, name: &str) -> String {
     case.subject.get(name).map(text_of).unwrap_or_default()
 }

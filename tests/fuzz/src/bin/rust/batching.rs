@@ -39,7 +39,7 @@ pub fn batchers(a: &mut Asked) {
         Batcher::builder(Lengths::by_source(sources))
     } else if a.one_in(4) {
         let all = lengths(a);
-        // Fewer than there are, or none, once in a while.
+        // Sometimes the number of lengths is wrong: too small, or 0.
         let count = if a.one_in(9) { a.wide() } else { all.len() as u64 };
         let of = move |samples: &[u64]| {
             let length = |sample: &u64| all.get(*sample as usize).copied();
@@ -80,7 +80,7 @@ pub fn batchers(a: &mut Asked) {
     if let Ok(batch) = b.batch(0) {
         look_in(a, &batch);
     }
-    // A state of its own is always taken back.
+    // An object must accept its own state.
     let steps = a.rng.u64(0..=b.num_steps().unwrap_or(0).min(9));
     if let Ok(state) = b.state(steps) {
         a.begin("resume: own state");
@@ -141,7 +141,7 @@ pub fn collation(a: &mut Asked) {
     let total: u32 = given.iter().sum();
     let values: Vec<u32> = (0..if a.one_in(5) { a.rng.u32(0..500) } else { total }).collect();
     let mut padding = Padding::new(7);
-    // A width is the cells of a row: the rows are few, and must fit into this process.
+    // A width is the number of cells in a row. It is small, because all rows must fit into this process.
     let cells = if a.one_in(5) { a.rng.u32(0..70_000) } else { a.rng.u32(0..80) };
     set!(a, 1 in 2, padding, side(a.pick(Side::ALL)), pad_to_multiple_of(cells), width(cells));
     let _ = made!(a, "pad", pad(&values, &given, padding));

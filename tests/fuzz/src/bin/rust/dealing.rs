@@ -85,7 +85,7 @@ pub fn samplers(a: &mut Asked) {
         if let Some(builder) = made!(a, "to_builder", s.to_builder()) {
             let _ = made!(a, "to_builder: build", builder.build());
         }
-        // A state of its own is always taken back.
+        // An object must accept its own state.
         let taken = a.rng.u64(0..=s.num_samples().min(40));
         if let Ok(state) = s.state(taken) {
             let Ok(mut again) = s.at_epoch(s.epoch()) else { continue };
@@ -97,7 +97,7 @@ pub fn samplers(a: &mut Asked) {
     }
 }
 
-/// A random order, three deep at most.
+/// A random order, nested at most three deep.
 pub fn order(a: &mut Asked) -> Order {
     nested(a, 2)
 }
@@ -167,7 +167,7 @@ pub fn schedules(a: &mut Asked) {
         recipe(), recipe_fingerprint(), at_rank(a.narrow()), batch_size(a.wide()), samples_consumed(a.wide()), place_of(a.wide()),
         step_of_consumed(a.wide()), step_of(a.wide(), a.wide()), indices(a.wide(), a.count()), locate(a.wide(), a.wide()), state(a.wide()),
         resume(&a.known("state")), to_builder());
-    // A batch has as many samples as the recipe says: no more than fit here.
+    // A batch has as many samples as the recipe says, so only batches that fit into memory are read.
     let step = a.wide();
     if s.batch_size(step).is_ok_and(|size| size < 10_000) {
         ask!(a, 1 in 2, s, batch(step));
@@ -216,7 +216,7 @@ pub fn functions(a: &mut Asked) {
     if let Some(mesh) = made!(a, "Mesh::new", Mesh::new(world, axes)) {
         look!(a, mesh, world_size(), axes(), data_world_size());
         ask!(a, 1 in 2, mesh, data_rank(a.narrow()), coordinates(a.narrow()), rank_at(&a.narrows()));
-        // As many peers as there are ranks: of few ranks.
+        // The number of peers can be the world size, so it must be small.
         if mesh.world_size() < 10_000 {
             ask!(a, 1 in 2, mesh, peers(a.narrow()));
         }
@@ -246,7 +246,7 @@ pub fn functions(a: &mut Asked) {
         look!(a, verified, is_ok());
     }
     let _ = made!(a, "verify_runs", samedeal::verify_runs(shards, &offsets, &flat));
-    // Names of choices.
+    // The parsers of all names of choices.
     let name = a.text();
     a.begin("from_str");
     let known = [

@@ -1,4 +1,4 @@
-//! Ledgers: claims over a log in memory, the client below it, logs with damage.
+//! Ledgers: claims over a log in memory, the client below a ledger, and damaged logs.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ fn claims(a: &mut Asked) {
             let _ = made!(a, "release", claim.release());
         }
     }
-    // The log that it wrote can be replayed; with damage it is refused.
+    // The log can be replayed; a damaged copy is refused.
     let text = log.text();
     look!(a, log, text());
     let damaged = hostile::damaged_bytes(&mut a.rng, text.as_bytes());
@@ -87,7 +87,7 @@ fn raw(a: &mut Asked) {
     }
 }
 
-/// Logs in files, with damage.
+/// Logs in files, damaged.
 fn logs(a: &mut Asked) {
     let path = std::env::temp_dir().join(format!("samedeal-fuzz-{}.log", std::process::id()));
     let lines: Vec<String> = (0..a.rng.u8(0..5)).map(|_| a.known("entries") + "\n").collect();
@@ -105,7 +105,7 @@ fn logs(a: &mut Asked) {
     let _ = std::fs::remove_file(&path);
 }
 
-/// Logs in folders, with damage.
+/// Logs in folders, damaged.
 fn folders(a: &mut Asked) {
     let path = std::env::temp_dir().join(format!("samedeal-fuzz-{}.folder", std::process::id()));
     let _ = std::fs::remove_dir_all(&path);

@@ -1,5 +1,5 @@
-//! Every public function of the Rust host with random and hostile arguments: nothing but documented errors, no panic, no error of the
-//! engine, bounded time and memory.
+//! Every public function of the Rust host with random and hostile arguments: only documented errors are allowed, no
+//! panic, no error of the engine, and bounded time and memory.
 
 mod asked;
 mod batching;
@@ -18,11 +18,11 @@ use fuzz::program;
 use fuzz::report::{Options, Report};
 use fuzz::usage;
 
-/// The processor time that one call may take, in milliseconds on a usual machine. The engine is not optimised in this build.
+/// The processor time for one call, in milliseconds on a usual machine. The engine is not optimised in this build.
 const BOUND_MS: f64 = 3000.0;
 /// Megabytes by which this process may grow after its first programs.
 const GROWTH_MB: f64 = 300.0;
-/// The programs after which memory counts: caches are full.
+/// Number of programs after which memory counts, because caches are full then.
 const WARM: u64 = 300;
 
 fn main() -> ExitCode {

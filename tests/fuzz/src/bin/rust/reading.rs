@@ -52,7 +52,7 @@ pub fn plans(a: &mut Asked) {
         shards(a.narrow(), a.narrow()), shards_window(a.narrow(), a.narrow(), a.narrow(), a.count()),
         loads_window(a.pick(Tier::ALL), a.narrow(), a.count()), load_summary(a.pick(Tier::ALL), a.pick(Weight::ALL)), rows(a.narrow(), a.range()),
         rows_window(a.narrow(), a.wide(), a.count()), steps(a.narrow(), a.rng.bool()), config_fingerprint());
-    // These have something for every worker.
+    // These calls return a value for every worker, so there must be few workers.
     if u64::from(p.world_size()) * u64::from(p.workers()) < 10_000 {
         ask!(a, 1 in 2, p, loads(a.pick(Tier::ALL)), verify());
     }
@@ -80,7 +80,7 @@ pub fn streams(a: &mut Asked) {
     let Some(s) = made!(a, "build", builder.build()) else { return };
     look!(a, s, reader());
     ask!(a, 1 in 2, s, recipe(), chunks(a.wide(), a.count()));
-    // One by one: each of them may need a table of its own.
+    // Few chunks are read one by one, because each may need a table of its own.
     let mut some = s.iter();
     for _ in 0..5 {
         a.begin("iter");

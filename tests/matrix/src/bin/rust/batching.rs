@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Answer;
 
-/// As much memory as there is without a limit.
+/// The memory limit of objects without a limit.
 const MEMORY: usize = 2 << 30;
 
 pub fn recipe(format::BatchRecipe { recipe, lengths, lists }: &format::BatchRecipe) -> Result<BatchRecipe, Error> {
@@ -93,7 +93,7 @@ pub fn pack(lengths: &[u32], row_ends: &[u32], width: u32) -> Answer {
     Ok(record(format::Packed { sources: values, position_ids, segment_ids, cu_seqlens, max_seqlen }))
 }
 
-/// Tokens that are their own numbers, so that a cell holds where it comes from. Of more than there may be, none.
+/// Tokens that are their own numbers, so that each cell shows its origin. None if there would be more than allowed.
 fn tokens(lengths: &[u32]) -> Vec<u32> {
     let count = lengths.iter().map(|&length| u64::from(length)).sum::<u64>();
     if count > 1 << 26 { Vec::new() } else { (0..count as u32).collect() }
@@ -114,7 +114,7 @@ fn write_metrics(metrics: &Metrics) -> Value {
     metrics.named().map(|(name, value)| (name.to_owned(), super::number(value))).collect()
 }
 
-/// The batches end to end, as they cross.
+/// The batches joined end to end, in the notation of the interface.
 fn write_run(batches: &[Batch]) -> Value {
     let all = |of: fn(&Batch) -> &[u32]| batches.iter().flat_map(of).copied().collect::<Vec<_>>();
     let (mut items, mut rows) = (0, 0);

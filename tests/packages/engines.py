@@ -1,4 +1,4 @@
-"""Runs the packages on the oldest and the newest of what they run on.
+"""Runs the packages on the oldest and the newest versions that they support.
 
 `python tests/packages/engines.py target/dist target/engines`
 
@@ -28,26 +28,27 @@ OLDEST_PYTHON = 10
 """The minor version of `requires-python`."""
 ENGINES = ("wasmtime", "numpy")
 TESTS = ("abi", "compiled", "interruption", "memory", "process", "state")
-"""The test files of the Python host that touch the engine."""
+"""The test files of the Python host that use the engine."""
 OTHER_WAY = "component_api"
-"""Calls components in a second way, which the oldest wasmtime-py does not have, and the package does not need."""
+"""A test file that calls components in a second way, which the oldest wasmtime-py does not have, and the package does
+not need."""
 NODES = ("20", "latest")
-"""The oldest major of `engines` in package.json, and the newest."""
+"""The oldest major version in `engines` of package.json, and the newest release."""
 
 
 class BrokenError(Exception):
-    """Something that does not work, in one line; its output was printed."""
+    """An error in one line, after the output of the failed command was printed."""
 
 
 @dataclass
 class Environment:
-    """An environment to try, and the versions that it has."""
+    """An environment for a test run, and its versions."""
 
     name: str
     python: Path
 
     def versions(self) -> dict[str, str]:
-        """What it runs on."""
+        """The versions of Python and of the engine packages."""
         code = (
             "import importlib.metadata as m, json, platform; "
             f"print(json.dumps({{'python': platform.python_version(), **{{n: m.version(n) for n in {ENGINES}}}}}))"
@@ -57,7 +58,7 @@ class Environment:
 
 
 def run(*command: str | Path) -> str:
-    """What a command prints. Its whole output is printed if it fails."""
+    """The output of a command. If it fails, its whole output is printed."""
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHONPATH", "SAMEDEAL"))}
     done = subprocess.run(command, cwd=ROOT, env=clean, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -67,7 +68,7 @@ def run(*command: str | Path) -> str:
 
 
 def interpreters() -> list[str]:
-    """The interpreters that the package supports, oldest first: those on the path, and those of pyenv."""
+    """The interpreters that the package supports, oldest first, from the path and from pyenv."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     found = []
     for minor in range(OLDEST_PYTHON, 100):
@@ -78,12 +79,12 @@ def interpreters() -> list[str]:
 
 
 def _works(python: str | Path) -> bool:
-    """Whether it runs; pyenv leaves names on the path that run nothing."""
+    """Whether an interpreter runs: pyenv leaves names on the path that run nothing."""
     return subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0
 
 
 def environment(folder: Path, name: str, interpreter: str, *packages: str | Path) -> Environment:
-    """A new environment with what the tests need, and packages besides."""
+    """A new environment with the given packages."""
     shutil.rmtree(folder / name, ignore_errors=True)
     run(*UV, "venv", "--quiet", "--python", interpreter, folder / name)
     made = Environment(name, folder / name / "bin/python")
@@ -92,7 +93,7 @@ def environment(folder: Path, name: str, interpreter: str, *packages: str | Path
 
 
 def environments(wheel: Path, folder: Path) -> list[Environment]:
-    """Those that the wheel admits, and the one with the newest of the index."""
+    """The environments with versions that the wheel admits, and the one with the newest versions of the index."""
     found = interpreters()
     oldest, newest = found[0], found[-1]
     lowest = ("--resolution", "lowest")
@@ -118,9 +119,9 @@ def not_admitted(wheel: Path, versions: dict[str, str]) -> list[str]:
 def try_python(tried: Environment) -> str:
     """Runs the golden cases, then the tests, in an environment."""
     cases = golden(run(tried.python, "tests/matrix/python.py"))
-    # The same twice on a wasmtime whose C API does not select Winch.
+    # Both runs are equal if the C API of this wasmtime cannot select Winch.
     cases += f", {golden(run(tried.python, 'tests/matrix/python.py', 'first'))} in a first process"
-    # The versions stay what they are, whatever the tools would like.
+    # The engine packages are pinned, so that the test tools do not change their versions.
     pins = [f"{name}=={version}" for name, version in tried.versions().items() if name in ENGINES]
     run(*UV, "pip", "install", "--quiet", "--python", tried.python, "pytest", "hypothesis", *pins)
     has = run(tried.python, "-c", "import importlib.util as u; print(u.find_spec('wasmtime.component') is not None)")
@@ -131,7 +132,7 @@ def try_python(tried: Environment) -> str:
 
 
 def golden(printed: str) -> str:
-    """How many golden cases passed; of each build, if the package has several."""
+    """The number of golden cases that passed, for each build of the package."""
     lines = [line.split("\t") for line in printed.splitlines() if line.startswith("matrix\t")]
     failed = sum(int(line[4]) for line in lines)
     builds = dict.fromkeys(line[1] for line in lines)
@@ -142,7 +143,7 @@ def golden(printed: str) -> str:
 
 
 def try_node(folder: Path, version: str) -> tuple[str, str]:
-    """The release of Node that the npm registry has, and what came of it."""
+    """The release of Node from the npm registry, and the result of its run."""
     place = folder / f"node-{version}"
     place.mkdir(parents=True, exist_ok=True)
     run("npm", "install", "--prefix", place, "--no-save", "--no-audit", "--no-fund", f"node@{version}")
@@ -152,7 +153,7 @@ def try_node(folder: Path, version: str) -> tuple[str, str]:
 
 
 def main() -> None:
-    """Tries everything, and says what failed."""
+    """Runs everything, and prints the failures."""
     distribution, folder = (Path(argument).resolve() for argument in sys.argv[1:3])
     [wheel] = distribution.glob("*.whl")
     wrong, seen = [], []

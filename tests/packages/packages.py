@@ -1,4 +1,4 @@
-"""Where the packages are, what they have to answer, and an environment without Rust."""
+"""The paths of the packages, the answers that they must give, and an environment without Rust."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ SDIST = DIST / f"samedeal-{VERSION}.tar.gz"
 TARBALL = DIST / f"samedeal-{VERSION}.tgz"
 CRATES = (DIST / f"samedeal-{VERSION}.crate", DIST / f"samedeal-cli-{VERSION}.crate")
 PARTS = tuple(DIST / f"samedeal-{name}-{VERSION}.crate" for name in ("bulk", "core", "interface"))
-"""What the feature `native` needs, in the order of their dependencies."""
+"""The crates that the feature `native` needs, in the order of their dependencies."""
 COMPONENTS = ("samedeal",)
 
 sys.path.insert(0, str(ROOT / "tests/reference"))
 
-# The same batch in every language.
+# Programs in several languages that print the same batch.
 PYTHON = """
 from samedeal import Sampler
 
@@ -50,14 +50,14 @@ COMMAND = (
 
 
 def output(*command: str | Path, folder: Path = ROOT, environment: dict[str, str] | None = None) -> str:
-    """What a command prints; with what it says beside it, if it fails."""
+    """The output of a command. If it fails, the error shows standard error too."""
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
 
 def without_rust() -> dict[str, str]:
-    """The environment of somebody who has no Rust and never had the project."""
+    """The environment of a user without Rust and without this project."""
     tools = ("cargo", "rustc")
     folders = [folder for folder in os.environ["PATH"].split(os.pathsep) if not shutil.which("cargo", path=folder)]
     kept = {
@@ -71,7 +71,7 @@ def without_rust() -> dict[str, str]:
 
 
 def python_in(folder: Path, *packages: str | Path) -> Path:
-    """The interpreter of a new environment that has these packages, and what they require."""
+    """The interpreter of a new environment with these packages and their dependencies."""
     uv = (sys.executable, "-m", "uv")
     output(*uv, "venv", "--quiet", "--python", sys.executable, folder, environment=without_rust())
     python = folder / "bin/python"
@@ -92,7 +92,7 @@ def readme(language: str) -> str:
 
 
 def wanted() -> list[int]:
-    """What these programs print, by the second implementation of the specification."""
+    """The output that these programs must have, from the second implementation of the specification."""
     from samedeal_reference import Sampler
 
     recipe = '{"order":{"samples":10000000,"seed":42},"deal":{"world_size":8}}'

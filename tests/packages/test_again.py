@@ -1,4 +1,4 @@
-"""The packages of the same commit, made in another folder and with another home of cargo, have the same bytes."""
+"""The packages of a commit that are built in another folder, with another home of cargo, have the same bytes."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def test_same_bytes(tmp_path: Path) -> None:
     clone = tmp_path / "a folder of another name"
     output("git", "clone", "--quiet", ROOT, clone)
     output("git", "checkout", "--quiet", "--detach", output("git", "rev-parse", "HEAD").strip(), folder=clone)
-    # The programs that make packages are no part of them.
+    # The tools that build packages may be shared, because they are no part of the packages.
     (clone / "target").mkdir()
     (clone / "target/tools").symlink_to(CARGO_TOOLS.parent)
-    # What cargo has downloaded, under another path.
+    # Cargo's downloads, under another path.
     home = tmp_path / "cargo"
     home.mkdir()
     for entry in Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo")).iterdir():
@@ -34,7 +34,7 @@ def test_same_bytes(tmp_path: Path) -> None:
         shutil.rmtree(clone / "target", ignore_errors=True)
     here = {path.name: path.read_bytes() for path in DIST.iterdir()}
     assert len(here) > 12
-    # To look at, if they differ.
+    # The packages are stored for inspection, if they differ.
     shutil.rmtree(AGAIN, ignore_errors=True)
     AGAIN.mkdir()
     for name, content in made.items():

@@ -1,4 +1,4 @@
-"""What is in the packages: everything that they need, nothing of this machine, and what registries ask for."""
+"""The contents of packages: they are complete, free of this machine's paths, and as registries require."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from packages import COMPONENTS, CRATES, NODE_TOOLS, PARTS, ROOT, SDIST, TARBALL
 LICENSES = ("LICENSE-APACHE", "LICENSE-MIT")
 PACKAGES = (WHEEL, SDIST, TARBALL, *CRATES)
 LIMIT = 10_000_000
-"""Of crates.io, in bytes; the strictest of the registries."""
+"""The limit of crates.io, in bytes. It is the strictest of the registries."""
 
 
 def files(package: Path) -> dict[str, bytes]:
-    """The files of a package by their paths, without the folder that is around all of them."""
+    """The files of a package by their paths, without the common top folder."""
     if package.suffix == ".whl":
         with zipfile.ZipFile(package) as archive:
             return {name: archive.read(name) for name in archive.namelist()}
@@ -43,7 +43,7 @@ def test_every_package(package: Path) -> None:
         assert found == (ROOT / name).read_bytes()
     if package.suffix != ".whl":
         assert b"# samedeal" in content["README.md"] or b"samedeal" in content["README.md"].splitlines()[0]
-    # Nothing tells who built it, and where.
+    # No file may name the machine or the user of the build.
     here = [str(ROOT).encode(), str(Path.home()).encode() + b"/"]
     for path, data in content.items():
         assert not any(place in data for place in here), f"{package.name}: {path} names a folder of this machine"
@@ -76,10 +76,10 @@ def test_metadata_of_the_wheel() -> None:
     assert "samedeal/py.typed" in content
     required = [line for line in metadata.get_all("Requires-Dist", []) if "extra ==" not in line]
     assert sorted(re.split(r"[<>=]", line)[0] for line in required) == ["numpy", "wasmtime"]
-    # The page of the index shows the README alone.
+    # The page of the package index shows only the README.
     links = re.findall(r"\]\(([^)]+)\)", str(metadata.get_payload()))
     assert all(link.startswith(("https://", "#")) for link in links), links
-    # Links to the repository lead to files that it has.
+    # Links to the repository must lead to files that exist.
     repository = f"https://github.com/samedeal/samedeal/blob/v{VERSION}/"
     own = [link.removeprefix(repository).split("#")[0] for link in links if link.startswith(repository)]
     assert [path for path in own if not (ROOT / path).exists()] == []
@@ -92,7 +92,7 @@ def test_python_packages_are_what_the_index_takes() -> None:
 
 def test_npm_package_is_what_bundlers_and_typescript_take() -> None:
     output(NODE_TOOLS / "publint", "run", TARBALL, "--strict", folder=ROOT / "hosts/js")
-    # Modules of WebAssembly are no entries for TypeScript of Node 10; modules alone are what `esm-only` means.
+    # TypeScript for Node 10 cannot import WebAssembly modules, and `esm-only` allows packages with only ES modules.
     options = ("--profile", "esm-only", "--no-emoji", "--format", "table-flipped")
     output(NODE_TOOLS / "attw", TARBALL, *options, folder=ROOT / "hosts/js")
 
@@ -113,7 +113,7 @@ def test_metadata_of_the_crates() -> None:
         manifest = files(package)["Cargo.toml"].decode()
         for key in ("description", "keywords", "categories", "license", "repository", "readme", "rust-version"):
             assert re.search(rf"^{key} = ", manifest, re.MULTILINE), f"{package.name}: {key}"
-        # A path would lead nowhere.
+        # A path would not exist in the registry.
         assert not re.search(r'^path = "\.\./', manifest, re.MULTILINE)
         assert "Cargo.lock" in files(package)
 
@@ -134,7 +134,7 @@ def test_what_the_crate_links_in_place_of_the_component() -> None:
 
 
 def test_no_file_is_lost() -> None:
-    """The wheel has every module of the package, and the source distribution the same."""
+    """The wheel and the source distribution have every module of the package."""
     tree = ROOT / "hosts/python/src"
     modules = {path.relative_to(tree).as_posix() for path in tree.rglob("*.py")}
     assert len(modules) > 50

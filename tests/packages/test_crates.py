@@ -1,4 +1,4 @@
-"""The crates as users get them, outside of the project: a dependency of an empty crate, and a command."""
+"""The crates as users install them, outside of the project: a dependency of an empty crate, and a command."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pytest
 from packages import COMMAND, CRATES, PARTS, ROOT, RUST, VERSION, numbers, output, wanted
 
 BUILD = ROOT / "target/packaging"
-"""Of both, so that their dependencies are compiled once; kept for the next time."""
+"""The build folder of both tests, so that their dependencies are compiled once. It stays for the next run."""
 
 
 def cargo(*arguments: str | Path, folder: Path) -> str:
-    """What cargo prints, without what the project sets for its own builds."""
+    """The output of cargo, without the project's settings for its own builds."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("CARGO_", "RUSTFLAGS"))}
     kept |= {"CARGO_TARGET_DIR": str(BUILD), "CARGO_PROFILE_DEV_DEBUG": "0"}
     kept |= {key: os.environ[key] for key in ("CARGO_HOME",) if key in os.environ}
@@ -27,7 +27,7 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for package in (*PARTS, *CRATES):
         with tarfile.open(package) as archive:
             archive.extractall(folder, filter="data")
-    # Cargo finds the libraries here in place of the registry, which does not have them yet.
+    # Cargo finds the libraries here, because the registry does not have them yet.
     names = ("samedeal-bulk", "samedeal-core", "samedeal-interface", "samedeal")
     paths = (f'{name} = {{ path = "{folder}/{name}-{VERSION}" }}\n' for name in names)
     patch = "[patch.crates-io]\n" + "".join(paths)
@@ -45,7 +45,7 @@ def test_library(unpacked: Path, engine: str) -> None:
     manifest = f'[package]\nname = "program"\nedition = "2024"\n\n[dependencies]\n{samedeal}\n'
     (program / "Cargo.toml").write_text(manifest, encoding="utf-8")
     (program / "src/main.rs").write_text(RUST, encoding="utf-8")
-    # The versions that the package was tested with.
+    # The versions with which the package was tested.
     lock = (unpacked / f"samedeal-{VERSION}/Cargo.lock").read_bytes()
     (program / "Cargo.lock").write_bytes(lock)
     printed = cargo("run", folder=program)
@@ -53,7 +53,7 @@ def test_library(unpacked: Path, engine: str) -> None:
 
 
 def test_command(unpacked: Path, tmp_path: Path) -> None:
-    # What `cargo install` does, with the versions that the package was tested with.
+    # The build of `cargo install`, with the versions with which the package was tested.
     cargo("build", "--bin", "samedeal", folder=unpacked / f"samedeal-cli-{VERSION}")
     command = BUILD / "debug/samedeal"
     printed = output(command, *COMMAND.split(), "--format", "text", folder=tmp_path)

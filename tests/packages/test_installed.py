@@ -1,4 +1,4 @@
-"""Each package in an empty environment, without Rust: it runs the example of the README."""
+"""Each package is installed in an empty environment without Rust, and runs the README's example."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_node(tmp_path: Path) -> None:
         (tmp_path / f"{name}.mjs").write_text(program, encoding="utf-8")
     assert numbers(output("node", "batch.mjs", folder=tmp_path, environment=without_rust())) == wanted()
     assert output("node", "readme.mjs", folder=tmp_path, environment=without_rust())
-    # What only pages load is there, too.
+    # The npm package also has the files that only pages load.
     code = "console.log(require.resolve('samedeal/web/samedeal.wasm'))"
     place = output("node", "-e", code, folder=tmp_path, environment=without_rust()).strip()
     assert Path(place).read_bytes()[:4] == b"\0asm"

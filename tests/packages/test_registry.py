@@ -1,4 +1,5 @@
-"""The component and the WIT package go to a registry on this machine and come back; then wasmtime-py runs one."""
+"""The component and the WIT package are pushed to a local registry and pulled again; then wasmtime-py runs the
+component."""
 
 from __future__ import annotations
 
@@ -74,7 +75,7 @@ def test_there_and_back(registry: str, name: str, tmp_path: Path) -> None:
     wkg = (CARGO_TOOLS / "wkg", "oci")
     insecure = ("--insecure", registry)
     said = output(*wkg, "push", *insecure, reference, DIST / FILES[name])
-    # The manifest has the time of the upload. The layer is the file: its digest is the one of SHA256SUMS.
+    # The manifest has the time of the upload. The layer is the file itself, so its digest is the one in SHA256SUMS.
     request = urllib.request.Request(f"http://{registry}/v2/samedeal/{name}/manifests/{VERSION}")
     request.add_header("Accept", "application/vnd.oci.image.manifest.v1+json")
     with urllib.request.urlopen(request) as answer:

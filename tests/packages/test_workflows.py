@@ -1,4 +1,5 @@
-"""The workflows of the forge: their syntax, their schema, what makes them unsafe, and that what they call is there."""
+"""The workflows of the forge: their syntax, their schema, their safety, and the existence of everything that they call.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +56,7 @@ def test_errors_are_found(tmp_path: Path, command: tuple[str | Path, ...], old: 
 
 
 def test_versions_of_actions_are_told() -> None:
-    """Beside the hash of an action stands its version, the same everywhere."""
+    """After the hash of an action comes its version, which is the same in all workflows."""
     found: dict[str, set[str]] = {}
     for path in (*WORKFLOWS, *ACTIONS):
         for action, rest in re.findall(r"uses: ([\w-]+/[\w/-]+)(.*)", path.read_text(encoding="utf-8")):
@@ -77,7 +78,8 @@ def test_schema() -> None:
 
 
 def test_safety() -> None:
-    """Among others: actions by the hash of a commit, and no job with permissions that it does not name."""
+    """Among other checks: actions are pinned to the hash of a commit, and no job has permissions that it does not name.
+    """
     output(*ZIZMOR, *WORKFLOWS, *ACTIONS)
     assert [path.name for path in WORKFLOWS if "\npermissions: {}\n" not in path.read_text(encoding="utf-8")] == []
 
@@ -92,7 +94,7 @@ def test_commands_are_there(workflow: Path) -> None:
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
 def test_suites_are_there(workflow: Path) -> None:
-    """Every word behind `cargo xtask test` is a part of the name of a suite."""
+    """Every word after `cargo xtask test` is a part of the name of a suite."""
     lines = re.findall(r"(?:cargo xtask test|suites:) (.+)", workflow.read_text(encoding="utf-8"))
     words = {quoted or plain for line in lines for quoted, plain in re.findall(r'"([^"]+)"|\b([a-z]{4,})\b', line)}
     sources = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "crates/xtask/src").rglob("*.rs"))
@@ -104,7 +106,7 @@ def test_suites_are_there(workflow: Path) -> None:
 
 
 def test_versions_agree() -> None:
-    """The workflow that publishes has the version of wkg that the packages were checked with."""
+    """The workflow that publishes uses the version of wkg with which the packages were checked."""
     needs = (ROOT / "crates/xtask/src/packages/needs.rs").read_text(encoding="utf-8")
     [version] = re.findall(r'WKG_VERSION: &str = "([^"]+)"', needs)
     release = (ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8")

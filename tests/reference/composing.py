@@ -1,4 +1,4 @@
-"""What the tests of composed orders make them with."""
+"""Helpers that make composed orders for tests."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ EVERY: list[dict[str, Any]] = [
     },
     {"name": "balance", "classes": [0, 1, 1, 0, 2, 2, 2], "factors": [1500000, 300000, 0]},
 ]
-"""One of every kind, small, whose epochs differ."""
+"""One small order of every kind. Their epochs differ."""
 
 
 def blend(weights: list[int], sizes: list[int], name: str = "blend", **members: Any) -> Blend:

@@ -1,4 +1,5 @@
-"""What sections 9 and 10 of SPEC.md promise of windows, states and indices, held against the second implementation.
+"""The promises of sections 9 and 10 of SPEC.md about windows, states and indices, tested with the second
+implementation.
 
 To run it: `python -m pip install pytest`, then `python -m pytest tests/reference`.
 """

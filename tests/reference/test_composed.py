@@ -1,4 +1,4 @@
-"""What section 15 of SPEC.md promises of composed orders other than blends, held against the second implementation.
+"""The promises of section 15 of SPEC.md about composed orders other than blends, tested with the second implementation.
 
 To run it: `python -m pip install pytest`, then `python -m pytest tests/reference`.
 """
@@ -62,7 +62,7 @@ def test_epochs_that_cannot_be_used() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_grown(seed: int) -> None:
-    """Each growth adds its samples to what is left, once, and moves nothing that was dealt before."""
+    """Each growth adds its samples to the rest, once, and moves no sample that was dealt before."""
     words = random.Random(seed)
     size = words.choice([1, 10, 300])
     samples, epoch, consumed = size, 0, -1
@@ -85,14 +85,14 @@ def test_grown(seed: int) -> None:
 
 
 def test_left_of_a_stage_is_samples_less_positions() -> None:
-    """U[t] is D[t] - d[t]: each stage orders what was not dealt before it, and nothing else."""
+    """U[t] is D[t] - d[t]: each stage orders exactly the samples that were not dealt before it."""
     entries = [{"epoch": 0, "consumed": 3, "samples": 20}, {"epoch": 0, "consumed": 15, "samples": 40}]
     made = order("grown", samples=8, growth=entries)
     epoch = made.epoch(0)
     assert set(epoch[:3]) <= set(range(8))
     assert set(epoch[3:15]) <= set(range(20)) - set(epoch[:3])
     assert set(epoch[15:]) == set(range(40)) - set(epoch[:15])
-    # Of the last stage, the samples that came with it have their places by its own permutation, of the number 2.
+    # The new samples of the last stage are at the places of its own permutation, which has the number 2.
     pi = permutation(40 - 15, "grown", 0, 0, 2)
     new = [position for position in range(25) if pi.sample(position) >= 20 - 15]
     assert [epoch[15 + position] for position in new] == [20 + pi.sample(position) - 5 for position in new]
@@ -184,7 +184,7 @@ def test_copies_lie_together() -> None:
 
 
 def test_lists_beside_the_recipe() -> None:
-    """They are named by the path of their member."""
+    """The lists are named by the path of their member."""
     sizes = [4, 0, 6]
     inner = {"name": "windows", "length": 2, "seed": 1}
     cut = {"name": "exclude", "of": {"name": "exclude", "of": plain(9)}}
@@ -235,14 +235,14 @@ def test_balance(seed: int) -> None:
         for sample, c in enumerate(classes):
             rate = Fraction(factors[c], 10**6)
             assert seen[sample] in (rate.__floor__(), rate.__ceil__())
-            # Systematic sampling, with this phase: the number of the sample in sigma[c] decides it.
+            # Systematic sampling with this phase. The number of the sample in sigma[c] determines the phase.
             number, n = number_of(made, sample, c), len(made.members[c])
             own = (below(stream("balance phase", seed, 0), 10**6) + 618034 * c) % 10**6
             phase = (Fraction(own, 10**6) + n - 1 - number) / n
             assert seen[sample] == (rate * (epoch + 1) + phase).__floor__() - (rate * epoch + phase).__floor__()
         totals = [total + seen[sample] for sample, total in enumerate(totals)]
         history.append(totals)
-    # Within 1 over any run of epochs, not only from the first one on.
+    # The deviation is below 1 over any run of epochs, not only from the first one on.
     for start in range(len(history)):
         for end in range(start, len(history)):
             for sample, c in enumerate(classes):
@@ -251,13 +251,13 @@ def test_balance(seed: int) -> None:
 
 
 def number_of(made: Balance, sample: int, c: int) -> int:
-    """The number of a sample in the list of its class, as sigma[c] orders it."""
+    """The number of a sample in the list of its class, in the order of sigma[c]."""
     members = made.members[c]
     return permutation(len(members), "balance class", made.seed, 0, c).position(members.index(sample))
 
 
 def test_balance_of_many_small_classes() -> None:
-    """Classes have phases of their own: not all of them have their elements in the same epochs."""
+    """Classes have different phases, so that not all of them have their elements in the same epochs."""
     made = order("balance", classes=list(range(1000)), factors=[300000] * 1000, seed=3)
     assert all(abs(made.length(epoch) - 300) <= 3 for epoch in range(20))
 

@@ -1,4 +1,5 @@
-"""What sections 9, 10 and 14 of SPEC.md promise of batches of composed orders, held against the second implementation.
+"""The promises of sections 9, 10 and 14 of SPEC.md about batches of composed orders, tested with the second
+implementation.
 
 To run it: `python -m pip install pytest`, then `python -m pytest tests/reference`.
 """
@@ -43,7 +44,7 @@ def items(of: Batcher, world_size: int, count: int | None = None) -> list[tuple[
 
 
 def expected(section: dict[str, Any], epoch: int, most: int) -> list[tuple[int, int, int]]:
-    """Of each sample of the epoch, its parts."""
+    """The parts of each sample of the epoch."""
     lengths = lengths_of(section)
     found = []
     for sample in make(section, []).epoch(epoch):
@@ -68,11 +69,11 @@ def test_every_item_of_an_epoch_is_in_one_batch(section: dict[str, Any], batch: 
 
 @pytest.mark.parametrize("section", COMPOSED, ids=lambda section: section["name"])
 def test_items_are_in_the_order_of_samples_and_of_their_parts(section: dict[str, Any]) -> None:
-    """One rank that takes one item after the other sees the queue."""
+    """A rank alone, with one item in each batch, gets the items in the order of the queue."""
     for epoch in range(3):
         made = batcher(section, {"strategy": "pad-to-max", "max_batch_size": 1, "max_length": 7}, epoch, 1)
         assert items(made, 1) == expected(section, epoch, 7)
-        # A sample that comes twice is counted twice.
+        # A sample that comes twice counts twice.
         lengths = lengths_of(section)
         assert made.metrics().split == sum(lengths[sample] > 7 for sample in make(section, []).epoch(epoch))
 
@@ -144,12 +145,12 @@ def test_epochs_that_cannot_be_used() -> None:
     sources = [{"name": "a", "samples": 3}]
     made = read({"name": "blend", "samples": 2**40, "sources": sources}, [1, 2, 3])
     assert failure(lambda: Batcher(made, 2**20))[:2] == ("out-of-range", "epoch")
-    # A window at a time: nothing of the size of the epoch is made.
+    # Windows are made one at a time: no memory grows with the size of the epoch.
     assert len(Batcher(made, 0).take(0, 0, 3).batch_ends) == 3
 
 
 def test_states_of_an_order_that_got_more() -> None:
-    """Of an epoch of which steps were taken nothing may change; of a later one it may."""
+    """An epoch of which steps were taken must not change; a later one may."""
     of = {"name": "copies", "copies": 2, "of": plain(9)}
 
     def skipping(*epochs: int) -> Batcher:

@@ -1,4 +1,4 @@
-"""What section 15 of SPEC.md promises of blends, held against the second implementation.
+"""The promises of section 15 of SPEC.md about blends, tested with the second implementation.
 
 To run it: `python -m pip install pytest`, then `python -m pytest tests/reference`.
 """
@@ -19,14 +19,14 @@ from samedeal_reference.composed_patterns import Tijdeman, Tree
 
 
 def random_weights(words: random.Random, most: int) -> list[int]:
-    """A few of them, small, equal or far apart; zeros too, but not only zeros."""
+    """A few weights: small, equal or far apart. Some can be zero, but not all."""
     top = words.choice([1, 2, 10, most])
     weights = [words.choice([0, 1, words.randint(1, top)]) for _ in range(words.randint(1, 9))]
     return weights if any(weights) else [1]
 
 
 def errors(pattern: Tree | Tijdeman, weights: list[int], n: int) -> list[Fraction]:
-    """Of each source, what its count of the first n positions differs by from exact proportion."""
+    """For each source: the difference of its count in the first n positions from exact proportion."""
     total = sum(weights)
     return [abs(pattern.count(i, n) - Fraction(n * weight, total)) for i, weight in enumerate(weights)]
 
@@ -42,7 +42,7 @@ def within(pattern: Tree | Tijdeman, weights: list[int], n: int) -> bool:
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("kind", [Tree, Tijdeman])
 def test_a_pattern_is_one(kind: type[Tree | Tijdeman], seed: int) -> None:
-    """Its source, its count and its inverse say the same, and no count leaves its bound."""
+    """The source, the count and the inverse of a pattern agree, and no count exceeds its bound."""
     words = random.Random(f"{kind.__name__} {seed}")
     weights = random_weights(words, 40)
     pattern = kind(weights)
@@ -59,11 +59,11 @@ def test_a_pattern_is_one(kind: type[Tree | Tijdeman], seed: int) -> None:
 @pytest.mark.parametrize(
     ("kind", "weights", "sources"),
     [
-        # Sources 0 and 2 share a node of the number 0, which is taken out before leaf 1 of the same weight.
+        # Sources 0 and 2 share a node of the number 0, which is removed before leaf 1 of the same weight.
         (Tree, [1, 2, 1], [0, 1, 2, 1]),
-        # The lighter child is the left one, and gets the half position first.
+        # The lighter child is on the left, and gets the half position first.
         (Tree, [3, 1], [0, 1, 0, 0]),
-        # At n = 2 both have (2 t - 1) / a = 1: the first one is chosen.
+        # At n = 2, both have (2 t - 1) / a = 1, so the first one is chosen.
         (Tijdeman, [3, 1], [0, 0, 1, 0]),
         (Tijdeman, [0, 4], [1]),
     ],
@@ -75,7 +75,7 @@ def test_pattern_worked_out_by_hand(kind: type[Tree | Tijdeman], weights: list[i
 
 @pytest.mark.parametrize("seed", range(200))
 def test_tijdeman(seed: int) -> None:
-    """At most 1 - 1 / (2 k - 2), exact at the end of a period."""
+    """The deviation is at most 1 - 1 / (2 k - 2), and 0 at the end of a period."""
     words = random.Random(seed)
     weights = random_weights(words, 30)
     pattern = Tijdeman(weights)
@@ -102,7 +102,7 @@ def test_tijdeman_of_too_long_a_period() -> None:
 
 @pytest.mark.parametrize("seed", range(100))
 def test_bound_of_large_weights(seed: int) -> None:
-    """Sums of weights near 2^53 - 1, and positions as far out."""
+    """Weights with a sum near 2^53 - 1, and positions as large."""
     words = random.Random(seed)
     left, weights = MAX_SAMPLES, []
     for _ in range(words.randint(1, 12)):
@@ -120,12 +120,12 @@ def test_bound_of_large_weights(seed: int) -> None:
             int(j == i) for j in range(len(weights))
         ]
         assert pattern.nth(i, pattern.count(i, n)) == n
-        # What an implementation computes on the way fits into 128 bits.
+        # All intermediate numbers of an implementation fit into 128 bits.
         assert 2 * (n + 1) * sum(weights) + sum(weights) < 2**128
 
 
 def test_bound_is_small() -> None:
-    """At most 1.68 samples and 76 nodes, however many sources there are."""
+    """The bound is at most 1.68 samples and 76 nodes, for any number of sources."""
     fibonacci = [1, 1]
     while sum(fibonacci) + sum(fibonacci[-2:]) <= MAX_SAMPLES:
         fibonacci.append(sum(fibonacci[-2:]))
@@ -139,7 +139,7 @@ def test_bound_is_small() -> None:
 
 
 def test_bound_is_reached() -> None:
-    """Of two equal weights the bound is exact: no smaller one holds."""
+    """For two equal weights, the bound is exact: no smaller one holds."""
     pattern = Tree([1, 1])
     assert pattern.bound(0) == 500000
     assert max(errors(pattern, [1, 1], 1)) == Fraction(1, 2)
@@ -149,7 +149,7 @@ def test_bound_is_reached() -> None:
 
 
 def passes(made: Blend, epochs: int) -> list[list[int]]:
-    """Of each source, what it gave in the first epochs, in order."""
+    """For each source: its samples in the first epochs, in order."""
     given: list[list[int]] = [[] for _ in made.sources]
     for epoch in range(epochs):
         for position in range(made.length(epoch)):
@@ -172,7 +172,7 @@ def test_repeat_makes_whole_passes(name: str, seed: int) -> None:
             one = given[at : at + size]
             assert len(set(one)) == len(one)
             assert set(one) <= set(range(size))
-            # The order of this pass is that of this epoch of the source, whatever the other sources do.
+            # The order of this pass is that of the source's own epoch, independent of the other sources.
             assert one == made.sources[i].order.epoch(at // size)[: len(one)]
 
 
@@ -191,7 +191,7 @@ def test_index_spaces() -> None:
 @pytest.mark.parametrize("name", ["blend", "blend-exact"])
 @pytest.mark.parametrize("seed", range(10))
 def test_stop(name: str, seed: int) -> None:
-    """L is the first position at which a source has no draw left, found by counting."""
+    """L is the first position at which a source has no draw left, by counting."""
     words = random.Random(seed)
     weights = random_weights(words, 9)
     sizes = [words.randint(1, 9) for _ in weights]
@@ -205,7 +205,7 @@ def test_stop(name: str, seed: int) -> None:
         n += 1
     assert made.length(0) == made.length(5) == n
     assert [made.count(i, n) for i in range(len(weights))] == [given[i] for i in range(len(weights))]
-    # Epoch 2 begins with whole passes of its own.
+    # Epoch 2 begins with new whole passes.
     for position in range(n):
         i, draw = made.source(2, position)
         assert 2 * most * sizes[i] <= draw < 3 * most * sizes[i]
@@ -217,7 +217,7 @@ def test_stop(name: str, seed: int) -> None:
 @pytest.mark.parametrize("name", ["blend", "blend-exact"])
 @pytest.mark.parametrize("seed", range(20))
 def test_renormalise(name: str, seed: int) -> None:
-    """Every source makes exactly its passes in every epoch."""
+    """Every source makes exactly its number of passes in every epoch."""
     words = random.Random(seed)
     weights = random_weights(words, 9)
     sizes = [words.randint(1, 9) for _ in weights]
@@ -229,7 +229,7 @@ def test_renormalise(name: str, seed: int) -> None:
         seen = Counter(made.epoch(epoch))
         for i, size in enumerate(there):
             assert all(seen[made.offsets[i] + sample] == most for sample in range(size))
-    # Until the first source leaves, positions are those of `stop`.
+    # Until the first source leaves, the positions are those of `stop`.
     stop = blend(weights, sizes, name, exhaustion="stop", max_passes=most)
     assert made.epoch(1)[: stop.length(1)] == stop.epoch(1)
 
@@ -255,7 +255,7 @@ def test_a_source_that_comes_later_changes_nothing_before(name: str) -> None:
     ours, theirs = ([sample for epoch in range(6) for sample in made.epoch(epoch)] for made in (short, long))
     assert ours[:73] == theirs[:73]
     assert ours != theirs
-    # Draws go on over the ends of stages: all passes are whole.
+    # Draws continue across the ends of stages, so all passes are whole.
     for i, given in enumerate(passes(long, 6)):
         size = long.sources[i].order.range
         assert all(len(set(given[at : at + size])) == size for at in range(0, len(given) - size + 1, size))
@@ -268,7 +268,7 @@ def test_a_source_that_comes_later_does_not_change_the_default_length() -> None:
 
 
 def test_seeds_of_sources() -> None:
-    """Each has its own by its name, wherever it stands; one that is given stays."""
+    """Each source has a seed from its name, at any place in the list. A given seed stays."""
     made = blend([1, 1], [500, 500], seed=9)
     first, second = (source.order for source in made.sources)
     assert first.epoch(0) != second.epoch(0)
@@ -285,7 +285,7 @@ def test_seeds_of_sources() -> None:
 
 
 def test_seeds_of_orders_within_a_source() -> None:
-    """The seed of a source is that of the orders within it, too."""
+    """The seed of a source also holds for the orders within it."""
     within = {"name": "copies", "copies": 1, "of": {"name": "exclude", "indices": [3], "of": {"samples": 300}}}
     made = order("blend", seed=9, samples=9, sources=[{"name": "s0", "order": within}])
     assert isinstance(made, Blend)

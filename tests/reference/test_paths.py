@@ -1,4 +1,4 @@
-"""The paths of failures: a place in a text that the case has, where the value stands that the failure tells."""
+"""The paths of failures: each leads to the place in a text of the case that has the value in the failure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 FILES = sorted((Path(__file__).parents[1] / "vectors").glob("*.json"))
 FILES = [path for path in FILES if path.name != "schema.json"]
 PATH = re.compile(r"([a-z_]+)|\[([0-9]*)\]")
-# Sections that stand for themselves where they are left out.
+# Sections that are at the top of a text if the member above is left out.
 SECTIONS = ("order", "deal", "batch", "steps", "split", "shards")
 
 
@@ -29,17 +29,17 @@ def texts(value: Any) -> Iterator[Any]:
         try:
             yield json.loads(value)
         except (ValueError, RecursionError):
-            # Refused for that, or too deep for this reader alone.
+            # The text is invalid JSON, or too deep only for this reader.
             yield None
 
 
 def steps(path: str) -> list[str | int]:
-    # All objects together are told by the first one.
+    # A path for all objects together leads to the first one.
     return [name or int(index or 0) for name, index in PATH.findall(path)]
 
 
 def inner(document: Any, path: list[str | int]) -> Any:
-    """What stands at a path; `None`, if nothing does."""
+    """The value at a path; None if there is none."""
     for place, step in enumerate(path):
         if isinstance(step, int):
             document = document[step] if isinstance(document, list) and step < len(document) else None
@@ -53,7 +53,7 @@ def inner(document: Any, path: list[str | int]) -> Any:
 
 
 def fits(failure: dict[str, Any], document: Any) -> bool:
-    """Whether the path leads to the value of the failure in this text, or to where it is missing."""
+    """Whether the path leads to the failure's value in this text, or to the place where it is missing."""
     path, value = steps(failure["path"]), failure["value"]
     if document is None:
         return True
@@ -75,13 +75,13 @@ def fits(failure: dict[str, Any], document: Any) -> bool:
 
 
 def paths(path: Path) -> Iterator[tuple[str, dict[str, Any], list[Any]]]:
-    """All failures that have a path, with the texts that they can be of: those of the call, and of what was asked."""
+    """All failures with a path, and the texts to which they can belong: those of the call, and those of the object."""
     for case in json.loads(path.read_text(encoding="utf-8"))["cases"]:
         made = [*texts({name: value for name, value in case.items() if name != "calls"})]
         for part in (case, *case.get("calls", ())):
             if "path" in part.get("fails", {}):
                 own = [*texts(part.get("args", {}))]
-                # A state that differs is told by the recipe that is here.
+                # The path of a difference between states leads into the recipe of the object.
                 yield case["name"], part["fails"], [*own, *made, *(of["recipe"] for of in own if "recipe" in of)]
 
 

@@ -1,4 +1,4 @@
-"""Holds docs/recipe.schema.json against the recipes of the golden cases, and against recipes that are wrong.
+"""Tests docs/recipe.schema.json with the recipes of the golden cases, and with wrong recipes.
 
 To run it: `python -m pip install pytest jsonschema-rs`, then `python -m pytest tests/reference`.
 """
@@ -29,10 +29,10 @@ KINDS = {
     "split": "split",
     "schedule": "schedule",
 }
-"""The definition in the schema, by what a golden case makes."""
+"""For each kind of golden case: the definition in the schema."""
 
 SEEN = {"unknown-name", "wrong-type"}
-"""Kinds of failures that a schema can see, but for those of what comes beside a recipe."""
+"""Kinds of failures that a schema can find, except in lists beside a recipe."""
 
 
 def validator(kind: str) -> Any:
@@ -53,10 +53,10 @@ def refuse(text: str) -> Any:
 
 
 def parsed(text: str) -> Any:
-    """The document, or nothing if it is no JSON, or if JSON Schema has no words for what is in it."""
+    """The document; None if it is no JSON, or has a value that JSON Schema cannot express."""
     try:
         document = json.loads(text, object_pairs_hook=once, parse_float=Decimal, parse_constant=refuse)
-        # A string may have half of a surrogate pair, which is no character.
+        # A string may contain half of a surrogate pair, which is no character.
         json.dumps(document, ensure_ascii=False, default=str).encode()
     except (ValueError, RecursionError, ArithmeticError):
         return None
@@ -86,7 +86,7 @@ def test_schema_is_one() -> None:
 
 
 def test_recipes_that_are_read() -> None:
-    """Every recipe that makes something is valid: as it is written, and in its canonical form."""
+    """Every recipe that makes an object is valid, both as written and in its canonical form."""
     count = 0
     for name, kind, case in cases():
         if "fails" in case:
@@ -103,7 +103,7 @@ def test_recipes_that_are_read() -> None:
 
 
 def test_recipes_that_are_refused() -> None:
-    """A schema sees unknown names, wrong types, and members of another kind of recipe."""
+    """A schema finds unknown names, wrong types, and members of another kind of recipe."""
     count = 0
     for name, kind, case in cases():
         if "fails" not in case:

@@ -1,4 +1,4 @@
-"""Holds the golden cases of tests/vectors against the second implementation, and those files against their schema.
+"""Runs the golden cases of tests/vectors on the second implementation, and checks these files against their schema.
 
 To run it: `python -m pip install pytest jsonschema-rs`, then `python -m pytest tests/reference`.
 """
@@ -18,16 +18,16 @@ import samedeal_reference as reference
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors"
 CASES = Path(os.environ.get("SAMEDEAL_CASES") or VECTORS)
-"""The golden cases, or other ones in their form: random ones."""
+"""The golden cases, or other cases in their form, such as random ones."""
 SCHEMA = json.loads((VECTORS / "schema.json").read_text(encoding="utf-8"))
 GROUPS = {"deal-unit", "splits", "steps", "batches-composed"}
-"""Groups without which a part of this implementation would be held against nothing."""
+"""Groups that must exist, because they alone test a part of this implementation."""
 FILES = sorted(path for path in CASES.glob("*.json") if path.name != "schema.json")
 
-# 214,748,364 samples take plain Python a quarter of an hour and 1 GB: nothing runs it here.
+# Cases that never run here: 214,748,364 samples take plain Python a quarter of an hour and 1 GB.
 TOO_SLOW = {"torch 214748364 seed 0 epoch 0, rank 0 of 1, pad strided"}
 
-# Cases that take plain Python from ten seconds to a minute each. Left out unless SAMEDEAL_SLOW is set.
+# Cases that take plain Python ten seconds to a minute each. They are left out unless SAMEDEAL_SLOW is set.
 SLOW = {
     *(f"{order} 1000003 seed 5 epoch 3, rank 0 of 1, pad strided" for order in ("fisher-yates", "feistel", "dotnet")),
     "feistel 1000000000000 seed 0 epoch 0, rank 0 of 1000000, pad strided",
@@ -42,7 +42,7 @@ SLOW = {
     "as many workers as there may be",
 }
 
-# Numbers of 64 bits are strings in the files: the results, or fields of results, that are such numbers or lists.
+# Results, or fields of results, with numbers of 64 bits, which are strings in the files.
 WIDE_RESULTS = {
     *(
         "num-samples",
@@ -89,16 +89,16 @@ WIDE_FIELDS: dict[type, tuple[str, ...]] = {
     reference.StepPlace: ("samples_consumed", "epoch", "position", "step"),
 }
 
-# What is given in place of the object that was asked.
+# Classes whose results replace the object of the case.
 NEXT = (reference.Sampler, reference.Plan, reference.Reading, reference.Batcher, reference.Schedule)
 
-# Fields and arguments that are text, not numbers.
+# Fields and arguments that are texts, even if they only have digits.
 TEXTS = {"weight", "tier", "name", "role", "environment", "recipe", "side", "state", "header", "entry"}
 TEXTS |= {"entries", "checkpoint", "keys", "text", "sections", "parts", "one", "other"}
 
 
 def read(name: str, value: Any) -> Any:
-    """A field or an argument."""
+    """The value of a field or of an argument."""
     if name == "environment":
         return [tuple(pair) for pair in value]
     if isinstance(value, dict):
@@ -118,7 +118,7 @@ def lists_of(fields: dict[str, Any]) -> list[tuple[str, list[int]]]:
 
 
 def lengths_of(fields: dict[str, Any]) -> list[int] | None:
-    """The lengths of a case: a list, or a short one that is repeated."""
+    """The lengths of a case: a list, or a short list that is repeated."""
     lengths = fields.get("lengths")
     if not isinstance(lengths, dict):
         return lengths
@@ -135,7 +135,7 @@ WITH_LISTS: dict[str, Any] = {
 
 
 def make(case: dict[str, Any]) -> Any:
-    """What a case is about."""
+    """The object of a case."""
     kind = next(name for name in case if name not in ("name", "slow", "fails", "calls"))
     fields = read_fields(case[kind])
     if kind in WITH_LISTS:
@@ -180,7 +180,7 @@ def as_text(value: Any) -> Any:
 
 
 def written(call: str, value: Any) -> Any:
-    """A result as it is written in the files."""
+    """A result in the notation of the files."""
     if hasattr(value, "__dataclass_fields__"):
         wide = WIDE_FIELDS.get(type(value), ())
         fields = vars(value).items()
@@ -193,7 +193,7 @@ def written(call: str, value: Any) -> Any:
 
 
 def same(found: dict[str, Any], expected: dict[str, Any]) -> bool:
-    """Whether an outcome is the expected one, but for what is for people: SPEC.md does not prescribe it."""
+    """Whether an outcome is the expected one, apart from the texts for people, which SPEC.md does not prescribe."""
     if "fails" in expected:
         ours, theirs = found.get("fails"), {name: expected["fails"][name] for name in ("kind", "field", "value")}
         if ours is not None and ours["value"] is None:
@@ -206,7 +206,7 @@ def same(found: dict[str, Any], expected: dict[str, Any]) -> bool:
 
 
 def outcome(call: dict[str, Any], subject: Any) -> tuple[dict[str, Any], Any]:
-    """What a call returns, and what the next one is about: another object, where it gives one."""
+    """The result of a call, and the object of the next call: another one if the call returned it."""
     function = getattr(subject, call["call"].replace("-", "_"))
     try:
         args = call.get("args", {})
@@ -246,7 +246,7 @@ def failures(case: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def agree(failure: dict[str, Any]) -> bool:
-    """Whether the facts of a failure allow what failed: section 6."""
+    """Whether the facts of a failure agree with its value: section 6."""
     facts: dict[str, list[str]] = {}
     for name, value in failure.get("facts", ()):
         facts.setdefault(name, []).append(value)
@@ -256,7 +256,7 @@ def agree(failure: dict[str, Any]) -> bool:
     value = failure["value"]
     if value in facts.get("known", []) or value in facts.get("needs", []):
         return False
-    # Of a list or a text, the facts are about something within it.
+    # For a list or a text, the facts are about a value within it.
     number = int(value) if re.fullmatch("-?[0-9]+", value) and failure["kind"] == "out-of-range" else None
     least, most = (int(facts[name][0]) if name in facts else None for name in ("least", "most"))
     if least is not None and most is not None and least > most + 1:

@@ -1,4 +1,4 @@
-"""What section 15 of SPEC.md promises of the layout `rotated`, held against the second implementation.
+"""The promises of section 15 of SPEC.md about the layout `rotated`, tested with the second implementation.
 
 To run it: `python -m pip install pytest`, then `python -m pytest tests/reference`.
 """
@@ -39,7 +39,7 @@ def test_rotated_deals_everything(samples: int, world_size: int, remainder: str)
     if remainder == "pad":
         assert set(seen) == set(range(samples))
     assert sum(s.num_padding() for s in all_ranks) == max(0, first.num_positions() - samples)
-    # Both ways: the place of a position, and the samples of a rank.
+    # Both directions: the place of a position, and the samples of a rank.
     places = set()
     for position in range(first.num_positions()):
         place = first.place_of(position, 1)
@@ -65,7 +65,7 @@ def test_rotated_begins_rows_by_epoch_and_position() -> None:
         return [sampler(2**40, 16, 0, epoch=epoch).place_of(first + 16 * row, 1).rank for row in range(50)]
 
     assert begins(1, 0) == begins(1, 0)
-    # Positions that agree in their lower 32 bits are others, too.
+    # Positions with the same lower 32 bits have different rotations, too.
     different = [begins(1, 0), begins(2, 0), begins(1, 2**32), begins(1, 2**33)]
     assert all(a != b for i, a in enumerate(different) for b in different[:i])
 
@@ -78,14 +78,14 @@ def test_rotated_goes_on_at_a_whole_row(taken: int, remainder: str) -> None:
     assert len(states) == 1
     rest = [s.resume(next(iter(states))) for s in all_ranks]
     assert dealt(rest) == [taken_by[taken:] for taken_by in dealt(all_ranks)]
-    # On fewer ranks, everything that is left is dealt, once each.
+    # On fewer ranks, all positions that are left are dealt, once each.
     fewer = [sampler(103, 3, rank).resume(next(iter(states))) for rank in range(3)]
     before = Counter(sample for part in dealt(all_ranks, 0, taken) for sample in part)
     assert before + Counter(sample for part in dealt(fewer) for sample in part) == Counter(range(103))
 
 
 def test_rotated_spreads_a_source_over_all_ranks() -> None:
-    """With `strided`, each rank would have one source alone."""
+    """With `strided`, each rank would get samples of one source only."""
     made = blend([1, 1, 1, 1], [100, 100, 100, 100], "blend-exact")
     first = sampler(400, 4, 0)
     of_rank: list[Counter[int]] = [Counter() for _ in range(4)]

@@ -1,4 +1,4 @@
-"""What section 16 of SPEC.md promises of splits, held against the second implementation.
+"""The promises of section 16 of SPEC.md about splits, tested with the second implementation.
 
 To run it: `python -m pip install pytest`, then `python -m pytest tests/reference`.
 """
@@ -62,7 +62,7 @@ def test_sizes_are_mixed() -> None:
 @pytest.mark.parametrize("weights", [[10, 10, 80], [1, 1], [1, 0, 3], [1, 999], [2**52, 2**51], [1] * 20])
 @pytest.mark.parametrize("first", [0, 2**31, 2**53 - 1 - 20_000])
 def test_shares_are_about_those_of_the_weights(weights: list[int], first: int) -> None:
-    """Within five standard deviations, wherever the ids are."""
+    """Shares are within five standard deviations, for any range of ids."""
     made = weighted({f"p{i}": weight for i, weight in enumerate(weights)}, 7)
     n = 20_000
     found = Counter(made.part_of_run(first, n))
@@ -73,7 +73,7 @@ def test_shares_are_about_those_of_the_weights(weights: list[int], first: int) -
 
 
 def test_neighbours_do_not_share_a_part() -> None:
-    """Whether two neighbours are in one part is as likely as for any two ids."""
+    """Two neighbours are in one part as often as any two ids."""
     found = weighted({"a": 1, "b": 1}, 3).part_of_run(0, 20_000)
     for distance in (1, 2, 3, 16, 1000):
         equal = sum(a == b for a, b in zip(found, found[distance:], strict=False))
@@ -101,7 +101,7 @@ def test_weights_in_proportion_are_one_split() -> None:
 
 
 def test_part_worked_out_by_hand() -> None:
-    """With one size, H is a permutation of as many ids, and the part follows from its sums."""
+    """With sizes, H is a permutation of the ids, and the part follows from the sums of sizes."""
     from samedeal_reference.composed_base import permutation
 
     pi = permutation(10, "split", -4, 0, 0)

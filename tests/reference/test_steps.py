@@ -1,4 +1,4 @@
-"""What section 17 of SPEC.md promises of steps over epochs, held against the second implementation.
+"""The promises of section 17 of SPEC.md about steps over epochs, tested with the second implementation.
 
 To run it: `python -m pip install pytest`, then `python -m pytest tests/reference`.
 """
@@ -51,7 +51,7 @@ def random_sizes(words: random.Random, together: int) -> Stages:
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("section", EVERY, ids=lambda section: section["name"])
 def test_every_draw_is_in_one_step_of_one_rank(section: dict[str, Any], layout: str) -> None:
-    """Over the ends of epochs; and a step has the same samples for every number of ranks."""
+    """This holds across the ends of epochs, and a step has the same samples on every world size."""
     words = random.Random(f"{section['name']} {layout}")
     order = make(section, [])
     sizes = random_sizes(words, 12)
@@ -72,7 +72,7 @@ def test_every_draw_is_in_one_step_of_one_rank(section: dict[str, Any], layout: 
                 rank, index = first._deal(step).place(draw)
                 assert taken[rank][index] == draws[draw]
                 owner[draw] = (step, rank, index)
-                # A unit has one rank, and lies together there.
+                # A unit belongs to one rank, where it is contiguous.
                 start = draw // unit * unit
                 assert owner[start] == (step, rank, index - (draw - start))
                 assert first.step_of_consumed(draw) == step
@@ -80,7 +80,7 @@ def test_every_draw_is_in_one_step_of_one_rank(section: dict[str, Any], layout: 
             at = first.begin_of(step)
             assert (at.epoch, at.position) == order.find(begin)
         assert len(set(owner.values())) == len(owner) == len(draws)
-        # A run of steps is the steps one after the other.
+        # A run of steps equals its steps one after the other.
         for one in ranks:
             assert one.indices(3, 3) == [sample for step in range(3, 6) for sample in one.indices(step, 1)]
 
@@ -113,7 +113,7 @@ def test_locate(section: dict[str, Any]) -> None:
 
 
 def test_locate_where_a_sample_comes_late_or_never() -> None:
-    """What is asked for does not cost the epochs that lie between."""
+    """The cost of a search does not grow with the epochs that lie between."""
     rare = {"name": "balance", "classes": [0, 1, 2], "factors": [10**6, 1, 0]}
     one = Schedule(recipe(rare, 2), [], 0)
     found = one.locate(1, 0)
@@ -130,7 +130,7 @@ def test_locate_where_a_sample_comes_late_or_never() -> None:
     at = late.locate(2, late.step_of(10**9 - 1, 4) + 1)
     assert at is not None
     assert at.epoch == 10**9 + 1
-    # A source whose weight ends is drawn no more.
+    # A source whose weight becomes 0 is not drawn again.
     sources = [{"name": "a", "samples": 3}, {"name": "b", "samples": 4}]
     ended = {"name": "blend", "sources": sources, "stages": [{"from": 20, "weights": [1, 0]}]}
     assert Schedule(recipe(ended, 2), [], 0).locate(5, 10) is None
@@ -138,7 +138,7 @@ def test_locate_where_a_sample_comes_late_or_never() -> None:
 
 
 def test_locate_in_epochs_that_end() -> None:
-    """Of a blend that ends, samples are looked for in 2^12 more epochs; also of what is made of one."""
+    """In a blend that ends, samples are searched in 2^12 later epochs; so they are in orders that contain one."""
     ended = {"name": "blend", "exhaustion": "stop", "sources": [{"name": "a", "order": {"name": "sequential"}}]}
     ended["sources"][0]["order"]["samples"] = 2
 
@@ -155,18 +155,18 @@ def test_locate_in_epochs_that_end() -> None:
     shared = found(first, count=2**12, exhaustion="repeat", index_space="shared")
     assert shared == near
     assert found(first, count=2**12 + 1, exhaustion="repeat", index_space="shared") is None
-    # An order that can be a source of a blend is looked at to its end.
+    # An order that can be a source of a blend is searched to its end.
     all_of_it = found(first, count=2**12 + 1, exhaustion="repeat")
     assert all_of_it is not None
     assert all_of_it.epoch == first + 2**12 + 1
-    # A source of which every epoch draws the same part.
+    # Every epoch draws the same part of this source.
     part = ended | {"exhaustion": "fail", "samples": 1}
     assert Schedule(recipe(part, 1), [], 0).locate(1, 0) is None
 
 
 @pytest.mark.parametrize("section", EVERY, ids=lambda section: section["name"])
 def test_resume_on_another_number_of_ranks(section: dict[str, Any]) -> None:
-    """Whoever goes on where others stopped: all steps together have every draw once."""
+    """Other ranks continue where some stopped: all steps together have every draw once."""
     words = random.Random(section["name"])
     order = make(section, [])
     sizes = random_sizes(words, 12)
@@ -187,7 +187,8 @@ def test_resume_on_another_number_of_ranks(section: dict[str, Any]) -> None:
 
 
 def test_units_are_aligned_in_every_epoch_of_copies() -> None:
-    """A group of copies is in one rank, also where a step has the end of an epoch and the begin of the next."""
+    """A group of copies belongs to one rank, also in a step that has the end of an epoch and the beginning of the next.
+    """
     order = {"name": "copies", "copies": 4, "of": {"samples": 7}}
     for layout in LAYOUTS:
         for one in ranks_of(order, [(0, 12), (5, 24)], world_size=3, unit=4, layout=layout):
@@ -196,7 +197,7 @@ def test_units_are_aligned_in_every_epoch_of_copies() -> None:
 
 
 def test_steps_end_where_draws_end() -> None:
-    # Two epochs of 2^52 - 1 positions; a third one would go beyond 2^53 - 1.
+    # Two epochs of 2^52 - 1 positions. A third one would exceed 2^53 - 1.
     whole = Schedule(recipe({"name": "sequential", "samples": 2**52 - 1}, 2), [], 0)
     assert whole.num_steps() == 2**52 - 1
     last = whole.num_steps() - 1
@@ -218,7 +219,7 @@ def test_steps_end_where_draws_end() -> None:
     assert one.indices(MAX_SAMPLES - 1, 1) == [0]
     none = Schedule(recipe({"name": "sequential", "samples": 2**53 - 1}, [(0, 2**31), (1, 2**31 + 2)]), [], 0)
     assert none.num_steps() == 1 + (2**53 - 1 - 2**31) // (2**31 + 2)
-    # A stage that begins after the last step says nothing.
+    # A stage that begins after the last step has no effect.
     after = Schedule(recipe({"name": "sequential", "samples": 2**53 - 1}, [(0, 4), (2**53 - 1, 8)]), [], 0)
     assert after.num_steps() == (2**53 - 1) // 4
 
@@ -240,7 +241,7 @@ def test_windows_of_indices() -> None:
 
 
 def test_steps_of_a_past_with_other_ranks() -> None:
-    """Six ranks took steps of six; four cannot, but they know what was taken."""
+    """Six ranks took steps of six. Four ranks cannot take such steps, but they know which ones were taken."""
     sizes: Stages = [(0, 6), (5, 18), (9, 8)]
     before, after = (ranks_of(plain(50), sizes[: 2 * k], world_size=w) for k, w in ((1, 6), (2, 4)))
     state = before[0].state(9)
@@ -283,9 +284,9 @@ def test_stages_from_the_step_on_may_differ() -> None:
     assert failure(lambda: changed([(0, 8), (3, 16), (4, 16)]).step_of_state(state))[2] == "with a new entry 1"
     assert failure(lambda: changed([(0, 8), (3, 24)]).step_of_state(state))[2] == "not as in the state at entry 0"
     assert failure(lambda: changed([(0, 16), (3, 16)]).step_of_state(state)) == ("contradiction", "batch_size", "16")
-    # A stage that begins at the step is none of those before.
+    # A stage that begins at this step is not an earlier one.
     assert changed([(0, 8)]).step_of_state(changed(BEFORE).state(3)) == 3
-    # At step 0 everything may differ.
+    # At step 0, all members may differ.
     assert changed(24).step_of_state(changed(BEFORE).state(0)) == 0
 
 
@@ -313,7 +314,7 @@ def test_failures_of_resume() -> None:
 
 
 def test_an_order_that_got_more() -> None:
-    """What begins where the state ends, or later, may be new."""
+    """Additions that begin where the state ends, or later, are allowed."""
     growth = [{"epoch": 1, "consumed": 6, "samples": 70}]
     grown = {"name": "grown", "samples": 50, "seed": 3}
     state = changed(BEFORE).state(5)
@@ -325,7 +326,7 @@ def test_an_order_that_got_more() -> None:
 
 
 def test_states_that_lie_about_their_place() -> None:
-    """Epochs that cannot be used, and positions that no epoch has, end in a failure."""
+    """Epochs that cannot be used, and positions that no epoch has, are refused."""
     for section in EVERY:
         one = changed(24, section)
         state = one.state(0)
@@ -341,7 +342,8 @@ def test_states_that_lie_about_their_place() -> None:
 
 
 def test_a_past_with_other_ranks() -> None:
-    """Twelve ranks, then four, and now three: these have the steps from the last stage that they do not fit."""
+    """Twelve ranks, then four, and now three. The three ranks have the steps from the last stage on whose size they do
+    not divide."""
     sizes = [(0, 12), (3, 8), (5, 9)]
     three, four, twelve = (ranks_of(plain(40), sizes[:last], world_size=n) for n, last in ((3, 3), (4, 2), (12, 1)))
     for step in range(9):
@@ -432,5 +434,5 @@ def test_canonical_text() -> None:
         )
     )
     assert failure(lambda: Schedule(json.dumps({**ORDER, **STEPS}), [], 1)) == ("out-of-range", "rank", "1")
-    # An order that has samples twice has another layout by default.
+    # An order that has samples twice has another default layout.
     assert changed(4, {"name": "copies", "copies": 2, "of": plain(3)}).layout() == "rotated"

@@ -1,4 +1,4 @@
-"""What sections 1, 4, 6 and 10 of SPEC.md promise of `unit`, held against the second implementation.
+"""The promises of sections 1, 4, 6 and 10 of SPEC.md about `unit`, tested with the second implementation.
 
 To run it: `python -m pip install pytest`, then `python -m pytest tests/reference`.
 """
@@ -29,7 +29,7 @@ def ranks_of(samples: int, world_size: int, consumed: int = 0, **deal: Any) -> l
 
 
 def dealt(of: Sampler, end: int | None = None) -> list[int]:
-    """The positions of a rank, or the first of them. With `sequential`, their samples say which they are."""
+    """The positions of a rank, or the first `end` of them. With `sequential`, the samples equal their positions."""
     n = of.num_samples()
     count = n if end is None else min(n, end)
     positions = list(of._positions()[:count])
@@ -38,7 +38,7 @@ def dealt(of: Sampler, end: int | None = None) -> list[int]:
 
 
 def random_deals(seed: int) -> list[tuple[int, int, int, int]]:
-    """Sizes, world sizes, units, and what was consumed before."""
+    """Numbers of samples, world sizes, units, and numbers of consumed positions."""
     words = random.Random(seed)
     found = []
     for _ in range(12):
@@ -64,12 +64,12 @@ def test_units_stay_together_and_nothing_is_lost(remainder: str, layout: str, se
             assert positions == sorted(set(positions))
             assert one.num_padding() == sum(position >= samples for position in positions)
             owner |= {position: (rank, index) for index, position in enumerate(positions)}
-        # Every position that is dealt is dealt once.
+        # Every dealt position is dealt once.
         assert sorted(owner) == list(range(consumed, end))
         assert sum(one.num_samples() for one in ranks) == end - consumed
         assert first.num_dropped() == max(0, samples - end)
         for position, (rank, index) in owner.items():
-            # A unit has one rank, and lies together there.
+            # A unit belongs to one rank, where it is contiguous.
             start = consumed + (position - consumed) // unit * unit
             assert owner[start] == (rank, index - (position - start))
             assert index // unit * unit == index - (position - start)
@@ -80,7 +80,7 @@ def test_units_stay_together_and_nothing_is_lost(remainder: str, layout: str, se
             assert end == samples
             units = [-(-count // unit) for count in counts]
             assert max(units) - min(units) <= 1
-            # No more than one unit has fewer positions.
+            # At most one unit has fewer positions.
             assert sum(count % unit > 0 for count in counts) <= 1
         else:
             assert len(set(counts)) == 1
@@ -91,7 +91,7 @@ def test_units_stay_together_and_nothing_is_lost(remainder: str, layout: str, se
 @pytest.mark.parametrize(("remainder", "layout"), DEALS)
 @pytest.mark.parametrize("seed", range(5))
 def test_resume_on_another_number_of_ranks(remainder: str, layout: str, seed: int) -> None:
-    """However often a run goes on with other ranks: what was dealt before and is dealt now is everything, once."""
+    """A run may continue on other world sizes any number of times: all positions are dealt once."""
     words = random.Random(f"{remainder} {layout} {seed}")
     for samples, _, unit, _ in random_deals(seed):
         seen: Counter[int] = Counter()
@@ -105,7 +105,7 @@ def test_resume_on_another_number_of_ranks(remainder: str, layout: str, seed: in
             states = {one.state(taken) for one in ranks}
             assert len(states) == 1
             if taken == most and remainder != "uneven":
-                # The epoch ends: what is dropped or padded is counted.
+                # At the end of the epoch, dropped and padded positions are counted.
                 positions = [position for one in ranks for position in dealt(one)]
                 assert sum(one.num_padding() for one in ranks) == sum(position >= samples for position in positions)
                 seen.update(position for position in positions if position < samples)
@@ -124,7 +124,7 @@ def test_resume_on_another_number_of_ranks(remainder: str, layout: str, seed: in
 
 
 def test_groups_of_copies_stay_with_a_rank() -> None:
-    """Of a dataset that has every prompt four times, each prompt has its four in one rank, whatever the layout."""
+    """In a dataset with four copies of every prompt, each prompt has its copies in one rank, for every layout."""
     for layout, world_size in product(LAYOUTS, (1, 3, 5)):
         order = {"name": "copies", "copies": 4, "of": {"samples": 31, "seed": 2}}
         deal = {"world_size": world_size, "layout": layout, "unit": 4, "remainder": "pad"}
@@ -136,7 +136,7 @@ def test_groups_of_copies_stay_with_a_rank() -> None:
 
 
 def test_last_unit_worked_out_by_hand() -> None:
-    """Ten positions in units of four: 0 to 3, 4 to 7, 8 and 9."""
+    """Ten positions in units of four: 0 to 3, 4 to 7, and 8 and 9."""
     uneven = {"remainder": "uneven", "unit": 4}
     assert [dealt(one) for one in ranks_of(10, 2, layout="strided", **uneven)] == [[0, 1, 2, 3, 8, 9], [4, 5, 6, 7]]
     assert [dealt(one) for one in ranks_of(10, 2, layout="contiguous", **uneven)] == [[*range(8)], [8, 9]]
@@ -148,7 +148,7 @@ def test_last_unit_worked_out_by_hand() -> None:
 
 
 def test_most_of_a_state_is_that_of_the_rank_that_has_most() -> None:
-    """Ranks 0 and 1 have one unit each; in some epoch the shorter one is that of rank 0."""
+    """Ranks 0 and 1 have one unit each. In some epochs, rank 0 has the shorter one."""
     found = set()
     for epoch in range(8):
         ranks = [sampler(6, 2, rank, epoch, unit=4, layout="rotated", remainder="uneven") for rank in range(2)]
@@ -168,7 +168,7 @@ def failure(call: Any) -> tuple[str, str, str | None]:
 
 @pytest.mark.parametrize("unit", [0, 2**20 + 1, 2**64 - 1])
 def test_unit_out_of_range(unit: int) -> None:
-    # After the members of `deal` before it.
+    # `unit` is checked after the members of `deal` before it.
     assert failure(lambda: sampler(5, 1, unit=unit)) == ("out-of-range", "unit", str(unit))
     assert failure(lambda: sampler(5, 0, unit=unit)) == ("out-of-range", "world_size", "0")
     assert failure(lambda: sampler(5, 1, unit=unit, layout="no")) == ("unknown-name", "layout", "no")
@@ -182,7 +182,7 @@ def test_failures_of_units() -> None:
     assert failure(lambda: one.state(3)) == ("out-of-range", "taken", "3")
     assert failure(lambda: one.state(9)) == ("out-of-range", "taken", "9")
     assert failure(lambda: sampler(30, 2, unit=4, layout="contiguous").state(3))[1] == "layout"
-    # A state of another unit is good where units begin.
+    # A state with another unit is valid at positions where units begin.
     other = sampler(12, 1, unit=3)
     assert failure(lambda: sampler(12, 2, unit=4).resume(other.state(3))) == ("out-of-range", "consumed", "3")
     assert sampler(12, 2, unit=4).resume(other.state(12)).consumed() == 12
@@ -190,12 +190,12 @@ def test_failures_of_units() -> None:
 
 
 def test_pad_of_many_units() -> None:
-    """The end of what is dealt has to be below 2^53."""
+    """The end of the dealt positions must be below 2^53."""
     most = 2**53 - 1
     assert failure(lambda: sampler(most, 2**32 - 1, unit=2**20))[1] == "samples"
     few = sampler(1, 2**32 - 1, unit=2**20, remainder="pad")
     assert few.num_positions() == (2**32 - 1) * 2**20
-    # More copies than 32 bits can count.
+    # The number of copies does not fit into 32 bits.
     assert few.place_of(0, 1).copies == 2**32 - 1
     assert few.place_of(few.num_positions() - 3, 1).copies == 2
 

@@ -1,4 +1,4 @@
-"""Whether the memory and the latencies of a process stay what they are."""
+"""Judges whether the memory and the latencies of a process stay constant."""
 
 from __future__ import annotations
 
@@ -7,26 +7,27 @@ from typing import Literal, NamedTuple, TypedDict
 
 MEBIBYTE = 1 << 20
 GROWTH = 4 * MEBIBYTE
-"""How much memory may grow over the second half of a run, by the line of Theil and Sen."""
+"""Bytes by which memory may grow over the second half of a run, by the line of Theil and Sen."""
 MIDDLE, TAIL = 1.5, 2.0
-"""How far medians of processor times and 99th percentiles of latencies may grow, from the second sixth of a run to
-the last one."""
+"""Factors by which medians of processor times and 99th percentiles of latencies may grow, from the second sixth of a
+run to the last one."""
 
 
 class Interval(TypedDict):
-    """What a process tells once in an interval."""
+    """The measurements of a process in an interval."""
 
     seconds: float
     rss: int
     operations: int
     p99: dict[str, tuple[float, float]]
-    """The 99th percentile of the latency of each kind of work, and that of its control."""
+    """For each kind of work: the 99th percentile of its latency, and that of its control."""
     processor: dict[str, tuple[float, float]]
-    """The median of processor times likewise. (The median of latencies jumps with the load of a busy machine.)"""
+    """For each kind of work: the median of its processor time, and that of its control. (The median of latencies jumps
+    with the load of a busy machine.)"""
 
 
 class Verdict(NamedTuple):
-    """One thing that must not grow."""
+    """A quantity that must not grow, and its limit."""
 
     name: str
     found: float
@@ -35,12 +36,12 @@ class Verdict(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Whether it did not."""
+        """Whether the quantity is within its limit."""
         return self.found <= self.limit
 
 
 def slope(points: list[tuple[float, float]]) -> float:
-    """The slope of Theil and Sen: the median of the slopes between all pairs of points. Odd points do not move it."""
+    """The slope of Theil and Sen: the median of the slopes between all pairs of points. Outliers do not move it."""
     return median((b - y) / (a - x) for i, (x, y) in enumerate(points) for a, b in points[i + 1 :])
 
 
@@ -66,5 +67,5 @@ def judged(intervals: list[Interval]) -> list[Verdict]:
 
 
 def ratio(intervals: list[Interval], what: Literal["processor", "p99"], kind: str) -> float:
-    """How much longer a kind takes than its control: the median over intervals."""
+    """How many times longer a kind takes than its control: the median over intervals."""
     return median(own / control for own, control in (each[what][kind] for each in intervals))

@@ -1,6 +1,6 @@
-"""A process of Python and one of Node work for a long time; their memory and latencies must stay flat.
+"""A process of Python and one of Node work for a long time; their memory and latencies must stay constant.
 
-soak.py [--minutes M] [--json FILE]
+    soak.py [--minutes M] [--json FILE]
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ WORKERS = {
     "Node": ["node", "--expose-gc", str(HERE / "work.mjs")],
 }
 INTERVALS = 60
-"""How many times a process tells how it is, in short runs. In long ones, it does so every minute."""
+"""Number of intervals in a short run. In a long one, an interval is a minute."""
 
 
 def followed(name: str, seconds: float, found: dict[str, list[Interval]], failed: list[str]) -> None:
-    """Runs a process to its end, and keeps what it tells."""
+    """Runs a process to its end, and collects its measurements."""
     interval = min(60.0, seconds / INTERVALS)
     command = [*WORKERS[name], str(seconds), str(interval)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -39,7 +39,7 @@ def followed(name: str, seconds: float, found: dict[str, list[Interval]], failed
 
 
 def run(seconds: float) -> tuple[dict[str, list[Interval]], list[str]]:
-    """Runs all of them side by side: what they told, and what went wrong."""
+    """Runs all processes side by side; returns their measurements, and the errors."""
     found: dict[str, list[Interval]] = {name: [] for name in WORKERS}
     failed: list[str] = []
     threads = [threading.Thread(target=followed, args=(name, seconds, found, failed)) for name in WORKERS]
@@ -51,7 +51,7 @@ def run(seconds: float) -> tuple[dict[str, list[Interval]], list[str]]:
 
 
 def report(found: dict[str, list[Interval]]) -> bool:
-    """Prints a table of each process, and whether all of its verdicts hold."""
+    """Prints a table for each process; returns whether all verdicts hold."""
     good = True
     for name, intervals in found.items():
         verdicts = judged(intervals)
@@ -68,7 +68,7 @@ def report(found: dict[str, list[Interval]]) -> bool:
 
 
 def main() -> int:
-    """The command."""
+    """Runs the command."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--json", type=Path, help="keeps what the processes told")

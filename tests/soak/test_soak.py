@@ -1,6 +1,6 @@
-"""The judge finds what grows, and both processes do all kinds of work.
+"""The judge finds growth, and both processes do all kinds of work.
 
-Their measurements are not judged: a test may run beside others.
+Their measurements are not judged, because a test may run beside others.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ KINDS = ("samplers", "ledgers")
 
 
 def told(minutes: int, leak: float = 0.0, drift: float = 0.0, tail: float = 0.0) -> list[Interval]:
-    """What a process tells on a machine whose load changes, and that grows by so much in each minute."""
+    """Measurements of a process on a machine with changing load. Memory and times grow by the given amounts in each
+    minute."""
     rng = random.Random(7)
     intervals: list[Interval] = []
     for minute in range(minutes):
@@ -65,5 +66,5 @@ def test_both_processes_do_all_kinds_of_work() -> None:
     assert kinds[0] == kinds[1]
     assert len(kinds[0]) == 10
     for intervals in found.values():
-        # As many as a busy machine leaves time for, but each kind once.
+        # A busy machine leaves time for few operations, but each kind is done once.
         assert all(each["operations"] >= 10 and each["rss"] > MEBIBYTE for each in intervals)

@@ -1,5 +1,5 @@
-// One Node process that does all kinds of work over and over: `node --expose-gc work.mjs SECONDS INTERVAL`. It is what work.py is for
-// Python, and prints the same lines of JSON.
+// One Node process that does all kinds of work again and again: `node --expose-gc work.mjs SECONDS INTERVAL`. It is the
+// counterpart of work.py, and prints the same lines of JSON.
 
 import { createHash } from 'node:crypto';
 import {
@@ -24,7 +24,7 @@ import {
 /** Milliseconds that one measurement of a kind should take. */
 const TARGET = 2;
 const BUFFER = new Uint8Array(1 << 16).map((_, i) => (i * 7919) >> 3);
-/** (module (memory (export "memory") 20)): as much memory as a component begins with. */
+/** (module (memory (export "memory") 20)): with the initial memory of a component. */
 const EMPTY = new WebAssembly.Module(
   // biome-ignore format: a section a line
   new Uint8Array([
@@ -35,7 +35,7 @@ const EMPTY = new WebAssembly.Module(
 );
 
 let seed = 1;
-/** A random number below `end`, the same in every run. */
+/** A random number below `end`. The sequence is the same in every run. */
 function below(end) {
   seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
   return Math.floor((seed / 2 ** 32) * end);
@@ -49,12 +49,12 @@ function check(holds, what) {
   if (!holds) throw new Error(`this must hold: ${what}`);
 }
 
-/** Half of the objects are given back, the others are left to the garbage collector. */
+/** Disposes of half of the objects; the others are left to the garbage collector. */
 function drop(...objects) {
   for (const object of objects) if (below(2)) object.dispose();
 }
 
-/** What the other kinds are made of, without samedeal. */
+/** The control: operations like those of the other kinds, without samedeal. */
 function control() {
   const numbers = Array.from({ length: 1000 }, (_, i) => Math.imul(i, 2654435761) >>> 0);
   numbers.sort((one, other) => one - other);
@@ -220,7 +220,7 @@ const KINDS = {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Bytes of memory that the process has, after a collection of garbage. */
+/** Bytes of memory of the process, after a garbage collection. */
 async function resident() {
   for (let i = 0; i < 3; i++) {
     globalThis.gc();
@@ -229,7 +229,7 @@ async function resident() {
   return process.memoryUsage.rss();
 }
 
-/** How many milliseconds of the processor a kind usually takes. */
+/** The usual processor time of a kind, in milliseconds. */
 async function usual(kind) {
   const times = [];
   for (let i = 0; i < 15; i++) {
@@ -241,7 +241,7 @@ async function usual(kind) {
   return times.sort((one, other) => one - other)[7];
 }
 
-/** Milliseconds that a kind takes, done so often: those that pass, and those of the processor. */
+/** Milliseconds for `count` runs of a kind: elapsed time and processor time. */
 async function timed(kind, count) {
   const begun = process.cpuUsage();
   const start = performance.now();
@@ -251,7 +251,7 @@ async function timed(kind, count) {
   return [passed, (user + system) / 1000];
 }
 
-/** Of measurements of a kind and of its control. */
+/** A quantile of the measurements of each kind and of its control. */
 function quantiles(times, q, which) {
   const at = (found) => found.sort((one, other) => one - other)[Math.floor(q * (found.length - 1))];
   return Object.fromEntries(
@@ -267,7 +267,7 @@ const one = await usual(control);
 const counts = {};
 const controls = {};
 for (const [name, kind] of Object.entries(KINDS)) {
-  // The engine of JavaScript optimises what is done often.
+  // A warm-up, because the JavaScript engine optimises code that runs often.
   await timed(kind, 50);
   counts[name] = Math.max(1, Math.round(TARGET / (await usual(kind))));
   controls[name] = Math.max(1, Math.round((counts[name] * (await usual(kind))) / one));
@@ -280,7 +280,7 @@ while (last - begun < seconds * 1000) {
   for (const [name, kind] of Object.entries(KINDS)) {
     const own = await timed(kind, counts[name]);
     times[name].push([own, await timed(control, controls[name])]);
-    // The collector of objects that are not disposed works between turns.
+    // Objects that are not disposed of are finalised between turns.
     await turn();
   }
   const now = performance.now();

@@ -1,8 +1,9 @@
-"""One Python process that does all kinds of work over and over: `work.py SECONDS INTERVAL`, a line of JSON an interval.
+"""One Python process that does all kinds of work again and again: `work.py SECONDS INTERVAL`. It prints a line of JSON
+for each interval.
 
-Each measurement of a kind is followed by one of a control that takes as long and uses nothing of samedeal. The control
-tells how busy the machine is. It has instances of a small WebAssembly module, because a busy machine slows the making
-of memory more than computation.
+Each measurement of a kind is followed by one of a control that takes as long, without samedeal. The control shows how
+busy the machine is. It has instances of a small WebAssembly module, because a busy machine slows the allocation of
+memory more than computation.
 """
 
 from __future__ import annotations
@@ -50,13 +51,13 @@ BUFFER = random.Random(0).randbytes(1 << 20)
 LENGTHS = np.random.default_rng(0).integers(1, 400, 500)
 
 kept = Sampler(100_000, seed=3, world_size=8)
-"""One that lives as long as the process."""
+"""A sampler that exists as long as the process."""
 kept_batcher = Batcher(LENGTHS, max_tokens=2000, seed=3, world_size=2)
 kept_file = Path(tempfile.mkdtemp()) / "log"
 
 
 def control(_: random.Random) -> None:
-    """Interpreted code, arrays, a hash and an instance: what the other kinds are made of, without samedeal."""
+    """The control: interpreted code, arrays, a hash and an instance, like the other kinds, without samedeal."""
     numbers = [hash((i, i ^ 7)) & 0xFFFF for i in range(500)]
     np.sort(np.array(numbers * 4))
     hashlib.sha256(BUFFER[: 1 << 16]).digest()
@@ -65,7 +66,7 @@ def control(_: random.Random) -> None:
 
 
 def samplers(rng: random.Random) -> None:
-    """Made, asked, and dropped; with and without a table."""
+    """Samplers that are made, read and dropped, with and without a table."""
     order = rng.choice(samedeal.orders())
     sampler = Sampler(rng.randrange(1, 3000), seed=rng.randrange(2**20), order=order, rank=1, world_size=3)
     sampler.set_epoch(rng.randrange(100))
@@ -80,7 +81,7 @@ def samplers(rng: random.Random) -> None:
 
 
 def epochs(rng: random.Random) -> None:
-    """One object through many epochs and ranks."""
+    """A sampler and a batcher that go through many epochs and ranks."""
     kept.set_epoch(rng.randrange(2**63))
     kept.set_rank(rng.randrange(8))
     kept.batch(rng.randrange(300), 32)
@@ -89,7 +90,7 @@ def epochs(rng: random.Random) -> None:
 
 
 def composed(rng: random.Random) -> None:
-    """Orders that are made of orders."""
+    """Composed orders."""
     web = samedeal.order("feistel", 900).exclude(sorted(rng.sample(range(900), 20)))
     mix = samedeal.blend({"web": (web, 7), "code": (200, 3)}, seed=rng.randrange(99), samples=2000)
     sampler = Sampler(order=mix, world_size=4, rank=2)
@@ -130,7 +131,7 @@ def readings(rng: random.Random) -> None:
 
 
 def resumptions(rng: random.Random) -> None:
-    """States of everything that has one, on other numbers of ranks."""
+    """States of all kinds of objects, resumed on other world sizes."""
     sampler = Sampler(1000, seed=1, world_size=8)
     for world_size in (3, 5):
         state = sampler.state(rng.randrange(sampler.num_samples))
@@ -170,7 +171,7 @@ def ledgers(rng: random.Random) -> None:
 
 
 def failures(rng: random.Random) -> None:
-    """Every kind of error, some of which come from the middle of a call of the component."""
+    """Errors of every kind, some of which come from the middle of a call of the component."""
     wrong: list[Callable[[], object]] = [
         lambda: Sampler(10, rank=5),
         lambda: Sampler(10, order="sorted"),
@@ -199,7 +200,7 @@ def failures(rng: random.Random) -> None:
 
 
 def elsewhere(rng: random.Random) -> None:
-    """Pickled objects, and threads that come and go."""
+    """Pickled objects, and short threads."""
     copy: Sampler = pickle.loads(pickle.dumps(kept))
     found: list[int] = []
 
@@ -219,13 +220,13 @@ KINDS = (samplers, epochs, composed, batchers, readings, resumptions, schedules,
 
 
 def resident() -> int:
-    """Bytes of memory that the process has."""
+    """Bytes of memory of the process."""
     gc.collect()
     return int(Path("/proc/self/statm").read_text().split()[1]) * PAGE
 
 
 def usual(kind: Callable[[random.Random], None], rng: random.Random) -> float:
-    """How many seconds a kind usually takes."""
+    """The usual processor time of a kind, in seconds."""
     times = []
     for _ in range(15):
         start = time.process_time()
@@ -235,7 +236,7 @@ def usual(kind: Callable[[random.Random], None], rng: random.Random) -> float:
 
 
 def timed(kind: Callable[[random.Random], None], count: int, rng: random.Random) -> tuple[float, float]:
-    """Milliseconds that a kind takes, done so often: those that pass, and those of the processor."""
+    """Milliseconds for `count` runs of a kind: elapsed time and processor time."""
     start, begun = time.perf_counter(), time.process_time()
     for _ in range(count):
         kind(rng)
@@ -243,7 +244,7 @@ def timed(kind: Callable[[random.Random], None], count: int, rng: random.Random)
 
 
 def main(seconds: float, interval: float) -> None:
-    """Works until the time is over."""
+    """Works for `seconds`, and prints the measurements of each interval."""
     rng = random.Random(1)
     one = usual(control, rng)
     counts = {kind: max(1, round(TARGET / usual(kind, rng))) for kind in KINDS}

@@ -1,4 +1,4 @@
-"""The tests. Each gives p-values: uniform between 0 and 1 if the shuffle is a uniform one.
+"""The tests. Each returns p-values, which are uniform between 0 and 1 if the shuffle is a uniform one.
 
 No two tests use the same permutations, so that their p-values are independent of each other.
 """
@@ -17,10 +17,10 @@ from scipy import stats
 from sources import Key, Samples, Source
 
 SMALL_LIS = 30
-"""Up to so many samples, the exact distribution of longest increasing subsequences is computed."""
+"""The largest number of samples for which the exact distribution of longest increasing subsequences is computed."""
 CELLS = 50
 RUN = 1024
-"""Neighbouring positions of an epoch of many samples that are looked at."""
+"""Number of neighbouring positions that are tested in an epoch of many samples."""
 
 
 class Finding(NamedTuple):
@@ -33,26 +33,26 @@ class Finding(NamedTuple):
 
 
 class Keys:
-    """Seeds and epochs that no other test of the source gets: seeds that follow one another, or epochs."""
+    """Keys that no other test of the source gets: consecutive seeds, or consecutive epochs of a seed."""
 
     def __init__(self) -> None:
         """Begins with the first seed."""
         self.tests = 0
 
     def next(self, count: int) -> list[Key]:
-        """So many. Seeds for each fourth test, since they cost more."""
+        """The next `count` keys. Every fourth test gets seeds, which cost more than epochs."""
         first = self.first()
         if self.tests % 4 == 0:
             return [(first + number, self.tests) for number in range(count)]
         return [(first, number) for number in range(count)]
 
     def first(self) -> int:
-        """The first of a billion seeds."""
+        """The first seed of a block of a billion seeds."""
         self.tests += 1
         return self.tests * 10**9
 
     def related(self, name: str, count: int) -> Iterator[tuple[Key, Key]]:
-        """Pairs of keys that are near to each other. No key is in two pairs."""
+        """Pairs of keys that are close to each other. No key is in two pairs."""
         first = self.first()
         for number in range(count):
             match name:
@@ -67,7 +67,7 @@ class Keys:
 
 
 Test = Callable[[Source, int, int, Keys], Iterator[tuple[str, float]]]
-"""Gives p-values for a number of samples and of keys."""
+"""A test: p-values for a number of samples and a number of keys."""
 
 
 def permutations(source: Source, n: int, keys: list[Key]) -> NDArray[np.int64]:
@@ -87,7 +87,7 @@ def ranks_of(found: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def binned(values: Samples, n: int, cells: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """How many values of 0 to n - 1 are in each of so many equal parts, and how probable each part is."""
+    """For each of `cells` equal parts of 0 to n - 1: the number of values in it, and its probability."""
     cells = min(cells, n)
     edges = [-(-cell * n // cells) for cell in range(cells + 1)]
     counts = np.histogram(values, bins=np.array([edge - 0.5 for edge in edges]))[0] if n < 2**52 else None
@@ -96,11 +96,11 @@ def binned(values: Samples, n: int, cells: int) -> tuple[NDArray[np.int64], NDAr
     return counts, np.diff(np.array(edges, dtype=np.float64)) / n
 
 
-# Of all permutations of a few samples.
+# Tests of all permutations of a few samples.
 
 
 def every_permutation(source: Source, n: int, seeds: int, keys: Keys) -> Iterator[tuple[str, float]]:
-    """Each permutation is as probable as any other one."""
+    """All permutations have the same probability."""
     count = max(seeds, 10 * factorial(n))
     found = ranks_of(permutations(source, n, keys.next(count)))
     yield "every permutation", known.histogram(found, np.full(factorial(n), 1 / factorial(n)))
@@ -111,7 +111,8 @@ RELATED = ("next seed", "next epoch", "next seed against next epoch", "other hig
 
 
 def related(source: Source, n: int, seeds: int, keys: Keys) -> Iterator[tuple[str, float]]:
-    """Of keys that are near to each other: one permutation after the inverse of the other is any permutation."""
+    """For keys that are close to each other, one permutation after the inverse of the other is a uniform permutation.
+    """
     count = max(seeds, 10 * factorial(n))
     for name in RELATED:
         first, second = (permutations(source, n, [*some]) for some in zip(*keys.related(name, count), strict=True))
@@ -119,11 +120,11 @@ def related(source: Source, n: int, seeds: int, keys: Keys) -> Iterator[tuple[st
         yield f"relation: {name}", known.histogram(ranks_of(both), np.full(factorial(n), 1 / factorial(n)))
 
 
-# Of whole permutations.
+# Tests of whole permutations.
 
 
 def positions_and_values(source: Source, n: int, seeds: int, keys: Keys) -> Iterator[tuple[str, float]]:
-    """Which sample a position has, for three positions; and which pair of samples two neighbours have."""
+    """The sample at each of three positions, and the pair of samples at two neighbouring positions."""
     for position in (0, n // 2, n - 1):
         values = permutations(source, n, keys.next(seeds))[:, position]
         yield f"sample at position {position}", known.chi_square(*binned(values, n, CELLS))
@@ -147,7 +148,7 @@ def runs(source: Source, n: int, seeds: int, keys: Keys) -> Iterator[tuple[str, 
 
 
 def increasing(source: Source, n: int, seeds: int, keys: Keys) -> Iterator[tuple[str, float]]:
-    """The longest increasing subsequence; of many samples, against that of NumPy's permutations."""
+    """The longest increasing subsequence; for many samples, compared with that of NumPy's permutations."""
     found = np.array([longest(row) for row in permutations(source, n, keys.next(seeds)).tolist()])
     if n <= SMALL_LIS:
         yield "longest increasing subsequence", known.histogram(found, known.longest_increasing(n))
@@ -173,7 +174,7 @@ def points_and_cycles(source: Source, n: int, seeds: int, keys: Keys) -> Iterato
     found = permutations(source, n, keys.next(seeds))
     expected = known.cycles(n)
     if n in source.even_only:
-        # Even permutations have as many cycles as samples, or 2 fewer, or 4 fewer ...
+        # Even permutations have as many cycles as samples, or 2 or 4 fewer, and so on.
         expected = np.where((n - np.arange(n + 1)) % 2 == 0, 2 * expected, 0)
     yield "cycles", known.histogram(count_cycles(found), expected)
     found = permutations(source, n, keys.next(seeds))
@@ -187,7 +188,7 @@ def points_and_cycles(source: Source, n: int, seeds: int, keys: Keys) -> Iterato
 
 
 def count_cycles(found: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The number of cycles of each row: samples that are the least of their cycle."""
+    """The number of cycles of each row: of samples that are the smallest of their cycle."""
     least, jump, steps = np.tile(np.arange(found.shape[1]), (len(found), 1)), found, 1
     while steps < found.shape[1]:
         least = np.minimum(least, np.take_along_axis(least, jump, axis=1))
@@ -198,7 +199,8 @@ def count_cycles(found: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def order_of_pairs(source: Source, n: int, seeds: int, keys: Keys) -> Iterator[tuple[str, float]]:
-    """Inversions; and as many even permutations as odd ones, unless it is known that there are none."""
+    """Inversions; also, even permutations are as frequent as odd ones, unless it is known that there are no odd ones.
+    """
     found = permutations(source, n, keys.next(seeds))
     counts = sum((found[:, at : at + 1] > found[:, at + 1 :]).sum(axis=1) for at in range(n - 1))
     assert not isinstance(counts, int)
@@ -214,7 +216,7 @@ def order_of_pairs(source: Source, n: int, seeds: int, keys: Keys) -> Iterator[t
 
 
 def whole_correlations(source: Source, n: int, seeds: int, keys: Keys) -> Iterator[tuple[str, float]]:
-    """Related keys, and neighbouring ranks of one deal: correlations of their samples."""
+    """Correlations of the samples of related keys, and of neighbouring ranks of one deal."""
     for name in RELATED:
         pairs = [[source.whole(n, key) - (n - 1) / 2 for key in pair] for pair in keys.related(name, seeds)]
         total = sum(float(one @ other) for one, other in pairs) / (n * (n * n - 1) / 12)
@@ -229,17 +231,18 @@ def whole_correlations(source: Source, n: int, seeds: int, keys: Keys) -> Iterat
     yield "correlation: rank 0 and rank 1 of 4", known.normal(float(z))
 
 
-# Of parts of an epoch of many samples.
+# Tests of parts of an epoch of many samples.
 
 
 def part(source: Source, n: int, key: Key, number: int) -> Samples:
-    """Neighbouring positions, somewhere in the epoch. A shuffle buffer has to begin at the beginning."""
+    """Neighbouring positions at some place in the epoch. Weak sources, such as a shuffle buffer, are read from the
+    start."""
     start = 0 if source.is_weak else (number * 7_919 * RUN) % (n - 2 * RUN)
     return source.take(n, key, start, RUN)
 
 
 def cells_of_parts(source: Source, n: int, seeds: int, keys: Keys) -> Iterator[tuple[str, float]]:
-    """Where samples lie, by their high and their low bits; and the differences of neighbours."""
+    """The places of samples by their high and their low bits, and the differences of neighbours."""
     for name, position in (("first", 0), ("middle", n // 2), ("last", n - 1)):
         if source.is_weak and position:
             continue
@@ -258,12 +261,12 @@ def cells_of_parts(source: Source, n: int, seeds: int, keys: Keys) -> Iterator[t
 
 
 def low_bits(n: int, modulus: int) -> NDArray[np.float64]:
-    """How probable each remainder is."""
+    """The probability of each remainder."""
     return np.array([(n - remainder + modulus - 1) // modulus / n for remainder in range(modulus)], dtype=np.float64)
 
 
 def correlations_of_parts(source: Source, n: int, seeds: int, keys: Keys) -> Iterator[tuple[str, float]]:
-    """Positions that are 1 to 8 apart, related keys, and ranks of one deal."""
+    """Correlations of positions that are 1 to 8 apart, of related keys, and of ranks of one deal."""
     parts = seeds // 20
     for lag in (1, 2, 3, 4, 8):
         values = [uniform(part(source, n, key, at), n) for at, key in enumerate(keys.next(parts))]
@@ -278,20 +281,20 @@ def correlations_of_parts(source: Source, n: int, seeds: int, keys: Keys) -> Ite
 
 
 def uniform(samples: Samples, n: int) -> NDArray[np.float64]:
-    """Between -1/2 and 1/2."""
+    """Samples as numbers between -1/2 and 1/2."""
     return (samples + 0.5) / n - 0.5
 
 
 def spectrum(source: Source, n: int, seeds: int, keys: Keys) -> Iterator[tuple[str, float]]:
-    """How far samples are from their positions, as a spectrum: its four quarters, and its highest peak."""
+    """The distances of samples from their positions, as a spectrum: its four quarters, and its highest peak."""
     parts = seeds // 20
     values = np.stack([uniform(part(source, n, key, at), n) for at, key in enumerate(keys.next(parts))])
-    # The place in the epoch is all but the same for all of a part: it is in frequency 0, which is left out.
+    # The place in the epoch is nearly constant in a part: it only affects frequency 0, which is left out.
     power = np.abs(np.fft.rfft(values, axis=1)[:, 1 : RUN // 2]) ** 2 * 12 / RUN
     for number, band in enumerate(np.array_split(power, 4, axis=1)):
         yield f"spectrum, quarter {number + 1}", known.normal(float((band.mean() - 1) * np.sqrt(band.size)))
     by_frequency = power.sum(axis=0)
-    # Sums of exponentials are of a gamma distribution.
+    # Sums of exponential variables have a gamma distribution.
     least = float(stats.gamma.sf(by_frequency.max(), parts))
     yield "spectrum, highest frequency", 1.0 if least == 1 else float(-np.expm1(len(by_frequency) * np.log1p(-least)))
 

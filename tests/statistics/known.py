@@ -11,11 +11,11 @@ from scipy import stats
 
 Floats = NDArray[np.float64]
 LEAST = 10.0
-"""The fewest expected counts of a cell of a chi-square test."""
+"""The smallest expected count of a cell in a chi-square test."""
 
 
 def chi_square(counts: NDArray[np.int64], probabilities: Floats) -> float:
-    """The p-value of counts. Neighbouring cells of few expected counts are joined."""
+    """The p-value of counts. Neighbouring cells with small expected counts are joined."""
     expected = probabilities * counts.sum()
     found: list[tuple[float, float]] = []
     count = mean = 0.0
@@ -39,7 +39,7 @@ def histogram(values: NDArray[np.int64], probabilities: Floats) -> float:
 
 
 def two_samples(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
-    """The p-value of as many small numbers, of one distribution that is not known."""
+    """The p-value of two lists of small numbers being from one unknown distribution. The lists have equal lengths."""
     table = np.stack([np.bincount(each, minlength=1 + max(one.max(), other.max())) for each in (one, other)])
     cells = np.cumsum(table.sum(axis=0)) // round(4 * LEAST)
     joined = np.stack([np.bincount(np.unique(cells, return_inverse=True)[1], weights=row) for row in table])
@@ -48,7 +48,7 @@ def two_samples(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
 
 
 def normal(z: float) -> float:
-    """The p-value of a deviation to either side."""
+    """The p-value of a deviation in either direction."""
     return float(2 * stats.norm.sf(abs(z)))
 
 
@@ -59,7 +59,7 @@ def halves(count: int, of: int) -> float:
 
 @cache
 def descents(n: int) -> Floats:
-    """Of the number of descents, 0 to n - 1: Eulerian numbers, divided by n!."""
+    """The distribution of the number of descents, 0 to n - 1: Eulerian numbers, divided by n!."""
     found = np.array([1.0])
     for size in range(2, n + 1):
         k = np.arange(size)
@@ -70,7 +70,7 @@ def descents(n: int) -> Floats:
 
 @cache
 def cycles(n: int) -> Floats:
-    """Of the number of cycles, 0 to n: Stirling numbers of the first kind, divided by n!."""
+    """The distribution of the number of cycles, 0 to n: Stirling numbers of the first kind, divided by n!."""
     found = np.array([1.0])
     for size in range(1, n + 1):
         found = (np.append(0.0, found) + (size - 1) * np.append(found, 0.0)) / size
@@ -79,7 +79,7 @@ def cycles(n: int) -> Floats:
 
 @cache
 def fixed_points(n: int) -> Floats:
-    """Of the number of fixed points, 0 to n."""
+    """The distribution of the number of fixed points, 0 to n."""
     return np.array(
         [
             sum((-1) ** j / factorial(j) for j in range(min(n - k, 30) + 1)) / factorial(k) if k < 40 else 0.0
@@ -90,7 +90,7 @@ def fixed_points(n: int) -> Floats:
 
 @cache
 def inversions(n: int) -> Floats:
-    """Of the number of inversions, 0 to n (n - 1) / 2: Mahonian numbers, divided by n!."""
+    """The distribution of the number of inversions, 0 to n (n - 1) / 2: Mahonian numbers, divided by n!."""
     found = np.array([1.0])
     for size in range(2, n + 1):
         found = np.convolve(found, np.full(size, 1 / size))
@@ -99,8 +99,8 @@ def inversions(n: int) -> Floats:
 
 @cache
 def longest_increasing(n: int) -> Floats:
-    """Of the length of the longest increasing subsequence, 0 to n: squares of the numbers of standard Young tableaux of
-    n cells, by the length of the first row (Schensted 1961)."""
+    """The distribution of the length of the longest increasing subsequence, 0 to n: squares of the numbers of standard
+    Young tableaux of n cells, by the length of the first row (Schensted 1961)."""
     logs = np.cumsum([0.0, *(log(k) for k in range(1, n + 1))])
     found = np.zeros(n + 1)
 

@@ -1,4 +1,4 @@
-"""What is known of the orders, and is no property of a uniform shuffle: it must show."""
+"""Known properties of the orders that a uniform shuffle does not have. The tests must find them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ LANES, WINDOW, SIZES = 16, 64, (300, 1_000, 7, 2_500, 1_200, 4_000)
 
 
 def even_only() -> Iterator[str]:
-    """The parity of `feistel`: each of its rounds rotates rows or columns, and rotations of an odd length are even."""
+    """The parity of `feistel`: each of its rounds rotates rows or columns, and rotations of an odd length are even
+    permutations."""
     for n, least, most in ((289, 0.0, 0.0), (288, 0.97, 1.0), (287, 0.0, 0.06), (290, 0.4, 0.6), (272, 0.4, 0.6)):
         sampler = Sampler(n)
         rows = []
@@ -27,7 +28,7 @@ def even_only() -> Iterator[str]:
 
 
 def near_rows() -> Iterator[str]:
-    """Rows of a file that are near to each other are seen near to each other, unless a border lies between them."""
+    """Neighbouring rows of a file come close to each other in the epoch, unless a border of lanes lies between them."""
     samples, far, most = sum(SIZES), [], 2 * LANES * WINDOW
     order = samedeal.sharded(SIZES, lanes=LANES, shuffle_window=WINDOW, seed=3)
     for epoch in range(20):
@@ -48,6 +49,6 @@ def near_rows() -> Iterator[str]:
 
 
 def facts() -> Iterator[str]:
-    """All of them."""
+    """All known properties."""
     yield from even_only()
     yield from near_rows()

@@ -1,4 +1,4 @@
-"""Whether shuffles can be told from uniform ones.
+"""Tests whether shuffles can be distinguished from uniform ones.
 
     run.py [--seeds N] [--quick] [--csv FILE]
 
@@ -21,17 +21,18 @@ from scipy import stats
 from sources import SOURCES, WEAK, Source
 
 ALPHA = 0.001
-"""A good shuffle fails each of the two judgements with this probability. Seeds are fixed: it fails always, or never."""
+"""The probability with which a good shuffle fails each of the two judgements. Since seeds are fixed, it fails always or
+never."""
 
 
 def judged(findings: list[Finding]) -> tuple[float, float]:
-    """The smallest p-value, corrected for their number; and the p-value of all of them being uniform."""
+    """The smallest p-value, corrected for their number, and the p-value of all of them being uniform."""
     values = [finding.p for finding in findings]
     return min(1.0, min(values) * len(values)), float(stats.kstest(values, "uniform").pvalue)
 
 
 def quick(source: Source) -> Source:
-    """A part of the numbers of samples."""
+    """A source with a part of its numbers of samples."""
     return Source(
         source.name,
         source.take,
@@ -44,7 +45,7 @@ def quick(source: Source) -> Source:
 
 
 def main() -> int:
-    """The command."""
+    """Runs the command."""
     parser = argparse.ArgumentParser(description="Tests of shuffles")
     parser.add_argument("--seeds", type=int, default=5_000, help="permutations of each test; 200 or more")
     parser.add_argument("--quick", action="store_true", help="fewer numbers of samples")

@@ -1,4 +1,4 @@
-"""The shuffles that are tested: those of samedeal, one that is known to be good, and some that are known to be weak."""
+"""The tested shuffles: those of samedeal, one that is known to be good, and some that are known to be weak."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Samples = NDArray[np.int64]
 Key = tuple[int, int]
 """A seed and an epoch."""
 SMALL = (16, 50, 257, 1000)
-"""Numbers of samples of which whole permutations are tested."""
+"""Numbers of samples for which whole permutations are tested."""
 LARGE = (1_000_000, 2**32 + 15, 10**12, 2**53 - 1)
-"""Numbers of which parts of an epoch are tested."""
+"""Numbers of samples for which parts of an epoch are tested."""
 
 
 @dataclass(frozen=True)
@@ -30,17 +30,17 @@ class Source:
     small: tuple[int, ...] = SMALL
     large: tuple[int, ...] = LARGE
     even_only: tuple[int, ...] = ()
-    """Numbers of samples for which it is known that only even permutations occur."""
+    """Numbers of samples for which only even permutations are known to occur."""
     is_weak: bool = False
 
     def whole(self, n: int, key: Key) -> Samples:
-        """An epoch."""
+        """All samples of an epoch."""
         return self.take(n, key, 0, n)
 
 
 @lru_cache(4)
 def sampler_of(order: Order) -> Sampler:
-    """One for all epochs of a seed."""
+    """A sampler for all epochs of a seed."""
     return Sampler(order=order)
 
 
@@ -61,22 +61,22 @@ def named(name: str) -> Callable[[int, Key, int, int], Samples]:
 
 
 def sharded_windows(n: int, key: Key, start: int, count: int) -> Samples:
-    """One shard that is one window of one lane."""
+    """The order of one shard that is one window of one lane."""
     return _sharded([n], 1, n, key, start, count)
 
 
 def sharded_shards(n: int, key: Key, start: int, count: int) -> Samples:
-    """As many shards, of one sample each."""
+    """The order of n shards with one sample each."""
     return _sharded([1] * n, 1, 1, key, start, count)
 
 
 def sharded_lanes(n: int, key: Key, start: int, count: int) -> Samples:
-    """As many lanes, of one sample each."""
+    """The order of n lanes with one sample each."""
     return _sharded([n], n, 1, key, start, count)
 
 
 def sharded_second(n: int, key: Key, start: int, count: int) -> Samples:
-    """The second window of the second lane, of four lanes of three windows: without the others."""
+    """The second window of the second lane, out of four lanes with three windows each."""
     found = _sharded([12 * n], 4, n, key, 4 * n, 8 * n)[1 : 4 * n : 4]
     return (found - found.min())[start : start + count]
 
@@ -86,7 +86,8 @@ def _sharded(sizes: list[int], lanes: int, window: int, key: Key, start: int, en
 
 
 def numpy_permutation(n: int, key: Key, start: int, count: int) -> Samples:
-    """By NumPy, of independent keys. Of many samples, independent ones: a few of them have no chance to be equal."""
+    """NumPy's permutation, from independent keys. For very many samples, it is independent numbers, because a few of
+    them are almost never equal."""
     rng = np.random.default_rng((key[0] % 2**64, key[1]))
     if n > 10**7:
         return rng.integers(0, n, count)
@@ -103,7 +104,7 @@ def affine(n: int, key: Key, start: int, count: int) -> Samples:
 
 
 def rounds(number: int) -> Callable[[int, Key, int, int], Samples]:
-    """A Feistel network like ours, with so many rounds, and without the care for few samples."""
+    """A Feistel network like samedeal's, with `number` rounds, and without its treatment of few samples."""
 
     def take(n: int, key: Key, start: int, count: int) -> Samples:
         rng = np.random.default_rng(key)
@@ -135,12 +136,13 @@ def rounds(number: int) -> Callable[[int, Key, int, int], Samples]:
 
 
 def adding(n: int, key: Key, start: int, count: int) -> Samples:
-    """A good shuffle whose seed and epoch are added, so that the next seed is the next epoch."""
+    """A good shuffle that adds its seed and epoch, so that the next seed is the next epoch."""
     return numpy_permutation(n, (key[0] + key[1], 0), start, count)
 
 
 def buffered(n: int, key: Key, start: int, count: int) -> Samples:
-    """A shuffle buffer of a quarter of the samples, at most 1,000: a sample replaces a random one, which comes out."""
+    """A shuffle buffer of a quarter of the samples, at most 1,000: each sample replaces a random one, which is
+    returned."""
     rng = np.random.default_rng(key)
     size = max(1, min(1000, n // 4))
     buffer = np.arange(size)

@@ -1,7 +1,7 @@
-"""A training job that goes on from a checkpoint file, and dies at a moment that it does not know: `job.py OPTIONS`.
+"""A training job that resumes from a checkpoint file, and is killed at an unknown moment: `job.py OPTIONS`.
 
-Each rank writes down what it got in a step, before the ranks meet in the step. Rank 0 saves a checkpoint from time to
-time, in a file that is renamed: the state, and after how many steps of this life it was taken.
+Each rank writes the samples of a step before the ranks meet in this step. Rank 0 saves a checkpoint from time to time,
+in a file that is renamed: the state, and the number of steps of this life before it.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ SEED = 5
 STEP = 0.005
 """Seconds that a step takes."""
 GLOBAL_BATCH = 12
-"""Of jobs in global steps: a multiple of every number of ranks."""
+"""The batch size of jobs in global steps: a multiple of every world size."""
 
 
 def lengths(samples: int) -> list[int]:
-    """Of sequences."""
+    """Lengths of sequences."""
     return [1 + i * 7919 % 97 for i in range(samples)]
 
 
 def ids(batch: Any) -> list[int]:
-    """Of rows of files."""
+    """The samples of rows of files."""
     found: list[int] = batch.column("id").to_pylist()
     return found
 
 
 def loader_of(options: dict[str, Any]) -> Resumable:
-    """What the loop reads."""
+    """The loader of the job."""
     kind, samples = options["kind"], range(options["samples"])
     how: dict[str, Any] = {"collate_fn": list, "num_workers": options["workers"], "multiprocessing_context": None}
     if options["workers"]:
@@ -81,7 +81,7 @@ def killer(seconds: float) -> int:
 
 
 def train(options: dict[str, Any], rank: int) -> None:
-    """Goes on where the checkpoint is, to the end."""
+    """Trains from the checkpoint to the end."""
     checkpoint, loader = Path(options["checkpoint"]), loader_of(options)
     if checkpoint.exists():
         loader.load_state_dict(json.loads(checkpoint.read_text())["state"])
@@ -102,13 +102,13 @@ def train(options: dict[str, Any], rank: int) -> None:
                     part = checkpoint.with_suffix(".part")
                     part.write_text(json.dumps({"state": loader.state_dict(), "life": options["life"], "steps": steps}))
                     part.rename(checkpoint)
-    # Nobody is done before all are.
+    # No rank is done before all are.
     dist.barrier()
     Path(options["log"], f"{options['life']}-{rank}.done").touch()
 
 
 def main(options: dict[str, Any]) -> None:
-    """One rank of one life of the job."""
+    """Runs one rank in one life of the job."""
     torch.set_num_threads(1)
     dist.init_process_group("gloo")
     rank = dist.get_rank()

@@ -1,4 +1,4 @@
-"""Ledgers in a file whose readers are processes: some are killed at any moment, some are too slow for their lease."""
+"""Ledgers in a file, read by processes: some are killed at any moment, some are too slow for their lease."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from tally import Tally, require
 
 READER = Path(__file__).resolve().with_name("reader.py")
 HANG = 600
-"""Seconds after which a reader will never end."""
+"""Seconds after which a reader counts as hung."""
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """An epoch, and what becomes of its readers."""
+    """An epoch, and the speeds and kills of its readers."""
 
     samples: int
     block: int
     lease: float
     speeds: tuple[float, ...]
-    """Seconds that a sample takes, for each reader."""
+    """For each reader: the seconds that a sample takes."""
     deaths: tuple[tuple[float, int], ...]
-    """After which pause which reader is killed. Another process takes its number."""
+    """For each kill: the pause before it, and the reader. Another process takes its number."""
 
 
 def draw(rng: random.Random) -> Drawn:
-    """Any trial."""
+    """Draws a trial."""
     speeds = tuple(rng.choice((0.0005, 0.002, 0.01)) for _ in range(rng.randint(1, 3)))
     deaths = tuple((rng.random() * 0.5, rng.randrange(len(speeds))) for _ in range(rng.randint(1, 4)))
     return Drawn(rng.randint(50, 300), rng.choice((1, 8, 40)), rng.choice((0.2, 1.0, 60.0)), speeds, deaths)
 
 
 def run(drawn: Drawn) -> Tally:
-    """Reads the epoch, kills, and looks at the log and at what readers knew."""
+    """Reads the epoch and kills readers, and then checks the log and the commits that readers knew of."""
     with tempfile.TemporaryDirectory() as folder:
         return _run(drawn, Path(folder))
 
@@ -92,7 +92,7 @@ def _run(drawn: Drawn, folder: Path) -> Tally:
     require(
         all(by_log[position] == reader for position, reader in known.items()), "the log and the readers agree", known
     )
-    # A commit of which a reader could not hear before its death.
+    # A killed reader may not have heard of its last commit.
     unheard = drawn.samples - len(known)
     require(unheard <= tally.kills * drawn.block, "a reader that lives hears of its commits", unheard)
     sampler = Sampler(drawn.samples, seed=5)

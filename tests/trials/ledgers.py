@@ -1,4 +1,4 @@
-"""Ledgers over logs that fail: stores whose answers are late or lost, files that are torn, lines that come twice."""
+"""Ledgers over logs that fail: stores whose answers are late or lost, files that are cut off, lines that come twice."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tally import Tally, require
 
 
 def draw(rng: random.Random) -> Drawn:
-    """Any trial."""
+    """Draws a trial."""
     positions = rng.choice((1, rng.randint(1, 40), rng.randint(1, 120)))
     return Drawn(
         what=rng.choice(("store", "store", "torn", "lines")),
@@ -29,13 +29,13 @@ def draw(rng: random.Random) -> Drawn:
 
 
 def run(drawn: Drawn) -> Tally:
-    """Reads the epoch, whatever happens to the log, and looks at what it has in the end."""
+    """Reads the epoch with faults in the log, and checks the log at the end."""
     kinds = {"store": over_a_store, "torn": over_a_torn_file, "lines": over_changed_lines}
     return kinds[drawn.what](drawn, random.Random(drawn.seed))
 
 
 def committed(entries: list[str]) -> dict[int, int]:
-    """Which reader committed each position, from the lines of a log. A position that is there twice is an error."""
+    """The reader that committed each position, by the lines of a log. A position that comes twice is an error."""
     found: dict[int, int] = {}
     for entry in map(json.loads, entries[1:]):
         if entry["event"] == "commit":
@@ -46,12 +46,12 @@ def committed(entries: list[str]) -> dict[int, int]:
 
 
 def over_a_store(drawn: Drawn, rng: random.Random) -> Tally:
-    """Readers that take turns within each other's calls; each may be killed, and another one takes its number."""
+    """Readers that take turns within each other's calls. Each may be killed, and another one takes its number."""
     world, store, owned, readers = World(rng), Store(), {}, []
     tally = Tally(trials=1, expected=drawn.positions - drawn.consumed)
     failures: list[Connection] = []
     unknown: list[tuple[int, int, int]] = []
-    """Commits of killed readers of which nobody knows whether they were written: reader, start and end."""
+    """Commits of killed readers that may or may not be written: reader, start and end."""
 
     def others() -> None:
         if rng.random() < 0.1:
@@ -81,7 +81,7 @@ def over_a_store(drawn: Drawn, rng: random.Random) -> Tally:
                 reader = rng.choice(readers)
                 reader.act()
                 if rng.random() < 0.05:
-                    # Killed. What it did not know to be committed, nobody else knows, either.
+                    # The reader is killed. No other reader knows its unconfirmed commit.
                     readers.remove(reader)
                     tally.kills += 1
                     if reader.again is not None and reader.again[1] is not None:
@@ -105,7 +105,8 @@ def over_a_store(drawn: Drawn, rng: random.Random) -> Tally:
 
 
 def _check(drawn: Drawn, entries: list[str], owned: dict[int, int], unknown: list[tuple[int, int, int]]) -> None:
-    """All positions are committed once, in the log and by readers that know of it, or that were killed before."""
+    """Checks that all positions are committed once: in the log, and by readers that know of it or were killed before.
+    """
     by_log = committed(entries)
     require(sorted(by_log) == list(range(drawn.consumed, drawn.positions)), "every position is committed", by_log)
     for position, number in by_log.items():
@@ -118,7 +119,7 @@ def _check(drawn: Drawn, entries: list[str], owned: dict[int, int], unknown: lis
 
 
 def over_a_torn_file(drawn: Drawn, rng: random.Random) -> Tally:
-    """All readers die of a loss of power, and the file ends anywhere; some pages of it may be zeros."""
+    """A power failure ends all readers, and the file ends anywhere; some of its pages may be zeros."""
     world, owned = World(rng), {}
     tally = Tally(trials=1, expected=drawn.positions - drawn.consumed)
     with tempfile.TemporaryDirectory() as folder, time_of(world):
@@ -138,7 +139,7 @@ def over_a_torn_file(drawn: Drawn, rng: random.Random) -> Tally:
             survived = committed(kept) if kept else {}
             for position in [*owned]:
                 if position not in survived:
-                    # What was trained on it is in no checkpoint that is newer than the log.
+                    # No checkpoint newer than the log has this training, so it is done again.
                     tally.redone += 1
                     del owned[position]
             tally.samples -= len(owned)
@@ -151,7 +152,7 @@ def over_a_torn_file(drawn: Drawn, rng: random.Random) -> Tally:
 
 
 def over_changed_lines(drawn: Drawn, rng: random.Random) -> Tally:
-    """A log whose lines come twice, are swapped, or are missing, is refused, or still has every position once."""
+    """A log with doubled, swapped or missing lines is refused, or still has every position once."""
     world, owned, log = World(rng), {}, MemoryLog()
     tally = Tally(trials=1)
     with time_of(world):
@@ -174,7 +175,7 @@ def over_changed_lines(drawn: Drawn, rng: random.Random) -> Tally:
         try:
             Replay(changed)
         except SamedealError:
-            # Whoever reads all of it must refuse it, too.
+            # A reader of the whole log must refuse it, too.
             _refused(drawn, entries)
             continue
         with time_of(world):
@@ -189,7 +190,7 @@ def over_changed_lines(drawn: Drawn, rng: random.Random) -> Tally:
 
 def _refused(drawn: Drawn, entries: list[str]) -> None:
     class Plain:
-        """A log that does not know its checkpoints."""
+        """A log without the method that finds checkpoints."""
 
         def read(self, start: int) -> list[str]:
             return entries[start:]

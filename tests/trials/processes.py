@@ -1,8 +1,8 @@
-"""Training jobs of real processes, killed at any moment and started again from their checkpoints on other world sizes.
+"""Training jobs of real processes, killed at any moment and resumed from their checkpoints on other world sizes.
 
-What a job did after its last checkpoint is not in the model that goes on, and is done again. So the samples of a life
-count up to the step of the checkpoint from which the next life goes on; the last life counts to its end. As of these,
-every sample of every epoch is trained on once, and padding is counted.
+Steps after the last checkpoint of a job are not in the model that continues, and are done again. So a life counts up to
+the step of the checkpoint from which the next life continues; the last life counts to its end. By these steps, every
+sample of every epoch is trained on once, and padding is counted.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ sys.path.insert(0, str(HERE.parents[1] / "hosts/python/tests"))
 import jobs  # noqa: E402
 
 EPOCHS, GLOBAL_BATCH = 2, 12
-"""As in `job.py`."""
+"""The values of `job.py`."""
 LIVES = 12
-"""A job that was killed so often is left alone, so that it ends."""
+"""The largest number of lives in which a job is killed. After them it runs to its end."""
 SIZES = (50, 1, 0, 47, 22)
-"""Rows of the files."""
+"""Number of rows of each file."""
 
 
 @dataclass(frozen=True)
 class Life:
-    """The time between two deaths of a job."""
+    """The time between two kills of a job."""
 
     world_size: int
     workers: int
     deaths: tuple[tuple[int, float], ...]
-    """Which ranks are killed, how many seconds after the process group was made."""
+    """The ranks that are killed, and the seconds from the making of the process group to each kill."""
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A job."""
+    """A job, with its lives."""
 
     kind: str
     batch_size: int
@@ -56,7 +56,7 @@ class Drawn:
 
 
 def draw(rng: random.Random) -> Drawn:
-    """Any job."""
+    """Draws a job."""
     kind = rng.choice(("torch", "feistel", "budget", "files", "steps"))
     lives = []
     for _ in range(LIVES):
@@ -70,7 +70,7 @@ def draw(rng: random.Random) -> Drawn:
 
 
 def run(drawn: Drawn) -> Tally:
-    """Trains until all epochs are done."""
+    """Runs the lives of a job until all epochs are done, and checks the samples."""
     folder = Path(tempfile.mkdtemp())
     try:
         return _run(drawn, folder)
@@ -85,7 +85,7 @@ def _run(drawn: Drawn, folder: Path) -> Tally:
         _write(folder / "files")
     checkpoint = folder / "checkpoint.json"
     ends: list[tuple[int, Life, int | None]] = []
-    """Of each life that counts: its number, and after how many steps the next one goes on."""
+    """For each life that counts: its number, the life, and the step at which the next one continues."""
     for number in range(LIVES + 1):
         life = drawn.lives[number] if number < LIVES else Life(2, 1, ())
         options = {
@@ -129,7 +129,7 @@ def _check(drawn: Drawn, folder: Path, ends: list[tuple[int, Life, int | None]],
     for number, life, steps in ends:
         for rank in range(life.world_size):
             path = folder / f"{number}-{rank}.jsonl"
-            # Its last line may have been cut by the death.
+            # The kill may have cut off the last line.
             lines = path.read_text().split("\n")[:-1] if path.exists() else []
             counted = lines if steps is None else lines[:steps]
             require(
@@ -153,7 +153,7 @@ def _check(drawn: Drawn, folder: Path, ends: list[tuple[int, Life, int | None]],
 
 
 def _padding(drawn: Drawn, folder: Path, ends: list[tuple[int, Life, int | None]], epoch: int) -> int:
-    """How many samples are repeated in an epoch: the life that came to its end made what was left a multiple."""
+    """The number of repeated samples in an epoch: the life that reached its end padded the rest to a multiple."""
     if drawn.kind == "budget":
         return 0
     before = 0
@@ -174,7 +174,8 @@ def _padding(drawn: Drawn, folder: Path, ends: list[tuple[int, Life, int | None]
 
 
 def _check_steps(found: list[int], tally: Tally) -> None:
-    """Steps go on over the end of an epoch: whole epochs have every sample once; the last one is cut off."""
+    """Checks that steps go on across the end of an epoch: whole epochs have every sample once, and the last one is cut
+    off."""
     samples = sum(SIZES)
     taken = EPOCHS * samples // GLOBAL_BATCH * GLOBAL_BATCH
     require(len(found) == taken, "all steps are taken once", len(found), taken)

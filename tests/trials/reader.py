@@ -1,6 +1,6 @@
 """One reader of a ledger in a file: `reader.py LOG OWN READER SAMPLES BLOCK LEASE SECONDS`.
 
-It writes down, in a file of its own, what it was told that it committed.
+It writes the commits that were confirmed into a file of its own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from samedeal.ledger import FileLog, Ledger
 
 
 def main(log: str, own: str, reader: int, samples: int, block: int, lease: float, seconds: float) -> None:
-    """Reads until the epoch is finished; a sample takes about so many seconds."""
+    """Reads until the epoch is finished. A sample takes about `seconds`."""
     rng = random.Random(f"{own}")
     ledger = Ledger(Sampler(samples, seed=5), FileLog(log), reader=reader, block=block, lease=lease)
     with Path(own).open("a") as file:
@@ -26,7 +26,7 @@ def main(log: str, own: str, reader: int, samples: int, block: int, lease: float
                 try:
                     claim.commit(count)
                 except ContradictionError:
-                    # Others were faster: this reader was too slow for its lease.
+                    # Other readers took the claim: this reader was too slow for its lease.
                     break
                 file.write(f"{start} {count}\n")
                 file.flush()

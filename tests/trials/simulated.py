@@ -1,4 +1,4 @@
-"""Readers of a ledger over a simulated log, in simulated time: each does one thing at a time."""
+"""Readers of a ledger over a simulated log, in simulated time. Each makes one call at a time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEASE = 5.0
 
 @dataclass(frozen=True)
 class Drawn:
-    """A trial."""
+    """The parameters of a trial."""
 
     what: str
     seed: int
@@ -30,13 +30,13 @@ class Drawn:
 
     @property
     def sampler(self) -> Sampler:
-        """The epoch, or what is left of it."""
+        """The sampler of the epoch, or of its rest."""
         return Sampler(self.positions, seed=self.seed % 1000, consumed=self.consumed)
 
 
 @contextmanager
 def time_of(world: World) -> Iterator[None]:
-    """The time of all ledgers."""
+    """Replaces the clock of all ledgers."""
     before = host.time
     host.time = world  # type: ignore[assignment]
     try:
@@ -46,7 +46,7 @@ def time_of(world: World) -> Iterator[None]:
 
 
 class Reader:
-    """A process that reads, and does one thing at a time."""
+    """A simulated process that reads, and makes one call at a time."""
 
     def __init__(self, drawn: Drawn, number: int, log: Any, owned: dict[int, int], world: World) -> None:
         """Opens the ledger."""
@@ -54,7 +54,7 @@ class Reader:
         self.clock = (world.rng.uniform(0, 1e6), world.rng.choice((1.0, 1.0, 0.7, 1.4)))
         self.claims: list[Claim] = []
         self.again: tuple[Claim, int | None] | None = None
-        """A commit of so many positions, or a release, of which nobody knows whether it was written."""
+        """A commit with its count, or a release (None), which may or may not be written."""
         self.busy = self.finished = self.replaced = False
         self.log = log
         with self.turn():
@@ -69,7 +69,7 @@ class Reader:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """A call of this reader: its clock shows the time."""
+        """Makes a call of this reader, in which its clock is used."""
         self.busy = True
         self.world.clocks.append(self.clock)
         try:
@@ -79,7 +79,7 @@ class Reader:
             self.busy = False
 
     def act(self, orderly: bool = False) -> None:
-        """Does something; with `orderly`, something that ends the epoch."""
+        """Makes a random call; with `orderly`, a call that leads to the end of the epoch."""
         with self.turn():
             try:
                 self._act(orderly)
@@ -94,7 +94,7 @@ class Reader:
     def _act(self, orderly: bool) -> None:
         rng = self.world.rng
         if self.again is not None:
-            # As the documentation says: the same again, before anything else.
+            # The documentation requires this: an uncertain call is repeated before any other.
             claim, count = self.again
             self._release(claim) if count is None else self._commit(claim, count)
         elif not self.claims or (not orderly and rng.random() < 0.2):
@@ -123,7 +123,7 @@ class Reader:
                 self.ledger.progress()
 
     def samples(self, claim: Claim) -> list[int]:
-        """Those of a run, by a sampler of its own."""
+        """The samples of a run, from another sampler."""
         whole = Sampler(self.ledger._order.samples, seed=self.ledger._order.seed)
         return [whole.sample_at(position) for position in range(claim.start, claim.start + claim.count)]
 
@@ -154,7 +154,7 @@ class Reader:
 
 
 def finish(readers: list[Reader], world: World) -> None:
-    """All that live read on in order, until the epoch is finished."""
+    """Lets all living readers read on in an orderly way, until the epoch is finished."""
     for _ in range(20_000):
         alive = [reader for reader in readers if not reader.replaced]
         if all(reader.finished for reader in alive):

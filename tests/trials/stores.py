@@ -1,4 +1,4 @@
-"""A store that fails, and the time of its readers: simulated, so that a trial is the same every time."""
+"""A store that fails, and the time of its readers. Both are simulated, so that a trial can be repeated."""
 
 from __future__ import annotations
 
@@ -8,64 +8,64 @@ from typing import Any
 
 
 class World:
-    """The time that passes, and the clocks of all readers, which do not agree."""
+    """The elapsed time, and the clocks of all readers, which differ."""
 
     def __init__(self, rng: random.Random) -> None:
         """Begins at 0."""
         self.rng = rng
         self.now = 0.0
-        """Seconds."""
+        """The elapsed time in seconds."""
         self.clocks: list[tuple[float, float]] = [(0.0, 1.0)]
-        """Of the readers that make a call now, one within the other: where the clock began, and how fast it goes."""
+        """For the readers in nested calls at the moment: the start and the rate of their clocks."""
 
     def monotonic(self) -> float:
-        """What the clock of the present reader shows."""
+        """The time on the current reader's clock."""
         begun, rate = self.clocks[-1]
         return begun + rate * self.now
 
     def monotonic_ns(self) -> int:
-        """The same in nanoseconds."""
+        """The time on the current reader's clock, in nanoseconds."""
         return int(self.monotonic() * 1e9)
 
     def sleep(self, seconds: float) -> None:
-        """The present reader waits."""
+        """Lets the current reader wait."""
         self.now += seconds / self.clocks[-1][1]
 
 
 class LateError(OSError):
-    """The store did not answer in time."""
+    """An error of a store that did not answer in time."""
 
 
 class Store:
-    """The entries, and requests that are on their way."""
+    """The entries of a log, and requests that have not arrived."""
 
     def __init__(self) -> None:
         """Begins empty."""
         self.entries: list[str] = []
         self.late: list[tuple[int, str]] = []
-        """Requests to append that were given up, and that the store still may get."""
+        """Appends that their callers gave up, and which may still arrive."""
 
     def append(self, number: int, entry: str) -> bool:
-        """As a log has it."""
+        """Appends an entry, as a log does."""
         if number != len(self.entries):
             return False
         self.entries.append(entry)
         return True
 
     def deliver(self, rng: random.Random) -> None:
-        """The store gets one of the late requests, in any order."""
+        """Lets one of the late requests arrive, in any order."""
         if self.late:
             self.append(*self.late.pop(rng.randrange(len(self.late))))
 
 
 class Connection:
-    """The log as one reader has it. Some answers never come, and others do something before an answer comes."""
+    """The log as one reader sees it. Some answers never come, and other readers may act before an answer comes."""
 
     def __init__(self, world: World, store: Store, others: Callable[[], None]) -> None:
-        """`others` is called where others can do something."""
+        """Takes `others`, which is called where other readers can act."""
         self.world, self.store, self.others = world, store, others
         self.faults = 0.0
-        """How often a call fails."""
+        """The probability that a call fails."""
         self.failed = 0
 
     def _fails(self) -> bool:
@@ -74,7 +74,7 @@ class Connection:
         return failed
 
     def read(self, start: int) -> list[Any]:
-        """The entries, or the first ones of them, as text or as bytes."""
+        """The entries, or only the first ones, as text or as bytes."""
         rng = self.world.rng
         self.others()
         found: list[Any] = self.store.entries[start:]
@@ -83,14 +83,14 @@ class Connection:
         if rng.random() < 0.2:
             found = [entry.encode() for entry in found]
         if rng.random() < 0.2:
-            # The answer is on its way while others append.
+            # Other readers append while the answer is on its way.
             self.others()
         if self._fails():
             raise LateError("no answer to read")
         return found
 
     def append(self, number: int, entry: str) -> bool:
-        """Appends, or does not, or will later."""
+        """Appends at once, never, or later."""
         rng = self.world.rng
         self.others()
         if self._fails():

@@ -1,4 +1,4 @@
-"""What a trial counts, and how it fails."""
+"""The counts of a trial, and its failure."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from dataclasses import dataclass, fields
 
 @dataclass
 class Tally:
-    """Sums over trials."""
+    """Counts, summed over trials."""
 
     trials: int = 0
     resumptions: int = 0
     kills: int = 0
     """Processes that were killed, calls whose answer was lost, and logs that were cut."""
     expected: int = 0
-    """Samples that all epochs of the trials have."""
+    """Number of samples in all epochs of the trials."""
     samples: int = 0
-    """Samples that were taken, with repetitions."""
+    """Number of samples that were taken, with repetitions."""
     repeated: int = 0
-    """How many of them were repetitions that the interface counts, such as padding."""
+    """Number of taken samples that were repetitions which the interface counts, such as padding."""
     dropped: int = 0
-    """Samples that the interface says it leaves out."""
+    """Number of samples that the interface reports as dropped."""
     redone: int = 0
-    """Samples that a killed process took after its last checkpoint, and that are taken again for this reason."""
+    """Number of samples that a killed process took after its last checkpoint, so that they are taken again."""
 
     @property
     def lost(self) -> int:
-        """Samples that nobody took, and that nothing accounts for."""
+        """Number of samples that were never taken and are in no other count."""
         return max(0, self._balance)
 
     @property
     def twice(self) -> int:
-        """Samples that came too often."""
+        """Number of samples that came too often."""
         return max(0, -self._balance)
 
     @property
@@ -41,24 +41,24 @@ class Tally:
         return self.expected - self.dropped - (self.samples - self.repeated - self.redone)
 
     def add(self, other: Tally) -> None:
-        """Adds the counts of another one."""
+        """Adds the counts of another tally."""
         for field in fields(Tally):
             setattr(self, field.name, getattr(self, field.name) + getattr(other, field.name))
 
 
 class Violation(AssertionError):
-    """A trial in which something does not hold."""
+    """An error for a trial in which a condition does not hold."""
 
 
 def require(holds: object, what: str, *values: object) -> None:
-    """Raises a violation that says what does not hold, with the values that show it."""
+    """Raises a violation unless a condition holds. It has the values that show the fault."""
     if not holds:
         shown = "; ".join(repr(value)[:300] for value in values)
         raise Violation(f"{what}: {shown}" if shown else what)
 
 
 def same(found: Iterable[object], expected: Iterable[object], what: str) -> None:
-    """Raises a violation unless both have the same things, each as often as the other one has it."""
+    """Raises a violation unless both have the same items, each equally often."""
     one, other = Counter(found), Counter(expected)
     require(
         one == other, what, f"twice {sorted(one - other, key=repr)[:9]}", f"lost {sorted(other - one, key=repr)[:9]}"

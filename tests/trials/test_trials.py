@@ -1,4 +1,4 @@
-"""A small part of the trials, and that each of them can fail."""
+"""A small part of the trials, and checks that each of them can fail."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_small_part(name: str) -> None:
 
 
 def later(state: str, field: str, more: int) -> str:
-    """A state that is of a later place than it should be."""
+    """A state that claims a later place than its own."""
     found: dict[str, Any] = json.loads(state)
     if found.get("history"):
         found["history"][-1]["steps"] += more
@@ -76,7 +76,7 @@ def test_loops_see_what_no_update_saw(monkeypatch: pytest.MonkeyPatch) -> None:
     from samedeal.torch import Resumable
 
     right = Resumable.state_dict
-    # As if batches after the last update were in the model, too.
+    # The fault: batches after the last update count as if they were in the model.
     monkeypatch.setattr(Resumable, "state_dict", lambda self, batches=None: right(self))
     assert not trials.tried("chains of training loops", 1, range(100))[1]
 
@@ -87,7 +87,7 @@ def test_ledgers_see_a_store_that_forgets(monkeypatch: pytest.MonkeyPatch) -> No
     right = stores.Store.append
 
     def append(self: Any, number: int, entry: str) -> bool:
-        # Some commits are answered, and not there.
+        # The fault: some commits are confirmed but not written.
         return ('"event":"commit"' in entry and number % 7 == 0) or right(self, number, entry)
 
     monkeypatch.setattr(stores.Store, "append", append)

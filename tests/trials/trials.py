@@ -2,8 +2,8 @@
 
     trials.py [WORD ...] [--rounds N] [--seed S] [--trial T]
 
-With words, only the trials that have one of them in their names. A trial is a function of its name, the seed and its
-number. The command ends at the first one in which a sample is lost or comes twice, and prints how to see it again.
+With words, only trials with one of them in their names run. A trial is determined by its name, the seed and its number.
+The command ends at the first trial in which a sample is lost or comes twice, and prints how to repeat it.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from tally import Tally
 
 @dataclass(frozen=True)
 class Trial:
-    """A kind of trials, and how many of them a run makes."""
+    """A kind of trials, and the number of them in a run."""
 
     module: str
     rounds: int
 
     def load(self) -> Any:
-        """Only now: the processes need PyTorch."""
+        """Imports the module only now, because some modules need PyTorch."""
         return importlib.import_module(self.module)
 
 
@@ -48,7 +48,7 @@ COLUMNS = ("trials", "resumptions", "kills", "samples", "repeated", "dropped", "
 
 
 def random_of(name: str, seed: int, number: int) -> random.Random:
-    """What decides a trial."""
+    """The random numbers of a trial."""
     return random.Random(f"{seed}/{name}/{number}")
 
 
@@ -58,7 +58,7 @@ def row(name: str, tally: Tally, seconds: float) -> str:
 
 
 def failed(name: str, seed: int, number: int, drawn: Any, module: Any, error: BaseException) -> None:
-    """Says which trial it was, and shows a simple one that fails, too."""
+    """Prints which trial failed, and a simpler one that fails too."""
     print(f"\nFAILED: trials.py '{name}' --seed {seed} --trial {number}")
     print(f"  {type(error).__name__}: {error}\n  {drawn}")
     if not isinstance(drawn, Chain):
@@ -82,7 +82,7 @@ def fails(run: Callable[[Any], Tally], drawn: Any) -> bool:
 
 
 def tried(name: str, seed: int, numbers: range) -> tuple[Tally, bool]:
-    """Makes trials of a kind. Whether all of them hold."""
+    """Makes trials of a kind; returns their tally, and whether all of them hold."""
     module, tally = TRIALS[name].load(), Tally()
     for number in numbers:
         drawn = module.draw(random_of(name, seed, number))
@@ -99,7 +99,7 @@ def tried(name: str, seed: int, numbers: range) -> tuple[Tally, bool]:
 
 
 def main() -> int:
-    """The command."""
+    """Runs the command."""
     parser = argparse.ArgumentParser(description="Trials of exactly-once.")
     parser.add_argument("words", nargs="*", metavar="WORD", help=", ".join(TRIALS))
     parser.add_argument("--rounds", type=int, help="so many trials of each kind")

@@ -551,7 +551,7 @@ def other_lengths() -> Any:
     Batcher(noting, **OPTIONS)
     other = LENGTHS.copy()
     rest = np.setdiff1d(np.arange(SAMPLES), noting.seen)
-    # The same set of lengths at other samples, so that the number of steps can be equal.
+    # The lengths are permuted among samples that the fingerprint does not read, so the number of steps can be equal.
     other[rest] = np.roll(other[rest], 1)
     return other
 

@@ -1,7 +1,7 @@
 // Reads the rest of an epoch for every rank, after a state: a request as JSON on standard input, batches on standard
 // output.
 //
-// { "samples": 100 or "lengths": [...], "options": { "world_size": 4, ... }, "state": "...", "batchSize": 8 }
+//     { "samples": 100 or "lengths": [...], "options": { "world_size": 4, ... }, "state": "...", "batchSize": 8 }
 
 import { text } from 'node:stream/consumers';
 import { Batcher, Sampler } from '../../../hosts/js/dist/index-files.js';

@@ -1,5 +1,6 @@
 //! The canonical ABI for the types of the interface: between the notation of the golden cases and the memory of a core
-//! module. https://github.com/WebAssembly/component-model/blob/main/design/mvp/CanonicalABI.md
+//! module.
+//! https://github.com/WebAssembly/component-model/blob/main/design/mvp/CanonicalABI.md
 
 use serde_json::{Map, Value};
 use wit_parser::abi::AbiVariant;

@@ -1,6 +1,6 @@
 // Calls everything that is public in the npm package, with arguments of every kind, and checks the results.
 //
-// node tests/fuzz/javascript/fuzz.mjs --minutes 10 --seed 1 [--only Sampler] [--entry samedeal/web]
+//     node tests/fuzz/javascript/fuzz.mjs --minutes 10 --seed 1 [--only Sampler] [--entry samedeal/web]
 //
 // The calls are made in a process of their own (`worker.mjs`), so that a crash or a hang is a finding. The last line of the
 // output is a JSON object; failures are in it as scripts. The same seed makes the same programs.

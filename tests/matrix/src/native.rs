@@ -318,7 +318,7 @@ fn ask_functions(call: &Call) -> Answer {
     })
 }
 
-/// Puts what is made of an object in its place.
+/// Replaces an object by one that is made of it.
 fn replace<T>(object: &mut T, make: impl FnOnce(&T) -> Result<T, core::Failure>) -> Answer {
     *object = make(object)?;
     Ok(Value::Null)

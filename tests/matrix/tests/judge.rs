@@ -7,9 +7,9 @@ use std::process::{Command, ExitCode};
 use matrix::native::Native;
 
 const GROUPS: &str = "SAMEDEAL_GROUPS";
-/// Set in the bounded process.
+/// The variable that is set in the bounded process.
 const BOUNDED: &str = "SAMEDEAL_BOUNDED";
-/// Seconds of a processor, of which every group of today takes less than three, and 1 KiB of memory.
+/// The limits: 20 seconds of processor time, of which every group needs less than three, and memory in units of 1 KiB.
 const LIMITS: &str = "ulimit -t 20 && ulimit -v 4000000 && exec \"$0\"";
 
 fn main() -> ExitCode {

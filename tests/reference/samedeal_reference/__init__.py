@@ -1,4 +1,4 @@
-"""A second implementation of SPEC.md, written from that document alone, to be read rather than to be fast.
+"""A second implementation of SPEC.md, written from the document alone. It is made to be read, not to be fast.
 
 Section numbers are those of SPEC.md; the operations are named as in tests/vectors/schema.json, with `_` for `-`.
 """

@@ -12,7 +12,8 @@ TEXT_SHOWN = 64  # Unicode scalar values of a text that its failure repeats
 
 
 class Failure(Exception):
-    """Section 6, without what is for people: the text of what is allowed, and the value where the field is a list."""
+    """A failure of section 6, without the parts for people: the text of the allowed values, and the value if the field
+    is a list."""
 
     def __init__(self, kind: str, field: str, value: int | str | None = None) -> None:
         super().__init__(f"{kind}: {field} = {value}")
@@ -26,13 +27,13 @@ def require(holds: bool, field: str, value: int | str | None, kind: str = "out-o
 
 
 def require_window(start: int, count: int, n: int) -> None:
-    """The failures of `indices`, where there are n."""
+    """The failures of `indices`, where there are n indices."""
     require(start <= n, "start", start)
     require(count <= min(MAX_WINDOW, n - start), "count", count)
 
 
 def require_ranks(first: int, count: int, world_size: int, each: int = 1) -> None:
-    """The failures of `step`, where each of these ranks has so many numbers."""
+    """The failures of `step`, where each rank has `each` numbers."""
     require(first < world_size, "first", first)
     require(count <= min(world_size - first, MAX_WINDOW // max(1, each)), "count", count)
 
@@ -47,7 +48,7 @@ def ceil_div(a: int, b: int) -> int:
 
 
 def le(x: int, size: int) -> bytes:
-    """LE8 and its like, two's complement where x is negative."""
+    """LE8 and other sizes. Negative numbers are in two's complement."""
     return x.to_bytes(size, "little", signed=x < 0)
 
 
@@ -56,7 +57,7 @@ def stream_key(purpose: str, seed: int, epoch: int, index: int = 0) -> bytes:
     return hashlib.sha256(text + le(seed, 8) + le(epoch, 8) + le(index, 8)).digest()
 
 
-# The four columns, then the four diagonals.
+# The quarter rounds of the four columns, then of the four diagonals.
 QUARTERS = [(i, 4 + (i + k) % 4, 8 + (i + 2 * k) % 4, 12 + (i + 3 * k) % 4) for k in (0, 1) for i in range(4)]
 
 

@@ -1,4 +1,4 @@
-"""Everything that decides the batches of an epoch: section 9, "Samples, windows, items"."""
+"""The configuration of the batches of an epoch: section 9, "Samples, windows, items"."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ MAX_U32 = 2**32 - 1
 MAX_U64 = 2**64 - 1
 
 Options = dict[str, Any]
-"""The section `batch` of a canonical text, without `lengths`, and with all its numbers."""
+"""The section `batch` of a canonical text, without `lengths`, and with all its lists as numbers."""
 
 
 @dataclass(frozen=True)
 class BatchConfig:
-    """A recipe of batches that was read, and the epoch. What its strategy does not use is 0, 1 or none."""
+    """A parsed recipe of batches, and the epoch. Members that its strategy does not use are 0, 1 or None."""
 
     seed: int
     epoch: int
@@ -36,7 +36,7 @@ class BatchConfig:
     max_batch_size: int
     max_length: int
     budget: int
-    """T; 0 where there is none."""
+    """T, the budget; 0 if there is none."""
     batch_size_multiple: int
     capacity: int
     packing: str
@@ -44,14 +44,14 @@ class BatchConfig:
     separate_buckets: bool
     pad_to_bucket: bool
     batch_window: int
-    """0 where it is not there too."""
+    """The window; 0 also if the member is absent."""
     as_they_come: bool
-    """Whether it is there, and 0."""
+    """Whether the member `batch_window` is present and 0."""
     mean_length: int
     too_long: str
     tail: str
     sample: tuple[int, ...] | None
-    """The sample of lengths; none of a stream."""
+    """The sample of lengths; None for a stream."""
 
     @property
     def counts_padding(self) -> bool:
@@ -64,7 +64,7 @@ class BatchConfig:
 
     @property
     def most_rows(self) -> int:
-        """Z."""
+        """Z, the largest number of rows of a batch."""
         return self.max_batch_size or MAX_U32
 
     def cost(self, length: int) -> int:
@@ -72,7 +72,7 @@ class BatchConfig:
 
     @cached_property
     def longest(self) -> int:
-        """M."""
+        """M, the largest number of tokens of an item."""
         if self.strategy == "pack":
             return min(self.max_length, self.capacity)
         if self.budget == 0:
@@ -114,7 +114,7 @@ class BatchConfig:
         return min(MAX_U64, max(LEAST_WIDTH, min(step * steps, max(MOST_WIDTH, 8 * step))))
 
     def _cost_of_sample(self, length: int) -> int:
-        """c(l)."""
+        """c(l), the cost of a sample of length l."""
 
         def of_item(tokens: int) -> int:
             return tokens if self.strategy == "pack" else self.cost(tokens)
@@ -130,7 +130,7 @@ class BatchConfig:
 
     @cached_property
     def boundaries(self) -> list[int] | None:
-        """None with a width of buckets."""
+        """The ends of buckets; None if buckets have a width instead."""
         if self.buckets and "bucket_width" in self.buckets:
             return None
         if self.buckets and "boundaries" in self.buckets:
@@ -146,7 +146,8 @@ class BatchConfig:
         return sorted({a[max(1, ceil_div(b * len(a), q)) - 1] for b in range(1, q + 1)})
 
     def _tokens_of_items(self) -> list[int]:
-        """The lengths of the items of the sample of lengths; whole ones, if a window of these samples would fail."""
+        """The lengths of the items of the sample of lengths. Items are whole if a window of these samples would fail.
+        """
         most, lengths = self.longest, self.sample or ()
         if self.too_long == "drop":
             return [length for length in lengths if length <= most]
@@ -158,7 +159,7 @@ class BatchConfig:
         return list(lengths)
 
     def boundary(self, length: int) -> int | None:
-        """The boundary of the bucket of a length; None of the bucket after the last boundary."""
+        """The boundary of the bucket of a length; None for the bucket after the last boundary."""
         ends = self.boundaries
         if ends is None:
             assert self.buckets
@@ -168,7 +169,7 @@ class BatchConfig:
         return ends[bucket] if bucket < len(ends) else None
 
     def end_of_bucket(self, length: int) -> int:
-        """e of the bucket of a length."""
+        """e, the end of the bucket of a length."""
         end = self.boundary(length)
         return self.longest if end is None else min(end, self.longest)
 
@@ -176,7 +177,7 @@ class BatchConfig:
         return self.rows(self.end_of_bucket(length))
 
     def padded_length(self, lengths: list[int]) -> int:
-        """That of a batch with items of these lengths."""
+        """The padded length of a batch with items of these lengths."""
         longest = max(lengths, default=0)
         if self.strategy == "pack":
             return max(longest, self.capacity)

@@ -1,4 +1,4 @@
-"""What is put into batches: section 9, "Samples, windows, items"."""
+"""The items of batches: section 9, "Samples, windows, items"."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .batch_config import BatchConfig
 
 @dataclass(frozen=True, eq=False)
 class Item:
-    """A sample that comes again has other items."""
+    """An item: a part of a sample. The items of a sample that comes twice are different objects."""
 
     sample: int
     start: int
@@ -19,7 +19,7 @@ class Item:
 
 
 def treat(config: BatchConfig, items: Iterable[Item]) -> tuple[list[Item], int]:
-    """The items of samples, or of other items, and how many of these have more than M tokens."""
+    """The items of samples or of other items, and the number of given ones with more than M tokens."""
     most, given = config.longest, list(items)
     over = [item for item in given if item.length > most]
     if over:

@@ -31,7 +31,7 @@ def longest_first(items: list[Item]) -> list[Item]:
 
 
 class Window:
-    """The steps of items, which were treated; `index` is that of the stream that shuffles them."""
+    """The steps of a window of treated items; `index` is that of the stream that shuffles them."""
 
     def __init__(self, config: BatchConfig, items: list[Item], index: int) -> None:
         self.config = config
@@ -58,7 +58,7 @@ class Window:
             self.steps = [self.steps[place] for place in places]
 
     def _deal(self, rows: list[Row], repeated: int = 0, shared: bool = True) -> None:
-        """The last `repeated` rows are repetitions. Items that do not share a row have rows of their own."""
+        """Deals a step. Its last `repeated` rows are repetitions. Unless `shared`, each item gets a row of its own."""
         world = self.config.world_size
         step = []
         for rank in range(world):
@@ -131,7 +131,7 @@ class Window:
         return [item for own in batches[given:] for item in own]
 
     def _tail(self, items: list[Item], before: int = 0) -> None:
-        """Steps before number `before` lend no items."""
+        """Plans the tail of a window. Steps before number `before` lend no items to it."""
         config = self.config
         rows = {"budget": config.rows, "bucket": config.rows_of_bucket, "pad-to-max": lambda _: config.most_rows}
         left = self._by_length(items, rows[config.strategy])
@@ -229,7 +229,7 @@ class Window:
             self._deal([*part, *islice(cycle(part), more)], more, config.strategy == "pack")
 
     def _spread(self, packs: list[Row], wanted: int) -> list[Row] | None:
-        """The items of packs in so many rows; None where one does not fit, or where nothing gets cheaper."""
+        """The items of packs in `wanted` rows; None if an item does not fit, or if the step does not become cheaper."""
         config = self.config
         size, capacity, slots = sizes_of(config)
         rows: list[Row] = [[] for _ in range(wanted)]
@@ -248,7 +248,7 @@ def cost_of(config: BatchConfig, row: Row) -> int:
 
 
 def split(rows: list[Row], wanted: int) -> list[Row]:
-    """So many rows, or as many as there can be."""
+    """Splits rows until there are `wanted` rows, or as many as possible."""
     rows = list(rows)
     while len(rows) < wanted:
         most = max(range(len(rows)), key=lambda row: len(rows[row]))
@@ -261,7 +261,7 @@ def split(rows: list[Row], wanted: int) -> list[Row]:
 
 
 def sizes_of(config: BatchConfig) -> tuple[Callable[[int], int], int, int]:
-    """The size of an item by its length, the capacity of a bin, and the most items of one."""
+    """The size of an item by its length, the capacity of a bin, and the largest number of items in one."""
     if config.strategy == "pack":
         return lambda length: length, config.capacity, ANY
     return config.cost, config.budget, config.most_rows

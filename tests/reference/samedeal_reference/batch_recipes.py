@@ -33,7 +33,7 @@ def sample_of(lengths: list[int]) -> list[int]:
 
 
 class BatchRecipe:
-    """`lengths` are those that are given when they are asked for; how many they are comes beside the text."""
+    """A recipe of batches. `lengths` are passed when they are asked for; only their number comes beside the text."""
 
     def __init__(self, recipe: str, lengths: list[int] | None, lists: Lists) -> None:
         fields = read_recipe(recipe, lists, "batcher")
@@ -42,7 +42,7 @@ class BatchRecipe:
         require(name in (*ORDERS, "sharded", *COMPOSED_ORDERS), "name", name, "unknown-name")
         of_order = [(path, numbers) for path, numbers in lists if path != "boundaries"]
         self.order: Composed | None = None
-        """None without lengths."""
+        """The order; None if it is a simple one without lengths, whose number of samples is unknown."""
         section: dict[str, Any] = {}
         if name in ORDERS:
             own_members(name, order, of_order)
@@ -84,13 +84,13 @@ class BatchRecipe:
         return fingerprint_of(self._text)
 
     def config(self, epoch: int, world_size: int | None = None, options: Options | None = None) -> BatchConfig:
-        """With the number of ranks and the options of the recipe, or with others."""
+        """The configuration of an epoch, with the recipe's world size and options or with others."""
         options = self.options if options is None else options
         return config_of(self.seed, epoch, world_size or self.world_size, options, self.sample)
 
 
 def require_lengths(there: list[int] | str | None, beside: int | None, samples: int | None) -> int | None:
-    """How many lengths there are: point 7."""
+    """The number of lengths: point 7."""
     if isinstance(there, list):
         narrow("lengths", there)
         require(beside in (None, len(there)), "lengths", None, "contradiction")
@@ -154,7 +154,7 @@ def read_options(section: dict[str, Any], lists: Lists | None = None) -> Options
 
 
 def canonical(options: Options) -> dict[str, Any]:
-    """As they stand in a canonical text."""
+    """The options in the form of a canonical text."""
     return {member: inline(value) if isinstance(value, list) else value for member, value in options.items()}
 
 

@@ -1,4 +1,4 @@
-"""What is told about batches: section 9, "Results"."""
+"""The results about batches: section 9, "Results"."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Metrics:
 
 
 def weigh(config: BatchConfig, batch: Batch) -> tuple[int, int]:
-    """The padded length and the cost."""
+    """The padded length and the cost of a batch."""
     lengths = [item.length for row in batch.rows for item in row]
     width = config.padded_length(lengths)
     if config.counts_padding:

@@ -26,7 +26,7 @@ History = tuple[Segment, ...]
 
 
 def joined(history: list[Segment]) -> History:
-    """With neighbours of the same world size and options as one."""
+    """The history, with adjacent segments of equal world size and options joined."""
     groups = groupby(history, key=lambda segment: (segment.world_size, segment.options))
     return tuple(
         Segment(world_size, sum(segment.steps for segment in own), options) for (world_size, options), own in groups
@@ -38,7 +38,7 @@ def write(recipe: BatchRecipe, epoch: int, consumed: int, history: History, wind
     for world_size, steps, options in history:
         batch = {} if options == recipe.options else {"batch": canonical(options)}
         segments.append({"world_size": world_size, "steps": steps, **batch})
-    # The number as `written` has an epoch: beyond 2^53 - 1 in quotes.
+    # The epoch as `written` writes it: in quotes above 2^53 - 1.
     return write_state("batcher", recipe.parts, epoch, consumed, segments, window, checksum)
 
 
@@ -51,7 +51,7 @@ def read(text: str, recipe: BatchRecipe, replans: bool) -> tuple[int, int, Histo
     if order is None or isinstance(order, Plain):
         compare_section("batcher", "order", here["order"], there["order"])
     else:
-        # An epoch of which steps were taken stays as it is.
+        # If steps of an epoch were taken, this epoch must not change.
         begun = consumed > 0 or len(history) > 0
         goes_on(order, here["order"], there["order"], min(epoch + begun, 2**64 - 1), 0)
     ours, theirs = here["batch"], there["batch"]

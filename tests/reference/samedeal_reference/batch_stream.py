@@ -1,4 +1,4 @@
-"""Batches of samples whose lengths become known as they come: section 9, "Results"."""
+"""Batches of samples whose lengths arrive one after the other: section 9, "Results"."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class BatchStream:
         self._metrics = Metrics()
         self._waiting: list[Item] = []
         self._begin = 0
-        """How many samples were in windows before."""
+        """Number of samples in earlier windows."""
         self._ended = False
 
     def push(self, samples: list[int], lengths: list[int]) -> None:

@@ -36,7 +36,7 @@ class BatchShape:
 
 @dataclass(frozen=True)
 class Planned:
-    """What is left of a window."""
+    """The rest of a window."""
 
     steps: list[Step]
     metrics: Metrics
@@ -48,7 +48,7 @@ def is_last(left: int, width: int) -> bool:
 
 
 def windows_of(left: int, width: int) -> int:
-    """How many windows so many positions are cut into."""
+    """The number of windows into which `left` positions are cut."""
     return 0 if left == 0 else 1 if is_last(left, width) else (left - ceil_div(width, 2)) // width + 1
 
 
@@ -86,7 +86,7 @@ class Batcher:
         left = self._positions - consumed
         self._open_end = self._positions if is_last(left, self._width) else consumed + self._width
 
-    # Windows, by their numbers: the open one is 0.
+    # Windows, by their numbers. The open window has number 0.
 
     def num_windows(self) -> int:
         if self._consumed == self._positions:
@@ -94,7 +94,7 @@ class Batcher:
         return 1 + windows_of(self._positions - self._open_end, self._config.width)
 
     def _span(self, k: int) -> tuple[int, int]:
-        """The first position of a window, and the end."""
+        """The first position of a window, and the end of the window."""
         if k == 0:
             return self._consumed, self._open_end
         start = self._open_end + (k - 1) * self._config.width
@@ -147,7 +147,8 @@ class Batcher:
         return self._index.steps[first + k] - taken
 
     def _total(self, end: int | None = None) -> int:
-        """The number of steps, or of those of the first windows that have `end` of them: none if that is 0."""
+        """The number of steps of the epoch. With `end`, the counting stops at the first windows with at least `end`
+        steps."""
         total = 0
         for k in range(self.num_windows()):
             if end is not None and total >= end:
@@ -171,7 +172,7 @@ class Batcher:
         for k in range(self.num_windows()):
             yield from self._window(k).steps
 
-    # Operations.
+    # Operations of the interface.
 
     def epoch(self) -> int:
         return self._epoch
@@ -292,7 +293,7 @@ class Batcher:
         return write(self._recipe, self._epoch, consumed, history, window, checksum)
 
     def _within(self, k: int, steps: int) -> tuple[int, History]:
-        """`consumed` and the history once so many steps of a window were taken."""
+        """`consumed` and the history after `steps` steps of a window."""
         history = self._history if k == 0 else ()
         if history and history[-1][::2] == self._here():
             history = (*history[:-1], history[-1]._replace(steps=history[-1].steps + steps))
@@ -316,7 +317,7 @@ def checksum_of(lengths: list[int]) -> int:
 
 
 def places_of(batch: Batch, sample: int) -> list[tuple[int, int, int]]:
-    """Rows, indices in them, and starts of the items of a sample."""
+    """The row, the index in the row, and the start of each item of a sample."""
     return [
         (row, index, item.start)
         for row, items in enumerate(batch.rows)

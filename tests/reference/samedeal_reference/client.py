@@ -28,7 +28,7 @@ class ClaimedRun:
 
 @dataclass
 class Given:
-    """A claim that was given out."""
+    """A claim that the client has handed out."""
 
     run: ClaimedRun
     before: int

@@ -14,7 +14,7 @@ MOST_STEPS = 2**30
 MOST_ITEMS = 2**40
 MOST_VALUE = 2**64 - 1
 
-# How many of each row a column has.
+# A column: pairs of a row, and how often the column has it.
 Column = list[tuple[int, int]]
 
 
@@ -31,7 +31,7 @@ def over(a: int, b: int) -> int:
 
 
 class TooLarge(Exception):
-    """A number that ends the search."""
+    """A number that is too large, which ends the search."""
 
 
 def small(value: int) -> int:
@@ -55,7 +55,7 @@ class Knapsack:
         return len(self.sizes) * (self.capacity + 1)
 
     def solve(self, worth: list[int]) -> int:
-        # Names of the function's own, and no call in the inner loop: it takes most of the time of this implementation.
+        # Local names and no calls in the inner loop, which takes most of the time of this implementation.
         values, last = [0] * (self.capacity + 1), [0] * (self.capacity + 1)
         for row, (size, value) in enumerate(zip(self.sizes, worth, strict=True)):
             if value <= 0:
@@ -131,7 +131,7 @@ def lower_bound(demand: list[int], worth: list[int], value: int) -> tuple[int, i
 
 
 def generate(sizes: list[int], counts: list[int], capacity: int, known: int, left: int) -> tuple[Master | None, int]:
-    """The search, for sizes with items; no master where the bound ends it. Rows are the lines of SPEC."""
+    """The search, for sizes that have items; no master if the bound ends it. Rows are those of SPEC."""
     unit = math.gcd(*sizes)
     units = capacity // unit
     if units > MOST_UNITS or sum(counts) > MOST_ITEMS:
@@ -195,7 +195,7 @@ def generate(sizes: list[int], counts: list[int], capacity: int, known: int, lef
 
 
 def bound_of_all(master: Master, sizes: list[int], counts: list[int], units: int) -> int:
-    """The bound where a row is several sizes."""
+    """The bound if a row is several sizes."""
     bound = 0
     if len(sizes) * (units + 1) > MOST_STEPS:
         return bound
@@ -213,14 +213,14 @@ def bound_of_all(master: Master, sizes: list[int], counts: list[int], units: int
 
 
 def whole(master: Master, eighths: int) -> Iterator[tuple[Column, int]]:
-    """The patterns, and how many bins of each."""
+    """The patterns, and the number of bins of each."""
     for column, uses in zip(master.columns, master.uses, strict=True):
         if column:
             yield column, (uses + (eighths << 37) + TINY) >> 40
 
 
 def expand(column: Column, bins: int, counts: list[int], together: int) -> Iterator[tuple[list[tuple[int, int]], int]]:
-    """Bins of a pattern, as long as there are items: what each holds, and how many. Uses the counts up."""
+    """Bins of a pattern while there are items: the content of each, and their number. The counts are reduced."""
     while bins:
         held: dict[int, int] = {}
         for row, each in column:

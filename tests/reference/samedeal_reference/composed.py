@@ -1,4 +1,4 @@
-"""Composed orders, section 15: reading the section `order` of a recipe, and the lists beside it."""
+"""Composed orders, section 15: reads the section `order` of a recipe, and the lists beside it."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def make(section: Section, lists: Lists) -> Composed:
 
 
 class Derived(int):
-    """A seed that follows from a blend: a canonical text leaves it out."""
+    """A seed that was derived from that of a blend. A canonical text leaves it out."""
 
 
 def read(section: Section, lists: Lists, path: str = "", default: int = 0) -> Read:
-    """An order; `path` stands before the names of its lists, and `default` is the seed of an order which names none."""
+    """Reads an order. `path` precedes the names of its lists, and `default` is the seed if the order names none."""
     order, members = read_any(section, lists, path, default)
     if isinstance(default, Derived) and members.get("seed") == default:
         del members["seed"]
@@ -75,7 +75,7 @@ def need(section: Section, member: str) -> Any:
 
 
 def own_members(name: str, section: Section, lists: Lists, path: str = "") -> Section:
-    """The members of an order, each checked by itself; and whether every list may be of one of them."""
+    """The members of an order, each checked on its own. Every list must possibly belong to one of them."""
     section = checked(ORDER, section, lists, path, name=name)
     below = ("sources/",) if name in ("blend", "blend-exact") else ("of/",) if name in VIEWS else ()
     allow([(own, numbers) for own, numbers in lists], path, ORDER, *below)
@@ -128,7 +128,7 @@ def read_blend(section: Section, lists: Lists, path: str, seed: int) -> Read:
 
 
 def require_unlike(sources: list[Source], written: list[Section]) -> None:
-    """No two shuffled orders of the sources are alike."""
+    """Refuses sources with two equal shuffled orders."""
     before: dict[str, str] = {}
     for source, text in zip(sources, written, strict=True):
         for order, own in shuffled(source.order, text["order"]):

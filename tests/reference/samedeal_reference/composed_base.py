@@ -1,4 +1,4 @@
-"""What every order of section 15 has, and the orders of section 3 as such an order."""
+"""The common part of all orders of section 15, and the orders of section 3 in this form."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Composed:
     single: bool
     has_table = False
     ends = False
-    """Whether it is, or is made of, a blend with `stop` or `fail`."""
+    """Whether the order is a blend with `stop` or `fail`, or contains one."""
     breaks: Sequence[int] | None = ()
-    """Epochs above 0, ascending: between two of them, every epoch has the same samples. None if there are too many."""
+    """Epochs above 0, ascending. Between two of them, every epoch has the same samples. None if they are too many."""
 
     def length(self, epoch: int) -> int:
         raise NotImplementedError
@@ -35,11 +35,12 @@ class Composed:
         raise NotImplementedError
 
     def position(self, epoch: int, sample: int) -> int | None:
-        """The inverse, of orders that are single; None if the epoch does not have the sample."""
+        """The position of a sample in an epoch, for orders that are single; None if the epoch does not have the sample.
+        """
         raise NotImplementedError
 
     def first(self, epoch: int, sample: int, start: int) -> int | None:
-        """The first position from `start` on that has a sample, in an epoch."""
+        """The first position of a sample in an epoch, from `start` on."""
         at = self.position(epoch, sample) if sample < self.range else None
         return at if at is not None and at >= start else None
 
@@ -54,10 +55,10 @@ class Composed:
         """The epoch and the position of a draw."""
         low, high = 0, 1
         while self.begin(high) <= draw:
-            # Whatever number a state names, an order that has positions has the draw.
+            # An order with positions has every draw, even the largest number in a state.
             assert high < 2**256
             low, high = high, 2 * high
-        # The last epoch that begins at or before the draw: epochs without positions before it begin there too.
+        # The last epoch that begins at or before the draw. Empty epochs before it begin at the same draw.
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if self.begin(middle) <= draw else (low, middle)
@@ -71,7 +72,7 @@ class Composed:
         require(self.has_epoch(epoch), "epoch", epoch)
 
     def first_draw(self, sample: int, low: int, end: int) -> int | None:
-        """The first draw from `low` on, and before `end`, that has a sample."""
+        """The first draw of a sample, from `low` on and before `end`."""
         assert self.breaks is not None
         if low >= end:
             return None
@@ -83,7 +84,7 @@ class Composed:
             if position:
                 e, position = e + 1, 0
                 continue
-            # A whole epoch does not have it, and so none up to the next break.
+            # The sample is in no position of this whole epoch, so it is in no epoch before the next break.
             later = [b for b in self.breaks if b > e]
             if not later:
                 return None

@@ -24,7 +24,7 @@ class Stage:
     weights: list[int]
     pattern: Pattern
     before: list[int]
-    """Of each source, how many of the positions below `start` it has."""
+    """For each source: the number of its positions below `start`."""
 
 
 class Blend(Composed):
@@ -85,7 +85,7 @@ class Blend(Composed):
         self.stages.append(Stage(start, list(weights), pattern, before))
 
     def _exhausted(self, samples: int | None) -> int:
-        """L, unless with `repeat`."""
+        """L, the length of an epoch, unless the blend has `repeat`."""
         most = [self.passes * source.order.length(0) for source in self.sources]
         if self.exhaustion == "stop":
             end = self._end(most)[0]
@@ -106,13 +106,13 @@ class Blend(Composed):
             self._begin(end, weights)
 
     def _end(self, most: list[int]) -> tuple[int, int]:
-        """The first position at which a source of the last stage would exceed its draws, and that source."""
+        """The first position at which a source of the last stage would exceed its draws, and this source."""
         last = self.stages[-1]
         active = [i for i, weight in enumerate(last.weights) if weight]
         return min((self._place(last, i, most[i]), i) for i in active)
 
     def _place(self, stage: Stage, i: int, draw: int) -> int:
-        """Where source i makes a draw, if this stage goes on for as long as that."""
+        """The position at which source i makes a draw, if this stage lasts that long."""
         run, within = divmod(draw - stage.before[i], self.run)
         return stage.start + stage.pattern.nth(i, run) * self.run + within
 
@@ -120,15 +120,15 @@ class Blend(Composed):
         return self.stages[bisect_right(self.stages, n, key=lambda stage: stage.start) - 1]
 
     def count(self, i: int, n: int) -> int:
-        """How many of the positions below n source i has, of all epochs with `repeat`, else of one epoch."""
-        # What a stage has at its end is also what the next one has before.
+        """The number of positions below n that source i has: in all epochs with `repeat`, otherwise in one epoch."""
+        # The counts at the end of a stage are those at the beginning of the next one.
         stage = self._stage_of(n)
         run, within = divmod(n - stage.start, self.run)
         own = within > 0 and stage.pattern.source(run) == i
         return stage.before[i] + stage.pattern.count(i, run) * self.run + (within if own else 0)
 
     def draw(self, n: int) -> tuple[int, int]:
-        """The source of n, and the number of its draw."""
+        """The source of position n, and the number of its draw."""
         stage = self._stage_of(n)
         i = stage.pattern.source((n - stage.start) // self.run)
         return i, self.count(i, n)
@@ -157,14 +157,15 @@ class Blend(Composed):
         return self._place(stage, i, number)
 
     def start(self, epoch: int) -> tuple[int, list[int]]:
-        """The n of position 0 of an epoch, and the number by which the draws of each source at n are greater."""
+        """The n of position 0 of an epoch, and for each source the number by which its draws exceed those counted from
+        n."""
         if self.exhaustion == "repeat":
             return epoch * self.len, [0] * len(self.sources)
         # A source without a weight makes no passes.
         return 0, [epoch * self.passes * s.order.length(0) if s.weight else 0 for s in self.sources]
 
     def draws(self, epoch: int, position: int) -> list[int]:
-        """Of each source, the number of its first draw at this position or later."""
+        """For each source: the number of its first draw at this position or later."""
         n, more = self.start(epoch)
         return [self.count(i, n + position) + more[i] for i in range(len(self.sources))]
 
@@ -176,7 +177,7 @@ class Blend(Composed):
         return None if at is None else at - n
 
     def _first(self, sample: int, low: int, end: int, more: list[int]) -> int | None:
-        """The first n from `low` on, and before `end`, that has a sample. Draws are greater by `more`."""
+        """The first n with a sample, from `low` on and before `end`. Draws exceed those counted from n by `more`."""
         found = []
         for i, source in enumerate(self.sources):
             own = sample - self.offsets[i]
@@ -194,7 +195,7 @@ class Blend(Composed):
         if low >= end:
             return None
         if self.exhaustion == "repeat":
-            # All epochs are one row of positions.
+            # The positions of all epochs form a single sequence.
             return self._first(sample, low, end, [0] * len(self.sources))
         e, position = divmod(low, self.len)
         while e * self.len < end:
@@ -207,10 +208,11 @@ class Blend(Composed):
         return None
 
     def _may_come(self, sample: int) -> bool:
-        """Whether an epoch can have a sample that another one has not: that of a source of which epochs draw a part."""
+        """Whether a sample may be in some epochs and not in others: that of a source of which an epoch draws only a
+        part."""
         for i, source in enumerate(self.sources):
             here, order = self.count(i, self.len), source.order
-            # The epochs of a source, drawn as a whole, can have other samples themselves.
+            # A source that is drawn completely can itself have other samples in other epochs.
             is_part = here < self.passes * order.length(0) or not order.single
             if here > 0 and is_part and 0 <= sample - self.offsets[i] < order.range:
                 return True

@@ -27,7 +27,7 @@ class Grown(Composed):
         return self.samples[sum(e <= epoch for e, _, _ in self.entries)]
 
     def _stages(self, epoch: int) -> list[tuple[int, int, Order]]:
-        """Of each stage: d, D, and pi."""
+        """For each stage: d, D, and pi."""
         first = sum(e < epoch for e, _, _ in self.entries)
         stages = [(0, self.samples[first], permutation(self.samples[first], "feistel", self.seed, epoch, 0))]
         for k in range(first, len(self.entries)):
@@ -44,7 +44,7 @@ class Grown(Composed):
         u = stages[t][2].sample(position - stages[t][0])
         while t > 0:
             d, before = stages[t][0], stages[t - 1]
-            # What stage t - 1 left: its U less its own positions.
+            # The rest of stage t - 1: its U without its own positions.
             old = before[1] - d
             if u >= old:
                 return before[1] + (u - old)
@@ -56,7 +56,7 @@ class Grown(Composed):
         if sample >= self.length(epoch):
             return None
         stages = self._stages(epoch)
-        # The stage at which the sample came, and its number among what that stage orders.
+        # The stage at which the sample was added, and its number among the elements that the stage orders.
         t = sum(size <= sample for _, size, _ in stages)
         u = sample - stages[t][0]
         while True:
@@ -113,10 +113,10 @@ class Balance(Composed):
             require(1 <= sum(shares) <= MAX_SAMPLES, "factors", f"a sum of {sum(shares)}")
             self.tree = Tree(shares)
         self.phase = below(stream("balance phase", seed, 0), 10**6)
-        """g: classes have phases of their own, which begin here."""
+        """g, from which the phase of each class follows."""
 
     def seen(self, c: int, epoch: int) -> int:
-        """T(c, e): the elements of a class in all epochs before this one."""
+        """T(c, e), the number of elements of a class in all epochs before this one."""
         if self.samples is not None:
             return self.tree.count(c, epoch * self.samples)
         phase = (self.phase + 618034 * c) % 10**6
@@ -144,7 +144,7 @@ class Balance(Composed):
         return places[at] if at < len(places) else None
 
     def _places(self, epoch: int, sample: int) -> list[int]:
-        """All positions of a sample in an epoch, ascending. The last ones that were found are kept."""
+        """All positions of a sample in an epoch, ascending. The last result is cached."""
         if self._found[0] == (epoch, sample):
             return self._found[1]
         c = next(c for c, members in enumerate(self.members) if sample in members)
@@ -172,7 +172,7 @@ class Balance(Composed):
         return draw if draw < end else None
 
     def _next_epoch(self, sample: int, epoch: int) -> int | None:
-        """The first epoch from this one on that has a sample."""
+        """The first epoch with a sample, from this one on."""
         c = next(c for c, members in enumerate(self.members) if sample in members)
         if self.factors[c] == 0:
             return None

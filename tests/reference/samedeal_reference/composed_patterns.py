@@ -13,15 +13,15 @@ MAX_PERIOD = 2**20
 
 
 class Pattern(Protocol):
-    """Which source has position n = 0, 1, 2, ..."""
+    """A pattern: the source of each position n = 0, 1, 2, ..."""
 
     def source(self, n: int) -> int: ...
 
     def count(self, i: int, n: int) -> int:
-        """How many of the positions below n source i has."""
+        """The number of positions below n that source i has."""
 
     def nth(self, i: int, number: int) -> int:
-        """The position of source i with this number among its own."""
+        """The position of the element `number` of source i."""
 
     def bound(self, i: int) -> int: ...
 
@@ -35,7 +35,7 @@ class Node:
     children: tuple[Node, Node] | None = None
 
     def left_of(self, n: int) -> int:
-        """How many of the first n positions of this node its left child gets."""
+        """The number of the first n positions of this node that its left child gets."""
         assert self.children
         return (2 * n * self.children[0].weight + self.weight) // (2 * self.weight)
 
@@ -48,7 +48,7 @@ class Tree:
             left, right = items.pop(), items.pop()
             items.append(Node(left.weight + right.weight, min(left.number, right.number), (left, right)))
         self.root = items[0]
-        # Of each source, the way from the root to its leaf: each node, and the side of the next one.
+        # For each source, the path from the root to its leaf: each node, and the side of the next one.
         self.ways: dict[int, list[tuple[Node, int]]] = {}
         self._walk(self.root, [])
 
@@ -79,8 +79,8 @@ class Tree:
         for node, side in reversed(self.ways[i]):
             assert node.children
             weight, own = node.weight, node.children[side].weight
-            # The least n such that the child gets `number` + 1 of the first n + 1: round(n * own / weight), where
-            # halves go up at the left child, and so down at the right one.
+            # The smallest n such that the child gets `number` + 1 of the first n + 1 positions: round(n * own /
+            # weight), where halves are rounded up at the left child, and therefore down at the right one.
             if side:
                 number = weight * (2 * number + 1) // (2 * own)
             else:

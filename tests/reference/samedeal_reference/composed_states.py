@@ -18,7 +18,7 @@ def refuse(field: str, value: Any) -> Failure:
 
 
 def require_member(member: str, field: str, here: Any, there: Any) -> None:
-    """That a member of this recipe is that of the state."""
+    """Checks that a member of this recipe equals that of the state."""
     if here != there or type(here) is not type(there):
         known = "not there" if here is None else shown(here)
         is_list = TYPES["order"].get(member) == "numbers" and here is not None
@@ -26,14 +26,14 @@ def require_member(member: str, field: str, here: Any, there: Any) -> None:
 
 
 def goes_on(order: Composed, here: Section, there: Section, epoch: int, position: int) -> None:
-    """That the recipe of an order is that of a state, or got more since then."""
+    """Checks that the recipe of an order is that of a state, or has additions since then."""
     order.require_epoch(epoch)
-    # A text can name a position that the epoch does not have.
+    # The state may name a position that the epoch does not have.
     goes_on_from(order, here, there, epoch, min(position, order.length(epoch)))
 
 
 def goes_on_from(order: Composed, here: Section, there: Section, epoch: int, position: int) -> None:
-    """The same for an order, or one within it, that has this position, or ends there."""
+    """Checks an order, or an order within it, which has this position or ends at it."""
     if here["name"] == "skip" and skips(here) > skips(there):
         require_later("ranges", here["ranges"], 0, "start", (epoch, position))
         assert isinstance(order, View)
@@ -62,19 +62,19 @@ def goes_on_from(order: Composed, here: Section, there: Section, epoch: int, pos
 
 
 def skips(order: Section) -> int:
-    """How many times in a row positions are skipped."""
+    """The number of `skip` orders that are nested directly."""
     return 1 + skips(order.get("of", {})) if order.get("name") == "skip" else 0
 
 
 def read_to(view: View, epoch: int, position: int) -> int:
-    """How many positions of Y were read."""
+    """The number of positions of Y that were read."""
     if isinstance(view, Copies):
         return position // view.copies
     return view.of_position(epoch, position - 1) + 1 if position else 0
 
 
 def begins(member: str, here: list[Section], there: list[Section]) -> None:
-    """That the objects of the state are there, before others."""
+    """Checks that the objects of the state come first, before added ones."""
     for number, (x, y) in enumerate(zip(here, there, strict=False)):
         if x != y:
             raise refuse(member, f"not as in the state at entry {number}")
@@ -83,7 +83,7 @@ def begins(member: str, here: list[Section], there: list[Section]) -> None:
 
 
 def require_later(member: str, here: list[Section], known: int, place: str, end: tuple[int, int]) -> None:
-    """That the objects that were added begin where the state ends, or later."""
+    """Checks that added objects begin where the state ends, or later."""
     for number in range(known, len(here)):
         if (here[number]["epoch"], here[number][place]) < end:
             raise refuse(member, f"too early at entry {number}")

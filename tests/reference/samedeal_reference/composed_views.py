@@ -20,12 +20,12 @@ class View(Composed):
         return super().has_epoch(epoch) and self.of.has_epoch(epoch)
 
     def of_position(self, epoch: int, position: int) -> int:
-        """The position of Y that a position is."""
+        """The position in Y of a position of this order."""
         raise NotImplementedError
 
 
 class Chosen(View):
-    """`exclude` and `subset`: `indices` by what is done with them."""
+    """`exclude` and `subset`, two uses of `indices`."""
 
     def __init__(self, of: Composed, indices: list[int]) -> None:
         super().__init__(of)
@@ -35,7 +35,7 @@ class Chosen(View):
         self._found: dict[int, list[int]] = {}
 
     def _positions(self, epoch: int) -> list[int]:
-        """Where Y has the indices in an epoch, ascending."""
+        """The positions of the indices in Y in an epoch, ascending."""
         if epoch not in self._found:
             found = (self.of.position(epoch, index) for index in self.indices)
             self._found[epoch] = sorted(position for position in found if position is not None)

@@ -23,7 +23,7 @@ class Config:
     consumed: int = 0
 
     def check(self) -> None:
-        """The first broken rule decides."""
+        """Checks all rules. The first broken one decides."""
         require_range(self.order, self.samples, self.seed)
         require(self.world_size > 0, "world_size", self.world_size)
         whole = self.consumed == self.samples or self.consumed % self.unit == 0

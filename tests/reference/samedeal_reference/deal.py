@@ -11,7 +11,7 @@ from .rotated import Rotation
 
 
 def num_dealt(left: int, world_size: int, unit: int, remainder: str) -> int:
-    """P, of so many positions that are left."""
+    """P, the number of dealt positions, if `left` positions are left."""
     together = world_size * unit
     if remainder == "drop":
         return left // together * together
@@ -20,7 +20,7 @@ def num_dealt(left: int, world_size: int, unit: int, remainder: str) -> int:
 
 @dataclass(frozen=True)
 class Deal:
-    """Positions `first` to `first` + `count` - 1, in units, to ranks."""
+    """The deal of positions `first` to `first` + `count` - 1, in units, to ranks."""
 
     first: int
     count: int
@@ -28,11 +28,11 @@ class Deal:
     unit: int
     layout: str
     rotation: Rotation | None = None
-    """Of the layout `rotated`."""
+    """The rotation of the layout `rotated`."""
 
     @property
     def units(self) -> int:
-        """Q."""
+        """Q, the number of units."""
         return ceil_div(self.count, self.unit)
 
     def unit_of(self, rank: int, k: int) -> int:
@@ -40,16 +40,16 @@ class Deal:
         share, extra = divmod(self.units, self.world_size)
         if self.layout == "contiguous":
             return rank * share + min(rank, extra) + k
-        # The units after the last whole row are dealt as in `strided`.
+        # The units after the last complete row are dealt as in `strided`.
         turn = self._turn(k) if k < share else 0
         return k * self.world_size + (rank - turn) % self.world_size
 
     def _turn(self, row: int) -> int:
-        """The rank that begins a row."""
+        """The rank with which a row begins."""
         return self.rotation.h(self.first + row * self.world_size * self.unit) if self.rotation else 0
 
     def place(self, position: int) -> tuple[int, int]:
-        """The rank of a position, and its index there."""
+        """The rank of a position, and its index in the rank."""
         v, within = divmod(position - self.first, self.unit)
         share, extra = divmod(self.units, self.world_size)
         if self.layout == "contiguous":
@@ -61,22 +61,22 @@ class Deal:
         return rank, k * self.unit + within
 
     def num_samples(self, rank: int) -> int:
-        """n of a rank."""
+        """n, the number of samples of a rank."""
         share, extra = divmod(self.units, self.world_size)
         mine = (share + (rank < extra)) * self.unit
-        # The last unit can have fewer positions than others.
+        # The last unit can have fewer positions than the others.
         missing = self.units * self.unit - self.count
         return mine - missing if missing and self._last_rank() == rank else mine
 
     def _last_rank(self) -> int:
-        """The rank of the last unit, where there is one."""
+        """The rank of the last unit, if there are units."""
         return self.place(self.first + (self.units - 1) * self.unit)[0]
 
     def most(self) -> int:
-        """The greatest n of a rank."""
+        """The largest n of a rank."""
         if self.units == 0:
             return 0
-        # Ranks 0 and 1 have the most units. Only the rank of the last unit can have fewer positions than its units say.
+        # Ranks 0 and 1 have the most units. Only the rank of the last unit can have an incomplete unit.
         ranks = {0, min(1, self.world_size - 1), self._last_rank()}
         return max(self.num_samples(rank) for rank in ranks)
 
@@ -93,7 +93,7 @@ class Deal:
 
 
 class Positions(Sequence[int]):
-    """Those of a rank, one by one."""
+    """The positions of a rank, computed one by one."""
 
     def __init__(self, deal: Deal, rank: int, length: int) -> None:
         self.deal, self.rank, self.length = deal, rank, length
@@ -117,7 +117,7 @@ class Positions(Sequence[int]):
         return self.deal.first + self.deal.unit_of(self.rank, k) * self.deal.unit
 
     def _run(self, start: int, stop: int, step: int) -> list[int]:
-        """Those from one index to another: the positions of a unit lie side by side."""
+        """The positions from one index to another. Those of a unit are adjacent."""
         assert step == 1
         unit = self.deal.unit
         found: list[int] = []

@@ -1,4 +1,4 @@
-"""The generators of other libraries: section 3, `torch`, `python` and `dotnet`."""
+"""The generators of other libraries: section 3, orders `torch`, `python` and `dotnet`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .base import MASK32
 
 
 def init_genrand(seed: int) -> list[int]:
-    """MT19937, Matsumoto and Nishimura."""
+    """The initialisation of MT19937, by Matsumoto and Nishimura."""
     mt = [seed & MASK32]
     for i in range(1, 624):
         mt.append((1812433253 * (mt[-1] ^ mt[-1] >> 30) + i) & MASK32)

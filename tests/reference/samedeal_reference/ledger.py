@@ -46,13 +46,13 @@ class Progress:
 
 @dataclass(frozen=True)
 class Run:
-    """Positions that a reader holds."""
+    """A run of positions that a reader has claimed."""
 
     reader: int
     count: int
     claim: int
     first: int
-    """Of the claim, as `took`."""
+    """The first position of the whole claim; `took` is its number of positions."""
     took: int
 
     @property
@@ -74,12 +74,12 @@ def require_terms(fields: dict[str, Any]) -> None:
 
 
 def canonical(recipe: Recipe) -> Recipe:
-    """With the members that are there."""
+    """The recipe in its canonical order of members."""
     return {"order": members("order", recipe["order"])}
 
 
 def members(section: str, given: dict[str, Any]) -> dict[str, Any]:
-    """The members of an object, and of the orders in it, in their order and their short form."""
+    """The members of an object, and of the orders in it, in the canonical order and in short form."""
     return {name: short(TYPES[section][name], given[name]) for name in TYPES[section] if name in given}
 
 
@@ -96,7 +96,7 @@ def written(fields: dict[str, Any]) -> str:
 
 
 def state_of(kind: str, fields: dict[str, Any], *more: str) -> str:
-    """A state of this kind; that of a composed order has positions, too."""
+    """A state of a kind. The state of a composed order also has `positions`."""
     head = {"samedeal": 1, "kind": kind, "recipe": canonical(fields["recipe"]), "epoch": fields["epoch"]}
     progress = {name: fields[name] for name in ("consumed", "positions", *more) if name in fields}
     return json_of(head | progress)
@@ -109,7 +109,7 @@ def read_header(text: str) -> dict[str, Any]:
 
 
 def positions(fields: dict[str, Any]) -> int:
-    """How many the epoch has."""
+    """The number of positions of the epoch."""
     return int(fields.get("positions", fields["recipe"]["order"].get("samples")))
 
 
@@ -127,7 +127,7 @@ RUN = ("reader", "start", "count")
 EVENTS = dict.fromkeys(KINDS, RUN) | {"join": ("reader", "life"), "lease": ("reader", "lease")}
 EVENTS["checkpoint"] = ("number", "next", "committed", "lease", "free", "held")
 HELD = (2**53, 2**32, 2**53, 2**32, 2**32)
-"""One more than the largest number of each place of a held run."""
+"""For each place of a held run: one more than its largest number."""
 
 
 def is_field(name: str, value: Any) -> bool:
@@ -171,11 +171,11 @@ class Ledger:
         self.next = self.header["consumed"]
         self.samples = positions(self.header)
         self.held: dict[int, Run] = {}
-        """By their start."""
+        """The held runs, by their start."""
         self.seen: dict[int, int] = {}
         self.free: dict[int, int] = {}
         self.left_by: dict[int, int] = {}
-        """The claims that left runs which are free, by the start of these."""
+        """For each free run, by its start: the claim that left it."""
         self.lease = self.header["lease"]
         self.committed = self.entries = 0
 
@@ -237,7 +237,7 @@ class Ledger:
         return Event(number, kind, reader, start, count, run.claim, taken_from)
 
     def apply_other(self, entry: str, fields: dict[str, Any], now: int) -> None:
-        """What is of no single run."""
+        """Applies an entry that does not belong to a single run."""
         if fields["event"] == "join":
             for start, run in list(self.held.items()):
                 if run.reader == fields["reader"]:
@@ -290,7 +290,7 @@ class Ledger:
         return [CommittedRun(event.number, event.reader, event.start, event.count, event.claim) for event in own]
 
     def claim(self, reader: int, now: int) -> Any:
-        """What a reader writes that wants more positions."""
+        """The entry with which a reader claims more positions, or the time to wait."""
         chosen = self.choice()
         if chosen is not None:
             return {"entry": write("claim", reader, *chosen)}

@@ -1,4 +1,4 @@
-"""What is true of each member of a recipe by itself: section 14, "Members"."""
+"""The rules for each single member of a recipe: section 14, "Members"."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from .base import MAX_SAMPLES, MAX_WINDOW, Failure, require
 from .recipe_text import Lists, found, shown
 
 Names = dict[str, str]
-"""The names that the members of an object have, or that stand for them."""
+"""The names among the members of an object, with their defaults."""
 
 
 @dataclass(frozen=True)
 class Member:
     least: int = 0
     most: int = MAX_SAMPLES
-    """Of a number, of each number of a list, or of the bytes of a text."""
+    """The limit of a number, of each number of a list, or of the bytes of a text."""
     names: tuple[str, ...] = ()
-    """Those that it may have, the default first."""
+    """The allowed names. The first one is the default."""
     belongs: Callable[[Names], bool] = lambda _names: True
     needed: bool = False
     objects: dict[str, Member] | None = None
     beside: bool = True
-    """Whether numbers may come beside the text."""
+    """Whether the numbers of a list may come beside the text."""
 
 
 ANY = Member(most=2**64 - 1)
@@ -150,7 +150,7 @@ BATCH = {
     "too_long": Member(names=("error", "truncate", "drop", "split", "single")),
     "tail": Member(names=("even-split", "drop", "keep", "duplicate")),
 }
-"""Without `lengths`, which come beside the text in a way of their own."""
+"""Members of the section `batch` without `lengths`, which come beside the text in their own way."""
 STEPS = {
     "batch_size": needed(SHORT_POSITIVE),
     "epochs": POSITIVE,
@@ -163,7 +163,7 @@ SPLIT = {"samples": COUNT, "parts": Member(most=2**16, needed=True, objects=PART
 def checked(
     table: dict[str, Member], members: dict[str, Any], lists: Lists | None = None, path: str = "", **given: str
 ) -> dict[str, Any]:
-    """The members of an object, with the numbers that were found; each is checked by itself, in their order."""
+    """The members of an object with the numbers of its lists. Each member is checked on its own, in their order."""
     here = {name: members.get(name, member.names[0]) for name, member in table.items() if member.names} | given
     numbers = dict(lists or [])
     out = dict(members)
@@ -206,7 +206,7 @@ NUMBERS = (
 
 
 def allow(lists: Lists, path: str, table: dict[str, Member], *below: str) -> None:
-    """The first list that is of no member, and below none of these paths."""
+    """Refuses the first list that belongs to no member, and to none of these paths."""
     for name, _ in lists:
         own = name.removeprefix(path)
         if own not in table and not any(own.startswith(one) for one in below):

@@ -1,4 +1,4 @@
-"""The orders of section 3 that need no more than a number of samples."""
+"""The orders of section 3 that only need a number of samples."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def mix(x: int, k0: int, k1: int, m: int) -> int:
 
 
 class Feistel:
-    """For N > 256."""
+    """The Feistel network, for N > 256."""
 
     def __init__(self, size: int, words: Iterator[int]) -> None:
         k = [next(words) for _ in range(16)]
@@ -136,7 +136,7 @@ class Feistel:
 
 
 def feistel(size: int, words: Iterator[int]) -> Order:
-    """Both cases: the permutation that these words give."""
+    """The permutation by these words, for any N."""
     return Feistel(size, words) if size > 256 else Table(size, lambda items: shuffle(items, words))
 
 

@@ -12,7 +12,7 @@ ANY = 2**32 - 1
 MOST_EFFORT = 2**32
 MOST_SUMS = 2**18
 
-# Classes, and how many items of each a bin holds, from what was put in first to what was put in last.
+# Classes, with the number of their items in a bin, from the first that was put in to the last.
 Content = tuple[tuple[int, int], ...]
 
 
@@ -38,7 +38,8 @@ def by_free(groups: list[Group]) -> list[Group]:
 
 
 def taken_into(groups: list[Group], others: list[Group]) -> list[Group]:
-    """Their bins are filled anew, from what was put in last on."""
+    """The groups, and `others` with their contents reversed, so that their bins are filled again from the last item on.
+    """
     return by_free(groups + [Group(group.content[::-1], group.free, group.bins) for group in others])
 
 
@@ -88,7 +89,7 @@ def least_bins(classes: Classes, counts: list[int], slots: int) -> int:
 
 
 def best_fit(classes: Classes, counts: list[int], slots: int) -> list[Group]:
-    """BEST-FIT."""
+    """The procedure BEST-FIT."""
     stacks: dict[int, list[tuple[Content, int, int]]] = {}  # by free space: content, bins, slots
     frees: list[int] = []  # the free spaces that have a stack, ascending
     done: list[Group] = []
@@ -183,7 +184,7 @@ def fast(classes: Classes, counts: list[int], bound: int) -> list[Group]:
 
 
 def exact_fill(classes: Classes, counts: list[int], left: int) -> list[Group]:
-    """EXACT-FILL."""
+    """The procedure EXACT-FILL."""
     unit = max(1, ceil_div(classes.capacity, MOST_SUMS))
     width = classes.capacity // unit
     weights = [ceil_div(size, unit) for size in classes.sizes]
@@ -208,7 +209,7 @@ def exact_fill(classes: Classes, counts: list[int], left: int) -> list[Group]:
 
 
 def fill(weights: list[int], width: int, counts: list[int], listed: list[int], left: int) -> tuple[Content, int]:
-    """The content of a bin with an item of the first class that is listed, and the effort that is left."""
+    """The content of a bin with an item of the first listed class, and the effort that is left."""
     seed = listed[0]
     most = max(0, width - weights[seed])
     by: dict[int, int] = {0: -1}

@@ -56,7 +56,7 @@ class PlanConfig:
         return self.sizes if self.weight == "samples" else self.bytes or []
 
     def check(self) -> None:
-        """The first broken rule decides."""
+        """Checks all rules. The first broken one decides."""
         require(1 <= self.world_size <= MAX_READERS, "world_size", self.world_size)
         require(1 <= self.workers <= MAX_READERS // self.world_size, "workers", self.workers)
         require(len(self.sizes) <= 2**32 - 2 and sum(self.sizes) <= MAX_SAMPLES, "sizes", None)
@@ -65,7 +65,7 @@ class PlanConfig:
             self.locality.check(len(self.sizes), self.world_size)
 
     def section(self) -> dict[str, Any]:
-        """In the canonical text."""
+        """The section `shards` of the canonical text."""
         near = self.locality
         names = ("shuffle", "shuffle_rows", "reshuffle", "seed", "policy", "worker_policy", "weight")
         section = {name: getattr(self, name) for name in names}
@@ -81,7 +81,7 @@ class PlanConfig:
 
 
 def read_shards(section: dict[str, Any], lists: Lists) -> PlanConfig:
-    """What the section `shards` says."""
+    """The configuration in the section `shards`."""
     section = checked(SHARDS, section, lists)
     allow(lists, "", SHARDS)
     sizes, policy, weight = (section["sizes"], section.get("policy", "size-aware"), section.get("weight", "samples"))
@@ -147,7 +147,7 @@ def size_aware(weights: list[int], parts: int) -> list[int]:
 
 
 def best_exchange(of_a: list[int], of_b: list[int], weights: list[int], g: int) -> tuple[int, int | None] | None:
-    """What A gives to B, and what it takes for it."""
+    """The item that A gives to B, and the item that it takes for it."""
     best, least = None, None
     for given in of_a:
         x = weights[given]
@@ -175,7 +175,7 @@ def locality_aware(shards: list[int], weights: list[int], locality: Locality) ->
 
 
 def split(shards: list[int], policy: str, parts: int, config: PlanConfig) -> Parts:
-    """The shards of every part that has any, in the order of the list."""
+    """The shards of every part that has some, in the order of the list."""
     weights = [config.weights[shard] for shard in shards]
     if policy == "round-robin":
         owners = round_robin(len(shards), parts)
@@ -254,7 +254,7 @@ class Plan:
         return self._config.bytes
 
     def _deal(self) -> None:
-        """Gives the shards to readers, by their number."""
+        """Deals the shards to readers, by their number."""
         c = self._config
         order = list(range(len(c.sizes)))
         if c.shuffle:
@@ -273,7 +273,7 @@ class Plan:
         return self._readers.get(rank * self._config.workers + worker, [])
 
     def ranks_with_shards(self) -> list[int]:
-        """For section 13: there may be millions of others."""
+        """The ranks with shards, for section 13. There may be millions of ranks without."""
         return sorted({reader // self._config.workers for reader in self._readers})
 
     def num_shards(self, rank: int, worker: int) -> int:
@@ -318,7 +318,7 @@ class Plan:
         return millionths(found.most * found.members, found.total) if found.total > 0 else 10**6
 
     def _loads_of_all(self, tier: str, column: str) -> list[int]:
-        """One number of every member that has shards, and a 0 if another one has none."""
+        """The number of every member with shards, and a single 0 if some member has none."""
         busy = {reader // self._config.workers if tier == "ranks" else reader for reader in self._readers}
         loads = [self._load(tier, member)[column] for member in sorted(busy)]
         return loads + [0] * (len(busy) < self._members(tier))
@@ -343,5 +343,5 @@ class Plan:
         return [pi.sample(row) for row in range(start, start + count)]
 
     def config_fingerprint(self) -> str:
-        """Section 5."""
+        """The fingerprint of section 5."""
         return fingerprint(f'{self.recipe()}{{"epoch":{self._epoch}}}')

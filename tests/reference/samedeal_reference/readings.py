@@ -56,14 +56,14 @@ def nearest(part: int, of: int) -> int:
 
 
 def refuse_section(section: dict[str, Any], name: str) -> None:
-    """That a section is there beside the one that is used."""
+    """Refuses a section that is present beside the one that is used."""
     refuse(section, *TYPES[name])
     raise Failure("contradiction", name, "there")
 
 
 @dataclass(frozen=True)
 class Positions:
-    """What the section `order` says."""
+    """The values of the section `order`."""
 
     order: str
     seed: int
@@ -125,7 +125,7 @@ class Reading:
         self._check()
 
     def _check(self) -> None:
-        """The failures of what is left for this group: `samples`, `sizes`, `bytes`, `history`."""
+        """The failures of the rest for this group: `samples`, `sizes`, `bytes`, `history`."""
         deal = self._deal
         if isinstance(deal, SampleDeal):
             deal.sampler(0, deal.left.consumed)
@@ -171,7 +171,7 @@ class Reading:
 
     @cached_property
     def _length(self) -> int:
-        """N."""
+        """N, the length of the epoch."""
         return self._samples if self._composed is None else self._composed.length(self._progress.epoch)
 
     def _left(self, progress: Progress) -> Left:
@@ -248,7 +248,7 @@ class Reading:
         positions = None if self._composed is None else self._length
         return texts.write(self._part(), Progress(epoch, consumed, history), positions)
 
-    # What is to be read
+    # Operations: the order, steps and readers.
 
     def epoch(self) -> int:
         return self._progress.epoch
@@ -258,7 +258,7 @@ class Reading:
 
     @property
     def _lanes(self) -> int:
-        """1 without lanes."""
+        """The number of lanes; 1 for an order without lanes."""
         positions = self._positions
         return positions.sharding.lanes if isinstance(positions, Positions) and positions.order == "sharded" else 1
 
@@ -369,11 +369,11 @@ class Reading:
             padded = max(0, found.start + start + count - max(found.start + start, reader.samples - reader.padding))
             return RoundRows(reader.rows(number)[start : start + count], padded)
         first, base = found.start + start, self._dataset.base
-        # How many of these are no padding.
+        # Number of the requested rows that are no padding.
         real = min(count, max(0, reader.samples - reader.padding - first))
         spans = found.spans.each()
         ends = [0, *accumulate(length for *_, length in spans)]
-        # Spans of samples, then those of padding.
+        # Spans of samples, then spans of padding.
         padded = found.count - min(found.count, max(0, reader.samples - reader.padding - found.start))
         windows = len(spans) - padded
         order = sorted(range(windows), key=lambda i: base[spans[i][1]] + spans[i][2])

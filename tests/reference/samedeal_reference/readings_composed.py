@@ -25,7 +25,7 @@ VIEWS = (Exclude, Subset, Skip)
 
 @dataclass(frozen=True)
 class Lies:
-    """Where the sample of a position lies."""
+    """The place of the sample at a position."""
 
     lane: int
     of_pass: int
@@ -52,7 +52,7 @@ def lanes(order: Composed) -> int:
 
 
 def shards(order: Composed, section: dict[str, Any]) -> list[int]:
-    """The sizes of the shards of an order, whose object in the canonical text is `section`."""
+    """The sizes of the shards of an order; `section` is its object in the canonical text."""
     if isinstance(order, Blend):
         sizes: list[int] = []
         for number, source in enumerate(order.sources):
@@ -92,7 +92,7 @@ def lies_at(order: Composed, epoch: int, position: int) -> Lies:
 
 @dataclass(frozen=True)
 class ComposedPositions:
-    """What the section `order` says."""
+    """The values of the section `order`."""
 
     order: Composed
     text: dict[str, Any]
@@ -216,7 +216,7 @@ class ComposedDeal:
 
     @cached_property
     def end(self) -> int:
-        """E."""
+        """E, the end of the dealt positions."""
         return self._end(self.left.consumed)
 
     def check(self) -> None:
@@ -224,12 +224,12 @@ class ComposedDeal:
             require(self._end(consumed) <= MAX_SAMPLES, "samples", self.length)
 
     def row(self, reader: int, index: int) -> int:
-        """The number that a reader has of a row."""
+        """The number of a reader in a row."""
         a = self.left.consumed + index * self.group.readers
         return a + (reader - self.left.turn(a, self.group.readers)) % self.group.readers
 
     def part(self, rank: int, worker: int) -> tuple[int, int, int]:
-        """The number of the reader that a worker goes on for, its m, and the first index that is left of it."""
+        """The number of the reader that a worker continues, its m, and its first index that is left."""
         group, s = self.group, self.steps
         role = (worker + s) % group.workers
         n = rank + group.world_size * role

@@ -1,4 +1,4 @@
-"""What readers have of what is left: the two deals of section 13."""
+"""The samples of readers among the rest of an epoch: the two deals of section 13."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def num_batches(samples: int, batch_size: int, drop_last: bool) -> int:
 
 
 def given(b: list[int], s: int) -> tuple[list[int], int]:
-    """How many batches each worker gave in s steps of its rank, and which worker is next."""
+    """The number of batches that each worker gave in s steps of its rank, and the worker that is next."""
     f, above = 0, max(b) + 1
     while above - f > 1:
         middle = (f + above) // 2
@@ -42,14 +42,14 @@ def given(b: list[int], s: int) -> tuple[list[int], int]:
 
 
 def split(group: Group, history: History) -> tuple[History, int]:
-    """What was read before the readers of a group began, and how many steps they took."""
+    """The history before the readers of a group began, and the number of steps that they took."""
     if history and history[-1].group == group:
         return history[:-1], history[-1].steps
     return history, 0
 
 
 class Reader(Protocol):
-    """What one worker of one rank has."""
+    """The samples of one worker of one rank."""
 
     @property
     def samples(self) -> int: ...
@@ -68,7 +68,7 @@ class Reader(Protocol):
 
 @dataclass(frozen=True)
 class Dataset:
-    """Shards, and the epoch."""
+    """The shards, and the epoch."""
 
     sizes: tuple[int, ...]
     seed: int
@@ -88,11 +88,11 @@ class Dataset:
         return shard, sample - base[shard]
 
 
-# Single positions
+# Deals of single positions.
 
 
 class Turn(NamedTuple):
-    """A torn turn: positions low to high - 1; those that are left have the numbers first to high - 1."""
+    """A torn turn: positions low to high - 1. The positions that are left have the numbers first to high - 1."""
 
     low: int
     high: int
@@ -105,7 +105,7 @@ class Left:
     def __init__(
         self, samples: int, consumed: int, history: History, turn: Callable[[int, int], int] = lambda _a, _readers: 0
     ) -> None:
-        """The procedure `left`. `turn` is by how many readers a row is rotated."""
+        """The procedure `left`. `turn` is the number of readers by which a row is rotated."""
         self.turn = turn
         c = p = o = consumed
         kept: list[Segment] = []
@@ -169,7 +169,7 @@ class SampleReader:
         return [self.sample(number) for number in self.numbers(start, count)]
 
     def rest(self) -> Sampler:
-        """For the rounds behind the torn turns, with the order `sharded`."""
+        """The sampler of the rounds after the torn turns, for the order `sharded`."""
         return self.deal.sampler(self.number, self.start)
 
     def num_rounds(self) -> int:
@@ -252,12 +252,12 @@ class SampleDeal:
 
     @cached_property
     def end(self) -> int:
-        """E."""
+        """E, the end of the dealt positions."""
         sampler = self.sampler(0, self.left.consumed)
         return self.left.consumed + sampler.num_positions()
 
     def part(self, rank: int, worker: int) -> tuple[int, int, int]:
-        """The number of the reader that a worker goes on for, its m, and the first index that is left of it."""
+        """The number of the reader that a worker continues, its m, and its first index that is left."""
         group, s = self.group, self.steps
         role = (worker + s) % group.workers
         n = rank + group.world_size * role
@@ -266,7 +266,7 @@ class SampleDeal:
         return n, m, min(h, m)
 
     def busy_ranks(self) -> list[int]:
-        """Those that may have samples."""
+        """The ranks that may have samples."""
         left = self.end - self.left.consumed
         return list(range(min(self.group.world_size, left)))
 
@@ -278,11 +278,11 @@ class SampleDeal:
         return SampleReader(self, rank, worker)
 
 
-# Whole shards
+# Deals of whole shards.
 
 
 class LeftPlan:
-    """The plan over what is left where so many rows of every shard were taken."""
+    """The plan of the rest, after `taken` rows of every shard were taken."""
 
     def __init__(self, epoch: int, whole: PlanConfig, group: Group, taken: list[int]) -> None:
         self.sizes = [size - gone for size, gone in zip(whole.sizes, taken, strict=True)]
@@ -303,7 +303,7 @@ class LeftPlan:
         return self.plan.shards(rank, worker, 0, self.plan.num_shards(rank, worker))
 
     def rows(self, rank: int) -> list[int]:
-        """Of each worker."""
+        """The number of rows of each worker."""
         return [sum(self.sizes[j] for j in self.shards(rank, v)) for v in range(self.group.workers)]
 
     def batches(self, rank: int) -> list[int]:
@@ -318,7 +318,7 @@ def taken(epoch: int, whole: PlanConfig, consumed: int, history: History) -> lis
     t = [0] * len(whole.sizes)
     for group, s in history:
         plan = LeftPlan(epoch, whole, group, t)
-        # A rank without shards has no steps.
+        # Ranks without shards have no steps, so they are left out.
         b = {rank: plan.batches(rank) for rank in plan.plan.ranks_with_shards()}
         if s > max(map(sum, b.values()), default=0):
             raise Failure("out-of-range", "history")
@@ -374,7 +374,8 @@ class ShardDeal:
         self.plan = LeftPlan(dataset.epoch, whole, group, self.taken)
 
     def roles(self, rank: int) -> list[tuple[int, int]]:
-        """For each worker, whose shards it reads, and how many rows of them were read since the plan was made."""
+        """For each worker: the worker whose shards it reads, and the number of their rows that were read since the plan
+        was made."""
         workers = self.group.workers
         if self.steps == 0:
             return [(worker, 0) for worker in range(workers)]
@@ -383,7 +384,7 @@ class ShardDeal:
         return [(role, g[role] * self.group.batch_size) for role in turned]
 
     def busy_ranks(self) -> list[int]:
-        """Those that may have samples."""
+        """The ranks that may have samples."""
         return self.plan.plan.ranks_with_shards()
 
     def samples_of(self, rank: int) -> list[int]:

@@ -46,21 +46,21 @@ class Progress:
 
 def write(recipe: Recipe, progress: Progress, positions: int | None) -> str:
     history = [{**group._asdict(), "steps": steps} for group, steps in progress.history]
-    # `positions` comes before the history, where the order is composed.
+    # `positions` comes before the history, if the order is composed.
     counted = {} if positions is None else {"positions": positions}
     fields = {"samedeal": 1, "kind": "reading", "recipe": recipe, "epoch": progress.epoch}
     return written(fields | {"consumed": progress.consumed} | counted | {"history": history})
 
 
 def check_history(history: tuple[Segment, ...], here: Group) -> None:
-    """The limits that hold for all segments together, and the group that goes on."""
+    """Checks the limits for all segments together, and for the group that continues."""
     before = history[:-1] if history and history[-1].group == here else history
     require(len(before) < MAX_SEGMENTS, "history", None)
     require(sum(group.readers for group, _ in before) + here.readers <= MAX_READERS_OF_ALL, "history", None)
 
 
 def read(text: str, here: Recipe, group: Group, composed: ComposedPositions | None) -> Progress:
-    """What a text from anywhere says, for a reading of this recipe: points 1 to 6 of `resume`."""
+    """The progress in a text, for a reading of this recipe: points 1 to 6 of `resume`."""
     fields = read_text(text, "reading")
     there = fields["recipe"]
     for own, other in (("order", "shards"), ("shards", "order")):

@@ -29,7 +29,7 @@ TYPES: dict[str, dict[str, str]] = {
         "shuffle_window": "natural",
         "shards": "natural",
         "sizes": "numbers",
-        # Of composed orders only.
+        # Members of composed orders only.
         "exhaustion": "string",
         "max_passes": "natural",
         "run_length": "natural",
@@ -148,7 +148,7 @@ OWN: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "split": {"recipe": ("samedeal", "split"), **{name: tuple(TYPES[name]) for name in ("split", "parts")}},
 }
-"""Of each kind of recipe, the members that it has."""
+"""For each kind of recipe: its members."""
 
 OF_SHARDS = ["sizes", "bytes", "holders", "holder_offsets", "rank_nodes"]
 OF_ORDER = ["sizes", "indices", "classes", "factors"]
@@ -161,7 +161,7 @@ LISTS = {
     "stream": [],
     "split": [],
 }
-"""The names that lists may have."""
+"""For each kind of recipe: the names of lists that it may have."""
 
 Lists = list[tuple[str, list[int]]]
 SPACE = re.compile(r"[ \t\n\r]*")
@@ -170,7 +170,7 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 NUMBER = re.compile(r"-?[0-9]+[.eE+-]?")
 WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
 MAX_NUMBER = 2**53 - 1
-"""JSON tools keep whole numbers up to here; larger ones are strings."""
+"""The largest integer that JSON tools keep. Larger numbers are strings."""
 RANGES = {"natural": (0, 2**64), "long": (0, 2**64), "integer": (-(2**63), 2**63)}
 MAX_TEXT = 2**24
 MAX_INLINE = 256
@@ -179,7 +179,7 @@ HASH = re.compile(r"[0-9a-f]{64}")
 
 
 class Text:
-    """A text and how far it was read."""
+    """A text, and the position up to which it was read."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -187,7 +187,7 @@ class Text:
         self.depth = 0  # how many objects are around what is read
 
     def next(self, token: str) -> bool:
-        """Whether this comes next, which is then read."""
+        """Whether this token comes next. If so, it is read."""
         self.space()
         there = self.text.startswith(token, self.at)
         self.at += len(token) if there else 0
@@ -209,7 +209,7 @@ class Text:
         return found is not None and bool(found[3] or found[4])
 
     def string(self) -> str | None:
-        """A string without its escapes; half of a surrogate pair is none."""
+        """A string without its escapes; None for half of a surrogate pair."""
         found = self.match(STRING)
         if found is None:
             return None
@@ -306,7 +306,7 @@ def read_whole(text: Text, field: str, of_type: str) -> int:
 
 
 def in_digits(digits: str | None) -> int | None:
-    """The number that a string has."""
+    """The number in a string of digits."""
     return int(digits) if digits is not None and WHOLE.fullmatch(digits) else None
 
 
@@ -385,7 +385,7 @@ def read_recipe(text: str, lists: Lists, kind: str) -> dict[str, Any]:
     if len(text.encode()) > MAX_TEXT:
         raise Failure("out-of-range", "recipe", f"of {len(text.encode())} bytes")
     for name, _ in lists:
-        # Of an order within others, the path of the list stands before its name.
+        # The name of a list of a nested order begins with the path of this order.
         if (name.rpartition("/")[2] if "indices" in LISTS[kind] else name) not in LISTS[kind]:
             raise Failure("unknown-name", "lists", name)
     names = [name for name, _ in lists]
@@ -402,12 +402,12 @@ def read_recipe(text: str, lists: Lists, kind: str) -> dict[str, Any]:
 
 
 def find(section: dict[str, Any], member: str, lists: Lists) -> list[int] | None:
-    """The numbers of a member that may stand in a section, or come beside it by its name."""
+    """The numbers of a member, which are in its section or come beside it."""
     return found(member, section.get(member), dict(lists).get(member))
 
 
 def name_of(section: dict[str, Any], member: str, known: tuple[str, ...]) -> str:
-    """A member that is a name; by default, the first one."""
+    """The value of a member that is a name; by default, the first known name."""
     name = section.get(member, known[0])
     require(name in known, member, name, "unknown-name")
     return str(name)
@@ -420,13 +420,13 @@ def u32(section: dict[str, Any], member: str, default: Any = None) -> Any:
 
 
 def narrow(field: str, numbers: list[int] | None) -> None:
-    """Numbers of 32 bits."""
+    """Checks that numbers have at most 32 bits."""
     for at, number in enumerate(numbers or []):
         require(number < 2**32, field, f"{number} (at index {at})")
 
 
 def found(member: str, there: list[int] | str | None, beside: list[int] | None) -> list[int] | None:
-    """Numbers that may stand in a text, or come beside it."""
+    """Numbers that are in a text or come beside it."""
     if beside is None:
         if isinstance(there, str):
             raise Failure("missing", member, "")
@@ -442,7 +442,7 @@ def hash_of(numbers: list[int]) -> str:
 
 
 def inline(numbers: list[int]) -> list[int] | str:
-    """As they stand in a canonical text."""
+    """Numbers in the form of a canonical text."""
     return numbers if len(numbers) <= MAX_INLINE else hash_of(numbers)
 
 
@@ -457,12 +457,12 @@ def shown(value: Any) -> str:
 
 
 def written(value: Any) -> str:
-    """Without white space; members in the order in which they are."""
+    """A JSON text without white space, with members in their given order."""
     return json.dumps(quoted(value), separators=(",", ":"), ensure_ascii=False)
 
 
 def quoted(value: Any) -> Any:
-    """The same with strings for the numbers that JSON tools do not keep."""
+    """A value with strings for the numbers that JSON tools do not keep."""
     if isinstance(value, dict):
         return {name: quoted(item) for name, item in value.items()}
     if isinstance(value, list):

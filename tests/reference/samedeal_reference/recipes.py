@@ -17,27 +17,27 @@ def layout_of(single: bool) -> str:
 
 
 def refuse(section: dict[str, Any], *members: str) -> None:
-    """The first of these members that is there."""
+    """Refuses the first of these members that is present."""
     for member in members:
         if member in section:
             raise Failure("contradiction", member, shown(section[member]))
 
 
 def read_stored(order: dict[str, Any]) -> Sharding:
-    """Of a section `order` that has shards, and whose members were checked."""
+    """The sharding of a section `order` with shards, whose members were checked."""
     require_sizes(order, order["sizes"])
     return Sharding(tuple(order["sizes"]), order.get("lanes", 64), order.get("shuffle_window", 256))
 
 
 def require_sizes(section: dict[str, Any], sizes: list[int]) -> None:
-    """Together with the numbers of shards and samples, where these are there."""
+    """Checks the sizes, and the numbers of shards and samples if these are present."""
     require(len(sizes) <= 2**32 - 2 and sum(sizes) <= MAX_SAMPLES, "sizes", None)
     for member, here in (("shards", len(sizes)), ("samples", sum(sizes))):
         require(section.get(member, here) == here, member, section.get(member), "contradiction")
 
 
 def order_section(order: str, seed: int, samples: int, sharding: Sharding | None) -> dict[str, Any]:
-    """In the canonical text."""
+    """The section `order` of the canonical text."""
     section: dict[str, Any] = {"name": order, "samples": samples, "seed": seed}
     if sharding is not None:
         if order == "sharded":

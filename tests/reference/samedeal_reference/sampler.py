@@ -1,4 +1,4 @@
-"""Deal, fingerprints, operations, states and canonical recipes: sections 4 to 6, 10 and 14."""
+"""Samplers: their deal, fingerprints, operations, states and canonical recipes (sections 4 to 6, 10 and 14)."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class Sampler:
 
     @classmethod
     def of(cls, config: Config, sharding: Sharding | None) -> Sampler:
-        """For section 13."""
+        """A sampler without a recipe, for section 13."""
         config.check()
         self = cls.__new__(cls)
         self._config, self._sharding, self._composed = config, sharding, None
@@ -163,7 +163,7 @@ class Sampler:
         return self._config.consumed
 
     def samples(self) -> int:
-        """R of section 15."""
+        """R of section 15, or the number of samples."""
         return self._composed.range if self._composed else self._config.samples
 
     def epoch_length(self) -> int:
@@ -360,7 +360,7 @@ class Sampler:
         n, end = self._config.samples, self._config.end()
         if start >= end:
             return None
-        # Positions from N upwards are those from 0 on again.
+        # Positions from N on repeat those from 0 on.
         turn, within = divmod(start, n)
         for more, first in ((turn, within), (turn + 1, 0)):
             position = self._first(sample, first)
@@ -370,7 +370,7 @@ class Sampler:
         return None
 
     def _first(self, sample: int, start: int) -> int | None:
-        """The first position from `start` on that has a sample, in the order."""
+        """The first position of a sample in the order, from `start` on."""
         if self._composed:
             return self._composed.first(self._config.epoch, sample, start)
         position = self._order.position(sample)
@@ -394,7 +394,7 @@ class Sampler:
         require(end <= self._config.samples, "end", end)
         require(start <= end, "start", start)
         first, last = blend.draws(epoch, start), blend.draws(epoch, end)
-        # A source that never draws makes no pass.
+        # A source without draws makes no pass.
         low, high = (
             [
                 source.order.find(n) if source.order.length(0) else (0, 0)
@@ -447,7 +447,7 @@ class Sampler:
         return digest.hexdigest()
 
     def config_fingerprint(self) -> str:
-        """Section 5."""
+        """The fingerprint of section 5."""
         return fingerprint(f'{self.recipe()}{{"epoch":{self._config.epoch},"consumed":{self._config.consumed}}}')
 
     # Section 6: operations of the order `sharded`

@@ -14,7 +14,7 @@ from .recipes import layout_of
 
 
 def read_sampler(text: str, lists: Lists) -> tuple[Config, Read]:
-    """What the recipe of a sampler says; `samples` of the configuration is that of epoch 0."""
+    """The configuration in a sampler's recipe. Its `samples` are those of epoch 0."""
     fields = read_recipe(text, lists, "sampler")
     if "order" not in fields:
         raise Failure("missing", "order", "")

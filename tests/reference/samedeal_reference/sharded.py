@@ -20,7 +20,7 @@ class Sharding:
     def shard_of(self, sample: int) -> tuple[int, int]:
         """The shard j that holds a sample, and the offset sample - base[j]."""
         base = [0, *accumulate(self.sizes)]
-        # Shards without samples begin where the next one does, and hold none.
+        # A shard without samples begins where the next one does, and is never returned.
         shard = bisect_right(base, sample) - 1
         return shard, sample - base[shard]
 
@@ -34,7 +34,7 @@ class Spans:
 
     @classmethod
     def of(cls, spans: list[tuple[int, int, int, int]]) -> Spans:
-        """Of one tuple for each span."""
+        """Columns from one tuple for each span."""
         return cls(*([span[at] for span in spans] for at in range(4)))
 
     def each(self) -> list[tuple[int, int, int, int]]:
@@ -47,7 +47,7 @@ class Sharded:
         self.sigma = list(range(len(sharding.sizes)))
         shuffle(self.sigma, stream("sharded", seed, epoch))
         self.base = [0, *accumulate(sharding.sizes)]
-        # Where each shard of sigma begins in the row, and where the last one ends.
+        # The places in the row at which each shard of sigma begins, and the end of the last one.
         self.row = [0, *accumulate(sharding.sizes[shard] for shard in self.sigma)]
         # The places of each lane in the row.
         order = list(range(sharding.lanes))

@@ -16,7 +16,7 @@ Part = dict[str, Any]
 
 
 def read_parts(parts: list[Part]) -> None:
-    """What the parts are together."""
+    """Checks the parts together."""
     names: set[str] = set()
     share = "size" if "size" in parts[0] else "weight"
     for part in parts:
@@ -48,7 +48,7 @@ class Split:
         share = "size" if self._sized else "weight"
         self._names = [part["name"] for part in parts]
         self._seed = section.get("seed", 0)
-        # c of the specification; the last one is t.
+        # c of the specification. Its last number is t.
         self._sums = list(accumulate(part[share] for part in parts))
         self._ids = self._sums[-1] if self._sized else MAX_SAMPLES
         if "samples" in section:
@@ -70,7 +70,7 @@ class Split:
         return list(self._names)
 
     def _part(self, x: int) -> int:
-        """The least i with H(x) * t < c[i] * m."""
+        """The part of an id: the smallest i with H(x) * t < c[i] * m."""
         h = permutation(self._ids, "split", self._seed, 0, 0).sample(x)
         return bisect_right(self._sums, h * self._sums[-1], key=lambda c: c * self._ids)
 

@@ -27,7 +27,7 @@ SECTIONS = {
     "reading": ("reading", ("order", "shards")),
     "schedule": ("schedule", ("order", "steps")),
 }
-"""Of each kind of state, the kind of its recipe, and the sections that `recipe` can have."""
+"""For each kind of state: the kind of its recipe, and the sections that `recipe` can have."""
 
 PROGRESS = {
     "sampler": ("consumed",),
@@ -64,7 +64,7 @@ def refuse_number(text: str) -> int:
 
 
 def read_json(text: str) -> Any:
-    """What a text says, or nothing where it says nothing that states say."""
+    """The value of a text; None if it is no JSON that a state can have."""
     try:
         value = json.loads(text, object_pairs_hook=once, parse_float=refuse_number, parse_constant=refuse_number)
         return None if SURROGATE.search(written(value)) else value
@@ -155,7 +155,7 @@ def is_state(kind: str, fields: Any) -> bool:
 
 
 def read_text(text: str, kind: str) -> dict[str, Any]:
-    """The members of a state, whatever it is of: steps 1 to 3 of `read-state`."""
+    """The members of a state of any recipe: steps 1 to 3 of `read-state`."""
     require(len(text.encode()) <= MAX_TEXT, "state", f"of {len(text.encode())} bytes")
     fields: Any = read_json(text)
     if not is_state(kind, fields):
@@ -173,14 +173,14 @@ def read_text(text: str, kind: str) -> dict[str, Any]:
 
 
 def compare(kind: str, here: Recipe, there: Recipe) -> None:
-    """Steps 4 to 7 of `read-state`."""
+    """Compares two recipes: steps 4 to 7 of `read-state`."""
     of, sections = SECTIONS[kind]
     for section in sections:
         compare_section(of, section, here.get(section, {}), there.get(section, {}))
 
 
 def compare_section(of: str, section: str, own: dict[str, Any], other: dict[str, Any]) -> None:
-    """Of the section of a recipe, steps 5 to 7."""
+    """Compares a section of two recipes: steps 5 to 7."""
     for member in TYPES[section]:
         if member in OWN[of][section]:
             x, y = own.get(member), other.get(member)

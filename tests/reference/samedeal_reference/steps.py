@@ -21,7 +21,7 @@ from .sampler_recipe import seed_of
 from .state import compare_section, read_text, write_state
 
 FAR_EPOCHS = 2**12
-"""How many more epochs are looked at for a sample, of an order that cannot be a source of a blend."""
+"""Number of later epochs in which a sample is searched, if the order cannot be a source of a blend."""
 
 Section = dict[str, Any]
 
@@ -44,7 +44,7 @@ class StepPlace:
 
 @dataclass(frozen=True)
 class Size:
-    """The batch size from a step on, which begins with a draw."""
+    """The batch size from a step on, and the draw with which this step begins."""
 
     start: int
     draw: int
@@ -55,7 +55,7 @@ class Size:
 
 
 def read_steps(section: Section, world_size: int, unit: int) -> Section:
-    """Points 3 to 5: the section as it stands in a canonical text."""
+    """The section in the form of a canonical text: points 3 to 5."""
     section = checked(STEPS, section)
     stages: list[Section] = []
     before = 0
@@ -66,7 +66,7 @@ def read_steps(section: Section, world_size: int, unit: int) -> Section:
     sizes = [section["batch_size"], *(stage["batch_size"] for stage in stages)]
     for size in sizes:
         require(size % unit == 0, "batch_size", size, "contradiction")
-    # Stages before may be those of a past with other ranks.
+    # Earlier stages may be from a time with another world size.
     require(sizes[-1] % (world_size * unit) == 0, "batch_size", sizes[-1], "contradiction")
     epochs = {"epochs": section["epochs"]} if "epochs" in section else {}
     return {"batch_size": section["batch_size"], **epochs, **({"stages": stages} if stages else {})}
@@ -134,7 +134,7 @@ class Schedule:
 
     @cached_property
     def _epochs(self) -> int:
-        """x: the number of epochs that can be used."""
+        """x, the number of epochs that can be used."""
         low, high = 0, 1
         while self._has_epoch(high - 1):
             low, high = high, 2 * high
@@ -155,21 +155,21 @@ class Schedule:
         return self._sizes[bisect_right(self._sizes, step, key=lambda size: size.start) - 1]
 
     def _size(self, step: int) -> int:
-        """b."""
+        """b, the batch size of a step."""
         return self._size_of(step).batch_size
 
     def _begin(self, step: int) -> int:
-        """D."""
+        """D, the draw with which a step begins."""
         return self._size_of(step).begin(step)
 
     def _step(self, draw: int) -> int:
-        """The step that takes a draw, as if there were draws without end."""
+        """The step of a draw, as if there were infinitely many draws."""
         size = self._sizes[bisect_right(self._sizes, draw, key=lambda size: size.draw) - 1]
         return size.start + (draw - size.draw) // size.batch_size
 
     @cached_property
     def _num_steps(self) -> int:
-        # The step that takes the first draw that there is not is the first one that there is not.
+        # The number of steps is the step of the first draw that does not exist.
         return self._step(self._order.begin(self._steps.get("epochs", self._epochs)))
 
     @property
@@ -279,7 +279,7 @@ class Schedule:
         return step
 
     def _same_steps(self, there: Section, step: int) -> None:
-        """That the steps before this one had the same batch sizes."""
+        """Checks that earlier steps had the same batch sizes."""
         size = self._steps["batch_size"]
         require(step == 0 or there.get("batch_size") == size, "batch_size", size, "contradiction")
         ours = [stage for stage in self._steps.get("stages", []) if stage["from"] < step]

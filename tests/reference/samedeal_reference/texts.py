@@ -1,4 +1,4 @@
-"""What a text is: section 14."""
+"""The kind of a text, and differences between texts: section 14."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def recipe_after(state: str, sections: str) -> str:
     if "kind" not in found or not isinstance(found.get("recipe"), dict):
         raise Failure("wrong-type", "state", state)
     members("sections", sections)
-    # As it stands in the text.
+    # The section stays as it is written in the text.
     start = re.search(r'"recipe"\s*:\s*', state).end()  # type: ignore[union-attr]
     _, end = json.JSONDecoder().raw_decode(state, start)
     own, others = state[start + 1 : end - 1].strip(), sections.strip()[1:-1].strip()
@@ -124,11 +124,11 @@ DECIDES |= {"shards": "deal"}
 
 
 class Number(str):
-    """As it stands in the text."""
+    """A number as it is written in the text."""
 
 
 class Pairs(list[tuple[str, Any]]):
-    """The members of an object, which may have one twice."""
+    """The members of an object. A name may come twice."""
 
 
 def compact(value: Any) -> str:
@@ -167,7 +167,7 @@ def first_name(path: str) -> str:
 
 
 def alike(recipe: list[tuple[str, str]], state: list[tuple[str, str]]) -> None:
-    """Leaves what a recipe has in common with the recipe of a state."""
+    """Removes the parts of a state that its comparison with a recipe does not need."""
     own = [(path.removeprefix("recipe."), value) for path, value in state if path.startswith("recipe.")]
     if own:
         state[:] = own

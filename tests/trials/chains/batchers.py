@@ -1,4 +1,4 @@
-"""Chains of batchers: every token of every sample once, whatever numbers of ranks take the steps."""
+"""Chains of batchers: every token of every sample comes once, for any sequence of world sizes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tally import Tally, require
 from .chain import Chain, groups
 
 Item = tuple[int, int, int]
-"""A sample, where the item begins in it, and how many tokens it has."""
+"""An item: the sample, the start of the item in it, and the number of its tokens."""
 
 
 def draw(rng: random.Random) -> Chain:
-    """Lengths, and options that go together."""
+    """Draws lengths, and options that fit together."""
     most = rng.choice((1, 9, 60, 60, 400))
     lengths = [rng.choice((0, 1, rng.randint(0, most), rng.randint(0, most))) for _ in range(rng.randint(1, 120))]
     options: dict[str, Any] = {
@@ -44,13 +44,13 @@ def draw(rng: random.Random) -> Chain:
 
 
 def _limit(options: dict[str, Any]) -> int | None:
-    """The most tokens of an item. None if there is no limit."""
+    """The largest number of tokens of an item; None if there is no limit."""
     found = [options[name] for name in ("max_length", "max_tokens", "capacity") if options.get(name) is not None]
     return min(found, default=None)
 
 
 def _expected(chain: Chain) -> list[Item]:
-    """All items of the epoch, as the documentation of `too_long` has them."""
+    """All items of the epoch, by the documentation of `too_long`."""
     options = chain.options["options"]
     limit, how = _limit(options), options["too_long"]
     items: list[Item] = []
@@ -67,7 +67,7 @@ def _expected(chain: Chain) -> list[Item]:
 
 
 def run(chain: Chain) -> Tally:
-    """Takes steps by all groups, and compares with what the epoch has."""
+    """Takes the steps of all groups, and compares the items with those of the epoch."""
     tally, options = Tally(trials=1), chain.options["options"]
     expected = _expected(chain)
     tally.expected = len(expected)
@@ -99,7 +99,7 @@ def run(chain: Chain) -> Tally:
                 tally.repeated += len(items) - end
                 if unchanged:
                     batches[rank].append(items)
-        # Each group leaves out what is left at the end of its own windows.
+        # Each group drops the remainder of its own windows.
         dropped += batcher.metrics().dropped
         if not last:
             state = batcher.state(steps)

@@ -1,4 +1,4 @@
-"""What all chains are: groups of readers that read one epoch, one group after the other."""
+"""The common part of all chains: groups of readers that read one epoch, one group after the other."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Group:
-    """Readers that read a part of an epoch, and save a state."""
+    """A group of readers that read a part of an epoch, and save a state."""
 
     world_size: int
     workers: int
@@ -18,12 +18,12 @@ class Group:
     remainder: str
     layout: str
     part: float
-    """How much of what is left they read. The last group reads all of it."""
+    """The share of the rest that the group reads. The last group reads all of it."""
 
 
 @dataclass(frozen=True)
 class Chain:
-    """An epoch, and who reads it."""
+    """An epoch, and the groups that read it."""
 
     options: dict[str, Any]
     epoch: int
@@ -31,7 +31,7 @@ class Chain:
 
 
 def groups(rng: random.Random, most: int = 9) -> tuple[Group, ...]:
-    """One to six groups. Some are larger than what is left, some are equal to the one before."""
+    """One to six groups. Some have more readers than there are samples left; some equal the group before."""
     found: list[Group] = []
     for _ in range(rng.choice((1, 2, 2, 3, 3, 4, 6))):
         if found and rng.random() < 0.25:
@@ -51,7 +51,7 @@ def groups(rng: random.Random, most: int = 9) -> tuple[Group, ...]:
 
 
 def smaller(chain: Chain) -> Iterator[Chain]:
-    """Chains that are a little simpler."""
+    """Chains that are one step simpler."""
     for number in range(len(chain.groups)):
         if len(chain.groups) > 1:
             yield replace(chain, groups=chain.groups[:number] + chain.groups[number + 1 :])
@@ -65,7 +65,7 @@ def smaller(chain: Chain) -> Iterator[Chain]:
 
 
 def shrunk(chain: Chain, fails: Callable[[Chain], bool]) -> Chain:
-    """A simple chain that fails, too."""
+    """A simpler chain that fails, too."""
     for _ in range(100):
         found = next((simple for simple in smaller(chain) if _size(simple) < _size(chain) and fails(simple)), None)
         if found is None:

@@ -1,7 +1,7 @@
 """Chains of training loops: accumulated updates, ranks that are replaced, files that are lost, and an evaluation.
 
-The model of a loop is the list of the samples that its updates saw. It is saved between two updates, with the state of
-the loader at the last of them: what was read after it is read again.
+The model of a loop is the list of the samples in its updates. It is saved between two updates, with the loader's state
+at the last update: samples that were read after this update are read again.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ class Life:
     world_size: int
     batch_size: int
     accumulation: int
-    """Batches of an update."""
+    """Number of batches in an update."""
     part: float
-    """How much of what is left they read. The last life reads all of it."""
+    """The share of the rest that these ranks read. The last life reads all of it."""
     replaced: float | None
-    """The rank that another process replaces in the middle, as a part of all ranks."""
+    """The rank that another process replaces in the middle, as a fraction of all ranks."""
     lost: float | None
-    """The file that is lost before this life, as a part of all files."""
+    """The file that is lost before this life, as a fraction of all files."""
     loader_workers: int
-    """Processes that read ahead of the loop."""
+    """Number of processes that read ahead of the loop."""
 
 
 @dataclass(frozen=True)
 class Loop:
-    """An epoch, and who trains on it."""
+    """An epoch, and the lives of the training."""
 
     kind: str
     sizes: tuple[int, ...]
@@ -52,7 +52,7 @@ class Loop:
 
 
 def draw(rng: random.Random) -> Loop:
-    """Samples of a table, sequences by their lengths, or files."""
+    """Draws a loop over samples of a table, sequences by their lengths, or files."""
     kind = rng.choice(("samples", "batches", "files"))
     sizes = tuple(rng.randint(1, 40) for _ in range(rng.randint(1, 5)))
     lives = [
@@ -71,9 +71,9 @@ def draw(rng: random.Random) -> Loop:
 
 
 def run(loop: Loop) -> Tally:
-    """All lives of a training, and an evaluation of its last model."""
+    """Runs all lives of a training, and an evaluation of its last model."""
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        # Small epochs on many ranks warn of idle readers and of repeated rows, which is meant.
+        # Small epochs on many ranks warn about idle readers and repeated rows, which is intended here.
         warnings.simplefilter("ignore")
         return _run(loop, Path(folder))
 
@@ -94,13 +94,13 @@ def _run(loop: Loop, folder: Path) -> Tally:
         for loader in ranks:
             if state is not None:
                 loader.load_state_dict(state)
-            # After the state: that of another epoch would be an error.
+            # The epoch is set after the state was loaded: another epoch than the state's would be an error.
             loader.set_epoch(loop.epoch)
         last = number + 1 == len(loop.lives)
         read, begun = _batches(loop, life, folder, lost, ranks, None if last else life.part, tally)
         updated = min(map(len, read)) // life.accumulation * life.accumulation
         if not last:
-            # A rank that was replaced after that update has no state of it.
+            # A rank that was replaced after the last update has no state of this update.
             states = [loader.state_dict(updated - at) for loader, at in zip(ranks, begun, strict=True) if at <= updated]
             require(all(each == states[0] for each in states), "all ranks write the same state", states)
             state = states[0]
@@ -109,7 +109,7 @@ def _run(loop: Loop, folder: Path) -> Tally:
             model.update(sample for batch in kept for sample in batch)
             tally.redone += sum(map(len, own)) - sum(map(len, kept))
             tally.samples += sum(map(len, own))
-    # A file that was lost after a part of it was read: that part stays in the model.
+    # If a file was lost after a part of it was read, this part stays in the model.
     unread = {sample for sample in gone if not model[sample]}
     tally.dropped += len(unread)
     wanted = set(range(samples)) - unread
@@ -160,7 +160,7 @@ def _loader(loop: Loop, life: Life, folder: Path, lost: dict[Path, int], rank: i
 
 
 def _real(batch: Any) -> list[int]:
-    """The rows that are no padding."""
+    """The rows of a batch without padding."""
     columns = zip(batch.column("id").to_pylist(), batch.column("padding").to_pylist(), strict=True)
     return [sample for sample, padding in columns if not padding]
 
@@ -174,9 +174,9 @@ def _batches(
     part: float | None,
     tally: Tally,
 ) -> tuple[list[list[list[int]]], list[int]]:
-    """What each rank reads in a life, and the step at which its loader began.
+    """The samples that each rank reads in a life, and the step at which its loader began.
 
-    Without `part`, it is all that is left.
+    Without `part`, the ranks read all that is left.
     """
     lengths = [len(loader) for loader in ranks]
     require(loop.kind == "samples" or len(set(lengths)) == 1, "all ranks have as many steps", lengths)
@@ -202,7 +202,7 @@ def _batches(
 
 
 def _evaluate(loop: Loop) -> None:
-    """Every sample has one result, on any number of ranks."""
+    """Checks that every sample has one result, on any world size."""
     samples, world_size = sum(loop.sizes), loop.lives[-1].world_size
     found: list[int] = []
     for rank in range(world_size):

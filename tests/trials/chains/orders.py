@@ -1,4 +1,4 @@
-"""Random orders of few samples: those with names, those of datasets in shards, and orders in orders."""
+"""Random orders of few samples: orders with names, orders of datasets in shards, and composed orders."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TABLES = ("fisher-yates", "torch", "torch-2.5", "python", "dotnet")
 
 
 def sizes(rng: random.Random, shards: int = 6, most: int = 40) -> list[int]:
-    """Sizes of shards, of which one has samples."""
+    """Sizes of shards. At least one shard has samples."""
     found = [rng.choice((0, 1, rng.randrange(most), rng.randrange(most))) for _ in range(rng.randint(1, shards))]
     found[rng.randrange(len(found))] = rng.randint(1, most)
     return found
@@ -25,7 +25,7 @@ def sharded(rng: random.Random) -> Order:
 
 
 def named(rng: random.Random, *names: str) -> Order:
-    """An order that is not made of others. Also one of no samples."""
+    """An order that is not composed. It may have no samples."""
     seed = None if rng.random() < 0.2 else rng.randrange(2**31)
     return samedeal.order(rng.choice(names), rng.choice((0, 1, 2, rng.randint(1, 40), rng.randint(1, 250))), seed=seed)
 
@@ -78,16 +78,16 @@ def _drawn(rng: random.Random, depth: int, shards: bool) -> Order:
 
 
 def drawn(rng: random.Random, *, depth: int = 2, shards: bool = False) -> Order:
-    """An order that samplers take: with `shards`, one of datasets in shards alone."""
+    """An order that samplers accept. With `shards`, it is one of datasets in shards."""
     if depth and not shards and rng.random() < 0.25:
         return named(rng, *samedeal.orders())
     while True:
         try:
             order = _drawn(rng, rng.randint(0, depth), shards)
-            # Every epoch that a chain reads can be refused.
+            # Any of the epochs that a chain reads can be refused.
             lengths = [Sampler(order=order, epoch=epoch).epoch_length for epoch in range(5)]
         except (SamedealError, ValueError):
-            # Random parts need not fit together.
+            # Random parts may not fit together.
             continue
         if max(lengths) <= 1500:
             return order

@@ -1,4 +1,4 @@
-"""Chains of readings: every row once, whatever loaders of whatever ranks read the epoch one after the other."""
+"""Chains of readings: every row comes once, for any sequence of loaders and world sizes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .chain import Chain, Group, groups
 
 
 def draw(rng: random.Random) -> Chain:
-    """Single positions of one order or of a composed one, or whole shards."""
+    """Draws a chain: single positions of an order, which may be composed, or whole shards."""
     kind = rng.choice(("sharded", "sharded", "sequential", "composed", "shards"))
     drop_last = rng.random() < 0.25
     if kind == "composed":
@@ -48,7 +48,7 @@ def _of(chain: Chain, group: Group) -> Reading:
 
 
 def _whole(chain: Chain) -> list[int]:
-    """The epoch, of whose order samplers know."""
+    """The samples of the epoch, from a sampler."""
     options = chain.options
     if options.get("deal") == "shards":
         return list(range(sum(options["sizes"])))
@@ -61,9 +61,9 @@ def _whole(chain: Chain) -> list[int]:
 
 
 def _loaded(reading: Reading, rank: int, steps: int, drop_last: bool) -> tuple[list[int], list[int], list[int]]:
-    """What a loader of a rank gives: the samples, the padding, and the samples that short batches keep back.
+    """The output of a rank's loader: the samples, the padding, and the samples that incomplete batches hold back.
 
-    It takes a batch of each worker in turn, and passes over those that have none left.
+    The loader takes a batch of each worker in turn, and skips workers that have none left.
     """
     size = reading.batch_size
     real: list[int] = []
@@ -90,7 +90,7 @@ def _loaded(reading: Reading, rank: int, steps: int, drop_last: bool) -> tuple[l
 
 
 def run(chain: Chain) -> Tally:
-    """Reads the epoch by all groups, and compares with what it has."""
+    """Reads the epoch with all groups, and compares the samples with those of the epoch."""
     tally, drop_last = Tally(trials=1), chain.options["drop_last"]
     whole = _whole(chain)
     tally.expected, missing = len(whole), Counter(whole)

@@ -1,4 +1,4 @@
-"""Chains of samplers: every position of an epoch once, whatever numbers of ranks read it one after the other."""
+"""Chains of samplers: every position of an epoch comes once, for any sequence of world sizes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .chain import Chain, Group, groups
 
 
 def draw(rng: random.Random) -> Chain:
-    """Any order, and a unit in some chains."""
+    """Draws a chain with any order, and a unit in some chains."""
     order = orders.drawn(rng)
     unit = rng.choice((1, 1, 1, 2, 3))
     if rng.random() < 0.1:
@@ -23,7 +23,7 @@ def draw(rng: random.Random) -> Chain:
         order, unit = order.copies(copies), copies
     found = groups(rng)
     if rng.random() < 0.2:
-        # It has no states, unless it is alone.
+        # The layout `contiguous` has no states, unless it is alone.
         found = (*found[:-1], replace(found[-1], layout="contiguous"))
     return Chain({"order": order, "unit": unit}, rng.choice((0, 0, 1, 2, 3)), found)
 
@@ -42,7 +42,7 @@ def _of(chain: Chain, group: Group, epoch: int, rank: int) -> Sampler:
 
 
 def run(chain: Chain) -> Tally:
-    """Reads one epoch by all groups, and the next one by the last group."""
+    """Reads one epoch with all groups, and the next one with the last group."""
     order = chain.options["order"]
     whole = Sampler(order=order, epoch=chain.epoch, remainder="uneven").indices().tolist()
     tally = Tally(trials=1, expected=len(whole))
@@ -50,7 +50,7 @@ def run(chain: Chain) -> Tally:
         require(sorted(whole) == list(range(len(whole))), "an epoch is a permutation", whole)
     state, consumed = None, 0
     read: list[list[int]] = []
-    """Of each rank, as long as all groups are equal."""
+    """For each rank: its samples, as long as all groups are equal."""
     unchanged = True
     for number, group in enumerate(chain.groups):
         last = number + 1 == len(chain.groups)
@@ -71,7 +71,7 @@ def run(chain: Chain) -> Tally:
         require(not padded or group.remainder == "pad", "only pad repeats samples", group)
         consumed += len(real)
         if last or (taken == most and taken):
-            # What the deal leaves out is consumed, too.
+            # Positions that the deal drops are consumed, too.
             left = len(whole) - consumed
             require(left == ranks[0].num_dropped, "what is left out is counted", left, ranks[0])
             require(left < group.world_size * chain.options["unit"], "less than a row is left out", left)
@@ -96,14 +96,14 @@ def _alike(one: Group, other: Group) -> bool:
 
 
 def _step(chain: Chain, group: Group) -> int:
-    """How many samples a rank takes at a time: whole units."""
+    """Number of samples that a rank takes at a time: whole units."""
     return group.batch_size * int(chain.options["unit"])
 
 
 def _taken(
     chain: Chain, group: Group, ranks: list[Sampler], steps: int, tally: Tally, read: list[list[int]] | None
 ) -> tuple[list[int], list[int]]:
-    """What all ranks take in so many steps: the samples, and the padding."""
+    """The samples and the padding that all ranks take in `steps` steps."""
     real: list[int] = []
     padded: list[int] = []
     for rank, sampler in enumerate(ranks):
@@ -122,7 +122,7 @@ def _taken(
 
 
 def _next_epoch(chain: Chain, ranks: list[Sampler]) -> None:
-    """After a resumption, the next epoch is whole."""
+    """Checks that the epoch after a resume is complete."""
     epoch, group = chain.epoch + 1, chain.groups[-1]
     for sampler in ranks:
         sampler.set_epoch(epoch)

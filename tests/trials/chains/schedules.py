@@ -1,4 +1,5 @@
-"""Chains of schedules: the samples of a step are the same on any number of ranks, and epochs follow without a gap."""
+"""Chains of schedules: the samples of a step are the same on any world size, and epochs follow each other without a
+gap."""
 
 from __future__ import annotations
 
@@ -11,11 +12,11 @@ from . import orders
 from .chain import Chain, groups
 
 STEPS = 16
-"""How many steps a chain has."""
+"""Number of steps of a chain."""
 
 
 def draw(rng: random.Random) -> Chain:
-    """Groups whose batch sizes change from where they begin."""
+    """Draws groups, with which the batch size changes."""
     while True:
         order = orders.drawn(rng)
         if all(Sampler(order=order, epoch=epoch).epoch_length for epoch in range(3)):
@@ -24,14 +25,14 @@ def draw(rng: random.Random) -> Chain:
 
 
 def run(chain: Chain) -> Tally:
-    """Takes steps by all groups, and compares with one rank that takes all of them, and with the epochs."""
+    """Takes the steps of all groups, and compares them with those of one rank alone, and with the epochs."""
     tally, order = Tally(trials=1), chain.options["order"]
     rng = random.Random(chain.options["seed"])
     stages: list[tuple[int, int]] = []
     taken: list[int] = []
     state, step = None, 0
     for number, group in enumerate(chain.groups):
-        # Another size from here on, which this number of ranks divides; what is past may be of any size.
+        # The batch size changes here to a multiple of the world size. Past batch sizes may be any numbers.
         world_size = group.world_size
         while not _fits([size for start, size in stages if start < step], world_size):
             world_size -= 1
@@ -62,13 +63,14 @@ def run(chain: Chain) -> Tally:
 
 
 def _fits(past: list[int], world_size: int) -> bool:
-    """Whether a schedule takes these batch sizes of the past: only the first ones need not fit its number of ranks."""
+    """Whether a schedule accepts these past batch sizes: after the first one that the world size divides, it must
+    divide all."""
     fits = [size % world_size == 0 for size in past]
     return fits == sorted(fits)
 
 
 def _check_epochs(order: Order, taken: list[int]) -> None:
-    """Steps take the epochs one after the other. Within a step, ranks may take them in any way."""
+    """Checks that steps take the epochs one after the other. Within a step, ranks may have any order."""
     epochs: list[int] = []
     epoch = 0
     while len(epochs) < len(taken):

@@ -71,8 +71,8 @@ class Result(NamedTuple):
     seconds: list[float]
     """Seconds of each epoch and rank."""
     again: list[float]
-    """For each pair of epochs: the share of the pairs of samples in a batch that share a batch in the next epoch too.
-    """
+    """For each pair of epochs: the share of the pairs of samples in a batch that share a batch in the next epoch
+    too."""
     means: list[float]
     """Mean lengths of the batches of rank 0 in the first epoch, in their order."""
 

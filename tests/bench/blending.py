@@ -79,7 +79,7 @@ def megatron_table(weights: list[int], size: int) -> tuple[NDArray[np.int16], ND
 def grain_mix(count: int, samples: int, weights: list[int] | None = None) -> Any:
     """A mix of shuffled sources that repeat, as Grain's documentation makes it."""
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
-    logging.getLogger("absl").setLevel(logging.ERROR)  # grain misses jax, aloud
+    logging.getLogger("absl").setLevel(logging.ERROR)  # grain logs a warning about a missing jax
     import grain
 
     weights = weights or weights_of(count)

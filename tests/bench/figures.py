@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 Row = Sequence[int]
-"""Samples that share a row."""
+"""A row: the samples that share it."""
 Batch = Sequence[Row]
 Plan = list[list[Batch]]
-"""The batches of each rank."""
+"""A plan: the batches of each rank."""
 
 
 class Memory(NamedTuple):
@@ -50,13 +50,13 @@ class Figures(NamedTuple):
     repeated: int
     """Repetitions of samples."""
     padding: float
-    """Padding ratio."""
+    """The padding ratio."""
     utilisation: float
-    """Budget utilisation."""
+    """The budget utilisation."""
     slowest_rank: float
-    """Slowest-rank utilisation."""
+    """The utilisation of the slowest rank."""
     imbalance: float
-    """Cost max / mean."""
+    """The cost of the slowest rank of each step, relative to the mean cost of a rank."""
     neighbours: float
     """Pearson's correlation of the mean lengths of a rank's consecutive batches, averaged over ranks."""
 

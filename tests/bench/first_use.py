@@ -1,14 +1,14 @@
-"""What the first use of the Python host costs: `first_use.py [--processes 9] [--beside FOLDER]`.
+"""The cost of the first use of the Python host: `first_use.py [--processes 9] [--beside FOLDER]`.
 
-Every measurement is of a new process, and the figure is the least of all of them, in milliseconds:
+Every measurement runs in a new process. A figure is the minimum of its measurements, in milliseconds:
 
-- `import`: `import samedeal`, beyond what the interpreter loads by itself; `after numpy`: the same where NumPy is
-  imported already; `numpy`: what `import numpy` costs alone.
-- `first batch`: from the imports of both to the first batch, where an earlier process has kept the code.
-- `first time`: the same where none has; `its peak` in megabytes, when the code for later processes is made.
+- `import`: `import samedeal`, without the start of the interpreter; `after numpy`: this import if NumPy is
+  imported already; `numpy`: `import numpy` alone.
+- `first batch`: from the imports of both to the first batch, if an earlier process has cached the code.
+- `first time`: the same time if the cache is empty; `its peak`: the peak memory in megabytes, while the code is cached.
 
-`--beside` names the folder `src` of another checkout (with what a build makes). Its processes take turns with these,
-so that whatever else the machine does disturbs both.
+`--beside` names the folder `src` of another checkout (after a build). Its processes take turns with these, so that
+other work of the machine disturbs both.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""One reader of four is four times slower: a fixed deal, a ledger, and the ideal, side by side in one run.
+"""Times of four readers, one of which is four times slower: with a fixed deal, with a ledger, and in the ideal case.
 
     python tests/bench/ledger.py [--smoke]
 
-Every reader is a process that takes a fixed time a sample (it sleeps: what is measured is who waits for whom, not the
-machine). A fixed deal gives each a quarter; with a ledger they claim blocks from a `FileLog`, and commit every batch;
-the ideal is all samples over the sum of the speeds. Times are from the moment at which all are ready to the end of the
-last one.
+Every reader is a process that sleeps a fixed time for each sample, so that only waiting is measured, not the machine.
+In a fixed deal, each reader gets a quarter. With a ledger, readers claim blocks from a `FileLog`, and commit every
+batch. The ideal is the number of samples, divided by the sum of the speeds. Times begin when all readers are ready, and
+end with the last one.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-// How long a page takes to its first answer: from the navigation, in headless Chromium without anything in its cache, over a slow network.
-// The pages are those of the documentation, and with esbuild (`npm install` in hosts/js/test/bundlers) the same as a bundle.
+// The time of a page from the navigation to its first answer, in headless Chromium with an empty cache, over a slow
+// network. The pages are those of the documentation, and bundles of them by esbuild (`npm install` in
+// hosts/js/test/bundlers).
 //
 //   node tests/bench/page.mjs [--runs 9] [--mbit 10] [--rtt 20] [--encoding gzip|br|identity] [--json FILE] [DIST ...]
 //

@@ -1,7 +1,7 @@
-"""How others make batches: each by its own code, called as its documentation says.
+"""Batches of other libraries, each made by its own code, which is called as its documentation says.
 
-A *maker* takes lengths and what they are batched for, does what happens once for a dataset, and gives a function from
-rank and epoch to that rank's batches, which is timed, and one that reads the samples of them, which is not.
+A *maker* takes a `Task`, does the work that is needed once for a dataset, and returns two functions: `plan`, which is
+timed, makes the batches of a rank in an epoch; `read`, which is not timed, reads the samples of these batches.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The Python side of the measurements: a line on standard input asks for one, a line on standard output answers.
+"""Measurements in Python: a line on standard input asks for one, a line on standard output has the result.
 
-The programs that are measured are imported by the measurement that needs them, so that one in a fresh process pays for
-its own alone. Times are in seconds, memory in bytes.
+Each measurement imports the programs that it measures, so that one in a new process only pays for its own imports.
+Times are in seconds, memory in bytes.
 """
 
 import sys
@@ -142,7 +142,7 @@ def per_index_grain(samples: int, count: int, epoch: int) -> float:
     """Seconds for each index from grain, which only has calls for single indices, in the cheapest form of a call."""
     import logging
 
-    logging.getLogger("absl").setLevel(logging.ERROR)  # grain misses jax, aloud
+    logging.getLogger("absl").setLevel(logging.ERROR)  # grain logs a warning about a missing jax
     from grain.experimental import index_shuffle
 
     last = samples - 1

@@ -1,17 +1,17 @@
-"""How random an order is for what a reader has to hold: the order `sharded` beside a shuffle buffer of the same memory.
+"""The randomness of orders for the memory of a reader: the order `sharded` and a shuffle buffer of equal size.
 
     target/venv-torch/bin/python tests/bench/randomness.py target/demo/data --plot docs/concepts/sharded-order.svg
 
-Both read the shards in the same shuffled order, each byte once. A shuffle buffer keeps so many samples and gives a
-random one away for each that comes in (tf.data, WebDataset, Hugging Face `datasets`). The figures, each a mean over
-epochs:
+Both read the shards in the same shuffled order, each byte once. A shuffle buffer has a fixed number of samples, and
+returns a random one for each that is added (tf.data, WebDataset, Hugging Face `datasets`). The figures, each a mean
+over epochs:
 
-displacement   mean distance between a sample's place in the row of shards and its place in the epoch, divided by what a
-               uniform shuffle has (a third of the dataset); 1 is a uniform shuffle
+displacement   mean distance between a sample's place in the row of shards and its place in the epoch, divided by
+               that of a uniform shuffle (a third of the dataset); 1 is a uniform shuffle
 neighbours     correlation of the stored places of samples that follow one another; 0 is a uniform shuffle
-batch excess   variance of the batches' mean stored place, divided by what a uniform shuffle has: how much more alike
-               the samples of a batch are than chance makes them; 1 is a uniform shuffle, the batch size the worst
-same shard     pairs of samples of a batch that are from one shard, divided by what a uniform shuffle has
+batch excess   variance of the batches' mean stored place, divided by that of a uniform shuffle: how similar the
+               samples of a batch are; 1 is a uniform shuffle, the batch size is the worst value
+same shard     pairs of samples of a batch that are from one shard, divided by that of a uniform shuffle
 read           rows decoded for each row given: lanes begin within a row group, and decode it from its beginning
 """
 

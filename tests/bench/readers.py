@@ -1,4 +1,4 @@
-"""How mixed the batches of many readers are, in the order `sharded`: on data that is sorted by label.
+"""The mixing of the batches of many readers in the order `sharded`, on data that is sorted by label.
 
     target/venv/bin/python tests/bench/readers.py
 
@@ -6,9 +6,9 @@ A million rows in 100 files of 10,000 are sorted by 100 labels. Each of R reader
 of its own positions. The figures are means of three epochs:
 
 labels   different labels in a batch; a uniform shuffle has 27.5
-excess   variance of the mean stored place of a batch, divided by what a uniform shuffle has; 1 is a uniform shuffle,
-         the batch size is a batch of neighbours
-held     rows that a reader holds: one window of each of its lanes
+excess   variance of the mean stored place of a batch, divided by that of a uniform shuffle; 1 is a uniform shuffle,
+         the batch size means batches of neighbours
+held     rows in the memory of a reader: one window of each of its lanes
 """
 
 from __future__ import annotations

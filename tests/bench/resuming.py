@@ -93,7 +93,7 @@ def resume_grain(samples: int, world_size: int, epoch: int) -> float:
 
 def grain_of(samples: int, world_size: int, epoch: int) -> Any:
     """The shuffled numbers of rank 0, as Grain's documentation makes them."""
-    logging.getLogger("absl").setLevel(logging.ERROR)  # grain misses jax, aloud
+    logging.getLogger("absl").setLevel(logging.ERROR)  # grain logs a warning about a missing jax
     import grain
 
     return grain.MapDataset.range(samples).seed(epoch).shuffle()[0::world_size]

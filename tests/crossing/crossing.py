@@ -21,7 +21,7 @@ from programs import Request, Told, job, run
 TURNS = 20
 """The largest number of steps of a case after the first one, before a program is killed."""
 SLOW_TURNS = 4
-"""This number for the command, which is started for each step."""
+"""The value of `TURNS` for the command, which is started for each step."""
 FEW = 2
 """A case with only this many steps cannot be left in the middle."""
 

@@ -1,9 +1,9 @@
-"""Makes a dataset from what every machine with Python has: the functions of its standard library.
+"""Makes a dataset from the functions of Python's standard library, which every machine with Python has.
 
 `python make_dataset.py DIR` writes one Parquet file per package, of naturally uneven size: `asyncio.parquet`,
 `email.parquet`, ..., and `modules.parquet` for the modules that are a single file. A row is a function or method
 (nested ones too): package, module, name (`Class.method`), text (its source) and length (of the text, in UTF-8 bytes).
-The rows stand in the order of files and lines, so the same Python gives the same files. Tests are left out.
+The rows are in the order of files and lines, so equal versions of Python make equal files. Tests are left out.
 """
 
 import ast

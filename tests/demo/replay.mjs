@@ -3,9 +3,9 @@
 //     node replay.mjs DIR --column text --rank 0 --world-size 4 --batch-size 32
 //
 // The samples are the rows of all *.parquet files below DIR, laid end to end in the order of the paths; names that begin
-// with '.' or '_' are passed over, and links are followed. Prints what
-// came, as JSON: the number of samples and batches, the first and the last five indices, and the SHA-256 over each sample
-// in the order seen, as its length in bytes (8 bytes, little-endian) and its bytes.
+// with '.' or '_' are skipped, and links are followed. Prints a JSON object: the number of samples and batches, the
+// first and the last five indices, and the SHA-256 over each sample in the order seen, as its length in bytes (8 bytes,
+// little-endian) and its bytes.
 
 import { createHash } from 'node:crypto';
 import { readdirSync, statSync } from 'node:fs';

@@ -3,9 +3,8 @@
     python replay.py DIR --column text --rank 0 --world-size 4 --batch-size 32
 
 The samples are the rows of all *.parquet files below DIR whose names do not begin with . or _, laid end to end in the
-order of the paths. Prints what
-came, as JSON: the number of samples and batches, the first and the last five indices, and the SHA-256 over each sample
-in the order seen, as its length in bytes (8 bytes, little-endian) and its bytes.
+order of the paths. Prints a JSON object: the number of samples and batches, the first and the last five indices, and
+the SHA-256 over each sample in the order seen, as its length in bytes (8 bytes, little-endian) and its bytes.
 """
 
 import argparse

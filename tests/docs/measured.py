@@ -1,8 +1,8 @@
-"""The measured figures of the documentation: kept as the benchmarks printed them last, and written into the pages.
+"""The measured figures of the documentation: stored as the benchmarks printed them last, and written into the pages.
 
-    python tests/docs/measured.py keep OUTPUT    keep what a benchmark printed, and write it into the pages
-    python tests/docs/measured.py write          write the figures that are kept into the pages
-    python tests/docs/measured.py names OUTPUT   fail if a kept figure has an id that a benchmark no longer prints
+    python tests/docs/measured.py keep OUTPUT    store the figures of a benchmark, and write them into the pages
+    python tests/docs/measured.py write          write the stored figures into the pages
+    python tests/docs/measured.py names OUTPUT   fail if a stored figure has an id that a benchmark no longer prints
     python tests/docs/measured.py stale          fail if measured sources have changed since a part was measured
 
 A benchmark prints a line for each measurement, with a value for each run, and a line with the versions of its programs:
@@ -149,8 +149,8 @@ def written(page: Path, source: str, kept: Kept) -> str:
 
 
 def filled(lines: str, prefix: str, figures: dict[str, Figure], *, whole: bool) -> str:
-    """A table whose cells are the figures `PREFIX.ROW.COLUMN`. If `whole`, it must show all figures with this prefix.
-    """
+    """A table whose cells are the figures `PREFIX.ROW.COLUMN`. If `whole`, it must show all figures with this
+    prefix."""
     rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines.splitlines()]
     heads = [slug(head) for head in rows[0]]
     ids = [[f"{prefix}.{slug(row[0])}.{head}" for head in heads] for row in rows]

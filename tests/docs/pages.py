@@ -17,8 +17,8 @@ NOT_RUN = {
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block of code. The text after the language has words, and perhaps a title, which is the name of a file.
-    """
+    """A fenced block of code. The text after the language has words, and perhaps a title, which is the name of a
+    file."""
 
     page: Path
     line: int

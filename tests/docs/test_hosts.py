@@ -33,8 +33,8 @@ KNOWN: dict[str, dict[str, int]] = {
     },
     "rust": {"blend-exact": 1, "feistel": 1},
 }
-"""For each host: how often its code has a name. Lower a number when an occurrence is removed; a new one needs a reason.
-"""
+"""For each host: how often its code has a name. Lower a number when an occurrence is removed; a new one needs a
+reason."""
 
 
 def values(schema: Any) -> Iterator[str]:

@@ -1,5 +1,5 @@
-"""Attacks are run only by the superuser, who can act as several users. For other users, one test runs them by `sudo`.
-"""
+"""Attacks are run only by the superuser, who can act as several users. For other users, one test runs them by
+`sudo`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The folder of compiled code, attacked as another user of the machine would: no file is lost, no foreign code is read.
 
-These tests need the rights to be several users, and `setpriv` of util-linux. Nothing is made on the machine for that: a
-number is enough for a user.
+These tests need the right to act as several users, and `setpriv` of util-linux. They make no accounts on the machine:
+the number of a user is enough.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def test_as_root() -> None:
 
 @pytest.fixture
 def machine() -> Iterator[Path]:
-    """A folder of the superuser that all users may enter, as they may enter /. (pytest's folder is closed to others.)
-    """
+    """A folder of the superuser that all users may enter, as they may enter /. (pytest's folder is closed to
+    others.)"""
     path = Path(tempfile.mkdtemp(prefix="samedeal-guest-"))
     path.chmod(0o755)
     yield path
@@ -263,8 +263,8 @@ def test_links_of_the_user_and_of_the_superuser_alone_are_followed(
 @each_host
 @pytest.mark.parametrize("name", ["HOME", "XDG_CACHE_HOME"])
 def test_the_superuser_with_the_home_of_a_user_makes_nothing_there(host: str, name: str, home: Path) -> None:
-    """For example under `sudo` with the user's environment: root must not leave files in a home, or run a user's code.
-    """
+    """For example under `sudo` with the user's environment: root must not leave files in a home, or run a user's
+    code."""
     before = everything_in(home)
     deal(host, user=0, **{"HOME": "/nonexistent", name: str(home)})
     assert everything_in(home) == before

@@ -33,8 +33,8 @@ def output(*command: str | Path, folder: Path = ROOT) -> str:
 
 
 def of_crates(folder: Path) -> dict[str, Bill]:
-    """The bills of the workspace's crates. The tool writes beside their manifests, so it runs in a copy of the sources.
-    """
+    """The bills of the workspace's crates. The tool writes beside their manifests, so it runs in a copy of the
+    sources."""
     for name in output("git", "ls-files", "*.toml", "*.lock", "*.rs").splitlines():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / name, folder / name)

@@ -3,9 +3,9 @@
 `python tests/packages/engines.py target/dist target/engines`
 
 Python: the oldest interpreter of this machine with the oldest wasmtime and NumPy that the wheel admits, and the newest
-interpreter with the newest that it admits, and with the newest of the package index. Node: the oldest and the newest
-release. All of them run the golden cases, Python also the tests of what touches the engine. The program fails if one of
-these fails, and if the index has a newer version that works and that the wheel does not admit.
+interpreter with the newest ones that it admits, and with the newest ones of the package index. Node: the oldest and the
+newest release. All of them run the golden cases; Python also runs the tests of code that uses the engine. The program
+fails if one of these fails, or if the index has a newer version that works and that the wheel does not admit.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The workflows of the forge: their syntax, their schema, their safety, and the existence of everything that they call.
-"""
+"""The workflows of the forge: their syntax, their schema, their safety, and the existence of everything that they
+call."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ def test_schema() -> None:
 
 
 def test_safety() -> None:
-    """Among other checks: actions are pinned to the hash of a commit, and no job has permissions that it does not name.
-    """
+    """Among other checks: actions are pinned to the hash of a commit, and no job has permissions that it does not
+    name."""
     output(*ZIZMOR, *WORKFLOWS, *ACTIONS)
     assert [path.name for path in WORKFLOWS if "\npermissions: {}\n" not in path.read_text(encoding="utf-8")] == []
 

@@ -53,7 +53,7 @@ def test_sizes_are_exact(seed: int) -> None:
 
 
 def test_sizes_are_mixed() -> None:
-    """The first half of the ids is not the first part."""
+    """The ids of a part are mixed: the first half of the ids is not the first part."""
     found = sized([500, 500], 1).part_of_run(0, 500)
     assert 200 < sum(found) < 300
     assert found != sized([500, 500], 2).part_of_run(0, 500)

@@ -51,7 +51,8 @@ def random_sizes(words: random.Random, together: int) -> Stages:
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("section", EVERY, ids=lambda section: section["name"])
 def test_every_draw_is_in_one_step_of_one_rank(section: dict[str, Any], layout: str) -> None:
-    """This holds across the ends of epochs, and a step has the same samples on every world size."""
+    """Every draw is in one step, also across the ends of epochs, and a step has the same samples on every world
+    size."""
     words = random.Random(f"{section['name']} {layout}")
     order = make(section, [])
     sizes = random_sizes(words, 12)
@@ -187,8 +188,8 @@ def test_resume_on_another_number_of_ranks(section: dict[str, Any]) -> None:
 
 
 def test_units_are_aligned_in_every_epoch_of_copies() -> None:
-    """A group of copies belongs to one rank, also in a step that has the end of an epoch and the beginning of the next.
-    """
+    """A group of copies belongs to one rank, also in a step that has the end of an epoch and the beginning of the
+    next."""
     order = {"name": "copies", "copies": 4, "of": {"samples": 7}}
     for layout in LAYOUTS:
         for one in ranks_of(order, [(0, 12), (5, 24)], world_size=3, unit=4, layout=layout):

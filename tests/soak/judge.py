@@ -46,7 +46,7 @@ def slope(points: list[tuple[float, float]]) -> float:
 
 
 def judged(intervals: list[Interval]) -> list[Verdict]:
-    """All verdicts about one process.
+    """The verdicts about one process.
 
     A time is divided by that of its control in the same interval, because other processes of the machine make both
     longer. The first sixth of a run is left out: the process warms up.

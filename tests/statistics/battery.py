@@ -111,8 +111,8 @@ RELATED = ("next seed", "next epoch", "next seed against next epoch", "other hig
 
 
 def related(source: Source, n: int, seeds: int, keys: Keys) -> Iterator[tuple[str, float]]:
-    """For keys that are close to each other, one permutation after the inverse of the other is a uniform permutation.
-    """
+    """For keys that are close to each other, one permutation after the inverse of the other is a uniform
+    permutation."""
     count = max(seeds, 10 * factorial(n))
     for name in RELATED:
         first, second = (permutations(source, n, [*some]) for some in zip(*keys.related(name, count), strict=True))
@@ -199,8 +199,8 @@ def count_cycles(found: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def order_of_pairs(source: Source, n: int, seeds: int, keys: Keys) -> Iterator[tuple[str, float]]:
-    """Inversions; also, even permutations are as frequent as odd ones, unless it is known that there are no odd ones.
-    """
+    """Inversions; also, even permutations are as frequent as odd ones, unless it is known that there are no odd
+    ones."""
     found = permutations(source, n, keys.next(seeds))
     counts = sum((found[:, at : at + 1] > found[:, at + 1 :]).sum(axis=1) for at in range(n - 1))
     assert not isinstance(counts, int)

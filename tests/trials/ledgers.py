@@ -105,8 +105,8 @@ def over_a_store(drawn: Drawn, rng: random.Random) -> Tally:
 
 
 def _check(drawn: Drawn, entries: list[str], owned: dict[int, int], unknown: list[tuple[int, int, int]]) -> None:
-    """Checks that all positions are committed once: in the log, and by readers that know of it or were killed before.
-    """
+    """Checks that all positions are committed once: in the log, and by readers that know of it or were killed
+    before."""
     by_log = committed(entries)
     require(sorted(by_log) == list(range(drawn.consumed, drawn.positions)), "every position is committed", by_log)
     for position, number in by_log.items():

@@ -1,8 +1,8 @@
 """Jobs of several ranks: started by `torchrun`, or as processes in which PyTorch is imported already.
 
 Every rank is a process of its own, in a process group of its job. `torchrun` is what users have, so each framework has
-a job under it. `ranks` starts the other jobs: it forks their processes from a server that has imported the modules once
-on which a rank would spend seconds.
+a job under it. `ranks` starts the other jobs: it forks their processes from a server that has imported the slow
+modules once.
 """
 
 from __future__ import annotations

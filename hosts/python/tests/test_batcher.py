@@ -1,4 +1,4 @@
-"""Batchers and streams of batches: what they answer, and what they refuse."""
+"""Batchers and streams of batches: answers and refusals."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ class Interrupted(Exception):
 
 
 @signals
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # what is raised in a finalizer
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # exceptions from finalizers
 def test_interrupted_calls_leave_nothing_behind() -> None:
     # Memory for only a few lists: lists that are not freed would soon fill it.
     sampler = Sampler(2**20, memory_limit=2**24)

@@ -1,4 +1,4 @@
-"""Runs that go on for very long can still be saved and resumed."""
+"""Very long runs can still be saved and resumed."""
 
 from __future__ import annotations
 

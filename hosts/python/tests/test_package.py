@@ -54,7 +54,8 @@ def test_numpy_waits_until_it_is_needed() -> None:
 
 
 def test_what_takes_long_to_import_is_not() -> None:
-    """`wasmtime` declares its whole C API, `dataclasses` imports `inspect`, and `hashlib` loads OpenSSL."""
+    """Some modules are slow to import: `wasmtime` declares its whole C API, `dataclasses` imports `inspect`, and
+    `hashlib` loads OpenSSL."""
     code = """
 import sys
 before = set(sys.modules)

@@ -47,7 +47,7 @@ def test_every_sample_once_over_a_chain_of_groups(options: dict[str, Any]) -> No
         for own in queues:
             batches = [[part[at : at + size] for at in range(0, len(part), size)] for part in own]
             turns = [parts[turn] for turn in range(max(map(len, batches))) for parts in batches if turn < len(parts)]
-            # A rank with fewer steps took all of them.
+            # A rank with fewer steps has taken all of its steps.
             seen += [i for batch in turns[:steps] for i in batch.tolist()]
         state = reading.state(steps)
     assert Reading(SIZES, seed=5, **options).resume(state).num_samples(0) == sum(SIZES) - len(seen)

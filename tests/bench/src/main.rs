@@ -1,5 +1,5 @@
-//! Measures samedeal side by side with what people use today: everything in one run, the two sides taking turns, so
-//! that what else the machine does hits both.
+//! Measures samedeal side by side with other programs, in one run. The two sides take turns, so that other work of the
+//! machine affects both.
 
 mod bench;
 mod groups;

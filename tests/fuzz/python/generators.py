@@ -73,12 +73,12 @@ def numbers(most: int, length: int = 40) -> Make:
 
 
 def ascending(most: int) -> Make:
-    """Different numbers, ascending."""
+    """A list of different numbers, ascending."""
     return lambda c: a_list(c.r, sorted(c.r.sample(range(most), c.r.randint(0, min(most, 20)))))
 
 
 def name(*texts: str) -> Make:
-    """One of these names."""
+    """One of these texts, as a quoted name."""
     return lambda c: repr(c.r.choice(texts))
 
 
@@ -412,7 +412,7 @@ ARGUMENTS: dict[str, Make] = {
     "workers": one("1", "2", "3"),
     "world_size": lambda c: str(c.world),
 }
-"""By the names of parameters. `SPECIAL` has calls and classes."""
+"""For each name of a parameter: its generator. `SPECIAL` has generators for single calls and classes."""
 
 SPECIAL: dict[str, Make] = {
     "Batcher.from_recipe.recipe": a_recipe("Batcher"),

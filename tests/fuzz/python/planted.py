@@ -119,7 +119,7 @@ class Text(str):
         return 7
 
     def encode(self, *_: Any) -> Any:
-        """Raises."""
+        """Raises an error instead of encoding."""
         raise PlantedError("encode")
 
 

@@ -86,7 +86,7 @@ COSTLY = {("Split.indices", "samples"), ("Split.others", "samples")}
 
 
 class Fuzzer:
-    """Programs from a seed."""
+    """A generator and runner of programs, determined by a seed."""
 
     def __init__(self, seed: int, modules: tuple[str, ...], only: str, limits: Limits, mark: mmap.mmap) -> None:
         """Reads the modules. Raises a `LookupError` if a public name has no generator."""
@@ -111,7 +111,7 @@ class Fuzzer:
         self._kinds = {cls: name for name, cls in ((one, _class(one)) for one in RECEIVERS)}
 
     def programs_of(self, first: list[surface.Target]) -> Iterator[Failure]:
-        """Runs a program, which begins with these calls, and yields its failure if there is one."""
+        """Runs a program that begins with these calls, and yields its failure if there is one."""
         self.programs += 1
         r = random.Random(f"{self.seed}/{self.programs}")
         self.mark.seek(0)

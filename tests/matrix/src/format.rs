@@ -85,7 +85,7 @@ pub enum Outcome {
     Fails(Failure),
 }
 
-/// Numbers that a recipe has as a hash, or not at all.
+/// Lists that a recipe has only as a hash, or not at all.
 pub type Lists = BTreeMap<String, Vec<U64>>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, MutableSequence
 MASK32 = 2**32 - 1
 MAX_SAMPLES = 2**53 - 1
 MAX_WINDOW = 2**20
-TEXT_SHOWN = 64  # Unicode scalar values of a text that its failure repeats
+TEXT_SHOWN = 64  # the most Unicode scalar values of a text that its failure repeats
 
 
 class Failure(Exception):

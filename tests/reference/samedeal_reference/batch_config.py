@@ -146,8 +146,8 @@ class BatchConfig:
         return sorted({a[max(1, ceil_div(b * len(a), q)) - 1] for b in range(1, q + 1)})
 
     def _tokens_of_items(self) -> list[int]:
-        """The lengths of the items of the sample of lengths. Items are whole if a window of these samples would fail.
-        """
+        """The lengths of the items of the sample of lengths. Items are whole if a window of these samples would
+        fail."""
         most, lengths = self.longest, self.sample or ()
         if self.too_long == "drop":
             return [length for length in lengths if length <= most]

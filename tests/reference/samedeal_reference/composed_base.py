@@ -35,8 +35,8 @@ class Composed:
         raise NotImplementedError
 
     def position(self, epoch: int, sample: int) -> int | None:
-        """The position of a sample in an epoch, for orders that are single; None if the epoch does not have the sample.
-        """
+        """The position of a sample in an epoch, for orders that are single; None if the epoch does not have the
+        sample."""
         raise NotImplementedError
 
     def first(self, epoch: int, sample: int, start: int) -> int | None:

@@ -45,7 +45,7 @@ def mt19937(mt: list[int]) -> Iterator[int]:
 
 
 def wrap32(x: int) -> int:
-    """X as a signed 32-bit integer."""
+    """The number x as a signed 32-bit integer."""
     return (x + 2**31) % 2**32 - 2**31
 
 

@@ -38,8 +38,8 @@ def by_free(groups: list[Group]) -> list[Group]:
 
 
 def taken_into(groups: list[Group], others: list[Group]) -> list[Group]:
-    """The groups, and `others` with their contents reversed, so that their bins are filled again from the last item on.
-    """
+    """The groups, and `others` with their contents reversed, so that their bins are filled again from the last item
+    on."""
     return by_free(groups + [Group(group.content[::-1], group.free, group.bins) for group in others])
 
 

@@ -15,7 +15,7 @@ from .recipes import require_sizes
 MAX_READERS = 2**22
 WEIGHTS = ("samples", "bytes")
 TIERS = ("ranks", "workers")
-Parts = dict[int, list[int]]  # The items of each part that has any.
+Parts = dict[int, list[int]]  # The items of each part that has items.
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def read_locality(section: dict[str, Any]) -> Locality:
 
 
 def by_weight(items: list[int], weights: list[int]) -> list[int]:
-    """By descending weight, the earlier in the list first among equals."""
+    """The items by descending weight. Of equal ones, the earlier in the list comes first."""
     return sorted(items, key=lambda item: -weights[item])
 
 

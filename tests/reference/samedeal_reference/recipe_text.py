@@ -174,7 +174,7 @@ MAX_NUMBER = 2**53 - 1
 RANGES = {"natural": (0, 2**64), "long": (0, 2**64), "integer": (-(2**63), 2**63)}
 MAX_TEXT = 2**24
 MAX_INLINE = 256
-MAX_DEPTH = 24  # objects around an object
+MAX_DEPTH = 24  # the most objects around an object
 HASH = re.compile(r"[0-9a-f]{64}")
 
 
@@ -184,7 +184,7 @@ class Text:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
-        self.depth = 0  # how many objects are around what is read
+        self.depth = 0  # number of objects around the current place
 
     def next(self, token: str) -> bool:
         """Whether this token comes next. If so, it is read."""

@@ -48,7 +48,7 @@ class Split:
         share = "size" if self._sized else "weight"
         self._names = [part["name"] for part in parts]
         self._seed = section.get("seed", 0)
-        # c of the specification. Its last number is t.
+        # The sums c of the specification. The last sum is t.
         self._sums = list(accumulate(part[share] for part in parts))
         self._ids = self._sums[-1] if self._sized else MAX_SAMPLES
         if "samples" in section:

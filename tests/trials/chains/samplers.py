@@ -23,7 +23,8 @@ def draw(rng: random.Random) -> Chain:
         order, unit = order.copies(copies), copies
     found = groups(rng)
     if rng.random() < 0.2:
-        # The layout `contiguous` has no states, unless it is alone.
+        # Only the last group may have the layout `contiguous`, from which several ranks cannot take a state in the
+        # middle.
         found = (*found[:-1], replace(found[-1], layout="contiguous"))
     return Chain({"order": order, "unit": unit}, rng.choice((0, 0, 1, 2, 3)), found)
 

@@ -1,4 +1,4 @@
-"""One rank of a run: reads every combination through real loader workers and writes down what it saw.
+"""One rank of a run: reads every combination through real loader workers and writes the samples that it got.
 
     python -m torch.distributed.run --standalone --nproc-per-node 2 reader.py DATA OUT COMBINATION...
 

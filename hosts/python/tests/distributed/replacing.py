@@ -1,5 +1,5 @@
-"""A job in which one rank is replaced in the middle of a pass: `replacing.py OUT` writes the answers of `verify_ranks`.
-"""
+"""A job in which one rank is replaced in the middle of a pass: `replacing.py OUT` writes the answers of
+`verify_ranks`."""
 
 from __future__ import annotations
 

@@ -157,8 +157,8 @@ def test_lengths_from_a_column(make: Any) -> None:
 
 @pytest.mark.parametrize("made", [dict, pa.table])
 def test_texts_need_a_unit(made: Any) -> None:
-    """The units are those of the command, with equal counts. Words are separated by white space as Unicode defines it.
-    """
+    """The units are those of the command, with equal counts. Words are separated by white space as Unicode defines
+    it."""
     texts = ["", "one", " two  words ", "a\u00a0b\u2003c\td", "f\x1cg é€😀"]
     expected = {"words": [0, 1, 2, 4, 2], "characters": [0, 3, 12, 7, 7], "bytes": [0, 3, 12, 10, 13]}
     for unit, lengths in expected.items():
@@ -609,8 +609,8 @@ SHAPES: list[tuple[dict[str, Any], list[tuple[int, int]]]] = [
 def test_all_batches_have_one_of_the_full_shapes(
     options: dict[str, Any], wanted: list[tuple[int, int]], tail: str
 ) -> None:
-    """This holds in all epochs and on all ranks, also for the last batches of a window and for batches without samples.
-    """
+    """The shapes hold in all epochs and on all ranks, also for the last batches of a window and for batches without
+    samples."""
     for world_size in (1, 3):
         for rank in range(world_size):
             given: dict[str, Any] = {**options, "tail": tail, "batch_window": 300, "seed": 4}
@@ -722,7 +722,7 @@ REPEATING: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("options", REPEATING)
 def test_repeated_samples_can_be_left_out(options: dict[str, Any]) -> None:
-    """With and without workers, and after a resume on another world size."""
+    """Repeated samples are left out with and without workers, and after a resume on another world size."""
 
     def loader_of(rank: int, world_size: int) -> Resumable:
         sampler = BatchSampler(LENGTHS, tail="duplicate", rank=rank, world_size=world_size, **options)

@@ -497,8 +497,8 @@ def unequal(folder: Path, deal: str, world_size: int, state: Any = None) -> list
 
 @pytest.fixture(scope="session")
 def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two files with 40 and 101 rows. Two ranks have 2 and 6 batches; if samples are dealt, they have 71 and 70 rows.
-    """
+    """Two files with 40 and 101 rows. Two ranks have 2 and 6 batches; if samples are dealt, they have 71 and 70
+    rows."""
     return write(tmp_path_factory.mktemp("two") / "shards", (40, 101))
 
 

@@ -1,5 +1,5 @@
-"""Files of a dataset: which ones a path names, where they may be, and columns that other programs wrote in other types.
-"""
+"""Files of a dataset: which ones a path names, where they may be, and columns that other programs wrote in other
+types."""
 
 from __future__ import annotations
 

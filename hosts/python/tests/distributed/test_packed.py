@@ -321,7 +321,7 @@ def test_threads_read_rows_of_one_dataset(monkeypatch: pytest.MonkeyPatch, count
 
 
 def test_what_a_thread_forgets_costs_time_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thread forgets windows if it knew fewer of them and writes last, in the middle of a call of another thread."""
+    """A thread that knows fewer windows may replace the known windows in the middle of another thread's call."""
     rows = rows_of(10_000)
     wanted = [rows.samples(row).tolist() for row in range(len(rows))]
     read = PackedDataset._read

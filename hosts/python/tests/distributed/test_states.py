@@ -177,8 +177,8 @@ def test_any_world_takes_what_is_left(kind: str, world_sizes: tuple[int, ...]) -
 @pytest.mark.parametrize("workers", [0, 2])
 @pytest.mark.parametrize("rows", [False, True])
 def test_padding_of_the_batch_that_the_loop_got(tmp_path: Path, rows: bool, workers: int) -> None:
-    """Padding of samples and of rows can be left out. Then each sample comes once, in an epoch and in the rest of one.
-    """
+    """Padding of samples and of rows can be left out. Then each sample comes once, in an epoch and in the rest of
+    one."""
     pq.write_table(pa.table({"id": range(100)}), tmp_path / "a.parquet")
 
     def loader_of(rank: int, world_size: int) -> Resumable:
@@ -314,7 +314,7 @@ def test_breaking_off_and_beginning_again(kind: str) -> None:
     state = loader.state_dict()
     take(loader, 1)
     loader.load_state_dict(state)
-    # This pass takes a few batches before the run goes on.
+    # A pass may look at the first batches before the run goes on.
     assert take(loader, 2) == whole[4:6]
     loader.set_epoch(0)
     assert list(loader) == whole[4:]

@@ -1,4 +1,4 @@
-"""Datasets that take an `int` and nothing else, under real loaders."""
+"""Datasets that only accept an `int` as an index, under real loaders."""
 
 from __future__ import annotations
 

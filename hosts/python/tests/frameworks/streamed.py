@@ -83,7 +83,7 @@ def shard_by_shard(state: str | None, count: int | None) -> tuple[list[int], str
 
 
 def first(out: Path, rank: int) -> dict[str, Any]:
-    """Whole epochs, and parts."""
+    """Reads whole epochs, and a part of one of each kind."""
     told: dict[str, Any] = {}
     for kind, workers in itertools.product(("rows", "budget"), (0, 2)):
         whole = [ids(batch) for batch in loader_of(kind, workers)]

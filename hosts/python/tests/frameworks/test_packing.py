@@ -45,8 +45,8 @@ MODELS: dict[str, tuple[Any, Any]] = {
 
 
 class Sequences(torch.utils.data.Dataset[dict[str, Any]]):  # type: ignore[misc]
-    """Sequences as a tokenizer returns them, each with a mask of ones. The first tokens of some samples are no labels.
-    """
+    """Sequences as a tokenizer returns them, each with a mask of ones. The first tokens of some samples are no
+    labels."""
 
     lengths = tuple(1 + (i * 7919 % 97) ** 2 % 29 for i in range(60))
 
@@ -157,7 +157,8 @@ def test_a_mask_of_ones_or_a_cache_mixes_samples(kind: str) -> None:
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])
 @pytest.mark.parametrize("kind", ["llama", "qwen2", "gpt2"])
 def test_masks_of_four_dimensions(kind: str, attention: str) -> None:
-    """These masks keep samples apart if positions cannot: here the model gets other positions, and has a cache."""
+    """Masks of four dimensions keep samples apart if positions cannot: here the model gets other positions, and has a
+    cache."""
     model = model_of(kind, attention)
     wanted = one_by_one(model)
     for dtype in (torch.float64, torch.bool)[: 2 if attention == "sdpa" else 1]:
@@ -295,7 +296,7 @@ def test_full_packed_batches_have_the_same_loss(kind: str, attention: str) -> No
     assert {batch["max_length_q"] for batch in batches} == {29}
     assert min(len(batch["input_ids"]) for batch in served(ROWS, PackCollator(CAPACITY), 2)) < 4
     if attention == "varlen":
-        # This attention needs the length of the longest sequence exactly.
+        # The attention "varlen" needs the exact length of the longest sequence.
         longest = [int(batch["cu_seq_lens_q"].diff().max()) for batch in batches]
         names = ("max_length_q", "max_length_k")
         batches = [batch | dict.fromkeys(names, most) for batch, most in zip(batches, longest, strict=True)]

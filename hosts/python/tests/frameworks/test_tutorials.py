@@ -1,4 +1,4 @@
-"""The tutorials run as a user runs them, and print what they say."""
+"""The tutorials run as a user runs them, and print the text that they show."""
 
 from __future__ import annotations
 

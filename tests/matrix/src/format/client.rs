@@ -19,7 +19,7 @@ pub struct LedgerClient {
     pub checkpoint_interval: Option<U64>,
 }
 
-/// The calls of a client. Most have names that calls of other objects have too, with other arguments.
+/// The calls of a client. Calls of other objects have most of these names too, with other arguments.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "call", content = "args", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum ClientCall {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::U64;
 
-/// The calls of a reading. Most have names that calls of other objects have too, with other arguments.
+/// The calls of a reading. Calls of other objects have most of these names too, with other arguments.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "call", content = "args", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum ReadCall {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Lists, U64};
 
-/// A schedule, by its recipe, as a rank sees it.
+/// A schedule, by its recipe, for one rank.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Schedule {
     pub recipe: String,
@@ -13,7 +13,7 @@ pub struct Schedule {
     pub rank: u32,
 }
 
-/// The calls of a schedule. Most have names that calls of other objects have too, with other arguments.
+/// The calls of a schedule. Calls of other objects have most of these names too, with other arguments.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "call", content = "args", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum ScheduleCall {

@@ -176,7 +176,7 @@ fn defaults() -> Vec<Case> {
         let name = format!("a default window, resumed on world {world}");
         cases.push(asked(&name, batcher(by_default(world)), calls(&state)));
     }
-    // An explicit window of the default's size: a state with the default belongs to another batcher.
+    // A window of the default's size, but set explicitly, makes another batcher, which refuses the state.
     let said = BatchConfig { window: Some(8_192), ..by_default(1) };
     cases.push(asked("refused: a window for a default", batcher(said), calls(&state)));
     cases

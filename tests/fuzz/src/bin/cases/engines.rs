@@ -86,7 +86,7 @@ impl Engine {
         let mut wrong = Vec::new();
         let mut parts = vec![(0, cases.len())];
         while let Some((start, end)) = parts.pop() {
-            // These are enough to show the fault.
+            // Forty failed cases are enough to show the fault.
             if wrong.len() >= 40 {
                 break;
             }

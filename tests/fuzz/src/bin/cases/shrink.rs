@@ -65,7 +65,7 @@ fn smaller(case: &Seed) -> Vec<Seed> {
     all
 }
 
-/// Values that are a step simpler. Within a text of JSON members can go.
+/// Values that are a step simpler. Members may only be removed within a text of JSON.
 fn simpler(doc: &Doc, nested: bool) -> Vec<Doc> {
     let mut all = Vec::new();
     match doc {

@@ -54,7 +54,7 @@ class Figures(NamedTuple):
     utilisation: float
     """The budget utilisation."""
     slowest_rank: float
-    """The utilisation of the slowest rank."""
+    """The slowest-rank utilisation."""
     imbalance: float
     """The cost of the slowest rank of each step, relative to the mean cost of a rank."""
     neighbours: float

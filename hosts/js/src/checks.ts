@@ -109,7 +109,8 @@ export const STATE = 'the text that `state` gave';
 function savedByPython(given: unknown): unknown {
   if (typeof given !== 'string' || given.length > 4 * RECIPE_MAX) return given;
   try {
-    // In a state, `samedeal` is a number; in such a dictionary, it is a text. Only then the whole JSON is parsed.
+    // In a state, `samedeal` is a number; in the dictionary of Python, it is a text. The whole JSON is parsed only if it
+    // may be that dictionary.
     const [start] = placeOf(given, 'samedeal') ?? [];
     if (start === undefined || given[start] !== '"') return given;
     const saved: Readonly<Record<string, unknown>> = JSON.parse(given);

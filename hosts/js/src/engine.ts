@@ -23,7 +23,10 @@ export interface Recipe<B, R> {
    * likewise.
    */
   source?(most: number): string;
-  /** Whether the object is freed and made again before another object is made of it: see `BEFORE_OTHERS`. */
+  /**
+   * Whether the object may have a table so large that there is no room for a second one. Then `move` frees the object
+   * and makes it again, without the table, before it makes the next object from it: see `BEFORE_OTHERS`.
+   */
   readonly isMadeFirst?: boolean;
   make(bindings: B): R;
 }

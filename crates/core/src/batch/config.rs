@@ -8,13 +8,13 @@ use crate::{Failure, OrderId};
 /// How items become batches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
-    /// `max_batch_size` items in the order of the epoch.
+    /// A batch has `max_batch_size` items, in the order of the epoch.
     PadToMax,
-    /// `max_batch_size` items of one bucket of lengths.
+    /// A batch has `max_batch_size` items, all of one bucket of lengths.
     Bucket,
     /// A batch has as many items as the budget allows.
     Budget,
-    /// `max_batch_size` rows of `capacity` each, which items share.
+    /// A batch has `max_batch_size` rows of `capacity` tokens. Several items can share a row.
     Pack,
 }
 
@@ -98,8 +98,8 @@ pub struct BatchConfig {
     pub budget: u64,
     /// How much of the budget an item uses.
     pub counting: Counting,
-    /// The number of items of a batch is rounded down to a multiple of this, unless it is smaller. Used with
-    /// [`Strategy::Bucket`], and with [`Strategy::Budget`] where padding counts.
+    /// The number of items of a batch is rounded down to a multiple of this number; a batch with fewer items than this
+    /// number keeps them all. [`Strategy::Bucket`] uses it, and [`Strategy::Budget`] if padding counts.
     pub multiple: u32,
     /// Tokens of a row, with [`Strategy::Pack`].
     pub capacity: u32,

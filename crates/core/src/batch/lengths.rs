@@ -140,8 +140,8 @@ impl Lengths {
         self.sample.get().ok_or_else(missing)
     }
 
-    /// The member `lengths` of a canonical text: the list if there are few lengths, else the hash of the sample of
-    /// lengths. None if neither is known.
+    /// The value of the member `lengths` in a canonical text: the lengths that stand for all (`sample`), as a list if
+    /// they are few, else as a hash. None if neither these lengths nor their hash are known.
     pub(super) fn text(&self) -> Option<String> {
         let Some(sample) = self.sample.get() else {
             return self.expected.as_ref().map(|hash| format!("\"{hash}\""));

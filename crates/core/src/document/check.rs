@@ -156,7 +156,7 @@ impl<'a> Fields<'a> {
         self.text(field).or_else(by_default).unwrap_or_default()
     }
 
-    /// Whether a member may be given, by its `place`.
+    /// Whether a member may be given. Its `place` is the condition, on the names that other members have.
     #[inline(never)]
     pub(crate) fn fits(&self, member: &Member, given: Names) -> bool {
         let holds = |need: &Need| need.names.contains(&self.name_now(need.member, given)) == need.is_one;

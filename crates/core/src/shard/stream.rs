@@ -155,7 +155,8 @@ impl Stream {
         let StreamConfig { chunks, reader, readers, order, .. } = self.config;
         let (Some(chunks), 1.., true) = (chunks, count, order.has_table()) else { return Ok(()) };
         let cycle = |i: u64| (u64::from(reader) + i * u64::from(readers)) / chunks;
-        // If there are as many readers as chunks, or more, a reader has at most one chunk in a cycle, and skips cycles.
+        // One table for each cycle from that of the first chunk to that of the last one. With more readers than chunks,
+        // a reader skips some of these cycles; as it has at most one chunk in each, `count` tables are enough.
         let tables = (cycle(start + u64::from(count) - 1) - cycle(start) + 1).min(count.into());
         if tables > 2 && u128::from(tables) * u128::from(chunks) > MOST_SHUFFLED {
             let order = order.name();

@@ -10,9 +10,9 @@ use crate::base::memory::{collect, grow};
 pub struct Overlaps {
     /// The shard.
     pub shard: Vec<u32>,
-    /// The first reader that has it.
+    /// The first reader that has the shard.
     pub first_reader: Vec<u32>,
-    /// The reader that has it again: another one, or the same.
+    /// The reader that has the shard again: another reader, or the same one.
     pub other_reader: Vec<u32>,
 }
 

@@ -117,7 +117,7 @@ const MEANINGS: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
-/// The description of a name of a member; empty if there is none.
+/// The description of `name`, one of the names that a member may have as its value; empty if there is no description.
 pub fn meaning(member: &str, name: &str) -> &'static str {
     let names = MEANINGS.iter().find(|(own, _)| *own == member).map_or(&[][..], |(_, names)| names);
     names.iter().find(|(own, _)| *own == name).map_or("", |(_, text)| text)

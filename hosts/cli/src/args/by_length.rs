@@ -183,8 +183,8 @@ impl ByLengthArgs {
     ) -> Result<Batcher, Problem> {
         let mut state = saved.fields.as_ref().clone();
         let history = state.get_mut("history").and_then(Value::as_array_mut).map(std::mem::take).unwrap_or_default();
-        // A group has batch options of its own, or the options of the state. With `--replan`, the command line differs
-        // from the state.
+        // A group without batch options of its own had those of the state. They are passed only with `--replan`, because
+        // the command line then has other ones. Without it, the command line has those of the state already.
         let own = history.get(number).and_then(|group| group.get("batch")?.as_object());
         let mut options = own.or(saved.batch().filter(|_| self.replan)).cloned().unwrap_or_default();
         options.remove("lengths");

@@ -67,9 +67,9 @@ pub struct DealArgs {
     /// can read, or - for standard input. The state decides order, seed, epoch and number of samples; the world size may differ
     #[arg(long, value_name = "FILE", conflicts_with = "epoch")]
     pub resume: Option<PathBuf>,
-    /// With --recipe or --resume: numbers of which it has only a hash, as a list of more than 256 numbers. PATH is the name of the list in the
-    /// recipe, after the path to the order that has it, such as of/indices or sources/web/indices. FILE is a NumPy array, a JSON list, or a
-    /// text with one number in each line. May be repeated
+    /// With --recipe or --resume: a list of which the recipe or the state has only a hash, because it has more than 256 numbers. PATH is the
+    /// name of the list, after the path to the order that has the list, such as of/indices or sources/web/indices. FILE is a NumPy array, a
+    /// JSON list, or a text with one number in each line. May be repeated
     #[arg(long, value_name = "PATH=FILE", value_parser = list)]
     pub list: Vec<(String, PathBuf)>,
     /// The builder of the sampler of a recipe or a state, with the options beside that, once its file is read.

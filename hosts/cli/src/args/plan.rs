@@ -79,10 +79,10 @@ fn axis(text: &str) -> Result<(String, u32), String> {
 
 #[derive(Args)]
 pub struct DetectArgs {
-    /// Which rank this is; overrides the variables
+    /// Which rank this is; overrides the variables of the launcher
     #[arg(long, value_parser = within(0, u32::MAX))]
     pub rank: Option<u32>,
-    /// How many ranks there are; overrides the variables
+    /// How many ranks there are; overrides the variables of the launcher
     #[arg(long, value_name = "RANKS", value_parser = within(1, u32::MAX))]
     pub world_size: Option<u32>,
     #[command(flatten)]

@@ -83,8 +83,8 @@ pub struct ScheduleArgs {
     /// --batch-size sets other sizes for later steps: name the sizes of the steps that were taken too, then SIZE@STEP for each change
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
-    /// With --recipe or --resume: numbers of which it has only a hash, by their path, such as of/indices. FILE is a NumPy array, a JSON list,
-    /// or a text with one number in each line. May be repeated
+    /// With --recipe or --resume: a list of which the recipe or the state has only a hash. PATH is its name and the path to it, such as
+    /// of/indices. FILE is a NumPy array, a JSON list, or a text with one number in each line. May be repeated
     #[arg(long, value_name = "PATH=FILE", value_parser = list)]
     list: Vec<(String, PathBuf)>,
 }

@@ -177,7 +177,8 @@ impl Share {
         }
     }
 
-    /// Stores the values of a row group that belong to the samples. Its rows are the samples `first` to before `end`.
+    /// Stores the values that `samples` have in one row group. The rows of the row group are the samples `first` to
+    /// before `end` of the dataset.
     fn read_group(
         &mut self,
         group: &dyn RowGroupReader,

@@ -126,8 +126,8 @@ export abstract class BaseBatchStream extends BatchStreamMembers implements Iter
   }
 
   /**
-   * The metrics of the batches of all ranks, in the windows that were taken. The numbers of samples that are too long
-   * count all samples that were pushed.
+   * The metrics of the batches of all ranks, in the windows that were taken. Samples that were pushed and still wait are
+   * in none of the numbers.
    */
   metrics(): Metrics {
     return this.call((raw) => new Metrics(raw));

@@ -10,7 +10,7 @@ export interface BlendStage {
   weights: BlendWeights;
 }
 
-/** An extension of a dataset: at which position it was made, and how many samples there were then. */
+/** An extension of a dataset: at which position it was made, and how many samples the dataset has from then on. */
 export interface Growth {
   /** Number of the epoch. */
   epoch: Integer;

@@ -79,9 +79,9 @@ export async function findWith(host: Host, paths: Paths, given?: FindOptions): P
 
 /** The options of `readBatches`: which reader of a `Reading` reads, and which columns are added to its rows. */
 export interface ReaderOptions extends MarkOptions {
-  /** The rank that reads: 0 to the ranks of the reading - 1. */
+  /** The rank that reads, from 0. It is below the number of ranks of the reading. */
   rank: Integer;
-  /** The worker of this rank that reads: 0 to the workers of the reading - 1. Default 0. */
+  /** The worker of this rank that reads, from 0. It is below the number of workers of the reading. Default 0. */
   worker?: Integer;
   /** Ends the iteration if it aborts, with the reason of the signal. */
   signal?: AbortSignal;

@@ -33,7 +33,7 @@ _COUNTED = "counted"
 _UPDATES = "updates"
 """The key of how many updates the model had in all epochs (with manual optimization, how many batches)."""
 _TOTAL = "total"
-"""The key of how many updates the whole training was to have, on the number of devices when the state was saved."""
+"""The key of the number of updates that the whole training would have had on the devices that saved the state."""
 
 
 class ResumableData:
@@ -338,7 +338,8 @@ class _Loader:
         every = trainer.reload_dataloaders_every_n_epochs
         # If loaders are reloaded in any case, this one may be, too.
         self._data._again = None if every else self
-        # With -1, loaders are to be reloaded in any epoch.
+        # Lightning reloads a loader when at least this number of epochs have passed since the last time. With -1, that
+        # is always so, even within the same epoch.
         trainer.reload_dataloaders_every_n_epochs = -1
         try:
             trainer.fit_loop.setup_data()

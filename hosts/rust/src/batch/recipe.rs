@@ -41,7 +41,7 @@ impl BatchRecipe {
         Ok(Self { object: Object::<batches::BatchRecipe>::new(instance, text, num_lengths, &lists)? })
     }
 
-    /// Supplies the lengths that the recipe wants when it is new.
+    /// Supplies the lengths that a recipe wants once, after it was made. Some recipes want none.
     pub(super) fn give(&self, lengths: impl Fn(&[u64]) -> Result<Vec<u32>, Error>) -> Result<(), Error> {
         let wanted = self.raw_wanted()?;
         if wanted.is_empty() {

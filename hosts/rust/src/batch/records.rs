@@ -109,7 +109,7 @@ metrics! {
     rows: "rows",
     /// Tokens of the items.
     tokens: "tokens",
-    /// The tokens of the batches with padding.
+    /// The tokens of the batches, padding included.
     padded: "padded",
     /// The sum over all steps of the greatest number of tokens, with padding, that a rank has in the step.
     slowest: "slowest",

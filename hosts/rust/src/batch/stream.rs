@@ -116,8 +116,8 @@ impl BatchStream {
         ReadyBatches { stream: self, window: Vec::new().into_iter(), done: false }
     }
 
-    /// Metrics of the batches of all windows that were taken, for all ranks together. The counts of samples that are
-    /// too long are of all samples that were pushed.
+    /// Metrics of the batches of all windows that were taken, for all ranks together. Samples that were pushed and still
+    /// wait are in none of the numbers.
     ///
     /// # Errors
     ///

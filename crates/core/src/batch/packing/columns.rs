@@ -77,8 +77,9 @@ pub(super) fn pack(
     let mut center = (collect("batch_window", rows, core::iter::repeat_n(0, rows))?, 0);
     let (mut smooth, mut patience) = (true, PATIENCE);
     loop {
-        // The next column. If a row has a lower value than the next one: an exchange, in which an item of the next row
-        // takes the room of an item of this row. Else the best pattern, if it lowers the number of bins.
+        // The next column. If a row has a lower dual value than the next row, whose items are smaller, the column is an
+        // exchange: an item of the next row takes the room of an item of this row. Otherwise, the column is the best
+        // pattern of the knapsack, if it lowers the number of bins.
         let (cost, column) = if let Some(row) = master.inverted(patience) {
             let less = [(row, -1), (row + 1, 1)];
             (0, collect("batch_window", 2, less.into_iter().filter(|&(row, _)| (row as usize) < rows))?)

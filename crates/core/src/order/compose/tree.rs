@@ -170,7 +170,8 @@ impl Tree {
         };
         let (left, right) = items.split_at_mut(lefts);
         right.copy_from_slice(&spare[..right.len()]);
-        // `most` stays a bound: numbers in a part are no further apart than here.
+        // `most` is a bound for both children, too: two positions of a child are no further apart than the same two
+        // positions of this node.
         if !left.is_empty() {
             self.sort_below(node.left, Items { first: before, most, items: left }, spare, take)?;
         }

@@ -55,7 +55,7 @@ struct Source {
     passes: Option<Passes>,
 }
 
-/// Where in its passes a source begins and ends.
+/// Where the draws of a source begin and end: in which pass through its samples, and at which position of that pass.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "PassesOf")]
 struct Passes {

@@ -8,7 +8,7 @@ use crate::write::Problem;
 /// The stages of a blend: weights, and the position at which they begin.
 pub struct Shares {
     stages: Vec<Stage>,
-    /// Position 0 of the epoch as stages count positions: over all epochs.
+    /// The position at which this epoch begins, counted over all epochs, as stages count positions.
     first: u64,
     is_steady: bool,
 }

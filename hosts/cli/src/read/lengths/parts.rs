@@ -68,7 +68,7 @@ impl Parts {
         }
     }
 
-    /// The part of each value.
+    /// The number of the part that each value is in, in the order in which the values were added.
     pub fn finish(mut self) -> Result<Vec<u32>, Error> {
         self.split();
         self.refused.map_or(Ok(self.parts), Err)

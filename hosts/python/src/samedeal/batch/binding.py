@@ -130,7 +130,8 @@ class Stream(batches.BatchStream):
     def push(self, samples: NDArray[np.uint64], lengths: NDArray[np.uint32]) -> None:
         """Adds samples."""
         if samples.nbytes + lengths.nbytes > self.core.room():
-            # Refused before the call: after a failed call the instance is lost, with samples that exist nowhere else.
+            # Too many samples are refused before the call: after a failed call the instance is lost, with the samples
+            # that were pushed before, which exist nowhere else.
             raise OutOfMemoryError("samples", f"{len(samples)} of them", "fewer at a time")
         super().push(samples, lengths)
 

@@ -114,9 +114,9 @@ class BatchStream(BatchStreamBase):
         self._use(Stream.flush)
 
     def take(self) -> list[Batch]:
-        """The batches of the next window that is ready, or those of the last window that iteration did not take.
+        """Plans the next window that is ready, and returns its batches; an empty list if no window is ready.
 
-        The list is empty if no window is ready. This plans the window.
+        If an iteration ended within a window, returns the rest of the batches of that window first, and plans none.
 
         Raises:
             OutOfMemoryError: There is no memory for the plan. Nothing is lost.
@@ -138,9 +138,9 @@ class BatchStream(BatchStreamBase):
             yield batch
 
     def metrics(self) -> Metrics:
-        """Metrics of the batches that were taken, over all ranks.
+        """Metrics of the batches of all ranks, in the windows that were taken.
 
-        `truncated`, `too_long` and `split` count all samples that were pushed.
+        Samples that were pushed and still wait are in none of the numbers.
         """
         return self._use(Metrics.of)
 

@@ -202,8 +202,8 @@ class Order:
     ) -> Order:
         """This blend with other weights from a position on.
 
-        Positions before stay what they are, so that a state from before the stage resumes with it. Positions of a blend
-        are counted over all epochs: epoch e begins at e * `sampler.epoch_length`.
+        The positions before the stage stay what they are, so that the new order can resume a state that was saved
+        before. Positions of a blend are counted over all epochs: epoch e begins at e * `sampler.epoch_length`.
 
         Args:
             from_: The first position of the stage, after those of the other stages.
@@ -241,8 +241,9 @@ class Order:
         """The order of a dataset that got more samples, which are shuffled into the rest of an epoch.
 
         It works for the order "feistel" and for orders that have grown before. Begin with "feistel" if the data may
-        grow: `samedeal.torch.DistributedSampler` has the order of PyTorch by default. Positions before stay what they
-        are, so that a state from there resumes with it. In the epoch, every old and new sample is seen exactly once.
+        grow: `samedeal.torch.DistributedSampler` has the order of PyTorch by default. The positions before the growth
+        stay what they are, so that the new order can resume a state that was saved before. In the epoch, every old and
+        new sample is seen exactly once.
 
         Args:
             epoch: The epoch in which the samples came.

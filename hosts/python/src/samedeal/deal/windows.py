@@ -21,7 +21,7 @@ WINDOW = 2**16
 """Indices that are read at a time: half a megabyte, so that they are still in the cache of the processor."""
 
 ITERATION_WINDOW = 2**13
-"""Indices that iteration reads at a time: fewer, so that the first one comes soon."""
+"""Indices that iteration reads at a time: fewer than `WINDOW`, so that the first one comes soon."""
 
 FIRST_WINDOW = 2**9
 """Indices that are read at a time for the first batches of a pass: few, so that the first batch comes soon."""

@@ -61,7 +61,7 @@ class Type(Generic[T]):
         self.flat = flat
         """How many numbers a value has as an argument."""
         self.flatten = flatten
-        """Makes the numbers of a value as an argument, as `lower` does for memory."""
+        """Makes the numbers of a value that is passed as an argument. `lower` makes those of a value in memory."""
 
     @property
     def size(self) -> int:

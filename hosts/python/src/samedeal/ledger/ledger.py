@@ -81,7 +81,8 @@ class Claim:
             try:
                 return client.is_lost(self._handle)
             except ContradictionError:
-                # The handle was forgotten: the rest of the run is another claim.
+                # The client does not know the handle any more: it was told to forget the claim, and gives the positions
+                # that are not committed to a later call of `claim`.
                 return True
 
     @cached_property

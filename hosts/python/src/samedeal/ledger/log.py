@@ -352,7 +352,7 @@ def is_checkpoint(entry: Any) -> bool:
 
 
 def _checkpoint_number(checkpoint: str) -> int | None:
-    """The number in a checkpoint."""
+    """The number of a checkpoint in the log, from its text; None if the text is no checkpoint."""
     number = checkpoint.removeprefix(_CHECKPOINT).partition(",")[0]
     return int(number) if number.isascii() and number.isdigit() and len(number) <= 16 else None
 

@@ -64,7 +64,10 @@ class _Given(Pass):
         """Whether an item was asked for after the last one."""
 
     def state_dict(self) -> dict[str, Any]:
-        """The state after every rank took as much as this pass gave; after the end of the pass, all of it."""
+        """The state after every rank took as many items as this pass gave.
+
+        If this pass has ended, it is the state after the pass ended on every rank.
+        """
         return self.place.ended(self.taken) if self.ended else self.place.after(self.taken)
 
 

@@ -64,7 +64,7 @@ def parsed(text: str) -> Any:
 
 
 def has_fraction(value: Any, name: str = "") -> bool:
-    """Whether a member that is no weight has a fraction: JSON Schema takes 1.0 for an integer, and samedeal does not."""
+    """Whether a member that is no weight has a fraction: for JSON Schema, 1.0 is an integer."""
     if isinstance(value, dict):
         return any(has_fraction(inner, key) for key, inner in value.items())
     if isinstance(value, list):

@@ -1,6 +1,6 @@
 """A process of Python and one of Node work for a long time; their memory and latencies must stay constant.
 
-    soak.py [--minutes M] [--json FILE]
+soak.py [--minutes M] [--json FILE]
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ use super::torch::Release;
 use super::{dotnet, fisher_yates, python, torch};
 use crate::Failure;
 
-/// The order of one epoch: the sample at each position. [`Order::new`] makes a bijection of the numbers 0 to samples -
-/// 1. The methods do not check their arguments: beyond the range, they may panic or return meaningless values. A
+/// The order of one epoch: the sample at each position. [`Order::new`] makes a bijection of the numbers
+/// below `samples`. The methods do not check their arguments: beyond the range, they may panic or return meaningless values. A
 /// [`Sampler`](crate::Sampler) checks arguments.
 pub struct Order(Kind);
 

@@ -309,16 +309,17 @@ class Sampler:
         c, n, end = self._config, self._config.samples, self._config.end()
         own: list[int] = []
         start = 0
-        while len(own) < MAX_PLACES and start < n and (position := self._first(sample, start)) is not None:
+        while len(own) <= MAX_PLACES and start < n and (position := self._first(sample, start)) is not None:
             own.append(position)
             start = position + 1
         if read == n:
             read = end
+        are_all, own = len(own) <= MAX_PLACES, own[:MAX_PLACES]
         before = [p for p in own if p < c.consumed]
         rounds = ceil_div(end, n) if own else 0
         dealt = (r * n + p for r in range(rounds) for p in own if c.consumed <= r * n + p < end)
         found = list(islice(dealt, MAX_PLACES - len(before) + 1))
-        complete = len(own) < MAX_PLACES and len(found) + len(before) <= MAX_PLACES
+        complete = are_all and len(found) + len(before) <= MAX_PLACES
         found = found[: MAX_PLACES - len(before)]
         seen, padding = sum(p < read for p in found), sum(p >= n for p in found)
         status = "seen" if before or seen else "upcoming" if found else "dropped" if own else "absent"

@@ -84,6 +84,9 @@ def test_counts_are_those_of_the_weights(three: dict[str, Path]) -> None:
     found = Counter(row["source"] for row in rows(dataset(three, samples=1_000, source_column="source")))
     assert found == {"web": 700, "code": 200, "math": 100}
     assert sampler.source_counts(0, 1_000)["count"].tolist() == [700, 200, 100]
+    parts = {"web": 0.7, "code": 0.2, "math": 0.1}
+    shares = ShardedDataset(three, weights=parts, batch_size=16, seed=3, samples=1_000, rank=0, world_size=1, **KNOWN)
+    assert shares.reading().recipe == dataset(three, samples=1_000).reading().recipe
 
 
 def test_options_of_the_blend(three: dict[str, Path]) -> None:
@@ -219,7 +222,7 @@ def wrong(three: dict[str, Path]) -> list[tuple[dict[str, Any], type[SamedealErr
         ({"weights": {"web": 1, "code": 2}}, MissingError, "weights"),
         ({"weights": {**WEIGHTS, "books": 2}}, UnknownNameError, "weights"),
         ({"weights": [7, 2, 1]}, WrongTypeError, "weights"),
-        ({"weights": {**WEIGHTS, "math": 0.5}}, WrongTypeError, "weight"),
+        ({"weights": {**WEIGHTS, "math": "0.5"}}, WrongTypeError, "weight"),
         ({"weights": dict.fromkeys(three, 0)}, OutOfRangeError, "weight"),
         ({"paths": {}}, MissingError, "sources"),
         ({"paths": {"a/b": three["web"]}, "weights": {"a/b": 1}}, OutOfRangeError, "name"),

@@ -348,19 +348,25 @@ impl Weight {
 fn weight(reader: &mut Reader, key: &Member) -> Result<Weight, Failure> {
     let before = reader.rest();
     let text = token(before);
-    let is_number = text.starts_with(|first: char| first == '-' || first.is_ascii_digit());
-    if !is_number || !text.contains(['.', 'e', 'E']) {
+    let is_number = matches!(text.as_bytes(), [b'-' | b'0'..=b'9', ..]);
+    if !is_number || !has_fraction(text) {
         let found = if is_number || !matches!(key.kind, Kind::Weights) { number(reader, &Kind::COUNT) } else { None };
         return found.and_then(unsigned).map(Weight::Whole).ok_or_else(|| no_number(key.name, before, &Kind::Weight));
     }
-    let read = reader.skip(1).map(|()| before[..before.len() - reader.rest().len()].trim_ascii_start());
-    let Some(text) = read.filter(|text| text.contains(['.', 'e', 'E'])) else {
+    let read =
+        reader.skip(1).and_then(|()| before.get(..before.len() - reader.rest().len())).map(str::trim_ascii_start);
+    let Some(text) = read.filter(|text| has_fraction(text)) else {
         return Err(no_number(key.name, before, &Kind::Weight));
     };
     Decimal::read(text).map(Weight::Decimal).ok_or_else(|| {
         let allowed = range(0, MAX_EXACT).and(format_args!(", with at most {MAX_DIGITS} digits"));
         Failure::out_of_range(key.name, shorten(text), allowed)
     })
+}
+
+/// Whether the text of a number has a fraction or an exponent.
+fn has_fraction(text: &str) -> bool {
+    text.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E'))
 }
 
 /// Replaces the weights of the objects of a list by whole numbers, if one of them is a decimal fraction. Failures: the

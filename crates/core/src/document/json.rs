@@ -348,7 +348,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Skips a number of JSON, with or without a fraction and an exponent.
-    fn any_number(&mut self) -> Option<()> {
+    pub(crate) fn any_number(&mut self) -> Option<()> {
         self.one_of(b"-");
         self.one_of(b"0").or_else(|| self.digits())?;
         if self.one_of(b".").is_some() {

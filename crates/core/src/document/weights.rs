@@ -2,7 +2,9 @@
 //! converted together, with whole numbers alone, so that every host and every machine gets the same ones. SPEC.md,
 //! section 14.
 
+use alloc::format;
 use alloc::vec::Vec;
+use core::iter;
 
 use crate::base::memory::collect;
 use crate::{Failure, MAX_EXACT};
@@ -26,24 +28,35 @@ impl Decimal {
         Self { digits: number, exponent: 0 }.trimmed()
     }
 
-    /// The number of a JSON text. `None` if it is negative, or has more than 19 digits.
+    /// The number of a JSON text. `None` if it is negative, or has more than 19 digits. One loop over bytes: methods of
+    /// texts would add 8 kB to the component.
+    #[inline(never)]
     pub(crate) fn read(text: &str) -> Option<Self> {
-        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-        let fraction = fraction.trim_end_matches('0');
-        // An exponent of more digits than an `i32` has is too small or too large for any weight.
-        let beyond = if exponent.starts_with('-') { i32::MIN } else { i32::MAX };
-        let power = i64::from(exponent.trim_start_matches('+').parse().unwrap_or(beyond));
-        let (whole, fraction, zeros) = match fraction {
-            "" => (whole.trim_end_matches('0'), "", whole.len() - whole.trim_end_matches('0').len()),
-            fraction => (whole, fraction, 0),
-        };
-        let mut digits = 0_u64;
-        for digit in whole.bytes().chain(fraction.bytes()) {
-            let digit = u64::from(digit.checked_sub(b'0')?);
-            digits = digits.checked_mul(10)?.checked_add(digit).filter(|&digits| digits < 10_u64.pow(MAX_DIGITS))?;
+        let (mut digits, mut exponent, mut power) = (0_u64, 0_i64, 0_i64);
+        let (mut is_fraction, mut is_power, mut is_small) = (false, false, false);
+        for byte in text.bytes() {
+            match byte {
+                b'0'..=b'9' if is_power => power = (10 * power + i64::from(byte - b'0')).min(1 << 31),
+                b'0'..=b'9' => {
+                    exponent -= i64::from(is_fraction);
+                    // Zeros at the end count in the exponent.
+                    let digit = u64::from(byte - b'0');
+                    match digits.checked_mul(10).map(|tens| tens + digit) {
+                        Some(found) if found < 10_u64.pow(MAX_DIGITS) => digits = found,
+                        _ if digit == 0 => exponent += 1,
+                        _ => return None,
+                    }
+                }
+                b'.' => is_fraction = true,
+                b'e' | b'E' => is_power = true,
+                b'-' if is_power => is_small = true,
+                b'+' if is_power => {}
+                _ => return None,
+            }
         }
-        Some(Self { digits, exponent: power + zeros as i64 - fraction.len() as i64 }.trimmed())
+        // A power beyond 32 bits is too small or too large for any weight.
+        exponent += if is_small { -power } else { power.min(i32::MAX.into()) };
+        Some(Self { digits, exponent }.trimmed())
     }
 
     fn trimmed(mut self) -> Self {
@@ -54,17 +67,20 @@ impl Decimal {
     }
 
     /// The number times a power of ten, rounded down. `None` from 2^128 on.
+    #[inline(never)]
     fn scaled(self, power: i64) -> Option<u128> {
-        let digits = u128::from(self.digits);
-        let shift = u32::try_from((self.exponent + power).unsigned_abs()).ok();
-        let factor = shift.and_then(|shift| 10_u128.checked_pow(shift));
-        match factor {
-            _ if digits == 0 => Some(0),
-            Some(factor) if self.exponent + power >= 0 => digits.checked_mul(factor),
-            None if self.exponent + power >= 0 => None,
-            Some(factor) => Some(digits / factor),
-            None => Some(0),
+        let shift = if self.digits == 0 { 0 } else { self.exponent + power };
+        let (mut small, mut large) = (self.digits, u128::from(self.digits));
+        for _ in shift..0 {
+            if small == 0 {
+                break;
+            }
+            small /= 10;
         }
+        for _ in 0..shift {
+            large = large.checked_mul(10)?;
+        }
+        Some(if shift < 0 { small.into() } else { large })
     }
 
     /// The number of digits before the decimal point, if the number is 1 or more; else 1 less the number of zeros after it.
@@ -78,60 +94,100 @@ impl Decimal {
 #[inline(never)]
 pub(crate) fn whole(field: &'static str, weights: &[Decimal]) -> Result<Vec<u64>, (usize, Failure)> {
     let room = |failure| (0, failure);
-    let there = || weights.iter().filter(|weight| weight.digits > 0);
-    // Where a weight does not fit into 128 bits, the smallest one has too few digits to divide it down to 2^53.
-    let power = -there().map(|weight| weight.exponent).min().unwrap_or(0);
-    let exact = || weights.iter().map(|weight| weight.scaled(power));
-    let divisor = exact().try_fold(0, |divisor, weight| Some(gcd(divisor, weight?)));
-    let shares = || exact().map(|weight| weight.unwrap_or_default() / divisor.unwrap_or(1).max(1));
-    let sum = divisor.and_then(|_| shares().try_fold(0_u128, u128::checked_add));
-    if sum.is_some_and(|sum| sum <= MAX_EXACT.into()) {
-        return collect(field, weights.len(), shares().map(|share| share as u64)).map_err(room);
+    let mut parts: Vec<u128> = collect(field, weights.len(), iter::repeat_n(0, weights.len())).map_err(room)?;
+    let mut least = i64::MAX;
+    for weight in weights.iter().filter(|weight| weight.digits > 0) {
+        least = least.min(weight.exponent);
     }
-    let mut found = rounded(field, weights)?;
-    let divisor = found.iter().fold(0, |divisor, &weight| gcd(divisor, weight.into())).max(1) as u64;
-    found.iter_mut().for_each(|weight| *weight /= divisor);
-    Ok(found)
+    // Where a weight does not fit into 128 bits, the smallest one has too few digits to divide it down to 2^53.
+    let fits = scale(weights, if least == i64::MAX { 0 } else { -least }, &mut parts);
+    if !fits || reduced(&mut parts) > MAX_EXACT.into() {
+        round(field, weights, &mut parts)?;
+        reduced(&mut parts);
+    }
+    collect(field, parts.len(), parts.iter().map(|&part| part as u64)).map_err(room)
 }
 
-fn gcd(a: u128, b: u128) -> u128 {
-    if b == 0 { a } else { gcd(b, a % b) }
+/// Sets the parts to the weights times a power of ten. `false` if one does not fit.
+#[inline(never)]
+fn scale(weights: &[Decimal], power: i64, parts: &mut [u128]) -> bool {
+    for (part, weight) in parts.iter_mut().zip(weights) {
+        let Some(scaled) = weight.scaled(power) else { return false };
+        *part = scaled;
+    }
+    true
 }
 
-/// Weights with the sum `TOTAL`, by the largest remainder.
-fn rounded(field: &'static str, weights: &[Decimal]) -> Result<Vec<u64>, (usize, Failure)> {
-    let room = |failure| (0, failure);
-    let top = weights.iter().filter(|weight| weight.digits > 0).map(|weight| weight.magnitude()).max().unwrap_or(0);
-    // The greatest weight gets 19 digits, so that all of them together, times `TOTAL`, are below 2^128.
-    let scaled = weights.iter().map(|weight| weight.scaled(i64::from(MAX_DIGITS) - top).unwrap_or_default());
-    let sum: u128 = scaled.clone().sum::<u128>().max(1);
-    let floors = scaled.clone().map(|weight| (TOTAL * weight / sum) as u64);
-    let mut found = collect(field, weights.len(), floors).map_err(room)?;
-    let remainders = || scaled.clone().map(|weight| TOTAL * weight % sum);
-    // Found by bisection: a sort of such numbers would add 6 kB to the component.
+/// Divides the parts by their greatest common divisor. Returns their sum, or a greater number than any weight may be.
+#[inline(never)]
+fn reduced(parts: &mut [u128]) -> u128 {
+    let mut divisor = 0;
+    for &part in &*parts {
+        let mut rest = part;
+        while rest > 0 {
+            (divisor, rest) = (rest, divided(divisor, rest).1);
+        }
+    }
+    let mut sum = 0_u128;
+    for part in parts {
+        *part = divided(*part, divisor.max(1)).0;
+        sum = sum.saturating_add(*part);
+    }
+    sum
+}
+
+/// Quotient and remainder. One copy: a division of 128 bits is long in WebAssembly.
+#[inline(never)]
+fn divided(number: u128, by: u128) -> (u128, u128) {
+    let quotient = number / by;
+    (quotient, number - quotient * by)
+}
+
+/// Sets the parts to weights with the sum `TOTAL`, by the largest remainder. Failures: `field`, at the weight that is
+/// above 0 and would become 0.
+#[inline(never)]
+fn round(field: &'static str, weights: &[Decimal], parts: &mut [u128]) -> Result<(), (usize, Failure)> {
+    let mut top = 0;
+    let mut is_first = true;
+    for weight in weights.iter().filter(|weight| weight.digits > 0) {
+        (top, is_first) = (if is_first { weight.magnitude() } else { top.max(weight.magnitude()) }, false);
+    }
+    // The greatest weight gets 19 digits, so that `TOTAL` times any of them is below 2^128.
+    scale(weights, i64::from(MAX_DIGITS) - top, parts);
+    let mut sum = 0;
+    for &part in &*parts {
+        sum += part;
+    }
+    let mut missing = TOTAL;
+    for &part in &*parts {
+        missing -= divided(TOTAL * part, sum).0;
+    }
+    // The least remainder of which not all get one more, by bisection: a sort would add 6 kB to the component.
     let (mut least, mut end) = (0, sum);
-    let mut missing = (TOTAL as u64 - found.iter().sum::<u64>()) as usize;
     while least < end {
         let middle = least + (end - least) / 2;
-        let above = remainders().filter(|&remainder| remainder > middle).count();
+        let mut above = 0;
+        for &part in &*parts {
+            above += u128::from(divided(TOTAL * part, sum).1 > middle);
+        }
         if above > missing { least = middle + 1 } else { end = middle }
     }
-    for is_above in [true, false] {
-        for (weight, remainder) in found.iter_mut().zip(remainders()) {
-            if missing > 0 && if is_above { remainder > least } else { remainder == least } {
-                (*weight, missing) = (*weight + 1, missing - 1);
-            }
-        }
+    let mut equal = missing;
+    for &part in &*parts {
+        equal -= u128::from(divided(TOTAL * part, sum).1 > least);
     }
-    let lost = found.iter().zip(weights).position(|(&found, weight)| found == 0 && weight.digits > 0);
-    match lost {
-        None => Ok(found),
-        Some(place) => {
+    for ((place, part), weight) in parts.iter_mut().enumerate().zip(weights) {
+        let (floor, remainder) = divided(TOTAL * *part, sum);
+        let is_equal = remainder == least && equal > 0;
+        equal -= u128::from(is_equal);
+        *part = floor + u128::from(remainder > least || is_equal);
+        let &Decimal { digits, exponent } = weight;
+        if *part == 0 && digits > 0 {
             let allowed = "0, or at least 10^-15 of all weights together";
-            let Decimal { digits, exponent } = weights[place];
-            Err((place, Failure::out_of_range(field, alloc::format!("{digits}e{exponent}"), allowed)))
+            return Err((place, Failure::out_of_range(field, format!("{digits}e{exponent}"), allowed)));
         }
     }
+    Ok(())
 }
 
 #[cfg(test)]

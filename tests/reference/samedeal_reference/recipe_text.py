@@ -318,19 +318,19 @@ def read_objects(text: Text, section: str, kind: str, field: str) -> list[dict[s
     while True:
         objects.append(read_object(text, section, kind, field))
         if text.next("]"):
-            return with_whole_weights(objects)
+            return with_whole_weights(objects, section)
         text.need(",")
 
 
-def with_whole_weights(objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def with_whole_weights(objects: list[dict[str, Any]], section: str) -> list[dict[str, Any]]:
     """The objects with whole numbers for weights, if one of them is a decimal fraction."""
     if any(isinstance(each.get("weight"), Decimal) for each in objects):
-        of_sources = any("samples" in each or "order" in each for each in objects)
         # A source without a weight has the weight 1; a part without one is refused later.
-        given = [each.get("weight", 1 if of_sources else 0) for each in objects]
+        has_default = section == "sources"
+        given = [each.get("weight", int(has_default)) for each in objects]
         found = whole([own if isinstance(own, Decimal) else normal(own) for own in given], "weight")
         for each, own in zip(objects, found, strict=True):
-            if "weight" in each or of_sources:
+            if "weight" in each or has_default:
                 each["weight"] = own
     return objects
 
@@ -354,13 +354,8 @@ def read_weights(text: Text, field: str) -> list[int]:
         if weights:
             text.need(",")
         place = f" (at index {len(weights)})"
-        try:
-            found = text.match(DECIMAL) if text.is_fraction() else None
-            weights.append(decimal(found, field) if found else read_number(text, field, 0, 2**64, place))
-        except Failure as failure:
-            if found:
-                failure.value = f"{failure.value}{place}"
-            raise
+        found = text.match(DECIMAL) if text.is_fraction() else None
+        weights.append(decimal(found, field, place) if found else read_number(text, field, 0, 2**64, place))
     if not any(isinstance(weight, Decimal) for weight in weights):
         return [int(weight) for weight in weights]
     decimals = [weight if isinstance(weight, Decimal) else normal(weight) for weight in weights]

@@ -28,13 +28,13 @@ def normal(digits: int, exponent: int = 0) -> Decimal:
     return Decimal(digits, exponent if digits > 0 else 0)
 
 
-def decimal(found: re.Match[str], field: str) -> Decimal:
+def decimal(found: re.Match[str], field: str, place: str = "") -> Decimal:
     """The number of a match of DECIMAL."""
     sign, whole, fraction, exponent = found.groups(default="")
     power = max(-(2**31), min(2**31 - 1, int(exponent or 0)))
     digits = normal(int(whole + fraction), power - len(fraction))
     if sign or digits.digits >= 10**MAX_DIGITS:
-        raise Failure("out-of-range", field, found[0])
+        raise Failure("out-of-range", field, f"{found[0]}{place}")
     return digits
 
 

@@ -8,9 +8,9 @@ use super::json::unsigned;
 use super::lists::{List, beside};
 use super::member::{Default, Kind, Member, Need, decider, joined, words};
 use super::numbers::{self, Chosen};
+use crate::Failure;
 use crate::base::failure::{at_most, range, shorten};
 use crate::base::memory::collect;
-use crate::{Failure, MAX_EXACT};
 
 /// Names of members that a stage has already found, such as the name of an order: pairs of the member and its name.
 /// They replace the names in the document.
@@ -97,16 +97,10 @@ impl<'a> Fields<'a> {
     ) -> Result<Option<&'f [u64]>, Failure> {
         let field = member.name;
         match (member.kind, value) {
-            (Kind::Natural { least, most }, Some(&Value::Number(number))) => {
+            (kind, Some(&Value::Number(number))) if let Some((least, most)) = kind.ends() => {
                 let number = unsigned(number).unwrap_or_default();
                 if !(least..=most).contains(&number) {
                     return Err(Failure::out_of_range(field, number, range(least, most)));
-                }
-            }
-            (Kind::Weight, Some(&Value::Number(number))) => {
-                let number = unsigned(number).unwrap_or_default();
-                if number > MAX_EXACT {
-                    return Err(Failure::out_of_range(field, number, range(0, MAX_EXACT)));
                 }
             }
             (Kind::Text { least, most }, Some(Value::Text(text))) if !(least..=most).contains(&text.len()) => {

@@ -110,17 +110,14 @@ impl<'a> Fields<'a> {
                 Value::Section(section.map_err(|failure| failure.under(key.name, keys))?)
             }
             Kind::Numbers { .. } | Kind::Lengths if reader.is_at(b'[') => {
-                Value::Numbers(Numbers::All(list(reader, key)?))
+                Value::Numbers(Numbers::All(list(reader, key.name)?))
             }
             Kind::Numbers { .. } | Kind::Lengths if reader.is_at(b'"') => {
                 let hash = reader.string().filter(|text| is_hash(text)).ok_or_else(|| mistyped(key, before))?;
                 Value::Numbers(Numbers::Hash(hash))
             }
-            Kind::Weights if reader.is_at(b'[') => Value::Numbers(Numbers::All(list(reader, key)?)),
-            Kind::Weight => match weight(reader, key)? {
-                Weight::Whole(number) => Value::Number((false, number)),
-                Weight::Decimal(decimal) => Value::Weight(decimal),
-            },
+            Kind::Weights if reader.is_at(b'[') => Value::Numbers(Numbers::All(list_of_weights(reader, key.name)?)),
+            Kind::Weight => weight(reader, key.name)?,
             Kind::Objects { of: keys, .. } if reader.is_at(b'[') => Value::Objects(objects(reader, key.name, keys)?),
             Kind::Text { .. } | Kind::Name(_) => Value::Text(reader.string().ok_or_else(|| mistyped(key, before))?),
             Kind::Flag => Value::Flag(reader.flag().ok_or_else(|| mistyped(key, before))?),
@@ -280,88 +277,74 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The numbers of a list. Weights of which one is a decimal fraction are converted together.
-fn list(reader: &mut Reader, key: &Member) -> Result<Vec<u64>, Failure> {
-    let field = key.name;
-    let (mut numbers, mut decimals, mut failed) = (Vec::new(), Vec::new(), None);
-    let read = reader.list(b'[', b']', |reader| {
-        let place = numbers.len();
-        let read = number_of_list(reader, key).map_err(|failure| failure.at_index(place));
-        failed = read.and_then(|weight| add_weight(field, weight, &mut numbers, &mut decimals)).err();
+/// The items of a list. `read` reads the item at an index.
+fn items<'a, T>(
+    reader: &mut Reader<'a>,
+    field: &'static str,
+    mut read: impl FnMut(&mut Reader<'a>, usize) -> Result<T, Failure>,
+) -> Result<Vec<T>, Failure> {
+    let (mut items, mut failed) = (Vec::new(), None);
+    let whole = reader.list(b'[', b']', |reader| {
+        match grow(field, 1, &mut items).and_then(|()| read(reader, items.len())) {
+            Ok(item) => items.push(item),
+            Err(failure) => failed = Some(failure),
+        }
         failed.is_none().then_some(())
     });
-    match (failed, read) {
+    match (failed, whole) {
         (Some(failure), _) => Err(failure),
         (None, None) => Err(broken(reader)),
-        (None, Some(())) if decimals.is_empty() => Ok(numbers),
-        (None, Some(())) => weights::whole(field, &decimals).map_err(|(place, failure)| failure.at_index(place)),
+        (None, Some(())) => Ok(items),
     }
 }
 
-/// Adds a weight to the numbers of a list. From the first decimal fraction on, `decimals` has all weights too.
-fn add_weight(
-    field: &'static str,
-    weight: Weight,
-    numbers: &mut Vec<u64>,
-    decimals: &mut Vec<Decimal>,
-) -> Result<(), Failure> {
-    if let (Weight::Decimal(_), true) = (&weight, decimals.is_empty()) {
-        grow(field, numbers.len(), decimals)?;
-        decimals.extend(numbers.iter().map(|&number| Decimal::whole(number)));
-    }
-    let is_decimal = !decimals.is_empty() || matches!(weight, Weight::Decimal(_));
-    grow(field, 1, numbers)?;
-    numbers.push(if let Weight::Whole(number) = weight { number } else { 0 });
-    if is_decimal {
-        grow(field, 1, decimals)?;
-        decimals.push(weight.decimal());
-    }
-    Ok(())
-}
-
-fn number_of_list(reader: &mut Reader, key: &Member) -> Result<Weight, Failure> {
-    if let Kind::Weights = key.kind {
-        return weight(reader, key);
-    }
-    let before = reader.rest();
-    let number = reader.number().and_then(unsigned);
-    number.map(Weight::Whole).ok_or_else(|| no_number(key.name, before, &Kind::COUNT))
-}
-
-/// A weight as a text has it.
-enum Weight {
-    Whole(u64),
-    Decimal(Decimal),
-}
-
-impl Weight {
-    fn decimal(self) -> Decimal {
-        match self {
-            Self::Whole(number) => Decimal::whole(number),
-            Self::Decimal(decimal) => decimal,
-        }
-    }
-}
-
-/// The weight that comes next. Failures: the member.
-#[inline(never)]
-fn weight(reader: &mut Reader, key: &Member) -> Result<Weight, Failure> {
-    let before = reader.rest();
-    let text = token(before);
-    let is_number = matches!(text.as_bytes(), [b'-' | b'0'..=b'9', ..]);
-    if !is_number || !has_fraction(text) {
-        let found = if is_number || !matches!(key.kind, Kind::Weights) { number(reader, &Kind::COUNT) } else { None };
-        return found.and_then(unsigned).map(Weight::Whole).ok_or_else(|| no_number(key.name, before, &Kind::Weight));
-    }
-    let read =
-        reader.skip(1).and_then(|()| before.get(..before.len() - reader.rest().len())).map(str::trim_ascii_start);
-    let Some(text) = read.filter(|text| has_fraction(text)) else {
-        return Err(no_number(key.name, before, &Kind::Weight));
-    };
-    Decimal::read(text).map(Weight::Decimal).ok_or_else(|| {
-        let allowed = range(0, MAX_EXACT).and(format_args!(", with at most {MAX_DIGITS} digits"));
-        Failure::out_of_range(key.name, shorten(text), allowed)
+fn list(reader: &mut Reader, field: &'static str) -> Result<Vec<u64>, Failure> {
+    items(reader, field, |reader, index| {
+        let before = reader.rest();
+        let number = reader.number().and_then(unsigned);
+        number.ok_or_else(|| no_number(field, before, &Kind::COUNT).at_index(index))
     })
+}
+
+/// The numbers of a list of weights. If one of them is a decimal fraction, all are converted together.
+fn list_of_weights(reader: &mut Reader, field: &'static str) -> Result<Vec<u64>, Failure> {
+    let given = items(reader, field, |reader, index| {
+        // A number in quotes is no element of a list.
+        let is_quoted = reader.is_at(b'"');
+        let before = reader.rest();
+        let read = if is_quoted { Err(no_number(field, before, &Kind::Weight)) } else { weight(reader, field) };
+        read.map_err(|failure| failure.at_index(index))
+    })?;
+    if given.iter().any(|weight| matches!(weight, Value::Weight(_))) {
+        let decimals = collect(field, given.len(), given.iter().map(decimal))?;
+        return weights::whole(field, &decimals).map_err(|(index, failure)| failure.at_index(index));
+    }
+    collect(field, given.len(), given.iter().map(whole))
+}
+
+/// The weight that comes next: a number, or a weight with a fraction or an exponent. Failures: `field`.
+#[inline(never)]
+fn weight<'a>(reader: &mut Reader<'a>, field: &'static str) -> Result<Value<'a>, Failure> {
+    let before = reader.rest();
+    let mistyped = || no_number(field, before, &Kind::Weight);
+    if !has_fraction(token(before)) || reader.is_at(b'"') {
+        return number(reader, &Kind::COUNT).map(Value::Number).ok_or_else(mistyped);
+    }
+    let text = reader.number_as_text().filter(|text| has_fraction(text)).ok_or_else(mistyped)?;
+    Decimal::read(text).map(Value::Weight).ok_or_else(|| {
+        let allowed = range(0, MAX_EXACT).and(format_args!(", with at most {MAX_DIGITS} digits"));
+        Failure::out_of_range(field, shorten(text), allowed)
+    })
+}
+
+/// The whole number of a value; 0 for any other value.
+fn whole(value: &Value) -> u64 {
+    if let Value::Number(number) = value { unsigned(*number).unwrap_or_default() } else { 0 }
+}
+
+/// The weight of a value; 0 for any value that is no number.
+fn decimal(value: &Value) -> Decimal {
+    if let Value::Weight(decimal) = value { *decimal } else { Decimal::whole(whole(value)) }
 }
 
 /// Whether the text of a number has a fraction or an exponent.
@@ -377,20 +360,19 @@ fn whole_weights(field: &'static str, objects: &mut [Fields], keys: &'static [Me
     if !objects.iter().any(|object| matches!(object.value(key.name), Some(Value::Weight(_)))) {
         return Ok(());
     }
-    let of = |object: &Fields| match (object.value(key.name), key.default) {
-        (Some(&Value::Weight(decimal)), _) => decimal,
-        (None, Default::Number(number)) => Decimal::whole(number),
-        _ => Decimal::whole(object.count(key.name).unwrap_or_default()),
+    let by_default = if let Default::Number(number) = key.default { Some(number) } else { None };
+    let of = |object: &Fields| match object.value(key.name) {
+        Some(value) => decimal(value),
+        None => Decimal::whole(by_default.unwrap_or_default()),
     };
     let decimals = collect(field, objects.len(), objects.iter().map(of))?;
-    let within = |(place, failure): (usize, Failure)| failure.in_element(field, place);
+    let within = |(index, failure): (usize, Failure)| failure.in_element(field, index);
     let found = weights::whole(key.name, &decimals).map_err(within)?;
     for (object, number) in objects.iter_mut().zip(found) {
-        let is_there = object.has(key.name);
         let value = Value::Number((false, number));
         if let Some((_, own)) = object.values.iter_mut().find(|(own, _)| own.name == key.name) {
             *own = value;
-        } else if !is_there && matches!(key.default, Default::Number(_)) {
+        } else if by_default.is_some() {
             grow(field, 1, &mut object.values)?;
             object.values.push((key, value));
         }
@@ -403,19 +385,11 @@ fn objects<'a>(
     field: &'static str,
     keys: &'static [Member],
 ) -> Result<Vec<Fields<'a>>, Failure> {
-    let (mut objects, mut failed) = (Vec::new(), None);
-    let read = reader.list(b'[', b']', |reader| {
-        match grow(field, 1, &mut objects).and_then(|()| Fields::of(reader, field, keys)) {
-            Ok(fields) => objects.push(fields),
-            Err(failure) => failed = Some(failure.under(&element(field, objects.len()), keys)),
-        }
-        failed.is_none().then_some(())
-    });
-    match (failed, read) {
-        (Some(failure), _) => Err(failure),
-        (None, None) => Err(broken(reader)),
-        (None, Some(())) => whole_weights(field, &mut objects, keys).map(|()| objects),
-    }
+    let mut objects = items(reader, field, |reader, index| {
+        Fields::of(reader, field, keys).map_err(|failure| failure.under(&element(field, index), keys))
+    })?;
+    whole_weights(field, &mut objects, keys)?;
+    Ok(objects)
 }
 
 /// Reads a number of a kind. Beyond 2^53 - 1 it must be in quotes, because JSON tools may round a number without them.

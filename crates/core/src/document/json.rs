@@ -347,8 +347,16 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The text of a JSON number, with or without a fraction and an exponent.
+    pub(crate) fn number_as_text(&mut self) -> Option<&'a str> {
+        self.space();
+        let start = self.at;
+        self.any_number()?;
+        self.text.get(start..self.at)
+    }
+
     /// Skips a number of JSON, with or without a fraction and an exponent.
-    pub(crate) fn any_number(&mut self) -> Option<()> {
+    fn any_number(&mut self) -> Option<()> {
         self.one_of(b"-");
         self.one_of(b"0").or_else(|| self.digits())?;
         if self.one_of(b".").is_some() {

@@ -229,6 +229,15 @@ impl Kind {
         matches!(self, Self::Integer | Self::Natural { most: u64::MAX, .. })
     }
 
+    /// The range of the whole numbers of the kind, if they are not negative.
+    pub(super) fn ends(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::Natural { least, most } => Some((*least, *most)),
+            Self::Weight => Some((0, MAX_EXACT)),
+            _ => None,
+        }
+    }
+
     pub(super) fn allowed(&self) -> Allowed {
         match self {
             Self::Natural { least, most } => range(*least, *most),

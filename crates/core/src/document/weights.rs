@@ -95,17 +95,18 @@ impl Decimal {
 pub(crate) fn whole(field: &'static str, weights: &[Decimal]) -> Result<Vec<u64>, (usize, Failure)> {
     let room = |failure| (0, failure);
     let mut parts: Vec<u128> = collect(field, weights.len(), iter::repeat_n(0, weights.len())).map_err(room)?;
-    let mut least = i64::MAX;
-    for weight in weights.iter().filter(|weight| weight.digits > 0) {
-        least = least.min(weight.exponent);
-    }
+    let least = positive(weights).map(|weight| weight.exponent).min().unwrap_or(0);
     // Where a weight does not fit into 128 bits, the smallest one has too few digits to divide it down to 2^53.
-    let fits = scale(weights, if least == i64::MAX { 0 } else { -least }, &mut parts);
+    let fits = scale(weights, -least, &mut parts);
     if !fits || reduced(&mut parts) > MAX_EXACT.into() {
         round(field, weights, &mut parts)?;
         reduced(&mut parts);
     }
     collect(field, parts.len(), parts.iter().map(|&part| part as u64)).map_err(room)
+}
+
+fn positive(weights: &[Decimal]) -> impl Iterator<Item = &Decimal> {
+    weights.iter().filter(|weight| weight.digits > 0)
 }
 
 /// Sets the parts to the weights times a power of ten. `false` if one does not fit.
@@ -147,37 +148,22 @@ fn divided(number: u128, by: u128) -> (u128, u128) {
 /// above 0 and would become 0.
 #[inline(never)]
 fn round(field: &'static str, weights: &[Decimal], parts: &mut [u128]) -> Result<(), (usize, Failure)> {
-    let mut top = 0;
-    let mut is_first = true;
-    for weight in weights.iter().filter(|weight| weight.digits > 0) {
-        (top, is_first) = (if is_first { weight.magnitude() } else { top.max(weight.magnitude()) }, false);
-    }
+    let top = positive(weights).map(|weight| weight.magnitude()).max().unwrap_or(0);
     // The greatest weight gets 19 digits, so that `TOTAL` times any of them is below 2^128.
     scale(weights, i64::from(MAX_DIGITS) - top, parts);
-    let mut sum = 0;
-    for &part in &*parts {
-        sum += part;
-    }
-    let mut missing = TOTAL;
-    for &part in &*parts {
-        missing -= divided(TOTAL * part, sum).0;
-    }
+    let sum = parts.iter().sum();
+    let share = |part: u128| divided(TOTAL * part, sum);
+    let missing = TOTAL - parts.iter().map(|&part| share(part).0).sum::<u128>();
+    let above = |remainder| parts.iter().filter(|&&part| share(part).1 > remainder).count() as u128;
     // The least remainder of which not all get one more, by bisection: a sort would add 6 kB to the component.
     let (mut least, mut end) = (0, sum);
     while least < end {
         let middle = least + (end - least) / 2;
-        let mut above = 0;
-        for &part in &*parts {
-            above += u128::from(divided(TOTAL * part, sum).1 > middle);
-        }
-        if above > missing { least = middle + 1 } else { end = middle }
+        if above(middle) > missing { least = middle + 1 } else { end = middle }
     }
-    let mut equal = missing;
-    for &part in &*parts {
-        equal -= u128::from(divided(TOTAL * part, sum).1 > least);
-    }
+    let mut equal = missing - above(least);
     for ((place, part), weight) in parts.iter_mut().enumerate().zip(weights) {
-        let (floor, remainder) = divided(TOTAL * *part, sum);
+        let (floor, remainder) = share(*part);
         let is_equal = remainder == least && equal > 0;
         equal -= u128::from(is_equal);
         *part = floor + u128::from(remainder > least || is_equal);

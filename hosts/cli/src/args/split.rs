@@ -71,8 +71,8 @@ struct PartsArgs {
     #[arg(required_unless_present_any = ["size", "folds", "recipe"])]
     part: Vec<(String, Value)>,
     /// A part, and how many samples it has exactly. May be repeated
-    #[arg(long, value_name = "NAME:SAMPLES", value_parser = part, conflicts_with = "folds")]
-    size: Vec<(String, u64)>,
+    #[arg(long, value_name = "NAME:SAMPLES", value_parser = sized, conflicts_with = "folds")]
+    size: Vec<(String, Value)>,
     /// This many parts of equal weight, named 0, 1 and so on, for a cross-validation
     #[arg(long, value_name = "COUNT", value_parser = within(1, 1_u32 << 16))]
     folds: Option<u32>,
@@ -81,23 +81,26 @@ struct PartsArgs {
 }
 
 fn weighted(text: &str) -> Result<(String, Value), String> {
-    let (name, weight) = text.rsplit_once(':').ok_or("allowed: a name and a weight, such as test:10 or test:0.1")?;
-    Ok((name.to_owned(), share(weight)?))
+    part(text, share, "allowed: a name and a weight, such as test:10 or test:0.1")
 }
 
-fn part(text: &str) -> Result<(String, u64), String> {
-    // A name may contain colons, so the text is split at the last one.
-    let (name, share) = text.rsplit_once(':').ok_or("allowed: a name and a whole number, such as test:10")?;
-    Ok((name.to_owned(), number(share)?))
+fn sized(text: &str) -> Result<(String, Value), String> {
+    part(text, |size| number(size).map(Value::from), "allowed: a name and a whole number, such as test:10")
+}
+
+/// A name, and a value that `read` reads. A name may contain colons, so the text is split at the last one.
+fn part(text: &str, read: impl Fn(&str) -> Result<Value, String>, allowed: &str) -> Result<(String, Value), String> {
+    let (name, value) = text.rsplit_once(':').ok_or(allowed)?;
+    Ok((name.to_owned(), read(value)?))
 }
 
 impl SplitArgs {
     /// The split that the options describe, or that a recipe has.
     pub fn split(&self) -> Result<Split, Problem> {
         let PartsArgs { part, size, folds, given } = &self.parts;
-        fn listed<S: Clone + Into<Value>>(parts: &[(String, S)], share: &str) -> Value {
-            parts.iter().map(|(name, own)| json!({ "name": name, share: own.clone().into() })).collect()
-        }
+        let listed = |parts: &[(String, Value)], share: &str| {
+            parts.iter().map(|(name, own)| json!({ "name": name, share: own })).collect::<Value>()
+        };
         let parts = match folds {
             Some(0) => return Err(Problem::message("--folds is 0; allowed: 1 to 65536")),
             Some(folds) => {
@@ -127,9 +130,9 @@ mod tests {
 
     #[test]
     fn parts_are_read() {
-        assert_eq!(part("a:b:1e3"), Ok(("a:b".to_owned(), 1_000)));
+        assert_eq!(sized("a:b:1e3"), Ok(("a:b".to_owned(), 1_000.into())));
         for text in ["", "test", "test:", "test:0.5", "test:-1"] {
-            assert!(part(text).is_err(), "{text}");
+            assert!(sized(text).is_err(), "{text}");
         }
     }
 }

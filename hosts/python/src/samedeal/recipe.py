@@ -143,9 +143,9 @@ def _quoted(value: Any) -> Any:
 
 def is_fraction(value: Any) -> bool:
     """Whether a value is a number that may have a fraction: a float of Python or NumPy, or a `Fraction`."""
-    from numbers import Integral, Real
+    from numbers import Real
 
-    return isinstance(value, Real) and not isinstance(value, (Integral, bool)) and not hasattr(value, "__index__")
+    return isinstance(value, Real) and not hasattr(value, "__index__")
 
 
 def weight(field: str, value: Any, of: str) -> float | str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from operator import index
 from typing import TYPE_CHECKING, Any
@@ -77,21 +78,20 @@ def weight(value: Any, source: str, field: str = "weight") -> float | str:
 def weights(given: Any, known: Sequence[str]) -> list[Any]:
     """One weight for each source: a list in their order, or a mapping of their names."""
     if not isinstance(given, Mapping):
-        if not hasattr(given, "__array__"):
-            given = check.items("weights", given, "a list of numbers")
-            if not any(recipes.is_fraction(value) for value in given):
-                whole: list[Any] = check.u64s("weights", given, check.COUNT).tolist()
-                return whole
-        else:
+        values = given
+        if hasattr(given, "__array__"):
             import numpy
 
             array = numpy.asarray(given)
-            if array.dtype.kind != "f" or array.ndim != 1:
-                whole = check.u64s("weights", given, check.COUNT).tolist()
-                return whole
-            given = list(array)
-        names = [*known, *(str(number) for number in range(len(known), len(given)))]
-        return [weight(value, name, "weights") for name, value in zip(names, given, strict=False)]
+            values = list(array) if array.dtype.kind == "f" and array.ndim == 1 else []
+        else:
+            given = values = check.items("weights", given, "a list of numbers")
+        if not any(recipes.is_fraction(value) for value in values):
+            whole: list[Any] = check.u64s("weights", given, check.COUNT).tolist()
+            return whole
+        # The core refuses weights for which there is no source.
+        names = itertools.chain(known, map(str, itertools.count(len(known))))
+        return [weight(value, name, "weights") for value, name in zip(values, names, strict=False)]
     own = {check.crossing("source", name): weight(value, name) for name, value in given.items()}
     for name in own:
         if name not in known:

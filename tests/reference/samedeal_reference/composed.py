@@ -8,6 +8,7 @@ from typing import Any
 from .base import MAX_SAMPLES, Failure, require, stream
 from .composed_base import Composed, Plain
 from .composed_blend import Blend, Source
+from .composed_lanes import LaneBlend
 from .composed_leaves import Balance, Grown, Windows
 from .composed_views import Copies, Exclude, Skip, Subset
 from .members import ORDER, VIEWS, allow, checked
@@ -21,7 +22,7 @@ Section = dict[str, Any]
 Read = tuple[Composed, Section]
 """An order, and its object in the canonical text."""
 
-BLEND = ("samples", "seed", "exhaustion", "max_passes", "run_length", "index_space", "sources", "stages")
+BLEND = ("samples", "seed", "exhaustion", "max_passes", "run_length", "by_lane", "index_space", "sources", "stages")
 MEMBERS: dict[str, tuple[str, ...]] = {
     "blend": BLEND,
     "blend-exact": BLEND,
@@ -117,12 +118,22 @@ def read_blend(section: Section, lists: Lists, path: str, seed: int) -> Read:
     exhaustion, space = (section.get("exhaustion", "repeat"), section.get("index_space", "joined"))
     run = section.get("run_length", 1)
     require(run == 1 or exhaustion != "renormalise", "run_length", run, "contradiction")
-    blend = Blend({"name": name_of(section), **section, "seed": seed}, sources)
+    whole = {"name": name_of(section), **section, "seed": seed}
+    if section.get("by_lane"):
+        for item in written:
+            order = item["order"]
+            require(order["name"] == "sharded", "name", order["name"], "contradiction")
+            require(order["lanes"] == written[0]["order"]["lanes"], "lanes", order["lanes"], "contradiction")
+        blend: Blend = LaneBlend(whole, sources, written[0]["order"]["lanes"] if written else 1)
+    else:
+        blend = Blend(whole, sources)
     members: Section = {"samples": blend.len, "seed": seed, "exhaustion": exhaustion}
     if exhaustion != "repeat":
         members["max_passes"] = blend.passes
     if run > 1:
         members["run_length"] = run
+    if section.get("by_lane"):
+        members["by_lane"] = True
     stages = [{"from": stage["from"], "weights": stage["weights"]} for stage in section.get("stages", [])]
     return blend, {**members, "index_space": space, "sources": written, "stages": stages}
 

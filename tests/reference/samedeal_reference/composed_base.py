@@ -22,6 +22,12 @@ class Composed:
     range: int
     steady: bool
     single: bool
+
+    @property
+    def rotated(self) -> bool:
+        """Whether rows of a deal begin with another rank each time."""
+        return not self.single
+
     has_table = False
     ends = False
     """Whether the order is a blend with `stop` or `fail`, or contains one."""

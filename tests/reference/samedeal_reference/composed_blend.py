@@ -32,14 +32,16 @@ class Blend(Composed):
     single = False
     breaks = None
 
-    def __init__(self, section: dict[str, Any], sources: list[Source]) -> None:
+    def __init__(self, section: dict[str, Any], sources: list[Source], lanes: int = 1) -> None:
         self.sources = sources
         self.seed = section["seed"]
         self.exact = section["name"] == "blend-exact"
         self.exhaustion = section.get("exhaustion", "repeat")
         self.passes = section.get("max_passes", 1)
         self.run = section.get("run_length", 1)
-        self.ends = self.exhaustion in ("stop", "fail") or section.get("index_space") == "shared"
+        self.lanes = lanes
+        self.row = self.run * lanes
+        self.ends = self.exhaustion in ("stop", "fail") or section.get("index_space") == "shared" or section.get("by_lane", False)
         ranges = [source.order.range for source in sources]
         shared = section.get("index_space", "joined") == "shared"
         self.offsets = [0 if shared else sum(ranges[:i]) for i in range(len(sources))]
@@ -51,7 +53,7 @@ class Blend(Composed):
         if self.exhaustion == "repeat":
             self._add_stages(stages)
             weighed = sum(source.order.length(0) for source in sources if source.weight > 0)
-            self.len = weighed + -weighed % self.run if samples is None else samples
+            self.len = weighed + -weighed % self.row if samples is None else samples
         else:
             require(not stages, "stages", f"{len(stages)} objects", "contradiction")
             for source in sources:
@@ -59,7 +61,7 @@ class Blend(Composed):
             self.len = self._exhausted(samples)
         shown = f"more than {MAX_SAMPLES}" if self.exhaustion == "stop" else self.len
         require(self.len <= MAX_SAMPLES, "samples", shown)
-        require(self.len % self.run == 0, "samples", self.len, "contradiction")
+        require(self.len % self.row == 0, "samples", self.len, "contradiction")
         require(samples in (None, self.len), "samples", samples, "contradiction")
 
     def _add_stages(self, stages: list[dict[str, Any]]) -> None:
@@ -67,7 +69,7 @@ class Blend(Composed):
         for stage in stages:
             start, weights = stage["from"], stage["weights"]
             require(self.stages[-1].start < start, "from", start)
-            require(start % self.run == 0, "from", start, "contradiction")
+            require(start % self.row == 0, "from", start, "contradiction")
             require(len(weights) == len(self.sources), "weights", f"{len(weights)} numbers", "contradiction")
             self._stage(start, weights)
 
@@ -75,7 +77,7 @@ class Blend(Composed):
         field = "weights" if start > 0 else "weight"
         require(0 < sum(weights) <= MAX_SAMPLES, field, sum(weights))
         for weight, source in zip(weights, self.sources, strict=True):
-            require(weight == 0 or source.order.length(0) > 0, field, weight, "contradiction")
+            require(weight == 0 or source.order.length(0) >= self.lanes, field, weight, "contradiction")
         self._begin(start, weights)
 
     def _begin(self, start: int, weights: list[int]) -> None:
@@ -163,6 +165,12 @@ class Blend(Composed):
             return epoch * self.len, [0] * len(self.sources)
         # A source without a weight makes no passes.
         return 0, [epoch * self.passes * s.order.length(0) if s.weight else 0 for s in self.sources]
+
+    def next_draws(self, epoch: int, position: int) -> list[tuple[int, int]]:
+        """For each source: the epoch and the position in it of its next draw."""
+        draws = zip(self.sources, self.draws(epoch, position), strict=True)
+        # A source without draws makes no pass.
+        return [source.order.find(draw) if source.order.length(0) else (0, 0) for source, draw in draws]
 
     def draws(self, epoch: int, position: int) -> list[int]:
         """For each source: the number of its first draw at this position or later."""

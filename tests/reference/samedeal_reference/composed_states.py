@@ -93,11 +93,10 @@ def sources_go_on(order: Blend, here: Section, there: Section, epoch: int, posit
     xs, ys = here["sources"], there["sources"]
     if len(xs) < len(ys):
         raise refuse("sources", f"{len(xs)} objects")
-    draws = order.draws(epoch, position)
-    for source, x, y, draw in zip(order.sources, xs, ys, draws, strict=False):
+    places = order.next_draws(epoch, position)
+    for source, x, y, (e, p) in zip(order.sources, xs, ys, places, strict=False):
         require_member("name", "name", x["name"], y.get("name"))
         require_member("weight", "weight", x["weight"], y.get("weight"))
-        e, p = source.order.find(draw) if source.order.length(0) else (0, 0)
         goes_on_from(source.order, x["order"], y.get("order", {}), e, p)
     for x in xs[len(ys) :]:
         if x["weight"] > 0:

@@ -69,6 +69,7 @@ ORDER = {
     "exhaustion": Member(names=("repeat", "stop", "renormalise", "fail"), belongs=of(*BLENDS)),
     "max_passes": when(lambda here: here["name"] in BLENDS and here["exhaustion"] != "repeat", POSITIVE),
     "run_length": when(of(*BLENDS), WINDOW),
+    "by_lane": when(lambda here: here["name"] in BLENDS and here["exhaustion"] == "repeat"),
     "index_space": Member(names=("joined", "shared"), belongs=of(*BLENDS)),
     "sources": Member(most=2**16, belongs=of(*BLENDS), needed=True, objects=SOURCE),
     "stages": Member(belongs=of(*BLENDS), objects=STAGE),

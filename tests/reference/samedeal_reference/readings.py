@@ -12,6 +12,7 @@ from typing import Any
 from . import readings_state as texts
 from .base import Failure, ceil_div, require, require_ranks, require_window
 from .composed import MEMBERS, own_members
+from .composed_lanes import LaneBlend
 from .members import BATCH_OF_READERS, DEAL_OF_READERS, checked
 from .plan import PlanConfig, StepBounds, read_shards
 from .readings_composed import ComposedDeal, ComposedPositions, ComposedReader
@@ -266,7 +267,13 @@ class Reading:
         if self._positions is None:
             return 1
         readers = self._group.readers
-        return readers if self._composed is not None else readers // math.gcd(readers, self._lanes)
+        lanes = self._lanes_apart() if self._composed is not None else self._lanes
+        return readers if lanes is None else readers // math.gcd(readers, lanes)
+
+    def _lanes_apart(self) -> int | None:
+        """The lanes of a blend with `by_lane`."""
+        order = None if self._composed is None else self._composed.order
+        return order.lanes if isinstance(order, LaneBlend) else None
 
     def _lanes_to_choose(self) -> Sharding | None:
         positions = self._positions
@@ -276,9 +283,12 @@ class Reading:
 
     def lanes_read_once(self) -> int | None:
         readers = self._group.readers
-        if self._lanes_to_choose() is None or readers > MAX_LANES:
+        lanes = None if self.is_rest() else self._lanes_apart()
+        if self._lanes_to_choose() is not None:
+            lanes = self._lanes
+        if lanes is None or readers > MAX_LANES:
             return None
-        return min(max(1, nearest(self._lanes, readers)), MAX_LANES // readers) * readers
+        return min(max(1, nearest(lanes, readers)), MAX_LANES // readers) * readers
 
     def mixing_advice(self) -> MixingAdvice | None:
         readers, z = self._group.readers, self._group.batch_size

@@ -124,7 +124,7 @@ class ComposedPositions:
 
     def left(self, progress: Progress, length: int) -> Left:
         def turn(a: int, readers: int) -> int:
-            if self.order.single or a + readers > length:
+            if not self.order.rotated or a + readers > length:
                 return 0
             return rotation(self.seed, progress.epoch, readers).h(a)
 

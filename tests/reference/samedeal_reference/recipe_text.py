@@ -33,6 +33,7 @@ TYPES: dict[str, dict[str, str]] = {
         "exhaustion": "string",
         "max_passes": "natural",
         "run_length": "natural",
+        "by_lane": "flag",
         "index_space": "string",
         "sources": "[sources]",
         "stages": "[stages]",

@@ -11,9 +11,9 @@ from .sharded import Sharding
 ORDERS = ("feistel", "fisher-yates", "sequential", "torch", "torch-2.5", "python", "dotnet")
 
 
-def layout_of(single: bool) -> str:
+def layout_of(rotated: bool) -> str:
     """The default layout of an order."""
-    return "strided" if single else "rotated"
+    return "rotated" if rotated else "strided"
 
 
 def refuse(section: dict[str, Any], *members: str) -> None:

@@ -395,14 +395,7 @@ class Sampler:
         require(end <= self._config.samples, "end", end)
         require(start <= end, "start", start)
         first, last = blend.draws(epoch, start), blend.draws(epoch, end)
-        # A source without draws makes no pass.
-        low, high = (
-            [
-                source.order.find(n) if source.order.length(0) else (0, 0)
-                for source, n in zip(blend.sources, draws, strict=True)
-            ]
-            for draws in (first, last)
-        )
+        low, high = blend.next_draws(epoch, start), blend.next_draws(epoch, end)
         count = [b - a for a, b in zip(first, last, strict=True)]
         return SourceCounts(first, count, *([pair[k] for pair in pairs] for pairs in (low, high) for k in (0, 1)))
 

@@ -26,7 +26,7 @@ def read_sampler(text: str, lists: Lists) -> tuple[Config, Read]:
         seed=seed_of(section),
         world_size=deal.get("world_size", 1),
         remainder=deal.get("remainder", "pad"),
-        layout=deal.get("layout", layout_of(order.single)),
+        layout=deal.get("layout", layout_of(order.rotated)),
         unit=deal.get("unit", 1),
     )
     if isinstance(order, Plain):

@@ -82,7 +82,7 @@ class Schedule:
         self._order, self._section = read(fields["order"], lists)
         deal = checked(DEAL, fields.get("deal", {}))
         self._world_size: int = deal.get("world_size", 1)
-        self._layout = deal.get("layout", layout_of(self._order.single))
+        self._layout = deal.get("layout", layout_of(self._order.rotated))
         self._unit = deal.get("unit", 1)
         self._steps = read_steps(fields["steps"], self._world_size, self._unit)
         require(self._order.length(0) > 0, "samples", 0)

@@ -41,7 +41,7 @@ pub(crate) const REMAINDER: Member = Member::new("remainder", Kind::Name(const {
     "What happens if the number of ranks (in a reading: of readers) does not divide the number of positions."
 ));
 pub(crate) const LAYOUT: Member = Member::new("layout", Kind::Name(const { &names(&LAYOUTS) })).text(text!(
-    "Which positions belong to a rank; by default `rotated` if an epoch can have a sample twice, else `strided`."
+    "Which positions belong to a rank; by default `rotated` if an epoch can have a sample twice, but not with `by_lane`; else `strided`."
 ));
 pub(crate) const UNIT: Member = Member::new("unit", Kind::from_one(MAX_UNIT))
     .or_number(1)
@@ -127,7 +127,7 @@ impl Recipe {
 pub(crate) fn layout(deal: &Fields, order: &OrderPart) -> Layout {
     // A blend has a period. If that has a common divisor with the world size, `Strided` gives each rank the samples of
     // some sources only.
-    if !deal.has("layout") && !order.is_single() { Layout::Rotated } else { deal.named("layout", &LAYOUTS) }
+    if !deal.has("layout") && order.is_rotated() { Layout::Rotated } else { deal.named("layout", &LAYOUTS) }
 }
 
 /// The member `unit` of the canonical text, with its comma; empty if the unit is 1.

@@ -3,7 +3,7 @@
 use super::compose::names::{EXHAUSTIONS, INDEX_SPACES, MAX_SOURCES};
 use super::sharded::MAX_LANES;
 use crate::document::MAX_TEXT;
-use crate::document::member::{Kind, Member, Place, is, is_not, names, place, text};
+use crate::document::member::{Default, Kind, Member, Place, is, is_not, names, place, text};
 use crate::document::recipe::{OF_STREAMS, SEED};
 use crate::{Failure, MAX_COUNT, MAX_EXACT};
 
@@ -30,7 +30,7 @@ const WINDOWS: Place = place![[is("name", &["windows"])]];
 const BALANCE: Place = place![[is("name", &["balance"])]];
 
 // The list refers to itself, because an order can have inner orders.
-static MEMBERS: [Member; 23] = [
+static MEMBERS: [Member; 24] = [
     Member::new("name", Kind::TEXT).text(text!("The name of the order.")),
     Member::new("samples", Kind::COUNT)
         .with(place![[is_not("name", &["exclude", "subset", "skip", "copies", "windows"])]])
@@ -61,6 +61,10 @@ static MEMBERS: [Member; 23] = [
         .with(BLENDED)
         .or_number(1)
         .text(text!("Number of neighbouring positions that a source gets at a time. If it is the batch size of a rank, and the `unit` of the sampler too, every batch of a rank is of one source. `samples` and the beginnings of stages are multiples of it.")),
+    Member::new("by_lane", Kind::Flag)
+        .with(place![[is("name", BLENDS), is("exhaustion", &["repeat"])]])
+        .or(Default::Flag(false))
+        .text(text!("Whether each lane is a blend of its own. Then a reader that has some of the lanes reads these lanes of every source and no others, so that each row is decoded once if the number of readers divides the number of lanes. All sources are `sharded`, with as many `lanes` as the first one, and have at least one sample in each. `samples` and the beginnings of stages are multiples of the number of lanes too.")),
     Member::new("index_space", Kind::Name(const { &names(&INDEX_SPACES) }))
         .with(BLENDED)
         .text(text!("Which sample indices the sources have.")),

@@ -132,6 +132,18 @@ impl OrderPart {
         self.parts().is_none_or(|composed| composed.is_single())
     }
 
+    /// The number of lanes of which each has its samples from the same lane of inner orders, at the positions
+    /// that are equal to its number modulo the number of lanes; if this order is a blend `by_lane`.
+    pub(crate) fn lanes_apart(&self) -> Option<u32> {
+        self.parts()?.lanes_apart()
+    }
+
+    /// Whether rows of one position for each reader begin with another reader each time. Otherwise, the period of an
+    /// order could give a reader the samples of some sources only.
+    pub(crate) fn is_rotated(&self) -> bool {
+        !self.is_single() && self.lanes_apart().is_none()
+    }
+
     /// Whether an epoch needs a table of all samples.
     pub(super) fn has_table(&self) -> bool {
         self.id.has_table() || self.part(0).is_some_and(Self::has_table)
@@ -243,6 +255,11 @@ pub(crate) trait Composed {
 
     /// Whether no epoch has a sample twice.
     fn is_single(&self) -> bool;
+
+    /// See [`OrderPart::lanes_apart`].
+    fn lanes_apart(&self) -> Option<u32> {
+        None
+    }
 
     /// Whether the canonical text has a list of objects, such as sources or ranges. Objects are written in full, so
     /// that the text may be long; a long list of numbers is written as a hash.

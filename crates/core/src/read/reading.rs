@@ -191,8 +191,11 @@ impl Reading {
     pub fn reads_per_row(&self) -> u32 {
         let lanes = match self.recipe.dealt {
             Dealt::Shards(..) => return 1,
-            // Each reader has positions from all lanes of several orders.
-            Dealt::Samples(_, Files::Joined(_)) => return self.group.readers() as u32,
+            Dealt::Samples(ref order, Files::Joined(_)) => match order.lanes_apart() {
+                Some(lanes) => lanes.into(),
+                // Each reader has positions from all lanes of several orders.
+                None => return self.group.readers() as u32,
+            },
             // The stored order is like one lane.
             Dealt::Samples(..) => self.recipe.lanes().map_or(1, |(lanes, _)| lanes.into()),
         };

@@ -120,7 +120,7 @@ impl Recipe {
     /// The positions of an epoch. Failures: `epoch`, `out-of-memory`.
     pub(super) fn positions(&self, epoch: u64) -> Result<Positions, Failure> {
         let Some(order) = self.composed() else { return Ok(Positions { length: self.samples(), rotation: None }) };
-        let rotation = (!order.is_single()).then(|| Rotation::new(order.seed, epoch));
+        let rotation = order.is_rotated().then(|| Rotation::new(order.seed, epoch));
         Ok(Positions { length: order.length(epoch)?, rotation })
     }
 

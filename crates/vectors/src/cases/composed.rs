@@ -9,7 +9,19 @@ use matrix::native::Native;
 use super::{asked, count, indices, numbers};
 
 pub fn cases() -> Vec<Case> {
-    [wholes(), blends(), layouts(), lists(), large(), nested(), additions(), other_states(), refused()].concat()
+    [
+        wholes(),
+        blends(),
+        blends_by_lane(),
+        layouts(),
+        lists(),
+        large(),
+        nested(),
+        additions(),
+        other_states(),
+        refused(),
+    ]
+    .concat()
 }
 
 pub(super) fn subject(order: &str, deal: &str, lists: &[(&str, &[u64])], epoch: u64) -> Subject {
@@ -155,6 +167,63 @@ fn wholes() -> Vec<Case> {
 
 fn source(name: &str, weight: u64, order: &str) -> String {
     format!("{{\"name\":\"{name}\",\"weight\":{weight},\"order\":{order}}}")
+}
+
+fn lanes(sizes: &str, lanes: u32, window: u32) -> String {
+    format!("{{\"name\":\"sharded\",\"sizes\":[{sizes}],\"lanes\":{lanes},\"shuffle_window\":{window}}}")
+}
+
+/// A blend whose lanes walk the pattern on their own.
+fn by_lane(name: &str, more: &str, sources: &[String]) -> String {
+    format!("{{\"name\":\"{name}\",\"by_lane\":true{more},\"sources\":[{}]}}", sources.join(","))
+}
+
+fn blends_by_lane() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let three = |count: u32| {
+        let shards = lanes;
+        [
+            source("web", 70, &shards("31,0,22,19", count, 5)),
+            source("code", 20, &shards("11,16", count, 4)),
+            source("math", 10, &shards("9", count, 200)),
+        ]
+    };
+    for name in ["blend", "blend-exact"] {
+        for more in [
+            "",
+            ",\"seed\":6",
+            ",\"samples\":40",
+            ",\"samples\":0",
+            ",\"samples\":400,\"seed\":-9223372036854775808",
+            ",\"run_length\":3",
+            ",\"run_length\":2,\"samples\":64,\"stages\":[{\"from\":16,\"weights\":[1,1,1]},{\"from\":48,\"weights\":[0,0,5]},\
+             {\"from\":72,\"weights\":[1,2,0]}]",
+            ",\"samples\":60,\"stages\":[{\"from\":12,\"weights\":[0.25,0.5,0.25]},{\"from\":68,\"weights\":[0,0,5]},\
+             {\"from\":72,\"weights\":[1,2,0]}]",
+        ] {
+            cases.push(blend(&by_lane(name, more, &three(4))));
+        }
+        let none = source("none", 0, &lanes("1", 5, 1));
+        for (more, sources) in [
+            ("", vec![source("a", 1, &lanes("23", 7, 3))]),
+            (",\"samples\":35", vec![source("a", 9_007_199_254_740_991, &lanes("23", 7, 3))]),
+            ("", vec![source("a", 3, &lanes("4,8,2,6,5,1", 1, 4)), source("b", 2, &lanes("7", 1, 2))]),
+            ("", vec![none.clone(), source("a", 5, &lanes("5", 5, 1)), source("b", 8, &lanes("9,4", 5, 2))]),
+            (
+                ",\"samples\":30,\"index_space\":\"shared\"",
+                vec![source("easy", 3, &lanes("8,13", 6, 2)), source("hard", 2, &lanes("8,13", 6, 3))],
+            ),
+            // Lanes of one source that are in passes far from each other.
+            (",\"samples\":90", vec![source("a", 5, &lanes("4", 3, 1)), source("b", 3, &lanes("5", 3, 1))]),
+        ] {
+            cases.push(blend(&by_lane(name, more, &sources)));
+        }
+    }
+    // Many lanes, with the bounds that every lane keeps.
+    let shares: Vec<String> =
+        (0..12).map(|at| source(&format!("s{at}"), 100_000 >> at, &lanes("700,3,0,1650", 512, 8))).collect();
+    cases.push(blend(&by_lane("blend", "", &shares)));
+    cases
 }
 
 /// Blends in every way in which they end, of one to many sources.
@@ -320,7 +389,14 @@ fn large() -> Vec<Case> {
     let three =
         [source("a", 3, &plain(1_000_000_000)), source("b", 2, &plain(1_000_000_007)), source("c", 1, &plain(12))]
             .join(",");
+    let apart = [
+        source("a", 9_007_199_254_740_000, &lanes("900719925474,5", 64, 1000)),
+        source("b", 991, &lanes("4096,70", 64, 256)),
+    ];
+    let even = [source("a", 3, &lanes("1000000000", 4096, 256)), source("b", 2, &lanes("1000000007", 4096, 512))];
     let orders = [
+        by_lane("blend", ",\"samples\":9007199254740928", &apart),
+        by_lane("blend", ",\"samples\":9007199254736896,\"run_length\":64", &even),
         format!("{{\"name\":\"blend\",\"samples\":{most},\"sources\":[{three}]}}"),
         format!("{{\"name\":\"blend-exact\",\"samples\":{most},\"sources\":[{three}]}}"),
         format!("{{\"name\":\"blend\",\"exhaustion\":\"renormalise\",\"max_passes\":1000,\"sources\":[{three}]}}"),
@@ -571,6 +647,22 @@ fn additions() -> Vec<Case> {
     }
     // A source less.
     cases.push(resumed(&blend("blend", "", third), 1, 20, &blend("blend", "", "")));
+    let apart = |stages: &str, more: &str| {
+        let sources = [source("a", 3, &lanes("23,9", 4, 3)), source("b", 2, &lanes("31", 4, 5))].join(",");
+        by_lane("blend", &format!(",\"samples\":40,\"stages\":[{stages}]"), &[sources + more])
+    };
+    let later = format!(",{}", source("c", 0, &lanes("6", 4, 2)));
+    let (first_stage, before_apart) = ("{\"from\":20,\"weights\":[1,1]}", apart("", ""));
+    for order in [
+        apart(first_stage, ""),
+        apart("{\"from\":56,\"weights\":[1,5]}", ""),
+        apart("{\"from\":60,\"weights\":[1,5,2]}", &later),
+        apart("{\"from\":56,\"weights\":[1,5,2]}", &later),
+        before_apart.replace("\"by_lane\":true,", ""),
+    ] {
+        cases.push(resumed(&before_apart, 1, 18, &order));
+    }
+    cases.push(resumed(&before_apart.replace("\"by_lane\":true,", ""), 1, 18, &before_apart));
     let skip = |of: &str, ranges: &str| format!("{{\"name\":\"skip\",\"of\":{of},\"ranges\":[{ranges}]}}");
     let range = |start: u64| format!("{{\"epoch\":2,\"start\":{start},\"count\":10}}");
     for start in [29, 30, 31, 200] {
@@ -755,6 +847,43 @@ fn refused() -> Vec<Case> {
     ] {
         orders.push(format!("{{\"name\":\"blend\",{sources},{more}}}"));
     }
+    for (more, sources) in [
+        ("", vec![source("a", 1, SMALL)]),
+        ("", vec![source("a", 1, &lanes("9", 3, 1)), source("b", 1, &lanes("9", 4, 1))]),
+        (
+            "",
+            vec![
+                source("a", 1, &lanes("9", 3, 1)),
+                source(
+                    "b",
+                    1,
+                    "{\"name\":\"copies\",\"copies\":1,\"of\":{\"name\":\"sharded\",\"sizes\":[9],\"lanes\":3}}",
+                ),
+            ],
+        ),
+        ("", vec![source("a", 1, &lanes("9", 3, 1)), source("b", 1, &lanes("2", 3, 1))]),
+        ("", vec![source("a", 1, &lanes("9", 3, 1)), source("b", 1, &lanes("", 3, 1))]),
+        (",\"samples\":10", vec![source("a", 1, &lanes("9", 3, 1))]),
+        (",\"run_length\":2,\"samples\":9", vec![source("a", 1, &lanes("9", 3, 1))]),
+        (",\"samples\":9,\"stages\":[{\"from\":4,\"weights\":[1]}]", vec![source("a", 1, &lanes("9", 3, 1))]),
+        (
+            ",\"samples\":9,\"stages\":[{\"from\":3,\"weights\":[1,1]}]",
+            vec![source("a", 1, &lanes("9", 3, 1)), source("b", 0, &lanes("2", 3, 1))],
+        ),
+        (",\"exhaustion\":\"stop\"", vec![source("a", 1, &lanes("9", 3, 1))]),
+        (",\"by_lane\":true", vec![source("a", 1, &lanes("9", 3, 1))]),
+        ("", vec![]),
+    ] {
+        orders.push(by_lane("blend", more, &sources));
+    }
+    let inner = by_lane("blend", "", &[source("a", 1, &lanes("9", 3, 1))]);
+    orders.push(format!("{{\"name\":\"blend\",\"sources\":[{}]}}", source("a", 1, &inner)));
+    orders.push(format!("{{\"name\":\"exclude\",\"of\":{inner},\"indices\":[1]}}"));
+    for by_lane in ["false", "1", "\"true\""] {
+        let sources = source("a", 1, SMALL);
+        orders.push(format!("{{\"name\":\"blend\",\"by_lane\":{by_lane},\"sources\":[{sources}]}}"));
+    }
+    orders.push("{\"name\":\"feistel\",\"samples\":5,\"by_lane\":true}".into());
     for name in ["feistel", "torch", "sharded", "grown", "exclude", "subset", "skip", "copies", "windows", "balance"] {
         for more in [
             "\"sources\":[]",

@@ -39,6 +39,14 @@ fn blend(more: &str) -> String {
     format!("{{\"name\":\"blend\",\"seed\":5{more},\"sources\":[{}]}}", three())
 }
 
+/// A blend of the same datasets, whose lanes walk the pattern on their own.
+fn by_lane(name: &str, more: &str) -> String {
+    let web = source("web", 7, &sharded("13,0,22,9", 4, 5));
+    let code = source("code", 2, &sharded("11,6", 4, 4));
+    let sources = [web, code, source("math", 1, &sharded("5", 4, 2))].join(",");
+    format!("{{\"name\":\"{name}\",\"seed\":5,\"by_lane\":true{more},\"sources\":[{sources}]}}")
+}
+
 /// Every order that a reading can have.
 fn orders() -> Vec<(&'static str, String)> {
     let near = sharded("13,5,0,21,9", 4, 4);
@@ -65,6 +73,14 @@ fn orders() -> Vec<(&'static str, String)> {
         ("copies", format!("{{\"name\":\"copies\",\"copies\":3,\"of\":{}}}", sharded("7,0,4", 2, 3))),
         ("one copy", format!("{{\"name\":\"copies\",\"copies\":1,\"of\":{near}}}")),
         ("no sample", format!("{{\"name\":\"exclude\",\"indices\":[0,1],\"of\":{}}}", sharded("1,1", 1, 1))),
+        ("by lane", by_lane("blend", "")),
+        (
+            "by lane, stages",
+            by_lane(
+                "blend-exact",
+                ",\"samples\":48,\"stages\":[{\"from\":24,\"weights\":[1,1,1]},{\"from\":72,\"weights\":[0,1,3]}]",
+            ),
+        ),
     ]
 }
 
@@ -203,7 +219,10 @@ fn long() -> Vec<Case> {
     let order = format!("{{\"name\":\"blend\",\"samples\":3000,\"sources\":[{sources}]}}");
     let wide = order.replace("\"shuffle_window\":64", "\"shuffle_window\":200");
     let mut cases = Vec::new();
-    for (name, order, group) in [("of 1,024 samples", order, (2, 1, 8)), ("of all windows", wide, (1, 1, 8))] {
+    let apart = wide.replace("\"sources\"", "\"by_lane\":true,\"sources\"").replace("\"lanes\":4", "\"lanes\":8");
+    let orders =
+        [("of 1,024 samples", order, (2, 1, 8)), ("of all windows", wide, (1, 1, 8)), ("by lane", apart, (2, 1, 8))];
+    for (name, order, group) in orders {
         let mut script = Script::new(&order, group, "pad", 2);
         for rank in 0..group.0 {
             let count = script.number(ReadCall::NumSamples { rank, worker: 0 });
@@ -262,15 +281,16 @@ fn chains() -> Vec<Case> {
         &[((2, 2, 5), 5), ((5, 1, 1), 1), ((1, 4, 3), 1)],
     ];
     let mut cases = Vec::new();
-    for groups in chains {
+    let orders = [blend(",\"samples\":60"), by_lane("blend", ",\"samples\":60")];
+    for (order, groups) in orders.iter().flat_map(|order| chains.map(|groups| (order, groups))) {
         for remainder in REMAINDERS {
-            let order = blend(",\"samples\":60");
-            let state = chain(&order, remainder, 2, groups);
-            let mut script = Script::new(&order, (2, 2, 2), remainder, 0);
+            let state = chain(order, remainder, 2, groups);
+            let mut script = Script::new(order, (2, 2, 2), remainder, 0);
             script.ask([ReadCall::Resume { state }]);
             script.everything();
             script.ask([0, 1, 3].map(|steps| ReadCall::State { steps: U64(steps) }));
-            cases.push(script.case(&format!("after {groups:?} {remainder}")));
+            let which = if order.contains("by_lane") { "by lane, " } else { "" };
+            cases.push(script.case(&format!("{which}after {groups:?} {remainder}")));
         }
     }
     cases

@@ -10,6 +10,8 @@ use core::iter;
 
 use samedeal_bulk::{Divisor, Item, item, unpacked};
 
+use super::by_lane::{Lanes, Passes};
+use super::chairman::Chairman;
 use super::items::Items;
 use super::names::{EXHAUSTIONS, Exhaustion, INDEX_SPACES, IndexSpace};
 use super::pattern::Pattern;
@@ -28,6 +30,8 @@ pub(super) struct Blend {
     /// The run length: how many neighbouring positions a source gets at a time. Stages and epochs consist of whole
     /// runs.
     pub(super) run: Divisor,
+    /// With `by_lane`, the lanes: each of them walks the pattern on its own.
+    pub(super) by_lane: Option<Lanes>,
     pub(super) stages: Vec<Stage>,
     /// The number of stages from the recipe, the first one included; `renormalise` adds more.
     pub(super) given: usize,
@@ -50,8 +54,10 @@ pub(super) struct Stage {
     /// For each source, the number of its draws before this stage.
     before: Vec<u64>,
     /// The source of each run of the stage.
-    pattern: Pattern,
-    run: Divisor,
+    pub(super) pattern: Pattern,
+    /// The sum of the weights, divided by their greatest common divisor: the pattern repeats after so many elements.
+    pub(super) period: u64,
+    pub(super) run: Divisor,
 }
 
 impl Stage {
@@ -66,15 +72,22 @@ impl Stage {
         let draws = (0..).zip(&weights).map(|(source, _)| before.map_or(0, |stage| stage.count(source, from)));
         let before = collect("stages", weights.len(), draws)?;
         let pattern = Pattern::new(&weights, is_exact)?;
-        Ok(Self { from, weights, before, pattern, run })
+        let period = Chairman::period(&weights);
+        Ok(Self { from, weights, before, pattern, period, run })
     }
 
     /// The number of draws of a source before position `n`, which is in this stage or at its end.
     fn count(&self, source: u32, n: u64) -> u64 {
-        let (runs, within) = self.run.divide(n - self.from);
-        let whole = self.pattern.count(source, runs) * self.run.value();
-        let is_own = within > 0 && self.pattern.at(runs).0 == source;
-        self.before[source as usize] + whole + if is_own { within } else { 0 }
+        self.before[source as usize] + self.runs(source, 0, n - self.from)
+    }
+
+    /// The number of draws of a source in runs that begin with run `phase` of the pattern, before position `n` of these
+    /// runs; and the draws of all runs before them. Modulo 2^64, if there is a phase.
+    pub(super) fn runs(&self, source: u32, phase: u64, n: u64) -> u64 {
+        let (runs, within) = self.run.divide(n);
+        let whole = self.pattern.count(source, phase + runs).wrapping_mul(self.run.value());
+        let is_own = within > 0 && self.pattern.at(phase + runs).0 == source;
+        whole.wrapping_add(if is_own { within } else { 0 })
     }
 
     /// The position of a draw of a source, as if this stage had no end; `None` above 2^53 - 1, or before this stage.
@@ -134,9 +147,22 @@ impl Blend {
         self.stages[place].nth(source, draw)
     }
 
-    /// The number of draws of a source before a position of an epoch, earlier epochs included.
-    fn drawn(&self, source: u32, epoch: u64, position: u64) -> u64 {
-        self.base(source, epoch) + self.count(source, self.start(epoch) + position)
+    /// The number of draws of a source before a position of an epoch, earlier epochs included. Failures: `out-of-memory`.
+    fn drawn(&self, source: u32, epoch: u64, position: u64) -> Result<u64, Failure> {
+        let n = self.start(epoch) + position;
+        match &self.by_lane {
+            Some(lanes) => self.count_by_lane(lanes, source, n),
+            None => Ok(self.base(source, epoch) + self.count(source, n)),
+        }
+    }
+
+    /// The pass and the position in it of the next draw of a source at a position of an epoch: with `by_lane`, in the lane
+    /// of this position. Failures: `out-of-memory`.
+    fn next_draw(&self, source: u32, epoch: u64, position: u64) -> Result<(u64, u64), Failure> {
+        match &self.by_lane {
+            Some(lanes) => self.next_by_lane(lanes, source, self.start(epoch) + position),
+            None => self.sources[source as usize].part.find(self.drawn(source, epoch, position)?),
+        }
     }
 
     /// The sources that have a sample, each with the index of the sample in the source.
@@ -156,9 +182,10 @@ impl Sources for Blend {
 
     fn report(&self, epoch: u64, from: u64, to: u64) -> Result<Vec<Drawn>, Failure> {
         let mut report = collect("sources", self.sources.len(), [])?;
-        for (source, Source { part, .. }) in (0..).zip(&self.sources) {
-            let [first, end] = [from, to].map(|position| self.drawn(source, epoch, position));
-            report.push(Drawn { first, count: end - first, from: part.find(first)?, to: part.find(end)? });
+        for source in 0..self.sources.len() as u32 {
+            let (first, end) = (self.drawn(source, epoch, from)?, self.drawn(source, epoch, to)?);
+            let (from, to) = (self.next_draw(source, epoch, from)?, self.next_draw(source, epoch, to)?);
+            report.push(Drawn { first, count: end - first, from, to });
         }
         Ok(report)
     }
@@ -168,7 +195,9 @@ impl Sources for Blend {
     }
 
     fn bound(&self, source: u32) -> u64 {
-        self.stages.iter().map(|stage| stage.pattern.bound(source)).sum::<u64>() * self.run.value()
+        // A lane begins the pattern in the middle, so that its count is the difference of two counts from the beginning.
+        let times = if self.by_lane.is_some() { 2 } else { 1 };
+        self.stages.iter().map(|stage| stage.pattern.bound(source)).sum::<u64>() * self.run.value() * times
     }
 
     fn source_of(&self, sample: u64) -> Option<(u32, u64)> {
@@ -210,7 +239,14 @@ impl Composed for Blend {
         false
     }
 
+    fn lanes_apart(&self) -> Option<u32> {
+        self.by_lane.as_ref().map(|lanes| lanes.count.value() as u32)
+    }
+
     fn no_source(&self) -> Option<&'static str> {
+        if self.by_lane.is_some() {
+            return Some("a blend without by_lane: give its sources to the blend around it");
+        }
         if self.space == IndexSpace::Shared {
             return Some(
                 "a blend whose index_space is joined: give the sources of a shared one to the blend around it",
@@ -225,13 +261,20 @@ impl Composed for Blend {
     fn at(self: Rc<Self>, epoch: u64) -> Result<Box<dyn Epoch>, Failure> {
         let recent = (0..self.sources.len()).map(|_| Recent { begin: 0, end: 0, order: None });
         let recent = RefCell::new(collect("sources", self.sources.len(), recent)?);
-        Ok(Box::new(BlendEpoch { start: self.start(epoch), blend: self, epoch, recent, scratch: RefCell::default() }))
+        let passes = (0..self.sources.len()).map(|_| Passes::default());
+        let passes = RefCell::new(collect("sources", self.sources.len(), passes)?);
+        let (start, scratch) = (self.start(epoch), RefCell::default());
+        Ok(Box::new(BlendEpoch { start, blend: self, epoch, recent, passes, scratch }))
     }
 
     fn seen(&self, sample: u64, epoch: u64, position: u64) -> Result<u64, Failure> {
         let mut seen = 0;
         for (source, part, index) in self.holders(sample) {
-            let (pass, place) = part.find(self.drawn(source, epoch, position))?;
+            if let Some(lanes) = &self.by_lane {
+                seen += self.seen_by_lane(lanes, (source, index), self.start(epoch) + position)?;
+                continue;
+            }
+            let (pass, place) = part.find(self.drawn(source, epoch, position)?)?;
             seen += part.seen(index, pass, place)?;
         }
         Ok(seen)
@@ -243,6 +286,10 @@ impl Composed for Blend {
         }
         // At most one source has the sample: `occurrence` is not called for blends with the index space `shared`.
         let Some((source, part, index)) = self.holders(sample).next() else { return Ok(None) };
+        if let Some(lanes) = &self.by_lane {
+            let found = self.occurrence_by_lane(lanes, (source, index), number)?;
+            return Ok(found.map(|n| (n / self.length, n % self.length)));
+        }
         let Some((pass, place)) = part.occurrence(index, number)? else { return Ok(None) };
         let Some(draw) = part.begin(pass)?.map(|begin| begin + place) else { return Ok(None) };
         if self.goes_on() {
@@ -263,6 +310,9 @@ impl Composed for Blend {
         if self.run.value() > 1 {
             text += &format!(",\"run_length\":{}", self.run.value());
         }
+        if self.by_lane.is_some() {
+            text += ",\"by_lane\":true";
+        }
         let first = self.stages.first().map_or(&[][..], |stage| &stage.weights);
         let sources = self.sources.iter().zip(first).map(|(Source { name, part, .. }, weight)| {
             format!("{{\"name\":{},\"weight\":{weight},\"order\":{}}}", quoted(name), part.text())
@@ -280,7 +330,7 @@ impl Composed for Blend {
     }
 
     fn inner(&self, place: usize, epoch: u64, position: u64) -> Result<(u64, u64), Failure> {
-        self.sources[place].part.find(self.drawn(place as u32, epoch, position))
+        self.next_draw(place as u32, epoch, position)
     }
 
     fn part(&self, place: usize) -> Option<&OrderPart> {
@@ -297,6 +347,8 @@ struct BlendEpoch {
     start: u64,
     /// For each source, the pass that was read last.
     recent: RefCell<Vec<Recent>>,
+    /// For each source, the passes that were read last, with `by_lane`.
+    passes: RefCell<Vec<Passes>>,
     scratch: RefCell<Scratch>,
 }
 
@@ -366,7 +418,22 @@ impl Scratch {
     }
 }
 
+impl Source {
+    /// A storage place of the source as one of the blend.
+    fn stored(&self, Stored { sample, lane, pass, element }: Stored) -> Stored {
+        Stored { sample: self.offset + sample, lane: self.lanes + lane, pass, element }
+    }
+}
+
 impl BlendEpoch {
+    /// With `by_lane`, the source of a position, the pass and the position in it; else none. Failures: `out-of-memory`.
+    fn place_by_lane(&self, position: u64) -> Result<Option<(u32, (u64, u64))>, Failure> {
+        let Some(lanes) = &self.blend.by_lane else { return Ok(None) };
+        let n = self.start + position;
+        let (source, draw) = self.blend.draw_by_lane(lanes, n)?;
+        Ok(Some((source, self.blend.pass_of(lanes, source, lanes.count.divide(n).1, draw))))
+    }
+
     /// The run of a position of a stage, and the place of the position in the run. Most blends have runs of one
     /// position, which need no division.
     #[inline(always)]
@@ -377,6 +444,9 @@ impl BlendEpoch {
 
 impl Epoch for BlendEpoch {
     fn sample(&self, position: u64) -> Result<u64, Failure> {
+        if let Some((source, place)) = self.place_by_lane(position)? {
+            return self.passes.borrow_mut()[source as usize].sample(&self.blend.sources[source as usize], place);
+        }
         let (source, number) = self.blend.draw(self.start + position);
         let mut draw = [self.blend.base(source, self.epoch) + number];
         let mut recent = self.recent.borrow_mut();
@@ -386,6 +456,9 @@ impl Epoch for BlendEpoch {
 
     /// Sorts the positions by their sources first, since an order is faster with many positions at once.
     fn map(&self, places: &mut [u64]) -> Result<(), Failure> {
+        if self.blend.by_lane.is_some() {
+            return places.iter_mut().try_for_each(|place| self.sample(*place).map(|sample| *place = sample));
+        }
         let (blend, mut recent, mut scratch) = (&*self.blend, self.recent.borrow_mut(), self.scratch.borrow_mut());
         scratch.grow(places.len())?;
         let Scratch { items, spare, draws } = &mut *scratch;
@@ -427,22 +500,34 @@ impl Epoch for BlendEpoch {
     }
 
     fn stored(&self, position: u64) -> Result<Stored, Failure> {
+        if let Some((number, (pass, place))) = self.place_by_lane(position)? {
+            let source = &self.blend.sources[number as usize];
+            let stored = self.passes.borrow_mut()[number as usize].order(&source.part, pass)?.stored(place)?;
+            return Ok(source.stored(stored));
+        }
         let (number, draw) = self.blend.draw(self.start + position);
         let draw = self.blend.base(number, self.epoch) + draw;
         let source = &self.blend.sources[number as usize];
         let recent = &mut self.recent.borrow_mut()[number as usize];
         recent.hold(&source.part, draw)?;
         let stored = recent.order.as_ref().map(|order| order.stored(draw - recent.begin)).transpose()?;
-        let Stored { sample, lane, pass, element } = stored.unwrap_or_default();
-        Ok(Stored { sample: source.offset + sample, lane: source.lanes + lane, pass, element })
+        Ok(source.stored(stored.unwrap_or_default()))
     }
 
     fn next(&self, sample: u64, from: u64) -> Result<Option<u64>, Failure> {
         let Self { blend, epoch, start, .. } = self;
         let mut found = None;
         for (source, part, index) in blend.holders(sample) {
+            if let Some(lanes) = &blend.by_lane {
+                let passes = &mut self.passes.borrow_mut()[source as usize];
+                let position =
+                    blend.next_by_lane_of(lanes, (source, index), (start + from, start + blend.length), passes)?;
+                let position = position.map(|n| n - start);
+                found = found.into_iter().chain(position).min();
+                continue;
+            }
             let base = blend.base(source, *epoch);
-            let (pass, place) = part.find(blend.drawn(source, *epoch, from))?;
+            let (pass, place) = part.find(blend.drawn(source, *epoch, from)?)?;
             let number = part.seen(index, pass, place)?;
             let Some((pass, place)) = part.occurrence(index, number)? else { continue };
             let Some(draw) = part.begin(pass)?.map(|begin| begin + place) else { continue };

@@ -4,9 +4,10 @@ use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
+use super::pattern::MAX_ELEMENT;
+use crate::Failure;
 use crate::base::gcd;
 use crate::base::memory::collect;
-use crate::{Failure, MAX_EXACT};
 
 /// The longest period, and so the longest table.
 pub(super) const MAX_PERIOD: u64 = 1 << 20;
@@ -92,7 +93,7 @@ impl Chairman {
         let own = self.of(source);
         let (periods, within) = (number.checked_div(own.len() as u64)?, number.checked_rem(own.len() as u64)?);
         let start = periods.checked_mul(self.period)?;
-        start.checked_add(own[within as usize].into()).filter(|&n| n <= MAX_EXACT)
+        start.checked_add(own[within as usize].into()).filter(|&n| n <= MAX_ELEMENT)
     }
 
     pub(super) fn bound(&self, source: u32) -> u64 {

@@ -2,6 +2,7 @@
 
 mod balance;
 mod blend;
+mod by_lane;
 mod chairman;
 mod copies;
 mod grown;

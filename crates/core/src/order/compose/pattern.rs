@@ -7,6 +7,9 @@ use super::items::{Items, Take};
 use super::tree::Tree;
 use crate::Failure;
 
+/// The largest element of a pattern: a lane begins at most 2^53 - 1 elements after the first one, and goes on for as many.
+pub(super) const MAX_ELEMENT: u64 = 1 << 54;
+
 pub(super) enum Pattern {
     Tree(Tree),
     Table(Chairman),
@@ -48,7 +51,7 @@ impl Pattern {
         }
     }
 
-    /// Position number `number`, from 0, of a source; `None` above 2^53 - 1.
+    /// Position number `number`, from 0, of a source; `None` above `MAX_ELEMENT`.
     pub(super) fn nth(&self, source: u32, number: u64) -> Option<u64> {
         match self {
             Self::Tree(tree) => tree.nth(source, number),

@@ -8,6 +8,7 @@ use core::cmp::Ordering;
 
 use super::balance::Balance;
 use super::blend::{Blend, Source, Stage};
+use super::by_lane::Lanes;
 use super::chairman::{Chairman, MAX_PERIOD};
 use super::copies::Copies;
 use super::grown::{Grown, Growth};
@@ -315,7 +316,8 @@ impl Text<'_, '_> {
             return Err(Failure::contradiction("run_length", run, allowed));
         }
         let (stages, run) = (Vec::new(), Divisor::new(run));
-        let mut blend = Blend { exhaustion, max_passes, space, sources, run, stages, given: 0, length: 0 };
+        let by_lane = if self.fields.is("by_lane") { Some(self.lanes(&sources)?) } else { None };
+        let mut blend = Blend { exhaustion, max_passes, space, sources, run, by_lane, stages, given: 0, length: 0 };
         let samples = blend.join()?;
         self.check_weights(&weights, &blend, is_exact, None)?;
         let stages = self.fields.objects("stages");
@@ -419,6 +421,26 @@ impl Text<'_, '_> {
         Ok((sources, weights))
     }
 
+    /// The lanes of a blend `by_lane`. Failures: `name` (an order that is not `sharded`), `lanes` (not as many as in the
+    /// first source), `out-of-memory`.
+    fn lanes(&self, sources: &[Source]) -> Result<Lanes, Failure> {
+        let mut lanes = None;
+        for (number, Source { part, .. }) in sources.iter().enumerate() {
+            let Some(own) = part.own_lanes() else {
+                let allowed = "sharded, with by_lane: a lane of the blend is the same lane of each source";
+                let failure = Failure::contradiction("name", part.id.name(), allowed).at("order.name");
+                return Err(failure.in_element("sources", number));
+            };
+            let first = *lanes.get_or_insert(own);
+            if own != first {
+                let allowed = only(first).and(", as in the first source, with by_lane");
+                let failure = Failure::contradiction("lanes", own, allowed).at("order.lanes");
+                return Err(failure.in_element("sources", number));
+            }
+        }
+        Lanes::new(lanes.unwrap_or(1).into(), sources.len())
+    }
+
     /// The names of the sources, each with its place. Sorted, so that each name is found without a comparison with all
     /// others.
     fn source_names<'s>(&self, objects: &'s [Fields]) -> Result<Vec<(&'s str, usize)>, Failure> {
@@ -459,8 +481,15 @@ impl Text<'_, '_> {
             return Err(of_all(Failure::out_of_range(field, sum, allowed)));
         }
         for (number, (&weight, source)) in weights.iter().zip(&blend.sources).enumerate() {
-            if weight > 0 && source.part.is_empty()? {
-                let allowed = only(0).and(format_args!(": the source {} is empty", source.name));
+            let (samples, lanes) = (source.part.samples, blend.by_lane.as_ref().map_or(0, |lanes| lanes.count.value()));
+            if weight > 0 && (source.part.is_empty()? || samples < lanes) {
+                let allowed = match source.part.is_empty()? {
+                    true => only(0).and(format_args!(": the source {} is empty", source.name)),
+                    false => only(0).and(format_args!(
+                        ": the source {} has {samples} samples, fewer than lanes, with by_lane",
+                        source.name
+                    )),
+                };
                 let failure = Failure::contradiction(field, weight, allowed);
                 return Err(if stage.is_some() { of_all(failure) } else { failure.in_element("sources", number) });
             }
@@ -481,7 +510,7 @@ impl Text<'_, '_> {
         let found = match blend.exhaustion {
             Exhaustion::Repeat => match given {
                 Some(samples) => u128::from(samples),
-                None => blend.pass()?.next_multiple_of(blend.run.value().into()),
+                None => blend.pass()?.next_multiple_of(blend.row().into()),
             },
             Exhaustion::Renormalise => blend.renormalise(is_exact)?,
             Exhaustion::Stop if blend.end() > MAX_EXACT => {
@@ -535,13 +564,19 @@ impl Blend {
         Ok(end as u64)
     }
 
-    /// Checks that a number of positions is a multiple of the run length. Failures: `field`.
+    /// The positions that epochs and stages are multiples of: a run or, with `by_lane`, a run of each lane.
+    fn row(&self) -> u64 {
+        self.run.value() * self.by_lane.as_ref().map_or(1, |lanes| lanes.count.value())
+    }
+
+    /// Checks that a number of positions is a multiple of [`Blend::row`]. Failures: `field`.
     fn check_runs(&self, field: &'static str, positions: u64) -> Result<(), Failure> {
-        let run = self.run.value();
-        if positions.is_multiple_of(run) {
+        let row = self.row();
+        if positions.is_multiple_of(row) {
             return Ok(());
         }
-        Err(Failure::contradiction(field, positions, format!("a multiple of {run}, which is run_length")))
+        let of = if self.by_lane.is_some() { "run_length, times lanes with by_lane" } else { "run_length" };
+        Err(Failure::contradiction(field, positions, format!("a multiple of {row}, which is {of}")))
     }
 
     fn push_stage(&mut self, from: u64, weights: Vec<u64>, is_exact: bool) -> Result<(), Failure> {

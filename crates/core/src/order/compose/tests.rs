@@ -57,8 +57,42 @@ fn leaf() -> impl Strategy<Value = (String, bool)> {
     ]
 }
 
+/// A blend `by_lane`.
+fn by_lane() -> impl Strategy<Value = (String, bool)> {
+    let source = (prop::collection::vec(0_u64..40, 1..4), 1_u32..9, 0_u64..9);
+    (prop::collection::vec(source, 1..4), 1_u64..6, 1_u64..4, 1_u64..9, 0_usize..4).prop_map(
+        |(sources, lanes, run, rows, mode)| {
+            let list = sources.iter().enumerate().map(|(at, (sizes, window, weight))| {
+                let sizes: Vec<u64> = sizes.iter().copied().chain([lanes]).collect();
+                let weight = weight + u64::from(at == 0);
+                format!(
+                    "{{\"name\":\"s{at}\",\"weight\":{weight},\"order\":{{\"name\":\"sharded\",\"sizes\":{sizes:?},\
+                     \"lanes\":{lanes},\"shuffle_window\":{window}}}}}"
+                )
+            });
+            let (list, row) = (list.collect::<Vec<_>>().join(","), lanes * run);
+            let (name, space) = (["blend", "blend-exact"][mode % 2], ["joined", "shared"][mode / 2]);
+            let (first, second) = (rows.div_ceil(3) * row, rows * 2 * row);
+            let weights = [vec![2; sources.len()], vec![0; sources.len() - 1].into_iter().chain([3]).collect()];
+            let stages = format!(
+                "[{{\"from\":{first},\"weights\":{:?}}},{{\"from\":{second},\"weights\":{:?}}}]",
+                weights[0], weights[1]
+            );
+            let how =
+                if rows % 3 == 0 { String::new() } else { format!(",\"samples\":{},\"stages\":{stages}", rows * row) };
+            (
+                format!(
+                    "{{\"name\":\"{name}\",\"by_lane\":true,\"run_length\":{run},\"index_space\":\"{space}\",\
+                     \"sources\":[{list}]{how}}}"
+                ),
+                false,
+            )
+        },
+    )
+}
+
 fn order() -> impl Strategy<Value = (String, bool)> {
-    leaf().prop_recursive(3, 12, 3, |inner| {
+    prop_oneof![4 => leaf(), 1 => by_lane()].prop_recursive(3, 12, 3, |inner| {
         prop_oneof![
             (inner.clone(), 1_u32..4)
                 .prop_map(|((of, single), k)| (format!("{{\"name\":\"copies\",\"of\":{of},\"copies\":{k}}}"), single && k == 1)),
@@ -551,4 +585,49 @@ fn epochs_end_where_whole_numbers_do() {
             .unwrap();
     assert!(Sampler::from_recipe(&recipe, 0, 0).is_ok());
     assert_eq!(Sampler::from_recipe(&recipe, 1, 0).err().unwrap().to_string().split(';').next(), Some("epoch is 1"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    /// With `by_lane`, a lane takes whole passes over the same lane of each source, and no prefix of it is further from the
+    /// weights than the bound.
+    #[test]
+    fn lanes_are_blends_of_their_own(
+        sources in prop::collection::vec((prop::collection::vec(0_u64..30, 1..4), 1_u32..9, 1_u64..60), 1..5),
+        lanes in 1_u64..9, run in 1_u64..4, rows in 1_u64..60, is_exact in any::<bool>(),
+    ) {
+        let orders: Vec<String> = sources.iter().enumerate().map(|(at, (sizes, window, _))| {
+            let sizes: Vec<u64> = sizes.iter().copied().chain([lanes]).collect();
+            format!("{{\"name\":\"sharded\",\"sizes\":{sizes:?},\"lanes\":{lanes},\"shuffle_window\":{window},\"seed\":{at}}}")
+        }).collect();
+        let list: Vec<String> = orders.iter().zip(&sources).enumerate().map(|(at, (order, (_, _, weight)))| {
+            format!("{{\"name\":\"s{at}\",\"weight\":{weight},\"order\":{order}}}")
+        }).collect();
+        let name = if is_exact { "blend-exact" } else { "blend" };
+        let text = format!(
+            "{{\"name\":\"{name}\",\"by_lane\":true,\"run_length\":{run},\"samples\":{},\"sources\":[{}]}}",
+            rows * run * lanes, list.join(",")
+        );
+        let (first, sum) = (sampler(&text, 0), sources.iter().map(|source| source.2).sum::<u64>());
+        let positions: Vec<u64> = (0..2).flat_map(|number| epoch(&text, number)).collect();
+        let bounds = first.source_bounds().unwrap();
+        for lane in 0..lanes {
+            let own: Vec<(u32, u64)> = positions.iter().skip(lane as usize).step_by(lanes as usize)
+                .map(|&sample| first.source_of(sample).unwrap()).collect();
+            for (source, order) in (0_u32..).zip(&orders) {
+                let drawn: Vec<u64> = own.iter().filter(|own| own.0 == source).map(|own| own.1).collect();
+                let passes = (0..).flat_map(|pass| {
+                    epoch(order, pass).into_iter().skip(lane as usize).step_by(lanes as usize).collect::<Vec<_>>()
+                });
+                prop_assert_eq!(&drawn, &passes.take(drawn.len()).collect::<Vec<_>>(), "{} in lane {} of {}", source, lane, text);
+                let (mut count, weight) = (0_u64, sources[source as usize].2);
+                for (before, own) in (1_u64..).zip(&own) {
+                    count += u64::from(own.0 == source);
+                    let off = (count * sum).abs_diff(before * weight);
+                    prop_assert!(off * 1_000_000 <= bounds[source as usize] * sum, "{} of {}", before, text);
+                }
+            }
+        }
+    }
 }

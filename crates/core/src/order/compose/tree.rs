@@ -8,8 +8,9 @@ use core::cmp::Reverse;
 use samedeal_bulk::{Divisor, Item, SMALL, halve, item, unpacked};
 
 use super::items::{Items, Take};
+use super::pattern::MAX_ELEMENT;
+use crate::Failure;
 use crate::base::memory::collect;
-use crate::{Failure, MAX_EXACT};
 
 pub(super) struct Tree {
     nodes: Vec<Node>,
@@ -200,7 +201,7 @@ impl Tree {
         })
     }
 
-    /// Position number `number`, from 0, of a source; `None` above 2^53 - 1, or if the weight is 0.
+    /// Position number `number`, from 0, of a source; `None` above `MAX_ELEMENT`, or if the weight is 0.
     pub(super) fn nth(&self, source: u32, number: u64) -> Option<u64> {
         if self.weights[source as usize] == 0 {
             return None;
@@ -214,7 +215,7 @@ impl Tree {
             } else {
                 wide / (2 * u128::from(node.weight.value() - node.left_weight))
             };
-            n = u64::try_from(found).ok().filter(|&n| n <= MAX_EXACT)?;
+            n = u64::try_from(found).ok().filter(|&n| n <= MAX_ELEMENT)?;
             above = node.above;
         }
         Some(n)

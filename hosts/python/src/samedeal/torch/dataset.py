@@ -146,6 +146,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         exhaustion: str | None = None,
         max_passes: SupportsIndex | None = None,
         exact: bool | None = None,
+        by_lane: bool | None = None,
         order: MakesOrder | Mapping[str, MakesOrder] | None = None,
         sample_column: str | None = None,
         padding_column: str | None = None,
@@ -202,6 +203,11 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
                 `samedeal.blend`.
             max_passes: With several sources: as for `samedeal.blend`.
             exact: With several sources: as for `samedeal.blend`.
+            by_lane: With several sources: whether each lane is a blend of its own, as for `samedeal.blend`. Then a reader
+                reads some of the lanes of every source, and each row is decoded once if the number of readers divides
+                the lanes. By default, it is True where it can be: where `samples` and the beginnings of stages are
+                multiples of `lanes`, no `order` changes a source, every source has a row in each lane, and `exhaustion`
+                is "repeat".
             order: A function from the order of the files (`samedeal.sharded`, or the blend) to the order in which they
                 are read, such as `lambda files: files.exclude(bad)`. It is called once, here. With several sources, a
                 dictionary of such functions changes the order of single sources: `{"web": lambda files:
@@ -246,7 +252,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         self._shares = mesh is not None
         self._find_rank()
         several = isinstance(paths, (Mapping, Sources))
-        blending = Options(weights, stages, samples, exhaustion, max_passes, exact, order)
+        blending = Options(weights, stages, samples, exhaustion, max_passes, exact, by_lane, order)
         blending.check(self.deal, shuffle, several)
         self.shards = find(paths, columns, filesystem, lost)
         if self.shards.lost and self.batch_size is None:
@@ -258,7 +264,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             allowed = "none, unless paths is a dictionary of several sources"
             raise ContradictionError("source_column", check.shown(source_column), allowed)
         own_order = {"seed": self.seed, "lanes": lanes, "shuffle_window": shuffle_window}
-        self._given["order"] = order_of(self.shards, blending, own_order)
+        self._given["order"], self._not_by_lane = order_of(self.shards, blending, own_order)
         self.marks = Marks(sample_column, padding_column, source_column)
         known = self.shards.columns
         for field, mark in zip(("sample_column", "padding_column", "source_column"), self.marks, strict=True):
@@ -572,9 +578,12 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
 
     def _warn_of_lanes(self, workers: int, level: int) -> None:
         """Warns of lanes that cost much or mix badly, once for each reason. Only rank 0 warns, if there are lanes."""
-        if "lanes" in self._order and self.rank == 0:
-            reading = self._reading(workers)
+        if self.rank != 0:
+            return
+        reading = self._reading(workers)
+        if "lanes" in self._order or "sources" in self._order:
             self._warn_of_shared_lanes(reading, workers, level)
+        if "lanes" in self._order:
             self._warn_of_groups(reading, workers, level)
             self._warn_of_mixing(reading, workers, level)
 
@@ -583,12 +592,15 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         reads = reading.reads_per_row
         if reads == 1 or not self._board.is_first_of_lanes():
             return
-        readers, lanes = self.world_size * workers, self._order["lanes"]
-        fits = reading.lanes_read_once
+        readers, fits = self.world_size * workers, reading.lanes_read_once
         advice = "" if fits is None else f"; lanes={fits} would be read once"
-        several = (
-            f"{readers} readers ({self.world_size} ranks x {workers} workers) do not divide {lanes} lanes, so that"
-        )
+        several = f"{readers} readers ({self.world_size} ranks x {workers} workers)"
+        if "lanes" in self._order or self._order.get("by_lane"):
+            lanes = self._order.get("lanes") or self._order["sources"][0]["order"]["lanes"]
+            several += f" do not divide {lanes} lanes, so that"
+        else:
+            several += " read all lanes of every source, so that"
+            advice = f"; by_lane=True was not possible: {self._not_by_lane}" if self._not_by_lane else ""
         told = f"{several} each row, though given once, is read and decoded by {reads} of them{advice}"
         warnings.warn(told, LanesWarning, stacklevel=level)
 

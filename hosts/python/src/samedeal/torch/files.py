@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .. import ContradictionError, MissingError, Order, UnknownNameError, WrongTypeError, blend, sharded
+from .. import ContradictionError, MissingError, Order, SamedealError, Sampler, UnknownNameError, WrongTypeError, blend, sharded
 from ..engine import arguments as check
 from ..parquet import Shards, Sources
 from ..parquet.paths import Paths
@@ -14,7 +14,7 @@ from ..parquet.paths import Paths
 MakesOrder = Callable[[Order], Order]
 """A function from the order of files to the order in which they are read."""
 
-OF_SOURCES = ("weights", "stages", "samples", "exhaustion", "max_passes", "exact")
+OF_SOURCES = ("weights", "stages", "samples", "exhaustion", "max_passes", "exact", "by_lane")
 """Options of a blend of several sources."""
 
 
@@ -28,6 +28,7 @@ class Options:
     exhaustion: str | None
     max_passes: Any
     exact: bool | None
+    by_lane: bool | None
     order: MakesOrder | Mapping[str, MakesOrder] | None
 
     def check(self, deal: str, shuffle: Any, is_several: bool) -> None:
@@ -72,8 +73,9 @@ def find_one(paths: Paths | Shards, columns: Any, filesystem: Any) -> Shards:
     return paths
 
 
-def order_of(shards: Shards, options: Options, sharding: Mapping[str, Any]) -> Order | None:
-    """The order of several sources, or the order that a function makes; None if the files alone decide the order.
+def order_of(shards: Shards, options: Options, sharding: Mapping[str, Any]) -> tuple[Order | None, str]:
+    """The order of several sources, or the order that a function makes; None if the files alone decide the order. And why
+    the lanes of several sources are not blended apart; empty if they are, or if this was not asked for.
 
     Raises:
         SamedealError: Options do not fit together, or the function gives no order of these files.
@@ -83,7 +85,7 @@ def order_of(shards: Shards, options: Options, sharding: Mapping[str, Any]) -> O
         if isinstance(options.order, Mapping):
             allowed = "a function, unless paths is a dictionary of several sources"
             raise ContradictionError("order", check.described(options.order), allowed)
-        return None if options.order is None else _made(options.order, files)
+        return None if options.order is None else _made(options.order, files), ""
     if options.weights is None:
         raise MissingError("weights", "", f"a weight for each source: {', '.join(shards.names)}")
     if not isinstance(options.weights, Mapping):
@@ -103,23 +105,30 @@ def order_of(shards: Shards, options: Options, sharding: Mapping[str, Any]) -> O
         if name in own_orders:
             source = _made(own_orders[name], source)
         sources[name] = (source, options.weights[name])
-    files = blend(
-        sources,
-        seed=sharding.get("seed"),
-        samples=options.samples,
-        exact=bool(options.exact),
-        exhaustion=options.exhaustion,
-        max_passes=options.max_passes,
-        stages=options.stages,
-    )
+    stages = None if options.stages is None else list(options.stages)
+    given = {name: getattr(options, name) for name in ("samples", "exhaustion", "max_passes")}
+    given |= {"seed": sharding.get("seed"), "exact": bool(options.exact), "stages": stages}
+    files, why = _blended(sources, options.by_lane, given)
     if options.order is None or isinstance(options.order, Mapping):
-        return files
+        return files, why
     made = _made(options.order, files)
     if not _blends(made.to_dict(), shards.names):
         # Weights, stages and other options of the blend would be lost without an error.
         allowed = "an order that is made of the blend; to change the order of one source, a dictionary of functions"
         raise ContradictionError("order", check.shown(made.to_dict()["name"]), allowed)
-    return made
+    return made, why
+
+
+def _blended(sources: Mapping[str, Any], by_lane: bool | None, given: Mapping[str, Any]) -> tuple[Order, str]:
+    """A blend: by lanes if it can be, unless `by_lane` says so. And why it is not by lanes."""
+    if by_lane is not None:
+        return blend(sources, by_lane=by_lane, **given), ""
+    files = blend(sources, by_lane=True, **given)
+    try:
+        Sampler(order=files)
+    except SamedealError as error:
+        return blend(sources, **given), str(error)
+    return files, ""
 
 
 def _blends(members: Mapping[str, Any], names: Sequence[str]) -> bool:

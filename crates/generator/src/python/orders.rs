@@ -54,13 +54,15 @@ fn parameter(member: &Described) -> Result<String, String> {
     Ok(format!("{}: {} | None = None,", member.name, annotation(member)?))
 }
 
-/// Options as members: counts, then names.
+/// Options as members: counts, then flags, then names.
 fn written(members: &[&Described]) -> Vec<String> {
-    let (names, counts): (Vec<&Described>, Vec<_>) =
+    let (names, others): (Vec<&Described>, Vec<_>) =
         members.iter().partition(|member| matches!(member.value, Value::Name(_)));
+    let (flags, counts): (Vec<&Described>, Vec<_>) =
+        others.into_iter().partition(|member| matches!(member.value, Value::Flag));
     let call = |function: &str, members: Vec<&Described>| {
         let given: Vec<_> = members.iter().map(|member| format!("{0}={0}", member.name)).collect();
         (!given.is_empty()).then(|| format!("**write.{function}({})", given.join(", ")))
     };
-    call("counts", counts).into_iter().chain(call("names", names)).collect()
+    [call("counts", counts), call("flags", flags), call("names", names)].into_iter().flatten().collect()
 }

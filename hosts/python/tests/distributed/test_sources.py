@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,8 @@ from samedeal import (
 )
 from samedeal.parquet import Shards, Sources
 from samedeal.parquet.cursor import Cursor
-from samedeal.torch import Resumable, ShardedDataset
+from samedeal.parquet.groups import Groups
+from samedeal.torch import LanesWarning, Resumable, ShardedDataset
 from torch.utils.data import DataLoader
 
 HERE = Path(__file__).parent
@@ -55,7 +57,8 @@ def order_of(stages: Any = None, seed: int = 3, **options: Any) -> Order:
 
 def dataset(three: dict[str, Path], **options: Any) -> ShardedDataset:
     place = {"rank": 0, "world_size": 1} if "rank" not in options else {}
-    return ShardedDataset(three, weights=WEIGHTS, batch_size=16, seed=3, **{**KNOWN, **place, **options})
+    given = {"by_lane": False, **KNOWN, **place, **options}
+    return ShardedDataset(three, weights=WEIGHTS, batch_size=16, seed=3, **given)
 
 
 def rows(batches: Any) -> list[dict[str, Any]]:
@@ -85,7 +88,8 @@ def test_counts_are_those_of_the_weights(three: dict[str, Path]) -> None:
     assert found == {"web": 700, "code": 200, "math": 100}
     assert sampler.source_counts(0, 1_000)["count"].tolist() == [700, 200, 100]
     parts = {"web": 0.7, "code": 0.2, "math": 0.1}
-    shares = ShardedDataset(three, weights=parts, batch_size=16, seed=3, samples=1_000, rank=0, world_size=1, **KNOWN)
+    given = {"samples": 1_000, "rank": 0, "world_size": 1, "by_lane": False, **KNOWN}
+    shares = ShardedDataset(three, weights=parts, batch_size=16, seed=3, **given)
     assert shares.reading().recipe == dataset(three, samples=1_000).reading().recipe
 
 
@@ -193,7 +197,8 @@ def test_what_it_is_over(three: dict[str, Path]) -> None:
     )
     parts = {name: Shards.find(path) for name, path in three.items()}
     known = ShardedDataset(Sources.join(parts), weights=WEIGHTS, batch_size=16, seed=3, rank=0, world_size=1, **KNOWN)
-    assert known.recipe == dataset(three).recipe
+    assert known.recipe == dataset(three, by_lane=None).recipe
+    known = dataset(Sources.join(parts))  # type: ignore[arg-type]
     assert dataset({**three, "math": parts["math"]}).recipe == known.recipe  # type: ignore[dict-item]
     assert made.shard_info().reads == 1
     with pytest.raises(ContradictionError) as caught:
@@ -298,3 +303,83 @@ def test_ranks_go_on_with_other_weights(three: dict[str, Path], tmp_path: Path, 
         assert Counter(own) == Counter((names[place.source], place.index) for place in expected)
         counts = Counter(source for source, _ in own)
         assert [counts[name] for name in names] == sampler.source_counts(0, 500)["count"].tolist()
+
+
+@pytest.mark.parametrize("readers", [1, 2, 3, 6])
+def test_by_lane_each_row_is_decoded_by_one_reader(
+    three: dict[str, Path], readers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each reader reads some of the lanes of every source, and all readers together decode as much as one reader."""
+    decoded = 0
+    known = Groups.decoded
+
+    def counted(self: Groups, *args: Any) -> Iterator[pa.RecordBatch]:
+        nonlocal decoded
+        for batch in known(self, *args):
+            decoded += batch.num_rows
+            yield batch
+
+    monkeypatch.setattr(Groups, "decoded", counted)
+    ids: set[tuple[str, int]] = set()
+    counts = []
+    for reader in range(readers):
+        made = dataset(three, by_lane=None, rank=reader, world_size=readers, samples=600, columns=["id"], **MARKS)
+        assert made.shard_info().reads == 1
+        found = rows(made)
+        reading = Reading(order=order_of(samples=600, by_lane=True), world_size=readers)
+        assert [row["sample"] for row in found] == reading.indices(reader).tolist()
+        own = {(row["source"], row["id"]) for row in found}
+        # 600 positions are less than a pass over every source but the smallest.
+        assert not {one for one in own & ids if one[0] != "math"}
+        ids |= own
+        counts.append(decoded)
+        # Every reader has the shares of the blend, up to one sample a lane and source.
+        shares = Counter(row["source"] for row in found)
+        for name, weight in WEIGHTS.items():
+            assert abs(shares[name] - len(found) * weight / 10) <= 2 * 6 / readers
+    monkeypatch.undo()
+    once = sum(1 for _ in rows(dataset(three, by_lane=True, samples=600)))
+    # Row groups have 50 rows, and 18 lanes begin within one of them.
+    assert decoded <= once + 2 * 18 * 50
+
+
+def test_by_lane_is_the_default_where_it_can_be(three: dict[str, Path]) -> None:
+    by_lane = {"by_lane": None}
+    assert json.loads(dataset(three, **by_lane).recipe)["order"]["by_lane"] is True
+    for options in (
+        {"samples": 100},
+        {"exhaustion": "stop"},
+        {"lanes": 64},
+        {"samples": 600, "stages": [(50, [1, 1, 1])]},
+        {"order": {"web": lambda files: files.exclude([3])}},
+    ):
+        made = dataset(three, **by_lane, **options, rank=0, world_size=2)
+        assert "by_lane" not in json.loads(made.recipe)["order"]
+        with pytest.warns(LanesWarning, match="2 readers .* read all lanes .* by_lane=True was not possible: "):
+            next(iter(made))
+        with pytest.raises(SamedealError):
+            dataset(three, **{**options, "by_lane": True})
+    # A stage that begins at a multiple of the lanes.
+    staged = dataset(three, **by_lane, samples=600, stages=[(60, [1, 1, 1])])
+    assert json.loads(staged.recipe)["order"]["by_lane"] is True
+    shared = dataset(three, **by_lane, rank=0, world_size=4)
+    with pytest.warns(LanesWarning, match=r"4 readers .* do not divide 6 lanes.*; lanes=8 would be read once"):
+        next(iter(shared))
+
+
+def test_by_lane_resumes_on_other_readers(three: dict[str, Path]) -> None:
+    """All readers together read what is left, each row where the sampler has it, and with a new stage."""
+    options: dict[str, Any] = {"by_lane": None, "samples": 600, "columns": ["id"], **MARKS}
+    state: dict[str, Any] = {}
+    taken: list[int] = []
+    for rank in range(2):
+        made = dataset(three, rank=rank, world_size=2, **options)
+        taken += [row["sample"] for batch, _ in zip(made, range(5), strict=False) for row in batch.to_pylist()]
+        state = made.state_dict(5)
+    rest: list[int] = []
+    for rank in range(3):
+        made = dataset(three, rank=rank, world_size=3, stages=[(300, [1, 1, 1])], **options)
+        made.load_state_dict(state)
+        rest += [row["sample"] for row in rows(made) if not row["padding"]]
+    sampler = Sampler(order=order_of([(300, [1, 1, 1])], samples=600, by_lane=True))
+    assert sorted(taken + rest) == sorted(sampler.indices().tolist())

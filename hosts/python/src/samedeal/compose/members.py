@@ -37,6 +37,11 @@ def counts(**options: Any) -> dict[str, int | str]:
     return {name: recipes.whole(name, value) for name, value in given}
 
 
+def flags(**options: Any) -> dict[str, bool]:
+    """The options that are not None, as members that are true or false."""
+    return {name: check.boolean(name, value) for name, value in options.items() if value is not None}
+
+
 def names(**options: Any) -> dict[str, str]:
     """The options that are not None, as members that are names."""
     return {name: check.name(name, value) for name, value in options.items() if value is not None}

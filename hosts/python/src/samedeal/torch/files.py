@@ -122,7 +122,8 @@ def order_of(shards: Shards, options: Options, sharding: Mapping[str, Any]) -> t
 def _blended(sources: Mapping[str, Any], by_lane: bool | None, given: Mapping[str, Any]) -> tuple[Order, str]:
     """A blend: by lanes if it can be, unless `by_lane` says so. And why it is not by lanes."""
     if by_lane is not None:
-        return blend(sources, by_lane=by_lane, **given), ""
+        # With some options of a blend, the member is an error even if it is false.
+        return blend(sources, by_lane=check.boolean("by_lane", by_lane) or None, **given), ""
     files = blend(sources, by_lane=True, **given)
     try:
         Sampler(order=files)

@@ -33,6 +33,8 @@ fn a_report_counts_what_sources_give() {
     );
     let lines = text(&format!("blend {THREE} --start 50 --end 150 --exact --format text"));
     assert!(lines.starts_with("web\t70\t0.700000\t70\t0.700000\t0.000000\t"), "{lines}");
+    let rare = text("blend --source web:700:0.999999 --source rare:50:0.000001 --samples 1000");
+    assert!(rare.contains("1.0e-4 %") && !rare.contains(" 0.0e"), "{rare}");
     // The next epoch continues the passes, so all its draws of web are repeats.
     let next = json(&format!("blend {THREE} --epoch 1 --json"));
     assert_eq!(numbers(&next, "repeats"), [700, 200, 100]);

@@ -1,4 +1,4 @@
-"""One rank that reads several sources: `blending.py DATA OUT STATE WORKERS STEPS STAGES`.
+"""One rank that reads several sources: `blending.py DATA OUT STATE WORKERS STEPS STAGES SAMPLES`.
 
 STATE is the state to resume, or "-". STEPS is the number of steps; with 0, the rank reads two epochs.
 """
@@ -18,7 +18,7 @@ from torch.utils.data import DataLoader
 WEIGHTS = {"web": 7, "code": 2, "math": 1}
 
 
-def main(data: Path, out: Path, state: str, workers: int, steps: int, stages: list[Any]) -> None:
+def main(data: Path, out: Path, state: str, workers: int, steps: int, stages: list[Any], samples: int) -> None:
     """Reads in step with the other ranks, and writes the samples of each step."""
     dist.init_process_group("gloo")
     rank = dist.get_rank()
@@ -26,7 +26,7 @@ def main(data: Path, out: Path, state: str, workers: int, steps: int, stages: li
         {name: data / name for name in WEIGHTS},
         weights=WEIGHTS,
         stages=stages,
-        samples=500,
+        samples=samples,
         batch_size=8,
         seed=3,
         lanes=6,
@@ -58,4 +58,4 @@ def main(data: Path, out: Path, state: str, workers: int, steps: int, stages: li
 
 if __name__ == "__main__":
     folder, place, text = sys.argv[1:4]
-    main(Path(folder), Path(place), text, int(sys.argv[4]), int(sys.argv[5]), json.loads(sys.argv[6]))
+    main(Path(folder), Path(place), text, int(sys.argv[4]), int(sys.argv[5]), json.loads(sys.argv[6]), int(sys.argv[7]))

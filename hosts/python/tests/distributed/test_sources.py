@@ -276,25 +276,29 @@ def test_a_state_of_other_files(three: dict[str, Path], tmp_path: Path) -> None:
     assert caught.value.field == "paths"
 
 
-@pytest.mark.parametrize("then", [(3, 1), (1, 3)])
-def test_ranks_go_on_with_other_weights(three: dict[str, Path], tmp_path: Path, then: tuple[int, int]) -> None:
-    """Real processes: two ranks with two workers each stop in a turn, and others read the rest with other weights."""
+@pytest.mark.parametrize(("then", "samples"), [((3, 1), 500), ((1, 3), 500), ((3, 1), 504), ((8, 1), 504)])
+def test_ranks_go_on_with_other_weights(
+    three: dict[str, Path], tmp_path: Path, then: tuple[int, int], samples: int
+) -> None:
+    """Real processes: two ranks with two workers each stop in a turn, and others read the rest with other weights. 504
+    positions are a multiple of the lanes, so that the blend is by lane.
+    """
     root = three["web"].parent
     first, second = tmp_path / "first", tmp_path / "second"
     for folder in (first, second):
         folder.mkdir()
     steps = 5
-    run = ranks(2, HERE / "blending.py", root, first, "-", 2, steps, "[]")
+    run = ranks(2, HERE / "blending.py", root, first, "-", 2, steps, "[]", samples)
     assert not run.returncode, run.stderr
     read = 2 * 8 * 2 * 3
     stages = [(read, [1, 2, 7])]
     world_size, workers = then
-    run = ranks(world_size, HERE / "blending.py", root, second, first / "state", workers, 0, json.dumps(stages))
+    run = ranks(world_size, HERE / "blending.py", root, second, first / "state", workers, 0, json.dumps(stages), samples)
     assert not run.returncode, run.stderr
     found = [
         row for out, world in ((first, 2), (second, world_size)) for log in logs(out, "rows", world) for row in log
     ]
-    sampler = Sampler(order=order_of(stages, samples=500))
+    sampler = Sampler(order=order_of(stages, samples=samples, by_lane=None if samples % 6 else True))
     for epoch in (0, 1):
         sampler.set_epoch(epoch)
         own = [(source, i) for of, source, i, padding in found if of == epoch and not padding]
@@ -302,7 +306,7 @@ def test_ranks_go_on_with_other_weights(three: dict[str, Path], tmp_path: Path, 
         names = sampler.sources
         assert Counter(own) == Counter((names[place.source], place.index) for place in expected)
         counts = Counter(source for source, _ in own)
-        assert [counts[name] for name in names] == sampler.source_counts(0, 500)["count"].tolist()
+        assert [counts[name] for name in names] == sampler.source_counts(0, samples)["count"].tolist()
 
 
 @pytest.mark.parametrize("readers", [1, 2, 3, 6])

@@ -26,6 +26,8 @@ import { detectWith } from '../../hosts/js/dist/topology/launch.js';
 import { BaseMesh, MeshRecipe } from '../../hosts/js/dist/topology/mesh.js';
 
 const u64s = (values) => BigUint64Array.from(values, BigInt);
+/** Where each text ends in UTF-8, if all are laid end to end. */
+const endsOf = (texts) => Uint32Array.from(texts, (_, i) => new TextEncoder().encode(texts.slice(0, i + 1).join('')).length);
 /** Arguments that are texts, even if they only have digits. */
 const TEXTS = ['state', 'entry', 'header', 'checkpoint', 'recipe', 'text', 'sections', 'one', 'other'];
 /** Arguments with strings of digits, for numbers of 64 bits, as BigInt. */
@@ -373,7 +375,7 @@ export const kinds = {
     // There may be no ids; keys may only have digits.
     raw: {
       'part-of': (raw, { ids }) => raw.partOf(u64s(ids)),
-      'part-of-keys': (raw, { keys }) => raw.partOfKeys(keys),
+      'part-of-keys': (raw, { keys }) => raw.partOfKeys(keys.join(''), endsOf(keys)),
     },
     own: {
       'part-of': (own, { ids }) => own.partOf(ids.map(BigInt)),

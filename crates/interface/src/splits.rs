@@ -35,8 +35,8 @@ impl splits::GuestSplit for Split {
         Ok(self.0.part_of_run(start, count)?)
     }
 
-    fn part_of_keys(&self, keys: Vec<String>) -> Result<Vec<u32>, types::Failure> {
-        Ok(self.0.part_of_keys(&keys)?)
+    fn part_of_keys(&self, keys: String, ends: Vec<u32>) -> Result<Vec<u32>, types::Failure> {
+        Ok(self.0.part_of_keys(&keys, &ends)?)
     }
 
     fn members(&self, part: u32, start: u64, count: u32) -> Result<Vec<u64>, types::Failure> {

@@ -203,19 +203,18 @@ impl Split {
     ///
     /// [`Contradiction`](crate::FailureKind::Contradiction) (`sizes`: the parts have sizes, and texts have no number), out of memory.
     pub fn part_of_keys<K: AsRef<str>>(&self, keys: &[K]) -> Result<Vec<u32>, Error> {
-        let most = self.window(size_of::<String>());
-        let (mut parts, mut some, mut bytes) = (Vec::new(), Vec::new(), 0);
-        for key in keys {
-            let key = key.as_ref();
-            if some.len() == most || bytes + key.len() > self.object.room() / 2 {
-                parts.extend(self.part_of_keys_window(&some)?);
-                (some, bytes) = (Vec::new(), 0);
+        let most = self.window(size_of::<u32>());
+        let (mut parts, mut first, mut bytes) = (Vec::new(), 0, 0);
+        for (number, key) in keys.iter().enumerate() {
+            let length = key.as_ref().len();
+            if number - first == most || bytes + length > self.object.room() / 2 {
+                parts.extend(self.part_of_keys_window(&keys[first..number])?);
+                (first, bytes) = (number, 0);
             }
-            bytes += key.len();
-            some.push(key.to_owned());
+            bytes += length;
         }
         // This call is made even without keys, so that the component can refuse a split by sizes.
-        parts.extend(self.part_of_keys_window(&some)?);
+        parts.extend(self.part_of_keys_window(&keys[first..])?);
         Ok(parts)
     }
 
@@ -224,12 +223,17 @@ impl Split {
     /// # Errors
     ///
     /// Contradiction (`sizes`), out of range (`keys`: more than 2^20), out of memory.
-    pub fn part_of_keys_window(&self, keys: &[String]) -> Result<Vec<u32>, Error> {
-        let bytes = keys.iter().map(|key| key.len() + size_of::<String>()).sum::<usize>();
-        if bytes > self.object.room() {
+    pub fn part_of_keys_window<K: AsRef<str>>(&self, keys: &[K]) -> Result<Vec<u32>, Error> {
+        let bytes = keys.iter().map(|key| key.as_ref().len()).sum::<usize>();
+        if bytes + size_of_val(keys) > self.object.room() || bytes > u32::MAX as usize {
             return Err(Failure::out_of_memory("keys", keys.len(), "fewer or shorter ones at a time").into());
         }
-        self.raw_part_of_keys(keys)
+        let (mut text, mut ends) = (String::with_capacity(bytes), Vec::with_capacity(keys.len()));
+        for key in keys {
+            text.push_str(key.as_ref());
+            ends.push(text.len() as u32);
+        }
+        self.raw_part_of_keys(&text, &ends)
     }
 
     /// All sample indices below `samples` that are in a part, in ascending order. [`Order::subset`](crate::Order::subset) takes them. The

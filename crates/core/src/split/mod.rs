@@ -3,6 +3,7 @@
 
 mod recipe;
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -82,15 +83,22 @@ impl Split {
         Ok(parts)
     }
 
-    /// The part of each text, such as the name of a file or the key of a group. Failures: `sizes`, `keys`,
-    /// `out-of-memory`.
-    pub fn part_of_keys<T: AsRef<str>>(&self, keys: &[T]) -> Result<Vec<u32>, Failure> {
+    /// The part of each text, such as the name of a file or the key of a group. The texts are laid end to end in `keys`;
+    /// `ends` says where each of them ends, in bytes. Failures: `sizes`, `keys`, `ends`, `out-of-memory`.
+    pub fn part_of_keys(&self, keys: &str, ends: &[u32]) -> Result<Vec<u32>, Failure> {
         if self.by_size {
             let allowed = "parts with weights: a text has no number among those that sizes count";
             return Err(Failure::contradiction("sizes", "given", allowed));
         }
-        check_count("keys", keys.len(), "texts")?;
-        collect("keys", keys.len(), keys.iter().map(|key| self.part(self.hash.sample(id_of(key.as_ref())))))
+        check_count("keys", ends.len(), "texts")?;
+        let mut parts = collect("keys", ends.len(), [])?;
+        let mut start = 0;
+        for end in ends.iter().map(|&end| end as usize) {
+            let Some(key) = keys.get(start..end) else { return Err(no_end(end, keys)) };
+            parts.push(self.part(self.hash.sample(id_of(key))));
+            start = end;
+        }
+        if start == keys.len() { Ok(parts) } else { Err(no_end(start, keys)) }
     }
 
     /// The ids from `start` to `start + count - 1` that are in a part. Failures: `part`, `start`, `count`,
@@ -131,6 +139,13 @@ impl Split {
             }
         }
     }
+}
+
+/// The failure of an end that is not that of a text.
+#[cold]
+fn no_end(end: usize, keys: &str) -> Failure {
+    let allowed = format!("numbers that ascend to {}, each at the end of a character", keys.len());
+    Failure::contradiction("ends", end, allowed)
 }
 
 /// The id of a text.
@@ -201,7 +216,7 @@ mod tests {
             assert!((found - expected).abs() < 800, "part {part}: {found}");
         }
         assert_eq!(split.part_of(&[7, 8]).unwrap(), split.part_of_run(7, 2).unwrap());
-        assert_eq!(split.part_of_keys(&["a", "b"]).unwrap(), split.part_of_keys(&["a", "b"]).unwrap());
+        assert_eq!(split.part_of_keys("ab", &[1, 2]).unwrap(), split.part_of_keys("ab", &[1, 2]).unwrap());
     }
 
     #[test]

@@ -98,8 +98,9 @@ export abstract class BaseSplit extends SplitMembers {
     do {
       const end = windowEnd(texts, start);
       const window = texts.slice(start, end);
+      const ends = endsOf(window);
       out.set(
-        this.call((raw) => raw.partOfKeys(window)),
+        this.call((raw) => raw.partOfKeys(window.join(''), ends)),
         start,
       );
       start = end;
@@ -232,6 +233,19 @@ function textsOf(value: unknown): readonly string[] {
       return key;
     }),
   );
+}
+
+const ENCODER = new TextEncoder();
+
+/** For each text, how many bytes of UTF-8 there are up to its end, if all are laid end to end. */
+function endsOf(texts: readonly string[]): Uint32Array<ArrayBuffer> {
+  const ends = new Uint32Array(texts.length);
+  let end = 0;
+  texts.forEach((text, i) => {
+    end += ENCODER.encode(text).length;
+    ends[i] = end;
+  });
+  return ends;
 }
 
 /** The end of the run of texts, from `start` on, that one call takes. */

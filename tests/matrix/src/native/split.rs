@@ -15,7 +15,13 @@ pub(super) fn ask(split: &Split, call: &SplitCall) -> Answer {
             split.part_of(&ids)?.into()
         }
         SplitCall::PartOfRun { start, count } => split.part_of_run(start.0, *count)?.into(),
-        SplitCall::PartOfKeys { keys } => split.part_of_keys(keys)?.into(),
+        SplitCall::PartOfKeys { keys } => {
+            let ends = keys.iter().scan(0, |end, key| {
+                *end += key.len() as u32;
+                Some(*end)
+            });
+            split.part_of_keys(&keys.concat(), &ends.collect::<Vec<_>>())?.into()
+        }
         SplitCall::Members { part, start, count } => strings(&split.members(*part, start.0, *count)?),
     })
 }

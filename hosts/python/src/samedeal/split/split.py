@@ -170,12 +170,11 @@ class Split(SplitBase):
         import numpy
 
         texts = _listed(keys)
-        # Each key is passed once, since keys of groups come many times, and each text costs microseconds.
+        # Each key is passed once, since keys of groups come many times, and each text costs a hash.
         known = list(dict.fromkeys(texts))
-        for text in known:
-            check.encoded("keys", text)
-        windows = [known[at : at + _KEYS] for at in range(0, len(known), _KEYS)]
-        found = dict(zip(known, self._joined(Parts.part_of_keys, windows or [[]]).tolist(), strict=True))
+        coded = [check.encoded("keys", text) for text in known]
+        windows = [coded[at : at + _KEYS] for at in range(0, len(coded), _KEYS)]
+        found = dict(zip(known, self._joined(Parts.part_of_texts, windows or [[]]).tolist(), strict=True))
         return numpy.fromiter((found[text] for text in texts), dtype=numpy.uint32, count=len(texts))
 
     def name_of(self, id: SupportsIndex | str) -> str:

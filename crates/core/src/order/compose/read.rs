@@ -79,7 +79,9 @@ pub(in crate::order) fn read(
         OrderId::Copies => text.copies()?,
         OrderId::Windows => text.windows()?,
         OrderId::Balance => text.balance()?,
-        _ => text.view()?,
+        OrderId::Exclude | OrderId::Subset | OrderId::Skip => text.view()?,
+        // Only composed orders come here. A new one has to be read above.
+        _ => return Err(Failure::contradiction("name", id.name(), "a composed order that is read here")),
     };
     let seed = composed.part(0).filter(|_| composed.as_blend().is_none()).map_or(seed, |of| of.seed);
     let part = OrderPart::composed(id, samples, seed, composed);

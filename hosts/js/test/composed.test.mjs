@@ -666,6 +666,23 @@ test('samedeal/light has none, and says so', () => {
   refused(() => plain.sources, 'contradiction', 'name');
 });
 
+test('by lane, each reader has its own lanes of every source, and the shares', () => {
+  const sources = { web: [node.sharded([70, 90], { lanes: 8 }), 3], code: [node.sharded([50], { lanes: 8 }), 1] };
+  const mixed = node.blend(sources, { byLane: true, samples: 160 });
+  const seen = new Set();
+  for (let rank = 0; rank < 2; rank++) {
+    const reading = new node.Reading(mixed, { worldSize: 2, workers: 2 });
+    assert.equal(reading.readsPerRow, 1);
+    for (let worker = 0; worker < 2; worker++) {
+      const own = reading.indices(rank, worker, 0, reading.numSamples(rank, worker));
+      assert.equal(own.filter((sample) => Number(sample) < 160).length, 30);
+      const lanes = new Set([...reading.rounds(rank, worker)].flatMap(({ spans }) => [...spans.lane]));
+      for (const lane of lanes) assert.ok(!seen.has(lane) && seen.add(lane), `lane ${lane} has two readers`);
+    }
+  }
+  assert.equal(seen.size, 16);
+});
+
 test('a ledger of a blend: each position has one reader', async () => {
   const { blend, MemoryLog, openLedger, replayLedger, Sampler } = node;
   const mixed = blend({ web: [100, 3], code: [40, 1] }, { seed: 1, samples: 200 });

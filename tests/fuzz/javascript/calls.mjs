@@ -453,6 +453,7 @@ export const CALLS = {
       },
       ...{
         runLength: few,
+        byLane: flag,
         indexSpace: name('joined', 'shared'),
         stages: weights.map((own) => `[{ from: 9, weights: ${own} }]`),
       },

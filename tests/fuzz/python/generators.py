@@ -285,6 +285,7 @@ ARGUMENTS: dict[str, Make] = {
     "block": one("1", "3", "7", "1024"),
     "boundaries": ascending(99),
     "bucket_width": one("1", "5", "64"),
+    "by_lane": one("True", "False"),
     "bytes": SIZES,
     "capacity": one("64", "500", "512"),
     "checkpoint_interval": one("1", "2", "5", "4096"),

@@ -34,7 +34,8 @@ def _drawn(rng: random.Random, depth: int, shards: bool) -> Order:
     def inner() -> Order:
         return _drawn(rng, depth - 1, shards)
 
-    kind = rng.choice(("leaf", "exclude", "subset", "skip", "copies", "blend", "stage")) if depth else "leaf"
+    kinds = ("leaf", "exclude", "subset", "skip", "copies", "blend", "stage", "lanes")
+    kind = rng.choice(kinds) if depth else "leaf"
     if kind == "leaf":
         if shards or rng.random() < 0.3:
             return sharded(rng)
@@ -52,6 +53,8 @@ def _drawn(rng: random.Random, depth: int, shards: bool) -> Order:
             samples = found.to_dict()["samples"]
             return found.grow(rng.randrange(3), rng.randint(0, samples), samples + rng.randint(1, 50))
         return found
+    if kind == "lanes":
+        return _by_lane(rng)
     if kind in ("exclude", "subset"):
         of = inner()
         samples = Sampler(order=of).samples
@@ -75,6 +78,19 @@ def _drawn(rng: random.Random, depth: int, shards: bool) -> Order:
         max_passes=None if exhaustion == "repeat" else rng.randint(1, 2),
     )
     return blend.stage(rng.randint(1, 300), [rng.randint(0, 5) for _ in names]) if kind == "stage" else blend
+
+
+def _by_lane(rng: random.Random) -> Order:
+    """A blend of sharded datasets whose lanes are blends of their own."""
+    lanes, run = rng.randint(1, 6), rng.choice((1, 1, 2))
+    row = lanes * run
+    sources = {
+        name: (samedeal.sharded([*sizes(rng), lanes], lanes=lanes, shuffle_window=rng.randint(1, 9)), rng.randint(0, 7))
+        for name in ("a", "b", "c")[: rng.randint(1, 3)]
+    }
+    samples = rng.choice((None, row * rng.randint(1, 40)))
+    blend = samedeal.blend(sources, seed=rng.randrange(99), samples=samples, run_length=run, by_lane=True)
+    return blend.stage(row * rng.randint(1, 40), [rng.randint(0, 5) for _ in sources]) if rng.random() < 0.5 else blend
 
 
 def drawn(rng: random.Random, *, depth: int = 2, shards: bool = False) -> Order:

@@ -97,6 +97,10 @@ pub fn names(text: &Text) -> String {
     body += "\n/** Options whose values are names. */\n";
     let options: Vec<_> = options.into_iter().collect();
     body += &spread("export const NAMES: readonly string[] = [", &options, "];\n", 2);
+    body += "\n/** Options of orders that are true or false. */\n";
+    let flags = members::of(&all, "order", "sampler").filter(|member| matches!(member.value, Value::Flag));
+    let flags: Vec<_> = flags.map(|member| quoted(&camel(member.name))).collect();
+    body += &spread("export const FLAGS: readonly string[] = [", &flags, "];\n", 2);
     body += "\n/** Defaults of the members of an order that are numbers. */\n";
     let defaults = members::of(&all, "order", "sampler").filter(|member| member.default.parse::<u64>().is_ok());
     let defaults: Vec<_> = defaults.map(|member| format!("{}: {}", member.name, member.default)).collect();

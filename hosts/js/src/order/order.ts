@@ -1,5 +1,6 @@
 // Orders as values. An order is the section `order` of a recipe, and its long lists beside it.
 import {
+  boolean,
   fail,
   integer,
   isFraction,
@@ -15,7 +16,7 @@ import {
 import type { NamedList } from '../components/interfaces/samedeal-deal-types.js';
 import { snaked, written } from '../document.js';
 import { symbolInspect } from '../engine.js';
-import { NAMES } from '../generated/names.js';
+import { FLAGS, NAMES } from '../generated/names.js';
 import { list, words } from '../lists.js';
 import type { Integer, Integers } from '../types.js';
 import type { BlendWeights, Growth, OrderJson, SkippedRange } from './types.js';
@@ -196,12 +197,13 @@ export const seedOf = (seed: unknown): bigint | undefined =>
 export const countOf = (field: string, value: unknown): bigint | undefined =>
   value === undefined ? undefined : u53(field, value);
 
-/** Options as members of an order: names, and counts. */
+/** Options as members of an order: names, flags, and counts. */
 export const optionsOf = (given: object): Section =>
   Object.fromEntries(
     Object.entries(given).map(([option, value]) => {
       const field = snaked(option);
       if (value === undefined) return [field, value];
+      if (FLAGS.includes(option)) return [field, boolean(field, value)];
       return [field, NAMES.includes(option) ? string(field, value) : u53(field, value)];
     }),
   );

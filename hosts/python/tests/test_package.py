@@ -99,6 +99,7 @@ LAYERS = (
     "ledger",
     "collate",
     "",
+    "files",
     "parquet",
     "torch",
 )

@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import samedeal
-from samedeal.parquet import Marks, Shards, groups, read_reader, read_rows
+from samedeal.files import groups
+from samedeal.parquet import Marks, Shards, read_reader, read_rows
 
 ROWS = 100_000
 

@@ -415,8 +415,8 @@ def test_padding_is_marked(data: Path) -> None:
 
 def test_large_tables_are_taken_in_pieces(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = [batch.to_pylist() for batch in ShardedDataset(data, batch_size=64)]
-    monkeypatch.setattr("samedeal.parquet.reading.WIDE", 1)
-    monkeypatch.setattr("samedeal.parquet.reading.PIECE", 1_000)
+    monkeypatch.setattr("samedeal.files.reading.WIDE", 1)
+    monkeypatch.setattr("samedeal.files.reading.PIECE", 1_000)
     pieces = list(ShardedDataset(data, batch_size=64))
     assert [batch.to_pylist() for batch in pieces] == whole
     assert pieces[0].schema.field("text").type == pa.string()

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from samedeal.parquet import groups
+from samedeal.files import groups
 from samedeal.torch import LanesWarning, Resumable, ShardedDataset
 from torch.utils.data import DataLoader
 

@@ -28,9 +28,9 @@ from samedeal import (
     blend,
     sharded,
 )
+from samedeal.files.cursor import Cursor
+from samedeal.files.groups import Groups
 from samedeal.parquet import Shards, Sources
-from samedeal.parquet.cursor import Cursor
-from samedeal.parquet.groups import Groups
 from samedeal.torch import LanesWarning, Resumable, ShardedDataset
 from torch.utils.data import DataLoader
 

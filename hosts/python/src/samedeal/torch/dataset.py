@@ -27,9 +27,9 @@ from .. import (
     WrongTypeError,
 )
 from ..engine import arguments as check
-from ..parquet import Marks, Shards, Sources
-from ..parquet.groups import costliest
-from ..parquet.paths import Paths
+from ..files import Marks, Shards, Sources
+from ..files.groups import costliest
+from ..files.paths import Paths
 from ..read.reading import DEALS
 from . import place
 from .board import Board

@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from .. import ContradictionError, Reading
-from ..parquet import Marks, Shards
-from ..parquet.reading import read_places
+from ..files import Marks, Shards
+from ..files.reading import read_places
 from .rest import Progress
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from .. import ContradictionError, MissingError, Order, SamedealError, Sampler, UnknownNameError, WrongTypeError, blend, sharded
 from ..engine import arguments as check
-from ..parquet import Shards, Sources
-from ..parquet.paths import Paths
+from ..files import Shards, Sources
+from ..files.paths import Paths
 
 MakesOrder = Callable[[Order], Order]
 """A function from the order of files to the order in which they are read."""

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from .. import ContradictionError, OutOfRangeError, Reading, WrongTypeError
 from ..engine import arguments as check
-from ..parquet import ahead, batches, read_rows
-from ..parquet.reading import present
+from ..files import ahead, batches, read_rows
+from ..files.reading import present
 from .deals import Reader
 from .nested import PREFETCH
 from .place import is_worker

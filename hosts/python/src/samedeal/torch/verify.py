@@ -16,8 +16,8 @@ import torch.distributed as dist
 
 from .. import Batcher, ContradictionError, MissingError, Order, OutOfRangeError, SamedealError, WrongTypeError
 from ..engine import arguments as check
-from ..parquet import Shards
-from ..parquet.sources import Sources
+from ..files import Shards
+from ..files.sources import Sources
 from .batches import BatchSampler
 from .dataset import ShardedDataset
 from .packed import PackedDataset

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from .. import ContradictionError, Reading, Spans, WrongTypeError
 from ..engine import arguments as check
 from .cursor import Cursor
-from .files import Shards
+from .shards import Shards
 from .groups import DECODED_ROWS, Groups
 from .sources import Sources
 

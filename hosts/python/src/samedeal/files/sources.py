@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from .. import ContradictionError, MissingError, WrongTypeError
 from ..engine import arguments as check
-from .files import Shards
+from .shards import Shards
 from .schemas import unified
 
 if TYPE_CHECKING:

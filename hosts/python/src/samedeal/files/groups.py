@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .files import Shards
+from .shards import Shards
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterator
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .files import Shards
+from .shards import Shards
 from .groups import DECODED_ROWS, Groups, in_turn
 
 

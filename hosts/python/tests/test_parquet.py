@@ -85,13 +85,15 @@ def test_columns_come_from_iterators(shards: Shards) -> None:
 def test_sources_find_shards_as_shards_do(shards: Shards) -> None:
     found = Sources.find(shards.paths)
     assert type(found) is Shards
-    with found.open(1, 1024) as file:
+    file: Any = found.open(1, 1024)
+    with file:
         assert file.metadata.num_rows == 7
 
 
 def test_sources_open_the_shards_of_all_of_them(shards: Shards) -> None:
     both = Sources.join({"a": shards, "b": shards})
     for shard, rows in enumerate([5, 7, 5, 7]):
-        with both.open(shard, 1024) as file:
+        file: Any = both.open(shard, 1024)
+        with file:
             assert file.metadata.num_rows == rows
     assert both.sources_of(np.array([0, 11, 12])).to_pylist() == ["a", "a", "b"]

@@ -352,6 +352,7 @@ ARGUMENTS: dict[str, Make] = {
     "part": _part,
     "parts": one("{'test': 1, 'training': 9}", "{'a': 0, 'b': 1}", "None", "{'é': 1}"),
     "path": one("folder.missing()", "str(folder.missing())", "folder.file('x')", "folder.path"),
+    "format": one("None", "'parquet'", "'arrow'"),
     "lost": one("None", "{}", "{str(folder.rows(5)): 5}", "{folder.path / 'gone.parquet': 7}"),
     "paths": one("folder.rows(3, 0, 20)", "str(folder.rows(5))", "[folder.rows(1), folder.rows(2)]", "folder.path"),
     "policy": name("size-aware", "round-robin", "locality-aware"),

@@ -7,10 +7,10 @@ from collections import deque
 from collections.abc import Hashable, Iterator
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from .shards import Shards
+from .format import File
 from .groups import DECODED_ROWS, Groups, in_turn
+from .shards import Shards
 
 
 class Cursor:
@@ -25,7 +25,7 @@ class Cursor:
         self._shards = shards
         self._groups = groups
         self._name = name
-        self._file: pq.ParquetFile | None = None
+        self._file: File | None = None
         self._is_open = False
         self._batches: Iterator[pa.RecordBatch] = iter(())
         self._rest: pa.RecordBatch | None = None
@@ -80,7 +80,7 @@ class Cursor:
 
     def _close_file(self) -> None:
         if self._file is not None:
-            self._file.close(force=True)
+            self._file.close()
         self._file = self._rest = None
         self._is_open = False
         self._batches = iter(())
@@ -142,6 +142,8 @@ def _cast(batch: pa.RecordBatch, schema: pa.Schema, path: str) -> pa.RecordBatch
         return batch
     columns = []
     for field in schema:
+        if field.name not in batch.schema.names:
+            raise OSError(f"{path}: some of its rows have no column {field.name!r}")
         column = batch.column(field.name)
         try:
             columns.append(column if column.type == field.type else column.cast(field.type))

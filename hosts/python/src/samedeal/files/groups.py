@@ -1,4 +1,7 @@
-"""Row groups of shards, each decoded once for all lanes of a reader that lie in it."""
+"""Row groups of shards, each decoded once for all lanes of a reader that lie in it.
+
+A row group is a part of a file in any format: a place where reading can begin (`Footer.rows`).
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from .format import File
 from .shards import Shards
 
 if TYPE_CHECKING:
@@ -18,11 +21,6 @@ if TYPE_CHECKING:
 
 # The most rows that are decoded at a time: so many that the cost of a call does not count.
 DECODED_ROWS = 8_192
-DECODED_BYTES = 1 << 30
-"""The most bytes that are decoded at a time, if each text is as long as its column can have it."""
-MOST_BYTES = 1 << 28
-MOST_TIMES = 64
-"""Decoded rows are refused if their bytes are more than MOST_BYTES, and also MOST_TIMES the bytes of the file."""
 MUCH_BYTES = 1 << 31
 """A reader that decodes more bytes before its first batch gives a warning."""
 SHARED_BYTES = 1 << 28
@@ -74,10 +72,6 @@ class _Footer:
     """The ends of the row groups, in rows."""
     widths: list[int]
     """Bytes of a row in each row group, not compressed, at least 1."""
-    stored: int
-    """Bytes of all row groups in the columns that are read, not compressed."""
-    longest: int
-    """About how many bytes a row can become, with the longest texts that its columns can have."""
 
 
 class Groups:
@@ -94,7 +88,7 @@ class Groups:
         self.held = held
         self._footers: dict[int, _Footer] = {}
         self._places: dict[Hashable, _Place] = {}
-        self._spare: dict[int, pq.ParquetFile] = {}
+        self._spare: dict[int, File] = {}
         """Files that were opened for their footers, and that no lane reads yet."""
 
     def expect(self, places: Iterable[tuple[Hashable, int, int]]) -> None:
@@ -105,7 +99,7 @@ class Groups:
     def close(self) -> None:
         """Closes the files that no lane reads."""
         while self._spare:
-            self._spare.popitem()[1].close(force=True)
+            self._spare.popitem()[1].close()
 
     def leave(self, name: Hashable) -> None:
         """Removes a lane, which reads elsewhere from now on."""
@@ -167,33 +161,40 @@ class Groups:
                 self.leave(name)
             yield batch
 
-    def open(self, shard: int) -> pq.ParquetFile:
+    def open(self, shard: int) -> File:
         """Opens a shard."""
         return self._spare.pop(shard, None) or self._shards.open(shard, self.held)
 
-    def decoded(self, file: pq.ParquetFile, shard: int, groups: range) -> Iterator[pa.RecordBatch]:
-        """The rows of row groups, some thousand at a time."""
+    def decoded(self, file: File, shard: int, groups: range) -> Iterator[pa.RecordBatch]:
+        """The rows of row groups, some thousand at a time.
+
+        Raises:
+            OSError: The file has more rows than its footer says.
+        """
         footer = self._footer(shard)
         width = max(footer.widths[group] for group in groups)
-        rows = min(DECODED_ROWS, self.held // width + 1, DECODED_BYTES // footer.longest + 1)
-        # One column after the other, without threads, since many readers run at a time.
-        for batch in file.iter_batches(rows, row_groups=groups, columns=self._shards.columns, use_threads=False):
-            if batch.nbytes > max(MOST_BYTES, MOST_TIMES * footer.stored):
-                told = f"{batch.num_rows} rows become {batch.nbytes:,} bytes, though the file has {footer.stored:,}"
-                raise OSError(f"{told}: refused, as more than {MOST_TIMES} times of it is no data")
-            yield batch
+        rows = min(DECODED_ROWS, self.held // width + 1)
+        left = int(footer.ends[groups[-1]]) - (int(footer.ends[groups[0] - 1]) if groups[0] else 0)
+        for batch in file.batches(groups, self._shards.columns, rows):
+            left -= batch.num_rows
+            if left < 0:
+                raise OSError("it has more rows than its footer says")
+            # Some formats give a whole part at a time.
+            for first in range(0, batch.num_rows, DECODED_ROWS):
+                yield batch.slice(first, DECODED_ROWS)
 
     def _footer(self, shard: int) -> _Footer:
         known = self._footers.get(shard)
         if known is None:
-            file = self._spare[shard] = self._shards.open(shard, self.held)
-            groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
-            rows = np.array([group.num_rows for group in groups], dtype=np.int64)
-            widths = [max(1, group.total_byte_size // max(1, group.num_rows)) for group in groups]
-            sizes = [_sizes(group, self._shards.columns) for group in groups]
-            stored, longest = sum(size for size, _ in sizes), max((text for _, text in sizes), default=1)
-            known = self._footers[shard] = _Footer(rows.cumsum(), widths, stored, max(1, longest))
+            footer = (self._spare.get(shard) or self._opened(shard)).footer
+            rows, sizes = (np.asarray(each, dtype=np.int64) for each in (footer.rows, footer.bytes))
+            widths = np.maximum(1, sizes // np.maximum(1, rows)).tolist()
+            known = self._footers[shard] = _Footer(rows.cumsum(), widths)
         return known
+
+    def _opened(self, shard: int) -> File:
+        file = self._spare[shard] = self._shards.open(shard, self.held)
+        return file
 
     def _within(self, shard: int, group: int) -> list[tuple[Hashable, _Place]]:
         """The lanes that are in a row group."""
@@ -230,25 +231,7 @@ class Groups:
                 if at >= spans[-1][2]:
                     break
         finally:
-            file.close(force=True)
-
-
-def _sizes(group: pq.RowGroupMetaData, columns: list[str]) -> tuple[int, int]:
-    """Bytes of the columns of a row group, not compressed; and about how many bytes the texts of one row can have."""
-    stored = longest = 0
-    for i in range(group.num_columns):
-        column = group.column(i)
-        if column.path_in_schema.partition(".")[0] not in columns and column.path_in_schema not in columns:
-            continue
-        packed = max(1, column.total_compressed_size)
-        # Limited, because a wrong footer may have any number.
-        size = min(column.total_uncompressed_size, MOST_TIMES * packed)
-        stored += size
-        if column.physical_type == "BYTE_ARRAY" and column.has_dictionary_page:
-            # The compressed size of the dictionary: one text may be nearly all of it, and any row may have that text.
-            texts = max(0, column.data_page_offset - (column.dictionary_page_offset or 0))
-            longest += min(size, 4 * size * texts // packed)
-    return stored, longest
+            file.close()
 
 
 def _copied(batch: pa.RecordBatch) -> pa.RecordBatch:

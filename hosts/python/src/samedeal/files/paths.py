@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import importlib
 import os
-import pickle
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -16,75 +15,20 @@ import pyarrow.fs as pafs
 
 from .. import ContradictionError, MissingError, OutOfRangeError, WrongTypeError
 from ..engine.arguments import described
+from .format import Format
+from .formats import PARQUET, chosen, of_file, of_files
+from .location import Location, Store, kind_of
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
-_SUFFIX = ".parquet"
 
+class _Folder(NamedTuple):
+    """A directory, and all files below it at any depth that are not hidden."""
 
-class Store:
-    """A file system of pyarrow or fsspec that is not the one of this machine."""
-
-    def __init__(self, system: Any) -> None:
-        """A `pyarrow.fs.FileSystem`, or an `fsspec.AbstractFileSystem`."""
-        self._system = system
-        self._process = os.getpid()
-
-    @property
-    def system(self) -> Any:
-        """The file system, as pyarrow takes it."""
-        if self._process != os.getpid():
-            # A forked child lacks the threads and connections of the client. A copy by pickle makes new ones.
-            self._system = pickle.loads(pickle.dumps(self._system))
-            self._process = os.getpid()
-        own = self._system
-        return own if isinstance(own, pafs.FileSystem) else pafs.PyFileSystem(pafs.FSSpecHandler(own))
-
-    def files(self, path: str) -> Iterator[str]:
-        """The file at a path, or the Parquet files below the directory at that path.
-
-        Raises:
-            OSError: There is nothing at the path, or the directory cannot be listed.
-        """
-        own = self._system
-        if not isinstance(own, pafs.FileSystem):
-            yield from self._files_of_fsspec(path)
-            return
-        (info,) = own.get_file_info([path])
-        if info.type == pafs.FileType.NotFound:
-            raise _missing(path)
-        if info.type == pafs.FileType.File:
-            yield path
-            return
-        root = path.rstrip("/") + "/"
-        found = own.get_file_info(pafs.FileSelector(path, recursive=True))
-        below = [each.path[len(root) :] for each in found if each.type == pafs.FileType.File]
-        yield from (root + name for name in _chosen(path, below))
-
-    def _files_of_fsspec(self, path: str) -> Iterator[str]:
-        own = self._system
-        try:
-            info = own.info(path)
-        except FileNotFoundError:
-            raise _missing(path) from None
-        if info["type"] != "directory":
-            yield own.unstrip_protocol(info["name"])
-            return
-        # Not by `walk` of fsspec, which skips folders that cannot be listed without an error.
-        root = own._strip_protocol(path).rstrip("/") + "/"
-        below: list[str] = []
-        waiting = [""]
-        while waiting:
-            part = waiting.pop()
-            for each in own.ls(root + part, detail=True):
-                name = each["name"].rstrip("/").rpartition("/")[2]
-                if not name or _is_hidden(name) or each["name"].rstrip("/") == (root + part).rstrip("/"):
-                    continue
-                if each["type"] == "directory":
-                    waiting.append(f"{part}{name}/")
-                else:
-                    below.append(part + name)
-        yield from (own.unstrip_protocol(root + name) for name in _chosen(path, below))
+    root: str
+    """The beginning of the path of each file, before its name."""
+    names: list[str]
+    """The paths of the files relative to the directory, with '/' between parts, sorted by their bytes."""
 
 
 class Found(NamedTuple):
@@ -95,22 +39,33 @@ class Found(NamedTuple):
     """The file system of the files; None for files of this machine."""
     lost: dict[int, int]
     """The number of rows of each lost file, by its index in `paths`."""
+    format: Format
+    """The format of all files."""
 
 
-def find(paths: Paths, filesystem: Any = None, lost: Mapping[str, int] | None = None) -> Found:
+def find(
+    paths: Paths,
+    filesystem: Any = None,
+    lost: Mapping[str, int] | None = None,
+    format: str | Format | None = None,
+) -> Found:
     """The files that paths stand for, as `Shards.find` says. Lost files need not exist.
 
     Raises:
         OSError: A path leads nowhere, is no regular file, or cannot be listed.
-        MissingError: There is no path; or a package is missing that knows the file system.
-        ContradictionError: A file is named twice, a directory has no Parquet files, or paths are of several file
-            systems.
-        WrongTypeError: A value is no path, or no file system.
+        MissingError: There is no path; or a package is missing that knows the file system; or a directory has files of
+            several formats, and none was named.
+        ContradictionError: A file is named twice, a directory has no files of the format, or paths are of several file
+            systems or formats.
+        UnknownNameError: There is no format of this name.
+        WrongTypeError: A value is no path, no file system or no format.
     """
     several: Iterable[Any] = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     if not isinstance(several, Iterable):
         raise WrongTypeError("paths", described(paths), "paths of files and directories")
     store = _store_of(filesystem)
+    known = chosen(format)
+    formats: dict[str, Format] = {}
     gone = {} if lost is None else lost
     schemes: dict[str, str] = {}
     named: list[tuple[str, str]] = []
@@ -128,20 +83,30 @@ def find(paths: Paths, filesystem: Any = None, lost: Mapping[str, int] | None = 
             text = _local_of(text)
         elif filesystem is None and separator:
             store, text = _opened(text, scheme, store)
-        if text in gone:
-            files = [text]
+        place = text if text in gone else _local(text) if store is None else _stored(text, store)
+        if isinstance(place, str):
+            own, files = known or of_file(place), [place]
         else:
-            files = _with_lost(list(_local(text) if store is None else store.files(text)), text, gone)
+            own = known or of_files(place.names, text)
+            files = _with_lost(_chosen(place, own, store), text, gone)
+            if not files:
+                allowed = f"a directory with *{own.suffixes[0]} files below it"
+                raise ContradictionError("paths", text, allowed)
+        formats[own.name] = own
+        if len(formats) > 1:
+            allowed = "files of one format; several sources may be of several formats"
+            raise ContradictionError("paths", " and ".join(f"{name} files" for name in formats), allowed)
         named.extend((file, text) for file in files)
     if not named:
-        raise MissingError("paths", "", "at least one Parquet file, or a directory that holds some")
+        raise MissingError("paths", "", f"at least one {(known or PARQUET).name} file, or a directory that holds some")
     _check_once(named, local=store is None)
     found = tuple(file for file, _ in named)
     for path in gone:
         if path not in found:
             allowed = "paths as the dataset has them: in a directory that is one of `paths`, or among these themselves"
             raise ContradictionError("lost", path[:256], allowed)
-    return Found(found, store, {number: gone[path] for number, path in enumerate(found) if path in gone})
+    (own,) = formats.values()
+    return Found(found, store, {number: gone[path] for number, path in enumerate(found) if path in gone}, own)
 
 
 def _with_lost(files: list[str], path: str, lost: Mapping[str, int]) -> list[str]:
@@ -187,25 +152,6 @@ def _opened(url: str, scheme: str, known: Store | None) -> tuple[Store, str]:
     return known or Store(system), path
 
 
-def opened(path: str) -> pa.NativeFile:
-    """Opens a regular file of this machine. A path that became a pipe since it was found could block for ever.
-
-    Raises:
-        OSError: It is no regular file, or cannot be opened.
-    """
-    # Opened without blocking and then checked: a check before would say nothing about the file that is opened later.
-    number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    try:
-        mode = os.fstat(number).st_mode
-        if not stat.S_ISREG(mode):
-            raise OSError(errno.EINVAL, f"Not a regular file, but {_kind(mode)}", path)
-        # Opened by the descriptor, which has the file that was checked, even if the path leads to another one by now.
-        own = f"/proc/self/fd/{number}"
-        return pa.OSFile(own if os.path.exists(own) else path)
-    finally:
-        os.close(number)
-
-
 def _local_of(url: str) -> str:
     """The path of a file:// URL, as RFC 8089 has it."""
     parts = urlsplit(url)
@@ -214,8 +160,8 @@ def _local_of(url: str) -> str:
     return unquote(url[len("file://") + len(parts.netloc) :])
 
 
-def _local(path: str) -> Iterator[str]:
-    """The path of a file itself, or the Parquet files that a directory stands for."""
+def _local(path: str) -> str | _Folder:
+    """A regular file of this machine by its path, or a directory with the files below it."""
     _check_text(path)
     try:
         mode = os.stat(path).st_mode
@@ -224,12 +170,58 @@ def _local(path: str) -> Iterator[str]:
             raise _nowhere(path) from None
         raise _missing(path) from None
     if stat.S_ISDIR(mode):
-        below = list(_below(path, "", [os.path.realpath(path)]))
-        yield from (os.path.join(path, name) for name in _chosen(path, below))
-        return
+        return _folder(os.path.join(path, ""), _below(path, "", [os.path.realpath(path)]))
     if not stat.S_ISREG(mode):
-        raise OSError(errno.EINVAL, f"Not a regular file, but {_kind(mode)}", path)
-    yield path
+        raise OSError(errno.EINVAL, f"Not a regular file, but {kind_of(mode)}", path)
+    return path
+
+
+def _stored(path: str, store: Store) -> str | _Folder:
+    """A file of a store by its path, or a directory with the files below it.
+
+    Raises:
+        OSError: There is nothing at the path, or the directory cannot be listed.
+    """
+    own = store.own
+    if not isinstance(own, pafs.FileSystem):
+        return _stored_by_fsspec(path, own)
+    (info,) = own.get_file_info([path])
+    if info.type == pafs.FileType.NotFound:
+        raise _missing(path)
+    if info.type == pafs.FileType.File:
+        return path
+    root = path.rstrip("/") + "/"
+    found = own.get_file_info(pafs.FileSelector(path, recursive=True))
+    return _folder(root, (each.path[len(root) :] for each in found if each.type == pafs.FileType.File))
+
+
+def _stored_by_fsspec(path: str, own: Any) -> str | _Folder:
+    try:
+        info = own.info(path)
+    except FileNotFoundError:
+        raise _missing(path) from None
+    if info["type"] != "directory":
+        return str(own.unstrip_protocol(info["name"]))
+    # Not by `walk` of fsspec, which skips folders that cannot be listed without an error.
+    root = own._strip_protocol(path).rstrip("/") + "/"
+    below: list[str] = []
+    waiting = [""]
+    while waiting:
+        part = waiting.pop()
+        for each in own.ls(root + part, detail=True):
+            name = each["name"].rstrip("/").rpartition("/")[2]
+            if not name or _is_hidden(name) or each["name"].rstrip("/") == (root + part).rstrip("/"):
+                continue
+            if each["type"] == "directory":
+                waiting.append(f"{part}{name}/")
+            else:
+                below.append(part + name)
+    return _folder(own.unstrip_protocol(root), below)
+
+
+def _folder(root: str, below: Iterable[str]) -> _Folder:
+    shown = [name for name in below if not any(map(_is_hidden, name.split("/")))]
+    return _Folder(root, sorted(shown, key=str.encode))
 
 
 def _below(root: str, part: str, above: list[str]) -> Iterator[str]:
@@ -254,12 +246,18 @@ def _below(root: str, part: str, above: list[str]) -> Iterator[str]:
             yield part + name
 
 
-def _chosen(directory: str, below: list[str]) -> list[str]:
-    """The Parquet files that a directory stands for, from all files below it, in their order."""
-    found = [name for name in below if name.endswith(_SUFFIX) and not any(map(_is_hidden, name.split("/")))]
-    if not found:
-        raise ContradictionError("paths", directory, "a directory with *.parquet files below it")
-    return sorted(found, key=str.encode)
+def _chosen(folder: _Folder, format: Format, store: Store | None) -> list[str]:
+    """The paths of the files of a format that a directory stands for, in their order."""
+
+    def read(name: str) -> bytes:
+        return Location(folder.root + name, store).read()
+
+    try:
+        names = format.choose(folder.names, read)
+    except (pa.ArrowException, OSError) as error:
+        raise OSError(f"{folder.root}: not {format.name} files: {error}") from error
+    # Without a name, it is the directory itself.
+    return [folder.root + name if name else folder.root.rstrip("/" + os.sep) for name in names]
 
 
 def _is_hidden(name: str) -> bool:
@@ -297,11 +295,6 @@ def _check_once(named: list[tuple[str, str]], *, local: bool) -> None:
 
 def _how(file: str, by: str) -> str:
     return "itself" if by == file else f"its directory {by}"
-
-
-def _kind(mode: int) -> str:
-    kinds = ((stat.S_ISFIFO, "a FIFO"), (stat.S_ISSOCK, "a socket"), (stat.S_ISDIR, "a directory"))
-    return next((name for check, name in kinds if check(mode)), "a device")
 
 
 def _missing(path: str) -> FileNotFoundError:

@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 from .. import ContradictionError, Reading, Spans, WrongTypeError
 from ..engine import arguments as check
 from .cursor import Cursor
-from .shards import Shards
 from .groups import DECODED_ROWS, Groups
+from .shards import Shards
 from .sources import Sources
 
 if TYPE_CHECKING:

@@ -1,22 +1,24 @@
-"""Parquet files as the shards of a dataset."""
+"""Files as the shards of a dataset."""
 
 from __future__ import annotations
 
 import errno
 import functools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from .. import ContradictionError, MissingError, UnknownNameError, WrongTypeError
 from ..engine import arguments as check
-from .paths import Paths, Store, find, opened
+from .format import File, Format
+from .formats import PARQUET
+from .location import Location, Store
+from .paths import Paths, find
 from .schemas import check_names, unified
 
 if TYPE_CHECKING:
@@ -28,14 +30,15 @@ _BUFFER = check.Width(0, 2**31 - 1, f"0 to {2**31 - 1} bytes")
 
 @dataclass(frozen=True, eq=False)
 class Shards:
-    """The Parquet files of a dataset. Sample indices count the rows of all files, in this order."""
+    """The files of a dataset. Sample indices count the rows of all files, in this order."""
 
     paths: tuple[str, ...]
     """The path of each shard."""
     sizes: NDArray[np.int64]
     """How many rows each shard has."""
     bytes: NDArray[np.int64]
-    """How many bytes the columns to read take in each shard, compressed."""
+    """How many bytes the columns to read take in each shard, compressed. If a format does not know this (see
+    `samedeal.files.Footer`): the bytes of all columns."""
     schema: pa.Schema
     """The columns to read, and the types in which they come from all shards."""
     store: Store | None = None
@@ -44,6 +47,10 @@ class Shards:
     """The largest row group of each shard: its rows, and the bytes of the columns to read in it, not compressed."""
     lost: frozenset[int] = frozenset()
     """The numbers of the shards that are not there any more. Their rows keep their indices, and are left out."""
+    format: Format = PARQUET
+    """The format of the shards."""
+    indexes: Mapping[int, Any] = field(default_factory=dict, repr=False)
+    """By the number of a shard: `Footer.index`, with which it is opened again without a scan."""
 
     @staticmethod
     def find(
@@ -52,13 +59,14 @@ class Shards:
         *,
         filesystem: Any = None,
         lost: Mapping[str | os.PathLike[str], SupportsIndex] | None = None,
+        format: str | Format | None = None,
     ) -> Shards:
-        """Reads the footers of Parquet files, not their data.
+        """Reads the footers of files, not their data. JSON lines and tar files have no footers, and are scanned once.
 
-        A directory stands for all regular files below it, at any depth, whose names end in ".parquet" (in lower case).
-        They are sorted by the bytes of their paths relative to the directory, with '/' between parts. Files and
-        directories whose names begin with '.' or '_' are ignored. Symbolic links are followed. A broken link, a link
-        back to a directory above it, and a directory that cannot be listed are errors.
+        A directory stands for all regular files below it, at any depth, whose names end in ".parquet" (in lower case),
+        or as files of `format` end. They are sorted by the bytes of their paths relative to the directory, with '/'
+        between parts. Files and directories whose names begin with '.' or '_' are ignored. Symbolic links are followed.
+        A broken link, a link back to a directory above it, and a directory that cannot be listed are errors.
 
         Files may have their columns in another order, and in types that differ only in width: `string` and
         `large_string`, int32 and int64, dictionaries with indices of any width. `schema` has the wider type.
@@ -72,35 +80,42 @@ class Shards:
                 pickle it.
             lost: Files that are not there any more, or damaged, and the number of rows that each had. They keep their
                 places among the others, so that a state resumes. They are not opened, and their rows do not come.
+            format: "parquet", "arrow" (Arrow files and streams, Feather, datasets that Hugging Face saved), "jsonl",
+                "tar" (WebDataset), "mds" (Mosaic) or "lance"; or a format of your own. By default, it follows from the
+                names of the files: Parquet, unless all of them are of another format.
 
         Raises:
-            OSError: A file cannot be read, is not Parquet, or its columns contradict those of another file.
-            MissingError: There is no file or no column, or the package for a file system is not installed.
-            ContradictionError: A file or a column is named twice, or the paths belong to several file systems.
-            UnknownNameError: There is no such column.
-            WrongTypeError: A value is no path or no file system.
+            OSError: A file cannot be read, is of another format, or its columns contradict those of another file.
+            MissingError: There is no file or no column, or the package for a file system or a format is not installed.
+            ContradictionError: A file or a column is named twice, or the paths belong to several file systems or
+                formats.
+            UnknownNameError: There is no such column or format.
+            WrongTypeError: A value is no path, no file system or no format.
         """
         columns = _listed(columns)
-        found, store, gone = find(paths, filesystem, _lost(lost))
+        found, store, gone, known = find(paths, filesystem, _lost(lost), format)
         there = [path for number, path in enumerate(found) if number not in gone]
         if not there:
             raise MissingError("paths", "", "at least one file that was not lost")
         with ThreadPoolExecutor(max_workers=min(16, len(there))) as pool:
-            footers = list(pool.map(functools.partial(_footer, store=store), there))
+            footers = list(pool.map(functools.partial(_footer, store=store, format=known), there))
+        # Of a format whose files have no schema, a file without rows has no columns.
+        full = next((footer.schema for footer in footers if len(footer.schema)), footers[0].schema)
+        footers = [each if each.rows or len(each.schema) else each._replace(schema=full) for each in footers]
         for name in columns or ():
             if name not in footers[0].schema.names:
                 raise UnknownNameError("columns", name[:64], ", ".join(footers[0].schema.names))
         schemas = [_select(footer.schema, columns) for footer in footers]
         schema = unified(schemas, there)
         for number, rows in sorted(gone.items()):
-            footers.insert(number, _Footer(rows, {}, schema, (0, 0)))
+            footers.insert(number, _Facts(rows, 0, {}, schema, (0, 0), None))
         sizes = np.array([footer.rows for footer in footers], dtype=np.int64)
-        weights = [sum(footer.bytes.get(name, 0) for name in schema.names) for footer in footers]
-        bytes = np.array(weights, dtype=np.int64)
+        bytes = np.array([footer.bytes_of(schema.names) for footer in footers], dtype=np.int64)
         largest = np.array([footer.largest for footer in footers], dtype=np.int64)
         # Reduced to the columns to read, about.
-        largest[:, 1] = largest[:, 1] * (bytes / [max(1, sum(footer.bytes.values())) for footer in footers])
-        return Shards(found, sizes, bytes, schema, store, largest, frozenset(gone))
+        largest[:, 1] = largest[:, 1] * (bytes / [max(1, footer.bytes_of(footer.stored)) for footer in footers])
+        indexes = {number: each.index for number, each in enumerate(footers) if each.index is not None}
+        return Shards(found, sizes, bytes, schema, store, largest, frozenset(gone), known, indexes)
 
     def __len__(self) -> int:
         """How many shards there are."""
@@ -116,21 +131,26 @@ class Shards:
         """The names of the columns to read."""
         return list(self.schema.names)
 
-    def open(self, shard: int, buffer: int) -> pq.ParquetFile:
+    def open(self, shard: int, buffer: int) -> File:
         """Opens a shard to read it from beginning to end. It must have the same number of rows as before.
 
-        Each column is read through a buffer of `buffer` bytes. Nothing is read ahead, because that would keep the data
-        of all following row groups in memory.
+        It is read `buffer` bytes at a time: each column so, if the format has columns apart. A Parquet file comes as a
+        `pyarrow.parquet.ParquetFile`.
 
         Raises:
             OutOfRangeError: There is no such shard.
             OSError: The file cannot be read, or has another number of rows than before.
         """
-        path = self.paths[check.one_of("shard", shard, len(self))]
+        shard = check.one_of("shard", shard, len(self))
+        path = self.paths[shard]
         buffer = check.integer("buffer", buffer, _BUFFER)
         try:
-            source = opened(path) if self.store is None else path
-            file = pq.ParquetFile(source, pre_buffer=False, buffer_size=buffer, filesystem=_system(self.store))
+            file = self.format.open(Location(path, self.store, buffer), self.indexes.get(shard))
+            try:
+                rows = sum(map(int, file.footer.rows))
+            except BaseException:
+                file.close()
+                raise
         except (pa.ArrowException, OSError) as error:
             hint = ""
             if isinstance(error, OSError) and error.errno == errno.EMFILE:
@@ -138,54 +158,46 @@ class Shards:
             elif isinstance(error, FileNotFoundError):
                 hint = f" (to go on without it, resume with lost={{{path!r}: {self.sizes[shard]}}})"
             raise OSError(f"{path}: {error}{hint}") from error
-        if file.metadata.num_rows != self.sizes[shard]:
-            file.close(force=True)
-            raise OSError(f"{path}: holds {file.metadata.num_rows} rows now, and held {self.sizes[shard]} at the start")
+        if rows != self.sizes[shard]:
+            file.close()
+            raise OSError(f"{path}: holds {rows} rows now, and held {self.sizes[shard]} at the start")
         return file
 
 
-class _Footer(NamedTuple):
+class _Facts(NamedTuple):
+    """The part of a footer that is kept."""
+
     rows: int
-    bytes: dict[str, int]
+    bytes: int
+    """The bytes of all parts in memory, about."""
+    stored: Mapping[str, int]
     schema: pa.Schema
     largest: tuple[int, int]
+    """The rows and the bytes of the largest part."""
+    index: Any
+
+    def bytes_of(self, names: Iterable[str]) -> int:
+        """How many bytes these columns take in the file, or all columns take in memory if that is unknown."""
+        return sum(self.stored.get(name, 0) for name in names) if self.stored else self.bytes
 
 
-def _system(store: Store | None) -> Any:
-    return None if store is None else store.system
-
-
-def _footer(path: str, store: Store | None) -> _Footer:
+def _footer(path: str, store: Store | None, format: Format) -> _Facts:
     try:
-        if store is None:
-            with opened(path) as source:
-                metadata = pq.read_metadata(source)
-        else:
-            metadata = pq.read_metadata(path, filesystem=store.system)
-        schema = metadata.schema.to_arrow_schema()
-        check_names(schema)
+        file = format.open(Location(path, store))
+        try:
+            footer = file.footer
+            stored = {} if footer.stored is None else footer.stored()
+            check_names(footer.schema)
+        finally:
+            file.close()
     except UnicodeDecodeError as error:
         raise OSError(f"{path}: a column has a name that is not UTF-8: {error.object[:64]!r}") from None
     except (pa.ArrowException, OSError) as error:
-        raise OSError(f"{path}: not a Parquet file, or cut off: {error}") from error
-    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-    rows = sum(group.num_rows for group in groups)
-    if rows != metadata.num_rows:
-        raise OSError(f"{path}: its footer says {metadata.num_rows} rows, and {rows} in its row groups")
-    sizes: dict[str, int] = {}
-    for group in groups:
-        for i in range(metadata.num_columns):
-            column = group.column(i)
-            # The column of the table: a nested column has several of these parts.
-            name = column.path_in_schema if column.path_in_schema in schema.names else _root(column, schema)
-            sizes[name] = sizes.get(name, 0) + column.total_compressed_size
-    largest = max(((group.num_rows, group.total_byte_size) for group in groups), default=(0, 0))
-    return _Footer(rows, sizes, schema.remove_metadata(), largest)
-
-
-def _root(column: Any, schema: pa.Schema) -> str:
-    path: str = column.path_in_schema
-    return next((name for name in schema.names if path.startswith(f"{name}.")), path)
+        raise OSError(f"{path}: not a {format.name} file, or cut off: {error}") from error
+    parts = [(int(rows), int(size)) for rows, size in zip(footer.rows, footer.bytes, strict=True)]
+    rows, bytes = (sum(column) for column in zip(*parts, strict=True)) if parts else (0, 0)
+    schema = footer.schema.remove_metadata()
+    return _Facts(rows, bytes, stored, schema, max(parts, default=(0, 0)), footer.index)
 
 
 def _lost(lost: Any) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Several datasets in Parquet files, read as one."""
+"""Several datasets in files, read as one."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from .. import ContradictionError, MissingError, WrongTypeError
 from ..engine import arguments as check
-from .shards import Shards
+from .format import File
 from .schemas import unified
+from .shards import Shards
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,9 +55,9 @@ class Sources(Shards):
         lost = frozenset(
             int(first) + number for first, part in zip(firsts, shards, strict=False) for number in part.lost
         )
-        return cls(paths, sizes, weights, schema, None, None, lost, shards, names)
+        return cls(paths, sizes, weights, schema, lost=lost, parts=shards, names=names)
 
-    def open(self, shard: int, buffer: int) -> pq.ParquetFile:
+    def open(self, shard: int, buffer: int) -> File:
         """Opens a shard. Its number is counted through all sources."""
         left = check.one_of("shard", shard, len(self))
         part = next(part for part in self.parts if left < len(part) or (left := left - len(part)) < 0)

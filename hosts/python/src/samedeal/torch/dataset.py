@@ -1,4 +1,4 @@
-"""A dataset in Parquet files for a DataLoader."""
+"""A dataset in files for a DataLoader."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .. import (
     WrongTypeError,
 )
 from ..engine import arguments as check
-from ..files import Marks, Shards, Sources
+from ..files import Format, Marks, Shards, Sources
 from ..files.groups import costliest
 from ..files.paths import Paths
 from ..read.reading import DEALS
@@ -92,7 +92,7 @@ class ShardInfo:
 
 
 class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
-    """The rows of Parquet files, divided among all ranks and the workers of their loaders.
+    """The rows of files (Parquet and others), divided among all ranks and the workers of their loaders.
 
     Each worker of each rank reads its own part. Do not use a `DistributedSampler` or `split_dataset_by_node` in
     addition. There are two deals:
@@ -153,13 +153,14 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         source_column: str | None = None,
         filesystem: Any = None,
         lost: Mapping[str | os.PathLike[str], SupportsIndex] | None = None,
+        format: str | Format | None = None,
     ) -> None:
         """Reads the footers of the files, and finds the rank of this process.
 
         Args:
             paths: One or several files or directories, also as URLs. A directory stands for all *.parquet files below
-                it (see `samedeal.parquet.Shards.find`). A `Shards` object is allowed too. A dictionary stands for
-                several sources by their names, which are blended by `weights`.
+                it, or those of `format` (see `samedeal.files.Shards.find`). A `Shards` object is allowed too. A
+                dictionary stands for several sources by their names, which are blended by `weights`.
             columns: The columns to read; all of them by default.
             batch_size: Number of rows in a batch, which is a `pyarrow.RecordBatch`. By default, rows come one by one,
                 as dictionaries.
@@ -222,6 +223,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
                 come, so that batches are shorter. A batch that has no other rows has one row of padding, the first one
                 of the first file that is there: so all ranks have as many steps as before. `steps` and `shard_info`
                 count the lost rows.
+            format: "parquet", "arrow", "jsonl", "tar", "mds" or "lance", or a `samedeal.files.Format`, as for
+                `samedeal.files.Shards.find`. By default, it follows from the names of the files.
 
         Raises:
             SamedealError: A value is not allowed, or contradicts another one.
@@ -254,7 +257,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         several = isinstance(paths, (Mapping, Sources))
         blending = Options(weights, stages, samples, exhaustion, max_passes, exact, by_lane, order)
         blending.check(self.deal, shuffle, several)
-        self.shards = find(paths, columns, filesystem, lost)
+        self.shards = find(paths, columns, filesystem, lost, format)
         if self.shards.lost and self.batch_size is None:
             allowed = "a number, with files that were lost: some ranks would have fewer single rows than others"
             raise ContradictionError("batch_size", "None", allowed)

@@ -49,27 +49,31 @@ class Options:
                 raise ContradictionError(name, check.described(value), allowed)
 
 
-def find(paths: Any, columns: Any, filesystem: Any, lost: Any) -> Shards:
+def find(paths: Any, columns: Any, filesystem: Any, lost: Any, format: Any) -> Shards:
     """The files of one dataset, or of several by their names."""
     if lost is not None:
         if isinstance(paths, (Mapping, Shards)):
             allowed = "none, where paths is a dictionary or Shards: pass it to Shards.find"
             raise ContradictionError("lost", check.described(lost), allowed)
-        return Shards.find(paths, columns, filesystem=filesystem, lost=lost)
+        return Shards.find(paths, columns, filesystem=filesystem, lost=lost, format=format)
     if isinstance(paths, Mapping):
-        parts = {check.label("sources", name): find_one(own, columns, filesystem) for name, own in paths.items()}
+        parts = {
+            check.label("sources", name): find_one(own, columns, filesystem, format) for name, own in paths.items()
+        }
         return Sources.join(parts)
-    return find_one(paths, columns, filesystem)
+    return find_one(paths, columns, filesystem, format)
 
 
-def find_one(paths: Paths | Shards, columns: Any, filesystem: Any) -> Shards:
+def find_one(paths: Paths | Shards, columns: Any, filesystem: Any, format: Any) -> Shards:
     """The files of one dataset."""
     if not isinstance(paths, Shards):
-        return Shards.find(paths, columns, filesystem=filesystem)
+        return Shards.find(paths, columns, filesystem=filesystem, format=format)
     if columns is not None:
         raise ContradictionError("columns", check.shown(columns), "those that the shards were found with")
     if filesystem is not None:
         raise ContradictionError("filesystem", check.described(filesystem), "that with which the shards were found")
+    if format is not None:
+        raise ContradictionError("format", check.described(format), "that of the shards, which were found with it")
     return paths
 
 

@@ -119,7 +119,7 @@ class Arrow(Format):
                 found += _saved(state, read(state), known)
         folders = {name.rpartition("/")[0] for name in found}
         others = [name for name in super().choose(names, read) if name.rpartition("/")[0] not in folders]
-        return found + others if not others else sorted(found + others, key=str.encode)
+        return sorted([*found, *others], key=str.encode) if others else found
 
 
 def _saved(state: str, text: bytes, known: set[str]) -> list[str]:

@@ -185,6 +185,8 @@ def _flat(values: NDArray[Any]) -> NDArray[Any]:
 def _decoder(encoding: str) -> Callable[[bytes], Any]:
     """The function of Mosaic that decodes values. It is found when it is needed, since the package imports much."""
 
+    known: Any = None
+
     def decode(data: bytes) -> Any:
         nonlocal known
         if known is None:
@@ -195,5 +197,4 @@ def _decoder(encoding: str) -> Callable[[bytes], Any]:
                 raise MissingError("format", "", allowed) from error
         return known(encoding, data)
 
-    known: Any = None
     return decode

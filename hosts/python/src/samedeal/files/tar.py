@@ -140,7 +140,7 @@ def _rows(source: pa.NativeFile) -> Iterator[tuple[int, str, list[tuple[tarfile.
         members: list[tuple[tarfile.TarInfo, str]] = []
         for member in file:
             # Otherwise the heads of all members stay in memory.
-            file.members = []
+            file.members = []  # type: ignore[attr-defined]
             known = _NAME.match(member.name)
             if not member.isreg() or known is None or re.fullmatch("__.*__", member.name.rpartition("/")[2]):
                 continue

@@ -37,7 +37,8 @@ MODULES = {
     "samedeal.lightning": "Under PyTorch Lightning.",
     "samedeal.accelerate": "Under Accelerate.",
     "samedeal.transformers": "Under transformers.",
-    "samedeal.parquet": "Rows of Parquet files, without PyTorch.",
+    "samedeal.files": "Rows of files, without PyTorch.",
+    "samedeal.parquet": "The readers of `samedeal.files`, by their older name.",
     "samedeal.ledger": "Readers of unequal speed.",
     "samedeal.collate": "Arrays of sequences.",
 }

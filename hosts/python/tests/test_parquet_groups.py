@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 import samedeal
 from samedeal.files import groups
-from samedeal.parquet import Marks, Shards, read_reader, read_rows
+from samedeal.parquet import Marks, Shards, Sources, read_reader, read_rows
 
 ROWS = 100_000
 
@@ -136,3 +136,25 @@ def test_short_texts_that_come_often_are_read(tmp_path: Path) -> None:
     assert path.stat().st_size < 10_000
     shards = Shards.find(path)
     assert len(read(shards, samedeal.Reading(shards.sizes))) == 200_000
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="descriptors are counted in /proc")
+def test_lanes_of_a_file_share_its_descriptor(tmp_path: Path) -> None:
+    """A mixture of many directories of one file each: every lane of every source is in one of the files."""
+    parts = {}
+    for number in range(40):
+        folder = tmp_path / f"d{number:02}"
+        folder.mkdir()
+        pq.write_table(pa.table({"id": np.arange(300) + 300 * number}), folder / "a.parquet", row_group_size=50)
+        parts[folder.name] = Shards.find(folder)
+    shards = Sources.join(parts)
+    sources = {name: (samedeal.sharded(part.sizes, lanes=32, shuffle_window=4), 1) for name, part in parts.items()}
+    order = samedeal.blend(sources, seed=1, by_lane=True)
+    before, most, found = len(os.listdir("/proc/self/fd")), 0, []
+    reading = samedeal.Reading(order=order)
+    for table in read_reader(shards, reading, 0):
+        most = max(most, len(os.listdir("/proc/self/fd")) - before)
+        found += table.column("id").to_pylist()
+    assert found == reading.indices(0).tolist()
+    assert most <= 40 + 3
+    assert len(os.listdir("/proc/self/fd")) == before

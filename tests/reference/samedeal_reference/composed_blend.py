@@ -41,7 +41,11 @@ class Blend(Composed):
         self.run = section.get("run_length", 1)
         self.lanes = lanes
         self.row = self.run * lanes
-        self.ends = self.exhaustion in ("stop", "fail") or section.get("index_space") == "shared" or section.get("by_lane", False)
+        self.ends = (
+            self.exhaustion in ("stop", "fail")
+            or section.get("index_space") == "shared"
+            or section.get("by_lane", False)
+        )
         ranges = [source.order.range for source in sources]
         shared = section.get("index_space", "joined") == "shared"
         self.offsets = [0 if shared else sum(ranges[:i]) for i in range(len(sources))]

@@ -293,7 +293,9 @@ def test_ranks_go_on_with_other_weights(
     read = 2 * 8 * 2 * 3
     stages = [(read, [1, 2, 7])]
     world_size, workers = then
-    run = ranks(world_size, HERE / "blending.py", root, second, first / "state", workers, 0, json.dumps(stages), samples)
+    run = ranks(
+        world_size, HERE / "blending.py", root, second, first / "state", workers, 0, json.dumps(stages), samples
+    )
     assert not run.returncode, run.stderr
     found = [
         row for out, world in ((first, 2), (second, world_size)) for log in logs(out, "rows", world) for row in log

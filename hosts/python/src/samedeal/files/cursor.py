@@ -80,7 +80,8 @@ class Cursor:
 
     def _close_file(self) -> None:
         if self._file is not None:
-            self._file.close()
+            self._batches = iter(())
+            self._groups.release(self._shard, self._file)
         self._file = self._rest = None
         self._is_open = False
         self._batches = iter(())

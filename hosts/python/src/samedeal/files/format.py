@@ -31,7 +31,11 @@ class Footer(NamedTuple):
 
 
 class File(Protocol):
-    """A file that is open."""
+    """A file that is open.
+
+    If it has an attribute `interleaves` that is true, several iterations of `batches` may go on side by side, and all
+    lanes of a reader share the file. Otherwise, each lane opens it.
+    """
 
     @property
     def footer(self) -> Footer:

@@ -6,7 +6,7 @@ A row group is a part of a file in any format: a place where reading can begin (
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Generator, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -90,6 +90,8 @@ class Groups:
         self._places: dict[Hashable, _Place] = {}
         self._spare: dict[int, File] = {}
         """Files that were opened for their footers, and that no lane reads yet."""
+        self._shared: dict[int, tuple[File, int]] = {}
+        """Files that lanes share, and how many of them read each."""
 
     def expect(self, places: Iterable[tuple[Hashable, int, int]]) -> None:
         """Registers where lanes will begin to read: the name of each lane, the shard and the row."""
@@ -162,10 +164,27 @@ class Groups:
             yield batch
 
     def open(self, shard: int) -> File:
-        """Opens a shard."""
-        return self._spare.pop(shard, None) or self._shards.open(shard, self.held)
+        """Opens a shard for a lane, or shares it with the lanes that read it. `release` it after use."""
+        if shard not in self._shared:
+            file = self._spare.pop(shard, None) or self._shards.open(shard, self.held)
+            if not getattr(file, "interleaves", False):
+                return file
+            self._shared[shard] = file, 0
+        file, users = self._shared[shard]
+        self._shared[shard] = file, users + 1
+        return file
 
-    def decoded(self, file: File, shard: int, groups: range) -> Iterator[pa.RecordBatch]:
+    def release(self, shard: int, file: File) -> None:
+        """Closes a shard that a lane has opened, unless other lanes read it."""
+        shared, users = self._shared.get(shard, (None, 1))
+        if shared is file and users > 1:
+            self._shared[shard] = file, users - 1
+            return
+        if shared is file:
+            del self._shared[shard]
+        file.close()
+
+    def decoded(self, file: File, shard: int, groups: range) -> Generator[pa.RecordBatch, None, None]:
         """The rows of row groups, some thousand at a time.
 
         Raises:
@@ -186,7 +205,8 @@ class Groups:
     def _footer(self, shard: int) -> _Footer:
         known = self._footers.get(shard)
         if known is None:
-            footer = (self._spare.get(shard) or self._opened(shard)).footer
+            open_now = self._shared.get(shard, (self._spare.get(shard), 0))[0]
+            footer = (open_now or self._opened(shard)).footer
             rows, sizes = (np.asarray(each, dtype=np.int64) for each in (footer.rows, footer.bytes))
             widths = np.maximum(1, sizes // np.maximum(1, rows)).tolist()
             known = self._footers[shard] = _Footer(rows.cumsum(), widths)
@@ -231,7 +251,8 @@ class Groups:
                 if at >= spans[-1][2]:
                     break
         finally:
-            file.close()
+            batches.close()
+            self.release(shard, file)
 
 
 def _copied(batch: pa.RecordBatch) -> pa.RecordBatch:

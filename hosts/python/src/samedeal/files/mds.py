@@ -184,7 +184,6 @@ def _flat(values: NDArray[Any]) -> NDArray[Any]:
 
 def _decoder(encoding: str) -> Callable[[bytes], Any]:
     """The function of Mosaic that decodes values. It is found when it is needed, since the package imports much."""
-
     known: Any = None
 
     def decode(data: bytes) -> Any:

@@ -23,6 +23,8 @@ MOST_TIMES = 64
 class ParquetFile(pq.ParquetFile):  # type: ignore[misc]
     """A Parquet file that is open."""
 
+    interleaves = True
+
     @functools.cached_property
     def footer(self) -> Footer:
         """The facts of the file's own footer."""
@@ -39,8 +41,7 @@ class ParquetFile(pq.ParquetFile):  # type: ignore[misc]
         Raises:
             OSError: The rows become so many bytes that they are no data.
         """
-        sizes = [_sizes(group, columns) for group in self._groups()]
-        stored, longest = sum(size for size, _ in sizes), max((text for _, text in sizes), default=1)
+        stored, longest = self._size(tuple(columns))
         rows = min(rows, DECODED_BYTES // max(1, longest) + 1)
         # One column after the other, without threads, since many readers run at a time.
         for batch in self.iter_batches(rows, row_groups=parts, columns=list(columns), use_threads=False):
@@ -52,6 +53,18 @@ class ParquetFile(pq.ParquetFile):  # type: ignore[misc]
     def close(self, force: bool = True) -> None:
         """Closes the file, and what it was opened from."""
         super().close(force=force)
+
+    @functools.cached_property
+    def _known_sizes(self) -> dict[tuple[str, ...], tuple[int, int]]:
+        return {}
+
+    def _size(self, columns: tuple[str, ...]) -> tuple[int, int]:
+        """Bytes of the columns in the file, and about how many bytes the texts of one row can have."""
+        if columns not in self._known_sizes:
+            sizes = [_sizes(group, columns) for group in self._groups()]
+            longest = max((text for _, text in sizes), default=1)
+            self._known_sizes[columns] = sum(size for size, _ in sizes), longest
+        return self._known_sizes[columns]
 
     def _stored(self) -> dict[str, int]:
         names, stored = self.schema_arrow.names, dict[str, int]()

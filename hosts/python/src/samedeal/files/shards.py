@@ -154,7 +154,7 @@ class Shards:
         except (pa.ArrowException, OSError) as error:
             hint = ""
             if isinstance(error, OSError) and error.errno == errno.EMFILE:
-                hint = " (a reader has a file open for each of its lanes: raise `ulimit -n`, or take fewer lanes)"
+                hint = " (a reader has each file open in which it has a lane: raise `ulimit -n`, or take fewer lanes)"
             elif isinstance(error, FileNotFoundError):
                 hint = f" (to go on without it, resume with lost={{{path!r}: {self.sizes[shard]}}})"
             raise OSError(f"{path}: {error}{hint}") from error

@@ -9,7 +9,6 @@ from ..engine.instance import Resource
 from ..generated import splits
 from ..recipe import Recipe
 
-
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -23,8 +22,9 @@ class Parts(Resource, splits.Split):
         self.current = config
 
     def part_of_texts(self, keys: Sequence[bytes]) -> NDArray[np.uint32]:
-        """The number of the part of each text, which are in UTF-8. One string crosses the interface, since each list of
-        strings costs a call of the component for every string.
+        """The number of the part of each text, which is in UTF-8.
+
+        All texts cross the interface as one, since each string costs a call of the component.
         """
         import numpy
 

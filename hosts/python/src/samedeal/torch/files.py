@@ -6,7 +6,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .. import ContradictionError, MissingError, Order, SamedealError, Sampler, UnknownNameError, WrongTypeError, blend, sharded
+from .. import (
+    ContradictionError,
+    MissingError,
+    Order,
+    SamedealError,
+    Sampler,
+    UnknownNameError,
+    WrongTypeError,
+    blend,
+    sharded,
+)
 from ..engine import arguments as check
 from ..files import Shards, Sources
 from ..files.paths import Paths
@@ -78,8 +88,10 @@ def find_one(paths: Paths | Shards, columns: Any, filesystem: Any, format: Any) 
 
 
 def order_of(shards: Shards, options: Options, sharding: Mapping[str, Any]) -> tuple[Order | None, str]:
-    """The order of several sources, or the order that a function makes; None if the files alone decide the order. And why
-    the lanes of several sources are not blended apart; empty if they are, or if this was not asked for.
+    """The order of several sources, or the order that a function makes; None if the files alone decide the order.
+
+    The text says why the lanes of several sources are not blended apart. It is empty if they are, or if they need not
+    be.
 
     Raises:
         SamedealError: Options do not fit together, or the function gives no order of these files.

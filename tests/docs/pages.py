@@ -46,7 +46,10 @@ class Block:
 def pages() -> list[Path]:
     """All pages of the documentation, and the READMEs."""
     found = [
-        *(ROOT / name for name in ("README.md", "SPEC.md", "DESIGN.md", "CONTRIBUTING.md")),
+        *(
+            ROOT / name
+            for name in ("README.md", "SPEC.md", "DESIGN.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
+        ),
         *sorted(ROOT.glob("hosts/*/README.md")),
         *sorted(ROOT.glob("docs/**/*.md")),
     ]

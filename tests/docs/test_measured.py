@@ -186,6 +186,6 @@ def test_counts_of_golden_cases_and_cells() -> None:
     files = [file for file in (ROOT / "tests/vectors").glob("*.json") if file.name != "schema.json"]
     cases = sum(len(json.loads(file.read_text(encoding="utf-8"))["cases"]) for file in files)
     cells = len(re.findall(r"^\| \d+ \|", (ROOT / "docs/matrix.md").read_text(encoding="utf-8"), re.MULTILINE))
-    source = "".join(page.read_text(encoding="utf-8") for page in [*pages(), ROOT / "CHANGELOG.md"])
+    source = "".join(page.read_text(encoding="utf-8") for page in pages())
     assert set(re.findall(r"[Aa]bout ([\d,]+) golden cases", source)) == {f"{cases // 100 * 100:,}"}
     assert set(re.findall(r"\[(\d+) engines", source)) == {str(cells)}

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+
+import numpy as np
 import pytest
-from samedeal import Sampler
+from samedeal import Batcher, Sampler
 from shown import run
+
+printed = functools.cache(run)
+"""The output of an example, whose commands run once."""
 
 
 def deal() -> list[str]:
@@ -14,6 +20,20 @@ def deal() -> list[str]:
 
 @pytest.mark.parametrize("example", ["rust-guest", "js-guest", "python-guest", "c", "c-without-engine"])
 def test_deal(example: str) -> None:
-    printed = run(example)
-    assert printed[-4:-1] == deal()
-    assert printed[-1].endswith("rank is 7; allowed: 0 to 3")
+    lines = printed(example)
+    at = lines.index(deal()[0])
+    assert lines[at : at + 3] == deal()
+    assert lines[at + 3].endswith("rank is 7; allowed: 0 to 3")
+
+
+def test_batches_by_tokens_in_c() -> None:
+    """Lengths that are asked for give the batches of a host that has them all, also after a resume on other ranks."""
+    lengths = np.arange(20_000) % 50 + 1
+    before = Batcher(lengths, seed=7, world_size=2, max_tokens=64)
+    after = Batcher(lengths, seed=7, rank=2, world_size=3, max_tokens=64)
+    lines = printed("c")
+    at = lines.index(f"{before.num_steps} steps")
+    assert lines[at + 1 : at + 4] == [" ".join(map(str, before.batch(step).samples)) for step in range(3)]
+    after.resume(before.state(3))
+    at = lines.index(f"{after.num_steps} steps")
+    assert lines[at + 1 : at + 3] == [" ".join(map(str, after.batch(step).samples)) for step in range(2)]

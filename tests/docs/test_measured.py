@@ -189,3 +189,18 @@ def test_counts_of_golden_cases_and_cells() -> None:
     source = "".join(page.read_text(encoding="utf-8") for page in pages())
     assert set(re.findall(r"[Aa]bout ([\d,]+) golden cases", source)) == {f"{cases // 100 * 100:,}"}
     assert set(re.findall(r"\[(\d+) engines", source)) == {str(cells)}
+
+
+def test_a_column_of_the_matrix_belongs_to_its_cell() -> None:
+    """There is a column for each cell, and the groups in it have as many cases as the cell has passed."""
+    page = (ROOT / "docs/matrix.md").read_text(encoding="utf-8")
+    lines = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line.startswith("| ")
+    ]
+    cells = [line for line in lines if line[0].isdigit()]
+    [header] = [line for line in lines if line[0] == "group"]
+    assert header[1:] == [cell[0] for cell in cells]
+    groups = lines[lines.index(header) + 1 :]
+    for number, cell in enumerate(cells, 1):
+        passed = sum(int(group[number]) for group in groups if group[number] != "-")
+        assert passed == int(cell[3]), cell

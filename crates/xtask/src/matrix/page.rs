@@ -13,7 +13,8 @@ const INTRODUCTION: &str = "\
 
 The same recipe gives the same numbers on every engine and machine. `cargo xtask matrix` checks this: each cell of the matrix answers every
 golden case of [tests/vectors](../tests/vectors/README.md), and each answer must be the one in the file. `cargo xtask matrix` wrote this
-page. `cargo xtask matrix WORD ...` runs only the cells that have one of the words in their names, and does not write the page.
+page. `cargo xtask matrix WORD ...` runs only the cells that have one of the words in their names, and does not write the page. The counts are
+those of the run that wrote it: cases and groups that came later are in the next one.
 
 There are three kinds of cells:
 

@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![doc = include_str!("topics.md")]
 #![warn(clippy::missing_errors_doc)]
 
 mod batch;

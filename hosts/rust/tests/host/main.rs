@@ -21,6 +21,7 @@ mod sharded;
 mod shards;
 mod splits;
 mod states;
+mod topics;
 mod units;
 
 use samedeal::{Error, FailureKind};

@@ -8,6 +8,7 @@ from collections.abc import Iterator, MutableSequence
 MASK32 = 2**32 - 1
 MAX_SAMPLES = 2**53 - 1
 MAX_WINDOW = 2**20
+MAX_U32, MAX_U64 = 2**32 - 1, 2**64 - 1
 TEXT_SHOWN = 64  # the most Unicode scalar values of a text that its failure repeats
 
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-from .base import ceil_div
+from .base import MAX_U32, MAX_U64, ceil_div
 
 LEAST_WIDTH = 2**13
 MOST_WIDTH = 2**22
 STEPS_OF_A_WINDOW = 128
 STEPS_OF_A_BUCKET = 32
 BUCKETS = 64
-MAX_U32 = 2**32 - 1
-MAX_U64 = 2**64 - 1
 
 Options = dict[str, Any]
 """The section `batch` of a canonical text, without `lengths`, and with all its lists as numbers."""
@@ -24,34 +23,43 @@ Options = dict[str, Any]
 
 @dataclass(frozen=True)
 class BatchConfig:
-    """A parsed recipe of batches, and the epoch. Members that its strategy does not use are 0, 1 or None."""
+    """A parsed recipe of batches, and the epoch. It has the members of the section `batch`. Those that its strategy
+    does not use are 0, 1 or None."""
 
     seed: int
     epoch: int
     world_size: int
-    strategy: str
-    counting: str
-    linear: int
-    quadratic: int
-    max_batch_size: int
-    max_length: int
-    budget: int
-    """T, the budget; 0 if there is none."""
-    batch_size_multiple: int
-    capacity: int
-    packing: str
-    buckets: dict[str, Any] | None
-    separate_buckets: bool
-    pad_to_bucket: bool
-    batch_window: int
-    """The window; 0 also if the member is absent."""
-    as_they_come: bool
-    """Whether the member `batch_window` is present and 0."""
-    mean_length: int
-    too_long: str
-    tail: str
     sample: tuple[int, ...] | None
     """The sample of lengths; None for a stream."""
+    strategy: str
+    counting: str
+    max_batch_size: int
+    too_long: str
+    tail: str
+    linear: int = 0
+    quadratic: int = 0
+    max_length: int = MAX_U32
+    max_tokens: int = 0
+    max_cost: int = 0
+    batch_size_multiple: int = 1
+    capacity: int = 0
+    packing: str = "fast"
+    bucket_width: int = 0
+    boundaries: Sequence[int] | None = None
+    quantiles: int = 0
+    separate_buckets: bool = False
+    pad_to_bucket: bool = False
+    batch_window: int | None = None
+    mean_length: int = 0
+
+    @property
+    def budget(self) -> int:
+        """T, the budget; 0 if there is none."""
+        return self.max_tokens or self.max_cost
+
+    @property
+    def as_they_come(self) -> bool:
+        return self.batch_window == 0
 
     @property
     def counts_padding(self) -> bool:
@@ -129,20 +137,18 @@ class BatchConfig:
         return of_item(most)
 
     @cached_property
-    def boundaries(self) -> list[int] | None:
+    def ends(self) -> Sequence[int] | None:
         """The ends of buckets; None if buckets have a width instead."""
-        if self.buckets and "bucket_width" in self.buckets:
-            return None
-        if self.buckets and "boundaries" in self.buckets:
-            return list(self.buckets["boundaries"])
+        if self.bucket_width or self.boundaries is not None:
+            return self.boundaries
         a = sorted(self._tokens_of_items())
         if not a:
             return []
-        if self.buckets is None:
+        if not self.quantiles:
             sums = list(accumulate(a))
             least = {bisect_left(sums, ceil_div(b * sums[-1], BUCKETS)) for b in range(1, BUCKETS + 1)}
             return sorted({a[k] for k in least})
-        q = self.buckets["quantiles"]
+        q = self.quantiles
         return sorted({a[max(1, ceil_div(b * len(a), q)) - 1] for b in range(1, q + 1)})
 
     def _tokens_of_items(self) -> list[int]:
@@ -160,11 +166,9 @@ class BatchConfig:
 
     def boundary(self, length: int) -> int | None:
         """The boundary of the bucket of a length; None for the bucket after the last boundary."""
-        ends = self.boundaries
+        ends = self.ends
         if ends is None:
-            assert self.buckets
-            width = int(self.buckets["bucket_width"])
-            return width * max(1, ceil_div(length, width))
+            return self.bucket_width * max(1, ceil_div(length, self.bucket_width))
         bucket = bisect_left(ends, length)
         return ends[bucket] if bucket < len(ends) else None
 

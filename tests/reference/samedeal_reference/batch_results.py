@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from .base import millionths, require
-from .batch_config import MAX_U64, BatchConfig
+from .base import MAX_U64, millionths, require
+from .batch_config import BatchConfig
 from .batch_plan import Batch, Step
 
 

@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 from .base import require
 from .batch_config import Options
-from .batch_recipes import BatchRecipe, canonical, read_options
+from .batch_recipes import BatchRecipe, read_options
 from .composed_base import Plain
 from .composed_states import goes_on
-from .members import SEGMENT_OF_BATCHES, checked
-from .state import compare_section, read_text, write_state
+from .members import BATCH, ORDER, SEGMENT_OF_BATCHES
+from .recipes import checked
+from .state import compare, read_text, write_state
 
 MAX_HISTORY = 2**12
 
@@ -36,10 +37,10 @@ def joined(history: list[Segment]) -> History:
 def write(recipe: BatchRecipe, epoch: int, consumed: int, history: History, window: int, checksum: int) -> str:
     segments = []
     for world_size, steps, options in history:
-        batch = {} if options == recipe.options else {"batch": canonical(options)}
+        batch = {} if options == recipe.options else {"batch": options}
         segments.append({"world_size": world_size, "steps": steps, **batch})
-    # The epoch as `written` writes it: in quotes above 2^53 - 1.
-    return write_state("batcher", recipe.parts, epoch, consumed, segments, window, checksum)
+    progress = {"consumed": consumed, "history": segments, "window": window, "checksum": checksum}
+    return write_state("batcher", recipe.parts, epoch, **progress)
 
 
 def read(text: str, recipe: BatchRecipe, replans: bool) -> tuple[int, int, History, int, int]:
@@ -49,7 +50,7 @@ def read(text: str, recipe: BatchRecipe, replans: bool) -> tuple[int, int, Histo
     here, there = (recipe.parts, {section: fields["recipe"].get(section, {}) for section in recipe.parts})
     order = recipe.order
     if order is None or isinstance(order, Plain):
-        compare_section("batcher", "order", here["order"], there["order"])
+        compare(ORDER, here["order"], there["order"])
     else:
         # If steps of an epoch were taken, this epoch must not change.
         begun = consumed > 0 or len(history) > 0
@@ -57,7 +58,7 @@ def read(text: str, recipe: BatchRecipe, replans: bool) -> tuple[int, int, Histo
     ours, theirs = here["batch"], there["batch"]
     if replans:
         ours, theirs = ({"lengths": own.get("lengths")} for own in (ours, theirs))
-    compare_section("batcher", "batch", ours, theirs)
+    compare(BATCH, ours, theirs)
     require(len(history) <= MAX_HISTORY, "history", f"of {len(history)} segments")
     options = read_options(there["batch"]) if replans else recipe.options
     segments = []
@@ -66,6 +67,6 @@ def read(text: str, recipe: BatchRecipe, replans: bool) -> tuple[int, int, Histo
         own = read_options(segment["batch"]) if "batch" in segment else options
         segments.append(Segment(segment["world_size"], segment["steps"], own))
     for name in ("window", "checksum"):
-        require(bool(segments) or int(fields[name]) == 0, name, int(fields[name]), "contradiction")
+        require(bool(segments) or fields[name] == 0, name, fields[name], "contradiction")
     require(not segments or fields["window"] > 0, "window", fields["window"])
     return epoch, consumed, joined(segments), fields["window"], fields["checksum"]

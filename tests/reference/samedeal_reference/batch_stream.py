@@ -18,11 +18,12 @@ WIDTH = 64
 class BatchStream:
     def __init__(self, recipe: BatchRecipe, epoch: int, rank: int) -> None:
         config = replace(recipe.config(epoch), sample=None)
-        buckets = config.buckets or {"bucket_width": WIDTH}
-        require("quantiles" not in buckets, "quantiles", buckets.get("quantiles"), "contradiction")
-        require(config.batch_window <= MAX_WAITING, "batch_window", config.batch_window)
+        require(config.quantiles == 0, "quantiles", config.quantiles, "contradiction")
+        require((config.batch_window or 0) <= MAX_WAITING, "batch_window", config.batch_window)
         require(rank < config.world_size, "rank", rank)
-        self._config, self._rank = replace(config, buckets=buckets), rank
+        if config.boundaries is None and not config.bucket_width:
+            config = replace(config, bucket_width=WIDTH)
+        self._config, self._rank = config, rank
         self._metrics = Metrics()
         self._waiting: list[Item] = []
         self._begin = 0

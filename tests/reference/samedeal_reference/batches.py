@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .base import MAX_WINDOW, Failure, ceil_div, le, require, require_ranks, require_window
-from .batch_config import MAX_U64, BatchConfig
+from .base import MAX_U64, MAX_WINDOW, Failure, ceil_div, le, require, require_ranks, require_window
+from .batch_config import BatchConfig
 from .batch_index import Index, read_index, require_same
 from .batch_items import Item, treat
 from .batch_plan import Batch, Step, Window

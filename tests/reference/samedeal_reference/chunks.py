@@ -6,33 +6,33 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from .base import MAX_SAMPLES, require, require_window
-from .members import CHUNKS, DEAL_OF_CHUNKS, checked
+from .members import DEAL_OF_CHUNKS, ORDER_OF_CHUNKS
 from .orders import make_order, require_name, require_range
-from .recipe_text import read_recipe, written
+from .recipe_text import written
+from .recipes import canonical, checked, read_recipe
 
 MOST_SHUFFLED = 2**24
 
 
 class ChunkStream:
     def __init__(self, recipe: str, epoch: int, reader: int) -> None:
-        fields = read_recipe(recipe, [], "stream")
-        section, deal = fields.get("order", {}), fields.get("deal", {})
-        chunks, seed = section.get("chunks"), section.get("seed", 0)
-        order = section.get("name", "sequential" if chunks is None else "feistel")
+        fields = read_recipe(recipe, [], "chunk-stream")
+        section = fields["order"]
+        order = section.get("name", "feistel" if "chunks" in section else "sequential")
         require_name(order)
-        checked(CHUNKS, section)
-        readers = checked(DEAL_OF_CHUNKS, deal).get("readers", 1)
+        section, deal = checked(ORDER_OF_CHUNKS, section), checked(DEAL_OF_CHUNKS, fields["deal"])
+        chunks, seed, readers = section.get("chunks"), section["seed"], deal["readers"]
         require(reader < readers, "reader", reader)
         require(chunks is not None or order == "sequential", "name", order, "contradiction")
         require(order != "sharded", "name", order, "contradiction")
         require_range(order, chunks or 0, seed, "chunks")
+        order_text = canonical(ORDER_OF_CHUNKS, section | {"name": order})
+        self._text = written({"samedeal": 1, "order": order_text, "deal": deal})
         self._chunks, self._reader, self._readers = chunks, reader, readers
         self._order, self._seed, self._epoch = order, seed, epoch
 
     def recipe(self) -> str:
-        chunks = {} if self._chunks is None else {"chunks": self._chunks}
-        order = {"name": self._order} | chunks | {"seed": self._seed}
-        return written({"samedeal": 1, "order": order, "deal": {"readers": self._readers}})
+        return self._text
 
     def chunks(self, start: int, count: int) -> list[int]:
         require_window(start, count, (MAX_SAMPLES - self._reader) // self._readers + 1)

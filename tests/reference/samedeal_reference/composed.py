@@ -5,35 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .base import MAX_SAMPLES, Failure, require, stream
+from .base import Failure, require, stream
 from .composed_base import Composed, Plain
 from .composed_blend import Blend, Source
 from .composed_lanes import LaneBlend
 from .composed_leaves import Balance, Grown, Windows
 from .composed_views import Copies, Exclude, Skip, Subset
-from .members import ORDER, VIEWS, allow, checked
+from .members import ORDER, PLAIN
 from .orders import require_range
-from .recipe_text import Lists, inline, narrow
-from .recipes import ORDERS, order_section, read_stored
+from .recipe_text import Lists, narrow
+from .recipes import Section, allow, canonical, checked, has_orders, read_stored, require_sizes, stored
 
 __all__ = ["Balance", "Blend", "Composed", "Copies", "Exclude", "Grown", "Plain", "Skip", "Subset", "Windows", "make"]
 
-Section = dict[str, Any]
 Read = tuple[Composed, Section]
 """An order, and its object in the canonical text."""
-
-BLEND = ("samples", "seed", "exhaustion", "max_passes", "run_length", "by_lane", "index_space", "sources", "stages")
-MEMBERS: dict[str, tuple[str, ...]] = {
-    "blend": BLEND,
-    "blend-exact": BLEND,
-    "grown": ("samples", "seed", "growth"),
-    "exclude": ("of", "indices"),
-    "subset": ("of", "indices"),
-    "skip": ("of", "ranges"),
-    "copies": ("of", "copies"),
-    "windows": ("seed", "sizes", "length", "stride"),
-    "balance": ("samples", "seed", "classes", "factors"),
-}
 
 
 def make(section: Section, lists: Lists) -> Composed:
@@ -53,16 +39,14 @@ def read(section: Section, lists: Lists, path: str = "", default: int = 0) -> Re
 
 
 def read_any(section: Section, lists: Lists, path: str, default: int) -> Read:
-    lists = [(name, numbers) for name, numbers in lists if name.startswith(path)]
     name = name_of(section)
-    seed = section.get("seed", default)
-    if name not in MEMBERS:
-        require(name in (*ORDERS, "sharded"), "name", name, "unknown-name")
-        return read_plain(name, section, lists, path, seed)
-    section = own_members(name, section, lists, path)
-    order, members = READ[name](section, lists, path, seed)
+    require(name in (*PLAIN, *READ), "name", name, "unknown-name")
+    own = own_members(name, section, lists, path)
+    if "seed" in own and "seed" not in section:
+        own["seed"] = default
+    order, found = READ.get(name, read_plain)(own | {"name": name}, lists, path, default)
     order.require_epoch(0)
-    return order, {"name": name, **members}
+    return order, canonical(ORDER, own | found | {"name": name}, name=name)
 
 
 def name_of(section: Section) -> str:
@@ -77,65 +61,55 @@ def need(section: Section, member: str) -> Any:
 
 def own_members(name: str, section: Section, lists: Lists, path: str = "") -> Section:
     """The members of an order, each checked on its own. Every list must possibly belong to one of them."""
+    below = [f"{member}/" for member, row in ORDER.items() if has_orders(row) and row.belongs({"name": name})]
     section = checked(ORDER, section, lists, path, name=name)
-    below = ("sources/",) if name in ("blend", "blend-exact") else ("of/",) if name in VIEWS else ()
-    allow([(own, numbers) for own, numbers in lists], path, ORDER, *below)
+    allow(lists, path, ORDER, *below)
     return section
 
 
-def read_plain(name: str, section: Section, lists: Lists, path: str, seed: int) -> Read:
-    section = own_members(name, section, lists, path)
-    sharding = None
+def read_plain(section: Section, lists: Lists, path: str, default: int) -> Read:
+    name, seed = section["name"], section["seed"]
     if name == "sharded":
         sharding = read_stored(section)
-        samples = sum(sharding.sizes)
-    else:
-        samples = need(section, "samples")
-        require_range(name, samples, seed)
-    return Plain(name, samples, seed, sharding), order_section(name, seed, samples, sharding)
+        return Plain(name, sum(sharding.sizes), seed, sharding), stored(sharding.sizes)
+    samples = need(section, "samples")
+    require_range(name, samples, seed)
+    return Plain(name, samples, seed), {}
 
 
-def read_blend(section: Section, lists: Lists, path: str, seed: int) -> Read:
-    items = section["sources"]
+def read_blend(section: Section, lists: Lists, path: str, default: int) -> Read:
     sources: list[Source] = []
-    written = []
-    for item in items:
+    texts = []
+    for item in section["sources"]:
         name = item["name"]
         require("/" not in name, "name", name)
         require(name not in [source.name for source in sources], "name", f"{name} twice", "contradiction")
+        own = f"{path}sources/{name}/"
         if "order" not in item:
             need(item, "samples")
-            allow([(of, own) for of, own in lists if of.startswith(f"{path}sources/{name}/")], path, {})
+            allow(lists, own, {})
         elif "samples" in item:
             raise Failure("contradiction", "samples", item["samples"])
         inner = item.get("order", {"name": "feistel", "samples": item.get("samples")})
-        order, text = read(inner, lists, f"{path}sources/{name}/", source_seed(seed, name))
+        order, text = read(inner, lists, own, source_seed(section["seed"], name))
         require(not order.has_table and not order.ends, "name", text["name"], "contradiction")
-        sources.append(Source(name, item.get("weight", 1), order))
-        written.append({"name": name, "weight": sources[-1].weight, "order": text})
-    allow(lists, path, {}, *(f"sources/{source.name}/" for source in sources))
-    require_unlike(sources, written)
-    exhaustion, space = (section.get("exhaustion", "repeat"), section.get("index_space", "joined"))
-    run = section.get("run_length", 1)
-    require(run == 1 or exhaustion != "renormalise", "run_length", run, "contradiction")
-    whole = {"name": name_of(section), **section, "seed": seed}
-    if section.get("by_lane"):
-        for item in written:
-            order = item["order"]
-            require(order["name"] == "sharded", "name", order["name"], "contradiction")
-            require(order["lanes"] == written[0]["order"]["lanes"], "lanes", order["lanes"], "contradiction")
-        blend: Blend = LaneBlend(whole, sources, written[0]["order"]["lanes"] if written else 1)
-    else:
-        blend = Blend(whole, sources)
-    members: Section = {"samples": blend.len, "seed": seed, "exhaustion": exhaustion}
-    if exhaustion != "repeat":
-        members["max_passes"] = blend.passes
-    if run > 1:
-        members["run_length"] = run
-    if section.get("by_lane"):
-        members["by_lane"] = True
-    stages = [{"from": stage["from"], "weights": stage["weights"]} for stage in section.get("stages", [])]
-    return blend, {**members, "index_space": space, "sources": written, "stages": stages}
+        sources.append(Source(name, item["weight"], order))
+        texts.append({"name": name, "weight": item["weight"], "order": text})
+    allow(lists, f"{path}sources/", {}, *(f"{source.name}/" for source in sources))
+    require_unlike(sources, texts)
+    run = section["run_length"]
+    require(run == 1 or section["exhaustion"] != "renormalise", "run_length", run, "contradiction")
+    blend = LaneBlend(section, sources, lanes_of(texts)) if section.get("by_lane") else Blend(section, sources)
+    return blend, {"samples": blend.len, "sources": texts}
+
+
+def lanes_of(texts: list[Section]) -> int:
+    """The lanes that all sources of a blend with `by_lane` have."""
+    orders = [text["order"] for text in texts]
+    for order in orders:
+        require(order["name"] == "sharded", "name", order["name"], "contradiction")
+        require(order["lanes"] == orders[0]["lanes"], "lanes", order["lanes"], "contradiction")
+    return int(orders[0]["lanes"]) if orders else 1
 
 
 def require_unlike(sources: list[Source], written: list[Section]) -> None:
@@ -164,26 +138,24 @@ def source_seed(seed: int, name: str) -> int:
     return Derived(number - 2**64 if number >= 2**63 else number)
 
 
-def read_grown(section: Section, lists: Lists, path: str, seed: int) -> Read:
+def read_grown(section: Section, lists: Lists, path: str, default: int) -> Read:
     size = samples = need(section, "samples")
     before = (0, -1)
-    growth = []
-    for entry in section.get("growth", []):
+    for entry in section["growth"]:
         epoch, consumed, size_after = (entry[member] for member in ("epoch", "consumed", "samples"))
         require(epoch >= before[0], "growth", f"epoch {epoch}", "contradiction")
         require((epoch, consumed) > before and consumed <= size, "consumed", consumed)
         require(size < size_after, "samples", size_after)
         before, size = (epoch, consumed), size_after
-        growth.append({"epoch": epoch, "consumed": consumed, "samples": size_after})
-    return Grown(samples, growth, seed), {"samples": samples, "seed": seed, "growth": growth}
+    return Grown(samples, section["growth"], section["seed"]), {}
 
 
-def read_of(section: Section, lists: Lists, path: str, seed: int) -> Read:
-    return read(section["of"], lists, f"{path}of/", seed)
+def read_of(section: Section, lists: Lists, path: str, default: int) -> Read:
+    return read(section["of"], lists, f"{path}of/", default)
 
 
-def read_chosen(section: Section, lists: Lists, path: str, seed: int) -> Read:
-    of, text = read_of(section, lists, path, seed)
+def read_chosen(section: Section, lists: Lists, path: str, default: int) -> Read:
+    of, text = read_of(section, lists, path, default)
     require(of.single, "of", text["name"], "contradiction")
     indices = section["indices"]
     last = -1
@@ -192,39 +164,35 @@ def read_chosen(section: Section, lists: Lists, path: str, seed: int) -> Read:
         require(index > last, "indices", index, "contradiction")
         last = index
     kind = Exclude if section["name"] == "exclude" else Subset
-    return kind(of, indices), {"of": text, "indices": inline(indices)}
+    return kind(of, indices), {"of": text}
 
 
-def read_skip(section: Section, lists: Lists, path: str, seed: int) -> Read:
-    of, text = read_of(section, lists, path, seed)
-    ranges = []
+def read_skip(section: Section, lists: Lists, path: str, default: int) -> Read:
+    of, text = read_of(section, lists, path, default)
     before = (0, 0)
-    for item in section.get("ranges", []):
+    for item in section["ranges"]:
         epoch, start, count = (item[member] for member in ("epoch", "start", "count"))
         of.require_epoch(epoch)
         require(start <= of.length(epoch), "start", start)
         require(count <= of.length(epoch) - start, "count", count)
         require((epoch, start) >= before, "ranges", f"{start} in epoch {epoch}", "contradiction")
         before = (epoch, start + count)
-        ranges.append({"epoch": epoch, "start": start, "count": count})
-    return Skip(of, ranges), {"of": text, "ranges": ranges}
+    return Skip(of, section["ranges"]), {"of": text}
 
 
-def read_copies(section: Section, lists: Lists, path: str, seed: int) -> Read:
-    of, text = read_of(section, lists, path, seed)
-    copies = section["copies"]
-    return Copies(of, copies), {"of": text, "copies": copies}
+def read_copies(section: Section, lists: Lists, path: str, default: int) -> Read:
+    of, text = read_of(section, lists, path, default)
+    return Copies(of, section["copies"]), {"of": text}
 
 
-def read_windows(section: Section, lists: Lists, path: str, seed: int) -> Read:
+def read_windows(section: Section, lists: Lists, path: str, default: int) -> Read:
     sizes, length = section["sizes"], section["length"]
-    require(len(sizes) <= 2**32 - 2 and sum(sizes) <= MAX_SAMPLES, "sizes", None)
+    require_sizes({}, sizes)
     stride = section.get("stride", length)
-    members = {"seed": seed, "sizes": inline(sizes), "length": length, "stride": stride}
-    return Windows(sizes, length, stride, seed), members
+    return Windows(sizes, length, stride, section["seed"]), {"stride": stride}
 
 
-def read_balance(section: Section, lists: Lists, path: str, seed: int) -> Read:
+def read_balance(section: Section, lists: Lists, path: str, default: int) -> Read:
     samples, classes, factors = (section.get("samples"), section["classes"], section["factors"])
     if samples is None:
         narrow("factors", factors)
@@ -232,9 +200,7 @@ def read_balance(section: Section, lists: Lists, path: str, seed: int) -> Read:
     require(len(classes) < 2**32, "samples", len(classes))
     for c in classes:
         require(c < len(factors), "classes", c)
-    length = {} if samples is None else {"samples": samples}
-    members = {**length, "seed": seed, "classes": inline(classes), "factors": inline(factors)}
-    return Balance(classes, factors, seed, samples), members
+    return Balance(classes, factors, section["seed"], samples), {}
 
 
 READ: dict[str, Callable[[Section, Lists, str, int], Read]] = {

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .base import Failure, require
-from .recipe_text import MAX_TEXT, TYPES, inline
-from .recipe_text import written as json_of
-from .state import Recipe, compare, is_whole, read_json, read_text
+from .members import STATES
+from .recipe_text import MAX_TEXT
+from .state import compare_all, is_whole, positions, read_json, read_text, write_state
 
 KINDS = ("claim", "commit", "release")
 MAX_RUNS = 2**16
@@ -73,44 +73,20 @@ def require_terms(fields: dict[str, Any]) -> None:
     require(0 < fields["lease"] < 2**53, "lease", fields["lease"])
 
 
-def canonical(recipe: Recipe) -> Recipe:
-    """The recipe in its canonical order of members."""
-    return {"order": members("order", recipe["order"])}
-
-
-def members(section: str, given: dict[str, Any]) -> dict[str, Any]:
-    """The members of an object, and of the orders in it, in the canonical order and in short form."""
-    return {name: short(TYPES[section][name], given[name]) for name in TYPES[section] if name in given}
-
-
-def short(of_type: str, value: Any) -> Any:
-    if of_type == "order":
-        return members("order", value)
-    if of_type.startswith("["):
-        return [members(of_type.strip("[]"), item) for item in value]
-    return inline(value) if isinstance(value, list) else value
-
-
 def written(fields: dict[str, Any]) -> str:
-    return state_of("ledger", fields, "block", "lease")
+    return state_of("ledger", fields)
 
 
-def state_of(kind: str, fields: dict[str, Any], *more: str) -> str:
-    """A state of a kind. The state of a composed order also has `positions`."""
-    head = {"samedeal": 1, "kind": kind, "recipe": canonical(fields["recipe"]), "epoch": fields["epoch"]}
-    progress = {name: fields[name] for name in ("consumed", "positions", *more) if name in fields}
-    return json_of(head | progress)
+def state_of(kind: str, fields: dict[str, Any]) -> str:
+    """A state of a kind, of the members of a ledger's header."""
+    names = STATES[kind].keys() - {"samedeal", "kind"}
+    return write_state(kind, **{name: value for name, value in fields.items() if name in names})
 
 
 def read_header(text: str) -> dict[str, Any]:
     fields = read_text(text, "ledger")
     require_terms(fields)
     return fields
-
-
-def positions(fields: dict[str, Any]) -> int:
-    """The number of positions of the epoch."""
-    return int(fields.get("positions", fields["recipe"]["order"].get("samples")))
 
 
 def write(kind: str, reader: int, start: int, count: int) -> str:
@@ -155,14 +131,12 @@ def read(text: str) -> dict[str, Any]:
     if len(text.encode()) > MAX_TEXT or "\n" in text or "\r" in text:
         raise Failure("wrong-type", "entry", text)
     fields = read_json(text)
-    known = EVENTS.get(fields.get("event")) if isinstance(fields, dict) and is_text(fields.get("event")) else None
+    known = (
+        EVENTS.get(fields.get("event")) if isinstance(fields, dict) and isinstance(fields.get("event"), str) else None
+    )
     if known is None or set(fields) != {"event", *known} or not all(is_field(name, fields[name]) for name in known):
         raise Failure("wrong-type", "entry", text)
     return fields
-
-
-def is_text(value: Any) -> bool:
-    return isinstance(value, str)
 
 
 class Ledger:
@@ -193,7 +167,7 @@ class Ledger:
             if len(entry.encode()) > MAX_TEXT or "\n" in entry or "\r" in entry:
                 raise Failure("wrong-type", "entry", entry)
             found = read_header(entry)
-            compare("ledger", self.header["recipe"], found["recipe"])
+            compare_all("ledger", self.header["recipe"], found["recipe"])
             for name in ("epoch", "consumed", "positions", "block"):
                 own, other = (positions(of) if name == "positions" else of[name] for of in (self.header, found))
                 require(own == other, name, own, "contradiction")

@@ -1,214 +1,299 @@
-"""The rules for each single member of a recipe: section 14, "Members"."""
+"""The table of members: every member of every recipe and state, with its type and its rules (sections 10 and 14)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .base import MAX_SAMPLES, MAX_WINDOW, Failure, require
-from .recipe_text import Lists, found, shown
+from .base import MAX_SAMPLES, MAX_U32, MAX_U64, MAX_WINDOW
 
 Names = dict[str, str]
 """The names among the members of an object, with their defaults."""
+Condition = tuple[dict[str, tuple[str, ...]], ...]
+"""Alternatives, each of which says which names other members need. No alternatives: always."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Member:
+    type: str = "natural"
+    """natural, long, integer, flag, string, name, numbers, weight, weights, object or objects."""
     least: int = 0
     most: int = MAX_SAMPLES
-    """The limit of a number, of each number of a list, or of the bytes of a text."""
-    names: tuple[str, ...] = ()
-    """The allowed names. The first one is the default."""
-    belongs: Callable[[Names], bool] = lambda _names: True
+    """The limit of a number, of each number of a list, of the bytes of a string, or of the number of objects."""
+    default: Any = None
     needed: bool = False
-    objects: dict[str, Member] | None = None
-    beside: bool = True
-    """Whether the numbers of a list may come beside the text."""
+    when: Condition = ()
+    names: tuple[str, ...] = ()
+    of: Table = field(default_factory=dict)
+    """The members of the object, or of each of the objects."""
+    brief: bool = False
+    """Whether a canonical text leaves the default out."""
+    apart: bool = False
+    """Whether the part about the recipe says how the value is checked."""
+
+    def belongs(self, here: Names) -> bool:
+        """Whether the member can be there, beside these names."""
+        return not self.when or any(all(here[name] in own for name, own in one.items()) for one in self.when)
 
 
-ANY = Member(most=2**64 - 1)
-COUNT = Member()
-POSITIVE = Member(1)
-SHORT = Member(0, 2**32 - 1)
-SHORT_POSITIVE = Member(1, 2**32 - 1)
-WINDOW = Member(1, MAX_WINDOW)
+Table = dict[str, Member]
+"""The members of an object, in their order."""
 
+
+def number(least: int = 0, most: int = MAX_SAMPLES, default: int | None = None, **rules: Any) -> Member:
+    return Member("natural", least, most, default, **rules)
+
+
+def long(least: int = 0, **rules: Any) -> Member:
+    return Member("long", least, MAX_U64, **rules)
+
+
+def flag(default: bool | None = None, **rules: Any) -> Member:
+    return Member("flag", default=default, **rules)
+
+
+def string(least: int = 0, most: int = MAX_SAMPLES, **rules: Any) -> Member:
+    return Member("string", least, most, **rules)
+
+
+def name(*names: str, **rules: Any) -> Member:
+    return Member("name", names=names, **{"default": names[0]} | rules)
+
+
+def numbers(most: int = MAX_U64, **rules: Any) -> Member:
+    return Member("numbers", most=most, **rules)
+
+
+def inside(of: Table, **rules: Any) -> Member:
+    return Member("object", of=of, **rules)
+
+
+def section(of: Table) -> Member:
+    """An object that has no members by default."""
+    return inside(of, default={})
+
+
+def objects(of: Table, most: int = MAX_SAMPLES, **rules: Any) -> Member:
+    return Member("objects", most=most, of=of, **rules)
+
+
+def when(**names: str | tuple[str, ...]) -> Condition:
+    """The condition that other members have these names."""
+    return ({member: own if isinstance(own, tuple) else (own,) for member, own in names.items()},)
+
+
+VERSION = number(1, 1, 1)
+SEED = Member("integer", default=0)
+SHARE = Member("weight")
+
+# Orders: sections 1 and 15.
+
+SIMPLE = ("feistel", "fisher-yates", "sequential", "torch", "torch-2.5", "python", "dotnet")
+"""The orders of section 3 that only need a number of samples."""
+PLAIN = (*SIMPLE, "sharded")
 BLENDS = ("blend", "blend-exact")
 VIEWS = ("exclude", "subset", "skip", "copies")
 
-
-def of(*names: str, member: str = "name") -> Callable[[Names], bool]:
-    return lambda here: here[member] in names
-
-
-def but(*names: str) -> Callable[[Names], bool]:
-    return lambda here: here["name"] not in names
-
-
-def needed(member: Member) -> Member:
-    return Member(**(vars(member) | {"needed": True}))
-
-
-def when(belongs: Callable[[Names], bool], member: Member = ANY) -> Member:
-    return Member(**(vars(member) | {"belongs": belongs}))
-
-
-SOURCE = {"name": Member(1, 2**24, needed=True), "weight": COUNT, "samples": COUNT, "order": ANY}
-STAGE = {"from": needed(POSITIVE), "weights": Member(most=2**64 - 1, needed=True, beside=False)}
-GROWTH = {"epoch": needed(ANY), "consumed": needed(COUNT), "samples": needed(POSITIVE)}
-RANGE = {"epoch": needed(ANY), "start": needed(COUNT), "count": needed(COUNT)}
-ORDER = {
-    "name": Member(),
-    "samples": when(but(*VIEWS, "windows"), COUNT),
-    "seed": when(but(*VIEWS)),
-    "lanes": when(of("sharded"), Member(1, 4096)),
-    "shuffle_window": when(of("sharded"), WINDOW),
-    "shards": when(of("sharded"), COUNT),
-    "sizes": when(of("sharded", "windows"), needed(ANY)),
-    "exhaustion": Member(names=("repeat", "stop", "renormalise", "fail"), belongs=of(*BLENDS)),
-    "max_passes": when(lambda here: here["name"] in BLENDS and here["exhaustion"] != "repeat", POSITIVE),
-    "run_length": when(of(*BLENDS), WINDOW),
-    "by_lane": when(lambda here: here["name"] in BLENDS and here["exhaustion"] == "repeat"),
-    "index_space": Member(names=("joined", "shared"), belongs=of(*BLENDS)),
-    "sources": Member(most=2**16, belongs=of(*BLENDS), needed=True, objects=SOURCE),
-    "stages": Member(belongs=of(*BLENDS), objects=STAGE),
-    "growth": Member(belongs=of("grown"), objects=GROWTH),
-    "of": when(of(*VIEWS), needed(ANY)),
-    "indices": when(of("exclude", "subset"), needed(ANY)),
-    "ranges": Member(belongs=of("skip"), objects=RANGE),
-    "copies": when(of("copies"), needed(SHORT_POSITIVE)),
-    "length": when(of("windows"), needed(POSITIVE)),
-    "stride": when(of("windows"), POSITIVE),
-    "classes": when(of("balance"), needed(SHORT)),
-    "factors": when(of("balance"), needed(COUNT)),
+IN_BLENDS, IN_SHARDED = when(name=BLENDS), when(name="sharded")
+ORDER: Table = {}
+SOURCE = {
+    "name": string(1, 2**24, needed=True),
+    "weight": replace(SHARE, default=1),
+    "samples": number(),
+    "order": inside(ORDER),
 }
-REMAINDERS = ("pad", "drop", "uneven")
-LAYOUTS = ("strided", "contiguous", "rotated")
-REMAINDER = Member(names=REMAINDERS)
-LAYOUT = Member(names=LAYOUTS)
-DEAL = {"world_size": SHORT_POSITIVE, "remainder": REMAINDER, "layout": LAYOUT, "unit": WINDOW}
-READERS = Member(1, 2**22)
+STAGE = {"from": number(1, needed=True), "weights": Member("weights", most=MAX_U64, needed=True)}
+GROWTH = {"epoch": long(needed=True), "consumed": number(needed=True), "samples": number(1, needed=True)}
+RANGE = {"epoch": long(needed=True), "start": number(needed=True), "count": number(needed=True)}
+ORDER |= {
+    "name": string(apart=True),
+    "samples": number(when=when(name=(*PLAIN, *BLENDS, "grown", "balance"))),
+    "seed": replace(SEED, when=when(name=(*PLAIN, *BLENDS, "grown", "windows", "balance"))),
+    "lanes": number(1, 4096, 64, when=IN_SHARDED),
+    "shuffle_window": number(1, MAX_WINDOW, 256, when=IN_SHARDED),
+    "shards": number(when=IN_SHARDED),
+    "sizes": numbers(when=when(name=("sharded", "windows")), needed=True),
+    "exhaustion": name("repeat", "stop", "renormalise", "fail", when=IN_BLENDS),
+    "max_passes": number(1, default=1, when=when(name=BLENDS, exhaustion=("stop", "renormalise", "fail"))),
+    "run_length": number(1, MAX_WINDOW, 1, when=IN_BLENDS, brief=True),
+    "by_lane": flag(False, when=when(name=BLENDS, exhaustion="repeat"), brief=True),
+    "index_space": name("joined", "shared", when=IN_BLENDS),
+    "sources": objects(SOURCE, 2**16, when=IN_BLENDS, needed=True),
+    "stages": objects(STAGE, when=IN_BLENDS, default=[]),
+    "growth": objects(GROWTH, when=when(name="grown"), default=[]),
+    "of": inside(ORDER, when=when(name=VIEWS), needed=True),
+    "indices": numbers(when=when(name=("exclude", "subset")), needed=True),
+    "ranges": objects(RANGE, when=when(name="skip"), default=[]),
+    "copies": number(1, MAX_U32, when=when(name="copies"), needed=True),
+    "length": number(1, when=when(name="windows"), needed=True),
+    "stride": number(1, when=when(name="windows")),
+    "classes": numbers(MAX_U32, when=when(name="balance"), needed=True),
+    "factors": numbers(MAX_SAMPLES, when=when(name="balance"), needed=True),
+}
+ORDER_OF_CHUNKS = {"name": string(apart=True), "chunks": number(1), "seed": SEED}
+COMPOSED = tuple(member for member, row in ORDER.items() if not any(row.belongs({"name": own}) for own in PLAIN))
+"""Members that only composed orders have."""
+
+# Deals: sections 4, 7, 9, 13 and 17.
+
+WORLD = number(1, MAX_U32, 1)
+READERS = number(1, 2**22, 1)
+RANKS_OF_BATCHES = number(1, 2**20, 1)
+WORKERS = number(1, 2**16, 1)
+REMAINDER = name("pad", "drop", "uneven")
+LAYOUT = name("strided", "contiguous", "rotated", default=None)
+UNIT = number(1, MAX_WINDOW, 1, brief=True)
+DEAL = {"world_size": WORLD, "remainder": REMAINDER, "layout": LAYOUT, "unit": UNIT}
+DEAL_OF_STEPS = {"world_size": WORLD, "layout": LAYOUT, "unit": UNIT}
 DEAL_OF_SHARDS = {"world_size": READERS, "workers": READERS}
-DEAL_OF_READERS = {"world_size": READERS, "workers": Member(1, 2**16), "remainder": REMAINDER}
-DEAL_OF_BATCHES = {"world_size": Member(1, 2**20)}
-CHUNKS = {"chunks": POSITIVE}
-DEAL_OF_CHUNKS = {"readers": SHORT_POSITIVE}
-NEAR = of("locality-aware", member="policy")
+DEAL_OF_READERS = {"world_size": READERS, "workers": WORKERS, "remainder": REMAINDER}
+DEAL_OF_BATCHES = {"world_size": RANKS_OF_BATCHES}
+DEAL_OF_CHUNKS = {"readers": WORLD}
+
+# Whole shards: section 7.
+
+NEAR = when(policy="locality-aware")
 SHARDS = {
-    "policy": Member(names=("size-aware", "round-robin", "locality-aware")),
-    "worker_policy": Member(names=("size-aware", "round-robin")),
-    "weight": Member(names=("samples", "bytes")),
-    "tolerance": when(NEAR, SHORT),
-    "samples": COUNT,
-    "shards": COUNT,
-    "sizes": needed(ANY),
-    "bytes": ANY,
-    "holders": when(NEAR, needed(SHORT)),
-    "holder_offsets": when(NEAR, needed(SHORT)),
-    "rank_nodes": when(NEAR, needed(SHORT)),
+    "shuffle": flag(True),
+    "shuffle_rows": flag(),
+    "reshuffle": flag(False),
+    "seed": SEED,
+    "policy": name("size-aware", "round-robin", "locality-aware"),
+    "worker_policy": name("size-aware", "round-robin"),
+    "weight": name("samples", "bytes"),
+    "tolerance": number(0, MAX_U32, 50, when=NEAR),
+    "samples": number(),
+    "shards": number(),
+    "sizes": numbers(needed=True),
+    "bytes": numbers(),
+    "holders": numbers(MAX_U32, when=NEAR, needed=True),
+    "holder_offsets": numbers(MAX_U32, when=NEAR, needed=True),
+    "rank_nodes": numbers(MAX_U32, when=NEAR, needed=True),
 }
-BATCH_OF_READERS = {"batch_size": SHORT_POSITIVE}
-SEGMENT_OF_READERS = {**DEAL_OF_READERS, "batch_size": SHORT_POSITIVE, "steps": POSITIVE}
-SEGMENT_OF_BATCHES = {"world_size": Member(1, 2**20), "steps": POSITIVE}
 
+# Batches: section 9.
 
-def weighted(here: Names) -> bool:
-    return here["counting"] == "weighted"
-
-
-def budgeted(here: Names) -> bool:
-    return here["strategy"] in ("budget", "bucket")
-
-
-BUCKETED = of("bucket", member="strategy")
-PACKED = of("pack", member="strategy")
+LIMITED = ("budget", "bucket")
+PLANNED = when(strategy=("budget", "bucket", "pack"))
+WEIGHTED, BUCKETED, PACKED = when(counting="weighted"), when(strategy="bucket"), when(strategy="pack")
 BATCH = {
-    "strategy": Member(names=("budget", "bucket", "pack", "pad-to-max")),
-    "counting": Member(names=("padded", "unpadded", "weighted")),
-    "linear": when(weighted, SHORT),
-    "quadratic": when(weighted, SHORT),
-    "max_batch_size": SHORT,
-    "max_length": SHORT,
-    "max_tokens": when(lambda here: budgeted(here) and not weighted(here), Member(1, 2**64 - 1)),
-    "max_cost": when(lambda here: budgeted(here) and weighted(here), Member(1, 2**64 - 1)),
-    "batch_size_multiple": when(
-        lambda here: here["strategy"] == "bucket" or (here["strategy"], here["counting"]) == ("budget", "padded"),
-        SHORT_POSITIVE,
-    ),
-    "capacity": when(PACKED, SHORT_POSITIVE),
-    "packing": Member(
-        names=("fast", "optimal"),
-        belongs=lambda here: PACKED(here) or (here["strategy"] == "budget" and here["counting"] != "padded"),
-    ),
-    "bucket_width": when(BUCKETED, SHORT_POSITIVE),
-    "boundaries": when(BUCKETED, SHORT),
-    "quantiles": when(BUCKETED, WINDOW),
-    "separate_buckets": when(BUCKETED),
-    "pad_to_bucket": when(BUCKETED),
-    "batch_window": when(of("budget", "bucket", "pack", member="strategy"), SHORT),
-    "mean_length": when(of("budget", "bucket", "pack", member="strategy"), SHORT_POSITIVE),
-    "too_long": Member(names=("error", "truncate", "drop", "split", "single")),
-    "tail": Member(names=("even-split", "drop", "keep", "duplicate")),
+    "strategy": name("budget", "bucket", "pack", "pad-to-max"),
+    "counting": name("padded", "unpadded", "weighted"),
+    "linear": number(0, MAX_U32, 1, when=WEIGHTED),
+    "quadratic": number(0, MAX_U32, 0, when=WEIGHTED),
+    "max_batch_size": number(0, MAX_U32),
+    "max_length": number(0, MAX_U32, MAX_U32, brief=True),
+    "max_tokens": long(1, when=when(strategy=LIMITED, counting=("padded", "unpadded"))),
+    "max_cost": long(1, when=when(strategy=LIMITED, counting="weighted")),
+    "batch_size_multiple": number(1, MAX_U32, 1, when=BUCKETED + when(strategy="budget", counting="padded")),
+    "capacity": number(1, MAX_U32, when=PACKED),
+    "packing": name("fast", "optimal", when=PACKED + when(strategy="budget", counting=("unpadded", "weighted"))),
+    "bucket_width": number(1, MAX_U32, when=BUCKETED),
+    "boundaries": numbers(MAX_U32, when=BUCKETED),
+    "quantiles": number(1, MAX_WINDOW, when=BUCKETED),
+    "separate_buckets": flag(False, when=BUCKETED),
+    "pad_to_bucket": flag(False, when=BUCKETED),
+    "batch_window": number(0, MAX_U32, when=PLANNED),
+    "mean_length": number(1, MAX_U32, when=PLANNED),
+    "too_long": name("error", "truncate", "drop", "split", "single"),
+    "tail": name("even-split", "drop", "keep", "duplicate"),
+    "lengths": numbers(MAX_U32, apart=True),
 }
-"""Members of the section `batch` without `lengths`, which come beside the text in their own way."""
+BATCH_OF_READERS = {"batch_size": number(1, MAX_U32, 1), "drop_last": flag(False)}
+
+# Steps and splits: sections 16 and 17.
+
+STEP_SIZE = number(1, MAX_U32, needed=True)
+STAGE_OF_STEPS = {"from": number(1, needed=True), "batch_size": STEP_SIZE}
 STEPS = {
-    "batch_size": needed(SHORT_POSITIVE),
-    "epochs": POSITIVE,
-    "stages": Member(most=2**16, objects={"from": needed(POSITIVE), "batch_size": needed(SHORT_POSITIVE)}),
+    "batch_size": STEP_SIZE,
+    "epochs": number(1),
+    "stages": objects(STAGE_OF_STEPS, 2**16, default=[], brief=True),
 }
-PART = {"name": Member(1, 256, needed=True), "weight": COUNT, "size": COUNT}
-SPLIT = {"samples": COUNT, "parts": Member(most=2**16, needed=True, objects=PART)}
+PART = {"name": string(1, 256, needed=True), "weight": SHARE, "size": number()}
+SPLIT = {"seed": SEED, "samples": number(), "parts": objects(PART, 2**16, needed=True)}
+
+RECIPES: dict[str, Table] = {
+    "sampler": {"samedeal": VERSION, "order": inside(ORDER, needed=True), "deal": section(DEAL)},
+    "plan": {"samedeal": VERSION, "shards": inside(SHARDS, needed=True), "deal": section(DEAL_OF_SHARDS)},
+    "reading": {
+        "samedeal": VERSION,
+        "order": inside(ORDER),
+        "shards": inside(SHARDS),
+        "deal": section(DEAL_OF_READERS),
+        "batch": section(BATCH_OF_READERS),
+    },
+    "chunk-stream": {"samedeal": VERSION, "order": section(ORDER_OF_CHUNKS), "deal": section(DEAL_OF_CHUNKS)},
+    "batcher": {
+        "samedeal": VERSION,
+        "order": section(ORDER),
+        "deal": section(DEAL_OF_BATCHES),
+        "batch": section(BATCH),
+    },
+    "schedule": {
+        "samedeal": VERSION,
+        "order": inside(ORDER, needed=True),
+        "deal": section(DEAL_OF_STEPS),
+        "steps": inside(STEPS, needed=True),
+    },
+    "split": {"samedeal": VERSION, "split": inside(SPLIT, needed=True)},
+}
+
+ALIKE: list[list[Table]] = [
+    list(RECIPES.values()),
+    [ORDER, ORDER_OF_CHUNKS],
+    [DEAL, DEAL_OF_STEPS, DEAL_OF_SHARDS, DEAL_OF_READERS, DEAL_OF_BATCHES, DEAL_OF_CHUNKS],
+]
+"""Objects that are the same one in recipes of several kinds."""
 
 
-def checked(
-    table: dict[str, Member], members: dict[str, Any], lists: Lists | None = None, path: str = "", **given: str
-) -> dict[str, Any]:
-    """The members of an object with the numbers of its lists. Each member is checked on its own, in their order."""
-    here = {name: members.get(name, member.names[0]) for name, member in table.items() if member.names} | given
-    numbers = dict(lists or [])
-    out = dict(members)
-    for name, member in table.items():
-        beside = numbers.get(path + name) if member.beside else None
-        value = members.get(name)
-        if value is None and beside is None:
-            require(not member.needed or not member.belongs(here), name, "", "missing")
-            continue
-        if not member.belongs(here):
-            there = beside if value is None else value
-            text = f"{len(there)} objects" if member.objects is not None else shown(there)
-            raise Failure("contradiction", name, text)
-        if member.objects is not None:
-            require(bool(value) or not member.needed, name, "", "missing")
-            require(len(value) <= member.most, name, f"{len(value)} objects")
-            for item in value:
-                checked(member.objects, item)
-        elif isinstance(value, list) or beside is not None or (isinstance(value, str) and is_numbers(name)):
-            out[name] = found(name, value, beside)
-            for at, number in enumerate(out[name]):
-                require(number <= member.most, name, f"{number} (at index {at})")
-        elif member.names:
-            require(value in member.names, name, value, "unknown-name")
-        elif isinstance(value, str):
-            require(member.least <= len(value.encode()) <= member.most, name, value)
-        elif isinstance(value, int) and not isinstance(value, bool) and name != "seed":
-            require(member.least <= value <= member.most, name, value)
-    return out
+def is_known(member: str, table: Table) -> bool:
+    """Whether the object can have this member in a recipe of some kind."""
+    family = next((family for family in ALIKE if any(own is table for own in family)), [table])
+    return any(member in own for own in family)
 
 
-def is_numbers(name: str) -> bool:
-    return name in NUMBERS
+# States: section 10.
+
+SEGMENT_OF_BATCHES = {
+    "world_size": replace(RANKS_OF_BATCHES, needed=True),
+    "steps": number(1, needed=True),
+    "batch": inside(BATCH),
+}
+SEGMENT_OF_READERS = {
+    "world_size": replace(READERS, needed=True),
+    "workers": replace(WORKERS, needed=True),
+    "batch_size": STEP_SIZE,
+    "drop_last": flag(needed=True),
+    "steps": number(1, needed=True),
+}
 
 
-NUMBERS = (
-    *("sizes", "bytes", "holders", "holder_offsets", "rank_nodes", "indices", "classes", "factors", "boundaries"),
-    "weights",
-)
+def state(sections: Table, *, counted: bool = True, **progress: Member) -> Table:
+    """The members of a state. If it is `counted`, it can have `positions`."""
+    return {
+        "samedeal": replace(VERSION, needed=True),
+        "kind": string(needed=True),
+        "recipe": inside(sections, needed=True),
+        "epoch": long(needed=True),
+        "consumed": number(needed=True),
+        **({"positions": number()} if counted else {}),
+        **progress,
+    }
 
 
-def allow(lists: Lists, path: str, table: dict[str, Member], *below: str) -> None:
-    """Refuses the first list that belongs to no member, and to none of these paths."""
-    for name, _ in lists:
-        own = name.removeprefix(path)
-        if own not in table and not any(own.startswith(one) for one in below):
-            raise Failure("contradiction", "lists", name)
+IN_ORDER = {"order": inside(ORDER)}
+COUNT = number(needed=True)
+STATES: dict[str, Table] = {
+    "sampler": state(IN_ORDER),
+    "ledger": state(IN_ORDER, block=COUNT, lease=COUNT),
+    "batcher": state(
+        {**IN_ORDER, "batch": inside(BATCH)},
+        counted=False,
+        history=objects(SEGMENT_OF_BATCHES, needed=True),
+        window=COUNT,
+        checksum=long(needed=True),
+    ),
+    "reading": state({**IN_ORDER, "shards": inside(SHARDS)}, history=objects(SEGMENT_OF_READERS, needed=True)),
+    "schedule": state({**IN_ORDER, "steps": inside(STEPS)}, counted=False, step=COUNT),
+}

@@ -2,42 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
 
-from .base import MAX_SAMPLES, Failure, ceil_div, millionths, require, require_window, shuffle, stream
-from .members import DEAL_OF_SHARDS, SHARDS, allow, checked
+from .base import MAX_SAMPLES, ceil_div, millionths, require, require_window, shuffle, stream
+from .members import DEAL_OF_SHARDS, SHARDS
 from .orders import feistel
-from .recipe_text import Lists, fingerprint, inline, name_of, read_recipe, written
-from .recipes import require_sizes
+from .recipe_text import Lists, fingerprint, written
+from .recipes import Section, allow, canonical, checked, read_recipe, require_sizes, stored
 
 MAX_READERS = 2**22
-WEIGHTS = ("samples", "bytes")
 TIERS = ("ranks", "workers")
 Parts = dict[int, list[int]]  # The items of each part that has items.
 
 
 @dataclass(frozen=True)
-class Locality:
-    holder_offsets: list[int]
-    holders: list[int]
-    rank_nodes: list[int]
-    tolerance: int
-
-    def check(self, shards: int, world_size: int) -> None:
-        offsets = self.holder_offsets
-        ends = len(offsets) == shards + 1 and offsets[0] == 0 and offsets[-1] == len(self.holders)
-        require(ends and all(a <= b for a, b in pairwise(offsets)), "holder_offsets", None, "contradiction")
-        require(len(self.rank_nodes) == world_size, "rank_nodes", None, "contradiction")
-        require(all(a < b for a, b in pairwise(offsets)), "holders", "", "missing")
-
-    def holds(self, node: int, shard: int) -> bool:
-        return node in self.holders[self.holder_offsets[shard] : self.holder_offsets[shard + 1]]
-
-
-@dataclass(frozen=True)
 class PlanConfig:
+    """The section `shards`, and the readers."""
+
     shuffle: bool
     shuffle_rows: bool
     reshuffle: bool
@@ -46,8 +29,11 @@ class PlanConfig:
     worker_policy: str
     weight: str
     sizes: list[int]
-    bytes: list[int] | None
-    locality: Locality | None
+    bytes: list[int] | None = None
+    tolerance: int = 0
+    holders: Sequence[int] = ()
+    holder_offsets: Sequence[int] = ()
+    rank_nodes: Sequence[int] = ()
     world_size: int = 1
     workers: int = 1
 
@@ -61,52 +47,35 @@ class PlanConfig:
         require(1 <= self.workers <= MAX_READERS // self.world_size, "workers", self.workers)
         require(len(self.sizes) <= 2**32 - 2 and sum(self.sizes) <= MAX_SAMPLES, "sizes", None)
         require(sum(self.bytes or []) <= MAX_SAMPLES, "bytes", None)
-        if self.locality is not None:
-            self.locality.check(len(self.sizes), self.world_size)
+        if self.policy == "locality-aware":
+            self._check_holders(self.holder_offsets)
 
-    def section(self) -> dict[str, Any]:
+    def _check_holders(self, offsets: Sequence[int]) -> None:
+        ends = len(offsets) == len(self.sizes) + 1 and offsets[0] == 0 and offsets[-1] == len(self.holders)
+        require(ends and all(a <= b for a, b in pairwise(offsets)), "holder_offsets", None, "contradiction")
+        require(len(self.rank_nodes) == self.world_size, "rank_nodes", None, "contradiction")
+        require(all(a < b for a, b in pairwise(offsets)), "holders", "", "missing")
+
+    def holds(self, rank: int, shard: int) -> bool:
+        """Whether the node of a rank holds a shard."""
+        first, end = self.holder_offsets[shard : shard + 2]
+        return self.rank_nodes[rank] in self.holders[first:end]
+
+    def section(self) -> Section:
         """The section `shards` of the canonical text."""
-        near = self.locality
-        names = ("shuffle", "shuffle_rows", "reshuffle", "seed", "policy", "worker_policy", "weight")
-        section = {name: getattr(self, name) for name in names}
-        if near is not None:
-            section["tolerance"] = near.tolerance
-        section |= {"samples": sum(self.sizes), "shards": len(self.sizes), "sizes": inline(self.sizes)}
-        if self.bytes is not None:
-            section["bytes"] = inline(self.bytes)
-        if near is not None:
-            section |= {"holders": inline(near.holders), "holder_offsets": inline(near.holder_offsets)}
-            section["rank_nodes"] = inline(near.rank_nodes)
-        return section
+        return canonical(SHARDS, vars(self) | stored(self.sizes))
 
 
-def read_shards(section: dict[str, Any], lists: Lists) -> PlanConfig:
+def read_shards(section: Section, lists: Lists) -> PlanConfig:
     """The configuration in the section `shards`."""
     section = checked(SHARDS, section, lists)
     allow(lists, "", SHARDS)
-    sizes, policy, weight = (section["sizes"], section.get("policy", "size-aware"), section.get("weight", "samples"))
-    require_sizes(section, sizes)
+    require_sizes(section, section["sizes"])
     own = section.get("bytes")
-    require(own is None or len(own) == len(sizes), "bytes", None, "contradiction")
-    require(own is not None or weight == "samples", "bytes", "", "missing")
-    shuffle = section.get("shuffle", True)
-    return PlanConfig(
-        shuffle=shuffle,
-        shuffle_rows=section.get("shuffle_rows", shuffle),
-        reshuffle=section.get("reshuffle", False),
-        seed=section.get("seed", 0),
-        policy=policy,
-        weight=weight,
-        sizes=sizes,
-        bytes=own,
-        locality=read_locality(section) if policy == "locality-aware" else None,
-        worker_policy=section.get("worker_policy", "size-aware"),
-    )
-
-
-def read_locality(section: dict[str, Any]) -> Locality:
-    members = ("holder_offsets", "holders", "rank_nodes")
-    return Locality(*(section[member] for member in members), section.get("tolerance", 50))
+    require(own is None or len(own) == len(section["sizes"]), "bytes", None, "contradiction")
+    require(own is not None or section["weight"] == "samples", "bytes", "", "missing")
+    section.setdefault("shuffle_rows", section["shuffle"])
+    return PlanConfig(**{name: value for name, value in section.items() if name not in ("samples", "shards")})
 
 
 def by_weight(items: list[int], weights: list[int]) -> list[int]:
@@ -160,14 +129,14 @@ def best_exchange(of_a: list[int], of_b: list[int], weights: list[int], g: int) 
     return best
 
 
-def locality_aware(shards: list[int], weights: list[int], locality: Locality) -> list[int]:
+def locality_aware(shards: list[int], weights: list[int], config: PlanConfig) -> list[int]:
     owners = [0] * len(shards)
-    world, total = len(locality.rank_nodes), sum(weights)
+    world, total = config.world_size, sum(weights)
     loads = [0] * world
     for item in by_weight(list(range(len(shards))), weights):
-        near = [rank for rank in range(world) if locality.holds(locality.rank_nodes[rank], shards[item])]
+        near = [rank for rank in range(world) if config.holds(rank, shards[item])]
         rank = min(near, key=lambda rank: loads[rank], default=None)
-        if rank is None or (loads[rank] + weights[item]) * 1000 * world > total * (1000 + locality.tolerance):
+        if rank is None or (loads[rank] + weights[item]) * 1000 * world > total * (1000 + config.tolerance):
             rank = loads.index(min(loads))
         owners[item] = rank
         loads[rank] += weights[item]
@@ -182,8 +151,7 @@ def split(shards: list[int], policy: str, parts: int, config: PlanConfig) -> Par
     elif policy == "size-aware":
         owners = size_aware(weights, parts)
     else:
-        assert config.locality is not None
-        owners = locality_aware(shards, weights, config.locality)
+        owners = locality_aware(shards, weights, config)
     found: Parts = {}
     for shard, owner in zip(shards, owners, strict=True):
         found.setdefault(owner, []).append(shard)
@@ -207,11 +175,8 @@ class StepBounds:
 class Plan:
     def __init__(self, recipe: str, lists: Lists, epoch: int) -> None:
         fields = read_recipe(recipe, lists, "plan")
-        if "shards" not in fields:
-            raise Failure("missing", "shards", "")
         config = read_shards(fields["shards"], lists)
-        deal = checked(DEAL_OF_SHARDS, fields.get("deal", {}))
-        self._begin(replace(config, world_size=deal.get("world_size", 1), workers=deal.get("workers", 1)), epoch)
+        self._begin(replace(config, **checked(DEAL_OF_SHARDS, fields["deal"])), epoch)
 
     @classmethod
     def of(cls, config: PlanConfig, epoch: int) -> Plan:
@@ -228,9 +193,8 @@ class Plan:
         return Plan.of(self._config, epoch)
 
     def recipe(self) -> str:
-        c = self._config
-        deal = {"world_size": c.world_size, "workers": c.workers}
-        return written({"samedeal": 1, "shards": c.section(), "deal": deal})
+        deal = canonical(DEAL_OF_SHARDS, vars(self._config))
+        return written({"samedeal": 1, "shards": self._config.section(), "deal": deal})
 
     def recipe_fingerprint(self) -> str:
         return fingerprint(self.recipe())
@@ -295,20 +259,20 @@ class Plan:
         load = {"shards": len(shards), "samples": sum(c.sizes[shard] for shard in shards)}
         if c.bytes is not None:
             load["bytes"] = sum(c.bytes[shard] for shard in shards)
-        if c.locality is not None:
-            near = [shard for shard in shards if c.locality.holds(c.locality.rank_nodes[rank], shard)]
+        if c.policy == "locality-aware":
+            near = [shard for shard in shards if c.holds(rank, shard)]
             load["local"] = sum((c.sizes if c.bytes is None else c.bytes)[shard] for shard in near)
         return load
 
     def loads(self, tier: str, start: int, count: int) -> dict[str, list[int]]:
-        name_of({"tier": tier}, "tier", TIERS)
+        require(tier in TIERS, "tier", tier, "unknown-name")
         require_window(start, count, self._members(tier))
         loads = [self._load(tier, member) for member in range(start, start + count)]
         return {column: [load[column] for load in loads] for column in self._load(tier, 0)}
 
     def load_summary(self, tier: str, weight: str) -> LoadSummary:
-        name_of({"tier": tier}, "tier", TIERS)
-        name_of({"weight": weight}, "weight", WEIGHTS)
+        require(tier in TIERS, "tier", tier, "unknown-name")
+        require(weight in SHARDS["weight"].names, "weight", weight, "unknown-name")
         require(weight == "samples" or self._config.bytes is not None, "bytes", "", "missing")
         loads = self._loads_of_all(tier, weight)
         return LoadSummary(min(loads), max(loads), sum(loads), self._members(tier))

@@ -7,24 +7,24 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import Any
 
 from . import readings_state as texts
 from .base import Failure, ceil_div, require, require_ranks, require_window
-from .composed import MEMBERS, own_members
+from .composed import READ, own_members
 from .composed_lanes import LaneBlend
-from .members import BATCH_OF_READERS, DEAL_OF_READERS, checked
+from .members import BATCH_OF_READERS, DEAL_OF_READERS, ORDER, PLAIN, SHARDS, Table
 from .plan import PlanConfig, StepBounds, read_shards
 from .readings_composed import ComposedDeal, ComposedPositions, ComposedReader
 from .readings_deals import Dataset, Left, Reader, SampleDeal, ShardDeal, ShardReader, given, num_batches, split, taken
 from .readings_state import Group, Progress, Segment
-from .recipe_text import TYPES, Lists, fingerprint, read_recipe, shown, written
-from .recipes import ORDERS, order_section, read_stored, refuse
+from .recipe_text import Lists, fingerprint, shown, written
+from .recipes import Section, canonical, checked, read_recipe, read_stored, refuse, stored
 from .sampler import Round
 from .sharded import Sharding
 from .state import Recipe
 
 MAX_LANES = 4096
+OF_LANES = ("lanes", "shuffle_window")
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ def nearest(part: int, of: int) -> int:
     return (2 * part + of) // (2 * of)
 
 
-def refuse_section(section: dict[str, Any], name: str) -> None:
+def refuse_section(section: Section, name: str, table: Table) -> None:
     """Refuses a section that is present beside the one that is used."""
-    refuse(section, *TYPES[name])
+    refuse(section, *table)
     raise Failure("contradiction", name, "there")
 
 
@@ -74,23 +74,26 @@ class Positions:
     def sizes(self) -> tuple[int, ...]:
         return self.sharding.sizes
 
-    def section(self) -> dict[str, Any]:
-        return order_section(self.order, self.seed, sum(self.sizes), self.sharding)
+    def section(self) -> Section:
+        section = {"seed": self.seed, "lanes": self.sharding.lanes, "shuffle_window": self.sharding.window}
+        text = canonical(ORDER, section | stored(self.sizes), name="sharded")
+        lanes = () if self.order == "sharded" else OF_LANES
+        return {"name": self.order} | {member: value for member, value in text.items() if member not in lanes}
 
 
-def read_positions(section: dict[str, Any], lists: Lists) -> Positions | ComposedPositions:
+def read_positions(section: Section, lists: Lists) -> Positions | ComposedPositions:
     order = section.get("name", "sharded")
-    if order in MEMBERS:
+    if order in READ:
         return ComposedPositions.read(section, lists)
-    require(order in (*ORDERS, "sharded"), "name", order, "unknown-name")
+    require(order in PLAIN, "name", order, "unknown-name")
     require(order in ("sharded", "sequential"), "name", order, "contradiction")
     if order == "sequential":
-        refuse(section, "lanes", "shuffle_window")
+        refuse(section, *OF_LANES)
     section = own_members("sharded", section, lists)
-    return Positions(order, section.get("seed", 0), read_stored(section))
+    return Positions(order, section["seed"], read_stored(section))
 
 
-def read_whole(section: dict[str, Any], lists: Lists) -> PlanConfig:
+def read_whole(section: Section, lists: Lists) -> PlanConfig:
     require(section.get("policy") != "locality-aware", "policy", "locality-aware", "contradiction")
     whole = read_shards(section, lists)
     require(whole.bytes is None or whole.weight == "bytes", "bytes", shown(whole.bytes), "contradiction")
@@ -101,26 +104,21 @@ class Reading:
     def __init__(self, recipe: str, lists: Lists, epoch: int) -> None:
         fields = read_recipe(recipe, lists, "reading")
         order, shards = fields.get("order"), fields.get("shards")
-        deal, batch = fields.get("deal", {}), fields.get("batch", {})
         if order is None and shards is None:
             raise Failure("missing", "order", "")
         if order is not None and shards is not None:
             if "name" in order:
-                refuse_section(shards, "shards")
-            refuse_section(order, "order")
+                refuse_section(shards, "shards", SHARDS)
+            refuse_section(order, "order", ORDER)
         self._positions = None if order is None else read_positions(order, lists)
         self._whole = None if shards is None else read_whole(shards, lists)
-        deal, batch = checked(DEAL_OF_READERS, deal), checked(BATCH_OF_READERS, batch)
-        self._remainder = deal.get("remainder", "pad")
+        deal, self._batch_text = checked(DEAL_OF_READERS, fields["deal"]), checked(BATCH_OF_READERS, fields["batch"])
         if self._whole is not None:
-            refuse(deal, "remainder")
-        self._drop_last = batch.get("drop_last", False)
-        self._group = Group(
-            deal.get("world_size", 1),
-            deal.get("workers", 1),
-            batch.get("batch_size", 1),
-            self._drop_last if self._positions is None else self._remainder == "drop",
-        )
+            refuse(fields["deal"], "remainder")
+            del deal["remainder"]
+        self._deal_text, self._remainder = deal, deal.get("remainder", "")
+        drops = self._batch_text["drop_last"] if self._positions is None else self._remainder == "drop"
+        self._group = Group(deal["world_size"], deal["workers"], self._batch_text["batch_size"], drops)
         self._group.check()
         self._progress = Progress(epoch)
         self._check()
@@ -205,11 +203,7 @@ class Reading:
         return {"shards": self._whole.section()}
 
     def recipe(self) -> str:
-        deal: dict[str, Any] = {"world_size": self._group.world_size, "workers": self._group.workers}
-        if self._positions is not None:
-            deal["remainder"] = self._remainder
-        batch = {"batch_size": self._group.batch_size, "drop_last": self._drop_last}
-        return written({"samedeal": 1} | self._part() | {"deal": deal, "batch": batch})
+        return written({"samedeal": 1} | self._part() | {"deal": self._deal_text, "batch": self._batch_text})
 
     def recipe_fingerprint(self) -> str:
         return fingerprint(self.recipe())
@@ -301,7 +295,9 @@ class Reading:
         return MixingAdvice(own, nearest(z, own), lanes, max(1, sharding.lanes * sharding.window // lanes))
 
     def _batches(self, rank: int) -> list[int]:
-        return [num_batches(n, self._group.batch_size, self._drop_last) for n in self._deal.samples_of(rank)]
+        return [
+            num_batches(n, self._group.batch_size, self._batch_text["drop_last"]) for n in self._deal.samples_of(rank)
+        ]
 
     def num_steps(self, rank: int) -> int:
         require(rank < self._group.world_size, "rank", rank)

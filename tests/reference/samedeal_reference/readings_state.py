@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from .base import Failure, require
-from .members import SEGMENT_OF_READERS, checked
-from .recipe_text import written
-from .state import SEGMENTS, Recipe, compare, read_text
+from .members import SEGMENT_OF_READERS
+from .recipes import checked
+from .state import Recipe, compare_all, read_text, write_state
 
 if TYPE_CHECKING:
     from .readings_composed import ComposedPositions
@@ -46,10 +46,8 @@ class Progress:
 
 def write(recipe: Recipe, progress: Progress, positions: int | None) -> str:
     history = [{**group._asdict(), "steps": steps} for group, steps in progress.history]
-    # `positions` comes before the history, if the order is composed.
-    counted = {} if positions is None else {"positions": positions}
-    fields = {"samedeal": 1, "kind": "reading", "recipe": recipe, "epoch": progress.epoch}
-    return written(fields | {"consumed": progress.consumed} | counted | {"history": history})
+    counted = {"consumed": progress.consumed, "positions": positions, "history": history}
+    return write_state("reading", recipe, progress.epoch, **counted)
 
 
 def check_history(history: tuple[Segment, ...], here: Group) -> None:
@@ -67,16 +65,16 @@ def read(text: str, here: Recipe, group: Group, composed: ComposedPositions | No
         if own in here and own not in there and other in there:
             raise Failure("contradiction", "recipe", f"the section {own}")
     if composed is None:
-        compare("reading", here, there)
+        compare_all("reading", here, there)
     history = []
     for segment in fields["history"]:
         checked(SEGMENT_OF_READERS, segment)
-        *members, steps = (segment[name] for name in SEGMENTS["reading"])
+        *members, steps = (segment[name] for name in SEGMENT_OF_READERS)
         history.append(Segment(Group(*members), steps))
         history[-1].group.check()
     check_history(tuple(history), group)
     progress = Progress(fields["epoch"], fields["consumed"], tuple(history))
     if composed is not None:
         composed.check_goes_on(there.get("order", {}), progress, fields.get("positions"))
-        compare("reading", {}, {name: section for name, section in there.items() if name == "shards"})
+        compare_all("reading", {}, {name: section for name, section in there.items() if name == "shards"})
     return progress

@@ -16,9 +16,10 @@ from .composed_blend import Blend
 from .composed_states import goes_on
 from .config import Config
 from .deal import Deal
+from .members import DEAL
 from .orders import Order, make_order
 from .recipe_text import Lists, fingerprint, written
-from .recipes import order_section
+from .recipes import canonical
 from .rotated import rotation
 from .sampler_recipe import read_sampler
 from .sharded import Sharding, Spans, make_sharded
@@ -122,7 +123,6 @@ class Sampler:
         config.check()
         self = cls.__new__(cls)
         self._config, self._sharding, self._composed = config, sharding, None
-        self._canonical = order_section(config.order, config.seed, config.samples, sharding)
         return self
 
     def _moved(self, **changes: Any) -> Sampler:
@@ -198,15 +198,9 @@ class Sampler:
 
     # Section 14: recipes
 
-    def _section(self) -> dict[str, Any]:
-        return self._canonical
-
     def recipe(self) -> str:
-        c = self._config
-        deal: dict[str, Any] = {"world_size": c.world_size, "remainder": c.remainder, "layout": c.layout}
-        if c.unit != 1:
-            deal["unit"] = c.unit
-        return written({"samedeal": 1, "order": self._section(), "deal": deal})
+        deal = canonical(DEAL, vars(self._config))
+        return written({"samedeal": 1, "order": self._canonical, "deal": deal})
 
     def recipe_fingerprint(self) -> str:
         return fingerprint(self.recipe())
@@ -420,16 +414,16 @@ class Sampler:
 
     def state(self, taken: int) -> str:
         c, consumed = self._config, self._consumed_after(taken)
-        progress = (consumed, c.samples) if self._composed else (consumed,)
-        return write_state("sampler", {"order": self._section()}, c.epoch, *progress)
+        positions = c.samples if self._composed else None
+        return write_state("sampler", {"order": self._canonical}, c.epoch, consumed=consumed, positions=positions)
 
     def resume(self, state: str) -> Sampler:
         if self._composed:
             fields = read_text(state, "sampler")
             order = fields["recipe"].get("order", {})
-            goes_on(self._composed, self._section(), order, fields["epoch"], fields["consumed"])
+            goes_on(self._composed, self._canonical, order, fields["epoch"], fields["consumed"])
         else:
-            fields = read_state(state, "sampler", {"order": self._section()})
+            fields = read_state(state, "sampler", {"order": self._canonical})
         return self._moved(epoch=fields["epoch"], consumed=fields["consumed"])
 
     # Section 5: fingerprints

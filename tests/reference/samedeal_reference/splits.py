@@ -9,8 +9,9 @@ from typing import Any
 
 from .base import MAX_SAMPLES, MAX_WINDOW, Failure, require, require_window
 from .composed_base import permutation
-from .members import SPLIT, checked
-from .recipe_text import fingerprint, read_recipe, written
+from .members import SPLIT
+from .recipe_text import fingerprint, written
+from .recipes import canonical, checked, read_recipe
 
 Part = dict[str, Any]
 
@@ -25,7 +26,7 @@ def read_parts(parts: list[Part]) -> None:
         names.add(name)
         if "weight" in part and "size" in part:
             raise Failure("contradiction", "weight", part["weight"])
-        if share not in part and (share == "size" or "size" not in part):
+        if share not in part and "size" not in part:
             raise Failure("missing", share, "")
         if share not in part:
             raise Failure("contradiction", "size", part["size"])
@@ -38,27 +39,21 @@ def read_parts(parts: list[Part]) -> None:
 
 class Split:
     def __init__(self, recipe: str) -> None:
-        fields = read_recipe(recipe, [], "split")
-        if "split" not in fields:
-            raise Failure("missing", "split", "")
-        section = checked(SPLIT, fields["split"])
+        section = checked(SPLIT, read_recipe(recipe, [], "split")["split"])
         parts = section["parts"]
         read_parts(parts)
         self._sized = "size" in parts[0]
         share = "size" if self._sized else "weight"
         self._names = [part["name"] for part in parts]
-        self._seed = section.get("seed", 0)
+        self._seed = section["seed"]
         # The sums c of the specification. The last sum is t.
         self._sums = list(accumulate(part[share] for part in parts))
         self._ids = self._sums[-1] if self._sized else MAX_SAMPLES
         if "samples" in section:
             fits = self._sized and section["samples"] == self._ids
             require(fits, "samples", section["samples"], "contradiction")
-        split: dict[str, Any] = {"seed": self._seed}
-        if self._sized:
-            split["samples"] = self._ids
-        split["parts"] = [{"name": part["name"], share: part[share]} for part in parts]
-        self._text = written({"samedeal": 1, "split": split})
+        samples = self._ids if self._sized else None
+        self._text = written({"samedeal": 1, "split": canonical(SPLIT, section | {"samples": samples})})
 
     def recipe(self) -> str:
         return self._text

@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from .base import MAX_SAMPLES, MAX_WINDOW, Failure, require, require_ranks
+from .base import MAX_SAMPLES, MAX_WINDOW, require, require_ranks
 from .composed import read
 from .composed_base import Plain
 from .composed_states import goes_on
 from .deal import Deal
-from .members import DEAL, STEPS, checked
-from .recipe_text import Lists, fingerprint, read_recipe, written
-from .recipes import layout_of
+from .members import DEAL_OF_STEPS, ORDER, STEPS
+from .recipe_text import Lists, fingerprint, written
+from .recipes import canonical, checked, layout_of, read_recipe
 from .rotated import rotation
 from .sampler_recipe import seed_of
-from .state import compare_section, read_text, write_state
+from .state import compare, read_text, write_state
 
 FAR_EPOCHS = 2**12
-"""Number of later epochs in which a sample is searched, if the order cannot be a source of a blend."""
+"""Number of later epochs in which a sample is searched, if epochs may end early, or sources are shared."""
 
 Section = dict[str, Any]
 
@@ -55,35 +55,28 @@ class Size:
 
 
 def read_steps(section: Section, world_size: int, unit: int) -> Section:
-    """The section in the form of a canonical text: points 3 to 5."""
+    """The section in the form of a canonical text: points 1 to 4."""
     section = checked(STEPS, section)
-    stages: list[Section] = []
+    stages = section["stages"]
     before = 0
-    for stage in section.get("stages", []):
+    for stage in stages:
         require(before < stage["from"], "from", stage["from"])
         before = stage["from"]
-        stages.append({"from": before, "batch_size": stage["batch_size"]})
     sizes = [section["batch_size"], *(stage["batch_size"] for stage in stages)]
     for size in sizes:
         require(size % unit == 0, "batch_size", size, "contradiction")
     # Earlier stages may be from a time with another world size.
     require(sizes[-1] % (world_size * unit) == 0, "batch_size", sizes[-1], "contradiction")
-    epochs = {"epochs": section["epochs"]} if "epochs" in section else {}
-    return {"batch_size": section["batch_size"], **epochs, **({"stages": stages} if stages else {})}
+    return canonical(STEPS, section)
 
 
 class Schedule:
     def __init__(self, recipe: str, lists: Lists, rank: int) -> None:
         fields = read_recipe(recipe, lists, "schedule")
-        if "order" not in fields:
-            raise Failure("missing", "order", "")
-        if "steps" not in fields:
-            raise Failure("missing", "steps", "")
         self._order, self._section = read(fields["order"], lists)
-        deal = checked(DEAL, fields.get("deal", {}))
-        self._world_size: int = deal.get("world_size", 1)
-        self._layout = deal.get("layout", layout_of(self._order.rotated))
-        self._unit = deal.get("unit", 1)
+        deal: Section = {"layout": layout_of(self._order.rotated)} | checked(DEAL_OF_STEPS, fields["deal"])
+        self._world_size, self._layout, self._unit = deal["world_size"], deal["layout"], deal["unit"]
+        self._deal_text = canonical(DEAL_OF_STEPS, deal)
         self._steps = read_steps(fields["steps"], self._world_size, self._unit)
         require(self._order.length(0) > 0, "samples", 0)
         if (epochs := self._steps.get("epochs")) is not None:
@@ -98,10 +91,7 @@ class Schedule:
         return moved
 
     def recipe(self) -> str:
-        deal: Section = {"world_size": self._world_size, "layout": self._layout}
-        if self._unit != 1:
-            deal["unit"] = self._unit
-        return written({"samedeal": 1, "order": self._section, "deal": deal, "steps": self._steps})
+        return written({"samedeal": 1, "order": self._section, "deal": self._deal_text, "steps": self._steps})
 
     def recipe_fingerprint(self) -> str:
         return fingerprint(self.recipe())
@@ -244,7 +234,7 @@ class Schedule:
         if low == self._num_draws:
             return None
         end = self._num_draws
-        if self._order.ends or self._order.has_table:
+        if self._order.ends:
             end = min(end, self._order.begin(self._place(low).epoch + FAR_EPOCHS + 1))
         draw = self._order.first_draw(sample, low, end)
         if draw is None:
@@ -258,14 +248,15 @@ class Schedule:
     def state(self, step: int) -> str:
         require(step <= self._num_steps, "step", step)
         at = self._place(self._begin(step))
-        return write_state("schedule", {"order": self._section, "steps": self._steps}, at.epoch, at.position, step)
+        recipe = {"order": self._section, "steps": self._steps}
+        return write_state("schedule", recipe, at.epoch, consumed=at.position, step=step)
 
     def step_of_state(self, state: str) -> int:
         fields = read_text(state, "schedule")
         order, steps = (fields["recipe"].get(name, {}) for name in ("order", "steps"))
         epoch, consumed = fields["epoch"], fields["consumed"]
         if isinstance(self._order, Plain):
-            compare_section("schedule", "order", self._section, order)
+            compare(ORDER, self._section, order)
         else:
             goes_on(self._order, self._section, order, epoch, consumed)
         step: int = fields["step"]

@@ -22,6 +22,11 @@ class Decimal(NamedTuple):
     exponent: int = 0
 
 
+def number(digits: str) -> int:
+    """The number of digits. Those of 40 digits and more are beyond all ranges, and Python refuses very long ones."""
+    return int(digits) if len(digits) < 40 else int(digits[:40])
+
+
 def normal(digits: int, exponent: int = 0) -> Decimal:
     while digits > 0 and digits % 10 == 0:
         digits, exponent = digits // 10, exponent + 1
@@ -30,9 +35,11 @@ def normal(digits: int, exponent: int = 0) -> Decimal:
 
 def decimal(found: re.Match[str], field: str, place: str = "") -> Decimal:
     """The number of a match of DECIMAL."""
-    sign, whole, fraction, exponent = found.groups(default="")
-    power = max(-(2**31), min(2**31 - 1, int(exponent or 0)))
-    digits = normal(int(whole + fraction), power - len(fraction))
+    sign, before, fraction, exponent = found.groups(default="")
+    power = max(-(2**31), min(2**31 - 1, number(exponent or "0")))
+    text = before + fraction
+    kept = text.rstrip("0")
+    digits = normal(number(kept.lstrip("0") or "0"), power - len(fraction) + len(text) - len(kept))
     if sign or digits.digits >= 10**MAX_DIGITS:
         raise Failure("out-of-range", field, f"{found[0]}{place}")
     return digits

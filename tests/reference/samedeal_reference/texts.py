@@ -15,8 +15,10 @@ from .batch_recipes import BatchRecipe
 from .chunks import ChunkStream
 from .plan import Plan
 from .readings import Reading
+from .recipe_text import MAX_TEXT, SURROGATE, Text, in_digits
 from .sampler import Sampler
 from .splits import Split
+from .state import refuse_number
 from .steps import Schedule
 
 STATES = {
@@ -27,7 +29,6 @@ STATES = {
     "ledger": ("log", "sampler"),
 }
 SECTIONS = ("order", "shards", "deal", "batch", "steps", "split")
-MOST_BYTES = 2**24
 MOST_DEPTH = 64
 
 
@@ -37,30 +38,51 @@ class TextKind:
     of: str
 
 
+class Number(str):
+    """A number as it is written in the text."""
+
+
+class Pairs(list[tuple[str, Any]]):
+    """The members of an object. A name may come twice."""
+
+
 def depth(value: Any) -> int:
-    if isinstance(value, dict):
-        return 1 + max(map(depth, value.values()), default=0)
+    if isinstance(value, Pairs):
+        return 1 + max((depth(inner) for _, inner in value), default=0)
     return 1 + max(map(depth, value), default=0) if isinstance(value, list) else 0
 
 
-def members(field: str, text: str) -> dict[str, Any]:
-    size = len(text.encode())
-    require(size <= MOST_BYTES, field, f"of {size} bytes")
+def parsed(text: str) -> Any:
+    """The value of a text; None if it is no JSON with the strings of section 10."""
     try:
-        found = json.loads(text)
-    except ValueError:
-        found = None
-    if not isinstance(found, dict) or max(map(depth, found.values()), default=0) > MOST_DEPTH:
+        found = json.loads(
+            text, object_pairs_hook=Pairs, parse_int=Number, parse_float=Number, parse_constant=refuse_number
+        )
+        return None if SURROGATE.search(compact(found)) else found
+    except (ValueError, RecursionError):
+        return None
+
+
+def members(field: str, text: str) -> Pairs:
+    """Looks at a text: its members."""
+    size = len(text.encode())
+    require(size <= MAX_TEXT, field, f"of {size} bytes")
+    found = parsed(text)
+    if not isinstance(found, Pairs) or max((depth(inner) for _, inner in found), default=0) > MOST_DEPTH:
         raise Failure("wrong-type", field, text)
-    for member, kind in (("samedeal", int), ("kind", str)):
-        if type(found.get(member, kind())) is not kind:
-            raise Failure("wrong-type", member, json.dumps(found[member]))
+    for member, value in found:
+        is_number = isinstance(value, Number)
+        version = in_digits(value) if is_number else None
+        if member == "samedeal" and (version is None or not 0 <= version < 2**64):
+            raise Failure("wrong-type", member, None if isinstance(value, list) else compact(value))
+        if member == "kind" and (is_number or not isinstance(value, str)):
+            raise Failure("wrong-type", member, None if isinstance(value, list) else compact(value))
     return found
 
 
 def inspect(text: str) -> TextKind:
-    found = members("text", text)
-    version = found.get("samedeal", 1)
+    found = dict(members("text", text))
+    version = int(found.get("samedeal", 1))
     require(version == 1, "samedeal", version)
     if "kind" in found:
         require(found["kind"] in STATES, "kind", found["kind"], "unknown-name")
@@ -72,7 +94,7 @@ def inspect(text: str) -> TextKind:
 
 
 def recipe_of(found: dict[str, Any]) -> str | None:
-    has = {name: found[name] for name in SECTIONS if isinstance(found.get(name), dict)}
+    has = {name: dict(found[name]) for name in SECTIONS if isinstance(found.get(name), Pairs)}
     order, deal, batch = (has.get(name, {}) for name in ("order", "deal", "batch"))
     for of, is_it in (
         ("split", "split" in has),
@@ -90,15 +112,27 @@ def recipe_of(found: dict[str, Any]) -> str | None:
 
 
 def recipe_after(state: str, sections: str) -> str:
-    found = members("state", state)
-    if "kind" not in found or not isinstance(found.get("recipe"), dict):
+    found = dict(members("state", state))
+    if "kind" not in found or not isinstance(found.get("recipe"), Pairs):
         raise Failure("wrong-type", "state", state)
     members("sections", sections)
     # The section stays as it is written in the text.
-    start = re.search(r'"recipe"\s*:\s*', state).end()  # type: ignore[union-attr]
-    _, end = json.JSONDecoder().raw_decode(state, start)
-    own, others = state[start + 1 : end - 1].strip(), sections.strip()[1:-1].strip()
+    own, others = (text[1:-1].strip() for text in (dict(values(state))["recipe"], sections.strip()))
     return "{" + ",".join(part for part in (own, others) if part) + "}"
+
+
+def values(text: str) -> Iterator[tuple[str | None, str]]:
+    """The members of an object, with their values as they are written in its text."""
+    reader, decoder = Text(text), json.JSONDecoder(parse_int=Number)
+    reader.need("{")
+    while not reader.next("}"):
+        reader.next(",")
+        name = reader.string()
+        reader.need(":")
+        reader.space()
+        start = reader.at
+        _, reader.at = decoder.raw_decode(text, start)
+        yield name, text[start : reader.at]
 
 
 @dataclass
@@ -123,14 +157,6 @@ DECIDES |= dict.fromkeys(("consumed", "positions", "history", "window", "checksu
 DECIDES |= {"shards": "deal"}
 
 
-class Number(str):
-    """A number as it is written in the text."""
-
-
-class Pairs(list[tuple[str, Any]]):
-    """The members of an object. A name may come twice."""
-
-
 def compact(value: Any) -> str:
     if isinstance(value, Number):
         return value
@@ -153,13 +179,17 @@ def flat(path: str, value: Any) -> Iterator[tuple[str, str]]:
 
 
 def all_members(field: str, text: str) -> list[tuple[str, str]]:
-    found = members(field, text)
-    of = None if "kind" in found else recipe_of(found)
-    if of is not None:
+    document = members(field, text)
+    if (of := recipe_kind(document)) is not None:
         with suppress(Failure):
-            text = CANONICAL[of](text)
-    document = json.loads(text, object_pairs_hook=Pairs, parse_int=Number, parse_float=Number)
+            document = parsed(CANONICAL[of](text))
     return [pair for name, value in document for pair in flat(name, value)]
+
+
+def recipe_kind(document: Pairs) -> str | None:
+    """The kind of a text that is a recipe."""
+    found = dict(document)
+    return None if "kind" in found else recipe_of(found)
 
 
 def first_name(path: str) -> str:
@@ -190,7 +220,7 @@ def told_below(path: str, here: dict[str, str], others: dict[str, str]) -> bool:
 
 def differences(one: str, other: str) -> list[Difference]:
     own, others = all_members("one", one), all_members("other", other)
-    is_recipe = ["kind" not in (found := json.loads(text)) and recipe_of(found) is not None for text in (one, other)]
+    is_recipe = [recipe_kind(parsed(text)) is not None for text in (one, other)]
     if is_recipe == [True, False]:
         alike(own, others)
     if is_recipe == [False, True]:

@@ -12,7 +12,7 @@ from .composed import Composed, Plain, read
 from .composed_blend import Blend
 from .composed_states import goes_on
 from .composed_views import Copies, Exclude, Skip, Subset
-from .readings_deals import STORED, Dataset, Left, split
+from .readings_deals import STORED, Dataset, Left, RowDeal, split
 from .readings_state import Group, Progress
 from .recipe_text import Lists
 from .rotated import rotation
@@ -200,7 +200,7 @@ class ComposedReader:
         return index // self.size
 
 
-class ComposedDeal:
+class ComposedDeal(RowDeal):
     def __init__(self, positions: ComposedPositions, progress: Progress, group: Group, remainder: str) -> None:
         before, self.steps = split(group, progress.history)
         self.positions, self.group, self.remainder, self.epoch = positions, group, remainder, progress.epoch
@@ -216,7 +216,6 @@ class ComposedDeal:
 
     @cached_property
     def end(self) -> int:
-        """E, the end of the dealt positions."""
         return self._end(self.left.consumed)
 
     def check(self) -> None:
@@ -227,22 +226,6 @@ class ComposedDeal:
         """The number of a reader in a row."""
         a = self.left.consumed + index * self.group.readers
         return a + (reader - self.left.turn(a, self.group.readers)) % self.group.readers
-
-    def part(self, rank: int, worker: int) -> tuple[int, int, int]:
-        """The number of the reader that a worker continues, its m, and its first index that is left."""
-        group, s = self.group, self.steps
-        role = (worker + s) % group.workers
-        n = rank + group.world_size * role
-        m = max(0, ceil_div(self.end - self.left.consumed - n, group.readers))
-        gone = (s // group.workers + (role < s % group.workers)) * group.batch_size
-        return n, m, min(gone, m)
-
-    def busy_ranks(self) -> list[int]:
-        return list(range(min(self.group.world_size, self.end - self.left.consumed)))
-
-    def samples_of(self, rank: int) -> list[int]:
-        parts = (self.part(rank, worker) for worker in range(self.group.workers))
-        return [m - first for _, m, first in parts]
 
     def reader(self, rank: int, worker: int) -> ComposedReader:
         return ComposedReader(self, rank, worker)

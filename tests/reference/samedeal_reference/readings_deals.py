@@ -15,7 +15,7 @@ from .orders import feistel
 from .plan import Plan, PlanConfig
 from .readings_state import Group, Progress, Segment
 from .sampler import Round, Sampler
-from .sharded import Sharding, Spans
+from .sharded import Sharding, Spans, shard_of
 
 STORED = 1024  # samples of a stored round without a shuffle
 History = tuple[Segment, ...]
@@ -83,9 +83,7 @@ class Dataset:
         return [0, *accumulate(self.sizes)]
 
     def shard_of(self, sample: int) -> tuple[int, int]:
-        base = self.base
-        shard = bisect_right(base, sample) - 1
-        return shard, sample - base[shard]
+        return shard_of(self.base, sample)
 
 
 # Deals of single positions.
@@ -218,7 +216,38 @@ class SampleReader:
         return self.torn + self.numbers(index, 1)[0] // size - self.start // size
 
 
-class SampleDeal:
+class RowDeal:
+    """A deal of rows: rest numbers c to E - 1 of section 13, one for each reader in turn."""
+
+    group: Group
+    left: Left
+    steps: int
+    """The number of steps that the group took."""
+
+    @property
+    def end(self) -> int:
+        """E, the end of the dealt positions."""
+        raise NotImplementedError
+
+    def part(self, rank: int, worker: int) -> tuple[int, int, int]:
+        """The number of the reader that a worker continues, its m, and its first index that is left."""
+        group, s = self.group, self.steps
+        role = (worker + s) % group.workers
+        n = rank + group.world_size * role
+        m = max(0, ceil_div(self.end - self.left.consumed - n, group.readers))
+        gone = (s // group.workers + (role < s % group.workers)) * group.batch_size
+        return n, m, min(gone, m)
+
+    def busy_ranks(self) -> list[int]:
+        """The ranks that may have samples."""
+        return list(range(min(self.group.world_size, self.end - self.left.consumed)))
+
+    def samples_of(self, rank: int) -> list[int]:
+        parts = (self.part(rank, worker) for worker in range(self.group.workers))
+        return [m - first for _, m, first in parts]
+
+
+class SampleDeal(RowDeal):
     def __init__(
         self, dataset: Dataset, progress: Progress, group: Group, order: str, sharding: Sharding, remainder: str
     ) -> None:
@@ -252,27 +281,8 @@ class SampleDeal:
 
     @cached_property
     def end(self) -> int:
-        """E, the end of the dealt positions."""
         sampler = self.sampler(0, self.left.consumed)
         return self.left.consumed + sampler.num_positions()
-
-    def part(self, rank: int, worker: int) -> tuple[int, int, int]:
-        """The number of the reader that a worker continues, its m, and its first index that is left."""
-        group, s = self.group, self.steps
-        role = (worker + s) % group.workers
-        n = rank + group.world_size * role
-        m = max(0, ceil_div(self.end - self.left.consumed - n, group.readers))
-        h = (s // group.workers + (role < s % group.workers)) * group.batch_size
-        return n, m, min(h, m)
-
-    def busy_ranks(self) -> list[int]:
-        """The ranks that may have samples."""
-        left = self.end - self.left.consumed
-        return list(range(min(self.group.world_size, left)))
-
-    def samples_of(self, rank: int) -> list[int]:
-        parts = (self.part(rank, worker) for worker in range(self.group.workers))
-        return [m - first for _, m, first in parts]
 
     def reader(self, rank: int, worker: int) -> SampleReader:
         return SampleReader(self, rank, worker)

@@ -11,6 +11,13 @@ from .base import shuffle, stream
 from .orders import Order, feistel
 
 
+def shard_of(base: list[int], sample: int) -> tuple[int, int]:
+    """The shard j that holds a sample, and the offset sample - base[j]."""
+    # A shard without samples begins where the next one does, and is never returned.
+    shard = bisect_right(base, sample) - 1
+    return shard, sample - base[shard]
+
+
 @dataclass(frozen=True)
 class Sharding:
     sizes: tuple[int, ...]
@@ -18,11 +25,7 @@ class Sharding:
     window: int
 
     def shard_of(self, sample: int) -> tuple[int, int]:
-        """The shard j that holds a sample, and the offset sample - base[j]."""
-        base = [0, *accumulate(self.sizes)]
-        # A shard without samples begins where the next one does, and is never returned.
-        shard = bisect_right(base, sample) - 1
-        return shard, sample - base[shard]
+        return shard_of([0, *accumulate(self.sizes)], sample)
 
 
 @dataclass(frozen=True)
@@ -70,8 +73,7 @@ class Sharded:
 
     def in_row(self, place: int) -> tuple[int, int]:
         """The number in sigma of the shard at a place of the row, and the offset in that shard."""
-        number = bisect_right(self.row, place) - 1
-        return number, place - self.row[number]
+        return shard_of(self.row, place)
 
     def sample(self, position: int) -> int:
         element, lane = divmod(position, self.sharding.lanes)

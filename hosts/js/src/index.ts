@@ -240,7 +240,7 @@ const environment = (): NodeJS.ProcessEnv => globalThis.process?.env ?? {};
 
 /**
  * The rank of this process, from the variables that launchers set. Explicit values win; then the first of torchrun,
- * Open MPI, MVAPICH, PMI and Slurm whose rank is set. LOCAL_RANK counts only on one node. Errors name the variable: no
- * number, too large, not below its world size, or missing.
+ * Open MPI, MVAPICH, PMI, JSM, Flux and Slurm whose rank is set. LOCAL_RANK counts only on one node. Errors name the
+ * variable: no number, too large, not below its world size, or missing.
  */
 export const detectRank = (options?: DetectOptions): Detection => detectWith(light(), environment(), options);

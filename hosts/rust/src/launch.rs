@@ -2,8 +2,8 @@ use crate::engine::{Instance, LEAST_MEMORY, cut, launch};
 use crate::{Detection, Error};
 
 /// The rank of this process and the number of ranks, from the variables that launchers set. Arguments are used first;
-/// then the variables of the first launcher, in the order torchrun, Open MPI, MVAPICH, PMI and Slurm, that sets a rank.
-/// `LOCAL_RANK` is the number of a process within one node. It is used only if the number of ranks is
+/// then the variables of the first launcher, in the order torchrun, Open MPI, MVAPICH, PMI, JSM, Flux and Slurm, that
+/// sets a rank. `LOCAL_RANK` is the number of a process within one node. It is used only if the number of ranks is
 /// `LOCAL_WORLD_SIZE` or 1.
 ///
 /// ```

@@ -20,9 +20,9 @@ def detect_rank(
 ) -> Detection:
     """The rank of this process and the number of ranks, from the environment variables that launchers set.
 
-    Explicit values win; then the first of torchrun, Open MPI, MVAPICH, PMI and Slurm whose rank is set. LOCAL_RANK
-    counts only if the world size equals LOCAL_WORLD_SIZE, or is 1, since it is a number within one node. If nothing is
-    set, the process is rank 0 of 1.
+    Explicit values win; then the first of torchrun, Open MPI, MVAPICH, PMI, JSM, Flux and Slurm whose rank is set.
+    LOCAL_RANK counts only if the world size equals LOCAL_WORLD_SIZE, or is 1, since it is a number within one node. If
+    nothing is set, the process is rank 0 of 1.
 
     Args:
         rank: Number of this process in the job, if it is known.

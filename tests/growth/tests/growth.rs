@@ -125,6 +125,33 @@ fn another_order_is_a_name() {
     assert!(failure.facts.iter().any(|fact| fact.name == "known" && fact.value == "backward"), "{failure:?}");
 }
 
+/// The component, with another version of its interface in the names of its exports.
+fn of_version(engine: &Engine, version: &str) -> Component {
+    let mut bytes = std::fs::read(grown().join("samedeal.wasm")).unwrap();
+    let (own, mut renamed) = (b"@0.1.0", 0);
+    assert_eq!(own.len(), version.len());
+    for at in 0..bytes.len() - own.len() {
+        if bytes[at..].starts_with(own) {
+            bytes[at..at + own.len()].copy_from_slice(version.as_bytes());
+            renamed += 1;
+        }
+    }
+    assert!(renamed > 100, "{renamed}");
+    Component::new(engine, bytes).unwrap()
+}
+
+#[test]
+#[ignore = "needs a component that has more: `cargo xtask check growth` builds it"]
+fn the_exports_of_a_later_version_are_found() {
+    let engine = Engine::default();
+    let mut host = Sampling::new(&engine, &of_version(&engine, "@0.1.9"));
+    let sampler = host.sampler(r#"{"order":{"name":"sequential","samples":3}}"#, 0, 0).unwrap();
+    assert_eq!(host.indices(sampler, 0, 3).unwrap(), [0, 1, 2]);
+    // Another second number is another interface.
+    let mut store = Store::new(&engine, ());
+    assert!(Samedeal::instantiate(&mut store, &of_version(&engine, "@0.2.0"), &Linker::new(&engine)).is_err());
+}
+
 #[test]
 #[ignore = "needs a component that has more: `cargo xtask check growth` builds it"]
 fn recipes_metrics_and_failures_grow() {

@@ -289,8 +289,7 @@ impl BatchRecipe {
         self.samples.as_ref().ok_or_else(missing)
     }
 
-    /// The canonical text: JSON in one line, with all members that apply, defaults included. Equal recipes have equal
-    /// texts.
+    /// The canonical text (SPEC.md, section 14). Equal recipes have equal texts.
     #[inline(never)]
     pub fn text(&self) -> String {
         let [order, batch] = self.sections();

@@ -99,7 +99,7 @@ impl Recipe {
         Self { order, world_size, remainder, layout, unit }
     }
 
-    /// The canonical text: JSON in one line, with every field that there is, the defaults too. Equal recipes have equal texts.
+    /// The canonical text (SPEC.md, section 14). Equal recipes have equal texts.
     #[inline(never)]
     pub fn text(&self) -> String {
         let Self { order, world_size, remainder, layout, unit } = self;

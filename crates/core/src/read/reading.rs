@@ -167,7 +167,7 @@ impl Reading {
         (self.consumed, &self.history)
     }
 
-    /// The recipe in its canonical form: JSON in one line, with every member that is used, the defaults too.
+    /// The recipe in its canonical form (SPEC.md, section 14).
     pub fn recipe(&self) -> String {
         recipe::write(&self.recipe, self.group, self.remainder, self.drop_last)
     }

@@ -92,7 +92,7 @@ impl Plan {
         })
     }
 
-    /// The recipe in its canonical form: JSON in one line, with every member, the defaults too.
+    /// The recipe in its canonical form (SPEC.md, section 14).
     #[inline(never)]
     pub fn recipe(&self) -> String {
         let config = self.config();

@@ -93,7 +93,7 @@ impl Stream {
         })
     }
 
-    /// The recipe in its canonical form: JSON in one line, with every member, the defaults too.
+    /// The recipe in its canonical form (SPEC.md, section 14).
     #[inline(never)]
     pub fn recipe(&self) -> String {
         let StreamConfig { chunks, readers, order, seed, .. } = self.config;

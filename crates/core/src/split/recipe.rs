@@ -78,7 +78,7 @@ impl Split {
         })
     }
 
-    /// The canonical text: JSON in one line, with all fields, also with those that have their defaults.
+    /// The canonical text (SPEC.md, section 14).
     #[inline(never)]
     pub fn text(&self) -> String {
         let kind = if self.by_size { "size" } else { "weight" };

@@ -74,7 +74,7 @@ impl Schedule {
         })
     }
 
-    /// The canonical text: JSON in one line, with all fields, also with those that have their defaults.
+    /// The canonical text (SPEC.md, section 14).
     #[inline(never)]
     pub(super) fn text(&self) -> String {
         let Self { order, world_size, layout, unit, .. } = self;

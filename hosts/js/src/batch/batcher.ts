@@ -184,7 +184,7 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
   }
 
   /**
-   * The recipe, which `fromRecipe` takes: JSON in one line, with every member that the strategy uses, the defaults too.
+   * The recipe, which `fromRecipe` takes, in its canonical form (SPEC.md, section 14).
    * It is the same on all ranks and in all epochs, and the same text in every language. Instead of more than 256
    * lengths or boundaries, it has their hash.
    */

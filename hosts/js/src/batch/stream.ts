@@ -44,7 +44,7 @@ export abstract class BaseBatchStream extends BatchStreamMembers implements Iter
     return new this(BatchStreamRecipe.ofJson(json) as unknown as BatchStreamOptions);
   }
 
-  /** The recipe, which `fromRecipe` takes: JSON in one line, with every member that the strategy uses, the defaults too. */
+  /** The recipe, which `fromRecipe` takes, in its canonical form (SPEC.md, section 14). */
   get recipe(): string {
     return this.call(({ told }) => told.text);
   }

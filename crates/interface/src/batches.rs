@@ -33,8 +33,8 @@ impl batches::GuestBatchRecipe for BatchRecipe {
         Ok(self.0.supply(lengths)?)
     }
 
-    fn recipe(&self) -> String {
-        self.0.text()
+    fn recipe(&self) -> Result<String, types::Failure> {
+        Ok(self.0.text()?)
     }
 
     fn recipe_fingerprint(&self) -> String {
@@ -151,8 +151,8 @@ impl batches::GuestBatchStream for BatchStream {
         Ok(self.0.borrow_mut().take()?.map(Into::into))
     }
 
-    fn metrics(&self) -> Vec<types::NamedNumber> {
-        named(self.0.borrow().metrics())
+    fn metrics(&self) -> Result<Vec<types::NamedNumber>, types::Failure> {
+        Ok(named(self.0.borrow().metrics()))
     }
 
     fn ratio(&self, name: String) -> Result<u64, types::Failure> {

@@ -46,8 +46,8 @@ impl ledger::GuestLedger for Ledger {
         ledger::Progress { positions, committed, claimed, entries }
     }
 
-    fn initial_state(&self) -> String {
-        self.0.borrow().initial_state()
+    fn initial_state(&self) -> Result<String, types::Failure> {
+        Ok(self.0.borrow().initial_state()?)
     }
 }
 

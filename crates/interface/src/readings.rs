@@ -29,8 +29,8 @@ impl readings::GuestReading for Reading {
         Ok(self.0.state(steps)?)
     }
 
-    fn recipe(&self) -> String {
-        self.0.recipe()
+    fn recipe(&self) -> Result<String, types::Failure> {
+        Ok(self.0.recipe()?)
     }
 
     fn recipe_fingerprint(&self) -> String {

@@ -42,8 +42,8 @@ impl sampling::GuestSampler for Sampler {
         Ok(sampling::Sampler::new(Self(self.0.resume(&state)?)))
     }
 
-    fn recipe(&self) -> String {
-        self.0.recipe().text()
+    fn recipe(&self) -> Result<String, types::Failure> {
+        Ok(self.0.recipe().text()?)
     }
 
     fn recipe_fingerprint(&self) -> String {

@@ -33,8 +33,8 @@ impl shards::GuestPlan for Plan {
         Ok(shards::Plan::new(Self(self.0.at_epoch(epoch)?)))
     }
 
-    fn recipe(&self) -> String {
-        self.0.recipe()
+    fn recipe(&self) -> Result<String, types::Failure> {
+        Ok(self.0.recipe()?)
     }
 
     fn recipe_fingerprint(&self) -> String {
@@ -109,8 +109,8 @@ impl shards::GuestChunkStream for ChunkStream {
         Ok(Self(RefCell::new(core_::Stream::from_recipe(&recipe, epoch, reader)?)))
     }
 
-    fn recipe(&self) -> String {
-        self.0.borrow().recipe()
+    fn recipe(&self) -> Result<String, types::Failure> {
+        Ok(self.0.borrow().recipe()?)
     }
 
     fn chunks(&self, start: u64, count: u32) -> Result<Vec<u64>, types::Failure> {

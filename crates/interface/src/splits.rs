@@ -1,4 +1,4 @@
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::Component;
@@ -15,16 +15,16 @@ impl splits::GuestSplit for Split {
         Ok(Self(samedeal_core::Split::read(&recipe)?))
     }
 
-    fn recipe(&self) -> String {
-        self.0.text()
+    fn recipe(&self) -> Result<String, types::Failure> {
+        Ok(self.0.text()?)
     }
 
     fn recipe_fingerprint(&self) -> String {
         self.0.fingerprint()
     }
 
-    fn parts(&self) -> Vec<String> {
-        self.0.parts().map(ToString::to_string).collect()
+    fn parts(&self) -> Result<Vec<String>, types::Failure> {
+        Ok(self.0.parts()?)
     }
 
     fn part_of(&self, ids: Vec<u64>) -> Result<Vec<u32>, types::Failure> {

@@ -19,8 +19,8 @@ impl steps::GuestSchedule for Schedule {
         Ok(steps::Schedule::new(Self(self.0.at_rank(rank)?)))
     }
 
-    fn recipe(&self) -> String {
-        self.0.recipe()
+    fn recipe(&self) -> Result<String, types::Failure> {
+        Ok(self.0.recipe()?)
     }
 
     fn recipe_fingerprint(&self) -> String {

@@ -74,8 +74,8 @@ impl Sampler {
     }
 
     /// The recipe of this sampler, in its canonical form.
-    pub fn recipe(&self) -> String {
-        self.0.recipe().text()
+    pub fn recipe(&self) -> Result<String, Thrown> {
+        Ok(self.0.recipe().text()?)
     }
 
     /// SHA-256 over the canonical recipe, in hexadecimal.

@@ -195,7 +195,7 @@ fn recipes_metrics_and_failures_grow() {
         let recipe = batches.batch_recipe().call_constructor(&mut store, text, None, &[]).unwrap().unwrap();
         for step in case["calls"].as_array().unwrap() {
             let found = match step["call"].as_str().unwrap() {
-                "recipe" => batches.batch_recipe().call_recipe(&mut store, recipe).unwrap(),
+                "recipe" => batches.batch_recipe().call_recipe(&mut store, recipe).unwrap().unwrap(),
                 "recipe-fingerprint" => batches.batch_recipe().call_recipe_fingerprint(&mut store, recipe).unwrap(),
                 _ => continue,
             };
@@ -208,7 +208,7 @@ fn recipes_metrics_and_failures_grow() {
         let text = format!(r#"{{"batch":{{"strategy":"pad-to-max"{given}}}}}"#);
         let recipe = read(&mut store, &text).unwrap();
         batches.batch_recipe().call_supply(&mut store, recipe, &[1, 3, 2, 2]).unwrap().unwrap();
-        let written = batches.batch_recipe().call_recipe(&mut store, recipe).unwrap();
+        let written = batches.batch_recipe().call_recipe(&mut store, recipe).unwrap().unwrap();
         assert_eq!(written.contains("latest_epoch"), is_there, "{written}");
     }
     // A failure of a kind that the copy does not have.

@@ -75,7 +75,7 @@ impl Engine for Native {
             Self::Plan(plan) => ask_plan(plan, call),
             Self::ChunkStream(stream) => match *call {
                 Call::Chunks { start, count } => stream.chunks(start.0, count).map(|chunks| strings(&chunks)),
-                Call::Recipe => Ok(stream.recipe().into()),
+                Call::Recipe => stream.recipe().map(Value::from),
                 _ => panic!("no call of a chunk stream: {call:?}"),
             },
             Self::Ledger(ledger) => ask_ledger(ledger, call),
@@ -113,7 +113,7 @@ fn ask_sampler(sampler: &mut core::Sampler, call: &Call) -> Answer {
         Call::AtRank { rank } => replace(sampler, |sampler| sampler.at_rank(rank))?,
         Call::Rest { consumed } => replace(sampler, |sampler| sampler.rest(consumed.0))?,
         Call::Resume { ref state } => replace(sampler, |sampler| sampler.resume(state))?,
-        Call::Recipe => sampler.recipe().text().into(),
+        Call::Recipe => sampler.recipe().text()?.into(),
         Call::RecipeFingerprint => sampler.recipe().fingerprint().into(),
         Call::Epoch => number(sampler.config().epoch),
         Call::Rank => sampler.config().rank.into(),
@@ -201,7 +201,7 @@ fn ask_sampler(sampler: &mut core::Sampler, call: &Call) -> Answer {
 fn ask_plan(plan: &mut shard::Plan, call: &Call) -> Answer {
     Ok(match *call {
         Call::AtEpoch { epoch } => replace(plan, |plan| plan.at_epoch(epoch.0))?,
-        Call::Recipe => plan.recipe().into(),
+        Call::Recipe => plan.recipe()?.into(),
         Call::RecipeFingerprint => plan.recipe_fingerprint().into(),
         Call::Epoch => number(plan.epoch()),
         Call::Seed => plan.config().seed.to_string().into(),
@@ -240,7 +240,7 @@ fn ask_ledger(ledger: &mut core::Ledger, call: &Call) -> Answer {
             ledger.replay::<Run>(entries, reader, readers)?.into_iter().collect()
         }
         Call::Progress => write_progress(ledger.progress()),
-        Call::InitialState => ledger.initial_state().into(),
+        Call::InitialState => ledger.initial_state()?.into(),
         _ => panic!("no call of a ledger: {call:?}"),
     })
 }

@@ -1,6 +1,7 @@
 //! Allocations that fail with an error, not a trap, where there is no memory.
 
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::failure::Failure;
@@ -56,4 +57,21 @@ pub(crate) fn collect<T>(
     }
     list.extend(items.into_iter().take(count));
     Ok(list)
+}
+
+/// A text that comes in pieces, one after the other: the function calls its argument with each of them.
+pub(crate) type Pieces<'a> = dyn Fn(&mut dyn FnMut(&str)) + 'a;
+
+/// A text, from its pieces. They come twice, first to count their bytes. Failures: `out-of-memory`, of `field`.
+#[inline(never)]
+pub(crate) fn joined(field: &'static str, pieces: &Pieces) -> Result<String, Failure> {
+    let mut bytes = 0;
+    pieces(&mut |piece| bytes += piece.len());
+    let mut text = String::new();
+    if text.try_reserve_exact(bytes).is_err() || !has_headroom() {
+        drop(text);
+        return Err(no_room(field, bytes, 1));
+    }
+    pieces(&mut |piece| text.push_str(piece));
+    Ok(text)
 }

@@ -16,7 +16,7 @@ use super::packing::Packing;
 use super::rules::Rules;
 #[cfg(feature = "grown")]
 use crate::base::failure::range;
-use crate::base::memory::collect;
+use crate::base::memory::{Pieces, collect};
 use crate::base::names::name_of;
 use crate::document::check::Checked;
 use crate::document::fields::{Fields, NOTHING};
@@ -157,7 +157,7 @@ const BUCKETS: [&str; 3] = ["bucket_width", "boundaries", "quantiles"];
 /// use samedeal_core::batch::{Batcher, BatchRecipe};
 /// let text = r#"{"order": {"seed": 42}, "deal": {"world_size": 2}, "batch": {"max_tokens": 64}}"#;
 /// let recipe = Rc::new(BatchRecipe::with_lengths(text, vec![10, 30, 20, 7, 12], &[])?);
-/// assert!(recipe.text().contains(r#""strategy":"budget","counting":"padded","max_batch_size":0,"max_tokens":64"#));
+/// assert!(recipe.text()?.contains(r#""strategy":"budget","counting":"padded","max_batch_size":0,"max_tokens":64"#));
 /// assert_eq!(Batcher::new(&recipe, 0)?.metrics()?.items, 5);
 /// # Ok::<(), samedeal_core::Failure>(())
 /// ```
@@ -289,22 +289,28 @@ impl BatchRecipe {
         self.samples.as_ref().ok_or_else(missing)
     }
 
-    /// The canonical text (SPEC.md, section 14). Equal recipes have equal texts.
-    #[inline(never)]
-    pub fn text(&self) -> String {
-        let [order, batch] = self.sections();
-        format!("{{\"samedeal\":{VERSION},{order},\"deal\":{{\"world_size\":{}}},{batch}}}", self.config.world_size)
+    /// The canonical text (SPEC.md, section 14). Equal recipes have equal texts. Failures: `out-of-memory`.
+    pub fn text(&self) -> Result<String, Failure> {
+        self.pieces(recipe::canonical)
     }
 
     /// SHA-256 over the canonical text, in hexadecimal.
     pub fn fingerprint(&self) -> String {
-        recipe::fingerprint(&self.text())
+        self.pieces(recipe::fingerprint)
     }
 
-    /// The canonical text without the section `deal`, as an object. States contain it: the world size may change.
-    pub(super) fn lasting(&self) -> String {
-        let [order, batch] = self.sections();
-        format!("{{{order},{batch}}}")
+    /// Calls `with` with the canonical text.
+    fn pieces<T>(&self, with: impl FnOnce(&Pieces) -> T) -> T {
+        let begin = format!("{{\"samedeal\":{VERSION},\"order\":");
+        let deal = format!(",\"deal\":{{\"world_size\":{}}},\"batch\":", self.config.world_size);
+        self.sections(|[order, batch]| with(&|each| [&begin, order, &deal, batch, "}"].into_iter().for_each(each)))
+    }
+
+    /// Calls `with` with the members of the canonical text except `deal`. States have them: the world size may change.
+    pub(super) fn lasting<T>(&self, with: impl FnOnce(&Pieces) -> T) -> T {
+        self.sections(|[order, batch]| {
+            with(&|each| ["\"order\":", order, ",\"batch\":", batch].into_iter().for_each(each))
+        })
     }
 
     /// The text of the section `batch`, without lengths.
@@ -312,19 +318,24 @@ impl BatchRecipe {
         written(&self.config)
     }
 
+    /// Calls `with` with the texts of the sections `order` and `batch`.
     #[inline(never)]
-    fn sections(&self) -> [String; 2] {
+    fn sections<T>(&self, with: impl FnOnce([&str; 2]) -> T) -> T {
         let BatchConfig { seed, order, .. } = self.config;
+        let short;
         let section = match &self.samples {
-            Some((_, part)) => format!("\"order\":{}", part.text()),
-            None => format!("\"order\":{{\"name\":\"{}\",\"seed\":{}}}", order.name(), signed_text(seed)),
+            Some((_, part)) => part.text(),
+            None => {
+                short = format!("{{\"name\":\"{}\",\"seed\":{}}}", order.name(), signed_text(seed));
+                &short
+            }
         };
-        let mut batch = format!("\"batch\":{}", written(&self.config));
+        let mut batch = written(&self.config);
         if let Some(lengths) = self.samples.as_ref().and_then(|(lengths, _)| lengths.text()) {
             batch.pop();
             batch += &format!(",\"lengths\":{lengths}}}");
         }
-        [section, batch]
+        with([section, &batch])
     }
 }
 

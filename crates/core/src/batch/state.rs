@@ -10,7 +10,7 @@ use super::config::{BatchConfig, MAX_WORLD};
 use super::recipe::{BATCH, BatchRecipe, STATE_SECTIONS, options, written};
 use super::rules::Rules;
 use crate::base::failure::{at_most, only, range};
-use crate::base::memory::collect;
+use crate::base::memory::{collect, joined};
 use crate::document::fields::{self, Fields};
 use crate::document::member::{Kind, Member};
 use crate::document::state::{self, AS_IN_STATE, CONSUMED, EPOCH, KIND, MAX_SEGMENTS, history_of, recipe_of};
@@ -74,7 +74,7 @@ impl Batcher {
         let segments = numbers::list(segments);
         let more =
             format!(",\"consumed\":{consumed},\"history\":{segments},\"window\":{width},\"checksum\":{checksum}");
-        Ok(state::write("batcher", &self.recipe().lasting(), self.epoch(), &more))
+        self.recipe().lasting(|recipe| state::write("batcher", recipe, self.epoch(), &more))
     }
 
     /// The batcher of the rest of the epoch of a state, with the options of the state. The rest of the open window is
@@ -147,7 +147,13 @@ impl Batcher {
     /// but not in an epoch of which steps were taken. With `anew`, the options may differ. Failures: the first member
     /// that differs.
     fn check(&self, of: &Fields, epoch: u64, is_begun: bool, anew: bool) -> Result<(), Failure> {
-        let lasting = self.recipe().lasting();
+        let lasting = self.recipe().lasting(|members| {
+            joined("recipe", &|each| {
+                each("{");
+                members(each);
+                each("}");
+            })
+        })?;
         let here = Fields::read(&lasting, STATE_SECTIONS)?;
         match self.recipe().order().filter(|order| order.is_composed()) {
             Some(order) => order.check_resumes(of, (epoch.saturating_add(is_begun.into()), 0), AS_IN_STATE)?,

@@ -10,6 +10,7 @@ use alloc::rc::Rc;
 use alloc::string::String;
 
 use super::dealt::{LAYOUTS, MAX_UNIT, REMAINDERS};
+use crate::base::memory::Pieces;
 use crate::document::fields::Fields;
 use crate::document::lists::List;
 use crate::document::member::{Default, Kind, Member, names, text};
@@ -58,7 +59,7 @@ const MEMBERS: &[Member] =
 /// use samedeal_core::{Recipe, Sampler};
 /// let recipe = Recipe::read(r#"{"order": {"samples": 10, "seed": 42}, "deal": {"world_size": 4}}"#, &[])?;
 /// assert_eq!(
-///     recipe.text(),
+///     recipe.text()?,
 ///     r#"{"samedeal":1,"order":{"name":"feistel","samples":10,"seed":42},"deal":{"world_size":4,"remainder":"pad","layout":"strided"}}"#,
 /// );
 /// assert_eq!(Sampler::from_recipe(&recipe, 0, 1)?.num_samples(), 3);
@@ -99,21 +100,26 @@ impl Recipe {
         Self { order, world_size, remainder, layout, unit }
     }
 
-    /// The canonical text (SPEC.md, section 14). Equal recipes have equal texts.
-    #[inline(never)]
-    pub fn text(&self) -> String {
-        let Self { order, world_size, remainder, layout, unit } = self;
-        let (remainder, layout, unit) = (remainder.name(), layout.name(), unit_text(*unit));
-        format!(
-            "{{\"samedeal\":{VERSION},\"order\":{},\"deal\":{{\"world_size\":{world_size},\"remainder\":\"{remainder}\",\
-             \"layout\":\"{layout}\"{unit}}}}}",
-            order.text()
-        )
+    /// The canonical text (SPEC.md, section 14). Equal recipes have equal texts. Failures: `out-of-memory`.
+    pub fn text(&self) -> Result<String, Failure> {
+        self.pieces(recipe::canonical)
     }
 
     /// SHA-256 over the canonical text, in hexadecimal. It names the run.
     pub fn fingerprint(&self) -> String {
-        recipe::fingerprint(&self.text())
+        self.pieces(recipe::fingerprint)
+    }
+
+    /// Calls `with` with the canonical text.
+    #[inline(never)]
+    pub(super) fn pieces<T>(&self, with: impl FnOnce(&Pieces) -> T) -> T {
+        let Self { order, world_size, remainder, layout, unit } = self;
+        let (remainder, layout, unit) = (remainder.name(), layout.name(), unit_text(*unit));
+        let begin = format!("{{\"samedeal\":{VERSION},\"order\":");
+        let deal = format!(
+            ",\"deal\":{{\"world_size\":{world_size},\"remainder\":\"{remainder}\",\"layout\":\"{layout}\"{unit}}}}}"
+        );
+        with(&|each| [&begin, order.text(), &deal].into_iter().for_each(each))
     }
 
     fn config(&self, epoch: u64, rank: u32) -> Config {
@@ -176,7 +182,7 @@ mod tests {
         let lists: [List; 1] = [("sizes", &sizes)];
         let recipe = Recipe::read(text, &lists).unwrap();
         let sampler = Sampler::from_recipe(&recipe, 3, 6).unwrap();
-        let again = Recipe::read(&recipe.text(), &lists).unwrap();
+        let again = Recipe::read(&recipe.text().unwrap(), &lists).unwrap();
         let read = Sampler::from_recipe(&again, 3, 6).unwrap();
         assert_eq!(read.config(), sampler.config());
         assert_eq!(read.sizes(), Ok(Some(sizes.clone())));

@@ -88,14 +88,14 @@ impl Sampler {
     }
 
     /// The state once every rank has taken `taken` of its samples, or all of them: a text for a checkpoint, the same on
-    /// all ranks. Failures: `taken`, `layout`.
+    /// all ranks. Failures: `taken`, `layout`, `out-of-memory`.
     pub fn state(&self, taken: u64) -> Result<String, Failure> {
         let consumed = self.deal.consumed_after(taken)?;
         let mut more = format!(",\"consumed\":{consumed}");
         if self.part.is_composed() {
             more += &format!(",\"positions\":{}", self.deal.samples());
         }
-        Ok(state::write("sampler", &self.part.section(), self.config.epoch, &more))
+        state::write("sampler", &|each| self.part.pieces(each), self.config.epoch, &more)
     }
 
     /// The sampler of the rest of an epoch after a state, in O(1). Failures: `state`, `consumed`, or the first member
@@ -325,7 +325,13 @@ impl Sampler {
     /// SHA-256 over the recipe, the epoch and what was consumed, in hexadecimal: the same on all ranks of a deal.
     pub fn config_fingerprint(&self) -> String {
         let Config { epoch, consumed, .. } = self.config;
-        recipe::fingerprint(&format!("{}{{\"epoch\":{epoch},\"consumed\":{consumed}}}", self.recipe().text()))
+        let end = format!("{{\"epoch\":{epoch},\"consumed\":{consumed}}}");
+        self.recipe().pieces(|recipe| {
+            recipe::fingerprint(&|each| {
+                recipe(each);
+                each(&end);
+            })
+        })
     }
 
     pub(super) fn order(&self) -> Result<&Order, Failure> {

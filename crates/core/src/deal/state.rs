@@ -35,15 +35,14 @@ pub(crate) fn positions_of(state: &Fields, text: &str, kind: &str) -> Result<Opt
 }
 
 impl<'a> SamplerState<'a> {
-    /// The text of this state: JSON, in one line.
-    pub(crate) fn write(&self) -> String {
-        self.written("sampler", "")
-    }
-
-    pub(crate) fn written(&self, kind: &str, more: &str) -> String {
+    /// The text of a state of this kind: JSON, in one line. `more` is the text of its last members. Failures:
+    /// `out-of-memory`.
+    pub(crate) fn written(&self, kind: &str, more: &str) -> Result<String, Failure> {
         let recipe = self.recipe().canonical(ORDERS);
         let positions = self.fields.count("positions").map_or(String::new(), |count| format!(",\"positions\":{count}"));
-        write(kind, &recipe, self.epoch, &format!(",\"consumed\":{}{positions}{more}", self.consumed))
+        let members = recipe.get(1..recipe.len() - 1).unwrap_or_default();
+        let more = format!(",\"consumed\":{}{positions}{more}", self.consumed);
+        write(kind, &|each| each(members), self.epoch, &more)
     }
 
     /// Reads a state, which need not be trusted. Failures: `state`, `consumed`.

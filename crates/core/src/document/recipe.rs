@@ -9,6 +9,7 @@ use super::lists::{List, check_names};
 use super::member::{Kind, Member, text};
 use crate::base::failure::{Failure, at_most};
 use crate::base::fingerprint::Fingerprint;
+use crate::base::memory::{Pieces, joined};
 
 /// The version of the format.
 pub(crate) const VERSION: u64 = 1;
@@ -76,9 +77,15 @@ fn located(failure: Failure, fields: &Fields) -> Failure {
     }
 }
 
-/// SHA-256 over a canonical text, in hexadecimal.
-pub(crate) fn fingerprint(text: &str) -> String {
+/// SHA-256 over a canonical text, in hexadecimal. It needs no memory for the whole text.
+#[inline(never)]
+pub(crate) fn fingerprint(pieces: &Pieces) -> String {
     let mut hash = Fingerprint::new();
-    hash.add(text.as_bytes());
+    pieces(&mut |piece| hash.add(piece.as_bytes()));
     hash.finish()
+}
+
+/// A canonical text. Failures: `out-of-memory`, of `recipe`.
+pub(crate) fn canonical(pieces: &Pieces) -> Result<String, Failure> {
+    joined("recipe", pieces)
 }

@@ -8,6 +8,7 @@ use super::json::{MAX_TEXT, unsigned_text};
 use super::member::{Kind, Member};
 use super::recipe::VERSION;
 use crate::base::failure::{Failure, Kind as FailureKind, at_most};
+use crate::base::memory::{Pieces, joined};
 
 /// The most segments of a history. Reading a state goes through all of them, so this limits its cost.
 pub(crate) const MAX_SEGMENTS: usize = 1 << 12;
@@ -32,11 +33,16 @@ pub(crate) const fn history_of(segment: &'static [Member]) -> Member {
 
 pub(crate) const POSITIONS: Member = Member::new("positions", Kind::COUNT);
 
-/// The text of a state: JSON, in one line. `recipe` is the text of an object; `more` is the text of the members that follow `epoch`, with
-/// its comma.
-pub(crate) fn write(kind: &str, recipe: &str, epoch: u64, more: &str) -> String {
-    let epoch = unsigned_text(epoch);
-    format!("{{\"samedeal\":{VERSION},\"kind\":\"{kind}\",\"recipe\":{recipe},\"epoch\":{epoch}{more}}}")
+/// The text of a state: JSON, in one line. `recipe` has the members of an object; `more` is the text of the members that follow `epoch`, with
+/// its comma. Failures: `out-of-memory`, of `state`.
+pub(crate) fn write(kind: &str, recipe: &Pieces, epoch: u64, more: &str) -> Result<String, Failure> {
+    let begin = format!("{{\"samedeal\":{VERSION},\"kind\":\"{kind}\",\"recipe\":{{");
+    let epoch = format!("}},\"epoch\":{}", unsigned_text(epoch));
+    joined("state", &|each| {
+        each(&begin);
+        recipe(each);
+        [&*epoch, more, "}"].into_iter().for_each(each);
+    })
 }
 
 /// Reads a state, which need not be trusted. All of `members` must be there, except for `OPTIONAL`. Failures: `state`;

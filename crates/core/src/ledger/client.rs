@@ -526,7 +526,7 @@ impl Client {
         // If the text is no first entry, `apply` fails.
         let Ok(LedgerState { block, .. }) = LedgerState::read(entry) else { return Ok(()) };
         let own = LedgerState::read(&self.ledger.header)?;
-        self.ledger = Ledger::new(&LedgerState { block, ..own }.write())?;
+        self.ledger = Ledger::new(&LedgerState { block, ..own }.write()?)?;
         Ok(())
     }
 

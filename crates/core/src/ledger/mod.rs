@@ -179,7 +179,7 @@ impl Ledger {
     /// positions. A reader loses its claims after `lease` milliseconds (1 to 2^53 - 1) without an entry. Failures:
     /// `state` (also if the entry would be too long), `consumed`, `block`, `lease`.
     pub fn header(state: &str, block: u32, lease: u64) -> Result<String, Failure> {
-        let header = LedgerState::new(SamplerState::read(state)?, block.into(), lease)?.write();
+        let header = LedgerState::new(SamplerState::read(state)?, block.into(), lease)?.write()?;
         if header.len() > MAX_TEXT {
             let allowed = format!("a state whose first entry, with block and lease, has up to {MAX_TEXT} bytes");
             return Err(Failure::out_of_range("state", format!("of {} bytes", state.len()), allowed));
@@ -193,7 +193,7 @@ impl Ledger {
         let state = LedgerState::read(header)?;
         let SamplerState { consumed, samples, .. } = state.sampler;
         Ok(Self {
-            header: state.write(),
+            header: state.write()?,
             block: state.block,
             lease: state.lease,
             next: consumed,
@@ -209,9 +209,9 @@ impl Ledger {
         })
     }
 
-    /// The state of the sampler before any position was claimed.
-    pub fn initial_state(&self) -> String {
-        LedgerState::read(&self.header).map(|state| state.sampler.write()).unwrap_or_default()
+    /// The state of the sampler before any position was claimed. Failures: `out-of-memory`.
+    pub fn initial_state(&self) -> Result<String, Failure> {
+        LedgerState::initial(&self.header)
     }
 
     /// Applies the next entry of the log. Returns its event; none for the first entry, a `lease` and a `checkpoint`.

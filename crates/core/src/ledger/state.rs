@@ -5,6 +5,7 @@ use alloc::string::String;
 use core::fmt::Display;
 
 use crate::base::failure::{only, range, shorten};
+use crate::base::memory::joined;
 use crate::deal::SamplerState;
 use crate::document::fields;
 use crate::document::member::{Kind, Member};
@@ -36,8 +37,16 @@ pub(crate) struct LedgerState<'a> {
 
 impl<'a> LedgerState<'a> {
     /// The text of the entry: JSON, in one line.
-    pub(crate) fn write(&self) -> String {
+    pub(crate) fn write(&self) -> Result<String, Failure> {
         self.sampler.written("ledger", &format!(",\"block\":{},\"lease\":{}", self.block, self.lease))
+    }
+
+    /// The state of the sampler, from an entry that `write` wrote: only the kind, and `block` and `lease` at the end,
+    /// are not in it. Failures: `out-of-memory`.
+    pub(crate) fn initial(entry: &str) -> Result<String, Failure> {
+        let (begin, rest) = entry.split_once("\"ledger\"").unwrap_or_default();
+        let (members, _) = rest.rsplit_once(",\"block\":").unwrap_or_default();
+        joined("state", &|each| [begin, "\"sampler\"", members, "}"].into_iter().for_each(each))
     }
 
     /// Reads the first entry of a log, which need not be trusted. Failures: `state`, `consumed`, `block`, `lease`.
@@ -150,7 +159,7 @@ mod tests {
             let text = String::from_utf8(text).unwrap();
             // The library reads -0 as a fraction. Of a member that is there twice, it takes the last one.
             prop_assume!(!text.contains("-0"));
-            let ours = LedgerState::read(&text).ok().map(|state| serde_json::from_str::<Value>(&state.write()).unwrap());
+            let ours = LedgerState::read(&text).ok().map(|state| serde_json::from_str::<Value>(&state.write().unwrap()).unwrap());
             prop_assert_eq!(ours, by_library(&text), "{}", text);
         }
     }

@@ -217,6 +217,11 @@ impl OrderPart {
         format!("{{\"order\":{}}}", self.text())
     }
 
+    /// Calls `each` with the pieces of the member `order`, as a state stores it.
+    pub(crate) fn pieces(&self, each: &mut dyn FnMut(&str)) {
+        ["\"order\":", self.text()].into_iter().for_each(each);
+    }
+
     #[inline(never)]
     fn written(&self) -> String {
         let Self { id, samples, seed, sharding, derived, .. } = self;

@@ -24,8 +24,10 @@ impl OrderPart {
     pub(crate) fn read(fields: &Fields, lists: &[List]) -> Result<Self, Failure> {
         let part = Self::nested(fields, lists, None)?;
         // Only an order with a list of objects can have too long a text. Others do without the text here, since hashing
-        // their lists would cost most of the time of reading.
-        let size = if part.has_objects() { part.text().len() } else { 0 };
+        // their lists would cost most of the time of reading. An order in several others has as many short lists. Its
+        // text is made here, because the functions that make a text later must not need much memory.
+        let is_deep = part.part(0).and_then(|of| of.part(0)).is_some_and(Self::is_composed);
+        let size = if part.has_objects() || is_deep { part.text().len() } else { 0 };
         if size > MAX_ORDER {
             let value = format!("of {size} bytes in its canonical form");
             let allowed =

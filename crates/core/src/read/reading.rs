@@ -16,7 +16,7 @@ use crate::base::gcd;
 use crate::base::key::Words;
 use crate::base::memory::{collect, has_headroom};
 use crate::document::lists::List;
-use crate::document::recipe::fingerprint;
+use crate::document::recipe::{canonical, fingerprint};
 use crate::order::{Feistel, Spans};
 use crate::{Failure, Remainder};
 
@@ -167,14 +167,14 @@ impl Reading {
         (self.consumed, &self.history)
     }
 
-    /// The recipe in its canonical form (SPEC.md, section 14).
-    pub fn recipe(&self) -> String {
-        recipe::write(&self.recipe, self.group, self.remainder, self.drop_last)
+    /// The recipe in its canonical form (SPEC.md, section 14). Failures: `out-of-memory`.
+    pub fn recipe(&self) -> Result<String, Failure> {
+        recipe::write(&self.recipe, self.group, self.remainder, self.drop_last, canonical)
     }
 
     /// SHA-256 over the canonical recipe, in hexadecimal.
     pub fn recipe_fingerprint(&self) -> String {
-        fingerprint(&self.recipe())
+        recipe::write(&self.recipe, self.group, self.remainder, self.drop_last, fingerprint)
     }
 
     /// The seed of all shuffles.
@@ -269,7 +269,7 @@ impl Reading {
             _ if steps == most => (self.positions.length, Vec::new()),
             _ => self.after(steps)?,
         };
-        Ok(state::write(&self.recipe, (self.epoch, self.positions.length), consumed, &history))
+        state::write(&self.recipe, (self.epoch, self.positions.length), consumed, &history)
     }
 
     /// The consumed positions and the history after `steps` more steps.
@@ -484,6 +484,7 @@ impl Reader {
 
 impl core::fmt::Debug for Reading {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(&state::write(&self.recipe, (self.epoch, self.positions.length), self.consumed, &self.history))
+        let state = state::write(&self.recipe, (self.epoch, self.positions.length), self.consumed, &self.history);
+        f.write_str(&state.map_err(|_| core::fmt::Error)?)
     }
 }

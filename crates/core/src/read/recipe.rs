@@ -11,6 +11,7 @@ use core::cell::OnceCell;
 use super::left::Positions;
 use super::segment::{Group, MAX_READERS, MAX_WORKERS};
 use crate::base::failure::shorten;
+use crate::base::memory::Pieces;
 use crate::deal::{REMAINDERS, Rotation};
 use crate::document::fields::Fields;
 use crate::document::lists::List;
@@ -95,6 +96,18 @@ impl Recipe {
         })
     }
 
+    /// Calls `each` with each piece of the section in its canonical form.
+    pub(super) fn section(&self, each: &mut dyn FnMut(&str)) {
+        match &self.dealt {
+            // The order has its text, which may be long. A copy of it would need memory.
+            Dealt::Samples(order, _) => order.pieces(each),
+            Dealt::Shards(..) => {
+                let text = self.text();
+                each(text.get(1..text.len() - 1).unwrap_or_default());
+            }
+        }
+    }
+
     pub(super) fn shards(&self) -> &Shards {
         match &self.dealt {
             Dealt::Samples(_, Files::Own(sharding)) => &sharding.shards,
@@ -177,20 +190,30 @@ pub(super) fn read<T>(
     })
 }
 
-/// The whole recipe in its canonical form.
+/// Calls `with` with the whole recipe in its canonical form.
 #[inline(never)]
-pub(super) fn write(recipe: &Recipe, group: Group, remainder: Remainder, drop_last: bool) -> String {
+pub(super) fn write<T>(
+    recipe: &Recipe,
+    group: Group,
+    remainder: Remainder,
+    drop_last: bool,
+    with: impl FnOnce(&Pieces) -> T,
+) -> T {
     let Group { world_size, workers, batch_size, .. } = group;
     let remainder = match recipe.dealt {
         Dealt::Samples(..) => format!(",\"remainder\":\"{}\"", remainder.name()),
         Dealt::Shards(..) => String::new(),
     };
-    let text = recipe.text();
-    let sections = text.get(1..text.len() - 1).unwrap_or_default();
-    format!(
-        "{{\"samedeal\":{VERSION},{sections},\"deal\":{{\"world_size\":{world_size},\"workers\":{workers}{remainder}}},\
+    let begin = format!("{{\"samedeal\":{VERSION},");
+    let end = format!(
+        ",\"deal\":{{\"world_size\":{world_size},\"workers\":{workers}{remainder}}},\
          \"batch\":{{\"batch_size\":{batch_size},\"drop_last\":{drop_last}}}}}"
-    )
+    );
+    with(&|each| {
+        each(&begin);
+        recipe.section(each);
+        each(&end);
+    })
 }
 
 /// The deal of samples, by the section `order`. Failures: any member of the section.

@@ -36,7 +36,12 @@ pub(super) struct ReadState {
 }
 
 /// The text of a state. `length` is the number of positions of the epoch.
-pub(super) fn write(recipe: &Recipe, (epoch, length): (u64, u64), consumed: u64, history: &[Segment]) -> String {
+pub(super) fn write(
+    recipe: &Recipe,
+    (epoch, length): (u64, u64),
+    consumed: u64,
+    history: &[Segment],
+) -> Result<String, Failure> {
     let history = history.iter().map(|Segment { group, steps }| {
         let Group { world_size, workers, batch_size, drop_last } = group;
         format!(
@@ -46,7 +51,7 @@ pub(super) fn write(recipe: &Recipe, (epoch, length): (u64, u64), consumed: u64,
     });
     let positions = recipe.composed().map_or(String::new(), |_| format!(",\"positions\":{length}"));
     let more = format!(",\"consumed\":{consumed}{positions},\"history\":{}", numbers::list(history));
-    state::write("reading", recipe.text(), epoch, &more)
+    state::write("reading", &|each| recipe.section(each), epoch, &more)
 }
 
 /// Reads a state, which need not be trusted, and compares its recipe. Failures: `state`, or the member that differs;

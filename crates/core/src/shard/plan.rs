@@ -268,7 +268,13 @@ impl Plan {
 
     /// SHA-256 over the recipe and the epoch, in O(shards), in hexadecimal.
     pub fn config_fingerprint(&self) -> String {
-        recipe::fingerprint(&format!("{}{{\"epoch\":{}}}", self.recipe(), self.epoch))
+        let end = format!("{{\"epoch\":{}}}", self.epoch);
+        self.pieces(|recipe| {
+            recipe::fingerprint(&|each| {
+                recipe(each);
+                each(&end);
+            })
+        })
     }
 
     /// All shards of a reader, which must exist.

@@ -9,6 +9,7 @@ use alloc::string::String;
 use super::locality::Locality;
 use super::names::{POLICIES, Policy, WEIGHTS, WORKER_POLICIES};
 use super::plan::{MAX_READERS, Plan, PlanConfig, check_bytes};
+use crate::base::memory::Pieces;
 use crate::base::names::name_of;
 use crate::document::fields::Fields;
 use crate::document::lists::{List, check_lists};
@@ -92,20 +93,26 @@ impl Plan {
         })
     }
 
-    /// The recipe in its canonical form (SPEC.md, section 14).
-    #[inline(never)]
-    pub fn recipe(&self) -> String {
-        let config = self.config();
-        let PlanConfig { world_size, workers, .. } = config;
-        format!(
-            "{{\"samedeal\":{VERSION},\"shards\":{},\"deal\":{{\"world_size\":{world_size},\"workers\":{workers}}}}}",
-            config.section()
-        )
+    /// The recipe in its canonical form (SPEC.md, section 14). Failures: `out-of-memory`.
+    pub fn recipe(&self) -> Result<String, Failure> {
+        self.pieces(recipe::canonical)
     }
 
     /// SHA-256 over the canonical recipe, in hexadecimal.
     pub fn recipe_fingerprint(&self) -> String {
-        recipe::fingerprint(&self.recipe())
+        self.pieces(recipe::fingerprint)
+    }
+
+    /// Calls `with` with the canonical recipe. It is short: long lists are a hash.
+    #[inline(never)]
+    pub(super) fn pieces<T>(&self, with: impl FnOnce(&Pieces) -> T) -> T {
+        let config = self.config();
+        let PlanConfig { world_size, workers, .. } = config;
+        let text = format!(
+            "{{\"samedeal\":{VERSION},\"shards\":{},\"deal\":{{\"world_size\":{world_size},\"workers\":{workers}}}}}",
+            config.section()
+        );
+        with(&|each| each(&text))
     }
 }
 

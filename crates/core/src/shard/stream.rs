@@ -93,16 +93,17 @@ impl Stream {
         })
     }
 
-    /// The recipe in its canonical form (SPEC.md, section 14).
+    /// The recipe in its canonical form (SPEC.md, section 14). Failures: `out-of-memory`.
     #[inline(never)]
-    pub fn recipe(&self) -> String {
+    pub fn recipe(&self) -> Result<String, Failure> {
         let StreamConfig { chunks, readers, order, seed, .. } = self.config;
         let chunks = chunks.map(|chunks| format!("\"chunks\":{chunks},")).unwrap_or_default();
         let seed = signed_text(seed);
-        format!(
+        let text = format!(
             "{{\"samedeal\":{VERSION},\"order\":{{\"name\":\"{}\",{chunks}\"seed\":{seed}}},\"deal\":{{\"readers\":{readers}}}}}",
             order.name()
-        )
+        );
+        recipe::canonical(&|each| each(&text))
     }
 
     /// The stream of a configuration, in O(1). Failures: `readers`, `reader`, `chunks`, `name`, `seed`.

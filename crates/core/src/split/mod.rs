@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::base::check::{check_below, check_count, check_run};
 use crate::base::key::Words;
-use crate::base::memory::collect;
+use crate::base::memory::{collect, grow};
 use crate::order::Feistel;
 use crate::{Failure, MAX_EXACT};
 #[cfg(feature = "texts")]
@@ -63,9 +63,16 @@ impl Split {
         Ok(Self { seed, by_size, parts, ids, hash })
     }
 
-    /// The names of the parts.
-    pub fn parts(&self) -> impl Iterator<Item = &str> {
-        self.parts.iter().map(|part| &*part.name)
+    /// The names of the parts. Failures: `out-of-memory`.
+    pub fn parts(&self) -> Result<Vec<String>, Failure> {
+        let names = collect("parts", self.parts.len(), [])?;
+        // Fails if there is no memory for the names, which are allocated one by one.
+        let bytes = self.parts.iter().map(|part| part.name.len() + 64).sum();
+        grow("parts", bytes, &mut Vec::<u8>::new())?;
+        Ok(self.parts.iter().fold(names, |mut names, part| {
+            names.push(part.name.clone());
+            names
+        }))
     }
 
     /// The part of each id. Failures: `ids`, `out-of-memory`.

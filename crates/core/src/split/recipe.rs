@@ -5,13 +5,13 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::Split;
+use super::{Part, Split};
 use crate::base::failure::{only, range};
 use crate::base::memory::{collect, grow};
 use crate::document::fields::Fields;
 use crate::document::member::{Kind, Member, text};
 use crate::document::recipe::{self, VERSION};
-use crate::document::{numbers, quoted, signed_text};
+use crate::document::{quoted, signed_text};
 use crate::{Failure, MAX_EXACT};
 
 const OF_OTHERS: Kind = Kind::Elsewhere("none in the recipe of a split: it has the section split alone");
@@ -78,22 +78,30 @@ impl Split {
         })
     }
 
-    /// The canonical text (SPEC.md, section 14).
-    #[inline(never)]
-    pub fn text(&self) -> String {
-        let kind = if self.by_size { "size" } else { "weight" };
-        let mut text = format!("{{\"samedeal\":{VERSION},\"split\":{{\"seed\":{}", signed_text(self.seed));
-        if self.by_size {
-            text += &format!(",\"samples\":{}", self.ids);
-        }
-        let parts =
-            self.parts.iter().map(|part| format!("{{\"name\":{},\"{kind}\":{}}}", quoted(&part.name), part.share));
-        text + &format!(",\"parts\":{}}}}}", numbers::list(parts))
+    /// The canonical text (SPEC.md, section 14). Failures: `out-of-memory`.
+    pub fn text(&self) -> Result<String, Failure> {
+        recipe::canonical(&|each| self.pieces(each))
     }
 
     /// SHA-256 over the canonical text, in hexadecimal.
     pub fn fingerprint(&self) -> String {
-        recipe::fingerprint(&self.text())
+        recipe::fingerprint(&|each| self.pieces(each))
+    }
+
+    /// Calls `each` with each piece of the canonical text.
+    #[inline(never)]
+    fn pieces(&self, each: &mut dyn FnMut(&str)) {
+        each(&format!("{{\"samedeal\":{VERSION},\"split\":{{\"seed\":{}", signed_text(self.seed)));
+        if self.by_size {
+            each(&format!(",\"samples\":{}", self.ids));
+        }
+        let kind = if self.by_size { "size" } else { "weight" };
+        let mut before = ",\"parts\":[";
+        for Part { name, share, .. } in &self.parts {
+            each(&format!("{before}{{\"name\":{},\"{kind}\":{share}}}", quoted(name)));
+            before = ",";
+        }
+        each("]}}");
     }
 }
 

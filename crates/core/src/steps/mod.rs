@@ -6,7 +6,6 @@ mod state;
 
 use alloc::format;
 use alloc::rc::Rc;
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
@@ -348,10 +347,5 @@ impl Schedule {
             }
         };
         Ok(recent.insert(epoch))
-    }
-
-    /// The recipe, in its canonical form.
-    pub fn recipe(&self) -> String {
-        self.text()
     }
 }

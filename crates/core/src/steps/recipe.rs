@@ -13,7 +13,6 @@ use crate::deal::recipe::{self as deal, layout, unit_text};
 use crate::document::fields::Fields;
 use crate::document::lists::List;
 use crate::document::member::{Kind, Member, text};
-use crate::document::numbers;
 use crate::document::recipe::{self, VERSION};
 use crate::order::OrderPart;
 use crate::{Failure, MAX_EXACT, order};
@@ -74,35 +73,41 @@ impl Schedule {
         })
     }
 
-    /// The canonical text (SPEC.md, section 14).
-    #[inline(never)]
-    pub(super) fn text(&self) -> String {
-        let Self { order, world_size, layout, unit, .. } = self;
-        format!(
-            "{{\"samedeal\":{VERSION},\"order\":{},\"deal\":{{\"world_size\":{world_size},\"layout\":\"{}\"{}}},{}}}",
-            order.text(),
-            layout.name(),
-            unit_text(*unit),
-            self.section()
-        )
-    }
-
-    /// The member `steps` of the canonical text.
-    pub(super) fn section(&self) -> String {
-        let later = self.stages.iter().skip(1);
-        let later =
-            later.map(|Stage { from, batch_size, .. }| format!("{{\"from\":{from},\"batch_size\":{batch_size}}}"));
-        let stages = match self.stages.len() {
-            1 => String::new(),
-            _ => format!(",\"stages\":{}", numbers::list(later)),
-        };
-        let epochs = self.epochs.map_or(String::new(), |epochs| format!(",\"epochs\":{epochs}"));
-        format!("\"steps\":{{\"batch_size\":{}{epochs}{stages}}}", self.stages[0].batch_size)
+    /// The recipe in its canonical form (SPEC.md, section 14). Failures: `out-of-memory`.
+    pub fn recipe(&self) -> Result<String, Failure> {
+        recipe::canonical(&|each| self.pieces(each))
     }
 
     /// SHA-256 over the canonical text, in hexadecimal.
     pub fn recipe_fingerprint(&self) -> String {
-        recipe::fingerprint(&self.text())
+        recipe::fingerprint(&|each| self.pieces(each))
+    }
+
+    /// Calls `each` with each piece of the canonical text.
+    #[inline(never)]
+    fn pieces(&self, each: &mut dyn FnMut(&str)) {
+        let Self { order, world_size, layout, unit, .. } = self;
+        each(&format!("{{\"samedeal\":{VERSION},\"order\":"));
+        each(order.text());
+        let (layout, unit) = (layout.name(), unit_text(*unit));
+        each(&format!(",\"deal\":{{\"world_size\":{world_size},\"layout\":\"{layout}\"{unit}}},"));
+        self.section(each);
+        each("}");
+    }
+
+    /// Calls `each` with each piece of the member `steps` of the canonical text.
+    #[inline(never)]
+    pub(super) fn section(&self, each: &mut dyn FnMut(&str)) {
+        each(&format!("\"steps\":{{\"batch_size\":{}", self.stages[0].batch_size));
+        if let Some(epochs) = self.epochs {
+            each(&format!(",\"epochs\":{epochs}"));
+        }
+        let mut before = ",\"stages\":[";
+        for Stage { from, batch_size, .. } in self.stages.iter().skip(1) {
+            each(&format!("{before}{{\"from\":{from},\"batch_size\":{batch_size}}}"));
+            before = ",";
+        }
+        each(if self.stages.len() > 1 { "]}" } else { "}" });
     }
 }
 

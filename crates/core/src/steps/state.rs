@@ -25,8 +25,11 @@ impl Schedule {
     pub fn state(&self, step: u64) -> Result<String, Failure> {
         self.check_step(step)?;
         let (epoch, position) = self.order.find(self.before(step))?;
-        let recipe = format!("{{\"order\":{},{}}}", self.order.text(), self.section());
-        Ok(state::write("schedule", &recipe, epoch, &format!(",\"consumed\":{position},\"step\":{step}")))
+        let recipe = |each: &mut dyn FnMut(&str)| {
+            ["\"order\":", self.order.text(), ","].into_iter().for_each(&mut *each);
+            self.section(each);
+        };
+        state::write("schedule", &recipe, epoch, &format!(",\"consumed\":{position},\"step\":{step}"))
     }
 
     /// The step to go on with after a state. Failures: `state`; the first member of the order that differs;

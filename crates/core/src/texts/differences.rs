@@ -108,7 +108,7 @@ fn first_name(path: &str) -> &str {
 
 /// The canonical form of a recipe. Failures: those of reading the recipe without lists beside it.
 fn canonical(of: &str, text: &str) -> Result<String, Failure> {
-    Ok(match of {
+    match of {
         "split" => Split::read(text)?.text(),
         "schedule" => Rc::new(Schedule::read(text, &[], 0)?).recipe(),
         "chunk-stream" => Stream::from_recipe(text, 0, 0)?.recipe(),
@@ -116,7 +116,7 @@ fn canonical(of: &str, text: &str) -> Result<String, Failure> {
         "plan" => Plan::from_recipe(text, &[], 0)?.recipe(),
         "batcher" => BatchRecipe::read(text, None, &[])?.text(),
         _ => Recipe::read(text, &[])?.text(),
-    })
+    }
 }
 
 /// The members of a text with their paths, in its order.

@@ -236,11 +236,11 @@ fn ledgers_of_something_else_are_refused() {
     // A lease may change.
     Ledger::new(&own).unwrap().apply(&own.replace("\"lease\":100", "\"lease\":101")).unwrap();
     let ledger = begun(&own);
-    let rest = Sampler::new(Config::new(10)).unwrap().resume(&ledger.initial_state()).unwrap();
+    let rest = Sampler::new(Config::new(10)).unwrap().resume(&ledger.initial_state().unwrap()).unwrap();
     assert_eq!(rest.config().consumed, 2);
     assert_eq!(Ledger::header(&own, 4, LEASE).unwrap_err().field, "state");
-    assert_eq!(Ledger::header(&ledger.initial_state(), 0, LEASE).unwrap_err().field, "block");
-    assert_eq!(Ledger::header(&ledger.initial_state(), 4, LEASE).unwrap(), own);
+    assert_eq!(Ledger::header(&ledger.initial_state().unwrap(), 0, LEASE).unwrap_err().field, "block");
+    assert_eq!(Ledger::header(&ledger.initial_state().unwrap(), 4, LEASE).unwrap(), own);
 }
 
 /// Every first entry that `header` returns is one that a ledger takes.
@@ -255,7 +255,7 @@ fn a_header_is_one_that_a_ledger_takes() {
             Ok(header) => {
                 let mut ledger = Ledger::new(&header).unwrap();
                 ledger.apply(&header).unwrap();
-                assert_eq!(ledger.initial_state(), text);
+                assert_eq!(ledger.initial_state().unwrap(), text);
                 made += 1;
             }
             Err(failure) => {

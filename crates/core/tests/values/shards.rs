@@ -255,7 +255,7 @@ fn a_plan_of_a_recipe_has_the_defaults() {
     let made = Plan::from_recipe(r#"{"shards": {}}"#, &[("sizes", &sizes)], 4).unwrap();
     assert_eq!(*made.config(), PlanConfig::new(sizes.clone(), 1, 1));
     assert_eq!(made.epoch(), 4);
-    let again = Plan::from_recipe(&made.recipe(), &[], 4).unwrap();
+    let again = Plan::from_recipe(&made.recipe().unwrap(), &[], 4).unwrap();
     assert_eq!(again.config(), made.config());
     assert_eq!(again.recipe_fingerprint(), made.recipe_fingerprint());
     // By default, rows are shuffled if shards are.

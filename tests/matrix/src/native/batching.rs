@@ -31,7 +31,7 @@ pub(super) fn make_stream(given: &format::BatchStream) -> Result<batch::BatchStr
 
 pub(super) fn ask_recipe(recipe: &batch::BatchRecipe, call: &Call) -> Answer {
     Ok(match call {
-        Call::Recipe => recipe.text().into(),
+        Call::Recipe => recipe.text()?.into(),
         Call::RecipeFingerprint => recipe.fingerprint().into(),
         _ => panic!("no call of a recipe of batches: {call:?}"),
     })

@@ -11,7 +11,7 @@ pub(super) fn ask(reading: &mut Reading, call: &ReadCall) -> Answer {
         ReadCall::AtEpoch { epoch } => replace(reading, |reading| reading.at_epoch(epoch.0))?,
         ReadCall::Resume { ref state } => replace(reading, |reading| reading.resume(state))?,
         ReadCall::State { steps } => reading.state(steps.0)?.into(),
-        ReadCall::Recipe => reading.recipe().into(),
+        ReadCall::Recipe => reading.recipe()?.into(),
         ReadCall::RecipeFingerprint => reading.recipe_fingerprint().into(),
         ReadCall::Seed => reading.seed().to_string().into(),
         ReadCall::WorldSize => reading.group().world_size.into(),

@@ -9,7 +9,7 @@ use crate::format::{self, ScheduleCall, U64, record, strings};
 pub(super) fn ask(schedule: &mut Schedule, call: &ScheduleCall) -> Answer {
     Ok(match *call {
         ScheduleCall::AtRank { rank } => replace(schedule, |schedule| schedule.at_rank(rank))?,
-        ScheduleCall::Recipe => schedule.recipe().into(),
+        ScheduleCall::Recipe => schedule.recipe()?.into(),
         ScheduleCall::RecipeFingerprint => schedule.recipe_fingerprint().into(),
         ScheduleCall::Rank => schedule.rank().into(),
         ScheduleCall::WorldSize => schedule.world_size().into(),

@@ -7,9 +7,9 @@ use crate::format::{SplitCall, strings};
 
 pub(super) fn ask(split: &Split, call: &SplitCall) -> Answer {
     Ok(match call {
-        SplitCall::Recipe => split.text().into(),
+        SplitCall::Recipe => split.text()?.into(),
         SplitCall::RecipeFingerprint => split.fingerprint().into(),
-        SplitCall::Parts => split.parts().collect(),
+        SplitCall::Parts => split.parts()?.into(),
         SplitCall::PartOf { ids } => {
             let ids: Vec<u64> = ids.iter().map(|id| id.0).collect();
             split.part_of(&ids)?.into()

@@ -78,16 +78,16 @@ impl batches::GuestBatcher for Batcher {
         self.0.epoch()
     }
 
-    fn consumed(&self) -> u64 {
-        self.0.consumed()
+    fn consumed(&self) -> Result<u64, types::Failure> {
+        Ok(self.0.consumed())
     }
 
-    fn num_windows(&self) -> u64 {
-        self.0.num_windows()
+    fn num_windows(&self) -> Result<u64, types::Failure> {
+        Ok(self.0.num_windows())
     }
 
-    fn num_known_windows(&self) -> u64 {
-        self.0.num_known_windows()
+    fn num_known_windows(&self) -> Result<u64, types::Failure> {
+        Ok(self.0.num_known_windows())
     }
 
     fn num_steps(&self) -> Result<u64, types::Failure> {

@@ -29,8 +29,8 @@ use names::enumeration;
 const MADE: &str = "// Written by `cargo xtask build` from the WIT. Changes here are lost.\n";
 /// Values that are not cached, because they are long, take a while, or change.
 const ASKED: [&str; 5] = ["recipe", "initial-state", "lanes-read-once", "mixing-advice", "num-known-windows"];
-/// Values that can fail for want of memory. They are cached nevertheless: the constructor fails then.
-const CACHED: [&str; 1] = ["parts"];
+/// Values that can fail by the interface. They are cached nevertheless: where one fails, the object is not made.
+const CACHED: [&str; 3] = ["parts", "consumed", "num-windows"];
 
 /// Names that a generated module may import: the path and the name.
 const USED: [(&str, &str); 7] = [

@@ -233,7 +233,7 @@ export const kinds = {
       const place = { epoch: BigInt(epoch), rank };
       return over(BaseSampler, () => engine).fromRecipe(recipe, { ...place, ...besideOrder(given) });
     },
-    raw: { 'source-counts': (raw, { start, end }) => tableOf(raw.sourceCounts(BigInt(start), BigInt(end))) },
+    raw: { 'source-counts': (raw, { start, count }) => tableOf(raw.sourceCounts(BigInt(start), BigInt(count))) },
     own: {
       'at-epoch': toEpoch,
       'at-rank'(own, { rank }) {
@@ -249,6 +249,7 @@ export const kinds = {
       resume: resumed,
       'epoch-length': (own) => own.epochLength,
       'num-samples': (own) => own.length,
+      'source-counts': (own, { start, count }) => own.sourceCounts(BigInt(start), BigInt(start) + BigInt(count)),
       indices: (own, { start, count }) => own.indices(start, start + BigInt(count)),
       indices32: (own, { start, count }) => own.indices(start, start + BigInt(count)),
       'num-batches': (own, args) => own.numBatches(args['batch-size'], { dropLast: args['drop-last'] }),
@@ -262,7 +263,7 @@ export const kinds = {
       },
     },
     // The class has no windows in 32 bits that could fail, and a range has an end in place of a count.
-    rawFailures: ['indices', 'indices32', 'batch32', 'step', 'locate-all'],
+    rawFailures: ['indices', 'indices32', 'batch32', 'step', 'locate-all', 'source-counts'],
     moves: ['at-epoch', 'at-rank', 'rest', 'resume'],
   },
   plan: {

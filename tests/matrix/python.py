@@ -125,7 +125,7 @@ class Subject:
             result = self.use(name, *values)
             if name in self.windows:
                 assert same_values(result, self.windows[name](self.now, *values))
-            return Named(result) if name == "loads" else result
+            return Named(result) if name in ("loads", "source_counts") else result
         found = getattr(self.now, name)
         return found(*values) if callable(found) else found
 
@@ -140,17 +140,13 @@ class Samplers(Subject):
         "indices": lambda made, start, count: made.indices(start, start + count),
         "step": lambda made, *asked: step_of(made, *asked),
         "fate": lambda made, sample, batch_size, taken: made.fate(sample, batch_size, taken=taken),
+        "source_counts": lambda made, start, count: tuple(
+            (column.replace("_", "-"), numbers) for column, numbers in made.source_counts(start, start + count).items()
+        ),
     }
 
     def __init__(self, recipe: str, epoch: int, rank: int, lists: Lists | None = None) -> None:
         self.now = samedeal.Sampler.from_recipe(recipe, epoch=epoch, rank=rank, lists=lists)
-
-    def call(self, name: str, values: tuple[Any, ...]) -> Any:
-        """Makes the public call of this name."""
-        found = super().call(name, values)
-        if name == "source_counts":
-            return Named({column.replace("_", "-"): numbers for column, numbers in found.items()})
-        return found
 
 
 class Plans(Subject):

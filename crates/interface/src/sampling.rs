@@ -180,8 +180,8 @@ impl sampling::GuestSampler for Sampler {
         Ok(self.0.sources()?.into_iter().map(ToString::to_string).collect())
     }
 
-    fn source_counts(&self, start: u64, end: u64) -> Result<Vec<types::NamedList>, types::Failure> {
-        let columns = self.0.source_counts(start, end)?;
+    fn source_counts(&self, start: u64, count: u64) -> Result<Vec<types::NamedList>, types::Failure> {
+        let columns = self.0.source_counts(start, count)?;
         let column = |(name, numbers): (&str, Vec<u64>)| types::NamedList { name: name.to_string(), numbers };
         Ok(columns.into_iter().map(column).collect())
     }

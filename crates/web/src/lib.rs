@@ -242,8 +242,8 @@ impl Sampler {
 
     /// With a blend: the draws of each source in a run of positions, as columns.
     #[wasm_bindgen(js_name = sourceCounts)]
-    pub fn source_counts(&self, start: u64, end: u64) -> Result<Vec<Object>, Thrown> {
-        let columns = self.0.source_counts(start, end)?;
+    pub fn source_counts(&self, start: u64, count: u64) -> Result<Vec<Object>, Thrown> {
+        let columns = self.0.source_counts(start, count)?;
         let column =
             |(name, numbers): (&str, Vec<u64>)| Object::of([("name", name.into()), ("numbers", numbers.into())]);
         Ok(columns.into_iter().map(column).collect())

@@ -606,7 +606,8 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, windows }] 
       const sampler = new Sampler(mixed);
       refused(() => sampler.setEpoch(2n ** 60n), 'out-of-range', 'epoch');
       refused(() => sampler.sourceCounts(3, 21), 'out-of-range', 'end');
-      refused(() => sampler.sourceCounts(4, 3), 'out-of-range', 'start');
+      refused(() => sampler.sourceCounts(4, 3), 'out-of-range', 'end');
+      refused(() => sampler.sourceCounts(21), 'out-of-range', 'start');
       refused(() => sampler.locateFrom(20, 0, 1), 'out-of-range', 'sample');
       refused(() => sampler.locateFrom(0, 21, 1), 'out-of-range', 'position');
       refused(() => sampler.sourceOf(20), 'out-of-range', 'sample');

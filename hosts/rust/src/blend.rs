@@ -1,7 +1,7 @@
 use std::ops::RangeBounds;
 
 use crate::engine::types;
-use crate::range::bounds;
+use crate::range::run;
 use crate::{Error, Sampler};
 
 /// Counts of the sources of a blend in a run of positions: see [`Sampler::source_counts`]. Every list has one number for each source.
@@ -42,11 +42,11 @@ impl Sampler {
     ///
     /// # Errors
     ///
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order`: it is no blend), out of range (`start`, `end`),
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order`: it is no blend), out of range (`start`, `count`),
     /// out of memory.
     pub fn source_counts(&self, positions: impl RangeBounds<u64>) -> Result<SourceCounts, Error> {
-        let (start, end) = bounds(positions, self.epoch_length());
-        let found = self.raw_source_counts(start, end)?;
+        let (start, count) = run(positions, self.epoch_length())?;
+        let found = self.raw_source_counts(start, count)?;
         let mut counts = SourceCounts { sources: self.sources()?, ..SourceCounts::default() };
         for types::NamedList { name, numbers } in found {
             let column = match name.as_str() {

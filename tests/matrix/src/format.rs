@@ -253,7 +253,7 @@ pub enum Call {
     Sources,
     SourceCounts {
         start: U64,
-        end: U64,
+        count: U64,
     },
     SourceBounds,
     SourceOf {

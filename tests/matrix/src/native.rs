@@ -172,8 +172,8 @@ fn ask_sampler(sampler: &mut core::Sampler, call: &Call) -> Answer {
         }
         Call::EpochLength => number(sampler.epoch_length()),
         Call::Sources => sampler.sources()?.into(),
-        Call::SourceCounts { start, end } => {
-            let columns = sampler.source_counts(start.0, end.0)?.into_iter();
+        Call::SourceCounts { start, count } => {
+            let columns = sampler.source_counts(start.0, count.0)?.into_iter();
             columns.map(|(name, numbers)| (name.to_owned(), strings(&numbers))).collect()
         }
         Call::SourceBounds => strings(&sampler.source_bounds()?),

@@ -384,14 +384,14 @@ class Sampler:
     def source_bounds(self) -> list[int]:
         return self._blend().bounds()
 
-    def source_counts(self, start: int, end: int) -> SourceCounts:
+    def source_counts(self, start: int, count: int) -> SourceCounts:
         blend, epoch = self._blend(), self._config.epoch
-        require(end <= self._config.samples, "end", end)
-        require(start <= end, "start", start)
-        first, last = blend.draws(epoch, start), blend.draws(epoch, end)
-        low, high = blend.next_draws(epoch, start), blend.next_draws(epoch, end)
-        count = [b - a for a, b in zip(first, last, strict=True)]
-        return SourceCounts(first, count, *([pair[k] for pair in pairs] for pairs in (low, high) for k in (0, 1)))
+        require(start <= self._config.samples, "start", start)
+        require(count <= self._config.samples - start, "count", count)
+        first, last = blend.draws(epoch, start), blend.draws(epoch, start + count)
+        low, high = blend.next_draws(epoch, start), blend.next_draws(epoch, start + count)
+        drawn = [b - a for a, b in zip(first, last, strict=True)]
+        return SourceCounts(first, drawn, *([pair[k] for pair in pairs] for pairs in (low, high) for k in (0, 1)))
 
     def source_of(self, sample: int) -> SourceOf:
         blend = self._blend()

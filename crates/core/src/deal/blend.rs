@@ -24,18 +24,18 @@ impl Sampler {
         collect("sources", blend.names().count(), blend.names())
     }
 
-    /// The draws of each source in the positions `start` to `end` - 1 of this epoch, as columns of a number for each
-    /// source: the first draw over all epochs, the number of draws, and the source's own epoch and position of the
-    /// first draw and of the one after the last. Failures: `name` (no blend), `start`, `end`, `out-of-memory`.
-    pub fn source_counts(&self, start: u64, end: u64) -> Result<Columns, Failure> {
-        let blend = self.blend()?;
-        if end > self.epoch_length() {
-            return Err(Failure::out_of_range("end", end, range(0, self.epoch_length())));
+    /// The draws of each source in the positions `start` to `start + count - 1` of this epoch, as columns of a number
+    /// for each source: the first draw over all epochs, the number of draws, and the source's own epoch and position of
+    /// the first draw and of the one after the last. Failures: `name` (no blend), `start`, `count`, `out-of-memory`.
+    pub fn source_counts(&self, start: u64, count: u64) -> Result<Columns, Failure> {
+        let (blend, length) = (self.blend()?, self.epoch_length());
+        let Some(left) = length.checked_sub(start) else {
+            return Err(Failure::out_of_range("start", start, range(0, length)));
+        };
+        if count > left {
+            return Err(Failure::out_of_range("count", count, range(0, left).and(format_args!(" from {start}"))));
         }
-        if start > end {
-            return Err(Failure::out_of_range("start", start, range(0, end)));
-        }
-        let drawn = blend.report(self.config.epoch, start, end)?;
+        let drawn = blend.report(self.config.epoch, start, start + count)?;
         let mut columns: Columns = collect("sources", 6, [])?;
         let mut add = |name, numbers: &dyn Fn(&Drawn) -> u64| {
             columns.push((name, collect("sources", drawn.len(), drawn.iter().map(numbers))?));

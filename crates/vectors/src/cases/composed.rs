@@ -81,10 +81,16 @@ fn sources(subject: &Subject) -> Vec<Call> {
     let length = count(subject, &Call::EpochLength).unwrap_or(0);
     let samples = count(subject, &Call::Samples).unwrap_or(0);
     let mut calls = vec![Call::Sources, Call::SourceBounds];
-    for (start, end) in
-        [(0, length), (0, length / 2), (length / 3, length / 2), (length, length), (1, 0), (0, length + 1)]
-    {
-        calls.push(Call::SourceCounts { start: U64(start), end: U64(end) });
+    for (start, count) in [
+        (0, length),
+        (0, length / 2),
+        (length / 3, length / 2 - length / 3),
+        (length, 0),
+        (length + 1, 0),
+        (0, length + 1),
+        (length, 1),
+    ] {
+        calls.push(Call::SourceCounts { start: U64(start), count: U64(count) });
     }
     for sample in [0, samples / 2, samples.saturating_sub(1), samples] {
         calls.push(Call::SourceOf { sample: U64(sample) });
@@ -430,7 +436,7 @@ fn large() -> Vec<Case> {
             calls.push(Call::LocateFrom { sample: U64(sample), position: U64(length / 2), batch_size: 7 });
         }
         calls.extend([
-            Call::SourceCounts { start: U64(length / 2), end: U64(length) },
+            Call::SourceCounts { start: U64(length / 2), count: U64(length - length / 2) },
             Call::AtEpoch { epoch: U64(1) },
             indices(0, 4),
         ]);

@@ -240,10 +240,9 @@ export abstract class BaseSampler extends SamplerMembers implements Iterable<num
    * default at all positions. Use it to report how much of each dataset was seen: `sourceCounts(0, consumed)` has the
    * draws before a state. Errors: `order` (no blend), `start`, `end`, memory.
    */
-  sourceCounts(start: Integer = 0, end: Integer = this.epochLength): SourceCounts {
-    const first = u53('start', start, (other) => this.sourceCounts(other, end));
-    const last = u53('end', end, (other) => this.sourceCounts(start, other));
-    const columns = this.call((raw) => raw.sourceCounts(first, last));
+  sourceCounts(start: Integer = 0, end?: Integer): SourceCounts {
+    const [first, last] = span(start, end, this.epochLength);
+    const columns = this.call((raw) => raw.sourceCounts(first, last - first));
     const byName = columns.map(({ name, numbers: column }) => [camelled(name, '-'), numbers(column)]);
     return Object.fromEntries(byName) as SourceCounts;
   }

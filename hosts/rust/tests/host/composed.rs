@@ -329,9 +329,9 @@ fn what_makes_no_order_is_refused() {
         assert_eq!(failing(answer), (Contradiction, "name".into()));
     }
     let blend = Sampler::from_order(mixture()).build().unwrap();
-    assert_eq!(failing(blend.source_counts(..1_001)), (OutOfRange, "end".into()));
+    assert_eq!(failing(blend.source_counts(..1_001)), (OutOfRange, "count".into()));
     let (start, end) = (9, 8);
-    assert_eq!(failing(blend.source_counts(start..end)), (OutOfRange, "start".into()));
+    assert_eq!(failing(blend.source_counts(start..end)), (OutOfRange, "count".into()));
     assert_eq!(blend.source_counts(1_000..).unwrap().count, [0, 0, 0]);
     assert_eq!(failing(blend.source_of(840)), (OutOfRange, "sample".into()));
 }

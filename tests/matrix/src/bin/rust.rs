@@ -175,9 +175,9 @@ fn ask_sampler(sampler: &mut Sampler, call: &Call) -> Answer {
         }
         Call::EpochLength => number(sampler.epoch_length()),
         Call::Sources => sampler.sources()?.into(),
-        Call::SourceCounts { start, end } => {
+        Call::SourceCounts { start, count: positions } => {
             let samedeal::SourceCounts { first, count, from_pass, from_position, to_pass, to_position, .. } =
-                sampler.source_counts(start.0..end.0)?;
+                sampler.source_counts(start.0..start.0 + positions.0)?;
             let columns = [
                 ("first", first),
                 ("count", count),

@@ -214,8 +214,7 @@ class Sampler(SamplerBase):
             ContradictionError: The order is no blend.
             OutOfRangeError: Not 0 <= start <= end <= length.
         """
-        last = None if end is None else check.u53("end", end)
-        found = self._ask(windows.source_counts, check.u53("start", start), last)
+        found = self._ask(windows.source_counts, start, end)
         return {column.replace("-", "_"): numbers.view("int64") for column, numbers in found}
 
     def __repr__(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from ..engine import arguments as check
 from ..engine.errors import IndexOutOfRangeError, OutOfMemoryError, OutOfRangeError
@@ -93,9 +93,10 @@ def whole_slice(at: slice) -> slice:
     return slice(start, stop, step)
 
 
-def source_counts(deal: Deal, start: int, end: int | None) -> tuple[NamedList, ...]:
+def source_counts(deal: Deal, start: Any, end: Any) -> tuple[NamedList, ...]:
     """The counts of each source in a run of positions."""
-    return deal.source_counts(start, deal.epoch_length() if end is None else end)
+    first, last = check.run(start, end, deal.epoch_length(), "end")
+    return deal.source_counts(first, last - first)
 
 
 class Pass:

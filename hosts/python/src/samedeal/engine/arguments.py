@@ -79,10 +79,13 @@ def integer(field: str, value: Any, width: Width) -> int:
     raise OutOfRangeError(field, shown(number), width.allowed, width.facts)
 
 
-def run(start: Any, stop: Any, count: int) -> tuple[int, int]:
-    """`start` and `stop` of a run within `count` items, checked; by default the run goes up to the end."""
+def run(start: Any, stop: Any, count: int, name: str = "stop") -> tuple[int, int]:
+    """`start` and `stop` of a run within `count` items, checked; by default the run goes up to the end.
+
+    `name` is the name of the parameter `stop`.
+    """
     first = integer("start", start, Width(0, count, f"0 to {count}"))
-    last = count if stop is None else integer("stop", stop, Width(first, count, f"{first} to {count}"))
+    last = count if stop is None else integer(name, stop, Width(first, count, f"{first} to {count}"))
     return first, last
 
 

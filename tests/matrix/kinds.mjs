@@ -509,7 +509,7 @@ export const kinds = {
     own: {
       pad({ component }, { lengths, width, 'pad-to-multiple-of': padToMultipleOf, side }) {
         const [sequences, others] = tokens(lengths);
-        const options = { side, padToMultipleOf, ...(width > 0 && { width }) };
+        const options = { side, padToMultipleOf, ...(width !== null && { width }) };
         const padded = padWith(component, sequences, { ...others, ...options });
         if (padded.attentionMask.some((is, i) => is !== Number(padded.values[i] !== others.paddingValue)))
           return 'a mask';

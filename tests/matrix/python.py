@@ -392,7 +392,7 @@ def same(some: Iterable[samedeal.Batch], others: Iterable[samedeal.Batch]) -> bo
     return all(np.array_equal(a, b) for one, other in pairs for a, b in zip(one, other, strict=True))
 
 
-def call_pad(lengths: list[int], width: int, pad_to_multiple_of: int, side: str) -> Any:
+def call_pad(lengths: list[int], width: int | None, pad_to_multiple_of: int, side: str) -> Any:
     cells = collate._engine().use(batching.Collation.pad, u32s(lengths), width, pad_to_multiple_of, side)
     ends = np.cumsum([0, *lengths])
     tokens = np.arange(ends[-1], dtype=np.uint32)
@@ -402,7 +402,7 @@ def call_pad(lengths: list[int], width: int, pad_to_multiple_of: int, side: str)
         padding_value=batching.PADDING,
         side=side,
         pad_to_multiple_of=pad_to_multiple_of,
-        width=width or None,
+        width=width,
     )
     assert np.array_equal(public.values.reshape(-1), cells.sources)
     assert np.array_equal(public.attention_mask, public.values != batching.PADDING)

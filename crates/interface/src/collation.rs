@@ -1,3 +1,4 @@
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use samedeal_core::batch::collate as core_;
@@ -8,14 +9,11 @@ use crate::bindings::{collation, types};
 impl collation::Guest for Component {
     fn pad(
         lengths: Vec<u32>,
-        width: u32,
+        width: Option<u32>,
         pad_to_multiple_of: u32,
-        side: collation::Side,
+        side: String,
     ) -> Result<collation::Padded, types::Failure> {
-        let side = match side {
-            collation::Side::Right => core_::Side::Right,
-            collation::Side::Left => core_::Side::Left,
-        };
+        let side = core_::Side::from_name(&side)?;
         let core_::Padded { width, sources } = core_::pad(&lengths, width, pad_to_multiple_of, side)?;
         Ok(collation::Padded { width, sources })
     }

@@ -19,7 +19,7 @@
 //! ```
 
 use crate::engine::{Instance, MOST_MEMORY, check_room, collation};
-use crate::named::named;
+use crate::named::names;
 use crate::{Error, Failure};
 
 /// The side of a row on which the padding is.
@@ -31,7 +31,7 @@ pub enum Side {
     /// Before the sequence.
     Left,
 }
-named!(Side in collation, "side", { Right = "right", Left = "left" });
+names!(Side, "side", { Right = "right", Left = "left" });
 
 /// How rows are padded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,13 +40,13 @@ pub struct Padding<T> {
     value: T,
     side: Side,
     pad_to_multiple_of: u32,
-    width: u32,
+    width: Option<u32>,
 }
 
 impl<T> Padding<T> {
     /// Padding with this value, on the right, up to the length of the longest sequence.
     pub fn new(value: T) -> Self {
-        Self { value, side: Side::default(), pad_to_multiple_of: 1, width: 0 }
+        Self { value, side: Side::default(), pad_to_multiple_of: 1, width: None }
     }
 
     /// Sets the side of a row on which the padding is.
@@ -61,10 +61,10 @@ impl<T> Padding<T> {
         self
     }
 
-    /// Sets the width, for example to [`Batch::padded_length`](crate::Batch::padded_length). 0 means the length of the
-    /// longest sequence.
+    /// Sets the width, for example to [`Batch::padded_length`](crate::Batch::padded_length). By default, rows are as wide
+    /// as the longest sequence.
     pub fn width(mut self, cells: u32) -> Self {
-        self.width = cells;
+        self.width = Some(cells);
         self
     }
 }
@@ -115,7 +115,7 @@ pub fn pad<T: Copy>(values: &[T], lengths: &[u32], padding: Padding<T>) -> Resul
     let Padding { value, side, pad_to_multiple_of, width } = padding;
     let mut instance = instance(lengths, &[])?;
     let collation::Padded { width, sources } =
-        collation::pad(&mut instance, lengths, width, pad_to_multiple_of, side.into())?;
+        collation::pad(&mut instance, lengths, width, pad_to_multiple_of, side.name())?;
     let attention_mask = sources.iter().map(|&source| source != NOWHERE).collect();
     let values = gathered(values, lengths, &sources, value)?;
     Ok(Padded { rows: lengths.len(), width: width as usize, values, attention_mask })

@@ -48,23 +48,3 @@ macro_rules! names {
     };
 }
 pub(crate) use names;
-
-/// `names!` for an enum that the interface also has, with conversions between both enums.
-macro_rules! named {
-    ($type:ident in $interface:ident, $field:literal, { $($variant:ident = $name:literal),* }) => {
-        crate::named::names!($type, $field, { $($variant = $name),* });
-
-        impl From<$type> for $interface::$type {
-            fn from(choice: $type) -> Self {
-                match choice { $($type::$variant => Self::$variant),* }
-            }
-        }
-
-        impl From<$interface::$type> for $type {
-            fn from(choice: $interface::$type) -> Self {
-                match choice { $($interface::$type::$variant => Self::$variant),* }
-            }
-        }
-    };
-}
-pub(crate) use named;

@@ -379,7 +379,7 @@ pub enum Call {
     },
     Pad {
         lengths: Vec<u32>,
-        width: u32,
+        width: Option<u32>,
         pad_to_multiple_of: u32,
         side: String,
     },

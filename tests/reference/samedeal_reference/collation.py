@@ -30,11 +30,13 @@ def require_cells(lengths: list[int], rows: int, width: int) -> None:
     require(max(rows * width, sum(lengths)) <= MAX_CELLS, "lengths", None)
 
 
-def pad(lengths: list[int], width: int, pad_to_multiple_of: int, side: str) -> Padded:
+def pad(lengths: list[int], width: int | None, pad_to_multiple_of: int, side: str) -> Padded:
+    require(side in ("right", "left"), "side", side, "unknown-name")
     longest = max(lengths, default=0)
     require(pad_to_multiple_of > 0, "pad_to_multiple_of", pad_to_multiple_of)
-    require(width == 0 or width >= longest, "width", width)
-    cells = ceil_div(width or longest, pad_to_multiple_of) * pad_to_multiple_of
+    width = longest if width is None else width
+    require(width >= longest, "width", width)
+    cells = ceil_div(width, pad_to_multiple_of) * pad_to_multiple_of
     require(cells < 2**32, "width", width)
     require_cells(lengths, len(lengths), cells)
     sources: list[int] = []

@@ -5,8 +5,9 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use crate::Failure;
-use crate::base::failure::{at_most, range};
+use crate::base::failure::{at_least, at_most, range};
 use crate::base::memory::collect;
+use crate::base::names::named;
 
 /// The side of a row on which the padding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +16,15 @@ pub enum Side {
     Right,
     /// Before the sequence.
     Left,
+}
+
+const SIDES: [(&str, Side); 2] = [("right", Side::Right), ("left", Side::Left)];
+
+impl Side {
+    /// The side with this name. Failures: `side`.
+    pub fn from_name(name: &str) -> Result<Self, Failure> {
+        named("side", Some(name), &SIDES)
+    }
 }
 
 /// The source of a cell of padding.
@@ -48,18 +58,19 @@ pub struct Packed {
     pub max_seqlen: u32,
 }
 
-/// Makes a row for each sequence. The width of the rows is that of the longest sequence, or `width` if that is not 0,
-/// rounded up to a multiple of `pad_to_multiple_of`. Failures: `width` (narrower than a sequence),
-/// `pad_to_multiple_of`, `lengths` (too many cells), `out-of-memory`.
-pub fn pad(lengths: &[u32], width: u32, pad_to_multiple_of: u32, side: Side) -> Result<Padded, Failure> {
+/// Makes a row for each sequence. The width of the rows is `width`, or else that of the longest sequence, rounded up to
+/// a multiple of `pad_to_multiple_of`. Failures: `width` (narrower than a sequence), `pad_to_multiple_of`, `lengths`
+/// (too many cells), `out-of-memory`.
+pub fn pad(lengths: &[u32], width: Option<u32>, pad_to_multiple_of: u32, side: Side) -> Result<Padded, Failure> {
     let longest = lengths.iter().copied().max().unwrap_or(0);
     if pad_to_multiple_of == 0 {
         return Err(Failure::out_of_range("pad_to_multiple_of", 0, range(1, u32::MAX)));
     }
-    if width != 0 && width < longest {
-        return Err(Failure::out_of_range("width", width, format!("0, or at least {longest}, the longest sequence")));
+    let width = width.unwrap_or(longest);
+    if width < longest {
+        return Err(Failure::out_of_range("width", width, at_least(longest).and(", the longest sequence")));
     }
-    let wide = u64::from(if width == 0 { longest } else { width }).next_multiple_of(pad_to_multiple_of.into());
+    let wide = u64::from(width).next_multiple_of(pad_to_multiple_of.into());
     if wide > u32::MAX.into() {
         let most = u32::MAX - u32::MAX % pad_to_multiple_of;
         let rounded = format!(", since rows are rounded up to a multiple of {pad_to_multiple_of}");

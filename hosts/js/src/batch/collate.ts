@@ -1,13 +1,12 @@
 // Collation: sequences of different length become the arrays that a model takes. The engine says from which token each
 // cell comes.
 
-import { FROM_ONE, fail, integer, oneOf, options, placed, type Range, S64, U32, U64, u32 } from '../checks.js';
+import { FROM_ONE, fail, integer, options, placed, type Range, S64, string, U32, U64, u32 } from '../checks.js';
 import type { ComponentBindings } from '../engine/types.js';
 import type { Engine } from '../engine.js';
 import { attached, list, numbers, words, words32 } from '../lists.js';
-import type { CollateOptions, Packed, PackOptions, Padded, PadOptions, Side, Tokens } from './types.js';
+import type { CollateOptions, Packed, PackOptions, Padded, PadOptions, Tokens } from './types.js';
 
-const SIDES: readonly Side[] = ['right', 'left'];
 /** The number that the engine gives for a cell of padding, in place of the number of a token. */
 const PADDING = 2 ** 32 - 1;
 /** The largest number of cells that the engine makes in a call. */
@@ -45,14 +44,10 @@ export function padWith<T extends Tokens>(
   const source = new Sequences(sequences, named);
   const { lengths } = source;
   const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
-  const wide = width === undefined ? 0 : u32('width', width);
-  // To the engine, width 0 means the width of the longest sequence, so a given 0 is refused here.
-  if (width !== undefined && wide === 0 && longest > 0) {
-    fail('out-of-range', 'width', 0, `at least ${longest}, the longest sequence`);
-  }
+  const wide = width === undefined ? undefined : u32('width', width);
   const every = u32('pad_to_multiple_of', padToMultipleOf, undefined, FROM_ONE);
-  const where = oneOf('side', side, SIDES);
-  const size = 4 * (lengths.length + Math.min(CELLS, lengths.length * (Math.max(wide, longest) + every)));
+  const where = string('side', side);
+  const size = 4 * (lengths.length + Math.min(CELLS, lengths.length * (Math.max(wide ?? 0, longest) + every)));
   const cells = engine.once(source.cause, size, ({ collation }) => collation.pad(lengths, wide, every, where));
   const attentionMask = new Uint8Array(cells.sources.length);
   const values = source.gather(cells.sources, attentionMask);

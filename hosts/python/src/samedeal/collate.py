@@ -20,10 +20,11 @@ from .batch.binding import PADDING, Collation
 from .engine import arguments as check
 from .engine.errors import ContradictionError, OutOfMemoryError, OutOfRangeError, WrongTypeError
 from .engine.instance import Engine
-from .generated import collation
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+    from .generated import collation
 
 __all__ = ["Packed", "Padded", "pack", "pad"]
 
@@ -126,12 +127,9 @@ def padded_cells(
     lengths: NDArray[np.uint32], *, width: SupportsIndex | None, pad_to_multiple_of: SupportsIndex, side: str
 ) -> collation.Padded:
     """The source of each cell of `pad`: the number of a token, or `PADDING`."""
-    wide = 0 if width is None else check.integer("width", width, check.U32)
-    if width is not None and wide == 0 and len(lengths) and lengths.max():
-        # To the component, a width of 0 means that of the longest sequence.
-        raise OutOfRangeError("width", "0", f"at least {lengths.max()}, the longest sequence")
+    wide = None if width is None else check.integer("width", width, check.U32)
     every = check.integer("pad_to_multiple_of", pad_to_multiple_of, check.U32_FROM_1)
-    return _engine().use(Collation.pad, lengths, wide, every, check.enum("side", side, collation.SIDE_NAMES))
+    return _engine().use(Collation.pad, lengths, wide, every, check.name("side", side))
 
 
 def packed_cells(

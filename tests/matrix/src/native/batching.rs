@@ -100,7 +100,8 @@ pub(super) fn ask_function(call: &Call) -> Option<Answer> {
     Some(match *call {
         Call::JoinIndices { ref parts } => batch::join_indices(parts).map(Value::from),
         Call::Pad { ref lengths, width, pad_to_multiple_of, ref side } => {
-            collate::pad(lengths, width, pad_to_multiple_of, read_side(side))
+            collate::Side::from_name(side)
+                .and_then(|side| collate::pad(lengths, width, pad_to_multiple_of, side))
                 .map(|collate::Padded { width, sources }| record(format::Padded { width, sources }))
         }
         Call::Pack { ref lengths, ref row_ends, width } => collate::pack(lengths, row_ends, width).map(|packed| {
@@ -109,14 +110,6 @@ pub(super) fn ask_function(call: &Call) -> Option<Answer> {
         }),
         _ => return None,
     })
-}
-
-fn read_side(side: &str) -> collate::Side {
-    match side {
-        "right" => collate::Side::Right,
-        "left" => collate::Side::Left,
-        other => panic!("no side: {other}"),
-    }
 }
 
 fn write_metrics(metrics: &batch::Metrics) -> Value {

@@ -15,12 +15,25 @@ pub fn cases() -> Vec<Case> {
 fn pads() -> Vec<Call> {
     let mut calls = Vec::new();
     for lengths in [&[3, 1, 4, 0, 2][..], &[5], &[0, 0], &[]] {
-        for (width, multiple) in [(0, 1), (0, 4), (6, 1), (6, 4), (4, 1), (3, 1), (3, 0), (0, 0), (0, 100)] {
+        for (width, multiple) in [
+            (None, 1),
+            (None, 4),
+            (Some(6), 1),
+            (Some(6), 4),
+            (Some(4), 1),
+            (Some(3), 1),
+            (Some(3), 0),
+            (Some(0), 1),
+            (None, 0),
+            (None, 100),
+        ] {
             for side in ["right", "left"] {
                 calls.push(pad(lengths, width, multiple, side));
             }
         }
     }
+    // The name is read before the numbers.
+    calls.extend(["", "Right", "both"].map(|side| pad(&[3, 1], Some(2), 0, side)));
     calls
 }
 
@@ -51,24 +64,24 @@ fn packs() -> Vec<Call> {
 /// None of these is ever made.
 fn large() -> Vec<Call> {
     vec![
-        pad(&[MAX_CELLS + 1], 0, 1, "right"),
-        pad(&[MAX_CELLS / 2 + 1, 1], 0, 1, "left"),
-        pad(&[1], 0, MAX_CELLS + 1, "right"),
-        pad(&[1], u32::MAX, u32::MAX, "right"),
-        pad(&[1], u32::MAX, 2, "right"),
-        pad(&[u32::MAX; 3], 0, u32::MAX, "right"),
-        pad(&[1], u32::MAX, 1, "left"),
+        pad(&[MAX_CELLS + 1], None, 1, "right"),
+        pad(&[MAX_CELLS / 2 + 1, 1], None, 1, "left"),
+        pad(&[1], None, MAX_CELLS + 1, "right"),
+        pad(&[1], Some(u32::MAX), u32::MAX, "right"),
+        pad(&[1], Some(u32::MAX), 2, "right"),
+        pad(&[u32::MAX; 3], None, u32::MAX, "right"),
+        pad(&[1], Some(u32::MAX), 1, "left"),
         pack(&[MAX_CELLS + 1], &[1], MAX_CELLS + 1),
         pack(&[1], &[1], u32::MAX),
         pack(&[u32::MAX; 2], &[1, 2], 4),
         pack(&[u32::MAX; 2], &[2, 1], u32::MAX),
-        pad(&[2], 0, 1, "right"),
+        pad(&[2], None, 1, "right"),
         // The row would have as many cells as are allowed, but its width is only 4.
         pack(&[MAX_CELLS], &[1], 4),
     ]
 }
 
-fn pad(lengths: &[u32], width: u32, multiple: u32, side: &str) -> Call {
+fn pad(lengths: &[u32], width: Option<u32>, multiple: u32, side: &str) -> Call {
     Call::Pad { lengths: lengths.to_vec(), width, pad_to_multiple_of: multiple, side: side.into() }
 }
 

@@ -158,7 +158,7 @@ class Collation(Resource):
         self.core.whole = True
         self.current = config
 
-    def pad(self, lengths: NDArray[np.uint32], width: int, multiple: int, side: collation.Side) -> collation.Padded:
+    def pad(self, lengths: NDArray[np.uint32], width: int | None, multiple: int, side: str) -> collation.Padded:
         """The source of each cell of padded rows, one row for each sequence."""
         return self._measured(collation.pad(self.core, lengths, width, multiple, side))
 

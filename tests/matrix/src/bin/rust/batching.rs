@@ -78,8 +78,9 @@ pub fn ask_stream(stream: &mut BatchStream, call: &Call) -> Answer {
     })
 }
 
-pub fn pad(lengths: &[u32], width: u32, multiple: u32, side: &str) -> Answer {
-    let padding = Padding::new(u32::MAX).width(width).pad_to_multiple_of(multiple).side(side.parse()?);
+pub fn pad(lengths: &[u32], width: Option<u32>, multiple: u32, side: &str) -> Answer {
+    let padding = Padding::new(u32::MAX).pad_to_multiple_of(multiple).side(side.parse()?);
+    let padding = width.map_or(padding, |width| padding.width(width));
     let collate::Padded { rows, width, values, attention_mask, .. } = collate::pad(&tokens(lengths), lengths, padding)?;
     assert_eq!((rows, rows * width), (lengths.len(), values.len()));
     assert!(attention_mask.iter().copied().eq(values.iter().map(|&source| source != u32::MAX)));

@@ -480,7 +480,8 @@ mod batches {
         for sample in 0..40_000 {
             let before = others[sample];
             others[sample] = 60 - before / 2;
-            let same = sample % 97 == 0 && Batcher::of(config(others.clone())).unwrap().recipe().text().unwrap() == sampled;
+            let same =
+                sample % 97 == 0 && Batcher::of(config(others.clone())).unwrap().recipe().text().unwrap() == sampled;
             if !same {
                 others[sample] = before;
             }

@@ -99,11 +99,9 @@ pub(super) fn ask_stream(stream: &mut batch::BatchStream, call: &Call) -> Answer
 pub(super) fn ask_function(call: &Call) -> Option<Answer> {
     Some(match *call {
         Call::JoinIndices { ref parts } => batch::join_indices(parts).map(Value::from),
-        Call::Pad { ref lengths, width, pad_to_multiple_of, ref side } => {
-            collate::Side::from_name(side)
-                .and_then(|side| collate::pad(lengths, width, pad_to_multiple_of, side))
-                .map(|collate::Padded { width, sources }| record(format::Padded { width, sources }))
-        }
+        Call::Pad { ref lengths, width, pad_to_multiple_of, ref side } => collate::Side::from_name(side)
+            .and_then(|side| collate::pad(lengths, width, pad_to_multiple_of, side))
+            .map(|collate::Padded { width, sources }| record(format::Padded { width, sources })),
         Call::Pack { ref lengths, ref row_ends, width } => collate::pack(lengths, row_ends, width).map(|packed| {
             let collate::Packed { sources, position_ids, segment_ids, cu_seqlens, max_seqlen } = packed;
             record(format::Packed { sources, position_ids, segment_ids, cu_seqlens, max_seqlen })

@@ -688,6 +688,9 @@ fn additions() -> Vec<Case> {
     cases.push(resumed(&skip(FEISTEL, &range(5)), 2, 20, &skip(FEISTEL, &range(6))));
     cases.push(resumed(&skip(FEISTEL, &range(5)), 2, 20, &skip(FEISTEL, "")));
     let copies = |of: &str| format!("{{\"name\":\"copies\",\"copies\":4,\"of\":{of}}}");
+    // Position 3 is the second copy of position 1, which was begun and may still be skipped.
+    let two = |of: &str| format!("{{\"name\":\"copies\",\"copies\":2,\"of\":{of}}}");
+    cases.push(resumed(&two(FEISTEL), 2, 3, &two(&skip(FEISTEL, &range(1)))));
     cases.push(resumed(&copies(SMALL), 1, 27, &copies(&grown(first))));
     cases.push(resumed(&copies(SMALL), 1, 28, &copies(&grown(first))));
     cases.push(resumed(&copies(SMALL), 1, 33, &copies(&grown(first))));

@@ -155,6 +155,8 @@ fn wholes() -> Vec<Case> {
                 ids(&[0, total]),
             ]);
             calls.extend((0..sizes.len() as u32).map(|part| members(part, 0, total.min(500) as u32)));
+            // The part is looked at first.
+            calls.push(members(sizes.len() as u32 + 4, total + 6, 2));
             calls.push(keys(&["a"]));
             cases.push(asked(&format!("sizes {sizes:?}, seed {seed}"), subject(&text), calls));
         }

@@ -294,12 +294,14 @@ BAD_BATCH_STREAMS = [
     (by_recipe(None, max_tokens=12, name="naïve ✓"), 0),
 ]
 PADS: Calls = [
-    (u32s(), 0, 1, "left"),
-    (u32s(3, 0, 1), 0, 4, "left"),
+    (u32s(), None, 1, "left"),
+    (u32s(3, 0, 1), None, 4, "left"),
     (u32s(3, 0, 1), 5, 1, "right"),
     (u32s(3, 0, 1), 2, 1, "right"),
-    (u32s(3), 0, 0, "right"),
-    (u32s(2**32 - 1, 2**32 - 1), 0, 2**32 - 1, "right"),
+    (u32s(3, 0, 1), 0, 1, "right"),
+    (u32s(3, 0, 1), None, 1, "both"),
+    (u32s(3), None, 0, "right"),
+    (u32s(2**32 - 1, 2**32 - 1), None, 2**32 - 1, "right"),
 ]
 PACKS: Calls = [
     (u32s(), u32s(), 0),

@@ -88,11 +88,16 @@ def requirements() -> dict[str, SpecifierSet]:
 
 
 def pinned() -> dict[str, str]:
-    """The versions of the Python environments with PyTorch and without it, which may not differ."""
+    """The versions of the Python environments with PyTorch and without it, which may not differ. (The oldest Python has
+    some others, because not all packages support it.)"""
     found: dict[str, str] = {}
     for file in ("requirements-dev.txt", "requirements-oracle.txt"):
-        for name, version in re.findall(r"^([\w.-]+)==([^;\s]+)", (PYTHON / file).read_text("utf-8"), re.MULTILINE):
-            assert found.setdefault(name, version) == version, f"{name} in {file}"
+        for line in (PYTHON / file).read_text(encoding="utf-8").splitlines():
+            if line.startswith("#") or "python_version <" in line:
+                continue
+            required = Requirement(line)
+            [version] = [one.version for one in required.specifier]
+            assert found.setdefault(required.name, version) == version, f"{required.name} in {file}"
     return found
 
 

@@ -97,3 +97,16 @@ def test_sources_open_the_shards_of_all_of_them(shards: Shards) -> None:
         with file:
             assert file.metadata.num_rows == rows
     assert both.sources_of(np.array([0, 11, 12])).to_pylist() == ["a", "a", "b"]
+
+
+def test_lists_of_lists_of_fixed_sizes_are_not_zeros(tmp_path: Path) -> None:
+    values = np.arange(1, 300 * 6 + 1, dtype=np.float32).reshape(300, 2, 3)
+    column = pa.array(values.tolist(), pa.list_(pa.list_(pa.float32(), 3), 2))
+    pq.write_table(pa.table({"matrix": column}), tmp_path / "a.parquet", row_group_size=100)
+    shards = Shards.find(tmp_path)
+    for samples in ([1], [299, 1, 250], range(5, 200, 7)):
+        (table,) = read_rows(shards, samples)
+        assert np.array_equal(table["matrix"].to_pylist(), values[list(samples)])
+    reading = Reading(shards.sizes, lanes=4, shuffle_window=16)
+    found = [row for table in read_reader(shards, reading, 0) for row in table["matrix"].to_pylist()]
+    assert np.array_equal(found, values[reading.indices(0)])

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from .format import File
 from .shards import Shards
+from .take import take
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -256,7 +257,7 @@ class Groups:
 
 
 def _copied(batch: pa.RecordBatch) -> pa.RecordBatch:
-    return batch.take(pa.array(np.arange(batch.num_rows)))
+    return take(batch, pa.array(np.arange(batch.num_rows)))
 
 
 def in_turn(batches: Iterator[pa.RecordBatch], path: str) -> pa.RecordBatch | None:

@@ -17,6 +17,7 @@ from .cursor import Cursor
 from .groups import DECODED_ROWS, Groups
 from .shards import Shards
 from .sources import Sources
+from .take import take
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -236,7 +237,7 @@ def _picked(cursor: Cursor, shard: int, rows: NDArray[np.int64]) -> Iterator[pa.
         if high - low == run.num_rows:
             yield run
         elif low < high:
-            yield run.take(pa.array(rows[low:high] - at))
+            yield take(run, pa.array(rows[low:high] - at))
         at += run.num_rows
 
 
@@ -306,7 +307,7 @@ def _read_rows(
             at, end = int(own[0]), int(own[-1]) + 1
             for run in cursor.read(int(shard[part[0]]), at - int(bases[shard[part[0]]]), end - at):
                 wanted = own[(own >= at) & (own < at + run.num_rows)] - at
-                read.append(run.take(pa.array(wanted)))
+                read.append(take(run, pa.array(wanted)))
                 at += run.num_rows
     finally:
         if own_cursor:
@@ -362,7 +363,7 @@ def _taken(
         table = table.cast(pa.schema([field.with_type(_wide(field.type)) for field in schema]))
         piece = max(1, len(rows) * PIECE // table.nbytes)
     for at in range(0, len(rows), piece):
-        taken = table.take(rows[at : at + piece])
+        taken = take(table, rows[at : at + piece])
         yield _marked(shards, taken.cast(schema), samples[at : at + piece], real - at, marks)
 
 

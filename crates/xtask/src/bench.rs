@@ -2,13 +2,10 @@
 //! of the documentation that state it.
 
 use crate::build;
-use crate::counts::Counts;
 use crate::machine;
-use crate::plan::{Outcome, Plan, Report, Step};
-use crate::progress::Progress;
+use crate::plan::{Plan, Report, Step};
 use crate::project;
 use crate::setup;
-use crate::stamp::Stamp;
 
 /// The program that takes the measurements in groups; each group is a part.
 const BENCH: &str = "target/release/bench";
@@ -51,7 +48,6 @@ const SCRIPTS: &[Script] = &[
     },
 ];
 
-const TORCH: &str = "target/venv-torch";
 /// The environment with the programs whose batches and blends are compared with ours; torch is that of the other environment.
 const PEERS: &str = "target/venv-peers";
 const REQUIREMENTS: &str = "tests/bench/requirements-peers.txt";
@@ -113,7 +109,9 @@ pub fn plan(words: &[&str]) -> Result<Plan, String> {
     let mut needs: Vec<&'static str> = scripts.iter().flat_map(|script| script.needs).copied().collect();
     let mut steps = Vec::new();
     if scripts.iter().any(|script| script.needs.contains(&ENVIRONMENT)) {
-        steps.push(Step::new(ENVIRONMENT, &[setup::TORCH, build::COMPONENT_STEP], peers));
+        steps.push(Step::new(ENVIRONMENT, &[setup::TORCH, build::COMPONENT_STEP], |progress| {
+            setup::beyond_torch(progress, PEERS, REQUIREMENTS)
+        }));
     }
     if has_groups {
         needs.extend([build::BENCH, build::NPM, setup::TORCH]);
@@ -158,30 +156,6 @@ fn part(
         Ok(Report { display: format!("\n{}\n", shown.join("\n")), ..Report::note(note) })
     })
     .with_lock(MEASURING)
-}
-
-/// An environment that sees all that is in the one with torch, 5 GB that need not be there twice.
-fn peers(progress: &Progress) -> Outcome {
-    let python = format!("{PEERS}/bin/python");
-    let purelib = "import sysconfig; print(sysconfig.get_paths()['purelib'])";
-    let torch = machine::answer(&mut project::own(&format!("{TORCH}/bin/python"), &["-c", purelib]));
-    let torch = torch.ok_or_else(|| "there is no environment with torch".to_string())?;
-    let version = machine::answer(&mut project::program(machine::python(), &["--version"])).unwrap_or_default();
-    let oracle = "hosts/python/requirements-oracle.txt";
-    let stamp = Stamp::of("target-venv-peers", &[REQUIREMENTS, oracle], &format!("{version} {torch}"))?;
-    let works = machine::answer(&mut project::own(&python, &["-c", "import torch, samedeal; print('v')"])).is_some();
-    if works && stamp.is_current() {
-        return Ok(Report::note("up to date"));
-    }
-    progress.run(&mut project::program(machine::python(), &["-m", "venv", "--clear", PEERS]))?;
-    let see = "import pathlib, sys, sysconfig\n\
-               path = pathlib.Path(sysconfig.get_paths()['purelib'], 'torch.pth')\n\
-               path.write_text(f'import site; site.addsitedir({sys.argv[1]!r})\\n')";
-    progress.run(&mut project::own(&python, &["-c", see, &torch]))?;
-    let install = ["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", "--no-deps"];
-    progress.run(project::own(&python, &install).args(["-r", REQUIREMENTS]))?;
-    stamp.record(Counts::default())?;
-    Ok(Report::note(format!("installed in {PEERS}")))
 }
 
 #[cfg(test)]

@@ -46,6 +46,9 @@ pub fn parts() -> Vec<Step> {
         Step::new(TORCH, &[MACHINE], |progress| {
             environment(progress, "target/venv-torch", "hosts/python/requirements-oracle.txt")
         }),
+        Step::new(FORMATS, &[TORCH], |progress| {
+            beyond_torch(progress, FORMATS_VENV, "hosts/python/requirements-formats.txt")
+        }),
         Step::new(STATISTICS, &[MACHINE], |progress| {
             environment(progress, "target/venv-statistics", "tests/statistics/requirements.txt")
         }),
@@ -92,6 +95,10 @@ pub const RUST_LINTS: &str = "rustfmt and clippy";
 pub const BROWSER: &str = "browser";
 /// The environment with the originals of the compat orders, and with what people train with.
 pub const TORCH: &str = "Python environment with torch (5 GB)";
+/// The environment with the libraries that write files of other formats than Parquet.
+pub const FORMATS: &str = "Python environment of file formats";
+/// Its folder.
+pub const FORMATS_VENV: &str = "target/venv-formats";
 /// The environment of the tests of shuffles.
 pub const STATISTICS: &str = "Python environment with SciPy";
 
@@ -176,6 +183,31 @@ fn environment_with(progress: &Progress, folder: &str, requirements: &str, more:
     // uv finds the interpreter of an environment from its folder, on every system.
     let mut install = project::own(&python, &["-m", "uv", "pip", "install", "--no-progress", "--python", folder]);
     progress.run(install.args(["-r", requirements]).args(more))?;
+    stamp.record(Counts::default())?;
+    Ok(Report::note(format!("installed in {folder}")))
+}
+
+/// An environment that sees all that is in the one with torch, 5 GB that need not be there twice, and has the packages of a
+/// requirements file beside that. Their dependencies are not installed.
+pub fn beyond_torch(progress: &Progress, folder: &str, requirements: &str) -> Outcome {
+    let python = format!("{folder}/bin/python");
+    let purelib = "import sysconfig; print(sysconfig.get_paths()['purelib'])";
+    let torch = machine::answer(&mut project::own("target/venv-torch/bin/python", &["-c", purelib]));
+    let torch = torch.ok_or_else(|| "there is no environment with torch".to_string())?;
+    let version = machine::answer(&mut project::program(machine::python(), &["--version"])).unwrap_or_default();
+    let inputs = [requirements, "hosts/python/requirements-oracle.txt"];
+    let stamp = Stamp::of(&folder.replace('/', "-"), &inputs, &format!("{version} {torch}"))?;
+    let works = machine::answer(&mut project::own(&python, &["-c", "import torch, samedeal; print('v')"])).is_some();
+    if works && stamp.is_current() {
+        return Ok(Report::note(UP_TO_DATE));
+    }
+    progress.run(&mut project::program(machine::python(), &["-m", "venv", "--clear", folder]))?;
+    let see = "import pathlib, sys, sysconfig\n\
+               path = pathlib.Path(sysconfig.get_paths()['purelib'], 'torch.pth')\n\
+               path.write_text(f'import site; site.addsitedir({sys.argv[1]!r})\\n')";
+    progress.run(&mut project::own(&python, &["-c", see, &torch]))?;
+    let install = ["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", "--no-deps"];
+    progress.run(project::own(&python, &install).args(["-r", requirements]))?;
     stamp.record(Counts::default())?;
     Ok(Report::note(format!("installed in {folder}")))
 }

@@ -36,6 +36,8 @@ const ORACLES: &str = "hosts/python/tests/oracle";
 const DISTRIBUTED: &str = "hosts/python/tests/distributed";
 /// The tests under what people train with, and the tutorials.
 const FRAMEWORKS: &str = "hosts/python/tests/frameworks";
+/// The tests of files that the libraries of other formats wrote.
+const FORMATS: &str = "hosts/python/tests/formats";
 /// A training job in Python that is killed, and the rest of its epoch by the other hosts.
 const RESUME: &str = "tests/crossing/training";
 /// Files that hosts write on a user's machine: the folder of compiled code, attacked by another user, and a home full
@@ -102,7 +104,7 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
             .with_lock(build::CARGO),
         suite("Python host", &[setup::PYTHON, build::COMPONENT_STEP], || {
             let mut command = pytest("target/venv", PYTHON_TESTS);
-            command.args([ORACLES, DISTRIBUTED, FRAMEWORKS].map(|folder| format!("--ignore={folder}")));
+            command.args([ORACLES, DISTRIBUTED, FRAMEWORKS, FORMATS].map(|folder| format!("--ignore={folder}")));
             command
         })
         .made_from(&[PYTHON, INTERFACE, &["hosts/python", "tests/fuzz/python", "tests/vectors"]]),
@@ -138,6 +140,8 @@ fn slow() -> Vec<Step> {
     let mut steps = vec![
         with_torch("frameworks and tutorials", FRAMEWORKS).made_from(&[TORCH, &["docs/tutorials"]]),
         with_torch("ranks and workers under torch", DISTRIBUTED).made_from(&[TORCH, &["tests/fuzz/python"]]),
+        complete("files of other formats", FORMATS, setup::FORMATS, setup::FORMATS_VENV)
+            .made_from(&[TORCH, &["hosts/python/requirements-formats.txt"]]),
         with_torch("saved by Python, finished by Rust and Node", RESUME)
             .and_needs(&[build::COMMAND, build::TOOLS, build::NPM])
             .made_from(&[TORCH, MANIFESTS, CORE, JAVASCRIPT, build::WASM, &["hosts/cli", "hosts/rust", RESUME]]),
@@ -325,10 +329,15 @@ pub fn suite(name: &str, needs: &[&'static str], command: impl Fn() -> Command +
     Step::new(name, needs, move |progress| count(progress, progress.run(&mut command())))
 }
 
-/// Here a test that is skipped is a failure: something is missing in the environment that is made for it.
+/// Tests in the environment with PyTorch.
 pub fn with_torch(name: &'static str, tests: &'static str) -> Step {
-    Step::new(name, &[setup::TORCH, build::COMPONENT_STEP], move |progress| {
-        let report = count(progress, progress.run(&mut pytest("target/venv-torch", tests)))?;
+    complete(name, tests, setup::TORCH, "target/venv-torch")
+}
+
+/// Tests in an environment that is made for them: a test that is skipped is a failure, because something is missing there.
+fn complete(name: &'static str, tests: &'static str, environment: &'static str, folder: &'static str) -> Step {
+    Step::new(name, &[environment, build::COMPONENT_STEP], move |progress| {
+        let report = count(progress, progress.run(&mut pytest(folder, tests)))?;
         match report.counts {
             Counts { skipped: 0, .. } => Ok(report),
             counts => Err(Failure { why: format!("{counts}: something that they need is not there"), counts }),

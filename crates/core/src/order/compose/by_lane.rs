@@ -3,49 +3,15 @@
 //! begin the pattern at phases that are spread evenly over its period, so that the blend is near the weights in each lane
 //! and in all lanes together.
 
-use alloc::vec::Vec;
-use core::cell::RefCell;
-
-use samedeal_bulk::Divisor;
-
-use super::blend::{Blend, Source, Stage};
-use crate::base::memory::{collect, grow};
-use crate::order::{Order, OrderPart};
+use super::blend::{Blend, Stage};
+use super::lane_cache::{Begun, Lanes, Passes};
+use crate::base::memory::collect;
+use crate::order::OrderPart;
 use crate::{Failure, MAX_EXACT};
-
-/// The most passes over a source whose orders are kept. Lanes of one source can be in different passes.
-const MAX_PASSES: usize = 4;
-
-/// The lanes of a blend.
-pub(super) struct Lanes {
-    pub(super) count: Divisor,
-    /// For each lane, the stage that was asked for last. A stage of a lane is counted from the stage before it.
-    begun: RefCell<Vec<Option<Begun>>>,
-    /// For each source, the end for which its passes were asked last, with the least and the greatest pass of a lane.
-    passes: RefCell<Vec<Option<(u64, (u64, u64))>>>,
-}
-
-/// The beginning of a stage in a lane.
-struct Begun {
-    stage: usize,
-    /// For each source, its draws in this lane before the stage.
-    before: Vec<u64>,
-    /// The same, less what the pattern has of the source before the phase of the lane; modulo 2^64.
-    base: Vec<u64>,
-}
 
 /// The draws of a lane of a source in each pass.
 fn lane_size(part: &OrderPart, lanes: u64, lane: u64) -> u64 {
     part.samples / lanes + u64::from(lane < part.samples % lanes)
-}
-
-impl Lanes {
-    /// Failures: `out-of-memory`.
-    pub(super) fn new(count: u64, sources: usize) -> Result<Self, Failure> {
-        let begun = collect("lanes", count as usize, (0..count).map(|_| None))?;
-        let passes = collect("sources", sources, (0..sources).map(|_| None))?;
-        Ok(Self { count: Divisor::new(count), begun: begun.into(), passes: passes.into() })
-    }
 }
 
 impl Stage {
@@ -252,35 +218,5 @@ impl Blend {
             }
             last = if found.is_some() { begun } else { last + 1 };
         }
-    }
-}
-
-/// The orders of the passes over a source that were read last.
-#[derive(Default)]
-pub(super) struct Passes(Vec<(u64, Order)>);
-
-impl Passes {
-    /// The order of a pass. Failures: `out-of-memory`; `epoch`, if the pass cannot be used.
-    pub(super) fn order(&mut self, part: &OrderPart, pass: u64) -> Result<&Order, Failure> {
-        match self.0.iter().position(|own| own.0 == pass) {
-            Some(0) => {}
-            Some(place) => self.0[..=place].rotate_right(1),
-            None => {
-                part.length(pass)?;
-                let order = part.order(pass)?;
-                if self.0.len() < MAX_PASSES {
-                    grow("sources", 1, &mut self.0)?;
-                } else {
-                    self.0.pop();
-                }
-                self.0.insert(0, (pass, order));
-            }
-        }
-        Ok(&self.0[0].1)
-    }
-
-    /// Replaces a place in a source by its sample in the blend. Failures: as `order`.
-    pub(super) fn sample(&mut self, source: &Source, (pass, place): (u64, u64)) -> Result<u64, Failure> {
-        Ok(source.offset + self.order(&source.part, pass)?.sample(place)?)
     }
 }

@@ -4,7 +4,7 @@ use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-use super::pattern::MAX_ELEMENT;
+use super::items::MAX_ELEMENT;
 use crate::Failure;
 use crate::base::gcd;
 use crate::base::memory::collect;

@@ -4,6 +4,9 @@ use samedeal_bulk::Item;
 
 use crate::Failure;
 
+/// The largest element of a pattern: a lane begins at most 2^53 - 1 elements after the first one, and goes on for as many.
+pub(super) const MAX_ELEMENT: u64 = 1 << 54;
+
 /// Positions of a pattern or of a node in its tree, each with the slot for its sample.
 pub(super) struct Items<'a> {
     /// The position that the items are counted from.

@@ -7,6 +7,7 @@ mod chairman;
 mod copies;
 mod grown;
 mod items;
+mod lane_cache;
 mod lanes;
 pub(super) mod names;
 mod pattern;

@@ -7,9 +7,6 @@ use super::items::{Items, Take};
 use super::tree::Tree;
 use crate::Failure;
 
-/// The largest element of a pattern: a lane begins at most 2^53 - 1 elements after the first one, and goes on for as many.
-pub(super) const MAX_ELEMENT: u64 = 1 << 54;
-
 pub(super) enum Pattern {
     Tree(Tree),
     Table(Chairman),

@@ -8,10 +8,10 @@ use core::cmp::Ordering;
 
 use super::balance::Balance;
 use super::blend::{Blend, Source, Stage};
-use super::by_lane::Lanes;
 use super::chairman::{Chairman, MAX_PERIOD};
 use super::copies::Copies;
 use super::grown::{Grown, Growth};
+use super::lane_cache::Lanes;
 use super::names::{EXHAUSTIONS, Exhaustion, INDEX_SPACES, IndexSpace, MAX_SOURCES};
 use super::view::{Choice, Skipped, View};
 use super::windows::Windows;

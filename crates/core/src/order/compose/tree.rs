@@ -7,8 +7,7 @@ use core::cmp::Reverse;
 
 use samedeal_bulk::{Divisor, Item, SMALL, halve, item, unpacked};
 
-use super::items::{Items, Take};
-use super::pattern::MAX_ELEMENT;
+use super::items::{Items, MAX_ELEMENT, Take};
 use crate::Failure;
 use crate::base::memory::collect;
 

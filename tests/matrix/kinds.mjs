@@ -27,7 +27,8 @@ import { BaseMesh, MeshRecipe } from '../../hosts/js/dist/topology/mesh.js';
 
 const u64s = (values) => BigUint64Array.from(values, BigInt);
 /** Where each text ends in UTF-8, if all are laid end to end. */
-const endsOf = (texts) => Uint32Array.from(texts, (_, i) => new TextEncoder().encode(texts.slice(0, i + 1).join('')).length);
+const endsOf = (texts) =>
+  Uint32Array.from(texts, (_, i) => new TextEncoder().encode(texts.slice(0, i + 1).join('')).length);
 /** Arguments that are texts, even if they only have digits. */
 const TEXTS = ['state', 'entry', 'header', 'checkpoint', 'recipe', 'text', 'sections', 'one', 'other'];
 /** Arguments with strings of digits, for numbers of 64 bits, as BigInt. */

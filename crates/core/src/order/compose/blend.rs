@@ -12,7 +12,7 @@ use samedeal_bulk::{Divisor, Item, item, unpacked};
 
 use super::chairman::Chairman;
 use super::items::Items;
-use super::lane_cache::{Lanes, Passes};
+use super::lane_cache::{Lanes, Passes, Place};
 use super::names::{EXHAUSTIONS, Exhaustion, INDEX_SPACES, IndexSpace};
 use super::pattern::Pattern;
 use crate::base::memory::collect;
@@ -428,13 +428,13 @@ impl Source {
 impl BlendEpoch {
     /// The sample of the blend at a position of a pass over a source. Failures: `out-of-memory`; `epoch`, if the pass cannot
     /// be used.
-    fn sample_of_pass(&self, source: u32, (pass, place): (u64, u64)) -> Result<u64, Failure> {
+    fn sample_of_pass(&self, source: u32, (pass, place): Place) -> Result<u64, Failure> {
         let Source { part, offset, .. } = &self.blend.sources[source as usize];
         Ok(offset + self.passes.borrow_mut()[source as usize].order(part, pass)?.sample(place)?)
     }
 
     /// With `by_lane`, the source of a position, the pass and the position in it; else none. Failures: `out-of-memory`.
-    fn place_by_lane(&self, position: u64) -> Result<Option<(u32, (u64, u64))>, Failure> {
+    fn place_by_lane(&self, position: u64) -> Result<Option<(u32, Place)>, Failure> {
         let Some(lanes) = &self.blend.by_lane else { return Ok(None) };
         let n = self.start + position;
         let (source, draw) = self.blend.draw_by_lane(lanes, n)?;

@@ -4,7 +4,7 @@
 //! and in all lanes together.
 
 use super::blend::{Blend, Stage};
-use super::lane_cache::{Begun, Lanes, Passes};
+use super::lane_cache::{Begun, Lanes, Passes, Place};
 use crate::base::memory::collect;
 use crate::order::OrderPart;
 use crate::{Failure, MAX_EXACT};
@@ -99,19 +99,17 @@ impl Blend {
 
     /// The pass and the position in it of the next draw of a source in the lane of position `n`. Failures:
     /// `out-of-memory`.
-    pub(super) fn next_by_lane(&self, lanes: &Lanes, source: u32, n: u64) -> Result<(u64, u64), Failure> {
-        let (count, lane) = (lanes.count.value(), lanes.count.divide(n).1);
-        let draw = self.count_in_lane(lanes, source, lane, n)?;
-        let size = lane_size(&self.sources[source as usize].part, count, lane);
-        // A source without a weight may have fewer samples than there are lanes. It has no draw.
-        Ok(if size == 0 { (0, 0) } else { (draw / size, draw % size * count + lane) })
+    pub(super) fn next_by_lane(&self, lanes: &Lanes, source: u32, n: u64) -> Result<Place, Failure> {
+        let lane = lanes.count.divide(n).1;
+        Ok(self.pass_of(lanes, source, lane, self.count_in_lane(lanes, source, lane, n)?))
     }
 
-    /// The pass and the position in it of a draw in a lane of a source.
-    pub(super) fn pass_of(&self, lanes: &Lanes, source: u32, lane: u64, draw: u64) -> (u64, u64) {
+    /// The pass and the position in it of a draw in a lane of a source. A source without a weight may have fewer samples
+    /// than there are lanes, and has no draw: pass 0 and position 0.
+    pub(super) fn pass_of(&self, lanes: &Lanes, source: u32, lane: u64, draw: u64) -> Place {
         let count = lanes.count.value();
         let size = lane_size(&self.sources[source as usize].part, count, lane);
-        (draw / size, draw % size * count + lane)
+        draw.checked_div(size).map_or((0, 0), |pass| (pass, (draw - pass * size) * count + lane))
     }
 
     /// The position of the stages at which a source is at a position of a pass; `None` if it is above 2^53 - 1, or if the

@@ -18,8 +18,14 @@ pub(super) struct Lanes {
     /// For each lane, the stage that was asked for last. A stage of a lane is counted from the stage before it.
     pub(super) begun: RefCell<Vec<Option<Begun>>>,
     /// For each source, the end for which its passes were asked last, with the least and the greatest pass of a lane.
-    pub(super) passes: RefCell<Vec<Option<(u64, (u64, u64))>>>,
+    pub(super) passes: RefCell<Vec<Option<Reached>>>,
 }
+
+/// A pass over a source, and a position in it.
+pub(super) type Place = (u64, u64);
+
+/// An end of positions, and the least and the greatest pass of a lane there.
+pub(super) type Reached = (u64, (u64, u64));
 
 /// The beginning of a stage in a lane.
 pub(super) struct Begun {

@@ -20,7 +20,7 @@ impl Stage {
         (u128::from(self.period) * u128::from(lane) / u128::from(lanes)) as u64
     }
 
-    /// What the pattern has of a source before an element, in draws; modulo 2^64.
+    /// The draws of a source that the pattern has before an element; modulo 2^64.
     fn before_phase(&self, source: u32, phase: u64) -> u64 {
         self.pattern.count(source, phase).wrapping_mul(self.run.value())
     }

@@ -1,4 +1,4 @@
-//! What a blend `by_lane` keeps between two calls: how far its lanes are, and the orders of its sources.
+//! The memory of a blend `by_lane` between two calls: the stages of its lanes, and the orders of its sources.
 
 use alloc::vec::Vec;
 use core::cell::RefCell;
@@ -32,7 +32,7 @@ pub(super) struct Begun {
     pub(super) stage: usize,
     /// For each source, its draws in this lane before the stage.
     pub(super) before: Vec<u64>,
-    /// The same, less what the pattern has of the source before the phase of the lane; modulo 2^64.
+    /// `before`, less the draws of the source that the pattern has before the phase of the lane; modulo 2^64.
     pub(super) base: Vec<u64>,
 }
 

@@ -204,11 +204,9 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
                 `samedeal.blend`.
             max_passes: With several sources: as for `samedeal.blend`.
             exact: With several sources: as for `samedeal.blend`.
-            by_lane: With several sources: whether each lane is a blend of its own, as for `samedeal.blend`. Then a
-                reader reads some of the lanes of every source, and each row is decoded once if the number of readers
-                divides the lanes. By default, it is True where it can be: where `samples` and the beginnings of stages
-                are multiples of `lanes`, no `order` changes a source, every source has a row in each lane, and
-                `exhaustion` is "repeat".
+            by_lane: With several sources: as for `samedeal.blend`. By default, it is True where it can be: where
+                `samples` and the beginnings of stages are multiples of `lanes`, no `order` changes a source, every
+                source has a row in each lane, and `exhaustion` is "repeat".
             order: A function from the order of the files (`samedeal.sharded`, or the blend) to the order in which they
                 are read, such as `lambda files: files.exclude(bad)`. It is called once, here. With several sources, a
                 dictionary of such functions changes the order of single sources: `{"web": lambda files:

@@ -102,10 +102,10 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A part of a whole as a percentage. A share that two decimals would show as nothing has two digits of its own.
+/// A part of a whole as a percentage. A share that is rare has two digits of its own: two decimals would show nothing.
 pub fn percent(share: f64) -> String {
     let percent = 100.0 * share;
-    if percent > 0.0 && percent < 0.01 { format!("{percent:.1e} %") } else { format!("{percent:.2} %") }
+    if percent > 0.0 && percent < 0.001 { format!("{percent:.1e} %") } else { format!("{percent:.2} %") }
 }
 
 /// A count and its noun: `one` for 1, otherwise `many`.

@@ -2,14 +2,7 @@
 import { at, test } from './page.ts';
 
 const VIEWS = {
-  start: {},
-  checkpoint: {
-    state:
-      '{"samedeal":1,"kind":"sampler","recipe":{"order":{"name":"feistel","samples":50000,"seed":42}},"epoch":2,"consumed":12800}',
-    recipe: '{"order":{"name":"feistel","samples":50000,"seed":42}}',
-    ranks: '8',
-    each: '32',
-  },
+  step: { step: '3' },
   resume: {},
   batches: {
     lengths: 'documents',

@@ -155,8 +155,8 @@ test('esbuild: samedeal/light is small, and so is what a bundle needs of samedea
     return gzipSync(outputFiles[0].contents).length;
   };
   for (const [text, most] of [
-    ["export { Sampler } from 'samedeal/light';", 96_000],
-    ["export * from 'samedeal/light';", 99_000],
+    ["export { Sampler } from 'samedeal/light';", 99_000],
+    ["export * from 'samedeal/light';", 102_000],
     ["export { Sampler } from 'samedeal';", 330_000],
     ["export * from 'samedeal';", 360_000],
   ]) {
@@ -171,7 +171,7 @@ for (const name of ['vite-5', 'vite-7', 'vite-8']) {
     for (const [entry, answers, most] of [
       ['page.js', ANSWERS],
       ['page-web.js', ANSWERS, 480_000],
-      ['page-light.js', LIGHT_ANSWERS, 100_000],
+      ['page-light.js', LIGHT_ANSWERS, 103_000],
       ['page-thread.js', ANSWERS],
       ['page-thread-light.js', LIGHT_ANSWERS],
     ]) {

@@ -45,7 +45,7 @@ impl Sharding {
     }
 
     /// The number of samples in a lane.
-    fn lane_size(&self, lane: u32) -> u64 {
+    pub(crate) fn lane_size(&self, lane: u32) -> u64 {
         let lanes = u64::from(self.lanes);
         self.shards.samples() / lanes + u64::from(u64::from(lane) < self.shards.samples() % lanes)
     }

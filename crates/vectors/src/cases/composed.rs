@@ -187,11 +187,10 @@ fn by_lane(name: &str, more: &str, sources: &[String]) -> String {
 fn blends_by_lane() -> Vec<Case> {
     let mut cases = Vec::new();
     let three = |count: u32| {
-        let shards = lanes;
         [
-            source("web", 70, &shards("31,0,22,19", count, 5)),
-            source("code", 20, &shards("11,16", count, 4)),
-            source("math", 10, &shards("9", count, 200)),
+            source("web", 70, &lanes("31,0,22,19", count, 5)),
+            source("code", 20, &lanes("11,16", count, 4)),
+            source("math", 10, &lanes("9", count, 200)),
         ]
     };
     for name in ["blend", "blend-exact"] {

@@ -436,9 +436,7 @@ impl BlendEpoch {
     /// With `by_lane`, the source of a position, the pass and the position in it; else none. Failures: `out-of-memory`.
     fn place_by_lane(&self, position: u64) -> Result<Option<(u32, Place)>, Failure> {
         let Some(lanes) = &self.blend.by_lane else { return Ok(None) };
-        let n = self.start + position;
-        let (source, draw) = self.blend.draw_by_lane(lanes, n)?;
-        Ok(Some((source, self.blend.pass_of(lanes, source, lanes.count.divide(n).1, draw))))
+        self.blend.draw_by_lane(lanes, self.start + position).map(Some)
     }
 
     /// The run of a position of a stage, and the place of the position in the run. Most blends have runs of one

@@ -9,9 +9,9 @@ use crate::base::memory::collect;
 use crate::order::OrderPart;
 use crate::{Failure, MAX_EXACT};
 
-/// The draws of a lane of a source in each pass.
-fn lane_size(part: &OrderPart, lanes: u64, lane: u64) -> u64 {
-    part.samples / lanes + u64::from(lane < part.samples % lanes)
+/// The draws of a lane of a source in each pass. All sources are `sharded`.
+fn lane_size(part: &OrderPart, lane: u64) -> u64 {
+    part.sharding.as_ref().map_or(0, |sharding| sharding.lane_size(lane as u32))
 }
 
 impl Stage {
@@ -70,8 +70,8 @@ impl Blend {
         Ok(ask(recent.insert(Begun { stage, before, base })))
     }
 
-    /// The source of position `n` of the stages, and its draw in the lane of this position. Failures: `out-of-memory`.
-    pub(super) fn draw_by_lane(&self, lanes: &Lanes, n: u64) -> Result<(u32, u64), Failure> {
+    /// The source of position `n` of the stages, the pass and the position in it. Failures: `out-of-memory`.
+    pub(super) fn draw_by_lane(&self, lanes: &Lanes, n: u64) -> Result<(u32, Place), Failure> {
         let (steps, lane) = lanes.count.divide(n);
         let count = lanes.count.value();
         let place = self.stage_of(steps, count);
@@ -79,7 +79,8 @@ impl Blend {
         let (run, within) = stage.run.divide(steps - stage.from / count);
         let (source, number) = stage.pattern.at(run + stage.phase(lane, count));
         let base = self.begun(lanes, lane, place, |begun| begun.base[source as usize])?;
-        Ok((source, base.wrapping_add(number.wrapping_mul(stage.run.value())).wrapping_add(within)))
+        let draw = base.wrapping_add(number.wrapping_mul(stage.run.value())).wrapping_add(within);
+        Ok((source, self.pass_of(lanes, source, lane, draw)))
     }
 
     /// The draws of a source in a lane before position `n` of the stages. Failures: `out-of-memory`.
@@ -106,9 +107,9 @@ impl Blend {
 
     /// The pass and the position in it of a draw in a lane of a source. A source without a weight may have fewer samples
     /// than there are lanes, and has no draw: pass 0 and position 0.
-    pub(super) fn pass_of(&self, lanes: &Lanes, source: u32, lane: u64, draw: u64) -> Place {
+    fn pass_of(&self, lanes: &Lanes, source: u32, lane: u64, draw: u64) -> Place {
         let count = lanes.count.value();
-        let size = lane_size(&self.sources[source as usize].part, count, lane);
+        let size = lane_size(&self.sources[source as usize].part, lane);
         draw.checked_div(size).map_or((0, 0), |pass| (pass, (draw - pass * size) * count + lane))
     }
 
@@ -117,7 +118,7 @@ impl Blend {
     fn nth_by_lane(&self, lanes: &Lanes, source: u32, pass: u64, position: u64) -> Option<u64> {
         let count = lanes.count.value();
         let (element, lane) = lanes.count.divide(position);
-        let size = lane_size(&self.sources[source as usize].part, count, lane);
+        let size = lane_size(&self.sources[source as usize].part, lane);
         let draw = pass.checked_mul(size)?.checked_add(element)?;
         // The last stage that begins at or before the draw has the draw, unless the weight of the source is 0 from there
         // on.
@@ -155,7 +156,7 @@ impl Blend {
         let (mut least, mut most) = (u64::MAX, 0);
         for lane in 0..lanes.count.value().min(part.samples) {
             let draws = self.count_in_lane(lanes, source, lane, n)?;
-            let pass = draws / lane_size(part, lanes.count.value(), lane);
+            let pass = draws / lane_size(part, lane);
             (least, most) = (least.min(pass), most.max(pass));
         }
         Ok((least.min(most), most))

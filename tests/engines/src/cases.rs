@@ -19,6 +19,10 @@ const NOT_OBJECTS: &[&str] = &["name", "slow", "calls", "fails"];
 /// them.
 const LENGTHS: &str = "lengths";
 const NUM_LENGTHS: &str = "num-lengths";
+/// Texts that cross the interface as one text, and where each ends in it, in bytes.
+const KEYS: &str = "keys";
+const ENDS: &str = "ends";
+
 /// Makes instances of components by their names.
 pub trait Engine {
     type Machine: Machine;
@@ -71,6 +75,18 @@ fn with_lengths(given: &Value) -> Cow<'_, Value> {
     let mut all = given.clone();
     all[LENGTHS] = repeat.iter().cycle().take(count as usize).cloned().collect();
     Cow::Owned(all)
+}
+
+/// The arguments of a call, with texts as one text and its ends. Cases have them as a list.
+fn with_texts(arguments: &Value) -> Cow<'_, Value> {
+    let Some(texts) = arguments[KEYS].as_array() else { return Cow::Borrowed(arguments) };
+    let texts = texts.iter().map(|text| text.as_str().expect("a key is a text"));
+    let (mut all, mut ends) = (String::new(), Vec::new());
+    for text in texts {
+        all += text;
+        ends.push(all.len());
+    }
+    Cow::Owned(json!({ KEYS: all, ENDS: ends }))
 }
 
 struct Runner<'w, E: Engine> {
@@ -206,6 +222,7 @@ impl<'w, E: Engine> Runner<'w, E> {
 
     fn ask(&mut self, component: &str, export: &Export<'_>, named: &Value, of: Option<u32>) -> Answer {
         let parameters = &export.function.params[usize::from(of.is_some())..];
+        let named = &with_texts(named);
         let values = parameters.iter().map(|parameter| named[&parameter.name].clone());
         let arguments: Vec<Value> = of.map(Value::from).into_iter().chain(values).collect();
         let world = self.world;

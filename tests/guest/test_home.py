@@ -72,6 +72,14 @@ indices --samples=100 --order=torch --count=5
 indices --samples=100 --format=npy --output=runs/indices.npy
 state --samples=100 --taken=12
 recipe --samples=100
+batches lengths.json --lengths --max-tokens=32
+blend --source=web:900:7 --source=books:100:3 --samples=1000
+fingerprint --samples=100
+locate --samples=100 --sample=3
+mesh dp=2 tp=2 --shard=dp
+shards shards --world-size=2
+split --samples=100 --part=test:1 --part=training:9
+verify --samples=100 --world-size=3
 """
 
 
@@ -127,10 +135,11 @@ def everything_in(home: Path) -> dict[str, tuple[object, ...]]:
     return found
 
 
-def run(words: list[str], home: Path, environment: dict[str, str]) -> None:
-    """Runs a program in the home."""
+def run(words: list[str], home: Path, environment: dict[str, str]) -> str:
+    """What a program prints, run in the home."""
     done = subprocess.run(words, env=environment, cwd=home, capture_output=True, text=True, timeout=HANG, check=False)
     assert done.returncode == 0, (words, done.stdout, done.stderr)
+    return done.stdout
 
 
 def test_no_host_changes_a_file(home: Path, environment: dict[str, str]) -> None:
@@ -146,7 +155,11 @@ def test_no_host_changes_a_file(home: Path, environment: dict[str, str]) -> None
         script = script.replace("NODE", str(ROOT / "hosts/js/dist/node.js"))
         run(["node", "--input-type=module", "-e", script, str(home)], home, environment)
         for command in COMMANDS.strip().splitlines():
-            run([str(ROOT / "target/engine/debug/samedeal"), *command.split()], home, environment)
+            over_component, native = (
+                run([str(ROOT / f"target/{build}/samedeal"), *command.split()], home, environment)
+                for build in ("engine/debug", "debug")
+            )
+            assert over_component == native, command
     after = everything_in(home)
     made = {name for name in after if name not in before}
     caches = Path(environment["XDG_CACHE_HOME"]).relative_to(home) / FOLDER

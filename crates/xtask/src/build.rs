@@ -88,12 +88,16 @@ pub fn parts() -> Vec<Step> {
     vec![
         Step::new(COMPILED, &[setup::COMPONENT_TARGET], |progress| compiled(progress, "target", None, PLAIN))
             .with_lock(CARGO_WASM),
-        // In a folder of its own: the one that users get stays as it is.
-        Step::new(GROWN, &[setup::COMPONENT_TARGET], |progress| {
-            let mut command = project::cargo(&["build", "--profile", "wasm", "--target", "wasm32-wasip2"]);
-            command.args(["--target-dir", "target/grown", "--package=samedeal-component", "--features=grown"]);
-            // Nobody waits for it as long as for its build.
-            command.args(["--config=profile.wasm.lto=false", "--config=profile.wasm.codegen-units=16"]);
+        // Its results have a folder of their own: the one that users get stays as it is. What both builds have in common, such as
+        // macros and build scripts, is compiled once.
+        Step::new(GROWN, &[setup::COMPONENT_TARGET, COMPILED], |progress| {
+            let mut command = wasm("samedeal-component", "wasm32-wasip2");
+            command.env("CARGO_BUILD_BUILD_DIR", project::path("target"));
+            command.args(["--target-dir", "target/grown", "--features=grown"]);
+            // Tests call it a few times, so that a fast build is worth more than fast code.
+            command.args(
+                ["lto=false", "codegen-units=16", "opt-level=1"].map(|set| format!("--config=profile.wasm.{set}")),
+            );
             progress.run(&mut command)?;
             Ok(Report::note(GROWN_FOLDER))
         })
@@ -107,7 +111,7 @@ pub fn parts() -> Vec<Step> {
         .with_lock(CARGO),
         Step::new(WEB_BUILD, &[setup::WEB_TARGET], web).with_lock(CARGO_WASM),
         Step::new(WRITES_BINDGEN, &[setup::MACHINE], |progress| {
-            progress.run(&mut project::cargo(&["build", "--package=bindgen"]))?;
+            progress.run(&mut native(&["--bin=bindgen"]))?;
             Ok(Report::note(BINDGEN))
         })
         .with_lock(CARGO),

@@ -23,9 +23,9 @@ pub const EXPLORER: &str = "explorer";
 pub fn parts() -> Vec<Step> {
     vec![
         Step::new(RUSTDOC, &[build::COMPONENT_STEP], |progress| {
-            // Its engine takes minutes to check: the tests without one do not wait for it.
-            let words = ["doc", "--package=samedeal", "--no-deps", "--target-dir=target/engine"];
-            progress.run(&mut project::cargo(&words))?;
+            // Of the crate `samedeal` alone: the libraries of tests have no pages. All of them are selected, as the lints of the
+            // engine do, so that cargo checks their dependencies once, which takes minutes.
+            progress.run(project::cargo(&["doc", "--lib", "--no-deps"]).args(project::ENGINE_CRATES))?;
             Ok(Report::note("target/engine/doc"))
         })
         .with_lock(build::CARGO_ENGINE),

@@ -63,11 +63,6 @@ pub fn slow() -> Vec<Step> {
         })
         .made_from(RUST)
         .with_lock(build::CARGO),
-        lint("Rust lints: bindgen", &[setup::RUST_LINTS], || {
-            project::cargo(&["clippy", "--package=bindgen", "--", "-D", "warnings"])
-        })
-        .made_from(&[MANIFESTS, &["crates/bindgen"]])
-        .with_lock(build::CARGO),
         lint("JavaScript format, lints and types: explorer", &[setup::EXPLORER, build::NPM], || {
             project::npm(suites::EXPLORER, &["run", "lint"])
         })

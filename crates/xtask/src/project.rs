@@ -72,6 +72,7 @@ pub fn npm(folder: &str, arguments: &[&str]) -> Command {
 /// The crates that link the core: no WebAssembly engine is compiled for them. Every build and test selects the same crates and
 /// features, so that cargo compiles each dependency once.
 pub const NATIVE_CRATES: &[&str] = &[
+    "--package=bindgen",
     "--package=generator",
     "--package=matrix",
     "--package=samedeal",

@@ -16,11 +16,19 @@ use machine::crates::Compiler;
 use serde_json::Value;
 use world::World;
 
-const USAGE: &str = "usage: engines cranelift|winch|pulley|wasmi [--components FOLDER] [--name NAME] [--record FOLDER]";
+const USAGE: &str = "usage: engines cranelift|winch|pulley|wasmi [--components FOLDER] [--name NAME] [--record FOLDER]\n\
+                     pulley and wasmi need the feature `interpreters`";
 /// The names of the components.
 const COMPONENTS: [&str; 1] = ["samedeal"];
 /// The variable that requests the slow cases, too.
 const SLOW: &str = "SAMEDEAL_SLOW";
+
+/// The crate that runs the modules.
+enum Chosen {
+    Wasmtime(Compiler),
+    #[cfg(feature = "interpreters")]
+    Wasmi,
+}
 
 fn main() -> ExitCode {
     let mut words = env::args().skip(1);
@@ -33,14 +41,20 @@ fn main() -> ExitCode {
         options.insert(option, value);
     }
     let folder = options.get("--components").map_or_else(|| root().join("hosts/rust"), PathBuf::from);
-    let compiler = match &*engine {
-        "cranelift" => Some(Compiler::Cranelift),
-        "winch" => Some(Compiler::Winch),
-        "pulley" => Some(Compiler::Pulley),
-        "wasmi" => None,
+    let chosen = match &*engine {
+        "cranelift" => Chosen::Wasmtime(Compiler::Cranelift),
+        "winch" => Chosen::Wasmtime(Compiler::Winch),
+        #[cfg(feature = "interpreters")]
+        "pulley" => Chosen::Wasmtime(Compiler::Pulley),
+        #[cfg(feature = "interpreters")]
+        "wasmi" => Chosen::Wasmi,
         other => return usage(&format!("there is no engine {other}")),
     };
-    let locked = if compiler.is_some() { "wasmtime" } else { "wasmi" };
+    let locked = match chosen {
+        Chosen::Wasmtime(_) => "wasmtime",
+        #[cfg(feature = "interpreters")]
+        Chosen::Wasmi => "wasmi",
+    };
     let label = options.get("--name").map_or(&*engine, |name| name);
     let label = format!("{label} ({locked} {})", version(locked));
     let record = options.get("--record").map(Path::new);
@@ -53,13 +67,14 @@ fn main() -> ExitCode {
     }
     // Another build has its data at other addresses, so only its answers can be compared.
     let adapted = Adapter { engine: &label, record, is_comparable: !options.contains_key("--components") };
-    match compiler {
-        Some(compiler) => {
+    match chosen {
+        Chosen::Wasmtime(compiler) => {
             let engine = compiler.engine().expect("an engine of wasmtime");
             let compile = |bytes: &[u8]| wasmtime::Module::new(&engine, bytes).expect("a module compiles");
             adapter(&adapted, &modules(&folder, compile))
         }
-        None => {
+        #[cfg(feature = "interpreters")]
+        Chosen::Wasmi => {
             let engine = wasmi::Engine::default();
             let compile = |bytes: &[u8]| wasmi::Module::new(&engine, bytes).expect("a module compiles");
             adapter(&adapted, &modules(&folder, compile))

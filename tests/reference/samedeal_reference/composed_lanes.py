@@ -81,22 +81,27 @@ class LaneBlend(Blend):
             return stage.start + (element * self.run + within) * self.lanes + lane
         return None
 
+    def _passes(self, i: int, n: int) -> tuple[int, int]:
+        """The least and the greatest pass over source i in which a lane is at position n."""
+        lanes = range(min(self.lanes, self.sources[i].order.range))
+        passes = [self.in_lane(i, lane, self._steps(lane, n)) // self._size(i, lane) for lane in lanes]
+        return min(passes), max(passes)
+
     def _first(self, sample: int, low: int, end: int, more: list[int]) -> int | None:
         found = []
         for i, source in enumerate(self.sources):
             own = sample - self.offsets[i]
             if not 0 <= own < source.order.range:
                 continue
-            lanes = [(lane, self._size(i, lane)) for lane in range(min(self.lanes, source.order.range))]
-            first, last = (
-                pick(self.in_lane(i, lane, self._steps(lane, n)) // size for lane, size in lanes)
-                for pick, n in ((min, low), (max, end))
-            )
-            for e in range(first, last + 1):
+            e, last = self._passes(i, low)[0], self._passes(i, end)[1]
+            while e <= last:
                 at = source.order.position(e, own)
                 assert at is not None
                 lane = at % self.lanes
                 n = self._nth(i, lane, e * self._size(i, lane) + at // self.lanes)
                 if n is not None and low <= n < end:
                     found.append(n)
+                    # A later pass comes before n only if a lane has begun it there.
+                    end, last = n, min(last, self._passes(i, n)[1])
+                e += 1
         return min(found, default=None)

@@ -12,7 +12,7 @@ pub enum Tier {
     Test,
     /// `check` and `matrix`.
     Check,
-    /// `check` and `matrix`. `check` leaves out the slow cases of core modules.
+    /// `check` and `matrix`: core modules, whose fingerprints are compared too.
     Core,
     /// `matrix` alone: it needs large downloads, or minutes.
     Matrix,
@@ -109,14 +109,14 @@ pub const CELLS: &[Cell] = &[
         step: "matrix: Pulley, core calls",
         tier: Tier::Matrix,
         words: &["target/engine/debug/engines", "pulley"],
-        needs: &[build::ENGINE_TOOLS],
+        needs: &[needs::INTERPRETERS],
         inputs: ENGINES,
     },
     Cell {
         step: "matrix: wasmi, core calls",
         tier: Tier::Matrix,
         words: &["target/engine/debug/engines", "wasmi"],
-        needs: &[build::ENGINE_TOOLS],
+        needs: &[needs::INTERPRETERS],
         inputs: ENGINES,
     },
     Cell {

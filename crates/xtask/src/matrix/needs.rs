@@ -14,6 +14,8 @@ use crate::setup;
 /// The component without vector instructions.
 pub const SCALAR: &str = "component without vector instructions";
 pub const SCALAR_FOLDER: &str = "target/scalar/components";
+/// The program `engines` with its interpreters, in place of the one without them.
+pub const INTERPRETERS: &str = "tools with interpreters";
 /// Engines that npm has.
 pub const NPM_ENGINES: &str = "npm packages of engines";
 pub const DENO: &str = "tests/engines/replay/node_modules/.bin/deno";
@@ -74,6 +76,12 @@ pub fn parts() -> Vec<Step> {
             build::compiled(progress, "target/scalar", Some(flags), SCALAR_FOLDER)
         })
         .with_lock(build::CARGO_WASM),
+        Step::new(INTERPRETERS, &[build::ENGINE_TOOLS], |progress| {
+            let mut command = project::cargo(&["build", "--bin=engines", "--features=engines/interpreters"]);
+            progress.run(command.args(project::TESTED).args(project::ENGINE_CRATES))?;
+            Ok(Report::note("target/engine/debug/engines"))
+        })
+        .with_lock(build::CARGO_ENGINE),
         Step::new(CROSS_TARGETS, &[setup::MACHINE], |progress| {
             let targets: Vec<String> = OTHERS.iter().map(|machine| target(machine)).collect();
             setup::add_targets(progress, &targets.iter().map(String::as_str).collect::<Vec<_>>())

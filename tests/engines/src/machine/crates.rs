@@ -15,6 +15,7 @@ pub enum Compiler {
     /// The compiler with a single pass.
     Winch,
     /// Cranelift, for the instruction set of an interpreter.
+    #[cfg(feature = "interpreters")]
     Pulley,
 }
 
@@ -24,6 +25,7 @@ impl Compiler {
         match self {
             Self::Cranelift => config.strategy(Strategy::Cranelift),
             Self::Winch => config.strategy(Strategy::Winch),
+            #[cfg(feature = "interpreters")]
             Self::Pulley => config.target("pulley64")?,
         };
         Engine::new(&config)
@@ -105,4 +107,5 @@ macro_rules! machine {
 }
 
 machine!(Compiled, wasmtime, instantiate);
+#[cfg(feature = "interpreters")]
 machine!(Interpreted, wasmi, instantiate_and_start);

@@ -7,7 +7,17 @@ if (!existsSync(executablePath))
 // Root has no sandbox to give.
 const args = ['--disable-gpu', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])];
 
+/** The port of the page, which is not the one that `npm run dev` has. */
+const PORT = process.env.EXPLORER_PORT ?? '41730';
+process.env.EXPLORER_PORT = PORT;
+
 export default defineConfig({
+  webServer: {
+    command: `vite preview --host 127.0.0.1 --port ${PORT} --strictPort`,
+    url: `http://127.0.0.1:${PORT}/index.html`,
+    reuseExistingServer: false,
+    timeout: 120_000,
+  },
   testDir: 'test',
   outputDir: 'node_modules/.results',
   reporter: 'list',

@@ -28,6 +28,14 @@ export const DEFAULTS = {
   state: '',
   worlds: '8, 6, 5',
   taken: '3, 4',
+  /** Of the run that wrote a state: its ranks, its batch size, and the position at which these ranks began. Empty: not known. */
+  ranks: '',
+  each: '',
+  begun: '0',
+  /** The ranks that go on after the state. */
+  next: '6',
+  /** After how many steps the run of the first view loses ranks. */
+  loss: '3',
   entries: '',
   lengths: 'chat',
   round: '0',
@@ -50,6 +58,10 @@ const NUMBERS: readonly Key[] = [
   'step',
   'batch',
   'rank',
+  'ranks',
+  'each',
+  'begun',
+  'next',
   'epochs',
   'round',
   'entry',
@@ -62,7 +74,9 @@ type Values = Record<Key, string>;
 const LONGEST = 8000;
 
 class Link {
-  view = $state('step');
+  view = $state('start');
+  /** The parts of the address that this page does not know: a view, or values that the view does not have. */
+  unknown = $state.raw<readonly string[]>([]);
   values = $state<Values>({ ...DEFAULTS });
   /** The values with numbers in plain digits, for questions, programs and links. */
   plain = $derived<Values>({
@@ -73,13 +87,17 @@ class Link {
 
   /**
    * Takes the values of the address's view from an address. A value that is not there gets its default, unless it was
-   * too long for the address. The values of other views stay as they are.
+   * too long for the address. The values of other views stay as they are. `keysOf` knows the views of the page.
    */
-  read(hash: string, keysOf: (view: string) => readonly Key[]): void {
+  read(hash: string, keysOf: (view: string) => readonly Key[] | undefined): void {
     const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
     const given = new URLSearchParams(query);
-    this.view = path || 'step';
-    for (const key of keysOf(this.view)) {
+    const known = keysOf(path || 'start');
+    this.view = known && path ? path : 'start';
+    const keys = known ?? keysOf(this.view) ?? [];
+    const values = [...new Set(given.keys())].filter((key) => !(keys as readonly string[]).includes(key));
+    this.unknown = known ? values : [path];
+    for (const key of keys) {
       const value = given.get(key);
       if (value !== null || !this.values[key].startsWith('@')) this.values[key] = value ?? DEFAULTS[key];
     }
@@ -94,7 +112,7 @@ class Link {
       if (value !== DEFAULTS[key] && value.length <= LONGEST && !value.startsWith('@')) query.set(key, value);
     }
     const text = query.toString();
-    return `#/${view}${text ? `?${text}` : ''}`;
+    return `#/${view === 'start' ? '' : view}${text ? `?${text}` : ''}`;
   }
 }
 

@@ -1,9 +1,11 @@
 import { engine } from './engine/client.svelte.ts';
+import type { Taken } from './engine/recipes.ts';
 import { LONG } from './engine/shelf.ts';
 import { type Key, link } from './link.svelte.ts';
+import { edited } from './parts/json.ts';
 import { isNumbers } from './parts/number.ts';
 import { factsOf, readingOf } from './parts/state.ts';
-import { counted } from './parts/text.ts';
+import { counted, listed } from './parts/text.ts';
 import { session } from './session.svelte.ts';
 import { questionOf } from './views/batches/question.ts';
 import { entriesOf, withEntry } from './views/differ/entries.ts';
@@ -138,7 +140,7 @@ export async function openText(text: string, name = UNNAMED, size?: number): Pro
     case 'state':
       if (found.value.of === 'sampler') {
         showState(found.value);
-        if (link.view !== 'resume') link.view = 'sample';
+        if (!['resume', 'sample'].includes(link.view)) link.view = 'checkpoint';
         break;
       }
       session.state = factsOf(found.value.text);
@@ -180,10 +182,28 @@ function addEntry(text: string, name: string): void {
   session.say(`${name} is one more entry: ${entriesOf(link.values.entries).length} together`);
 }
 
-/** Shows a state, and replaces the recipe and the epoch, which may be those of another run. */
-function showState({ text, recipe, epoch }: { text: string; recipe: string; epoch: string }): void {
+/**
+ * Shows a state, and replaces the recipe and the epoch, which may be those of another run. The ranks and the batch size
+ * are those of the run, if the checkpoint has them; else the view of checkpoints asks for them.
+ */
+function showState({
+  text,
+  recipe,
+  epoch,
+  taken,
+}: {
+  text: string;
+  recipe: string;
+  epoch: string;
+  taken: Taken;
+}): void {
   session.carried = true;
-  Object.assign(link.values, { state: text, recipe, epoch });
+  Object.assign(link.values, { state: text, recipe, epoch, ...taken });
+  if (taken.ranks) {
+    link.values.recipe = edited(recipe, 'deal.world_size', taken.ranks);
+    link.values.worlds = [taken.ranks, ...listed(link.values.worlds).slice(1)].join(', ');
+  }
+  if (taken.each) link.values.batch = taken.each;
   stopWhereTheStateDoes();
 }
 

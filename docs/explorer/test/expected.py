@@ -47,6 +47,45 @@ def state(recipe, epoch, taken):
     return {"state": samplers[0].state(taken), "seen": seen}
 
 
+def checkpoint(recipe, epoch, ranks, batch, steps, next, before=None):
+    """A state after some steps, and the samples of the steps around it: the last three, and the next three.
+
+    `before` has the ranks of an earlier part of the epoch, and its steps.
+    """
+
+    def samplers(world, state=None):
+        """A sampler for each rank, after a state if there is one."""
+        found = []
+        for rank in range(world):
+            whole = json.loads(samedeal.Sampler.from_recipe(recipe).recipe)
+            whole["deal"] = {"world_size": world}
+            found.append(samedeal.Sampler.from_recipe(whole, rank=rank, epoch=epoch))
+            if state is not None:
+                found[rank].resume(state)
+        return found
+
+    def after(group, steps):
+        return group[0].state(min(steps * batch, max(len(sampler) for sampler in group)))
+
+    rows = {}
+
+    def add(name, group, steps):
+        for step in steps:
+            for rank, sampler in enumerate(group):
+                first, padding = step * batch, len(sampler) - sampler.num_padding
+                samples = sampler.indices(first, min(first + batch, len(sampler))) if first < len(sampler) else []
+                marked = [f"{sample}{'*' if first + at >= padding else ''}" for at, sample in enumerate(samples)]
+                rows[f"{name} {step} {rank}"] = " ".join(marked)
+
+    start = after(samplers(before[0]), before[1]) if before else None
+    group = samplers(ranks, start)
+    add("before", group, range(max(0, steps - 3), steps))
+    state = after(group, steps)
+    following = samplers(next, state)
+    add("after", following, range(min(3, following[0].num_batches(batch))))
+    return {"state": state, "rows": rows, "consumed": following[0].consumed}
+
+
 def other_states(lengths):
     """The states of batches that went on with more ranks and other options, and of a dataset in files."""
 

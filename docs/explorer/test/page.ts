@@ -5,11 +5,12 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { test as base, type ConsoleMessage, expect, type Page, type WebError } from '@playwright/test';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
-const built = fileURLToPath(new URL('../dist/index.html', import.meta.url));
 const PYTHON = `${root}/target/venv/bin/python`;
 
-/** The page from a disk, which is the harder case: no server, and an origin of its own. */
-export const page = pathToFileURL(built).href;
+/** The page from a server, which playwright.config.ts starts, and the page in one file, from a disk. */
+export const page = `http://127.0.0.1:${process.env.EXPLORER_PORT}/index.html`;
+export const dist = fileURLToPath(new URL('../dist/', import.meta.url));
+export const onDisk = pathToFileURL(`${dist}explorer.html`).href;
 export const host = `${root}/hosts/js/dist/index.js`;
 export const command = process.env.SAMEDEAL_COMMAND ?? `${root}/target/debug/samedeal`;
 

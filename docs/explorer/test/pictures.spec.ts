@@ -2,7 +2,14 @@
 import { at, test } from './page.ts';
 
 const VIEWS = {
-  step: { step: '3' },
+  start: {},
+  checkpoint: {
+    state:
+      '{"samedeal":1,"kind":"sampler","recipe":{"order":{"name":"feistel","samples":50000,"seed":42}},"epoch":2,"consumed":12800}',
+    recipe: '{"order":{"name":"feistel","samples":50000,"seed":42}}',
+    ranks: '8',
+    each: '32',
+  },
   resume: {},
   batches: {
     lengths: 'documents',

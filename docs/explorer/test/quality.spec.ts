@@ -1,21 +1,48 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { RunOptions } from 'axe-core';
-import { page as address, at, expect, test } from './page.ts';
+import { page as address, at, dist, expect, onDisk, test } from './page.ts';
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-const VIEWS = ['step', 'sample', 'resume', 'differ', 'batches', 'shards', 'ledger', 'mix'] as const;
+const VIEWS = [
+  'start',
+  'step',
+  'sample',
+  'resume',
+  'checkpoint',
+  'differ',
+  'batches',
+  'shards',
+  'ledger',
+  'mix',
+] as const;
 const BLEND =
   '{"order":{"name":"blend","samples":20000,"seed":42,"sources":[{"name":"web","weight":7,"samples":10000},{"name":"code","weight":2,"samples":2000}]},"deal":{"world_size":8}}';
 
+const STATE =
+  '{"samedeal":1,"kind":"sampler","recipe":{"order":{"name":"feistel","samples":50000,"seed":42}},"epoch":2,"consumed":12800}';
+
+/** What a link to a view has, if a view without it shows nothing. */
+const GIVEN: Readonly<Record<string, Record<string, string>>> = {
+  mix: { recipe: BLEND },
+  checkpoint: {
+    state: STATE,
+    recipe: '{"order":{"name":"feistel","samples":50000,"seed":42}}',
+    ranks: '8',
+    each: '32',
+  },
+};
+
 const SHOWN: readonly (readonly [name: string, view: string, values: Record<string, string>])[] = [
-  ...VIEWS.map((view): [string, string, Record<string, string>] => [
-    view,
-    view,
-    view === 'mix' ? { recipe: BLEND } : {},
-  ]),
+  ...VIEWS.map((view): [string, string, Record<string, string>] => [view, view, GIVEN[view] ?? {}]),
+  [
+    'sharded step',
+    'step',
+    { recipe: '{"order":{"name":"sharded","seed":7,"sizes":[900,1200,400]},"deal":{"world_size":8}}' },
+  ],
   ['mix of labels', 'mix', { mix: 'labels' }],
 ];
 
@@ -54,24 +81,77 @@ test('the keyboard alone opens views, help and plays steps', async ({ page }) =>
   await expect(page.getByRole('dialog')).toBeVisible();
   await page.keyboard.press('Escape');
   await expect(page.getByRole('dialog')).toBeHidden();
-  await page.keyboard.press('7');
+  await page.keyboard.press('8');
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Which reader claimed and committed what?');
   await page.keyboard.press('1');
   await page.getByRole('button', { name: 'Step: play' }).press('Enter');
   await expect(page.getByLabel('Step', { exact: true })).not.toHaveValue('0');
+  await page.keyboard.press('0');
+  await expect(page.getByLabel('Open a checkpoint')).toBeVisible();
 });
 
-test('the first screen says what the page is for, and leads to the documentation', async ({ page }) => {
+test('the first screen has the story, the next steps and all questions', async ({ page }) => {
   await page.goto(address);
-  await expect(page.getByText('samedeal decides which sample every rank of a training run reads')).toBeInViewport();
+  const sentence = page.getByRole('heading', { level: 1 });
+  await expect(page.locator('[data-answers]')).toBeVisible();
+  expect((await sentence.innerText()).split(/\s+/).length).toBeLessThanOrEqual(15);
+  await expect(page.getByRole('region', { name: 'Open a checkpoint' })).toBeInViewport();
+  await expect(page.getByRole('form', { name: 'Compare with my torch job' })).toBeInViewport();
   const root = fileURLToPath(new URL('../../..', import.meta.url));
   for (const name of ['Documentation', 'Install']) {
-    const link = page.getByRole('link', { name, exact: true });
+    const link = page.getByRole('link', { name, exact: true }).first();
     await expect(link).toBeInViewport();
     const [, path = '', anchor = ''] = (await link.getAttribute('href'))?.match(/\/blob\/main\/([^#]*)#?(.*)/) ?? [];
     const headings = readFileSync(`${root}/${path}`, 'utf8').toLowerCase().replaceAll(' ', '-');
     if (anchor) expect(headings).toContain(`##-${anchor}\n`);
   }
+  // Each question is one click away, and every view has the list of all questions.
+  const questions = page.getByRole('navigation', { name: 'Questions' }).getByRole('link');
+  await expect(questions).toHaveCount(VIEWS.length - 1);
+  await questions.filter({ hasText: 'When and where is a sample seen?' }).click();
+  await expect(page.locator('tr[data-place]')).toHaveCount(8);
+  await expect(questions).toHaveCount(VIEWS.length - 1);
+});
+
+test('a picture is before its controls, and one value is no slider', async ({ page }) => {
+  for (const [, view, values] of SHOWN) {
+    await page.goto(at(view, values));
+    await expect(page.locator('[data-answers]').first()).toBeVisible();
+    const found = await page.evaluate((isStart) => {
+      const top = (selector: string) =>
+        [...document.querySelectorAll(selector)]
+          .filter((one) => !one.closest('details:not([open])') && one.getClientRects().length > 0)
+          .map((one) => one.getBoundingClientRect().top);
+      const controls = top('main .picture :is(input[type=text], textarea, select, input[type=range])');
+      const pictures = top('main .picture :is(svg.chart, canvas, table, .epoch)');
+      const ranges = [...document.querySelectorAll<HTMLInputElement>('input[type=range]')];
+      return {
+        // The slider of the first view is above the two stripes that it moves.
+        isAfter: isStart || controls.length === 0 || Math.min(...pictures) < Math.min(...controls),
+        empty: ranges.filter(({ min, max }) => Number(min) >= Number(max)).length,
+      };
+    }, view === 'start');
+    expect(found, view).toEqual({ isAfter: true, empty: 0 });
+  }
+  await page.goto(at('shards', { reading: '{"order":{"name":"sharded","sizes":[4,4]},"batch":{"batch_size":8}}' }));
+  await expect(page.locator('[data-answers]').first()).toBeVisible();
+  await expect(page.getByLabel('Round', { exact: true })).toBeVisible();
+  await expect(page.getByLabel('Drag: Round')).toHaveCount(0);
+});
+
+test('a link with a part that the page does not know says so', async ({ page }) => {
+  const said = page.locator('[data-unknown]');
+  await page.goto(at('future', { step: '3' }));
+  await expect(said).toContainText('The link has a part that this page does not know: “future”.');
+  await expect(page.getByLabel('Open a checkpoint')).toBeVisible();
+  await page.goto(at('step', { step: '3', shape: 'round', tilt: '4' }));
+  await expect(said).toContainText('“shape”, “tilt”');
+  await expect(page.getByLabel('Step', { exact: true })).toHaveValue('3');
+  await said.getByRole('button', { name: 'Close' }).click();
+  await expect(said).toHaveCount(0);
+  await page.goto(at('step', { step: '3', files: '2' }));
+  await expect(page.locator('[data-answers]')).toBeVisible();
+  await expect(said).toHaveCount(0);
 });
 
 test('words are explained without a mouse, and nothing moves', async ({ page }) => {
@@ -139,15 +219,20 @@ test('a problem of no field on the screen is said at the bottom', async ({ page 
   await expect(page.getByLabel('Recipe of a sampler')).toHaveAttribute('aria-invalid', 'true');
 });
 
-test('on a phone, all views and the recipe are on the first screen', async ({ page }) => {
+test('on a phone, the picture is on the first screen, and questions and the recipe are a tap away', async ({
+  page,
+}) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto(at('step'));
-  for (const name of ['Step', 'Sample', 'Resume', 'Differ', 'Batches', 'Shards', 'Ledger', 'Mix'])
-    await expect(page.getByRole('link', { name, exact: true }), name).toBeInViewport({ ratio: 1 });
+  await expect(page.locator('[data-answers]')).toBeInViewport();
+  const menu = page.getByText('All questions');
+  await menu.click();
+  const questions = page.getByRole('navigation', { name: 'Questions' }).getByRole('link');
+  await expect(questions).toHaveCount(VIEWS.length - 1);
+  for (const question of await questions.all()) await expect(question).toBeInViewport({ ratio: 1 });
+  await menu.click();
   const summary = page.getByText('Recipe: feistel, 1,000 samples, 8 ranks');
-  await expect(summary).toBeInViewport();
   await summary.click();
-  await expect(page.getByLabel('Seed')).toBeInViewport();
   await page.getByLabel('World size').fill('6');
   await expect(page.getByText('Recipe: feistel, 1,000 samples, 6 ranks')).toBeVisible();
   // A field that is wrong is not hidden.
@@ -165,6 +250,8 @@ for (const width of [390, 1440])
       ['sample', { recipe, samples: '123456789', epoch: '9007199254740000', epochs: '40', batch: '2' }],
       ['resume', { recipe, taken: '500, 500' }],
       ['resume', {}],
+      ['start', {}],
+      ['checkpoint', GIVEN.checkpoint ?? {}],
     ] as const) {
       await page.goto(at(view, values));
       await page.reload();
@@ -203,9 +290,9 @@ for (const width of [390, 1440])
 test('what one view shows stays while others are open, and the button back goes back', async ({ page }) => {
   await page.goto(at('step'));
   await page.getByLabel('Step', { exact: true }).fill('5');
-  await page.getByRole('link', { name: 'Ledger' }).click();
+  await page.getByRole('link', { name: 'Who claimed what?' }).click();
   await page.getByLabel('State after entry', { exact: true }).fill('50');
-  await page.getByRole('link', { name: 'Step' }).click();
+  await page.getByRole('link', { name: 'What does a rank read?' }).click();
   await expect(page.getByLabel('Step', { exact: true })).toHaveValue('5');
   await page.goBack();
   await expect(page.getByLabel('State after entry', { exact: true })).toHaveValue('50');
@@ -241,17 +328,43 @@ test('all computing is in the Worker, and dragging steps of 10^12 samples keeps 
   console.log(`longest task of the page while dragging: ${Math.round(longest)} ms`);
 });
 
-test('the page works below any path of a server, and asks for nothing else', async ({ page }) => {
-  const html = readFileSync(fileURLToPath(address));
+test('the page works below any path of a server, and loads a view when it is opened', async ({ page }) => {
   const asked: string[] = [];
+  const base = '/some/docs/explorer/';
+  const types: Readonly<Record<string, string>> = { html: 'text/html', js: 'text/javascript', css: 'text/css' };
   const server = createServer((request, response) => {
-    asked.push(request.url ?? '');
-    response.setHeader('content-type', 'text/html').end(html);
+    const name = (request.url ?? '').replace(base, '');
+    asked.push(name);
+    response.setHeader('content-type', types[name.split('.').at(-1) ?? ''] ?? 'text/plain');
+    response.end(readFileSync(join(dist, name)));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as { port: number };
-  await page.goto(`http://127.0.0.1:${port}/some/docs/explorer/index.html#/sample?samples=7`);
+  await page.goto(`http://127.0.0.1:${port}${base}index.html`);
+  await expect(page.locator('[data-count=torch]')).toBeVisible();
+  const first = asked.splice(0);
+  const size = first.reduce((sum, name) => sum + readFileSync(join(dist, name)).length, 0);
+  console.log(`the first view loads ${size} bytes in ${first.length} files`);
+  // The whole component is above 400 kB, and the first view does not need it.
+  expect(size).toBeLessThan(400_000);
+  await page.getByRole('link', { name: 'When and where is a sample seen?' }).click();
   await expect(page.locator('tr[data-place]')).toHaveCount(8);
-  expect(asked).toEqual(['/some/docs/explorer/index.html']);
+  expect(asked.some((name) => name.startsWith('assets/samedeal-'))).toBe(true);
   server.close();
+});
+
+test('the page in one file works from a disk, and asks for nothing else', async ({ page }) => {
+  const asked: string[] = [];
+  page.on('request', (request) => {
+    if (!request.url().startsWith('blob:') && !request.url().startsWith('data:')) asked.push(request.url());
+  });
+  await page.goto(onDisk.replace('explorer.html', 'index.html'));
+  // A browser loads no modules from a disk, so the page of a server leads to the page in one file.
+  await page.waitForURL(/explorer\.html/);
+  await expect(page.locator('[data-count=torch]')).toBeVisible();
+  asked.length = 0;
+  await page.goto('about:blank');
+  await page.goto(`${onDisk}#/sample?samples=7`);
+  await expect(page.locator('tr[data-place]')).toHaveCount(8);
+  expect(asked).toEqual(['about:blank', onDisk].filter((url) => url !== 'about:blank'));
 });

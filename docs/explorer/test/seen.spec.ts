@@ -39,7 +39,7 @@ test.describe('sample', () => {
       await expect(page.locator('tr[data-place] td:first-child')).toHaveText([...samples]);
     }
     await page.waitForURL(/samples=1000\+7\+1000000/);
-    await expect(page.getByRole('tabpanel')).toContainText('sampler.locate(1000, batch_size=16)');
+    await expect(page.getByRole('tabpanel')).toContainText('for sample in [1000, 7, 1000000]:');
     await field.fill('123,7');
     await expect(page.getByText('sample is 123,7; commas group thousands: separate samples by spaces')).toBeVisible();
   });
@@ -97,6 +97,12 @@ test.describe('sample', () => {
       const { state, seen } = await python<{ state: string; seen: number[] }>('state', question);
       const other = Array.from({ length: 50000 }, (_, sample) => sample).find((sample) => !seen.includes(sample)) ?? 0;
       await open(page, state);
+      const says = page.locator('[data-says]');
+      if (how !== 'pasted into its field') {
+        await expect(page.getByRole('heading', { level: 1 })).toHaveText('Where did a run stop, and what comes next?');
+        await expect(says).toContainText('The run stopped in epoch 2 after 24,000 of 50,000 positions (48.0 %).');
+        await page.getByRole('button', { name: 'Had it seen a sample?' }).click();
+      }
       for (const [label, value] of [
         ['Order', 'feistel'],
         ['Seed', '11'],
@@ -107,7 +113,6 @@ test.describe('sample', () => {
         await expect(page.getByLabel(label, { exact: true }), label).toHaveValue(value);
       await expect(page.getByLabel('Samples', { exact: true })).toHaveValue('50000');
       await page.getByLabel('Sample indices').fill(String(seen[7]));
-      const says = page.locator('[data-says]');
       const read = 'it had read the first 24,000 of 50,000 positions of epoch 2.';
       await expect(says).toHaveText(new RegExp(`^Yes: the run had seen sample .*; ${read}$`));
       await page.getByLabel('Sample indices').fill(String(other));
@@ -137,8 +142,18 @@ test.describe('sample', () => {
     await expect(page.locator('tr[data-place]').first()).toBeVisible();
     const row = (await page.locator('tr[data-place]').first().locator('td').allInnerTexts()).map(Number);
     const [, , step, rank, index] = row;
-    expect(numbers(run('Python', await snippet(page, 'Python')))).toEqual([rank, step, index]);
-    expect(numbers(run('JavaScript', await snippet(page, 'JavaScript')))).toEqual([rank, step, index]);
+    const inPython = run('Python', await snippet(page, 'Python'))
+      .trim()
+      .split('\n')
+      .map(numbers);
+    // One line for each of the eight epochs.
+    expect(inPython).toHaveLength(8);
+    expect(inPython[0]).toEqual([1, 99, rank, step, index]);
+    const inJavaScript = run('JavaScript', await snippet(page, 'JavaScript'))
+      .trim()
+      .split('\n')
+      .map(numbers);
+    expect(inJavaScript).toEqual(inPython);
     const printed = JSON.parse(run('Command', `${await snippet(page, 'Command')} --json`));
     expect(JSON.stringify(printed)).toContain(`"rank":${rank}`);
   });
@@ -192,6 +207,153 @@ test('a state of batches, or of files, says what it is, and what can be said of 
   await expect(card).toContainText('A state of batches');
 });
 
+/** Opens a text as a file. */
+const openedAs = (page: Page, text: string) =>
+  page
+    .getByLabel('Files to open')
+    .setInputFiles({ name: 'state.json', mimeType: 'application/json', buffer: Buffer.from(text) });
+
+/** The samples of the rows of the view of checkpoints, by part, step and rank. */
+const rowsOf = async (page: Page): Promise<Record<string, string>> =>
+  Object.fromEntries(
+    await page
+      .locator('tr[data-row]')
+      .evaluateAll((rows) =>
+        rows.map((row) => [row.getAttribute('data-row') ?? '', row.querySelector('td.mono')?.textContent ?? '']),
+      ),
+  );
+
+test.describe('checkpoint', () => {
+  for (const [name, recipe, ranks, then, next] of [
+    ['feistel', '{"order":{"samples":5000,"seed":11}}', 4, 25, 3],
+    ['torch, at the end', '{"order":{"name":"torch","samples":203,"seed":7}}', 4, 3, 5],
+    ['sharded', '{"order":{"name":"sharded","seed":7,"sizes":[90,120,40,150]}}', 3, 5, 8],
+  ] as const) {
+    test(`a state that says who took it answers for itself: ${name}`, async ({ page }) => {
+      const question = { recipe, epoch: 2, ranks, batch: 16, steps: then, next };
+      const { state, rows, consumed } = await python<{ state: string; rows: Record<string, string>; consumed: number }>(
+        'checkpoint',
+        question,
+      );
+      await page.goto(at('step'));
+      await openedAs(
+        page,
+        JSON.stringify({ loader: { samedeal: state, taken_by: { world_size: ranks, batch_size: 16, from: 0 } } }),
+      );
+      await expect(page.locator('[data-says]')).toContainText(
+        `The run stopped in epoch 2 after ${consumed.toLocaleString('en')} of `,
+      );
+      await expect(page.locator('[data-says]')).toContainText(`after step ${then} of `);
+      await expect(page.getByLabel('Ranks of the run')).toHaveValue(String(ranks));
+      await expect(page.getByLabel('Batch size of a rank')).toHaveValue('16');
+      await page.getByLabel('Ranks that go on').fill(String(next));
+      await expect.poll(() => rowsOf(page)).toEqual(rows);
+      // What is copied goes on after the state.
+      const printed = numbers(run('Python', await snippet(page, 'Python')));
+      const [first = ''] = [rows['after 0 0']];
+      expect(printed.slice(1)).toEqual(numbers(first));
+      expect(printedArray(run('JavaScript', await snippet(page, 'JavaScript')))).toEqual(printed);
+      expect(numbers(run('Command', `${await snippet(page, 'Command')} --format text`)).length).toBeGreaterThan(0);
+    });
+  }
+
+  test('what a state does not have is asked for, and ranks that began later are counted from there', async ({
+    page,
+  }) => {
+    const question = { recipe: PLAIN, epoch: 1, ranks: 6, batch: 16, steps: 4, next: 5, before: [8, 3] };
+    const { state, rows } = await python<{ state: string; rows: Record<string, string> }>('checkpoint', question);
+    await page.goto(at('start'));
+    await openedAs(page, state);
+    await expect(page.locator('[data-says]')).toContainText('On how many ranks did it run, and with which batch size?');
+    await expect(page.locator('tr[data-row]')).toHaveCount(0);
+    await page.getByLabel('Ranks of the run').fill('6');
+    await page.getByLabel('Batch size of a rank').fill('16');
+    await page.getByLabel('Batch size of a rank').fill('7');
+    await expect(page.getByText('positions are no whole number of steps of 6 ranks with batches of 7')).toBeVisible();
+    await page.getByLabel('Batch size of a rank').fill('16');
+    await page.getByRole('textbox', { name: 'Began at position' }).fill('384');
+    await page.getByLabel('Ranks that go on').fill('5');
+    await expect.poll(() => rowsOf(page)).toEqual(rows);
+    await page.waitForURL(/begun=384/);
+    await page.reload();
+    await expect.poll(() => rowsOf(page)).toEqual(rows);
+  });
+
+  test('the example is opened from the first view, and leads to the questions about it', async ({ page }) => {
+    await page.goto(at('start'));
+    await page.getByRole('button', { name: 'Open an example' }).click();
+    await expect(page.locator('[data-says]')).toContainText(
+      'after step 50 of 196 on 8 ranks. 6 ranks go on with the other 37,200 positions',
+    );
+    await page.getByRole('button', { name: 'What would torch’s sampler repeat?' }).click();
+    await expect(page.getByLabel('World sizes')).toHaveValue('8, 6');
+    await expect(page.getByLabel('Steps taken')).toHaveValue('50');
+    await expect(page.getByLabel('Batch size')).toHaveValue('32');
+    await expect(page.locator('[data-says]')).toContainText("torch's sampler repeats 3,200");
+  });
+});
+
+test.describe('the first view', () => {
+  for (const loss of [3, 1, 6])
+    test(`both stripes are what Python counts, if ranks are lost after step ${loss}`, async ({ page }) => {
+      await page.goto(at('start', { loss: '2' }));
+      await expect(page.locator('[data-count=own]')).toBeVisible();
+      await page.getByRole('slider').fill(String(loss));
+      await expect(page.locator('label.loss')).toContainText(`after step ${loss}.`);
+      const second = loss === 6 ? 2 : 4;
+      const question = { recipe: PLAIN, epoch: 0, batch: 16, worlds: [8, 6, 5], taken: [loss, second] };
+      const expected = await python<Record<string, Record<string, number>>>('resume', question);
+      for (const kind of ['own', 'torch'])
+        for (const [fact, number] of Object.entries(expected[kind] ?? {}))
+          await expect(page.locator(`[data-count=${kind}] [data-fact=${fact}]`), `${kind} ${fact}`).toHaveText(
+            number.toLocaleString('en'),
+          );
+      expect(expected.own).toMatchObject({ once: 1000, twice: 0, never: 0 });
+      await expect(page.locator('[data-says]')).toContainText(`repeats ${expected.torch?.twice}`);
+    });
+
+  test('the files of batches are those that Python finds, for samedeal and for the buffer', async ({ page }) => {
+    const settings = {
+      samples: 1000,
+      labels: 8,
+      files: 8,
+      batch: 16,
+      seed: 42,
+      epoch: 0,
+      lanes: 1,
+      shuffle_window: 1,
+      buffer: 100,
+      files_first: false,
+    };
+    const batches = Array.from({ length: 62 }, (_, batch) => batch);
+    const found = await python<Record<string, { counts: number[][] }>>('labels', { settings, batches });
+    const mean = (order: string) => {
+      const counts = (found[order]?.counts ?? []).map((row) => row.filter((count) => count > 0).length);
+      return (counts.reduce((sum, count) => sum + count, 0) / 62).toLocaleString('en', { maximumFractionDigits: 1 });
+    };
+    await page.goto(at('start'));
+    await expect(page.locator('[data-files] strong')).toHaveText([mean('feistel'), mean('buffer')]);
+  });
+
+  test('a torch job is compared with its own numbers', async ({ page }) => {
+    await page.goto(at('start'));
+    await page.getByRole('textbox', { name: 'Samples' }).fill('20,000');
+    await page.getByLabel('Ranks: at first, then').fill('8, 7');
+    await page.getByLabel('Batch size').fill('16');
+    await page.getByLabel('Steps before that').fill('40');
+    await page.getByRole('button', { name: 'Compare' }).click();
+    const recipe = '{"order":{"name":"torch","samples":20000,"seed":0}}';
+    const question = { recipe, epoch: 0, batch: 16, worlds: [8, 7], taken: [40] };
+    const { torch } = await python<Record<string, Record<string, number>>>('resume', question);
+    await expect(page.locator('[data-count=torch] [data-fact=twice]')).toHaveText(
+      (torch?.twice ?? 0).toLocaleString('en'),
+    );
+    expect(torch?.twice).toBeGreaterThan(0);
+    await page.goBack();
+    await expect(page.getByRole('button', { name: 'Compare' })).toBeVisible();
+  });
+});
+
 test.describe('resume', () => {
   for (const [recipe, worlds, taken] of [
     [PLAIN, [8, 6, 5], [3, 4]],
@@ -237,7 +399,7 @@ test.describe('resume', () => {
     // Opened elsewhere, the state is offered.
     await page.goto(at('sample', { batch: '16' }));
     await page.getByLabel('Files to open').setInputFiles(file);
-    await page.getByRole('link', { name: 'Resume' }).click();
+    await page.getByRole('link', { name: 'What if ranks change?' }).click();
     await expect(page.getByLabel('Steps taken')).toHaveValue(/^200\b/);
     await page.getByLabel('Steps taken').fill('3, 4');
     await page.getByRole('button', { name: 'Stop the first part there' }).click();
@@ -399,8 +561,17 @@ test.describe('differ', () => {
     await expect(page.getByLabel('The difference')).toContainText('rank 2');
   });
 
-  test('what is copied prints the fingerprint of Python', async ({ page }) => {
-    await page.goto(at('differ', { recipe: PLAIN }));
+  test('what is copied prints in what two ranks differ', async ({ page }) => {
+    await page.goto(at('differ'));
+    await expect(page.locator('[data-first]')).toHaveAttribute('data-first', 'order.seed');
+    for (const language of ['Python', 'JavaScript'] as const)
+      expect(run(language, await snippet(page, language)).trim(), language).toBe('order.seed 42 43');
+    const command = (await snippet(page, 'Command')).replace(/$/, ' --json || true');
+    expect(JSON.stringify(JSON.parse(run('Command', command)))).toContain('"member":"order.seed"');
+  });
+
+  test('of one entry, what is copied prints the fingerprint of Python', async ({ page }) => {
+    await page.goto(at('differ', { recipe: PLAIN, entries: PLAIN }));
     const [expected] = await python<string[]>('fingerprints', { recipe: PLAIN, epochs: [0] });
     await expect(page.locator('[data-first]')).toBeVisible();
     for (const language of ['Python', 'JavaScript', 'Command'] as const) {

@@ -279,21 +279,21 @@ test('what another view had and this one has not is fitted, but not what somebod
   const tab = (name: string) => page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
   const field = (name: string) => page.getByRole('textbox', { name, exact: true });
   await page.goto(at('step', { recipe: large, step: '1000', batch: '64', rank: '9' }));
-  await tab('Batches');
+  await tab('How are batches filled?');
   await expect(field('Step')).toHaveValue(/^[1-9]\d\d$/);
   const last = Number(await field('Step').inputValue());
   await expect(page.locator('tr[data-strategy=budget] [data-fact=steps]')).toHaveText(String(last + 1));
   await field('Step').fill('1000');
   await expect(page.getByText(`step is 1000; allowed: 0 to ${last}`)).toBeVisible();
   await expect(field('Step')).toHaveValue('1000');
-  await tab('Mix');
+  await tab('How well is it mixed?');
   await expect(field('Rank')).toHaveValue('7');
   await expect(field('Step')).toHaveValue(/^[1-9]\d*$/);
   await expect(page.locator('.stale')).toHaveCount(0);
 
   // A state is of a smaller run than what was shown.
   await page.goto(at('step', { recipe: large, step: '1000', batch: '64', rank: '9' }));
-  await tab('Sample');
+  await tab('When was a sample seen?');
   await field('Sample indices').fill('123 4000000 4999999');
   const small = '{"order":{"samples":50000,"seed":42}}';
   const { state } = await python<{ state: string }>('state', { recipe: small, epoch: 1, taken: 512 });
@@ -303,7 +303,7 @@ test('what another view had and this one has not is fitted, but not what somebod
   await expect(field('Sample indices')).toHaveValue('123 49999');
   await expect(opened).toContainText('512 of 50,000 positions read');
   await expect(opened.locator('[data-verdict]')).toHaveCount(2);
-  await tab('Step');
+  await tab('What does a rank read?');
   await expect(field('Step')).toHaveValue('781');
   await expect(field('Rank')).toHaveValue('0');
   // A link to a step that there is not shows no answer, and its slider still reaches the last step.

@@ -1,7 +1,7 @@
 import { wrap } from 'comlink';
+import EngineWorker from 'engine-worker';
 import type { Answer, Problem } from './answer.ts';
 import type { Engine } from './worker.ts';
-import EngineWorker from './worker.ts?worker&inline';
 
 export const engine = wrap<Engine>(new EngineWorker());
 

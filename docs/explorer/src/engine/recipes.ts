@@ -1,8 +1,11 @@
-import { inspect } from 'samedeal/web';
+import { inspect, orders as namesOfOrders } from 'samedeal/web';
 import { isObject, type Members, parsed } from '../parts/json.ts';
 import { isNumbers } from '../parts/number.ts';
 import { entriesOf } from '../views/differ/entries.ts';
 import { samplerOf } from './samplers.ts';
+
+/** The names of all orders. */
+export const orders = (_question: undefined): string[] => [...namesOfOrders()];
 
 /** The recipe as the core writes it, with all defaults, and its fingerprint. */
 export function canonical({ recipe }: { recipe: string }) {
@@ -10,22 +13,41 @@ export function canonical({ recipe }: { recipe: string }) {
   return { recipe: sampler.recipe, fingerprint: sampler.recipeFingerprint() };
 }
 
+/**
+ * What the checkpoint says about the ranks that took a state (`taken_by` beside it): their number, the batch size, and the
+ * position at which they began. An empty text: not known.
+ */
+export interface Taken {
+  ranks: string;
+  each: string;
+  begun: string;
+}
+
+function takenBy(value: unknown): Taken {
+  const { world_size, batch_size, from } = isObject(value) ? value : ({} as Members);
+  const whole = (number: unknown, least: number) =>
+    Number.isSafeInteger(number) && (number as number) >= least ? String(number) : '';
+  return { ranks: whole(world_size, 1), each: whole(batch_size, 1), begun: whole(from, 0) || '0' };
+}
+
 /** The kind of a text that was pasted or dropped, and its content. */
 export type Found =
   | { kind: 'sampler' | 'batcher' | 'reading' | 'plan'; text: string }
-  | { kind: 'state'; of: string; text: string; recipe: string; epoch: string }
+  | { kind: 'state'; of: string; text: string; recipe: string; epoch: string; taken: Taken }
   | { kind: 'log' | 'lengths' | 'index' | 'entries'; text: string }
   /** `text` is the rest of a sentence that says what the text is. */
   | { kind: 'unknown'; text: string };
 
-/** The first state within a JSON document, such as the `trainer_state.json` of a checkpoint. */
-function stateWithin(value: unknown, depth = 0): Members | undefined {
+/** The first state within a JSON document, such as the `trainer_state.json` of a checkpoint, and who took it. */
+function stateWithin(value: unknown, beside?: unknown, depth = 0): { state: Members; taken: Taken } | undefined {
   if (typeof value === 'string')
-    return value.includes('"samedeal"') && depth <= 32 ? stateWithin(parsed(value), depth + 1) : undefined;
+    return value.includes('"samedeal"') && depth <= 32 ? stateWithin(parsed(value), beside, depth + 1) : undefined;
   if (typeof value !== 'object' || value === null || depth > 32) return undefined;
-  if (isObject(value) && value.samedeal === 1 && typeof value.kind === 'string') return value;
+  if (isObject(value) && value.samedeal === 1 && typeof value.kind === 'string')
+    return { state: value, taken: takenBy(beside) };
+  const own = isObject(value) ? value.taken_by : undefined;
   for (const inner of Object.values(value)) {
-    const found = stateWithin(inner, depth + 1);
+    const found = stateWithin(inner, own, depth + 1);
     if (found) return found;
   }
   return undefined;
@@ -56,11 +78,12 @@ export function recognise({ text, shown = '' }: { text: string; shown?: string }
   // A damaged index is an index too: the component says what is wrong with it.
   if (/^\{[^{}]*"kind"\s*:\s*"index"/.test(plain)) return { kind: 'index', text: plain };
   const document = parsed(plain);
-  const state = stateWithin(document);
-  if (state) {
+  const found = stateWithin(document);
+  if (found) {
+    const { state, taken } = found;
     const of = String(state.kind);
     const recipe = of === 'sampler' ? recipeOf(state, shown) : JSON.stringify(state.recipe);
-    return { kind: 'state', of, text: JSON.stringify(state), recipe, epoch: JSON.stringify(state.epoch ?? 0) };
+    return { kind: 'state', of, text: JSON.stringify(state), recipe, epoch: JSON.stringify(state.epoch ?? 0), taken };
   }
   if (!isObject(document)) {
     if (entriesOf(text).length > 0) return { kind: 'entries', text };

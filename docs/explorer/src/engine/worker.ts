@@ -1,49 +1,110 @@
-/** The Worker that computes everything, so that the page never waits. Each view has a file `compute.ts`. */
+/**
+ * The Worker that computes everything, so that the page never waits. Each view has a file `compute.ts`, which is loaded
+ * at the first question of its view.
+ */
 import { expose } from 'comlink';
-import { init, orders } from 'samedeal/web';
-import * as batches from '../views/batches/compute.ts';
-import * as differ from '../views/differ/compute.ts';
-import * as ledger from '../views/ledger/compute.ts';
-import * as mix from '../views/mix/compute.ts';
-import * as resume from '../views/resume/compute.ts';
-import * as sample from '../views/sample/compute.ts';
-import * as shards from '../views/shards/compute.ts';
-import * as step from '../views/step/compute.ts';
 import { type Answer, answer } from './answer.ts';
-import * as files from './files.ts';
-import { openLengths } from './lengths.ts';
-import * as recipes from './recipes.ts';
-import { shelve } from './shelf.ts';
 
-const ready = init();
+type Functions = Record<string, unknown>;
+type Answering<F> = {
+  [K in keyof F]: F[K] extends (question: infer Q) => infer A ? (question: Q) => Promise<Answer<Awaited<A>>> : never;
+};
 
-/** The functions as the page calls them: they wait for the engine, and return a problem in place of an error. */
-function answering<F extends Record<string, (question: never) => unknown>>(functions: F) {
-  const names = Object.keys(functions) as (keyof F & string)[];
+/**
+ * Functions of a module as the page calls them. The module is loaded at the first call, and a problem is returned in
+ * place of an error.
+ */
+function of<M extends Functions, K extends keyof M & string>(load: () => Promise<M>, ...names: K[]) {
   const wrapped = names.map((name) => [
     name,
-    (question: never) => answer(async () => (await ready) ?? functions[name]?.(question)),
+    (question: unknown) => answer(async () => ((await load())[name] as (question: unknown) => unknown)(question)),
   ]);
-  return Object.fromEntries(wrapped) as {
-    [K in keyof F]: (question: Parameters<F[K]>[0]) => Promise<Answer<Awaited<ReturnType<F[K]>>>>;
-  };
+  return Object.fromEntries(wrapped) as Answering<Pick<M, K>>;
 }
 
-const engine = answering({
-  ...recipes,
-  openFiles: files.openFiles,
-  valuesOf: files.valuesOf,
-  openLengths,
-  ...step,
-  ...sample,
-  ...resume,
-  ...differ,
-  ...batches,
-  ...shards,
-  ...ledger,
-  ...mix,
-  shelve,
-  orders: () => orders(),
-});
+/** The component with everything. It is large, so the first view, which needs samplers alone, does not wait for it. */
+let whole: Promise<unknown> | undefined;
+const withComponent =
+  <M>(load: () => Promise<M>) =>
+  async (): Promise<M> => {
+    whole ??= import('samedeal/web').then(({ init }) => init());
+    const [module] = await Promise.all([load(), whole]);
+    return module;
+  };
+
+/** In the page of one file, which has the component anyway, samplers are those of the component (vite.config.ts). */
+const withSamplers = <M>(load: () => Promise<M>) => (import.meta.env.MODE === 'disk' ? withComponent(load) : load);
+
+const engine = {
+  ...of(
+    withSamplers(() => import('../views/start/compute.ts')),
+    'story',
+    'buffered',
+  ),
+  ...of(
+    withComponent(() => import('./recipes.ts')),
+    'canonical',
+    'recognise',
+    'orders',
+  ),
+  ...of(
+    withComponent(() => import('./files.ts')),
+    'openFiles',
+    'valuesOf',
+  ),
+  ...of(
+    withComponent(() => import('./lengths.ts')),
+    'openLengths',
+  ),
+  ...of(() => import('./shelf.ts'), 'shelve'),
+  ...of(
+    withComponent(() => import('../views/checkpoint/compute.ts')),
+    'checkpoint',
+  ),
+  ...of(
+    withComponent(() => import('../views/step/compute.ts')),
+    'step',
+    'batchOf',
+    'cell',
+  ),
+  ...of(
+    withComponent(() => import('../views/sample/compute.ts')),
+    'sample',
+    'progress',
+  ),
+  ...of(
+    withComponent(() => import('../views/resume/compute.ts')),
+    'resume',
+  ),
+  ...of(
+    withComponent(() => import('../views/differ/compute.ts')),
+    'differ',
+  ),
+  ...of(
+    withComponent(() => import('../views/batches/compute.ts')),
+    'batches',
+    'useIndex',
+    'planMore',
+    'indexOf',
+  ),
+  ...of(
+    withComponent(() => import('../views/shards/compute.ts')),
+    'shards',
+  ),
+  ...of(
+    withComponent(() => import('../views/ledger/compute.ts')),
+    'ledger',
+    'ledgerAt',
+    'ledgerReplay',
+  ),
+  ...of(
+    withComponent(() => import('../views/mix/compute.ts')),
+    'drift',
+    'mixedSteps',
+    'stepOf',
+    'labels',
+    'rankDrift',
+  ),
+};
 export type Engine = typeof engine;
 expose(engine);

@@ -1,21 +1,20 @@
 import { interpolateCividis } from 'd3-scale-chromatic';
 
-/** Okabe and Ito's colours, which people with any kind of colour blindness tell apart. Black is left out: it is no colour on a dark page. */
-export const CATEGORIES = [
-  '#0072b2',
-  '#e69f00',
-  '#009e73',
-  '#cc79a7',
-  '#56b4e9',
-  '#d55e00',
-  '#f0e442',
-  '#999999',
-] as const;
-export const category = (number: number): string => CATEGORIES[number % CATEGORIES.length] as string;
+/**
+ * Colours of things that have no order, such as ranks, files and sources: those of Okabe and Ito, which people with any
+ * kind of colour blindness tell apart. On a dark page they are lighter, since a dark blue is lost there (`app.css`).
+ */
+export const CATEGORIES = 8;
+export const category = (number: number): string => `var(--data-${number % CATEGORIES})`;
+/** The names of these colours for `themed`, since a canvas cannot read custom properties. */
+export const DATA = Array.from({ length: CATEGORIES }, (_, number) => `data-${number}` as const);
 
-/** 256 steps of cividis, and black or white for text on each: interpolating a colour for every cell of every frame would take too long. */
+/**
+ * 256 steps of cividis: interpolating a colour for every cell of every frame would take too long. Its darkest quarter is
+ * left out, which is hardly seen on a dark page.
+ */
 const STEPS = 256;
-const scale = Array.from({ length: STEPS }, (_, step) => interpolateCividis(step / (STEPS - 1)));
+const scale = Array.from({ length: STEPS }, (_, step) => interpolateCividis(0.25 + (0.75 * step) / (STEPS - 1)));
 export const sequential = (share: number): string =>
   scale[Math.max(0, Math.min(STEPS - 1, Math.floor(share * STEPS)))] as string;
 
@@ -44,4 +43,16 @@ export function themed<N extends string>(element: HTMLElement, names: readonly N
   });
   probe.remove();
   return Object.fromEntries(found) as Record<N, string>;
+}
+
+/** Calls a function when the page becomes dark or light, since a canvas has to be drawn again. Returns how to stop. */
+export function onTheme(change: () => void): () => void {
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  dark.addEventListener('change', change);
+  const chosen = new MutationObserver(change);
+  chosen.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+  return () => {
+    dark.removeEventListener('change', change);
+    chosen.disconnect();
+  };
 }

@@ -1,105 +1,133 @@
 import type { Component } from 'svelte';
 import type { Key } from '../link.svelte.ts';
-import SamplerPanel from '../parts/SamplerPanel.svelte';
-import BatchesPanel from './batches/Panel.svelte';
-import Batches from './batches/View.svelte';
-import EntriesPanel from './differ/Panel.svelte';
-import Differ from './differ/View.svelte';
-import LogPanel from './ledger/Panel.svelte';
-import Ledger from './ledger/View.svelte';
-import MixPanel from './mix/Panel.svelte';
-import Mix from './mix/View.svelte';
-import Resume from './resume/View.svelte';
-import Sample from './sample/View.svelte';
-import ShardsPanel from './shards/Panel.svelte';
-import Shards from './shards/View.svelte';
-import Step from './step/View.svelte';
 
-/**
- * A view of the page: one question, the form for its values, and the picture that answers. Its folder has a file for
- * each part.
- */
-export interface View {
-  id: string;
-  title: string;
-  question: string;
-  /** The values that a link to this view has. */
-  keys: readonly Key[];
-  /** The form, beside the picture. */
-  Panel: Component;
-  /** The title of the closed form. If there is none, it is the recipe of a sampler in words. */
-  entered?: string;
+/** The form and the picture of a view, which are loaded when the view is opened. */
+export interface Parts {
+  /** The form, beside the picture. The first view has none. */
+  Panel?: Component;
   Picture: Component;
 }
 
+/** A view of the page: one question, and the picture that answers it. Its folder has a file for each part. */
+export interface View {
+  id: string;
+  /** The question as the title of the view, and in the list of questions. */
+  question: string;
+  short: string;
+  /** The values that a link to this view has. */
+  keys: readonly Key[];
+  /** The title of the closed form. If there is none, it is the recipe of a sampler in words. */
+  entered?: string;
+  load: () => Promise<Parts>;
+}
+
+type Module = { default: Component };
+const parts = (picture: () => Promise<Module>, panel?: () => Promise<Module>) => async (): Promise<Parts> => {
+  const [{ default: Picture }, form] = await Promise.all([picture(), panel?.()]);
+  return { Picture, ...(form ? { Panel: form.default } : {}) };
+};
+const sampler = () => import('../parts/SamplerPanel.svelte');
+
+/** The first view, which a link without a view opens. */
+export const START = 'start';
+
 export const VIEWS: readonly View[] = [
   {
+    id: START,
+    question: 'What happens if a run loses ranks?',
+    short: 'Start',
+    keys: ['loss'],
+    load: parts(() => import('./start/View.svelte')),
+  },
+  {
     id: 'step',
-    title: 'Step',
     question: 'Which samples does every rank read in a step?',
+    short: 'What does a rank read?',
     keys: ['recipe', 'epoch', 'step', 'batch', 'rank', 'files', 'drop', 'zoom', 'colour'],
-    Panel: SamplerPanel,
-    Picture: Step,
+    load: parts(() => import('./step/View.svelte'), sampler),
   },
   {
     id: 'sample',
-    title: 'Sample',
     question: 'When and where is a sample seen?',
+    short: 'When was a sample seen?',
     keys: ['recipe', 'epoch', 'epochs', 'batch', 'samples', 'state'],
-    Panel: SamplerPanel,
-    Picture: Sample,
+    load: parts(() => import('./sample/View.svelte'), sampler),
   },
   {
     id: 'resume',
-    title: 'Resume',
     question: 'What is seen if a run goes on with other ranks?',
+    short: 'What if ranks change?',
     keys: ['recipe', 'epoch', 'batch', 'worlds', 'taken'],
-    Panel: SamplerPanel,
-    Picture: Resume,
+    load: parts(() => import('./resume/View.svelte'), sampler),
+  },
+  {
+    id: 'checkpoint',
+    question: 'Where did a run stop, and what comes next?',
+    short: 'Where did it stop?',
+    keys: ['state', 'recipe', 'ranks', 'each', 'begun', 'next'],
+    entered: 'The run, and how it goes on',
+    load: parts(
+      () => import('./checkpoint/View.svelte'),
+      () => import('./checkpoint/Panel.svelte'),
+    ),
   },
   {
     id: 'differ',
-    title: 'Differ',
     question: 'In what do the configurations of ranks differ?',
+    short: 'Why do ranks differ?',
     keys: ['entries', 'recipe'],
-    Panel: EntriesPanel,
     entered: 'Recipes, states or fingerprints of ranks',
-    Picture: Differ,
+    load: parts(
+      () => import('./differ/View.svelte'),
+      () => import('./differ/Panel.svelte'),
+    ),
   },
   {
     id: 'batches',
-    title: 'Batches',
     question: 'How do samples of different length become batches?',
+    short: 'How are batches filled?',
     keys: ['batches', 'budget', 'lengths', 'epoch', 'step'],
-    Panel: BatchesPanel,
     entered: 'Lengths and recipe',
-    Picture: Batches,
+    load: parts(
+      () => import('./batches/View.svelte'),
+      () => import('./batches/Panel.svelte'),
+    ),
   },
   {
     id: 'shards',
-    title: 'Shards',
     question: 'Which files does every reader read?',
+    short: 'Who reads which file?',
     keys: ['reading', 'epoch', 'round'],
-    Panel: ShardsPanel,
     entered: 'Files, ranks and workers',
-    Picture: Shards,
+    load: parts(
+      () => import('./shards/View.svelte'),
+      () => import('./shards/Panel.svelte'),
+    ),
   },
   {
     id: 'ledger',
-    title: 'Ledger',
     question: 'Which reader claimed and committed what?',
+    short: 'Who claimed what?',
     keys: ['log', 'entry', 'span', 'replay', 'readers'],
-    Panel: LogPanel,
     entered: 'Log of a ledger',
-    Picture: Ledger,
+    load: parts(
+      () => import('./ledger/View.svelte'),
+      () => import('./ledger/Panel.svelte'),
+    ),
   },
   {
     id: 'mix',
-    title: 'Mix',
     question: 'How well are sources and labels mixed?',
+    short: 'How well is it mixed?',
     keys: ['mix', 'recipe', 'epoch', 'batch', 'step', 'rank', 'part', 'labelled'],
-    Panel: MixPanel,
     entered: 'Sources or labels',
-    Picture: Mix,
+    load: parts(
+      () => import('./mix/View.svelte'),
+      () => import('./mix/Panel.svelte'),
+    ),
   },
 ];
+
+/** The questions that the page answers, apart from the first view. Their numbers are the keys that open them. */
+export const QUESTIONS: readonly View[] = VIEWS.filter(({ id }) => id !== START);
+export const viewOf = (id: string): View | undefined => VIEWS.find((view) => view.id === id);

@@ -1,8 +1,49 @@
 import type { Snippets } from '../../parts/Code.svelte';
 import { literal } from '../../parts/code.ts';
+import { entriesOf } from './entries.ts';
 
-/** Programs that print the entry of a rank, in every language. */
-export function snippets(recipe: string): Snippets {
+/**
+ * Programs in every language: with documents of two ranks, they print in what these differ. Otherwise they print the entry
+ * of a rank.
+ */
+export function snippets(entries: string, recipe: string): Snippets {
+  const documents = entriesOf(entries).flatMap(({ text }) => (text.startsWith('{') ? [text] : []));
+  const [one = ''] = documents;
+  const other = documents.find((text) => text !== one);
+  return other === undefined ? ofRank(one || recipe) : ofTwo(one, other);
+}
+
+function ofTwo(first: string, second: string): Snippets {
+  const [one, other] = [literal(first), literal(second)];
+  return {
+    Python: `from samedeal import differences
+
+one = ${one.python}
+other = ${other.python}
+for found in differences(one, other):
+    print(found.path, found.one, found.other)`,
+    JavaScript: `import { differences } from 'samedeal';
+
+const one = ${one.javascript};
+const other = ${other.javascript};
+for (const found of differences(one, other)) console.log(found.path, found.one, found.other);`,
+    Rust: `use samedeal::differences;
+
+fn main() -> Result<(), samedeal::Error> {
+    let one = ${one.rust};
+    let other = ${other.rust};
+    for found in differences(one, other)? {
+        println!("{} {:?} {:?}", found.path, found.one, found.other);
+    }
+    Ok(())
+}`,
+    Command: `printf '%s\\n' ${one.shell} > one.json
+printf '%s\\n' ${other.shell} > other.json
+samedeal diff one.json other.json`,
+  };
+}
+
+function ofRank(recipe: string): Snippets {
   const { python, javascript, rust, shell } = literal(recipe);
   return {
     Python: `from samedeal import Sampler

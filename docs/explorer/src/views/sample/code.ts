@@ -2,33 +2,93 @@ import type { Snippets } from '../../parts/Code.svelte';
 import { literal } from '../../parts/code.ts';
 import { digitsOfEach } from '../../parts/number.ts';
 
-/** Programs that locate a sample in one epoch, in every language. */
-export function snippets(values: { recipe: string; epoch: string; batch: string; samples: string }): Snippets {
-  const { epoch, batch } = values;
-  const sample = digitsOfEach(values.samples)[0] ?? '0';
-  const { python, javascript, rust, shell } = literal(values.recipe);
+/** The values of the view that programs have. */
+interface Values {
+  recipe: string;
+  epoch: string;
+  batch: string;
+  samples: string;
+  state: string;
+}
+
+/**
+ * Programs in every language: without a state, they locate the samples in all epochs of the picture. With one, they print
+ * whether the run had seen them. The command answers for the first sample, and the first epoch.
+ */
+export function snippets(values: Values, epochs: readonly string[]): Snippets {
+  const samples = digitsOfEach(values.samples);
+  return values.state === '' ? places(values, samples, epochs) : seen(values, samples);
+}
+
+function places({ recipe: text, batch }: Values, samples: readonly string[], epochs: readonly string[]): Snippets {
+  const { python, javascript, rust, shell } = literal(text);
+  const first = epochs[0] ?? '0';
+  const end = BigInt(epochs.at(-1) ?? '0') + 1n;
+  const list = samples.join(', ');
   return {
     Python: `from samedeal import Sampler
 
 recipe = ${python}
-sampler = Sampler.from_recipe(recipe, epoch=${epoch})
-place = sampler.locate(${sample}, batch_size=${batch})
-print(place.rank, place.batch, place.index_in_batch)`,
+for epoch in range(${first}, ${end}):
+    sampler = Sampler.from_recipe(recipe, epoch=epoch)
+    for sample in [${list}]:
+        place = sampler.locate(sample, batch_size=${batch})
+        if place:
+            print(epoch, sample, place.rank, place.batch, place.index_in_batch)`,
     JavaScript: `import { Sampler } from 'samedeal';
 
 const recipe = ${javascript};
-const sampler = Sampler.fromRecipe(recipe, { epoch: ${epoch} });
-const { rank, batch, indexInBatch } = sampler.locate(${sample}, ${batch});
-console.log(rank, batch, indexInBatch);`,
+for (let epoch = ${first}n; epoch < ${end}n; epoch++) {
+  const sampler = Sampler.fromRecipe(recipe, { epoch });
+  for (const sample of [${list}]) {
+    const place = sampler.locate(sample, ${batch});
+    if (place) console.log(epoch, sample, place.rank, place.batch, place.indexInBatch);
+  }
+}`,
     Rust: `use samedeal::Sampler;
 
 fn main() -> Result<(), samedeal::Error> {
     let recipe = ${rust};
-    let sampler = Sampler::from_recipe(recipe).epoch(${epoch}).build()?;
-    println!("{:?}", sampler.locate(${sample}, ${batch})?);
+    for epoch in ${first}..${end} {
+        let sampler = Sampler::from_recipe(recipe).epoch(epoch).build()?;
+        for sample in [${list}] {
+            println!("{epoch} {sample} {:?}", sampler.locate(sample, ${batch})?);
+        }
+    }
     Ok(())
 }`,
     Command: `printf '%s\\n' ${shell} |
-  samedeal locate --recipe - --epoch ${epoch} --batch-size ${batch} --sample ${sample}`,
+  samedeal locate --recipe - --epoch ${first} --batch-size ${batch} --sample ${samples[0] ?? '0'}`,
+  };
+}
+
+function seen({ recipe: text, state: saved, batch }: Values, samples: readonly string[]): Snippets {
+  const [recipe, state] = [literal(text), literal(saved)];
+  const list = samples.join(', ');
+  return {
+    Python: `from samedeal import Sampler
+
+sampler = Sampler.from_recipe(${recipe.python})
+sampler.resume(${state.python})
+for sample in [${list}]:
+    print(sample, sampler.fate(sample, ${batch}).status)`,
+    JavaScript: `import { Sampler } from 'samedeal';
+
+const sampler = Sampler.fromRecipe(${recipe.javascript});
+sampler.resume(${state.javascript});
+for (const sample of [${list}]) console.log(sample, sampler.fate(sample, ${batch}).status);`,
+    Rust: `use samedeal::Sampler;
+
+fn main() -> Result<(), samedeal::Error> {
+    let mut sampler = Sampler::from_recipe(${recipe.rust}).build()?;
+    sampler.resume(${state.rust})?;
+    for sample in [${list}] {
+        println!("{sample} {:?}", sampler.fate(sample, ${batch}, 0)?.status);
+    }
+    Ok(())
+}`,
+    Command: `printf '%s\\n' ${state.shell} > state.json
+printf '%s\\n' ${recipe.shell} |
+  samedeal locate --recipe - --resume state.json --batch-size ${batch} --sample ${samples[0] ?? '0'}`,
   };
 }

@@ -17,8 +17,8 @@ export interface StepQuestion {
 export interface StepRow {
   rank: number;
   samples: ArrayLike<number>;
-  /** With a blend, the source of each sample. */
-  sources: number[];
+  /** With a blend, the source of each sample; with files, its file. */
+  groups: number[];
   /** The index from which on samples are padding, counted from the first index on the screen. */
   padding: number;
 }
@@ -29,8 +29,9 @@ export interface StepAnswer {
   samples: number;
   steps: number;
   batchSize: number;
-  sources: string[];
-  isSharded: boolean;
+  /** The names of the sources of a blend, or of the files. */
+  groups: string[];
+  groupedBy: 'source' | 'file' | '';
   firstRank: number;
   firstIndex: number;
   rows: StepRow[];
@@ -85,6 +86,10 @@ export function step(question: StepQuestion): StepAnswer {
   if (steps > 0) sampler.batch(integer(question.step), size, cut);
   const batchSize = Number(size);
   const sources = /"name"\s*:\s*"blend/.test(question.recipe) ? sourcesOf(sampler) : [];
+  const files = sampler.order === 'sharded' ? filesOf(sampler) : [];
+  const groupOf = (sample: number) =>
+    files.length > 0 ? sampler.shardOf(sample).shard : sampler.sourceOf(sample).source;
+  const groups = sources.length > 0 ? sources : files;
   const firstRank = Math.max(0, Math.min(question.firstRank, worldSize - question.ranks));
   const ranks = Array.from({ length: Math.min(question.ranks, worldSize) }, (_, at) => firstRank + at);
   const rows =
@@ -99,13 +104,19 @@ export function step(question: StepQuestion): StepAnswer {
           return {
             rank,
             samples: found,
-            sources: sources.length > 0 ? Array.from(found, (sample) => sampler.sourceOf(sample).source) : [],
+            groups: groups.length > 0 ? Array.from(found, groupOf) : [],
             // The padding of a rank comes last.
             padding: sampler.length - sampler.numPadding - first,
           };
         });
-  const isSharded = sampler.order === 'sharded';
-  return { worldSize, samples, steps, batchSize, sources, isSharded, firstRank, firstIndex: question.firstIndex, rows };
+  const groupedBy = sources.length > 0 ? 'source' : files.length > 0 ? 'file' : '';
+  return { worldSize, samples, steps, batchSize, groups, groupedBy, firstRank, firstIndex: question.firstIndex, rows };
+}
+
+/** The names of the files of a dataset: the last sample is in the last one. */
+function filesOf(sampler: ReturnType<typeof samplerOf>): string[] {
+  const last = sampler.samples > 0 ? sampler.shardOf(sampler.samples - 1).shard : -1;
+  return Array.from({ length: last + 1 }, (_, file) => `file ${file}`);
 }
 
 function sourcesOf(sampler: ReturnType<typeof samplerOf>): string[] {

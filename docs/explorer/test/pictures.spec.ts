@@ -10,11 +10,6 @@ const VIEWS = {
     ranks: '8',
     each: '32',
   },
-  resume: {},
-  batches: {
-    lengths: 'documents',
-    batches: '{"order":{"seed":42},"deal":{"world_size":4},"batch":{"strategy":"bucket","max_tokens":32768}}',
-  },
 } as const;
 
 test.skip(!process.env.PICTURES, 'npm run pictures');

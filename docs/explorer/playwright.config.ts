@@ -25,5 +25,5 @@ export default defineConfig({
   workers: 1,
   timeout: 600_000,
   expect: { timeout: 120_000 },
-  use: { viewport: { width: 1440, height: 900 }, launchOptions: { executablePath, args } },
+  use: { viewport: { width: 1440, height: 900 }, actionTimeout: 120_000, launchOptions: { executablePath, args } },
 });

@@ -171,9 +171,9 @@ test('at 10^12 samples, the last positions are as near as the first ones', async
 
 test('a wrong value of a blend is said at its field', async ({ page }) => {
   await page.goto(at('mix', { recipe: BLENDS.plain }));
-  await page.getByLabel('Weight').first().fill('many');
+  await page.getByLabel('Weight', { exact: true }).first().fill('many');
   await expect(page.getByText('weight is "many"; allowed').first()).toBeVisible();
-  await page.getByLabel('Weight').first().fill('12');
+  await page.getByLabel('Weight', { exact: true }).first().fill('12');
   await expect(page.locator('tr[data-source=web]')).toContainText('80.000 %');
   await page.getByRole('textbox', { name: 'Rank' }).fill('3');
   await expect(page.getByText('rank is 3; allowed: 0 to 2')).toBeVisible();
@@ -183,7 +183,7 @@ test('a recipe that is no blend is left alone', async ({ page }) => {
   await page.goto(at('mix'));
   await expect(page.getByText('The recipe of the other views is no blend.')).toBeVisible();
   await expect(page.locator('tr[data-source]')).toHaveCount(3);
-  await page.getByRole('link', { name: 'Step', exact: true }).click();
+  await page.getByRole('link', { name: 'What does a rank read?' }).click();
   await expect(page.getByLabel('Samples', { exact: true })).toHaveValue('1000');
 });
 

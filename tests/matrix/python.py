@@ -207,6 +207,7 @@ class Schedules(Subject):
 class Splits(Subject):
     kind = splitting.Parts
     windows = {  # noqa: RUF012
+        "part_of": lambda made, ids: made.part_of(ids),
         "part_of_run": lambda made, start, count: made.part_of(range(start, start + count)),
     }
 
@@ -500,9 +501,9 @@ def parsed(value: Any, name: str = "") -> Any:
     if name == "lists":
         # The names of lists are those of the recipe.
         return {list_name: [int(number) for number in numbers] for list_name, numbers in value.items()}
-    if name == "lengths" and isinstance(value, dict):
-        # Lengths that repeat a short list.
-        return (value["repeat"] * -(-value["count"] // len(value["repeat"])))[: value["count"]]
+    if isinstance(value, dict) and set(value) == {"repeat", "count"}:
+        # A long list that repeats a short one.
+        return parsed((value["repeat"] * -(-value["count"] // len(value["repeat"])))[: value["count"]], name)
     if isinstance(value, dict):
         names = {name: name.replace("-", "_") for name in value}
         return {names[name]: parsed(item, names[name]) for name, item in value.items()}

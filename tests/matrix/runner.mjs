@@ -50,14 +50,17 @@ function runCase(engines, golden) {
   const key = Object.keys(kinds).find((name) => name in golden);
   if (!key) return `a case of none of ${Object.keys(kinds)}`;
   const kind = kinds[key];
-  golden[key] = written(golden[key]);
+  golden[key] = inFull(golden[key]);
   return kind.engine ? runObject(kind, engines[kind.engine], golden[key], golden) : runFunctions(kind, engines, golden);
 }
 
-/** Lengths that repeat a short list are written as this list and a count. */
-function written(given) {
-  const { repeat, count } = given?.lengths ?? {};
-  return repeat ? { ...given, lengths: Array.from({ length: count }, (_, i) => repeat[i % repeat.length]) } : given;
+/** Arguments with all items of the long lists that are written as a short list, which is repeated, and a count. */
+function inFull(given) {
+  const full = (value) => {
+    const { repeat, count } = value ?? {};
+    return Array.isArray(repeat) ? Array.from({ length: count }, (_, i) => repeat[i % repeat.length]) : value;
+  };
+  return given && Object.fromEntries(Object.entries(given).map(([name, value]) => [name, full(value)]));
 }
 
 function runObject(kind, engine, given, { fails, calls = [], slow = false }) {
@@ -82,11 +85,11 @@ function runObject(kind, engine, given, { fails, calls = [], slow = false }) {
       const where = `call ${number}, ${call}(${JSON.stringify(args)})`;
       const moves = kind.moves?.includes(call);
       const onSeat = () => {
-        const ask = (raw) => supplied(raw, given, () => callRaw(kind, raw, call, args));
+        const ask = (raw) => supplied(raw, given, () => callRaw(kind, raw, call, inFull(args)));
         return moves ? engine.move(seat, recipe, ask, () => null) : engine.call(seat, recipe, ask);
       };
       const onOwn = () => {
-        const made = callOwn(kind, own, call, wide(args));
+        const made = callOwn(kind, own, call, wide(inFull(args)));
         if (!moves) return made;
         if (made !== own) own.dispose();
         own = made;

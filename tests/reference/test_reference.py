@@ -101,6 +101,8 @@ def read(name: str, value: Any) -> Any:
     """The value of a field or of an argument."""
     if name == "environment":
         return [tuple(pair) for pair in value]
+    if is_repeated(value):
+        return read(name, in_full(value))
     if isinstance(value, dict):
         return read_fields(value)
     if isinstance(value, list):
@@ -117,12 +119,16 @@ def lists_of(fields: dict[str, Any]) -> list[tuple[str, list[int]]]:
     return [(name, [int(number) for number in lists[name]]) for name in sorted(lists)]
 
 
-def lengths_of(fields: dict[str, Any]) -> list[int] | None:
-    """The lengths of a case: a list, or a short list that is repeated."""
-    lengths = fields.get("lengths")
-    if not isinstance(lengths, dict):
-        return lengths
-    repeat, count = lengths["repeat"], lengths["count"]
+def is_repeated(value: Any) -> bool:
+    """Whether a list is written as a short list, which is repeated, and a count."""
+    return isinstance(value, dict) and value.keys() == {"repeat", "count"}
+
+
+def in_full(value: Any) -> Any:
+    """A list with all its items; any other value as it is."""
+    if not is_repeated(value):
+        return value
+    repeat, count = value["repeat"], value["count"]
     return [repeat[i % len(repeat)] for i in range(count)]
 
 
@@ -151,7 +157,7 @@ def make(case: dict[str, Any]) -> Any:
     if kind == "mesh":
         return reference.Mesh(fields["world_size"], [reference.Axis(**axis) for axis in fields["axes"]])
     if kind in ("batch-recipe", "batcher", "batch-stream"):
-        recipe = reference.BatchRecipe(case[kind]["recipe"], lengths_of(case[kind]), lists_of(case[kind]))
+        recipe = reference.BatchRecipe(case[kind]["recipe"], in_full(case[kind].get("lengths")), lists_of(case[kind]))
         if kind == "batcher":
             return reference.Batcher(recipe, fields["epoch"])
         return reference.BatchStream(recipe, fields["epoch"], fields["rank"]) if kind == "batch-stream" else recipe

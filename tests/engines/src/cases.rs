@@ -66,15 +66,15 @@ pub fn run<E: Engine>(world: &World, engine: &E, group: &str, cases: &[Value], r
     Outcome { passed: cases.len() - errors.len(), errors, answers, traffic, transcript }
 }
 
-/// The object of a case, with a short list of lengths repeated if the case says so.
-fn with_lengths(given: &Value) -> Cow<'_, Value> {
-    let lengths = &given[LENGTHS];
-    let (Some(repeat), Some(count)) = (lengths["repeat"].as_array(), lengths["count"].as_u64()) else {
-        return Cow::Borrowed(given);
-    };
-    let mut all = given.clone();
-    all[LENGTHS] = repeat.iter().cycle().take(count as usize).cloned().collect();
-    Cow::Owned(all)
+/// Arguments with all items of the long lists that are written as a short list, which is repeated, and a count.
+fn in_full(arguments: &Value) -> Cow<'_, Value> {
+    let mut all = Cow::Borrowed(arguments);
+    for (name, value) in arguments.as_object().into_iter().flatten() {
+        if let (Some(repeat), Some(count)) = (value["repeat"].as_array(), value["count"].as_u64()) {
+            all.to_mut()[name] = repeat.iter().cycle().take(count as usize).cloned().collect();
+        }
+    }
+    all
 }
 
 /// The arguments of a call, with texts as one text and its ends. Cases have them as a list.
@@ -113,7 +113,7 @@ impl<'w, E: Engine> Runner<'w, E> {
         let fields = case.as_object().expect("a case is an object");
         let mut kinds = fields.iter().filter(|(name, _)| !NOT_OBJECTS.contains(&name.as_str()));
         let (kind, given) = kinds.next().expect("a case is of an object");
-        let given = &with_lengths(given);
+        let given = &in_full(given);
         if kind == "functions" {
             return self.calls(case, |runner, call, arguments| {
                 let (component, export) = runner.world.function(call);
@@ -222,6 +222,7 @@ impl<'w, E: Engine> Runner<'w, E> {
 
     fn ask(&mut self, component: &str, export: &Export<'_>, named: &Value, of: Option<u32>) -> Answer {
         let parameters = &export.function.params[usize::from(of.is_some())..];
+        let named = &in_full(named);
         let named = &with_texts(named);
         let values = parameters.iter().map(|parameter| named[&parameter.name].clone());
         let arguments: Vec<Value> = of.map(Value::from).into_iter().chain(values).collect();

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from .base import MAX_SAMPLES, Failure, require, stream
+from .base import MAX_SAMPLES, MAX_U64, Failure, require, stream
 from .orders import TABLES, Order, feistel, make_order, require_range
 from .sharded import Sharding, make_sharded
 
@@ -72,7 +72,7 @@ class Composed:
 
     def has_epoch(self, epoch: int) -> bool:
         """Whether an epoch can be used."""
-        return self.begin(epoch + 1) <= MAX_SAMPLES
+        return epoch < MAX_U64 and self.begin(epoch + 1) <= MAX_SAMPLES
 
     def require_epoch(self, epoch: int) -> None:
         require(self.has_epoch(epoch), "epoch", epoch)

@@ -153,6 +153,10 @@ def compare(table: Table, own: Section, other: Section) -> None:
 
 def require_same(row: Member, member: str, here: Any, there: Any) -> None:
     """Checks that a member of this recipe equals that of the state."""
+    if row.type == "object":
+        if here or there:
+            compare(row.of, here or {}, there or {})
+        return
     value = "not there" if here is None else None if row.type == "numbers" else shown(here, row.type)
     require(here == there and type(here) is type(there), member, value, "contradiction")
 

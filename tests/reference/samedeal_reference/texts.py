@@ -70,13 +70,12 @@ def members(field: str, text: str) -> Pairs:
     found = parsed(text)
     if not isinstance(found, Pairs) or max((depth(inner) for _, inner in found), default=0) > MOST_DEPTH:
         raise Failure("wrong-type", field, text)
-    for member, value in found:
+    for at, (member, value) in enumerate(found):
         is_number = isinstance(value, Number)
         version = in_digits(value) if is_number else None
-        if member == "samedeal" and (version is None or not 0 <= version < 2**64):
-            raise Failure("wrong-type", member, None if isinstance(value, list) else compact(value))
-        if member == "kind" and (is_number or not isinstance(value, str)):
-            raise Failure("wrong-type", member, None if isinstance(value, list) else compact(value))
+        is_mistyped = member == "samedeal" and (version is None or not 0 <= version < 2**64)
+        if is_mistyped or (member == "kind" and (is_number or not isinstance(value, str))):
+            raise Failure("wrong-type", member, list(values(text))[at][1])
     return found
 
 

@@ -332,12 +332,14 @@ impl<'a> Reader<'a> {
         rest.starts_with(word).then(|| self.at += word.len())
     }
 
-    /// Skips a value of any type. None if values lie more than `depth` levels deep in it, the value itself included.
+    /// Skips a value of any type. None if more than `depth` objects and lists lie in one another, the value itself
+    /// included.
     #[inline(never)]
     pub(crate) fn skip(&mut self, depth: u32) -> Option<()> {
-        let depth = depth.checked_sub(1)?;
         self.space();
-        match self.peek()? {
+        let first = self.peek()?;
+        let depth = depth.checked_sub(u32::from(matches!(first, b'{' | b'[')))?;
+        match first {
             b'{' => self.object(|reader, _| reader.skip(depth)),
             b'[' => self.list(b'[', b']', |reader| reader.skip(depth)),
             b'"' => self.string().map(|_| ()),

@@ -29,8 +29,11 @@ const STATES: [(&str, TextKind); 5] = [
     ("ledger", TextKind { form: "log", of: "sampler" }),
 ];
 
-/// The most levels of objects and lists in one another, within a member of a text.
+/// The most objects and lists in one another, within a member of a text.
 const DEEPEST: u32 = 64;
+
+/// The sections of recipes.
+const SECTIONS: [&str; 6] = ["order", "shards", "deal", "batch", "steps", "split"];
 
 /// The kind of a text, by the members that it has. The members are not checked. Failures: `text`, `samedeal`, `kind`,
 /// `out-of-memory`.
@@ -68,18 +71,12 @@ pub fn recipe_after(state: &str, sections: &str) -> Result<String, Failure> {
     Ok(format!("{{{own}{comma}{other}}}"))
 }
 
-/// The failure of a member with a value of a wrong type, which `text` begins with.
-fn mistyped(field: &'static str, text: &str, allowed: &'static str) -> Failure {
-    let value = text.trim_start();
-    Failure::wrong_type(field, &value[..value.find([',', '}']).unwrap_or(value.len())], allowed)
-}
-
 /// The text within the braces of an object.
 fn inner(object: &str) -> Option<&str> {
     Some(object.strip_prefix('{')?.strip_suffix('}')?.trim())
 }
 
-/// The members of a text that decide its kind.
+/// The members of a text that decide its kind. Of a member that is there twice, the last one counts.
 #[derive(Default)]
 pub(super) struct Found<'a> {
     version: Option<u64>,
@@ -88,6 +85,8 @@ pub(super) struct Found<'a> {
     recipe: Option<&'a str>,
     /// The sections, and those of their members that decide: `deal`, `deal.workers`.
     members: Vec<String>,
+    /// The failure of the first of these members that has a wrong type. A text that is no JSON comes before it.
+    mistyped: Option<Failure>,
 }
 
 impl<'a> Found<'a> {
@@ -106,55 +105,68 @@ impl<'a> Found<'a> {
         });
         match (failed, read.filter(|()| reader.is_at_end())) {
             (Some(failure), _) => Err(failure),
-            (None, Some(())) => Ok(found),
+            (None, Some(())) => found.mistyped.take().map_or(Ok(found), Err),
             (None, None) => Err(Failure::wrong_type(field, text, "a JSON object, and nothing else")),
         }
     }
 
-    /// Reads a member; none where the text is no JSON. Failures: `samedeal`, `kind`, `out-of-memory`.
+    /// Reads a member; none where the text is no JSON. Failures: `out-of-memory`.
     fn add(&mut self, reader: &mut Reader<'a>, text: &'a str, name: &str) -> Result<Option<()>, Failure> {
-        match name {
+        let is_object = reader.is_at(b'{');
+        if SECTIONS.contains(&name) {
+            self.members.retain(|member| member.split('.').next() != Some(name));
+            if is_object {
+                return self.add_section(reader, name);
+            }
+        }
+        let start = reader.place();
+        if reader.skip(DEEPEST).is_none() {
+            return Ok(None);
+        }
+        let value = text.get(start..reader.place()).unwrap_or_default();
+        let mut own = Reader::new(value);
+        let mistyped = match name {
             "samedeal" => {
-                let before = reader.rest();
-                let version = reader.number().and_then(unsigned);
-                self.version = Some(version.ok_or_else(|| mistyped("samedeal", before, "a whole number"))?);
+                self.version = own.number().and_then(unsigned);
+                self.version.is_none().then(|| Failure::wrong_type("samedeal", value, "a whole number"))
             }
             "kind" => {
-                let before = reader.rest();
-                let kind = reader.string().map(|kind| kind.chars().take(65).collect());
-                self.kind = Some(kind.ok_or_else(|| mistyped("kind", before, "a text"))?);
+                self.kind = own.string().map(|kind| kind.chars().take(65).collect());
+                self.kind.is_none().then(|| Failure::wrong_type("kind", value, "a text"))
             }
-            "recipe" if reader.is_at(b'{') => {
-                let start = reader.place();
-                if reader.skip(DEEPEST).is_none() {
-                    return Ok(None);
-                }
-                self.recipe = text.get(start..reader.place());
-                return Ok(Some(()));
+            "recipe" => {
+                self.recipe = is_object.then_some(value);
+                None
             }
-            "order" | "shards" | "deal" | "batch" | "steps" | "split" if reader.is_at(b'{') => {
-                self.note(name.into())?;
-                let mut failed = None;
-                let read = reader.object(|reader, member| {
-                    let noted = match (name, &*member) {
-                        ("deal", "readers" | "workers")
-                        | ("order", "chunks")
-                        | ("batch", "batch_size" | "drop_last") => self.note(format!("{name}.{member}")),
-                        _ => Ok(()),
-                    };
-                    failed = noted.err();
-                    if failed.is_some() { None } else { reader.skip(DEEPEST) }
-                });
-                return failed.map_or(Ok(read), Err);
-            }
-            _ => return Ok(reader.skip(DEEPEST)),
-        }
+            _ => None,
+        };
+        self.mistyped = self.mistyped.take().or(mistyped);
         Ok(Some(()))
     }
 
+    /// Notes a section, and those of its members that decide; none where the text is no JSON. Failures:
+    /// `out-of-memory`.
+    fn add_section(&mut self, reader: &mut Reader<'a>, name: &str) -> Result<Option<()>, Failure> {
+        self.note(name.into())?;
+        let mut failed = None;
+        let read = reader.object(|reader, member| {
+            let noted = match (name, &*member) {
+                ("deal", "readers" | "workers") | ("order", "chunks") | ("batch", "batch_size" | "drop_last") => {
+                    self.note(format!("{name}.{member}"))
+                }
+                _ => Ok(()),
+            };
+            failed = noted.err();
+            if failed.is_some() { None } else { reader.skip(DEEPEST - 1) }
+        });
+        failed.map_or(Ok(read), Err)
+    }
+
     fn note(&mut self, member: String) -> Result<(), Failure> {
-        grow("text", 1, &mut self.members)?;
-        self.members.push(member);
+        if !self.members.contains(&member) {
+            grow("text", 1, &mut self.members)?;
+            self.members.push(member);
+        }
         Ok(())
     }
 
@@ -198,6 +210,9 @@ mod tests {
             (r#"{"deal": {"readers": 7}}"#, "chunk-stream"),
             (r#"{"order": {"samples": 10}, "steps": {"batch_size": 4}}"#, "schedule"),
             (r#"{"split": {"parts": []}}"#, "split"),
+            // Of a section that is there twice, the last one counts.
+            (r#"{"order": {"chunks": 7}, "order": {"samples": 10}}"#, "sampler"),
+            (r#"{"order": {}, "split": {}, "split": 7}"#, "sampler"),
         ] {
             assert_eq!(kind(text), Some(("recipe", of)), "{text}");
         }
@@ -217,11 +232,18 @@ mod tests {
             (r#"{"kind": "future", "recipe": {}}"#, "kind"),
             (r#"{"kind": 7}"#, "kind"),
             (r#"{"samedeal": "1", "order": {}}"#, "samedeal"),
+            (r#"{"kind": 7, "samedeal": "1"}"#, "kind"),
+            (r#"{"samedeal": "1", "kind": 7} x"#, "text"),
         ] {
             assert_eq!(inspect(text).unwrap_err().into_parts().field, field, "{text}");
         }
-        let deep = format!("{{\"a\":{}{}}}", "[".repeat(100), "]".repeat(100));
-        assert!(inspect(&deep).is_err());
+        for (depth, is_read) in [(64, true), (65, false)] {
+            for [open, close] in [["[", "]"], [r#"{"order":"#, "}"]] {
+                let value = format!("{}7{}", open.repeat(depth), close.repeat(depth));
+                let text = format!(r#"{{"kind":"sampler","order":{value}}}"#);
+                assert_eq!(inspect(&text).is_ok(), is_read, "{text}");
+            }
+        }
     }
 
     #[test]

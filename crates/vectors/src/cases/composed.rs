@@ -721,9 +721,56 @@ fn other_states() -> Vec<Case> {
         state("{\"copies\":2}", ",\"positions\":18"),
         state("{\"name\":\"copies\",\"copies\":2,\"of\":{\"of\":{\"of\":{}}}}", ",\"positions\":18"),
         state("{\"name\":\"copies\",\"copies\":2,\"of\":{\"more\":1}}", ",\"positions\":18"),
+        state("{\"name\":\"copies\",\"copies\":2}", ",\"positions\":18"),
+        state("{\"name\":\"copies\",\"copies\":2,\"of\":{}}", ",\"positions\":18"),
+        state("{\"name\":\"copies\",\"copies\":2,\"of\":{\"name\":\"feistel\",\"seed\":0}}", ",\"positions\":18"),
     ];
-    let calls = texts.map(|state| Call::Resume { state });
-    vec![asked("states of another order, or of none", subject(order, "", &[], 0), calls)]
+    let resumed = |name: &str, order: &str, texts: &[String]| {
+        let calls = texts.iter().map(|state| Call::Resume { state: state.clone() });
+        asked(name, subject(order, "", &[], 0), calls)
+    };
+    let mut cases = vec![resumed("states of another order, or of none", order, &texts)];
+    // A missing order is one without members, and so is an order that does not belong there.
+    let source = |order: &str| format!("{{\"name\":\"a\",\"weight\":1{order}}}");
+    let blend = |order: &str, more: &str| {
+        format!(
+            "{{\"name\":\"blend\",\"samples\":9,\"seed\":0,\"exhaustion\":\"repeat\",\"index_space\":\"joined\",\
+             \"sources\":[{}],\"stages\":[]{more}}}",
+            source(order)
+        )
+    };
+    let own = ",\"order\":{\"name\":\"feistel\",\"samples\":9}";
+    let texts = [
+        blend(own, ""),
+        blend("", ""),
+        blend(",\"order\":{}", ""),
+        blend(own, ",\"of\":{}"),
+        blend(own, ",\"of\":{\"seed\":1,\"name\":\"feistel\"}"),
+    ]
+    .map(|recipe| state(&recipe, ",\"positions\":9"));
+    cases.push(resumed("states without an order of a source", &blend(own, ""), &texts));
+    let plain = "{\"name\":\"feistel\",\"samples\":9,\"seed\":0}";
+    let texts = ["{}", "{\"of\":{}}", "{\"of\":{\"copies\":1}}"]
+        .map(|of| state(&plain.replace('}', &format!(",\"of\":{of}}}")), ",\"positions\":9"));
+    cases.push(resumed("states with an order that does not belong there", plain, &texts));
+    // A state that was read further than the epoch is long.
+    let subset = "{\"name\":\"subset\",\"of\":{\"name\":\"feistel\",\"samples\":9,\"seed\":0},\"indices\":[1,5]}";
+    let texts = [2, 3, 9].map(|consumed| {
+        state(subset, ",\"positions\":9").replace("\"consumed\":4", &format!("\"consumed\":{consumed}"))
+    });
+    cases.push(resumed("states beyond the end of the epoch", subset, &texts));
+    // No epoch of these orders has a position, but the last one cannot be used.
+    for order in [
+        "{\"name\":\"copies\",\"copies\":2,\"of\":{\"samples\":0}}",
+        "{\"name\":\"subset\",\"of\":{\"samples\":0},\"indices\":[]}",
+        "{\"name\":\"grown\",\"samples\":0}",
+        "{\"samples\":0}",
+    ] {
+        let calls = [u64::MAX - 1, u64::MAX].map(|epoch| Call::AtEpoch { epoch: U64(epoch) });
+        let calls = calls.into_iter().chain([Call::Epoch, Call::EpochLength]);
+        cases.push(asked(&format!("no positions: {order}"), subject(order, "", &[], 0), calls));
+    }
+    cases
 }
 
 /// Every text that is no composed order.

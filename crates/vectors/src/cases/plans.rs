@@ -78,13 +78,15 @@ fn policies() -> Vec<Case> {
 /// Where longest-first alone is not the best: the exchanges that follow it.
 fn exchanges() -> Vec<Case> {
     let mut cases = Vec::new();
-    let textbook: [(&str, &[u64], u32); 6] = [
+    let textbook: [(&str, &[u64], u32); 7] = [
         ("the bad case of longest-first for 2 parts", &[3, 3, 2, 2, 2], 2),
         ("the bad case of longest-first for 3 parts", &[5, 5, 4, 4, 3, 3, 3], 3),
         ("the bad case of longest-first for 4 parts", &[7, 7, 6, 6, 5, 5, 4, 4, 4], 4),
         ("an item for none", &[8, 7, 6, 5, 4], 2),
         ("gaps of 1", &[4, 4, 3, 3, 3], 2),
         ("nothing to exchange", &[9, 1], 2),
+        // Two shards of one size are as good to take, and half of the gap is no whole number: the first one is taken.
+        ("two that are as good", &[5, 8, 8, 5, 9], 2),
     ];
     for (name, samples, world) in textbook {
         cases.push(whole(name, Plan { policy: "size-aware".into(), ..plan(samples, world, 1) }));

@@ -306,6 +306,13 @@ fn resumed(before: &str, epoch: u64, groups: &[(Group, u64)], order: &str) -> Ca
     script.case(&format!("{before} in epoch {epoch} after {groups:?}, then {order}"))
 }
 
+/// A state of an order, which another one refuses.
+fn refused_state(before: &str, groups: &[(Group, u64)], order: &str) -> Case {
+    let mut script = Script::new(order, (1, 1, 1), "uneven", 0);
+    script.ask([ReadCall::Resume { state: chain(before, "uneven", 0, groups) }, ReadCall::IsRest]);
+    script.case(&format!("refused: {before} after {groups:?}, then {order}"))
+}
+
 fn additions() -> Vec<Case> {
     let staged = |stages: &str| blend(&format!(",\"samples\":60,\"stages\":[{stages}]"));
     let stage = |from: u64| format!("{{\"from\":{from},\"weights\":[1,2,7]}}");
@@ -329,6 +336,14 @@ fn additions() -> Vec<Case> {
     };
     for order in [more(0, 76), more(0, 75), more(1, 76), fourth(0), before.replace("\"weight\":2", "\"weight\":3")] {
         cases.push(resumed(&before.replace("\"stages\":[],", ""), 1, torn, &order));
+    }
+    // A plain order, read further than the epoch is long by now.
+    for (samples, start, count) in [("8", 6, 2), ("6", 4, 1), ("8", 7, 1)] {
+        let plain = sharded(samples, 1, 1);
+        let range = format!("{{\"epoch\":0,\"start\":{start},\"count\":{count}}}");
+        let skip = format!("{{\"name\":\"skip\",\"of\":{plain},\"ranges\":[{range}]}}");
+        let end = samples.parse().expect("a number");
+        cases.push(refused_state(&plain, &[((1, 1, 1), end)], &skip));
     }
     let near = sharded("13,5,0,21,9", 4, 4);
     let skip = |of: &str, start: u64| {

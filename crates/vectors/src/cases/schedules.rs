@@ -4,7 +4,7 @@ use matrix::Engine;
 use matrix::format::{Call, Case, Lists, Schedule, ScheduleCall, Subject, U64};
 use matrix::native::Native;
 
-use super::{asked, count, numbers};
+use super::{MAX_COUNT, asked, count, numbers};
 
 pub fn cases() -> Vec<Case> {
     [wholes(), bounded(), worlds(), large(), states(), refused()].concat()
@@ -170,11 +170,36 @@ fn wholes() -> Vec<Case> {
             cases.push(asked(&format!("a blend that ends: {name}, {}", &order[9..14]), here, calls));
         }
     }
+    cases.extend([end_of_search(), largest_batch()]);
     let lists: Lists = [("indices".to_string(), numbers(&[1, 4, 6]))].into();
     let recipe = "{\"order\":{\"name\":\"subset\",\"of\":{\"samples\":8}},\"steps\":{\"batch_size\":2}}".into();
     let lists = Subject::Schedule(Schedule { recipe, lists, rank: 0 });
     cases.push(asked("lists", lists, look(&[0, 1, 2, 3])));
     cases
+}
+
+/// Epoch e has sample e of each source, and no other. A search looks at 4,096 epochs after the first one, because the sources of a
+/// shared index space may never have a sample.
+fn end_of_search() -> Case {
+    let source = |name: &str| format!("{{\"name\":\"{name}\",\"order\":{{\"name\":\"sequential\",\"samples\":5000}}}}");
+    let sources = [source("a"), source("b")].join(",");
+    let order = format!("{{\"name\":\"blend\",\"index_space\":\"shared\",\"samples\":2,\"sources\":[{sources}]}}");
+    let calls = [(4_096, 0), (4_097, 0), (4_097, 1), (4_099, 3), (4_100, 3)]
+        .map(|(sample, step)| ask(ScheduleCall::Locate { sample: U64(sample), step: U64(step) }));
+    asked("the end of a search for a sample", subject(&order, "", "\"batch_size\":2", 0), calls)
+}
+
+/// A batch of as many samples for each rank as a call may give, and of one more. It does not fit these ranks, so that the answer is
+/// short.
+fn largest_batch() -> Case {
+    let most = 3 * u64::from(MAX_COUNT);
+    let steps = format!(
+        "\"batch_size\":{},\"stages\":[{{\"from\":1,\"batch_size\":{}}},{{\"from\":2,\"batch_size\":3}}]",
+        most + 1,
+        most + 4
+    );
+    let calls = [indices(0, 1), indices(1, 1), indices(0, 2), indices(2, 1)];
+    asked("as many samples as a call may give", subject("{\"samples\":40}", "\"world_size\":3", &steps, 0), calls)
 }
 
 /// The samples of a step are the same for any number of ranks.

@@ -3,7 +3,7 @@
 use matrix::format::{Call, Case, Split, SplitCall, Subject, U64};
 
 use super::forms::wide;
-use super::{asked, numbers};
+use super::{MAX_COUNT, asked, numbers};
 
 pub fn cases() -> Vec<Case> {
     [wholes(), escapes(), refused(), refused_calls()].concat()
@@ -250,5 +250,9 @@ fn refused_calls() -> Vec<Case> {
         ids(&[u64::MAX]),
         run(0, 3),
     ];
-    vec![asked("ids that are not there", subject(&parts("weight", &[1, 1])), calls)]
+    let here = || subject(&parts("weight", &[1, 1]));
+    // As many ids as a call takes, which are not there, so that the answer is short; and one more, of ids and of keys.
+    let most = MAX_COUNT as usize;
+    let many = [ids(&vec![LAST + 1; most]), ids(&vec![LAST + 1; most + 1]), keys(&vec!["a"; most + 1]), run(0, 3)];
+    vec![asked("ids that are not there", here(), calls), asked("as many ids as a call takes", here(), many)]
 }

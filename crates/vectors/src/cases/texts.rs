@@ -54,6 +54,29 @@ const NONE: [&str; 19] = [
     "{\"event\":\"claim\",\"reader\":1}",
 ];
 
+/// Texts with two faults: what is no JSON comes first, then the first member that has a wrong type.
+const TWO_FAULTS: [&str; 6] = [
+    "{\"samedeal\":\"1\",\"order\":{}} x",
+    "{\"kind\":7,\"order\":{\"samples\":01}}",
+    "{\"kind\":7,\"samedeal\":\"1\"}",
+    "{\"samedeal\":-1,\"kind\":[]}",
+    "{\"samedeal\":2,\"kind\":false}",
+    "{\"samedeal\":1.5,\"order\":{}}",
+];
+
+/// Members that are there twice: the last one counts.
+const TWICE: [&str; 9] = [
+    "{\"samedeal\":2,\"samedeal\":1,\"order\":{}}",
+    "{\"samedeal\":1,\"samedeal\":2,\"order\":{}}",
+    "{\"samedeal\":\"2\",\"samedeal\":1,\"order\":{}}",
+    "{\"kind\":\"future\",\"kind\":\"sampler\"}",
+    "{\"order\":{\"chunks\":7},\"order\":{\"samples\":7}}",
+    "{\"deal\":{\"readers\":7},\"order\":{},\"deal\":7}",
+    "{\"split\":{},\"order\":{},\"split\":[]}",
+    "{\"order\":[],\"order\":{}}",
+    "{\"order\":{\"chunks\":7,\"chunks\":8}}",
+];
+
 /// Two texts.
 const DIFFERING: [(&str, &str); 21] = [
     // A default value that is left out or written, members in another order, and another spelling.
@@ -118,6 +141,16 @@ pub fn cases() -> Vec<Case> {
     let nested = |depth: usize| format!("{{\"order\":{{}},\"a\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
     let mut none: Vec<Call> = NONE.iter().map(|text| inspect(text)).collect();
     none.extend([inspect(&long), inspect(&nested(64)), inspect(&nested(65)), inspect(RECIPES[0])]);
+    // Objects and lists in one another, with a value in the innermost one.
+    let deep = |member: &str, depth: usize, [open, close]: [&str; 2]| {
+        format!("{{\"deal\":{{}},\"{member}\":{}7{}}}", open.repeat(depth), close.repeat(depth))
+    };
+    for member in ["a", "recipe", "order"] {
+        for depth in [63, 64, 65] {
+            none.extend([["[", "]"], ["{\"x\":", "}"]].map(|signs| inspect(&deep(member, depth, signs))));
+        }
+    }
+    none.extend(TWO_FAULTS.map(inspect));
     let mut goes_on = Vec::new();
     for state in &states {
         for sections in ["{}", "{\"deal\":{\"world_size\":3}}", " {\"deal\":{},\"batch\":{\"batch_size\":2}} "] {
@@ -131,6 +164,12 @@ pub fn cases() -> Vec<Case> {
         goes_on.push(after(&states[0], sections));
     }
     goes_on.push(after("{\"kind\":\"sampler\",\"recipe\":{ }}", "{\"deal\":{}}"));
+    let states_twice = [
+        "{\"kind\":\"sampler\",\"recipe\":{\"order\":{}},\"recipe\":{\"batch\":{}}}",
+        "{\"kind\":\"sampler\",\"recipe\":{\"order\":{}},\"recipe\":7}",
+        "{\"kind\":\"sampler\",\"recipe\":7,\"recipe\":{\"order\":{}}}",
+    ];
+    let twice = states_twice.map(|state| after(state, "{\"deal\":{}}"));
     let differences = |one: &str, other: &str| Call::Differences { one: one.into(), other: other.into() };
     let mut differing: Vec<Call> = RECIPES.iter().map(|text| differences(text, "{}")).collect();
     differing.extend(states.windows(2).map(|pair| differences(&pair[0], &pair[1])));
@@ -140,6 +179,7 @@ pub fn cases() -> Vec<Case> {
         asked("recipes", Subject::Functions {}, RECIPES.map(inspect)),
         asked("states and logs", Subject::Functions {}, states.iter().map(|text| inspect(text))),
         asked("none of them", Subject::Functions {}, none),
+        asked("members that are there twice", Subject::Functions {}, TWICE.map(inspect).into_iter().chain(twice)),
         asked("what goes on after a state", Subject::Functions {}, goes_on),
     ]
 }

@@ -12,7 +12,7 @@ use super::{U64, repeated};
 pub struct BatchRecipe {
     pub recipe: String,
     /// The lengths; None for a stream, or if the text has them.
-    #[serde(with = "repeated")]
+    #[serde(with = "repeated::option")]
     pub lengths: Option<Vec<u32>>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lists: BTreeMap<String, Vec<U64>>,

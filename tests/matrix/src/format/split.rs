@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::U64;
+use super::{U64, repeated};
 
 /// A split, by its recipe.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -17,8 +17,21 @@ pub enum SplitCall {
     Recipe,
     RecipeFingerprint,
     Parts,
-    PartOf { ids: Vec<U64> },
-    PartOfRun { start: U64, count: u32 },
-    PartOfKeys { keys: Vec<String> },
-    Members { part: u32, start: U64, count: u32 },
+    PartOf {
+        #[serde(with = "repeated")]
+        ids: Vec<U64>,
+    },
+    PartOfRun {
+        start: U64,
+        count: u32,
+    },
+    PartOfKeys {
+        #[serde(with = "repeated")]
+        keys: Vec<String>,
+    },
+    Members {
+        part: u32,
+        start: U64,
+        count: u32,
+    },
 }

@@ -125,8 +125,9 @@ impl OrderPart {
                 let same = Pair { here: source, of: known, why }.check_same(key);
                 same.map_err(|failure| failure.in_element("sources", place))?;
             }
-            let orders = source.given_section("order").zip(known.given_section("order")).zip(self.part(place));
-            if let Some(((here, of), part)) = orders {
+            // An order that the state leaves out is one without members.
+            let [here, of] = [source, known].map(|source| source.section("order"));
+            if let Some(part) = self.part(place) {
                 let (epoch, position) = self.inner(place, epoch, position)?;
                 let rest = part.goes_on(Pair { here, of, why }, epoch, position);
                 rest.map_err(|failure| at_order(&format!("sources[{place}].order"), failure))?;

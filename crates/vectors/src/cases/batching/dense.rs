@@ -99,7 +99,19 @@ const LARGE_PACKINGS: [u64; 2] = [4, 6];
 
 pub fn packings() -> Vec<Case> {
     let few = PACKINGS.into_iter().map(packing).chain(WIDE_PACKINGS.into_iter().map(wide_packing));
-    few.chain(LARGE_PACKINGS.into_iter().map(large_packing)).collect()
+    few.chain(LARGE_PACKINGS.into_iter().map(large_packing)).chain(refilled()).collect()
+}
+
+/// Packings whose last bins are filled again, as many as there may be: 512 and an eighth of all, to the bin. One more would make another
+/// packing.
+fn refilled() -> Vec<Case> {
+    let sets: [(&[u32], usize, u32); 2] = [(&[13, 8], 4_466, 30), (&[13, 7, 16, 17, 12, 18, 7, 11], 3_857, 30)];
+    let case = |(lengths, count, capacity): (&[u32], usize, u32)| {
+        let lengths: Vec<u32> = lengths.iter().copied().cycle().take(count).collect();
+        let config = BatchConfig { max_length: capacity, max_batch_size: 1, capacity, ..base("pack", &lengths, 1) };
+        asked(&format!("pack fast, {count} again into {capacity}"), batcher(config), [Call::Metrics, Call::Fingerprint])
+    };
+    sets.map(case).to_vec()
 }
 
 /// Items of two or three ranges of sizes in rows of any capacity; or in batches of so many tokens, which hold a few.

@@ -216,6 +216,9 @@ fn refused() -> Vec<Case> {
     let mut calls: Vec<_> = texts.into_iter().map(|state| Call::Resume { state }).collect();
     calls.extend([Call::Metrics, state_after(0), state_after(u64::MAX)]);
     calls.extend([Call::Resume { state: state.into() }, Call::Metrics, Call::Fingerprint]);
+    // As many segments as a history may have. They are of the same ranks, so that they become one.
+    let segments = "{\"world_size\":2,\"steps\":1},".repeat(4_095);
+    let segments = [Call::Resume { state: state.replace("[{", &format!("[{segments}{{")) }, Call::Consumed];
     let far = |text: String| {
         vec![Call::Resume { state: text }, Call::NumWindows, Call::NumSteps, Call::Metrics, take(0, 0, 1)]
     };
@@ -224,6 +227,7 @@ fn refused() -> Vec<Case> {
     let over = state.replace("\"consumed\":0", "\"consumed\":90");
     vec![
         asked("texts that are no state", batcher(here.clone()), calls),
+        asked("as many segments as there may be", batcher(here.clone()), segments),
         asked("refused: more steps than there are", batcher(here.clone()), far(more)),
         asked("refused: more steps than there were", batcher(here.clone()), far(others)),
         asked("steps of a window that is not there", batcher(here), far(over)),

@@ -7,7 +7,7 @@ use super::{MAX_EXACT, Script, by_samples, by_shards, chain, grouped, stored};
 use crate::cases::plans::sizes;
 
 pub fn cases() -> Vec<Case> {
-    [many_ranks(), many_samples(), rounds()].concat()
+    [many_ranks(), many_samples(), rounds(), vec![large_windows()]].concat()
 }
 
 fn many_ranks() -> Vec<Case> {
@@ -80,6 +80,18 @@ fn many_samples() -> Vec<Case> {
         cases.push(script.case(&format!("2^53 - 1 {name}")));
     }
     cases
+}
+
+/// Rounds of a torn turn: a window of every lane would be 2^21 samples, and a round has 2^20 of them at most.
+fn large_windows() -> Case {
+    let sizes = [1 << 23];
+    let options = ReadOptions { lanes: Some(2), window: Some(1 << 20), ..by_samples() };
+    let text = chain(&sizes, &options, 0, &[((1, 2, 1 << 21), 1)]);
+    let mut script = Script::new(&sizes, &grouped(options, (1, 1, 1)));
+    let indices = [0, (1 << 20) - 1, 1 << 20, 1 << 21, (1 << 22) - 1];
+    script.ask([ReadCall::Resume { state: text }, ReadCall::NumRounds { rank: 0, worker: 0 }]);
+    script.ask(indices.map(|index| ReadCall::RoundOf { rank: 0, worker: 0, index: U64(index) }));
+    script.case("rounds of a torn turn in windows of 2^20")
 }
 
 /// Rows that come as they are stored, 1,024 at a time, with a torn turn before them.

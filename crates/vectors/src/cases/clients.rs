@@ -531,6 +531,18 @@ fn checkpoints() -> Vec<Case> {
         reader.ask(ClientCall::CatchUp { now });
         cases.push(reader.case(&format!("checkpoints from anywhere, {at}")));
     }
+    // A claim that began before the first position of the ledger, and one that began there.
+    for (at, held) in ["1,5,2,8,4", "1,5,4,6,2"].into_iter().enumerate() {
+        let given = interval(3, 3);
+        let state = given.state.replace("\"consumed\":0", "\"consumed\":4");
+        let mut reader = Driven::new(LedgerClient { state, ..given });
+        let now = U64(0);
+        reader.ask(ClientCall::Open { now });
+        reader.ask(ClientCall::TellCheckpoint { checkpoint: Some(checkpoint(9, 10, 2, "", held)), now });
+        reader.ask(ClientCall::TellEntries { entries: vec![header(40, 4, 4)], now });
+        reader.ask(ClientCall::Progress);
+        cases.push(reader.case(&format!("checkpoints of the rest of an epoch, {at}")));
+    }
     cases
 }
 

@@ -700,6 +700,11 @@ fn additions() -> Vec<Case> {
     cases
 }
 
+/// An order that lies in so many others.
+fn in_one_another(count: usize) -> String {
+    format!("{}{{\"samples\":3}}{}", "{\"name\":\"copies\",\"copies\":1,\"of\":".repeat(count), "}".repeat(count))
+}
+
 /// States that are none, or not of this order.
 fn other_states() -> Vec<Case> {
     let order = "{\"name\":\"copies\",\"copies\":2,\"of\":{\"name\":\"feistel\",\"samples\":9,\"seed\":0}}";
@@ -723,6 +728,9 @@ fn other_states() -> Vec<Case> {
         state("{\"name\":\"copies\",\"copies\":2,\"of\":{\"more\":1}}", ",\"positions\":18"),
         state("{\"name\":\"copies\",\"copies\":2}", ",\"positions\":18"),
         state("{\"name\":\"copies\",\"copies\":2,\"of\":{}}", ",\"positions\":18"),
+        // As many orders in one another as there may be, and one more.
+        state(&in_one_another(22), ",\"positions\":18"),
+        state(&in_one_another(23), ",\"positions\":18"),
         state("{\"name\":\"copies\",\"copies\":2,\"of\":{\"name\":\"feistel\",\"seed\":0}}", ",\"positions\":18"),
     ];
     let resumed = |name: &str, order: &str, texts: &[String]| {
@@ -777,9 +785,6 @@ fn other_states() -> Vec<Case> {
 fn refused() -> Vec<Case> {
     let sources = "\"sources\":[{\"name\":\"a\",\"samples\":7}]";
     let of = "\"of\":{\"samples\":9}";
-    let deep = |count: usize| {
-        format!("{}{{\"samples\":3}}{}", "{\"name\":\"copies\",\"copies\":1,\"of\":".repeat(count), "}".repeat(count))
-    };
     let mut orders = vec![
         "{\"name\":\"blend\"}".to_string(),
         "{\"name\":\"blend\",\"sources\":[]}".into(),
@@ -865,10 +870,10 @@ fn refused() -> Vec<Case> {
         "{\"name\":\"balance\",\"samples\":5,\"classes\":[0,0],\"factors\":[0,1]}".into(),
         "{\"name\":\"balance\",\"samples\":5,\"classes\":[0,0],\"factors\":[4503599627370496]}".into(),
         "{\"name\":\"balance\",\"samples\":5,\"classes\":[0,2],\"factors\":[4294967296,1]}".into(),
-        deep(20),
-        deep(22),
-        deep(23),
-        deep(2000),
+        in_one_another(20),
+        in_one_another(22),
+        in_one_another(23),
+        in_one_another(2000),
     ];
     for more in [
         "\"samples\":7.5",

@@ -485,6 +485,9 @@ fn checkpoints() -> Vec<Case> {
         checkpoint(7, 12, 3, "-4,4", "2,5,0,4,0,4,5,8,4,3"),
         checkpoint(7, 12, 3, "\"4\",4", "2,5,0,4,0,4,5,8,4,3"),
         checkpoint(7, 12, 3, "4,4", "2,5,0,4,0,4,5,8,4,5"),
+        // A run that begins beyond 2^53 - 1.
+        checkpoint(7, 12, 3, "4,4", "2,5,0,4,0,4,5,9007199254740991,4,1"),
+        checkpoint(7, 12, 3, "4,4", "2,5,0,4,0,4,5,9007199254740990,4,1"),
         good.replace("\"free\":[4,4],", ""),
         good.replace("\"free\":[4,4]", "\"free\":{}"),
         good.replace("\"free\":[4,4]", "\"free\":[4,4],\"free\":[4,4]"),

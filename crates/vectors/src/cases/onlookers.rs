@@ -92,7 +92,18 @@ fn silences() -> Vec<Case> {
         append(entry("commit", 2, 6, 4), 402),
         claim(3, 402),
     ];
-    onlookers("silent readers", &header(10, 0, 6), &[1, 2, 3], script)
+    let released = vec![
+        append(entry("claim", 1, 0, 4), 0),
+        append(entry("claim", 1, 4, 4), 0),
+        // No sign of life: another reader may have written it.
+        append(entry("release", 1, 0, 4), 50),
+        append(entry("claim", 2, 0, 4), 60),
+        claim(3, 99),
+        claim(3, 100),
+    ];
+    let mut cases = onlookers("silent readers", &header(10, 0, 6), &[1, 2, 3], script);
+    cases.extend(onlookers("a release of a silent reader", &header(8, 0, 4), &[3], released));
+    cases
 }
 
 /// Free runs are claimed first, from the lowest position on; then positions that nobody has claimed.

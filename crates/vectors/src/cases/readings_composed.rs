@@ -231,6 +231,17 @@ fn long() -> Vec<Case> {
         }
         cases.push(script.case(&format!("rounds {name}")));
     }
+    // A part of all windows that is no whole number, and more samples than a round may have.
+    for (name, size, window, workers) in
+        [("a third of all windows", "20000", 1_000, 3), ("2^20 samples", "8388608", 1 << 20, 1)]
+    {
+        let order = format!("{{\"name\":\"copies\",\"copies\":1,\"of\":{}}}", sharded(size, 4, window));
+        let mut script = Script::new(&order, (1, workers, 8), "pad", 2);
+        script.ask([ReadCall::NumRounds { rank: 0, worker: 0 }]);
+        let indices = [0, 1_332, 1_333, 6_664, 6_665, (1 << 20) - 1, 1 << 20];
+        script.ask(indices.map(|index| ReadCall::RoundOf { rank: 0, worker: 0, index: U64(index) }));
+        cases.push(script.case(&format!("rounds of {name}")));
+    }
     cases
 }
 

@@ -243,6 +243,7 @@ fn refused() -> Vec<Case> {
         state.replace("\"seed\":3", "\"seed\":\"3\""),
         state.replace("\"seed\":3", "\"seed\":9223372036854775808"),
         state.replace("\"seed\":3", "\"seed\":9007199254740992"),
+        state.replace("\"seed\":3", "\"seed\":\"9007199254740991\""),
         state.replace("\"seed\":3", "\"seed\":\"9007199254740992\""),
         state.replace("\"epoch\":2", "\"epoch\":18446744073709551616"),
         state.replace("\"epoch\":2", "\"epoch\":18446744073709551615"),

@@ -100,6 +100,12 @@ fn states() -> Vec<Case> {
         }
         let here = subject(&later(from), 2, BATCHES[0], samples, 1);
         cases.push(asked(&format!("a blend whose weights change at {from}"), here, calls));
+        // A state between two windows; and one of an epoch that cannot be used, nor the one after it.
+        let between = states[0].as_str().expect("a text").replace("\"consumed\":0", "\"consumed\":16");
+        let last = between.replace("\"epoch\":1", &format!("\"epoch\":\"{}\"", u64::MAX));
+        let calls = [between, last].map(|state| Call::Resume { state }).into_iter().chain([Call::Consumed]);
+        let here = subject(&later(from), 2, BATCHES[0], samples, 1);
+        cases.push(asked(&format!("a blend whose weights change at {from}, between windows"), here, calls));
     }
     cases
 }

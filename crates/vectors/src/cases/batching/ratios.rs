@@ -27,6 +27,16 @@ pub fn batchers() -> Vec<Case> {
         };
         cases.push(asked(&format!("ratios with a budget of {name}"), batcher(config), calls()));
     }
+    // A cost that is far more than 2^53 - 1 millionths of its budget.
+    let config = BatchConfig {
+        counting: "weighted".into(),
+        linear: u32::MAX,
+        budget: U64(1),
+        max_length: u32::MAX,
+        too_long: "single".into(),
+        ..base("budget", &[u32::MAX], 1)
+    };
+    cases.push(asked("ratios of the greatest cost", batcher(config), calls()));
     cases
 }
 

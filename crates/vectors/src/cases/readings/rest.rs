@@ -98,18 +98,23 @@ pub fn chains() -> Vec<Case> {
 /// Whole shards by their bytes: a part of a shard has its part of them, and a shard without samples keeps its own.
 pub fn weights() -> Vec<Case> {
     let mut cases = Vec::new();
-    let options = ReadOptions {
-        weight: Some("bytes".into()),
-        bytes: Some([10, 90, 10, 10].map(U64).to_vec()),
-        shuffle: Some(false),
-        ..by_shards()
-    };
-    for (group, next) in [((1, 1, 2), (2, 2, 2)), ((3, 2, 1), (2, 1, 1)), ((1, 1, 3), (3, 1, 2))] {
-        let sizes = [4, 0, 4, 4];
+    let (empty, part) = (([4, 0, 4, 4], [10, 90, 10, 10]), ([6, 7, 2, 8], [10, 6, 1, 7]));
+    for (name, (sizes, bytes), group, next) in [
+        ("a shard without samples", empty, (1, 1, 2), (2, 2, 2)),
+        ("a shard without samples", empty, (3, 2, 1), (2, 1, 1)),
+        ("a shard without samples", empty, (1, 1, 3), (3, 1, 2)),
+        ("a part, rounded down", part, (1, 1, 2), (2, 1, 2)),
+    ] {
+        let options = ReadOptions {
+            weight: Some("bytes".into()),
+            bytes: Some(bytes.map(U64).to_vec()),
+            shuffle: Some(false),
+            ..by_shards()
+        };
         let mut script = Script::new(&sizes, &grouped(options.clone(), next));
         script.ask([ReadCall::Resume { state: chain(&sizes, &options, 0, &[(group, 1)]) }]);
         script.everything();
-        cases.push(script.case(&format!("bytes of a shard without samples: {group:?}, then {next:?}")));
+        cases.push(script.case(&format!("bytes of {name}: {group:?}, then {next:?}")));
     }
     let bytes = [900, 0, 5, 100, 1 << 50, 33].map(U64).to_vec();
     for (policy, worker_policy) in [("size-aware", "size-aware"), ("size-aware", "round-robin")] {

@@ -207,7 +207,6 @@ class Schedules(Subject):
 class Splits(Subject):
     kind = splitting.Parts
     windows = {  # noqa: RUF012
-        "part_of": lambda made, ids: made.part_of(ids),
         "part_of_run": lambda made, start, count: made.part_of(range(start, start + count)),
     }
 
@@ -216,6 +215,12 @@ class Splits(Subject):
 
     def call(self, name: str, values: tuple[Any, ...]) -> Any:
         """Makes the public call of this name."""
+        if name == "part_of":
+            # The public call takes any number of ids.
+            (ids,) = values
+            found = self.use(name, np.array(ids, np.uint64))
+            assert same_values(found, self.now.part_of(ids))
+            return found
         if name == "part_of_keys":
             # The layer below takes all texts as one.
             (keys,) = values

@@ -121,7 +121,7 @@ fn scale(weights: &[Decimal], power: i64, parts: &mut [u128]) -> bool {
 
 /// Divides the parts by their greatest common divisor. Returns their sum, or a greater number than any weight may be.
 #[inline(never)]
-pub(super) fn reduced(parts: &mut [u128]) -> u128 {
+fn reduced(parts: &mut [u128]) -> u128 {
     let mut divisor = 0;
     for &part in &*parts {
         let mut rest = part;
@@ -144,10 +144,13 @@ fn divided(number: u128, by: u128) -> (u128, u128) {
     (quotient, number - quotient * by)
 }
 
-/// Sets the parts to whole numbers in the same proportions, with the sum `TOTAL`, by the largest remainder. `TOTAL`
-/// times a part has to be below 2^128, and one part above 0.
+/// Sets the parts to weights with the sum `TOTAL`, by the largest remainder. Failures: `field`, at the weight that is
+/// above 0 and would become 0.
 #[inline(never)]
-pub(super) fn share_out(parts: &mut [u128]) {
+fn round(field: &'static str, weights: &[Decimal], parts: &mut [u128]) -> Result<(), (usize, Failure)> {
+    let top = positive(weights).map(|weight| weight.magnitude()).max().unwrap_or(0);
+    // The greatest weight gets 19 digits, so that `TOTAL` times any of them is below 2^128.
+    scale(weights, i64::from(MAX_DIGITS) - top, parts);
     let sum = parts.iter().sum();
     let share = |part: u128| divided(TOTAL * part, sum);
     let missing = TOTAL - parts.iter().map(|&part| share(part).0).sum::<u128>();
@@ -159,23 +162,13 @@ pub(super) fn share_out(parts: &mut [u128]) {
         if above(middle) > missing { least = middle + 1 } else { end = middle }
     }
     let mut equal = missing - above(least);
-    for part in parts {
+    for ((place, part), weight) in parts.iter_mut().enumerate().zip(weights) {
         let (floor, remainder) = share(*part);
         let is_equal = remainder == least && equal > 0;
         equal -= u128::from(is_equal);
         *part = floor + u128::from(remainder > least || is_equal);
-    }
-}
-
-/// Sets the parts to weights with the sum `TOTAL`. Failures: `field`, at the weight that is above 0 and would become 0.
-#[inline(never)]
-fn round(field: &'static str, weights: &[Decimal], parts: &mut [u128]) -> Result<(), (usize, Failure)> {
-    let top = positive(weights).map(|weight| weight.magnitude()).max().unwrap_or(0);
-    // The greatest weight gets 19 digits, so that `TOTAL` times any of them is below 2^128.
-    scale(weights, i64::from(MAX_DIGITS) - top, parts);
-    share_out(parts);
-    for (place, (&part, &Decimal { digits, exponent })) in parts.iter().zip(weights).enumerate() {
-        if part == 0 && digits > 0 {
+        let &Decimal { digits, exponent } = weight;
+        if *part == 0 && digits > 0 {
             let allowed = "0, or at least 10^-15 of all weights together";
             return Err((place, Failure::out_of_range(field, format!("{digits}e{exponent}"), allowed)));
         }

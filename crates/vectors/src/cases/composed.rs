@@ -270,13 +270,6 @@ fn weighted() -> Vec<Case> {
         calls.extend([Call::AtEpoch { epoch: U64(1) }, indices(0, 9), Call::AtEpoch { epoch: U64(u64::MAX) }]);
         cases.push(asked(&format!("order: {order}, at the end of whole numbers"), made, calls));
     }
-    // One draw of many weights in the last epochs: the phases need all of their bits.
-    let fine: Vec<u64> = (0..200_u64).map(|at| (1 << 44) + at * 999_999_937).collect();
-    let order = weighted_order(",\"samples\":1,\"seed\":9", &fine);
-    for epoch in [most / 3, most / 2, most - 3] {
-        let calls = look(&subject(&order, "", &[], epoch));
-        cases.push(asked(&format!("fine weights, from epoch {epoch}"), subject(&order, "", &[], epoch), calls));
-    }
     // States, and orders that are not those of the state.
     let changed = [
         own.clone(),

@@ -728,7 +728,7 @@ fn other_states() -> Vec<Case> {
         state("{\"name\":\"copies\",\"copies\":2,\"of\":{\"more\":1}}", ",\"positions\":18"),
         state("{\"name\":\"copies\",\"copies\":2}", ",\"positions\":18"),
         state("{\"name\":\"copies\",\"copies\":2,\"of\":{}}", ",\"positions\":18"),
-        // As many orders in one another as there may be, and one more.
+        // The most orders in one another, and one more.
         state(&in_one_another(22), ",\"positions\":18"),
         state(&in_one_another(23), ",\"positions\":18"),
         state("{\"name\":\"copies\",\"copies\":2,\"of\":{\"name\":\"feistel\",\"seed\":0}}", ",\"positions\":18"),

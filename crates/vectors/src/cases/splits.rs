@@ -251,7 +251,7 @@ fn refused_calls() -> Vec<Case> {
         run(0, 3),
     ];
     let here = || subject(&parts("weight", &[1, 1]));
-    // As many ids as a call takes, which are not there, so that the answer is short; and one more, of ids and of keys.
+    // The most ids of a call, which are not there, so that the answer is short; and one more, of ids and of keys.
     let most = MAX_COUNT as usize;
     let many = [ids(&vec![LAST + 1; most]), ids(&vec![LAST + 1; most + 1]), keys(&vec!["a"; most + 1]), run(0, 3)];
     vec![asked("ids that are not there", here(), calls), asked("as many ids as a call takes", here(), many)]

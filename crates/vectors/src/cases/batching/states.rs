@@ -216,7 +216,7 @@ fn refused() -> Vec<Case> {
     let mut calls: Vec<_> = texts.into_iter().map(|state| Call::Resume { state }).collect();
     calls.extend([Call::Metrics, state_after(0), state_after(u64::MAX)]);
     calls.extend([Call::Resume { state: state.into() }, Call::Metrics, Call::Fingerprint]);
-    // As many segments as a history may have. They are of the same ranks, so that they become one.
+    // The most segments of a history. They are of the same ranks, so that they become one.
     let segments = "{\"world_size\":2,\"steps\":1},".repeat(4_095);
     let segments = [Call::Resume { state: state.replace("[{", &format!("[{segments}{{")) }, Call::Consumed];
     let far = |text: String| {

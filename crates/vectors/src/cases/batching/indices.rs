@@ -10,7 +10,7 @@ use super::sets::uniform;
 use super::{asked, base, num_steps, state_after, state_of, take};
 
 pub fn cases() -> Vec<Case> {
-    [whole(), refused(), shapes(), joins()].concat()
+    [whole(), whole_windows(), refused(), shapes(), joins()].concat()
 }
 
 fn config(at: usize, world: u32) -> BatchConfig {
@@ -77,6 +77,32 @@ fn whole() -> Vec<Case> {
     cases
 }
 
+/// States of which the open window was read to its end, or is as wide as no window here.
+fn whole_windows() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for tail in ["keep", "drop"] {
+        let of = |world| batcher(BatchConfig { tail: tail.into(), ..config(0, world) });
+        let subject = of(2);
+        let text = ask(&subject, &index(0, num_windows(&subject)));
+        let steps = text.split_once("\"steps\":[").and_then(|(_, rest)| rest.split_once(',')).expect("steps").0;
+        let state = state_of(&[(2, 1)], of);
+        let whole = state.replace("\"steps\":1}", &format!("\"steps\":{steps}}}"));
+        let narrow = state.replace("\"window\":16", "\"window\":15");
+        for (name, state) in [("to its end", whole), ("of another width", narrow)] {
+            let calls = [
+                Call::Resume { state: state.clone() },
+                Call::UseIndex { index: text.clone() },
+                Call::NumSteps,
+                Call::Resume { state },
+                Call::NumSteps,
+                Call::Metrics,
+            ];
+            cases.push(asked(&format!("a window that was read {name}, {tail}"), subject.clone(), calls));
+        }
+    }
+    cases
+}
+
 fn refused() -> Vec<Case> {
     let subject = batcher(config(0, 2));
     let windows = num_windows(&subject);
@@ -139,8 +165,7 @@ fn refused() -> Vec<Case> {
         batcher(BatchConfig { window: Some(16), ..base("budget", &lengths, world) })
     };
     let text = ask(&of(2), &index(0, num_windows(&of(2))));
-    let state = state_of(&[(2, 1)], of).replace("\"consumed\":0", "\"consumed\":32");
-    let state = state.replace("[{\"world_size\":2,\"steps\":1}]", "[]");
+    let state = ask(&of(2), &state_after(0)).replace("\"consumed\":0", "\"consumed\":32");
     let calls = [Call::Resume { state }, Call::NumSteps, Call::UseIndex { index: text }, Call::NumSteps];
     cases.push(asked("an index where no window begins", of(2), calls));
     cases

@@ -27,8 +27,14 @@ import { BaseMesh, MeshRecipe } from '../../hosts/js/dist/topology/mesh.js';
 
 const u64s = (values) => BigUint64Array.from(values, BigInt);
 /** Where each text ends in UTF-8, if all are laid end to end. */
-const endsOf = (texts) =>
-  Uint32Array.from(texts, (_, i) => new TextEncoder().encode(texts.slice(0, i + 1).join('')).length);
+const endsOf = (texts) => {
+  const encoder = new TextEncoder();
+  let end = 0;
+  return Uint32Array.from(texts, (text) => {
+    end += encoder.encode(text).length;
+    return end;
+  });
+};
 /** Arguments that are texts, even if they only have digits. */
 const TEXTS = ['state', 'entry', 'header', 'checkpoint', 'recipe', 'text', 'sections', 'one', 'other'];
 /** Arguments with strings of digits, for numbers of 64 bits, as BigInt. */
@@ -186,10 +192,10 @@ function sums(own) {
   return others;
 }
 
-/** A ratio in the notation of the interface. */
+/** A ratio in the notation of the interface, which has no greater one than 2^53 - 1 millionths. The class has a float. */
 function ratio(own, { name }) {
   const property = name === 'padding' ? 'paddingRatio' : camelled(name);
-  return BigInt(Math.round(1e6 * own.metrics()[property]));
+  return BigInt(Math.min(Math.round(1e6 * own.metrics()[property]), Number.MAX_SAFE_INTEGER));
 }
 
 /** The options of a client, in JavaScript's spelling. */

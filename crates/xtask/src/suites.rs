@@ -80,7 +80,7 @@ const RUST: &[&[&str]] = &[
     ],
 ];
 
-/// What has tests among the crates that run the component in an engine, without the command.
+/// Tests of the crates that run the component in an engine, but the command.
 const ENGINE_TESTS: &[&str] = &[
     "--lib",
     "--bin=bench",

@@ -361,7 +361,8 @@ fn numbers(numbers: &[U64]) -> Vec<u64> {
 
 /// A ratio in the component's millionths; users get it as a fraction.
 fn millionths(ratio: f64) -> u64 {
-    (ratio * 1e6).round() as u64
+    // The interface has no greater ratio than 2^53 - 1 millionths. The float of the host is rounded.
+    ((ratio * 1e6).round() as u64).min((1 << 53) - 1)
 }
 
 fn number(number: u64) -> Value {

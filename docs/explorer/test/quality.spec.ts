@@ -359,13 +359,17 @@ test('the page in one file works from a disk, and asks for nothing else', async 
     const [url = ''] = request.url().split('#');
     if (!/^(blob|data|about):/.test(url)) asked.push(url);
   });
-  await page.goto(onDisk.replace('explorer.html', 'index.html'));
-  // A browser loads no modules from a disk, so the page of a server leads to the page in one file.
-  await page.waitForURL(/explorer\.html/);
-  await expect(page.locator('[data-count=torch]')).toBeVisible();
-  asked.length = 0;
-  await page.goto('about:blank');
   await page.goto(`${onDisk}#/sample?samples=7`);
   await expect(page.locator('tr[data-place]')).toHaveCount(8);
   expect(asked).toEqual([onDisk]);
+});
+
+test('on a disk, the page of a server leads to the page in one file', async ({ browser }) => {
+  // In a window of its own: the browser loads no modules from a disk, and says so on the console.
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(onDisk.replace('explorer.html', 'index.html'));
+  await page.waitForURL(/explorer\.html/);
+  await expect(page.locator('[data-count=torch]')).toBeVisible();
+  await context.close();
 });

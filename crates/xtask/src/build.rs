@@ -88,16 +88,12 @@ pub fn parts() -> Vec<Step> {
     vec![
         Step::new(COMPILED, &[setup::COMPONENT_TARGET], |progress| compiled(progress, "target", None, PLAIN))
             .with_lock(CARGO_WASM),
-        // Its results have a folder of their own: the one that users get stays as it is. What both builds have in common, such as
-        // macros and build scripts, is compiled once.
+        // Its results have a folder of their own: the one that users get stays as it is. Their dependencies are the same, and
+        // compiled once.
         Step::new(GROWN, &[setup::COMPONENT_TARGET, COMPILED], |progress| {
             let mut command = wasm("samedeal-component", "wasm32-wasip2");
             command.env("CARGO_BUILD_BUILD_DIR", project::path("target"));
             command.args(["--target-dir", "target/grown", "--features=grown"]);
-            // Tests call it a few times, so that a fast build is worth more than fast code.
-            command.args(
-                ["lto=false", "codegen-units=16", "opt-level=1"].map(|set| format!("--config=profile.wasm.{set}")),
-            );
             progress.run(&mut command)?;
             Ok(Report::note(GROWN_FOLDER))
         })

@@ -49,12 +49,10 @@ pub enum OrderId {
     Windows,
     /// `balance`: every sample as often as the factor of its class says.
     Balance,
-    /// `weighted`: every sample in proportion to its weight.
-    Weighted,
 }
 
 /// The composed orders.
-pub(crate) const COMPOSED: [OrderId; 10] = [
+pub(crate) const COMPOSED: [OrderId; 9] = [
     OrderId::Blend,
     OrderId::BlendExact,
     OrderId::Grown,
@@ -64,7 +62,6 @@ pub(crate) const COMPOSED: [OrderId; 10] = [
     OrderId::Copies,
     OrderId::Windows,
     OrderId::Balance,
-    OrderId::Weighted,
 ];
 
 impl OrderId {
@@ -103,7 +100,6 @@ impl OrderId {
             Self::Copies => "copies",
             Self::Windows => "windows",
             Self::Balance => "balance",
-            Self::Weighted => "weighted",
         }
     }
 

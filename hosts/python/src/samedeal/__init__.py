@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from .engine.sources import LengthsSource
     from .generated.batches import BatchPlace, BatchShape
     from .generated.launch import Detection
-    from .generated.orders import balance, blend, grown, order, sharded, weighted, windows
+    from .generated.orders import balance, blend, grown, order, sharded, windows
     from .generated.readings import ReadBatch, ReadRound
     from .generated.shards import Overlaps, ShardRuns
     from .generated.steps import EpochPosition, StepPlace
@@ -120,7 +120,6 @@ __all__ = [
     "recipe_after",
     "sharded",
     "verify_shards",
-    "weighted",
     "windows",
 ]
 
@@ -164,7 +163,6 @@ _LATER = {
     "recipe_after": "texts",
     "sharded": "generated.orders",
     "verify_shards": "shard.plan",
-    "weighted": "generated.orders",
     "windows": "generated.orders",
 }
 

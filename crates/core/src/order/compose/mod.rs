@@ -17,5 +17,4 @@ mod same;
 mod tests;
 mod tree;
 mod view;
-mod weighted;
 mod windows;

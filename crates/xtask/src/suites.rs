@@ -90,7 +90,6 @@ const ENGINE_TESTS: &[&str] = &[
     "--bin=matrix-*",
     "--test=growth",
     "--test=host",
-    "--test=judge",
     "--test=surface",
     "--test=wit",
 ];
@@ -423,7 +422,9 @@ mod tests {
             let is_test = path.extension().is_some_and(|end| end == "rs") || path.join("main.rs").is_file();
             is_test.then(|| format!("--test={}", path.file_stem().unwrap().display()))
         };
-        let found: BTreeSet<String> = folders.iter().flat_map(files).filter_map(stem).collect();
+        let mut found: BTreeSet<String> = folders.iter().flat_map(files).filter_map(stem).collect();
+        // It needs a feature, and has no cases of its own: `cargo xtask mutants` runs it.
+        assert!(found.remove("--test=judge"));
         let listed = ENGINE_TESTS.iter().filter(|option| option.starts_with("--test=")).map(ToString::to_string);
         assert_eq!(found, listed.collect());
     }

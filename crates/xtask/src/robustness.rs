@@ -24,11 +24,11 @@ pub fn statistics(options: &[&str]) -> Plan {
     command("statistics", STATISTICS, &options, &[setup::STATISTICS, build::COMPONENT_STEP])
 }
 
-/// `cargo xtask exhaust`.
+/// `cargo xtask exhaust`: all small cases, and the values of the largest tables.
 pub fn exhaust() -> Plan {
     let step = Step::new("exhaust", &[], |progress| {
         let mut command = project::cargo(&["test", "--release", "--package=samedeal-core", "--features=composed"]);
-        progress.run(command.args(["--test=exhaust", "--", "--include-ignored", "--nocapture"]))?;
+        progress.run(command.args(["--test=exhaust", "--test=values", "--", "--include-ignored", "--nocapture"]))?;
         Ok(Report { display: format!("\n{}\n", progress.log_text()), ..Report::default() })
     });
     Plan::new("exhaust", crate::parts(), vec![step])

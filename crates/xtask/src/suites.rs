@@ -226,13 +226,6 @@ fn slow() -> Vec<Step> {
         )
         .made_from(&[MANIFESTS, PYTHON, JAVASCRIPT, build::WASM, INTERFACE, &["examples", EXAMPLES]])
         .with_lock(build::CARGO_WASM),
-        suite("core at its full size", &[build::GENERATED], || {
-            let mut command = native_test(&["--test=values"]);
-            command.args(["--", "--ignored"]);
-            command
-        })
-        .made_from(&[MANIFESTS, CORE])
-        .with_lock(build::CARGO),
         suite("JavaScript host with large tables", &[build::NPM], || {
             let mut command = project::npm("hosts/js", &["run", "test:large"]);
             command.env("NODE_OPTIONS", "--test-reporter=spec");

@@ -28,7 +28,7 @@ fn torch_distributed_sampler() {
 
 /// The size from which PyTorch 2.6 draws 64 bits a sample: 860 MB of memory, seconds in a release build.
 #[test]
-#[ignore = "needs 860 MB of memory; `cargo xtask check` runs it"]
+#[ignore = "needs 860 MB of memory, and minutes with checked arithmetic; `cargo xtask exhaust` runs it"]
 fn torch_randperm_from_the_size_at_which_the_releases_differ() {
     for (id, first) in [(OrderId::Torch, [180_140_102, 136_514_640]), (OrderId::Torch25, [209_652_404, 184_016_247])] {
         let config = Config { order: id, ..Config::new(214_748_364) };

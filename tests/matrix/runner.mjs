@@ -84,12 +84,13 @@ function runObject(kind, engine, given, { fails, calls = [], slow = false }) {
     for (const [number, { call, args = {}, ...expected }] of calls.entries()) {
       const where = `call ${number}, ${call}(${JSON.stringify(args)})`;
       const moves = kind.moves?.includes(call);
+      const whole = inFull(args);
       const onSeat = () => {
-        const ask = (raw) => supplied(raw, given, () => callRaw(kind, raw, call, inFull(args)));
+        const ask = (raw) => supplied(raw, given, () => callRaw(kind, raw, call, whole));
         return moves ? engine.move(seat, recipe, ask, () => null) : engine.call(seat, recipe, ask);
       };
       const onOwn = () => {
-        const made = callOwn(kind, own, call, wide(inFull(args)));
+        const made = callOwn(kind, own, call, wide(whole));
         if (!moves) return made;
         if (made !== own) own.dispose();
         own = made;

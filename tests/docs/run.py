@@ -64,6 +64,8 @@ def environment(path: Path) -> dict[str, str]:
         # No process is started in advance.
         "RAY_enable_worker_prestart": "0",
         "RAY_prestart_worker_first_driver": "0",
+        # Workers get as much of a busy machine as other processes.
+        "RAY_worker_niceness": "0",
         "XDG_CACHE_HOME": cache,
     }
     return {**kept, **quiet, "PATH": os.pathsep.join(folders)}

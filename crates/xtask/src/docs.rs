@@ -59,6 +59,7 @@ pub fn tests() -> Step {
         suites::pytest_of(
             "target/venv",
             &[
+                "tests/docs/test_answers.py",
                 "tests/docs/test_columns.py",
                 "tests/docs/test_commands.py",
                 "tests/docs/test_pages.py",

@@ -35,9 +35,11 @@ RAY = ONE_THREAD | {
     "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.2",
     "RAY_enable_worker_prestart": "0",
     "RAY_prestart_worker_first_driver": "0",
+    "RAY_worker_niceness": "0",
 }
 """Variables of jobs under Ray Train. No process watches for machines that a cloud takes away, and none is started in
-advance. On a busy machine, workers may start slowly. The controller does not wait two seconds between reports."""
+advance. On a busy machine, workers may start slowly, but they get as much of it as other processes. The controller does
+not wait two seconds between reports."""
 
 
 def preload(*modules: str) -> None:

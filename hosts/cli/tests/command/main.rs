@@ -39,9 +39,7 @@ fn command(arguments: &str) -> Command {
 }
 
 fn run(arguments: &str) -> Output {
-    let output = command(arguments).output().unwrap();
-    schemas::check(arguments, &output);
-    output
+    command(arguments).output().unwrap()
 }
 
 #[track_caller]

@@ -77,6 +77,8 @@ EVERY: list[dict[str, Any]] = [
         "sources": [{"name": "a", "samples": 3}, {"name": "b", "samples": 7}],
     },
     {"name": "balance", "classes": [0, 1, 1, 0, 2, 2, 2], "factors": [1500000, 300000, 0]},
+    {"name": "weighted", "weights": [5, 1, 0, 3, 1, 2], "samples": 9},
+    {"name": "weighted", "weights": [5, 1, 0, 3, 1, 2], "samples": 3, "replacement": False},
 ]
 """One small order of every kind. Their epochs differ."""
 

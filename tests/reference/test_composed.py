@@ -8,14 +8,16 @@ from __future__ import annotations
 import random
 from collections import Counter
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import pytest
 from composing import EVERY, PLAIN, order, plain
 from samedeal_reference import Failure
 from samedeal_reference.base import below, stream
-from samedeal_reference.composed import Balance, Blend, make
+from samedeal_reference.composed import Balance, Blend, Weighted, make
 from samedeal_reference.composed_base import permutation
+from samedeal_reference.composed_weighted import quotients
 
 # Draws and epochs
 
@@ -203,7 +205,7 @@ def test_lists_beside_the_recipe() -> None:
         make(section, lists[1:])
 
 
-# Windows and balance
+# Windows, balance and weighted
 
 
 def test_windows() -> None:
@@ -272,3 +274,59 @@ def test_balance_shuffles_every_epoch() -> None:
     made = order("balance", classes=[0] * 9, factors=[10**6])
     assert sorted(made.epoch(0)) == sorted(made.epoch(1)) == list(range(9))
     assert made.epoch(0) != made.epoch(1)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_weighted(seed: int) -> None:
+    words = random.Random(seed)
+    weights = [words.choice([0, 1, 1, words.randint(1, 60)]) for _ in range(words.randint(1, 20))] + [3]
+    some, replacement = sum(weight > 0 for weight in weights), seed % 2 == 0
+    samples = words.randint(1, 40 if replacement else some)
+    made = order("weighted", weights=weights, samples=samples, seed=seed, replacement=replacement)
+    assert isinstance(made, Weighted)
+    chances = [Fraction(samples * weight, sum(weights)) for weight in weights]
+    if not replacement:
+        chances = chances_without_replacement(weights, samples)
+        assert [made.line.index(sample) for sample in made.certain] == sorted(map(made.line.index, made.certain))
+        assert all(chances[sample] == 1 for sample in made.certain)
+    counts: Counter[int] = Counter()
+    for epoch in range(12):
+        all_of_epoch = made.epoch(epoch)
+        here = Counter(all_of_epoch)
+        for sample, chance in enumerate(chances):
+            assert made.seen(sample, epoch) == counts[sample]
+            assert here[sample] in (chance.__floor__(), chance.__ceil__())
+            places = [position for position, own in enumerate(all_of_epoch) if own == sample]
+            assert made.first(epoch, sample, 0) == (places[0] if places else None)
+        counts += here
+    # Far on, by the counts alone.
+    for sample, chance in enumerate(chances):
+        assert abs(made.seen(sample, 10**6) - chance * 10**6) < 7
+
+
+def chances_without_replacement(weights: list[int], samples: int) -> list[Fraction]:
+    """min(1, c * weight), with the c for which they add up to the number of samples."""
+    for certain in range(samples + 1):
+        ranked = sorted(weights, reverse=True)
+        rest = sum(ranked[certain:])
+        c = Fraction(samples - certain, rest) if rest else Fraction(0)
+        chances = [min(Fraction(1), c * weight) for weight in weights]
+        if sum(chances) == samples:
+            return chances
+    raise AssertionError
+
+
+def test_neighbours_of_a_weighted_order_do_not_exclude_each_other() -> None:
+    """Without sigma, an epoch would have every seventh sample."""
+    pairs = 0
+    for seed in range(10):
+        here = set(order("weighted", weights=[3] * 700, samples=100, seed=seed).epoch(1))
+        pairs += sum(sample + 1 in here for sample in here)
+    assert 100 < pairs < 190
+
+
+@pytest.mark.parametrize("count", range(12))
+def test_sums_of_quotients(count: int) -> None:
+    for modulus, step, offset in product(range(1, 9), range(12), range(-9, 20)):
+        own = sum((offset + number * step) // modulus for number in range(count))
+        assert quotients(count, offset, modulus, step) == own

@@ -131,7 +131,7 @@ def test_failures_of_recipes() -> None:
     assert failure(lambda: read({}, [1], ("sizes", [1]))) == ("contradiction", "sizes", "1 numbers")
     assert failure(lambda: read(copies, [1], ("indices", [1]))) == ("contradiction", "indices", "1 numbers")
     assert failure(lambda: read(copies, [1], ("sources/indices", [1]))) == ("contradiction", "lists", "sources/indices")
-    assert failure(lambda: read(copies, [1], ("weights", [1]))) == ("unknown-name", "lists", "weights")
+    assert failure(lambda: read(copies, [1], ("weight", [1]))) == ("unknown-name", "lists", "weight")
     assert failure(lambda: read(copies, [1], deal={"unit": 0})) == ("contradiction", "unit", "there")
     buckets = {"strategy": "bucket", "max_batch_size": 2}
     made = read(copies, [1, 2, 3], ("boundaries", [2, 4]), batch=buckets)

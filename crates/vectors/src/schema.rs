@@ -57,8 +57,11 @@ fn rules() -> Vec<(&'static str, Value)> {
     let not_both = |members: [&str; 2]| json!({"not": {"required": members}});
     let unless = |place: Value, then: Value| json!({"if": place, "else": then});
     let when = |place: Value, then: Value| json!({"if": place, "then": then});
-    let no_samples =
-        is("name", &["sharded", "blend", "blend-exact", "exclude", "subset", "skip", "copies", "windows", "balance"]);
+    let leaves = ["windows", "balance", "weighted"];
+    let no_samples = is(
+        "name",
+        &[&["sharded", "blend", "blend-exact", "exclude", "subset", "skip", "copies"][..], &leaves].concat(),
+    );
     let of_shards = json!({"not": {"required": ["name"]}, "required": ["sizes"]});
     let (budget, weighted) = (json!({"properties": {"strategy": {"const": "budget"}}}), is("counting", &["weighted"]));
     let room = json!({"required": ["max_batch_size", "max_length"], "properties": {"max_batch_size": {"minimum": 1}}});

@@ -44,7 +44,7 @@ export type { Spans } from './generated/types.js';
 export { type Attempt, type Claim, type Ledger, MemoryLog } from './ledger/ledger.js';
 export type { LedgerReplay } from './ledger/replay.js';
 export type * from './ledger/types.js';
-export { balance, blend, grown, order, sharded, windows } from './order/make.js';
+export { balance, blend, grown, order, sharded, weighted, windows } from './order/make.js';
 export type { BlendSource, BlendSources, Order, OrderOrSamples } from './order/order.js';
 export type * from './order/types.js';
 export type * from './read/types.js';

@@ -1,7 +1,7 @@
 // Batches of orders that are made of others, or in shards, and lengths by the sources of a blend.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Batcher, BatchStream, balance, blend, grown, order, Sampler, sharded, windows } from 'samedeal';
+import { Batcher, BatchStream, balance, blend, grown, order, Sampler, sharded, weighted, windows } from 'samedeal';
 import { some, WAYS } from './batching.mjs';
 import { NO_LIST, NOT_WHOLE, refused, wrong } from './values.mjs';
 
@@ -30,6 +30,10 @@ const ORDERS = {
     range(500).map((i) => i % 2),
     [0.5, 2],
     { seed: 3 },
+  ),
+  weighted: weighted(
+    range(500).map((i) => i % 4),
+    { samples: 400, seed: 3 },
   ),
 };
 

@@ -16,7 +16,7 @@ const countOf = (samples) => {
   return counts;
 };
 
-for (const [entry, { Sampler, balance, blend, grown, order, sharded, windows }] of Object.entries(composed)) {
+for (const [entry, { Sampler, balance, blend, grown, order, sharded, weighted, windows }] of Object.entries(composed)) {
   /** The positions of an epoch, in their order. */
   const epochOf = (what, epoch = 0) => [...new Sampler(what, { epoch, layout: 'strided' })];
   /** What all ranks see of an epoch, or of its rest, from a state on. */
@@ -339,6 +339,27 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, windows }] 
       assert.deepEqual(sums, [10 * number(0), 25 * number(1), 3 * number(2)]);
     });
 
+    test('weighted: as often as weights say, rounded, in every epoch', () => {
+      const weights = [4, 1, 1, 2, 0, 12];
+      const often = weighted(weights, { samples: 15, seed: 6 });
+      const once = weighted(BigUint64Array.from(weights, BigInt), { samples: 3, seed: 6, replacement: false });
+      for (let epoch = 0; epoch < 10; epoch++) {
+        const own = countOf(epochOf(often, epoch));
+        for (const [sample, weight] of weights.entries()) {
+          const share = (15 * weight) / 20;
+          const count = own.get(sample) ?? 0;
+          assert(count >= Math.floor(share) && count <= Math.ceil(share), `sample ${sample}, epoch ${epoch}`);
+        }
+        const few = [...countOf(epochOf(once, epoch))];
+        // Sample 5 comes surely, since 3 * 12 > 20.
+        assert(few.length === 3 && few.every(([, count]) => count === 1) && few.some(([sample]) => sample === 5));
+      }
+      assert.equal(new Sampler(weighted([3, 1])).length, 2);
+      refused(() => new Sampler(weighted([0, 0])), 'out-of-range', 'weights');
+      refused(() => new Sampler(weighted([1, 0, 2], { replacement: false })), 'contradiction', 'samples');
+      refused(() => weighted([1], { replacement: 1 }), 'wrong-type', 'replacement');
+    });
+
     test('rotated: each row goes to all ranks, and a run goes on at any of them', () => {
       const options = { worldSize: 4, remainder: 'uneven', layout: 'rotated', seed: 3 };
       const ranks = range(4).map((rank) => new Sampler(103, { ...options, rank }));
@@ -632,8 +653,8 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, windows }] 
 }
 
 test('the examples of the documentation run', () => {
-  const { Sampler, balance, blend, grown, order, sharded, windows } = node;
-  const names = { Sampler, balance, blend, grown, order, sharded, windows };
+  const { Sampler, balance, blend, grown, order, sharded, weighted, windows } = node;
+  const names = { Sampler, balance, blend, grown, order, sharded, weighted, windows };
   let count = 0;
   for (const file of ['make', 'order']) {
     const text = readFileSync(new URL(`../src/order/${file}.ts`, import.meta.url), 'utf8');
@@ -646,7 +667,7 @@ test('the examples of the documentation run', () => {
       count += 1;
     }
   }
-  assert.equal(count, 12);
+  assert.equal(count, 13);
 });
 
 test('samedeal/light has none, and says so', () => {

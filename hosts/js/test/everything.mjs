@@ -6,7 +6,7 @@ export async function everything(samedeal) {
   const { Batcher, BatchStream, ChunkStream, Mesh, MemoryLog, Reading, Sampler, SamedealError } = samedeal;
   const { Schedule, ShardPlan, Split } = samedeal;
   const { collatePack, collatePad, detectRank, openLedger, orders, replayLedger, verifyShards, version } = samedeal;
-  const { balance, blend, grown, order, windows } = samedeal;
+  const { balance, blend, grown, order, weighted, windows } = samedeal;
   const told = (value) =>
     JSON.stringify(value, (_, part) => {
       if (ArrayBuffer.isView(part)) return Array.from(part, Number);
@@ -37,9 +37,12 @@ export async function everything(samedeal) {
     mixed.skip([{ epoch: 0, start: 3, count: 5 }]),
     grown(20, [{ epoch: 0, consumed: 7, samples: 30 }]),
   ];
-  const dealt = [...made, balance([0, 1, 1], [1, 2]), order('torch', { samples: 20 }).copies(2)].map(
-    (each) => new Sampler(each, { worldSize: 3, rank: 2 }),
-  );
+  const dealt = [
+    ...made,
+    balance([0, 1, 1], [1, 2]),
+    weighted([1, 2, 0]),
+    order('torch', { samples: 20 }).copies(2),
+  ].map((each) => new Sampler(each, { worldSize: 3, rank: 2 }));
   parts.composed = [
     dealt.map((each) => [each.indices(), each.recipe, each.state(2)]),
     dealt[0].sourceCounts(20, 150),

@@ -97,7 +97,7 @@ test('the entries have the same names, and say where they are not loaded', async
   assert.equal(
     await output(text),
     'BatchStream Batcher ChunkStream MemoryLog Mesh Reading SamedealError Sampler Schedule ShardPlan Split balance blend ' +
-      'collatePack collatePad detectRank differences grown inspect joinIndices openLedger order orders replayLedger sharded verifyShards version windows\n' +
+      'collatePack collatePad detectRank differences grown inspect joinIndices openLedger order orders replayLedger sharded verifyShards version weighted windows\n' +
       'true\n' +
       'samedeal/web is not loaded: await init() first\n'.repeat(4),
   );
@@ -245,6 +245,7 @@ test('the types hold in a strict project', async () => {
     const same: Sampler = Sampler.fromRecipe(mixed.recipe, { lists: mixed.lists });
     Sampler.fromJSON(mixed.toJSON());
     balance(new Uint8Array(3), [1_000_000]);
+    weighted([1n, 2], { samples: 3n, replacement: false, seed: 1 });
     // @ts-expect-error
     blend({ a: 10 });
     // @ts-expect-error
@@ -256,7 +257,7 @@ test('the types hold in a strict project', async () => {
     // @ts-expect-error
     mixed.name = 'blend';
     export { more, counts, numbers, next, same };`;
-  const orders = 'balance, blend, grown, order, sharded, windows, type Order';
+  const orders = 'balance, blend, grown, order, sharded, weighted, windows, type Order';
   check(`import { Sampler, ${orders} } from 'samedeal';${useOrders}`, ['es2022']);
   check(`import { init, Sampler, ${orders} } from 'samedeal/web'; await init();${useOrders}`, ['es2022']);
   check(`import { Sampler, SamedealError, type Indices, type Kind } from 'samedeal';${use}`, ['es2022']);

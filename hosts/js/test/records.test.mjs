@@ -53,7 +53,7 @@ const RECORDS = [
 for (const [entry, package_] of Object.entries({ ...composed, 'samedeal/inline': inline })) {
   const { Batcher, BatchStream, ChunkStream, Mesh, Reading, Sampler, Schedule, ShardPlan, Split } = package_;
   const { balance, blend, collatePack, collatePad, detectRank, grown, openLedger, order, replayLedger } = package_;
-  const { MemoryLog, SamedealError, sharded, windows } = package_;
+  const { MemoryLog, SamedealError, sharded, weighted, windows } = package_;
   const sampler = new Sampler(10);
   const batcher = new Batcher([1], { maxTokens: 4 });
   const whole = order('feistel', { samples: 10 });
@@ -113,6 +113,7 @@ for (const [entry, package_] of Object.entries({ ...composed, 'samedeal/inline':
     ['ranges', (given) => whole.skip([given])],
     ['options', (given) => windows([3], 2, given)],
     ['options', (given) => balance([0], [1], given)],
+    ['options', (given) => weighted([1], given)],
     ['options', (given) => collatePad([new Int32Array(1)], given)],
     ['options', (given) => collatePack([new Int32Array(1)], given)],
     ['options', (given) => replayLedger('', given)],

@@ -36,6 +36,7 @@ ORDERS = {
     "subset": samedeal.order("feistel", WEB + CODE, seed=3).subset(range(0, 400, 7)),
     "sharded": samedeal.sharded([150, 50, 200], lanes=4, shuffle_window=16, seed=1),
     "balance": samedeal.balance([0] * 300 + [1] * 100, factors=[0.5, 2], seed=1),
+    "weighted": samedeal.weighted([1] * 300 + [4] * 100, samples=350, seed=1),
 }
 
 

@@ -56,6 +56,7 @@ LISTS: dict[str, Callable[[Any], Any]] = {
     "blend stages": lambda value: samedeal.blend(SOURCES, stages=value),
     "grown growth": lambda value: samedeal.grown(10, value),
     "sharded sizes": samedeal.sharded,
+    "weighted weights": samedeal.weighted,
     "windows sizes": lambda value: samedeal.windows(value, 2),
     "verify_shards assigned": lambda value: samedeal.verify_shards(3, value),
     "collate.pad sequences": collate.pad,

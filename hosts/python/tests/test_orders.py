@@ -329,6 +329,43 @@ def test_balance_is_exact(factors: Any) -> None:
     assert {seen[sample] for sample in range(600)} <= {1, 2, 3}
 
 
+@pytest.mark.parametrize("replacement", [True, False])
+def test_weights_decide_how_often(replacement: bool) -> None:
+    weights = np.repeat([5, 1, 0], [10, 100, 7])
+    order = samedeal.weighted(weights, 30, seed=8, replacement=replacement)
+    assert order == samedeal.weighted(weights.tolist(), 30, 8, replacement=replacement)
+    assert order.to_dict().get("replacement", True) is replacement
+    sampler, seen = Sampler(order=order, world_size=2), Counter[int]()
+    for epoch in range(20):
+        sampler.set_epoch(epoch)
+        samples: list[int] = []
+        for rank in range(2):
+            sampler.set_rank(rank)
+            samples += sampler[:].tolist()
+        found = Counter(samples)
+        assert sampler.epoch_length == len(samples) == 30
+        assert {found[sample] for sample in range(10)} <= {1, 2}
+        assert replacement or set(found.values()) == {1}
+        # The large weights have a third of the draws; without replacement, each has one surely.
+        assert sum(found[sample] for sample in range(10)) == 10
+        seen += found
+    assert not any(seen[sample] for sample in range(110, 117))
+    assert all(abs(seen[sample] - 20 * 0.2) < 3 for sample in range(10, 110))
+
+
+def test_weights_that_cannot_be_meant() -> None:
+    with fails(OutOfRangeError, "weights"):
+        Sampler(order=samedeal.weighted([0, 0]))
+    with fails(OutOfRangeError, "weights"):
+        Sampler(order=samedeal.weighted([2**53 - 1, 1]))
+    with fails(ContradictionError, "samples"):
+        Sampler(order=samedeal.weighted([1, 0, 2], 3, replacement=False))
+    with fails(WrongTypeError, "replacement"):
+        samedeal.weighted([1], replacement=1)  # type: ignore[arg-type]
+    # An epoch may have no draws.
+    assert list(Sampler(order=samedeal.weighted([1, 2], 0))) == []
+
+
 def test_epochs_may_differ_in_length() -> None:
     order = samedeal.order("sequential", 10).skip([(1, 0, 4)])
     sampler = Sampler(order=order, world_size=3)
@@ -462,9 +499,11 @@ NUMBERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "length": ("length", lambda value: samedeal.windows([10], value)),
     "stride": ("stride", lambda value: samedeal.windows([10], 1, value)),
     "classes": ("classes", lambda value: samedeal.balance([value], [1])),
+    "draws": ("samples", lambda value: samedeal.weighted([1], value)),
+    "weights of samples": ("weights", lambda value: samedeal.weighted([value])),
 }
-OPTIONAL = {"order seed", "lanes", "shuffle_window", "blend samples", "max_passes", "run_length", "stride"}
-LISTED = {"weights", "indices", "subset", "classes"}
+OPTIONAL = {"order seed", "lanes", "shuffle_window", "blend samples", "max_passes", "run_length", "stride", "draws"}
+LISTED = {"weights", "indices", "subset", "classes", "weights of samples"}
 FRACTIONS = {"weight", "weights", "weights by name"}
 
 
@@ -488,6 +527,7 @@ LISTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "episodes": ("sizes", lambda value: samedeal.windows(value, 1)),
     "classes": ("classes", lambda value: samedeal.balance(value, [1])),
     "factors": ("factors", lambda value: samedeal.balance([0], value)),
+    "weights of samples": ("weights", samedeal.weighted),
     "exclude": ("indices", lambda value: FEISTEL.exclude(value)),
     "subset": ("indices", lambda value: FEISTEL.subset(value)),
     "skip": ("ranges", lambda value: FEISTEL.skip(value)),

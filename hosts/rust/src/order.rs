@@ -24,6 +24,7 @@ const NAMED: usize = 256;
 /// | [`copies`](Self::copies) | each sample several times in a row |
 /// | [`windows`](Self::windows) | parts of episodes |
 /// | [`balance`](Self::balance) | samples as often as their class says |
+/// | [`weighted`](Self::weighted) | samples in proportion to their weights |
 ///
 /// ```
 /// use samedeal::{Order, Sampler, Source};
@@ -244,6 +245,22 @@ impl Order {
     pub fn balance(classes: impl Into<Vec<u64>>, factors: impl IntoIterator<Item = u32>) -> Self {
         let factors = factors.into_iter().map(u64::from).collect();
         Self::named("balance").list("classes", classes.into()).list("factors", factors)
+    }
+
+    /// Samples in proportion to their weights: `weights` has the weight of each sample. In an epoch of n samples, a
+    /// sample whose weight is the share s of all weights comes n * s times, rounded up or down. An epoch has as many
+    /// positions as there are weights, or [`samples`](Self::samples). There may be as many different weights as samples.
+    ///
+    /// ```
+    /// use samedeal::{Order, Sampler};
+    /// let order = Order::weighted([1, 1, 1, 3]).samples(12).seed(7);
+    /// let mut indices = Sampler::from_order(order).build()?.indices::<u64>(..)?;
+    /// indices.sort_unstable();
+    /// assert_eq!(indices, [0, 0, 1, 1, 2, 2, 3, 3, 3, 3, 3, 3]);
+    /// # Ok::<(), samedeal::Error>(())
+    /// ```
+    pub fn weighted(weights: impl Into<Vec<u64>>) -> Self {
+        Self::named("weighted").list("weights", weights.into())
     }
 
     /// The order without the samples of a list, such as broken samples. The indices ascend, each once. The other

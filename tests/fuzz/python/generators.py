@@ -103,7 +103,7 @@ def an_order(c: Context, depth: int = 2) -> str:
     r = c.r
     if depth and c.pool.get("Order") and r.random() < 0.3:
         return r.choice(c.pool["Order"])
-    kind = r.randrange(11 if depth else 3)
+    kind = r.randrange(12 if depth else 3)
     if kind == 0:
         return f"samedeal.order('feistel', {r.choice((1, 5, 50, 300))}, seed={SEED(c)})"
     if kind == 1:
@@ -121,10 +121,13 @@ def an_order(c: Context, depth: int = 2) -> str:
     if kind == 7:
         classes = [r.randrange(3) for _ in range(r.randint(1, 30))]
         return f"samedeal.balance({classes}, [1, 2.5, {r.choice((0, 0.25, 3))}])"
-    inner = an_order(c, depth - 1)
     if kind == 8:
-        return f"{inner}.copies({r.randint(1, 4)})"
+        weights = [r.randrange(9) for _ in range(r.randint(1, 30))]
+        return f"samedeal.weighted({weights}, {r.randint(0, 40)}, replacement={r.random() < 0.7})"
+    inner = an_order(c, depth - 1)
     if kind == 9:
+        return f"{inner}.copies({r.randint(1, 4)})"
+    if kind == 10:
         return f"{inner}.{r.choice(('exclude', 'subset'))}({ascending(30)(c)})"
     return f"{inner}.skip([(0, {r.randint(0, 9)}, {r.randint(1, 5)})])"
 
@@ -368,6 +371,7 @@ ARGUMENTS: dict[str, Make] = {
     "reading": lambda c: c.held("Reading", "samedeal.Reading([5, 0, 40], workers=2, batch_size=4)"),
     "real": one("None", "0", "3"),
     "remainder": name("pad", "drop", "uneven"),
+    "replacement": one("True", "True", "False"),
     "replan": one("True", "False"),
     "reshuffle": one("True", "False"),
     "row_ends": one("None", "[1, 2]", "[]", "np.array([2])"),
@@ -424,6 +428,7 @@ SPECIAL: dict[str, Make] = {
     "Batcher.use_index.index": lambda c: _index(c),
     "Batches.start": one("0", "1", "2"),
     "BatchStream.from_recipe.recipe": a_recipe("BatchStream"),
+    "weighted.weights": numbers(9, 40),
     "BatchStream.push.samples": one("[1, 2, 3]", "range(3)", "np.arange(3)", "[]"),
     "BatchStream.push.lengths": one("[4, 5, 60]", "[0, 1, 2]", "np.arange(3)", "[]"),
     "ChunkStream.chunks.start": one("0", "1", "1000", "2**50"),

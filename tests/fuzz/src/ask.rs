@@ -30,7 +30,8 @@ const LONGEST_SAMPLE: u64 = 1 << 16;
 /// The largest size of a case, in bytes.
 const LONGEST: usize = 256 << 10;
 /// Composed orders, and their layout.
-const COMPOSED: [&str; 9] = ["blend", "grown", "exclude", "subset", "skip", "copies", "windows", "balance", "rotated"];
+const COMPOSED: [&str; 10] =
+    ["blend", "grown", "exclude", "subset", "skip", "copies", "windows", "balance", "weighted", "rotated"];
 
 /// A case with the answers of the core.
 pub struct Answered {

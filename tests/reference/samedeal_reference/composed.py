@@ -11,12 +11,16 @@ from .composed_blend import Blend, Source
 from .composed_lanes import LaneBlend
 from .composed_leaves import Balance, Grown, Windows
 from .composed_views import Copies, Exclude, Skip, Subset
+from .composed_weighted import Weighted
 from .members import ORDER, PLAIN
 from .orders import require_range
 from .recipe_text import Lists, narrow
 from .recipes import Section, allow, canonical, checked, has_orders, read_stored, require_sizes, stored
 
-__all__ = ["Balance", "Blend", "Composed", "Copies", "Exclude", "Grown", "Plain", "Skip", "Subset", "Windows", "make"]
+__all__ = [
+    *("Balance", "Blend", "Composed", "Copies", "Exclude", "Grown", "Plain", "Skip", "Subset", "Weighted", "Windows"),
+    "make",
+]
 
 Read = tuple[Composed, Section]
 """An order, and its object in the canonical text."""
@@ -203,6 +207,12 @@ def read_balance(section: Section, lists: Lists, path: str, default: int) -> Rea
     return Balance(classes, factors, section["seed"], samples), {}
 
 
+def read_weighted(section: Section, lists: Lists, path: str, default: int) -> Read:
+    weights = section["weights"]
+    samples = section.get("samples", len(weights))
+    return Weighted(weights, section["seed"], samples, section.get("replacement", True)), {"samples": samples}
+
+
 READ: dict[str, Callable[[Section, Lists, str, int], Read]] = {
     "blend": read_blend,
     "blend-exact": read_blend,
@@ -213,4 +223,5 @@ READ: dict[str, Callable[[Section, Lists, str, int], Read]] = {
     "copies": read_copies,
     "windows": read_windows,
     "balance": read_balance,
+    "weighted": read_weighted,
 }

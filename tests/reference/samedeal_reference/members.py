@@ -107,8 +107,8 @@ GROWTH = {"epoch": long(needed=True), "consumed": number(needed=True), "samples"
 RANGE = {"epoch": long(needed=True), "start": number(needed=True), "count": number(needed=True)}
 ORDER |= {
     "name": string(apart=True),
-    "samples": number(when=when(name=(*PLAIN, *BLENDS, "grown", "balance"))),
-    "seed": replace(SEED, when=when(name=(*PLAIN, *BLENDS, "grown", "windows", "balance"))),
+    "samples": number(when=when(name=(*PLAIN, *BLENDS, "grown", "balance", "weighted"))),
+    "seed": replace(SEED, when=when(name=(*PLAIN, *BLENDS, "grown", "windows", "balance", "weighted"))),
     "lanes": number(1, 4096, 64, when=IN_SHARDED),
     "shuffle_window": number(1, MAX_WINDOW, 256, when=IN_SHARDED),
     "shards": number(when=IN_SHARDED),
@@ -129,6 +129,8 @@ ORDER |= {
     "stride": number(1, when=when(name="windows")),
     "classes": numbers(MAX_U32, when=when(name="balance"), needed=True),
     "factors": numbers(MAX_SAMPLES, when=when(name="balance"), needed=True),
+    "weights": numbers(MAX_SAMPLES, when=when(name="weighted"), needed=True),
+    "replacement": flag(True, when=when(name="weighted"), brief=True),
 }
 ORDER_OF_CHUNKS = {"name": string(apart=True), "chunks": number(1), "seed": SEED}
 COMPOSED = tuple(member for member, row in ORDER.items() if not any(row.belongs({"name": own}) for own in PLAIN))

@@ -48,6 +48,12 @@ def _drawn(rng: random.Random, depth: int, shards: bool) -> Order:
             return samedeal.balance(
                 classes, (rng.choice((0.5, 1, 1.25)), rng.choice((0, 2, 3.5))), seed=rng.randrange(99)
             )
+        if rng.random() < 0.2:
+            weights = [rng.choice((0, 1, 1, 2, 9)) for _ in range(rng.randint(0, 60))] + [1]
+            above, is_replaced = sum(weight > 0 for weight in weights), rng.random() < 0.5
+            return samedeal.weighted(
+                weights, rng.randint(1, 90 if is_replaced else above), rng.randrange(99), replacement=is_replaced
+            )
         found = named(rng, "feistel", "sequential")
         if found.to_dict()["name"] == "feistel" and rng.random() < 0.3:
             samples = found.to_dict()["samples"]

@@ -49,10 +49,12 @@ pub enum OrderId {
     Windows,
     /// `balance`: every sample as often as the factor of its class says.
     Balance,
+    /// `weighted`: every sample in proportion to its weight.
+    Weighted,
 }
 
 /// The composed orders.
-pub(crate) const COMPOSED: [OrderId; 9] = [
+pub(crate) const COMPOSED: [OrderId; 10] = [
     OrderId::Blend,
     OrderId::BlendExact,
     OrderId::Grown,
@@ -62,6 +64,7 @@ pub(crate) const COMPOSED: [OrderId; 9] = [
     OrderId::Copies,
     OrderId::Windows,
     OrderId::Balance,
+    OrderId::Weighted,
 ];
 
 impl OrderId {
@@ -100,6 +103,7 @@ impl OrderId {
             Self::Copies => "copies",
             Self::Windows => "windows",
             Self::Balance => "balance",
+            Self::Weighted => "weighted",
         }
     }
 

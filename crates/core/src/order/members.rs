@@ -28,13 +28,14 @@ const SHARDED: Place = place![[is("name", &["sharded"])]];
 const BLENDED: Place = place![[is("name", BLENDS)]];
 const WINDOWS: Place = place![[is("name", &["windows"])]];
 const BALANCE: Place = place![[is("name", &["balance"])]];
+const WEIGHTED: Place = place![[is("name", &["weighted"])]];
 
 // The list refers to itself, because an order can have inner orders.
-static MEMBERS: [Member; 24] = [
+static MEMBERS: [Member; 26] = [
     Member::new("name", Kind::TEXT).text(text!("The name of the order.")),
     Member::new("samples", Kind::COUNT)
         .with(place![[is_not("name", &["exclude", "subset", "skip", "copies", "windows"])]])
-        .text(text!("Number of samples in the dataset. With a blend, number of positions in an epoch; by default, all samples of its sources. With a balance, the same; by default, the sum of the factors.")),
+        .text(text!("Number of samples in the dataset. With a blend, number of positions in an epoch; by default, all samples of its sources. With a balance, the same; by default, the sum of the factors. With the order `weighted`, the same; by default, the number of weights.")),
     SEED.with(place![[is_not("name", VIEWS)]]),
     Member::new("lanes", Kind::from_one(MAX_LANES))
         .with(SHARDED)
@@ -95,6 +96,14 @@ static MEMBERS: [Member; 24] = [
     Member::new("factors", Kind::Numbers { most: MAX_EXACT, beside: true })
         .with(BALANCE)
         .required("how often the samples of each class are seen in an epoch, in millionths"),
+    Member::new("weights", Kind::Numbers { most: MAX_EXACT, beside: true })
+        .with(WEIGHTED)
+        .required("the weight of each sample")
+        .text(text!("The weight of each sample: how often it comes, in proportion to the other weights.")),
+    Member::new("replacement", Kind::Flag)
+        .with(WEIGHTED)
+        .or(Default::Flag(true))
+        .text(text!("Whether a sample can come several times in an epoch. With false, it comes once at most, and the largest weights, which would come more often, come surely. Then at least `samples` weights are above 0.")),
 ];
 static SOURCE_MEMBERS: &[Member] = &[
     SOURCE_NAME,

@@ -22,11 +22,12 @@ use Members::{All, But, OfOrder, Only};
 
 /// Groups of options: the section of the members, the kind of recipe, the TypeScript interface, the constant with the
 /// names of the options, and the members.
-const GROUPS: [(&str, &str, &str, &str, Members); 13] = [
+const GROUPS: [(&str, &str, &str, &str, Members); 14] = [
     ("deal", "sampler", "DealOptions", "DEAL", All),
     ("order", "sampler", "LaneOptions", "LANES", OfOrder("sharded")),
     ("order", "sampler", "SourceOptions", "SOURCES", OfOrder("blend")),
     ("order", "sampler", "EpisodeOptions", "EPISODES", OfOrder("windows")),
+    ("order", "sampler", "DrawOptions", "DRAWS", OfOrder("weighted")),
     ("shards", "plan", "ShardingOptions", "SHARDING", But(SHARDS)),
     ("deal", "plan", "PlanDealOptions", "PLAN_DEAL", All),
     ("deal", "reading", "ReadingDealOptions", "READING_DEAL", All),

@@ -11,6 +11,7 @@ use super::{asked, count, indices, numbers};
 pub fn cases() -> Vec<Case> {
     [
         wholes(),
+        weighted(),
         blends(),
         blends_by_lane(),
         layouts(),
@@ -169,6 +170,131 @@ fn wholes() -> Vec<Case> {
         ));
     }
     orders.iter().map(|order| case(order)).collect()
+}
+
+fn weighted_order(more: &str, weights: &[u64]) -> String {
+    format!("{{\"name\":\"weighted\"{more},\"weights\":{weights:?}}}")
+}
+
+/// The order `weighted`: few and many draws, weights of every kind, with and without replacement, alone and in other
+/// orders.
+fn weighted() -> Vec<Case> {
+    let squares: Vec<u64> = (0..23).map(|at| at * at % 13).collect();
+    let steep: Vec<u64> = (0..20).map(|at| 3_u64.pow(at)).collect();
+    let mut orders = Vec::new();
+    for (more, weights) in [
+        ("", &[4, 1, 1, 2][..]),
+        (",\"samples\":5,\"seed\":7", &[4, 1, 1, 2]),
+        (",\"samples\":0", &[4, 1]),
+        (",\"samples\":1,\"seed\":3", &[4, 1, 0, 2]),
+        // One possible phase, two of them, and as many as there are draws.
+        (",\"samples\":5", &[0, 1, 0]),
+        (",\"samples\":3,\"seed\":-2", &[1, 1]),
+        (",\"samples\":12", &[3, 3, 3, 3]),
+        (",\"samples\":40", &squares),
+        (",\"samples\":4,\"seed\":-9223372036854775808", &squares),
+        (",\"samples\":7,\"seed\":9223372036854775807", &[5; 60]),
+        (",\"samples\":30", &[9_007_199_254_740_000, 1, 300, 690]),
+        (",\"samples\":6", &[9_007_199_254_740_991]),
+        // Without replacement: no sample is certain, also where a share is exactly one; some; all but one.
+        (",\"samples\":5,\"seed\":2,\"replacement\":false", &squares),
+        (",\"samples\":2,\"replacement\":false", &[4, 2, 2]),
+        (",\"samples\":4,\"replacement\":false", &[3, 3, 3, 3]),
+        (",\"samples\":2,\"seed\":7,\"replacement\":false", &[6, 1, 2, 1]),
+        (",\"samples\":3,\"seed\":1,\"replacement\":false", &[1, 5, 1, 0, 5, 1]),
+        (",\"samples\":18,\"seed\":4,\"replacement\":false", &squares),
+        (",\"samples\":9,\"seed\":5,\"replacement\":false", &steep),
+        (",\"seed\":6,\"replacement\":false", &steep),
+        (",\"samples\":0,\"replacement\":false", &[3, 1]),
+        (",\"samples\":3,\"replacement\":true", &[3, 1]),
+    ] {
+        orders.push(weighted_order(more, weights));
+    }
+    let own = weighted_order(",\"samples\":14,\"seed\":3", &squares);
+    let once = weighted_order(",\"samples\":11,\"seed\":3,\"replacement\":false", &squares);
+    for own in [&own, &once] {
+        orders.push(format!("{{\"name\":\"copies\",\"of\":{own},\"copies\":2}}"));
+        orders.push(format!(
+            "{{\"name\":\"skip\",\"of\":{own},\"ranges\":[{{\"epoch\":0,\"start\":2,\"count\":6}},{{\"epoch\":1,\"start\":0,\"count\":9}}]}}"
+        ));
+        // A view of them would not be steady, so this is refused.
+        orders.push(format!("{{\"name\":\"exclude\",\"of\":{own},\"indices\":[1]}}"));
+    }
+    let mut cases: Vec<Case> = orders.iter().map(|order| case(order)).collect();
+    // Far epochs: how often a sample was seen before them is counted without going through them.
+    let far = (1 << 53) / 14 - 9;
+    for (order, epochs) in [
+        (own.clone(), [1_000_000, far]),
+        (once.clone(), [1_000_000, far]),
+        (
+            format!(
+                "{{\"name\":\"blend\",\"samples\":20,\"sources\":[{},{},{},{}]}}",
+                source("a", 3, &own),
+                source("b", 2, &once),
+                source("c", 1, "{\"name\":\"weighted\",\"samples\":1,\"weights\":[1,0,1000000007]}"),
+                source("d", 1, SMALL)
+            ),
+            [100_000, 100_000_000_000_000],
+        ),
+    ] {
+        for epoch in [&[0][..], &epochs].concat() {
+            let made = subject(&order, "{\"world_size\":2,\"remainder\":\"uneven\"}", &[], epoch);
+            let calls = if order.contains("blend") { [look(&made), sources(&made)].concat() } else { look(&made) };
+            cases.push(asked(&format!("order: {order}, from epoch {epoch}"), made, calls));
+        }
+    }
+    // More than 256 weights, of which the recipe has the hash; more draws than 64 bits are enough for.
+    let many: Vec<u64> = (0..700).map(|at| at * 7_919 % 1_009 * (at % 3)).collect();
+    for more in [",\"samples\":300,\"seed\":8", ",\"samples\":300,\"seed\":8,\"replacement\":false"] {
+        let order = format!("{{\"name\":\"weighted\"{more}}}");
+        let made = subject(&order, "", &[("weights", &many)], 5);
+        let calls = look(&made);
+        cases.push(asked(&format!("{order} with 700 weights"), made, calls));
+    }
+    let most = (1_u64 << 53) - 1;
+    for (samples, weights) in [
+        (most, vec![most - 9, 2, 1, 6]),
+        (most - 6, vec![7, most - 16, 2, 0, 1]),
+        (1 << 50, vec![1; 30]),
+        (1 << 32, vec![most / 2, 12_345, most / 3]),
+    ] {
+        let order = weighted_order(&format!(",\"samples\":{samples},\"seed\":5"), &weights);
+        let made = subject(&order, "{\"world_size\":1024,\"remainder\":\"uneven\"}", &[], 0);
+        let own = count(&made, &Call::NumSamples).unwrap_or(0);
+        let mut calls = vec![Call::Recipe, Call::EpochLength, indices(0, 20), indices(own.saturating_sub(9), 9)];
+        for sample in (0..weights.len() as u64).filter(|&sample| weights[sample as usize] < 13_000 && samples > 1 << 50)
+        {
+            calls.push(Call::Locate { sample: U64(sample), batch_size: Some(7) });
+            calls.push(Call::LocateFrom { sample: U64(sample), position: U64(samples / 2), batch_size: 7 });
+        }
+        calls.extend([Call::AtEpoch { epoch: U64(1) }, indices(0, 9), Call::AtEpoch { epoch: U64(u64::MAX) }]);
+        cases.push(asked(&format!("order: {order}, at the end of whole numbers"), made, calls));
+    }
+    // One draw of many weights in the last epochs: the phases need all of their bits.
+    let fine: Vec<u64> = (0..200_u64).map(|at| (1 << 44) + at * 999_999_937).collect();
+    let order = weighted_order(",\"samples\":1,\"seed\":9", &fine);
+    for epoch in [most / 3, most / 2, most - 3] {
+        let calls = look(&subject(&order, "", &[], epoch));
+        cases.push(asked(&format!("fine weights, from epoch {epoch}"), subject(&order, "", &[], epoch), calls));
+    }
+    // States, and orders that are not those of the state.
+    let changed = [
+        own.clone(),
+        once.clone(),
+        own.replace(":14", ":15"),
+        own.replace("\"seed\":3", "\"seed\":4"),
+        own.replace("[0, 1", "[0, 2"),
+        own.replace("}", ",\"replacement\":false}"),
+        SMALL.to_string(),
+    ];
+    for order in &changed {
+        cases.push(resumed(&own, 1, 6, order));
+    }
+    cases.push(resumed(&once, 2, 5, &once));
+    let skip = format!("{{\"name\":\"skip\",\"of\":{own},\"ranges\":[{{\"epoch\":1,\"start\":7,\"count\":3}}]}}");
+    cases.push(resumed(&own, 1, 7, &skip));
+    cases.push(resumed(&own, 1, 8, &skip));
+    cases
 }
 
 fn source(name: &str, weight: u64, order: &str) -> String {
@@ -361,12 +487,15 @@ fn lists() -> Vec<Case> {
                  {\"name\":\"code\",\"weight\":2,\"order\":{\"name\":\"subset\",\"of\":{\"name\":\"sharded\"}}}]}";
     let all: [(&str, &[u64]); 3] =
         [("sources/web/indices", &long), ("sources/code/of/sizes", &sizes), ("sources/code/indices", &long[..50])];
-    let made: [(&str, Named); 12] = [
+    let made: [(&str, Named); 15] = [
         ("{\"name\":\"exclude\",\"of\":{\"samples\":900}}", vec![("indices", &long)]),
         ("{\"name\":\"subset\",\"of\":{\"name\":\"sharded\"}}", vec![("indices", &long[..9]), ("of/sizes", &sizes)]),
         ("{\"name\":\"windows\",\"length\":2}", vec![("sizes", &sizes)]),
         ("{\"name\":\"balance\",\"factors\":[1,2,3]}", vec![("classes", &classes)]),
         ("{\"name\":\"balance\"}", vec![("classes", &classes), ("factors", &[1, 2, 3_000_000])]),
+        ("{\"name\":\"weighted\",\"samples\":9}", vec![("weights", &long)]),
+        ("{\"name\":\"weighted\",\"weights\":[0,2,4]}", vec![("weights", &long[..3])]),
+        ("{\"name\":\"weighted\",\"weights\":[0,2,5]}", vec![("weights", &long[..3])]),
         (inner, all.to_vec()),
         (inner, all[..2].to_vec()),
         (inner, [&all[..], &[("sizes", &[1])]].concat()),
@@ -870,6 +999,19 @@ fn refused() -> Vec<Case> {
         "{\"name\":\"balance\",\"samples\":5,\"classes\":[0,0],\"factors\":[0,1]}".into(),
         "{\"name\":\"balance\",\"samples\":5,\"classes\":[0,0],\"factors\":[4503599627370496]}".into(),
         "{\"name\":\"balance\",\"samples\":5,\"classes\":[0,2],\"factors\":[4294967296,1]}".into(),
+        "{\"name\":\"weighted\"}".into(),
+        "{\"name\":\"weighted\",\"weights\":[]}".into(),
+        "{\"name\":\"weighted\",\"weights\":[0,0]}".into(),
+        "{\"name\":\"weighted\",\"weights\":[0.5,1]}".into(),
+        "{\"name\":\"weighted\",\"weights\":[1,9007199254740992]}".into(),
+        "{\"name\":\"weighted\",\"weights\":[1,9007199254740991]}".into(),
+        "{\"name\":\"weighted\",\"samples\":9007199254740992,\"weights\":[1]}".into(),
+        "{\"name\":\"weighted\",\"samples\":3,\"weights\":[1,0,5],\"replacement\":false}".into(),
+        "{\"name\":\"weighted\",\"weights\":[1,0,5],\"replacement\":false}".into(),
+        "{\"name\":\"weighted\",\"samples\":3,\"weights\":[0],\"replacement\":false}".into(),
+        "{\"name\":\"weighted\",\"weights\":[1],\"replacement\":0}".into(),
+        "{\"name\":\"balance\",\"classes\":[0],\"factors\":[1],\"weights\":[1]}".into(),
+        "{\"name\":\"balance\",\"classes\":[0],\"factors\":[1],\"replacement\":true}".into(),
         in_one_another(20),
         in_one_another(22),
         in_one_another(23),
@@ -944,7 +1086,9 @@ fn refused() -> Vec<Case> {
         orders.push(format!("{{\"name\":\"blend\",\"by_lane\":{by_lane},\"sources\":[{sources}]}}"));
     }
     orders.push("{\"name\":\"feistel\",\"samples\":5,\"by_lane\":true}".into());
-    for name in ["feistel", "torch", "sharded", "grown", "exclude", "subset", "skip", "copies", "windows", "balance"] {
+    for name in [
+        "feistel", "torch", "sharded", "grown", "exclude", "subset", "skip", "copies", "windows", "balance", "weighted",
+    ] {
         for more in [
             "\"sources\":[]",
             "\"copies\":3",

@@ -467,6 +467,7 @@ fn refused() -> Vec<Case> {
         "{\"name\":\"grown\",\"samples\":13}".into(),
         "{\"name\":\"windows\",\"sizes\":[4,9],\"length\":2}".into(),
         "{\"name\":\"balance\",\"classes\":[0,0],\"factors\":[1000000]}".into(),
+        "{\"name\":\"weighted\",\"weights\":[2,1]}".into(),
         format!("{{\"name\":\"copies\",\"copies\":0,\"of\":{near}}}"),
         format!("{{\"name\":\"exclude\",\"indices\":[13],\"of\":{near}}}"),
         format!("{{\"name\":\"copies\",\"copies\":2,\"of\":{near},\"lanes\":4}}"),

@@ -7,7 +7,7 @@ use matrix::native::Native;
 use super::{MAX_COUNT, asked, count, numbers};
 
 pub fn cases() -> Vec<Case> {
-    [wholes(), bounded(), worlds(), large(), states(), refused()].concat()
+    [wholes(), bounded(), worlds(), large(), rare(), states(), refused()].concat()
 }
 
 fn subject(order: &str, deal: &str, steps: &str, rank: u32) -> Subject {
@@ -215,6 +215,28 @@ fn worlds() -> Vec<Case> {
             asked(&format!("{world} ranks"), subject("{\"samples\":40,\"seed\":12}", &deal, steps, 0), calls)
         })
         .to_vec()
+}
+
+/// Samples that come again after many epochs: the search counts how often they were seen before an epoch.
+fn rare() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for more in ["\"samples\":3", "\"samples\":3,\"replacement\":false", "\"samples\":1000,\"seed\":2"] {
+        let order = format!(
+            "{{\"name\":\"weighted\",{more},\"weights\":[1,700000001,0,40000,900000000,3,250000,123456789,5000]}}"
+        );
+        let mut calls = Vec::new();
+        for sample in [0, 2, 3, 5, 6, 8] {
+            for step in [0, 1, 3_000, 1_000_000_007, 4_000_000_000_000] {
+                calls.push(ask(ScheduleCall::Locate { sample: U64(sample), step: U64(step) }));
+            }
+        }
+        cases.push(asked(
+            &format!("rare samples, {more}"),
+            subject(&order, "\"world_size\":2", "\"batch_size\":2", 0),
+            calls,
+        ));
+    }
+    cases
 }
 
 fn large() -> Vec<Case> {

@@ -1,6 +1,6 @@
 // The functions that make orders. They only write the members of a recipe; the engine checks them.
 import { boolean, fail, options, placed, record, string, u53, weightOf } from '../checks.js';
-import { EPISODES, LANES, SOURCES } from '../generated/options.js';
+import { DRAWS, EPISODES, LANES, SOURCES } from '../generated/options.js';
 import { list, words } from '../lists.js';
 import type { Integer, Integers, OrderName } from '../types.js';
 import { type BlendSources, countOf, entriesOf, growthOf, made, Order, optionsOf, seedOf, weightsOf } from './order.js';
@@ -12,6 +12,7 @@ import type {
   PlainOptions,
   SeedOptions,
   ShardsOptions,
+  WeightedOptions,
   WindowsOptions,
 } from './types.js';
 
@@ -146,6 +147,20 @@ export function balance(
         : words('factors', factors as Integers),
   };
   return made('balance', { samples: countOf('samples', samples), seed: seedOf(seed) }, lists);
+}
+
+/**
+ * An order with each sample in proportion to its weight. `weights` has the weight of each sample: whole numbers. In an
+ * epoch of n samples, a sample whose weight is the share s of all weights comes n * s times, rounded up or down. There
+ * may be as many different weights as samples. Errors: `weights`, `options`, `samples`, `seed`, `replacement`.
+ *
+ * @example
+ * const often = weighted([1, 1, 1, 3], { samples: 12, seed: 7 });
+ */
+export function weighted(weights: Integers, given?: WeightedOptions): Order {
+  const { samples, seed, ...others } = options(given, [...DRAWS, 'samples', 'seed']);
+  const members = { samples: countOf('samples', samples), seed: seedOf(seed), ...optionsOf(others) };
+  return made('weighted', members, { weights: words('weights', weights) });
 }
 
 /** A factor in millionths, as recipes have it. */

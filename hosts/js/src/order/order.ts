@@ -26,7 +26,7 @@ import { OrderValue, type Section } from './value.js';
 const LONG = 256;
 
 /**
- * An order: it says which sample has which position of an epoch. `order`, `sharded`, `blend`, `grown`, `windows` and `balance` make
+ * An order: it says which sample has which position of an epoch. `order`, `sharded`, `blend`, `grown`, `windows`, `balance` and `weighted` make
  * orders, and the methods make others of them. `new Sampler(order, options)` deals one to ranks. An order is a value: it never changes,
  * and takes nothing of the engine. The engine checks it when a sampler is made of it.
  */
@@ -52,7 +52,7 @@ export class Order extends OrderValue {
   /**
    * This order without the samples `indices`, which ascend. The other samples keep their order. Use it for samples that
    * were found to be bad, or are held out. Cost: the first sampler of an epoch looks up each of the indices, and sorts
-   * their positions. Limits: the order has no sample twice in an epoch, so it is no blend, `copies` or `balance`;
+   * their positions. Limits: the order has no sample twice in an epoch, so it is no blend, `copies`, `balance` or `weighted`;
    * exclude samples from their parts instead. Errors: `indices`.
    *
    * @example

@@ -1,4 +1,4 @@
-import type { EpisodeOptions, LaneOptions, SourceOptions } from '../generated/options.js';
+import type { DrawOptions, EpisodeOptions, LaneOptions, SourceOptions } from '../generated/options.js';
 import type { Integer, Integers } from '../types.js';
 
 /** A weight for each source, such as 7 or 0.7: in the order of the sources, or by their names. */
@@ -81,6 +81,12 @@ export interface SeedOptions {
 /** The options of `balance`. */
 export interface BalanceOptions extends SeedOptions {
   /** Number of positions in every epoch. Default: as many as the factors add up to. */
+  samples?: Integer;
+}
+
+/** The options of `weighted`. */
+export interface WeightedOptions extends DrawOptions, SeedOptions {
+  /** Number of positions in every epoch. Default: as many as there are weights. */
   samples?: Integer;
 }
 

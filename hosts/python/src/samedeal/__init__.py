@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from .engine.sources import LengthsSource
     from .generated.batches import BatchPlace, BatchShape
     from .generated.launch import Detection
-    from .generated.orders import balance, blend, grown, order, sharded, windows
+    from .generated.orders import balance, blend, grown, order, sharded, weighted, windows
     from .generated.readings import ReadBatch, ReadRound
     from .generated.shards import Overlaps, ShardRuns
     from .generated.steps import EpochPosition, StepPlace
@@ -120,6 +120,7 @@ __all__ = [
     "recipe_after",
     "sharded",
     "verify_shards",
+    "weighted",
     "windows",
 ]
 
@@ -163,6 +164,7 @@ _LATER = {
     "recipe_after": "texts",
     "sharded": "generated.orders",
     "verify_shards": "shard.plan",
+    "weighted": "generated.orders",
     "windows": "generated.orders",
 }
 

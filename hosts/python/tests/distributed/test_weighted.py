@@ -35,17 +35,18 @@ def epoch_of(world_size: int, epoch: int, **options: Any) -> Counter[int]:
 
 
 @pytest.mark.parametrize("world_size", [1, 2, 4])
-def test_counts_are_exact_over_epochs_and_within_one_in_each(world_size: int) -> None:
+def test_counts_are_shares_rounded_in_each_epoch_and_near_them_over_all(world_size: int) -> None:
     # The factors: 0.5, 5 and 0.
     factors = [weight * NUM / sum(WEIGHTS) for weight in WEIGHTS]
     total: Counter[int] = Counter()
-    for epoch in range(4):
+    for epoch in range(40):
         seen = epoch_of(world_size, epoch)
         assert seen.total() == NUM
         assert all(seen[sample] in (int(factor), -int(-factor // 1)) for sample, factor in enumerate(factors))
+        # A class has its share, too.
+        assert sum(seen[sample] for sample in range(90)) == 45
         total += seen
-        assert all(abs(total[sample] - (epoch + 1) * factor) < 1 for sample, factor in enumerate(factors))
-    assert all(total[sample] == 4 * factor for sample, factor in enumerate(factors))
+        assert all(abs(total[sample] - (epoch + 1) * factor) < 3 for sample, factor in enumerate(factors))
     assert epoch_of(world_size, 0) == epoch_of(1, 0)
     assert list(sampler_of(0, 1)) != sorted(sampler_of(0, 1))
 
@@ -98,7 +99,8 @@ def test_it_is_near_to_what_pytorch_draws() -> None:
 @pytest.mark.parametrize(
     ("error", "field", "given"),
     [
-        (ContradictionError, "replacement", {"replacement": False}),
+        (ContradictionError, "num_samples", {"replacement": False}),
+        (ContradictionError, "num_samples", {"weights": [1, 2, 0, 3], "replacement": False}),
         (ContradictionError, "generator", {"generator": torch.Generator()}),
         (WrongTypeError, "replacement", {"replacement": 1}),
         (WrongTypeError, "num_samples", {"num_samples": 3.0}),
@@ -110,7 +112,6 @@ def test_it_is_near_to_what_pytorch_draws() -> None:
         (OutOfRangeError, "weights", {"weights": [0.0, 0.0]}),
         (OutOfRangeError, "weights", {"weights": []}),
         (OutOfRangeError, "weights", {"weights": [1.0, 1e-30]}),
-        (OutOfRangeError, "weights", {"weights": np.arange(1, 80_000), "num_samples": 80_000}),
         (WrongTypeError, "weights", {"weights": "abc"}),
         (WrongTypeError, "weights", {"weights": 3}),
         (WrongTypeError, "weights", {"weights": [[1.0], [2.0]]}),
@@ -127,14 +128,26 @@ def test_what_cannot_be_meant(error: type[SamedealError], field: str, given: dic
     assert len(caught.value.value) <= 64
 
 
-def test_without_replacement_the_error_says_what_to_do() -> None:
-    with pytest.raises(ContradictionError, match="subset"):
-        WeightedRandomSampler([1, 2], 2, replacement=False)
-    # The method that the error recommends works.
-    import samedeal
-
-    order = samedeal.order("feistel", 10).subset([1, 5, 7])
-    assert sorted(DistributedSampler(range(10), 1, 0, order=order)) == [1, 5, 7]
+def test_without_replacement_a_sample_comes_once_at_most_and_in_proportion() -> None:
+    # Five draws: 400 and 90 come surely, since 5 * 400 > 605 and 4 * 90 > 205. The others share three draws.
+    weights = [400, 9, 3, 90, 0, 30, 30, 30, 12, 1]
+    sampler = sampler_of(0, 1, weights, 5, replacement=False)
+    assert sampler.replacement is False
+    seen: Counter[int] = Counter()
+    for epoch in range(1_000):
+        sampler.set_epoch(epoch)
+        samples = list(sampler)
+        assert len(set(samples)) == len(samples) == 5
+        seen.update(samples)
+    shares = [1.0 if weight > 30 else 3 * weight / 115 for weight in weights]
+    assert all(abs(seen[sample] - 1_000 * share) < 7 for sample, share in enumerate(shares))
+    # All of those that have a weight.
+    assert sorted(sampler_of(0, 1, weights, 9, replacement=False)) == [0, 1, 2, 3, 5, 6, 7, 8, 9]
+    assert epoch_of(3, 1, weights=weights, count=6, replacement=False) == epoch_of(
+        1, 1, weights=weights, count=6, replacement=False
+    )
+    with pytest.raises(ContradictionError, match="num_samples is 10; allowed: up to 9 without replacement"):
+        sampler_of(0, 1, weights, 10, replacement=False)
 
 
 @pytest.mark.parametrize("asked", [5, 300, 1_000, 2_500])
@@ -149,7 +162,7 @@ def test_every_epoch_is_as_long_as_asked_though_all_weights_differ(asked: int) -
         assert len(samples) == asked
         seen.update(samples)
     total = sum(different)
-    assert all(abs(seen[sample] - 10 * asked * weight / total) <= 1 for sample, weight in enumerate(different))
+    assert all(abs(seen[sample] - 10 * asked * weight / total) < 3 for sample, weight in enumerate(different))
 
 
 @pytest.mark.parametrize("asked", [1, 2, 5])
@@ -163,7 +176,7 @@ def test_an_epoch_may_be_much_shorter_than_the_weights(asked: int) -> None:
             assert len(sampler) == asked
             seen.update(sampler)
         factors = weights * (300 * asked / weights.sum())
-        assert all(abs(seen[sample] - factor) < 2 for sample, factor in enumerate(factors.tolist()))
+        assert all(abs(seen[sample] - factor) < 5 for sample, factor in enumerate(factors.tolist()))
 
 
 def test_small_weights_are_seen_beside_large_ones() -> None:
@@ -180,11 +193,7 @@ def test_a_weight_that_would_become_0_is_an_error_that_says_the_scale() -> None:
         sampler_of(0, 1, [0.5, 1e-20, 0.5], 10)
     least = float(str(caught.value).partition("at least ")[2].partition(",")[0])
     sampler_of(0, 1, [0.5, least, 0.5], 10)
-    # The error's advice for weights that all differ works if the weights add up to 1.
+    # Every weight may be another one.
     weights = 1 / np.arange(1.0, 80_001)
     weights /= weights.sum()
-    with pytest.raises(OutOfRangeError, match=r"\[float\(f'\{weight:\.3g\}'\) for weight in weights\]"):
-        sampler_of(0, 1, weights, 10)
-    rounded = [float(f"{weight:.3g}") for weight in weights]
-    assert min(rounded) > 0
-    assert len(sampler_of(0, 1, rounded, 1_000)) == 1_000
+    assert len(sampler_of(0, 1, weights, 1_000)) == 1_000

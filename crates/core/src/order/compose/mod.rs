@@ -17,4 +17,5 @@ mod same;
 mod tests;
 mod tree;
 mod view;
+mod weighted;
 mod windows;

@@ -14,6 +14,7 @@ use super::grown::{Grown, Growth};
 use super::lane_cache::Lanes;
 use super::names::{EXHAUSTIONS, Exhaustion, INDEX_SPACES, IndexSpace, MAX_SOURCES};
 use super::view::{Choice, Skipped, View};
+use super::weighted::Weighted;
 use super::windows::Windows;
 use crate::base::failure::{at_most, only, range};
 use crate::base::key::Words;
@@ -79,6 +80,7 @@ pub(in crate::order) fn read(
         OrderId::Copies => text.copies()?,
         OrderId::Windows => text.windows()?,
         OrderId::Balance => text.balance()?,
+        OrderId::Weighted => text.weighted()?,
         OrderId::Exclude | OrderId::Subset | OrderId::Skip => text.view()?,
         // Only composed orders come here. A new one has to be read above.
         _ => return Err(Failure::contradiction("name", id.name(), "a composed order that is read here")),
@@ -305,6 +307,15 @@ impl Text<'_, '_> {
             return Err(Failure::out_of_range("classes", class, allowed));
         }
         Ok((classes.len() as u64, Rc::new(Balance::new(classes, factors, length, self.seed)?)))
+    }
+
+    fn weighted(&self) -> Read {
+        let weights = self.fields.found("weights").unwrap_or_default();
+        let samples = weights.len() as u64;
+        OrderId::FisherYates.check(samples, 0)?;
+        let length = self.fields.count("samples").unwrap_or(samples);
+        let weighted = Weighted::new(weights, length, self.fields.is("replacement"), self.seed)?;
+        Ok((samples, Rc::new(weighted)))
     }
 
     fn blend(&self) -> Read {

@@ -54,6 +54,17 @@ fn leaf() -> impl Strategy<Value = (String, bool)> {
                 (format!("{{\"name\":\"balance\",\"classes\":{classes:?},\"factors\":{factors:?}}}"), false)
             }
         ),
+        (prop::collection::vec(0_u64..9, 1..30), 0_u64..40, any::<bool>()).prop_map(|(mut weights, samples, again)| {
+            weights[0] += 1;
+            let some = weights.iter().filter(|&&weight| weight > 0).count() as u64;
+            let samples = if again { samples } else { samples.min(some) };
+            (
+                format!(
+                    "{{\"name\":\"weighted\",\"samples\":{samples},\"weights\":{weights:?},\"replacement\":{again}}}"
+                ),
+                false,
+            )
+        }),
     ]
 }
 

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 class Order:
     """An order as a value: the order in which samples are visited, which does not depend on the ranks.
 
-    `samedeal.order`, `sharded`, `blend`, `grown`, `windows` and `balance` make orders, and the methods make other
-    orders of them. `Sampler(order=...)` and `samedeal.torch.DistributedSampler(dataset, order=...)` deal an order to
-    ranks.
+    `samedeal.order`, `sharded`, `blend`, `grown`, `windows`, `balance` and `weighted` make orders, and the methods make
+    other orders of them. `Sampler(order=...)` and `samedeal.torch.DistributedSampler(dataset, order=...)` deal an order
+    to ranks.
 
     An order never changes. Orders with equal members and lists are equal; they can be pickled, and be keys of a
     dictionary. An order is checked when a sampler is made of it, and not before.

@@ -8,7 +8,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 import torch
 
-from .. import ContradictionError, Order, OutOfRangeError, WrongTypeError, balance
+from .. import ContradictionError, Order, OutOfRangeError, WrongTypeError, weighted
 from ..engine import arguments as check
 from .arrays import native
 from .sampler import DistributedSampler
@@ -16,16 +16,15 @@ from .sampler import DistributedSampler
 _TOTAL = 2**44
 """The sum to which weights are scaled if they are no whole numbers. A weight that becomes 0 by this, because it is at
 most 2**-45 of the sum, is refused."""
-_MOST_CLASSES = 2**16
 
 
 class WeightedRandomSampler(DistributedSampler[int]):
     """`torch.utils.data.WeightedRandomSampler` for distributed training, with states and without random draws.
 
-    Each sample is seen `weight * num_samples / sum(weights)` times in an epoch, on all ranks together: over any number
-    of epochs, this count is exact to within two. Every rank gets other samples of the same epoch. PyTorch's class draws
-    at random, so that counts differ by chance, and every rank draws for itself. Call `set_epoch` before each pass.
-    States resume on any number of ranks.
+    Each sample is seen `weight * num_samples / sum(weights)` times in an epoch, on all ranks together, rounded up or
+    down (`samedeal.weighted`). Every rank gets other samples of the same epoch. PyTorch's class draws at random, so
+    that counts differ by chance, and every rank draws for itself. Call `set_epoch` before each pass. States resume on
+    any number of ranks.
 
     Every epoch has exactly `num_samples` samples, on all ranks together. It is a `DistributedSampler` of this package:
     `len` and the attribute `num_samples` are the number of samples of *this rank*, so only with one rank they are the
@@ -53,10 +52,13 @@ class WeightedRandomSampler(DistributedSampler[int]):
         """Finds the rank of this process.
 
         Args:
-            weights: A number of 0 or more for each sample, of up to 65,536 different values. They need not add up to
-                1. Whole numbers are taken as they are, others to within 2**-45 of their sum.
+            weights: A number of 0 or more for each sample. They need not add up to 1. Whole numbers are taken as they
+                are, others to within 2**-45 of their sum.
             num_samples: The number of samples of an epoch, for all ranks together.
-            replacement: True. A sample with a large weight is seen several times in an epoch.
+            replacement: Whether a sample with a large weight is seen several times in an epoch. With False, it is seen
+                once at most, with a chance in proportion to its weight; the largest weights, whose share would be more
+                than one draw, come surely. (PyTorch draws one sample after the other there, which favours small
+                weights.)
             generator: None: give a `seed` instead.
             num_replicas: As for `DistributedSampler`.
             rank: As for `DistributedSampler`.
@@ -65,17 +67,13 @@ class WeightedRandomSampler(DistributedSampler[int]):
             mesh: As for `DistributedSampler`.
 
         Raises:
-            ContradictionError: `replacement` is False, or there is a `generator`.
-            OutOfRangeError: A weight is negative or not finite, all weights are 0, a weight is above 0 and below 2**-45
-                of the sum, or there are too many different weights.
+            ContradictionError: There is a `generator`, or `replacement` is False and fewer than `num_samples` weights
+                are above 0.
+            OutOfRangeError: A weight is negative or not finite, all weights are 0, or a weight is above 0 and below
+                2**-45 of the sum.
             WrongTypeError: A value is not of the type that its parameter takes.
         """
-        if not check.boolean("replacement", replacement):
-            allowed = (
-                "True: samples are seen as often as their weights say. To see each sample at most once, choose the "
-                "samples yourself, and pass DistributedSampler an order: samedeal.order('feistel', n).subset(indices)"
-            )
-            raise ContradictionError("replacement", "False", allowed)
+        replaced = check.boolean("replacement", replacement)
         if generator is not None:
             raise ContradictionError(
                 "generator", check.described(generator), "None: pass seed=..., the same on all ranks"
@@ -84,8 +82,8 @@ class WeightedRandomSampler(DistributedSampler[int]):
         if asked == 0:
             raise OutOfRangeError("num_samples", "0", check.COUNT_FROM_1.allowed)
         self.weights = _weights(weights)
-        self.replacement = True
-        order = _order(self.weights.numpy(), asked, check.seed(seed))
+        self.replacement = replaced
+        order = _order(self.weights.numpy(), asked, check.seed(seed), replaced)
         super().__init__(range(len(self.weights)), num_replicas, rank, drop_last=drop_last, order=order, mesh=mesh)
 
 
@@ -103,8 +101,8 @@ def _weights(weights: Any) -> torch.Tensor:
     return found
 
 
-def _order(weights: Any, samples: int, seed: int) -> Order:
-    """The order with each sample as often as its weight says. Samples of equal weights are one class."""
+def _order(weights: Any, samples: int, seed: int, replacement: bool) -> Order:
+    """The order with each sample as often as its weight says."""
     allowed = "finite numbers of 0 or more, of which one is above 0"
     wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if len(wrong):
@@ -113,16 +111,14 @@ def _order(weights: Any, samples: int, seed: int) -> Order:
     total = math.fsum(weights.tolist())
     if not 0 < total < math.inf:
         raise OutOfRangeError("weights", f"{len(weights)} numbers with a sum of {total}", allowed)
-    found, classes = np.unique(_whole(weights, total), return_inverse=True)
-    if len(found) > _MOST_CLASSES:
-        allowed = (
-            f"up to {_MOST_CLASSES} different ones: round them to three digits, which keeps small ones above 0: "
-            "[float(f'{weight:.3g}') for weight in weights]"
-        )
-        raise OutOfRangeError("weights", f"{len(found)} different ones", allowed)
+    whole = _whole(weights, total)
+    above = int(np.count_nonzero(whole))
+    if not replacement and above < samples:
+        allowed = f"up to {above} without replacement: so many weights are above 0"
+        raise ContradictionError("num_samples", str(samples), allowed)
     # Without the common divisor, so that [2, 2, 6] gives the order of [1, 1, 3].
-    found //= max(1, int(np.gcd.reduce(found)))
-    return balance(classes.reshape(-1), found, seed=seed, samples=samples)
+    whole //= max(1, int(np.gcd.reduce(whole)))
+    return weighted(whole, samples, seed, replacement=replacement)
 
 
 def _whole(weights: Any, total: float) -> Any:

@@ -104,7 +104,7 @@ pub fn order(a: &mut Asked) -> Order {
 
 fn nested(a: &mut Asked, depth: u32) -> Order {
     a.begin("Order");
-    let mut order = match a.rng.u8(0..if depth == 0 { 3 } else { 9 }) {
+    let mut order = match a.rng.u8(0..if depth == 0 { 3 } else { 10 }) {
         0 => Order::new(a.order_name(), a.samples()),
         1 => Order::sharded(a.wides()),
         2 => Order::new("feistel", a.wide()),
@@ -116,7 +116,8 @@ fn nested(a: &mut Asked, depth: u32) -> Order {
         4 => Order::grown(a.samples(), (0..a.rng.u8(0..3)).map(|_| (a.wide(), a.wide(), a.wide())).collect::<Vec<_>>()),
         5 => Order::windows(a.wides(), a.wide()),
         6 => Order::balance(a.wides(), a.narrows()),
-        7 => nested(a, depth - 1).skip([(a.wide(), a.wide(), a.wide())]),
+        7 => Order::weighted(a.wides()),
+        8 => nested(a, depth - 1).skip([(a.wide(), a.wide(), a.wide())]),
         _ => {
             let (inner, list) = (nested(a, depth - 1), a.wides());
             if a.rng.bool() { inner.exclude(list) } else { inner.subset(list) }

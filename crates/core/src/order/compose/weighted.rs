@@ -1,0 +1,333 @@
+//! `weighted`: every sample in proportion to its weight. The draws of an epoch are taken from a line on which each
+//! sample is as long as its weight, at equal distances (systematic sampling, Madow 1949).
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use samedeal_bulk::Divisor;
+
+use crate::base::key::Words;
+use crate::base::memory::collect;
+use crate::document::numbers;
+use crate::order::{Composed, Epoch, Feistel, OrderPart};
+use crate::{Failure, MAX_EXACT};
+
+pub(super) struct Weighted {
+    seed: i64,
+    /// The number of draws in an epoch.
+    length: u64,
+    replacement: bool,
+    /// The samples in the order in which they lie on the line, the certain ones at its end. Samples of one weight are
+    /// neighbours, so that a class of samples with one weight also gets its share of the draws, to within one.
+    samples: Vec<u32>,
+    /// The place of each sample on the line.
+    places: Vec<u32>,
+    /// The end of the sample at each place. So the list also has the weights.
+    ends: Vec<u64>,
+    /// The number of samples that every epoch has surely. Only without replacement.
+    certain: usize,
+    /// The draws that are not of certain samples; 0 only if there are no draws at all.
+    drawn: Divisor,
+    /// The length of the line without certain samples.
+    total: u64,
+    /// Where the first draw of epoch 0 lies in its part of the line, in 2^-64 of this part.
+    phase: u64,
+}
+
+/// The distance between the phases of two neighbouring epochs: the golden ratio, in 2^-64, which spreads any number of
+/// phases evenly.
+const STEP: u64 = 11_400_714_819_323_198_485;
+
+impl Weighted {
+    /// `length` is at most 2^53 - 1, and there are at most 2^32 - 1 weights. Failures: `weights`, if they do not add up to
+    /// 1 to 2^53 - 1; `samples`, if an epoch without replacement needs more samples than have a weight; `out-of-memory`.
+    pub(super) fn new(weights: &[u64], length: u64, replacement: bool, seed: i64) -> Result<Self, Failure> {
+        let total = weights.iter().map(|&weight| u128::from(weight)).sum::<u128>();
+        if !(1..=MAX_EXACT.into()).contains(&total) {
+            let allowed = "weights that add up to 1 to 2^53 - 1: only their proportions count";
+            return Err(Failure::out_of_range("weights", format!("a sum of {total}"), allowed));
+        }
+        let least = match replacement {
+            true => u64::MAX,
+            false => least_certain(weights, total as u64, length)?,
+        };
+        let mut words = Words::new("weighted phase", seed, 0, 0);
+        let phase = u64::from(words.next()) | u64::from(words.next()) << 32;
+        // Neighbours in the dataset may not be neighbours on the line: in epochs of few draws they would exclude each
+        // other. So the samples of one weight are shuffled, and so are the weights.
+        let order = Feistel::from_words(weights.len() as u64, &mut Words::new("weighted order", seed, 0, 0));
+        let key = |(sample, &weight): (u64, &u64)| u128::from(weight) << 32 | u128::from(order.position(sample));
+        let mut keys = collect("weights", weights.len(), (0..).zip(weights).map(key))?;
+        samedeal_bulk::numbers128(&mut keys);
+        let different = keys.chunk_by(|one, other| one >> 32 == other >> 32).count();
+        let classes = Feistel::from_words(different as u64, &mut Words::new("weighted classes", seed, 0, 0));
+        let (mut class, mut before) = (0, keys[0] >> 32);
+        for key in &mut keys {
+            let weight = *key >> 32;
+            class += u64::from(weight != before);
+            before = weight;
+            let is_certain = u128::from(weight >= u128::from(least));
+            *key = is_certain << 96 | u128::from(classes.position(class)) << 32 | *key & u128::from(u32::MAX);
+        }
+        samedeal_bulk::numbers128(&mut keys);
+        let sample = |&key: &u128| order.sample((key & u128::from(u32::MAX)) as u64) as u32;
+        let samples = collect("weights", weights.len(), keys.iter().map(sample))?;
+        drop(keys);
+        let mut places = collect("weights", weights.len(), core::iter::repeat_n(0, weights.len()))?;
+        for (place, &sample) in (0..).zip(&samples) {
+            places[sample as usize] = place;
+        }
+        let mut end = 0;
+        let ends = samples.iter().map(|&sample| {
+            end += weights[sample as usize];
+            end
+        });
+        let ends = collect("weights", weights.len(), ends)?;
+        let certain = weights.iter().filter(|&&weight| weight >= least).count();
+        let others = weights.len() - certain;
+        let total = others.checked_sub(1).map_or(0, |last| ends[last]);
+        let drawn = Divisor::new((length - certain as u64).max(1));
+        Ok(Self { seed, length, replacement, samples, places, ends, certain, drawn, total, phase })
+    }
+
+    /// The number of draws that are not of certain samples.
+    fn drawn(&self) -> u64 {
+        self.length - self.certain as u64
+    }
+
+    /// The phase of an epoch, from 0 to `total` - 1: draw number k lies at (k * `total` + phase) / `drawn`.
+    fn phase(&self, epoch: u64) -> u64 {
+        let phase = self.phase.wrapping_add(epoch.wrapping_mul(STEP));
+        ((u128::from(phase) * u128::from(self.total)) >> 64) as u64
+    }
+
+    /// The beginning and the end of a sample on the line.
+    fn span(&self, sample: u64) -> (u64, u64) {
+        let place = self.places[sample as usize] as usize;
+        (place.checked_sub(1).map_or(0, |before| self.ends[before]), self.ends[place])
+    }
+
+    /// The draw of a certain sample, which each epoch has. Certain samples have the first draws.
+    fn certain(&self, sample: u64) -> Option<u64> {
+        u64::from(self.places[sample as usize]).checked_sub((self.samples.len() - self.certain) as u64)
+    }
+
+    /// The draws of an epoch before a point of the line, certain ones not included.
+    fn draws_before(&self, point: u64, phase: u64) -> u64 {
+        let (whole, rest) = self.parts(point);
+        whole + u64::from(rest > phase)
+    }
+
+    /// The draws of the first epochs before a point of the line, certain ones not included.
+    fn draws_before_all(&self, point: u64, epochs: u64) -> u64 {
+        let (whole, rest) = self.parts(point);
+        if rest == 0 {
+            return epochs * whole;
+        }
+        // The phase of an epoch is below `rest` if its 64 bits are below `limit`. A number modulo 2^64 is below `limit`
+        // if it is less than 2^64 - `limit` from the next multiple of 2^64: there the two quotients differ.
+        let limit = (u128::from(rest) << 64).div_ceil(u128::from(self.total));
+        let wrap = 1_u128 << 64;
+        let count = |offset: u128| floor_sum(epochs.into(), wrap, STEP.into(), offset + u128::from(self.phase));
+        epochs * whole + (count(wrap) - count(wrap - limit)) as u64
+    }
+
+    /// `point` * `drawn` as a multiple of `total`, and the rest.
+    fn parts(&self, point: u64) -> (u64, u64) {
+        let (wide, total) = (u128::from(point) * u128::from(self.drawn()), u128::from(self.total));
+        ((wide / total) as u64, (wide % total) as u64)
+    }
+
+    /// The draws of a sample in an epoch: the first one, and the one after the last one.
+    fn draws(&self, sample: u64, epoch: u64) -> (u64, u64) {
+        if let Some(draw) = self.certain(sample) {
+            return (draw, draw + 1);
+        }
+        let (begin, end) = self.span(sample);
+        let (phase, certain) = (self.phase(epoch), self.certain as u64);
+        (certain + self.draws_before(begin, phase), certain + self.draws_before(end, phase))
+    }
+
+    /// The number of draws of a sample in the first `epochs` epochs, which together have at most 2^53 - 1 draws.
+    fn draws_of_all(&self, sample: u64, epochs: u64) -> u64 {
+        if self.certain(sample).is_some() {
+            return epochs;
+        }
+        let (begin, end) = self.span(sample);
+        self.draws_before_all(end, epochs) - self.draws_before_all(begin, epochs)
+    }
+
+    /// The permutation of the draws of an epoch: the draw at each position.
+    fn shuffle(&self, epoch: u64) -> Feistel {
+        Feistel::from_words(self.length, &mut Words::new("weighted", self.seed, epoch, 0))
+    }
+
+    /// The positions of a sample in an epoch, ascending. Failures: `out-of-memory`.
+    fn positions(&self, sample: u64, epoch: u64, shuffle: &Feistel) -> Result<Vec<u64>, Failure> {
+        let (first, end) = self.draws(sample, epoch);
+        let positions = (first..end).map(|draw| shuffle.position(draw));
+        // A list that is too long for an address fails as one that is too long for the memory.
+        let mut positions = collect("samples", usize::try_from(end - first).unwrap_or(usize::MAX), positions)?;
+        samedeal_bulk::numbers(&mut positions);
+        Ok(positions)
+    }
+}
+
+/// The least weight of the samples that every epoch without replacement has surely. `u64::MAX`, which is more than any
+/// weight: there are none. Failures: `samples`, `out-of-memory`.
+fn least_certain(weights: &[u64], total: u64, length: u64) -> Result<u64, Failure> {
+    let some = weights.iter().filter(|&&weight| weight > 0).count();
+    if length > some as u64 {
+        let allowed = format!("at most {some}, the number of weights above 0, with `replacement` false");
+        return Err(Failure::contradiction("samples", length, allowed));
+    }
+    let mut sorted = collect("weights", weights.len(), weights.iter().copied())?;
+    samedeal_bulk::numbers(&mut sorted);
+    // A sample is certain if its share of the draws that are left is more than one. This takes all equal weights or
+    // none: from left * weight > rest follows (left - 1) * weight > rest - weight. The last draw is never taken, since
+    // no weight is more than the rest, which includes it.
+    let (mut left, mut rest, mut least) = (length, total, u64::MAX);
+    for &weight in sorted.iter().rev() {
+        if u128::from(left) * u128::from(weight) <= u128::from(rest) {
+            break;
+        }
+        (left, rest, least) = (left - 1, rest - weight, weight);
+    }
+    Ok(least)
+}
+
+/// The sum of floor((`offset` + i * `step`) / `modulus`) over i from 0 to `count` - 1, in as many steps as Euclid's
+/// algorithm takes. No number is more than the sum itself, or than `offset` + `count` * `step`.
+fn floor_sum(mut count: u128, mut modulus: u128, mut step: u128, mut offset: u128) -> u128 {
+    let mut sum = 0;
+    while count > 0 {
+        sum += count * (count - 1) / 2 * (step / modulus) + count * (offset / modulus);
+        (step, offset) = (step % modulus, offset % modulus);
+        // The rest of the sum is the number of lattice points below a line. They are counted along the other axis.
+        let top = offset + count * step;
+        (count, offset) = (top / modulus, top % modulus);
+        (modulus, step) = (step, modulus);
+    }
+    sum
+}
+
+impl Composed for Weighted {
+    fn length(&self, _epoch: u64) -> Result<u64, Failure> {
+        Ok(self.length)
+    }
+
+    fn steady(&self) -> Option<u64> {
+        Some(self.length)
+    }
+
+    // Without replacement, no epoch has a sample twice, but epochs have other samples than one another. So a view with a
+    // list of samples would not be steady; a weight of 0 leaves a sample out.
+    fn is_single(&self) -> bool {
+        false
+    }
+
+    fn no_source(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn at(self: Rc<Self>, epoch: u64) -> Result<Box<dyn Epoch>, Failure> {
+        let (phase, shuffle) = (self.phase(epoch), self.shuffle(epoch));
+        let (step, rest) = self.drawn.divide(self.total);
+        let (begin, offset) = self.drawn.divide(phase);
+        Ok(Box::new(WeightedEpoch { epoch, begin, offset, step, rest, shuffle, weighted: self }))
+    }
+
+    fn seen(&self, sample: u64, epoch: u64, position: u64) -> Result<u64, Failure> {
+        let before = self.draws_of_all(sample, epoch);
+        if position == 0 {
+            return Ok(before);
+        }
+        let here = self.positions(sample, epoch, &self.shuffle(epoch))?;
+        Ok(before + here.partition_point(|&found| found < position) as u64)
+    }
+
+    fn occurrence(&self, sample: u64, number: u64) -> Result<Option<(u64, u64)>, Failure> {
+        let Some(epochs) = MAX_EXACT.checked_div(self.length) else { return Ok(None) };
+        if self.draws_of_all(sample, epochs) <= number {
+            return Ok(None);
+        }
+        // The last epoch before which the sample was seen `number` times at most.
+        let (mut epoch, mut end) = (0, epochs);
+        while epoch + 1 < end {
+            let middle = epoch.midpoint(end);
+            if self.draws_of_all(sample, middle) <= number { epoch = middle } else { end = middle }
+        }
+        let number = number - self.draws_of_all(sample, epoch);
+        let positions = self.positions(sample, epoch, &self.shuffle(epoch))?;
+        Ok(positions.get(number as usize).map(|&position| (epoch, position)))
+    }
+
+    fn members(&self, seed: &str) -> String {
+        let weight = |sample| {
+            let (begin, end) = self.span(sample);
+            end - begin
+        };
+        let weights = numbers::text((0..self.samples.len() as u64).map(weight));
+        let replacement = if self.replacement { "" } else { ",\"replacement\":false" };
+        format!(",\"samples\":{}{seed},\"weights\":{weights}{replacement}", self.length)
+    }
+
+    fn inner(&self, _place: usize, epoch: u64, position: u64) -> Result<(u64, u64), Failure> {
+        Ok((epoch, position))
+    }
+
+    fn part(&self, _place: usize) -> Option<&OrderPart> {
+        None
+    }
+}
+
+/// One epoch. A draw lies `begin` + `step` * draw + floor((`offset` + `rest` * draw) / `drawn`) from the beginning of
+/// the line: with few draws, the division needs 64 bits only.
+struct WeightedEpoch {
+    weighted: Rc<Weighted>,
+    epoch: u64,
+    begin: u64,
+    offset: u64,
+    step: u64,
+    rest: u64,
+    shuffle: Feistel,
+}
+
+impl WeightedEpoch {
+    /// The sample of a draw.
+    fn draw(&self, draw: u64) -> u64 {
+        let Weighted { certain, ends, samples, drawn, .. } = &*self.weighted;
+        let others = samples.len() - certain;
+        let Some(number) = draw.checked_sub(*certain as u64) else { return samples[others + draw as usize].into() };
+        let rest = u128::from(self.offset) + u128::from(self.rest) * u128::from(number);
+        let more = match u64::try_from(rest) {
+            Ok(rest) => drawn.divide(rest).0,
+            Err(_) => (rest / u128::from(drawn.value())) as u64,
+        };
+        let point = self.begin + self.step * number + more;
+        samples[ends[..others].partition_point(|&end| end <= point)].into()
+    }
+}
+
+impl Epoch for WeightedEpoch {
+    fn sample(&self, position: u64) -> Result<u64, Failure> {
+        Ok(self.draw(self.shuffle.sample(position)))
+    }
+
+    fn map(&self, places: &mut [u64]) -> Result<(), Failure> {
+        self.shuffle.map(places);
+        places.iter_mut().for_each(|place| *place = self.draw(*place));
+        Ok(())
+    }
+
+    fn next(&self, sample: u64, from: u64) -> Result<Option<u64>, Failure> {
+        let positions = self.weighted.positions(sample, self.epoch, &self.shuffle)?;
+        Ok(positions.get(positions.partition_point(|&position| position < from)).copied())
+    }
+}
+
+#[cfg(all(test, feature = "composed"))]
+mod tests;

@@ -230,9 +230,16 @@ impl Sampler {
     ) -> Result<Vec<Vec<u64>>, Error> {
         let wide = |bound: Bound<&u32>| bound.map(|&rank| u64::from(rank));
         let (mut first, end) = bounds((wide(ranks.start_bound()), wide(ranks.end_bound())), self.world_size().into());
-        if end.saturating_sub(first) > MOST_RANKS {
+        let asked = end.saturating_sub(first);
+        if end > self.world_size().into() {
+            // The component refuses ranks that are not there, with the right failure.
+            self.raw_step(batch, batch_size, drop_last, first as u32, asked.min(u32::MAX.into()) as u32)?;
+        }
+        if asked > MOST_RANKS {
+            // Other failures come first.
+            self.raw_step(batch, batch_size, drop_last, first as u32, 0)?;
             let allowed = format!("up to {MOST_RANKS} ranks at once");
-            return Err(Failure::out_of_memory("count", end - first, allowed).into());
+            return Err(Failure::out_of_memory("count", asked, allowed).into());
         }
         let window = (self.max_count / batch_size.max(1)).max(1);
         let mut found = Vec::new();

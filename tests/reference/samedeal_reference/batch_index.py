@@ -96,7 +96,7 @@ def require_same(part: Index, fingerprint: str, epoch: int, windows: int) -> Non
 def join_indices(parts: list[str]) -> str:
     if not parts:
         raise Failure("missing", "index", "")
-    indices = sorted(map(read_index, parts), key=lambda part: (part.first, len(part.steps)))
+    indices = sorted(map(read_index, parts), key=lambda part: (part.first, -len(part.steps)))
     whole = replace(indices[0], metrics=replace(indices[0].metrics))
     for part in indices[1:]:
         require_same(part, whole.fingerprint, whole.epoch, whole.windows)

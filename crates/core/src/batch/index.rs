@@ -4,6 +4,7 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use super::metrics::Metrics;
 use crate::Failure;
@@ -126,7 +127,7 @@ impl Index {
 }
 
 /// Joins parts of an index, in any order, into one index. A part may repeat windows of the parts before it, but then
-/// adds none. Failures: `index` (a part is no index; there are no parts), `fingerprint`, `epoch`, `windows` (a part is
+/// adds none; of parts with the same first window, the longest comes first. Failures: `index` (a part is no index; there are no parts), `fingerprint`, `epoch`, `windows` (a part is
 /// of other batches), `first` (windows are missing between two parts, or a part has some windows of another part and
 /// more), `lengths` (a window was planned with other lengths), `out-of-memory`.
 pub fn join_indices(parts: &[String]) -> Result<String, Failure> {
@@ -134,7 +135,7 @@ pub fn join_indices(parts: &[String]) -> Result<String, Failure> {
     for part in parts {
         all.push(Index::read(part)?);
     }
-    all.sort_by_key(|part: &Index| (part.first, part.steps.len()));
+    all.sort_by_key(|part: &Index| (part.first, Reverse(part.steps.len())));
     let mut parts = all.into_iter();
     let Some(mut whole) = parts.next() else {
         return Err(Failure::missing("index", "one part or more"));

@@ -183,6 +183,8 @@ fn joins() -> Vec<Case> {
         join(&[part(2, windows - 2), part(0, 1), part(1, 1)]),
         join(&[part(2, 2), part(0, 3), part(1, 1), part(0, 3)]),
         join(&[part(0, 2), part(0, 3)]),
+        join(&[part(0, 3), part(0, 2)]),
+        join(&[part(1, 0), part(1, 2), part(1, 1), part(1, 0)]),
         join(&[part(0, 1), part(0, 0), part(1, 2)]),
         join(&[part(1, 1), part(2, 1)]),
         join(&[part(0, 1), part(2, 1)]),

@@ -224,6 +224,8 @@ fn web(progress: &Progress) -> Outcome {
 
 fn wasm(package: &str, target: &str) -> Command {
     let mut command = project::cargo(&["build", "--profile", "wasm", "--target", target]);
+    // Incremental builds have other bytes, and the variable decides about all profiles.
+    command.env("CARGO_INCREMENTAL", "0");
     // Messages of panics name source files. Without the folders of this machine, every machine builds the same bytes.
     let renamed: Vec<String> = machine::source_folders()
         .into_iter()

@@ -516,6 +516,7 @@ mod batches {
         let parts = [
             whole.index(7, windows - 7).unwrap(),
             whole.index(0, 3).unwrap(),
+            whole.index(0, 2).unwrap(),
             whole.index(3, 4).unwrap(),
             whole.index(1, 2).unwrap(),
         ];

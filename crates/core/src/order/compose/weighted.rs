@@ -27,6 +27,10 @@ pub(super) struct Weighted {
     places: Vec<u32>,
     /// The end of the sample at each place. So the list also has the weights.
     ends: Vec<u64>,
+    /// The number of samples that end at or before each multiple of 2^`shift`, certain ones not included: a search
+    /// begins there (Chen and Asau 1974).
+    guide: Vec<u32>,
+    shift: u32,
     /// The number of samples that every epoch has surely. Only without replacement.
     certain: usize,
     /// The draws that are not of certain samples; 0 only if there are no draws at all.
@@ -36,6 +40,9 @@ pub(super) struct Weighted {
     /// Where the first draw of epoch 0 lies in its part of the line, in 2^-64 of this part.
     phase: u64,
 }
+
+/// The mean number of samples in a part of the line that the guide has, or half of it.
+const SAMPLES_OF_A_PART: usize = 16;
 
 /// The distance between the phases of two neighbouring epochs: the golden ratio, in 2^-64, which spreads any number of
 /// phases evenly.
@@ -90,7 +97,14 @@ impl Weighted {
         let others = weights.len() - certain;
         let total = others.checked_sub(1).map_or(0, |last| ends[last]);
         let drawn = Divisor::new((length - certain as u64).max(1));
-        Ok(Self { seed, length, replacement, samples, places, ends, certain, drawn, total, phase })
+        let shift = (total / (others / SAMPLES_OF_A_PART + 1) as u64).max(1).ilog2();
+        let mut place = 0;
+        let before = |part: u64| {
+            place += ends[place..others].iter().take_while(|&&end| end <= part << shift).count();
+            place as u32
+        };
+        let guide = collect("weights", (total >> shift) as usize + 1, (0..=total >> shift).map(before))?;
+        Ok(Self { seed, length, replacement, samples, places, ends, guide, shift, certain, drawn, total, phase })
     }
 
     /// The number of draws that are not of certain samples.
@@ -299,7 +313,7 @@ struct WeightedEpoch {
 impl WeightedEpoch {
     /// The sample of a draw.
     fn draw(&self, draw: u64) -> u64 {
-        let Weighted { certain, ends, samples, drawn, .. } = &*self.weighted;
+        let Weighted { certain, ends, guide, shift, samples, drawn, .. } = &*self.weighted;
         let others = samples.len() - certain;
         let Some(number) = draw.checked_sub(*certain as u64) else { return samples[others + draw as usize].into() };
         let rest = u128::from(self.offset) + u128::from(self.rest) * u128::from(number);
@@ -308,7 +322,9 @@ impl WeightedEpoch {
             Err(_) => (rest / u128::from(drawn.value())) as u64,
         };
         let point = self.begin + self.step * number + more;
-        samples[ends[..others].partition_point(|&end| end <= point)].into()
+        let part = (point >> shift) as usize;
+        let (low, high) = (guide[part] as usize, guide.get(part + 1).map_or(others, |&high| high as usize));
+        samples[low + ends[low..high].partition_point(|&end| end <= point)].into()
     }
 }
 

@@ -40,7 +40,7 @@ export async function everything(samedeal) {
   const dealt = [
     ...made,
     balance([0, 1, 1], [1, 2]),
-    weighted([1, 2, 0]),
+    weighted([1, 2, 0], { samples: 20 }),
     order('torch', { samples: 20 }).copies(2),
   ].map((each) => new Sampler(each, { worldSize: 3, rank: 2 }));
   parts.composed = [

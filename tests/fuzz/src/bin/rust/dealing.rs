@@ -127,7 +127,7 @@ fn nested(a: &mut Asked, depth: u32) -> Order {
     set!(a, 1 in 9, order,
         copies(a.rng.u32(0..4)), stage(a.wide(), a.wides()), grow(a.wide(), a.wide(), a.wide()), seed(a.signed()), samples(a.samples()),
         exact(), exhaustion(a.pick(Exhaustion::ALL)), max_passes(a.wide()), run_length(a.narrow()), by_lane(a.rng.bool()), index_space(a.pick(IndexSpace::ALL)),
-        lanes(a.narrow()), shuffle_window(a.narrow()), stride(a.wide()));
+        lanes(a.narrow()), shuffle_window(a.narrow()), stride(a.wide()), replacement(a.rng.bool()));
     if depth > 0 && a.one_in(6) {
         let source = source(a, depth);
         order = order.source(source);

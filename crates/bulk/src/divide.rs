@@ -1,5 +1,5 @@
-//! Division of many numbers by the same divisor, by products alone: a division takes processors several times as long
-//! as a product.
+//! Division of many numbers by the same divisor, by products alone, because a division takes processors several times
+//! as long as a product.
 
 /// A divisor, and its inverse: about 2^64 divided by it.
 #[derive(Clone, Copy)]
@@ -14,7 +14,7 @@ impl Divisor {
         Self { value, inverse: u64::MAX.checked_div(value).unwrap_or_default() }
     }
 
-    /// The number that it divides by.
+    /// The divisor as a number.
     pub fn value(&self) -> u64 {
         self.value
     }

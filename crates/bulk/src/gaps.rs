@@ -1,4 +1,4 @@
-//! Positions in an order without some of its positions.
+//! Conversion of positions for an order that leaves out some positions of another order.
 
 /// Adds to each place the count of numbers in an ascending list that are at most this place. Ascending places are the
 /// fastest.
@@ -15,7 +15,7 @@ pub fn add_counts(ascending: &[u64], places: &mut [u64]) {
     }
 }
 
-/// The count of numbers that are at most `most`. It is mostly 0, which takes no search.
+/// The count of numbers that are at most `most`. Mostly, the count is 0, which is found without a search.
 #[inline(always)]
 fn passed(ascending: &[u64], most: u64) -> usize {
     match ascending.first() {
@@ -24,9 +24,9 @@ fn passed(ascending: &[u64], most: u64) -> usize {
     }
 }
 
-/// The count of numbers that are at most `most`, where the first one is. Steps double until a number is too large, and
-/// a binary search ends it: a place is seldom far from the one before. Bentley and Yao, An almost optimal algorithm for
-/// unbounded searching (1976).
+/// The count of numbers that are at most `most`, if the first number is. Steps double until a number is too large; then
+/// a binary search finds the end. This is fast, because a place is seldom far from the place before. Source: Bentley
+/// and Yao, An almost optimal algorithm for unbounded searching (1976).
 fn searched(ascending: &[u64], most: u64) -> usize {
     let (mut low, mut step) = (1, 1);
     while ascending.get(low + step - 1).is_some_and(|number| *number <= most) {

@@ -1,8 +1,9 @@
-//! Many positions of a network at once: the same computation as `Network::sample`, one round of all positions after the other.
+//! Many positions of a network at once: the same computation as `Network::sample`, one round of all positions after the
+//! other.
 //!
-//! A round of one position is a chain of multiplications, each of which waits for the one before. So a round is done for all positions
-//! before the next one begins: then a processor works on several chains at a time. Compilers keep the order of memory accesses, not that
-//! of arithmetic, so the rows and columns between two rounds lie in memory.
+//! A round of one position is a chain of multiplications, each of which waits for the one before. So a round is done
+//! for all positions before the next round begins. Then a processor works on several chains at a time. Compilers keep
+//! the order of memory accesses, not that of arithmetic, so the rows and columns between two rounds lie in memory.
 
 use crate::network::Network;
 
@@ -74,8 +75,7 @@ struct Run {
 }
 
 impl Run {
-    /// The run from `start` on, in steps of `stride`. Only `count` positions, or those of a block if that is fewer, are
-    /// set.
+    /// The run from `start` on, in steps of `stride`. Only the first `count` positions are set, at most one block.
     fn new(network: &Network, start: u64, stride: u64, count: usize) -> Self {
         let (mut at, step) = (network.split(start), network.split(stride));
         let cells = Cells::each(count.min(LANES), |_| {
@@ -83,7 +83,7 @@ impl Run {
             at = advance(network, at, step);
             cell
         });
-        // If the run is shorter than a block, `step` is never used, so it may be cut off.
+        // The row of `step` may not fit into 32 bits. Then the run is shorter than a block, and `step` is never used.
         Self { cells, step: network.split(stride * LANES as u64) }
     }
 
@@ -125,7 +125,7 @@ impl Cells {
     fn of(network: &Network, places: &[u64]) -> Self {
         let mut last = places.first().copied().unwrap_or_default();
         let mut at = network.split(last);
-        // Most positions have the same distance from the one before, which saves a division.
+        // Most positions have the same distance from the position before. For these, an addition replaces the division.
         let distance = places.get(1).map_or(0, |second| second.wrapping_sub(last));
         let is_ahead = distance < network.samples;
         let step = if is_ahead { network.split(distance) } else { (0, 0) };
@@ -167,7 +167,7 @@ impl Cells {
     /// Writes the numbers of these cells. A number that is no sample is replaced by its result of `again`.
     fn write(&self, network: &Network, places: &mut [u64], again: fn(&Network, u64) -> u64) {
         if join(network, &self.rows, &self.columns, places) {
-            // This is rare: about one cell of the square root of all.
+            // This is rare: about one in sqrt(`samples`) cells.
             for place in places.iter_mut().filter(|place| **place >= network.samples) {
                 *place = again(network, *place);
             }
@@ -315,7 +315,7 @@ mod simd128 {
         ]
     }
 
-    /// Both lists in pieces: `hidden` is called once for each.
+    /// Both lists in pieces of `GROUP` elements. `hidden` is called once for each piece.
     fn groups<'a>(
         changed: &'a mut [Four],
         others: &'a [Four],

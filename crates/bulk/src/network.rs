@@ -69,7 +69,8 @@ impl Network {
     }
 }
 
-/// 2^32 divided by the golden ratio (Knuth), and the first multiplier of MurmurHash3's finaliser: odd, with bits spread evenly.
+/// 2^32 divided by the golden ratio (Knuth), and the first multiplier of MurmurHash3's finaliser: odd, with bits spread
+/// evenly.
 pub const MULTIPLIERS: [u32; 2] = [0x9e37_79b1, 0x85eb_ca6b];
 
 /// The round function: a keyed hash of `x`, brought below `bound` by its upper bits.

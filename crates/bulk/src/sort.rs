@@ -1,4 +1,5 @@
-//! Sorts for the types of long lists. Each type that `sort_unstable` of the library sorts takes another 6 kB.
+//! Sorts for the types of long lists. There are few types, because `sort_unstable` of the library takes 6 kB for each
+//! of them.
 
 /// Sorts positions, and keys that join two numbers of 32 bits.
 pub fn numbers(items: &mut [u64]) {

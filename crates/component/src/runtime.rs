@@ -1,4 +1,5 @@
-//! Parts of a run-time system that a component without the standard library has to bring itself, so that it imports nothing.
+//! Parts of a run-time system that a component without the standard library has to bring itself, so that it imports
+//! nothing.
 #![allow(unsafe_code)]
 
 use alloc::alloc::{Layout, alloc, realloc};

@@ -74,8 +74,8 @@ fn version() -> String {
     versions
 }
 
-/// Words that are no subcommands, each with the subcommands that a user may mean. The parser knows no similar names for
-/// them.
+/// Words that are no subcommands, each with the subcommands that a user may mean. Without this list, there would be no
+/// tip: no subcommand has a similar name.
 const MEANT: [(&str, &[&str]); 7] = [
     ("batch", &["batches"]),
     ("find", &["locate"]),

@@ -27,7 +27,7 @@ export function integer(field: string, value: unknown, range: Range): bigint {
     if (whole >= least && whole <= most) return whole;
     fail('out-of-range', field, value, within, facts);
   }
-  // Either it is no whole number, or it may not be the number that was written in the source.
+  // `value` is no whole number, or so large that it may differ from the number in the source text of the program.
   const kind = Number.isInteger(value) ? 'out-of-range' : 'wrong-type';
   const large = most > Number.MAX_SAFE_INTEGER ? ', as a bigint where it is beyond 2^53 - 1' : '';
   fail(kind, field, value, `a whole number, ${within}${large}`, facts);
@@ -41,9 +41,9 @@ export function span(start: unknown, end: unknown, most: number | bigint): [firs
 }
 
 /**
- * A whole number that the engine takes in 64 bits. Only the engine knows which range is allowed: if the value does not
- * fit into 64 bits, `ask` calls the engine with another number that it refuses, and the error repeats the range.
- * Without `ask`, the error states the range of a count.
+ * A whole number that the engine takes in 64 bits. Only the engine knows the allowed range. If the value does not fit
+ * into 64 bits, `ask` calls the engine with another number, which the engine refuses, and the error has the range of
+ * this refusal. Without `ask`, the error states the range of a count.
  */
 export function u53(field: string, value: unknown, ask?: Ask): bigint {
   const whole = Number.isInteger(value) ? BigInt(value as number) : value;
@@ -54,7 +54,7 @@ export function u53(field: string, value: unknown, ask?: Ask): bigint {
 /** Whether a value is a number with a fraction, such as 0.7. */
 export const isFraction = (value: unknown): value is number => Number.isFinite(value) && !Number.isInteger(value);
 
-/** A weight: a whole number, or a number with a fraction, of which the engine makes a whole number. */
+/** A weight: a whole number; or a number with a fraction, which the engine turns into a whole number. */
 export const weightOf = (field: string, value: unknown): number | bigint =>
   isFraction(value) ? value : u53(field, value);
 
@@ -95,7 +95,7 @@ export function boolean(field: string, value: unknown): boolean {
 
 export function string(field: string, value: unknown): string {
   if (typeof value !== 'string') fail('wrong-type', field, value, 'a name');
-  // Cut, so that no text is too long for the engine's memory. No name is that long, and no error shows more of it.
+  // Cuts the text, so that it fits into the engine's memory. No known name is that long, and no error shows more of it.
   return value.slice(0, 4 * TEXT_MAX);
 }
 
@@ -139,7 +139,7 @@ export function stateText(saved: unknown): string {
   const isObject = typeof given === 'object' && given !== null && Object.hasOwn(given, 'samedeal');
   const value = isObject ? (given as { samedeal: unknown }).samedeal : given;
   if (isObject && typeof value === 'number') {
-    // JSON.parse rounds numbers of more than 53 bits, so that the text of the state cannot be made again.
+    // JSON.parse has rounded numbers of more than 53 bits, so the text of the state cannot be restored from the object.
     fail('wrong-type', 'state', given, `${STATE}, as a text: JSON.parse was called with it`);
   }
   if (typeof value !== 'string') fail('wrong-type', 'state', value, STATE);
@@ -177,7 +177,7 @@ export function textOf(value: unknown): unknown {
   }
 }
 
-/** The beginning of a text. One character more than an entry may have is kept, so that the engine refuses the text. */
+/** Cuts a text to one character more than an entry may have, so that the engine still refuses it as too long. */
 export function cutText(text: string): string {
   return text.slice(0, RECIPE_MAX + 1);
 }
@@ -199,7 +199,7 @@ export function record(field: string, value: unknown, allowed: string): object {
   fail('wrong-type', field, value, allowed);
 }
 
-/** See `record`. */
+/** Whether a value is a plain object: see `record`. */
 export function isRecord(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;
   const prototype = Object.getPrototypeOf(value);
@@ -218,7 +218,7 @@ export function saved<T>(json: T | string): T {
   }
 }
 
-/** An options object with no other keys than these, so that a misspelt option is no silent default. */
+/** An options object with no other keys than these, so that a misspelt option is an error, and not ignored silently. */
 export function options<T extends object>(value: T | undefined, known: readonly (keyof T & string)[]): Partial<T> {
   if (value === undefined) return {};
   record('options', value, `a plain object with ${known.join(', ')}`);
@@ -232,8 +232,8 @@ export function options<T extends object>(value: T | undefined, known: readonly 
 }
 
 /**
- * The option that a wrong name probably means: one that is equal without marks and capitals; else one of which the name
- * is the beginning, or the other way round.
+ * The option that a wrong name probably means: one that is equal without marks and capitals; else one that begins with
+ * the name, or with which the name begins.
  */
 function meantBy(wrong: string, known: readonly string[]): string | undefined {
   const plain = (name: string) => name.split('_').join('').split('-').join('').toLowerCase();

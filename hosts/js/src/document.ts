@@ -167,7 +167,9 @@ export function parted<T extends object, N extends keyof T & string>(
 const DEEPEST = 100;
 /** The depth of the values in a section: the recipe has depth 0, and a section has depth 1. */
 const MEMBER = 2;
-/** Members whose value is an object with named members of its own. Errors about these use the inner name. */
+/**
+ * Members whose value is an object with named members of its own. Errors about such an object name the inner member.
+ */
 const NESTING = ['of', 'order', 'sources', 'stages', 'growth', 'ranges', 'parts'];
 /** Members that may have more than 53 bits. A larger `number` is refused, since it may already be rounded. */
 const WIDE = ['seed', 'epoch', 'max_tokens', 'max_cost'];
@@ -192,7 +194,7 @@ export function written(field: string, value: unknown, depth: number, longest = 
       if (!Number.isFinite(value)) fail('wrong-type', field, value, 'a finite number');
       if (!Number.isInteger(value) || Number.isSafeInteger(value)) return String(value);
       if (WIDE.includes(field)) fail('out-of-range', field, value, 'a bigint, for a whole number beyond 2^53 - 1');
-      // The engine refuses it, and names the range.
+      // The engine refuses the number, and the error has the allowed range.
       return String(BigInt(value));
     case 'bigint':
       // Beyond 2^53 - 1 as a string, because JSON tools round such numbers.

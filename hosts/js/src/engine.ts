@@ -61,7 +61,10 @@ export interface Seat<B extends Bindings, R> {
   raw: R;
   /** The most memory that the object can come to use, in bytes. */
   readonly size: number;
-  /** The registry that frees it when its owner is collected: that of the instance in which it was made first. */
+  /**
+   * The registry that frees the object when its owner is collected: that of the instance in which the object was first
+   * made.
+   */
   readonly collected: Instance<B>['collected'];
 }
 
@@ -84,8 +87,9 @@ export const ALONE = LARGEST_SHARED + 1;
 export const BEFORE_OTHERS = 256 << 20;
 
 /**
- * Puts objects into few instances, since browsers have address space for about a hundred. If the instance of an object
- * is lost, its next call makes the object again in another instance, from its recipe (unless that has `lost`).
+ * Puts objects into few instances, since browsers have address space for about a hundred instances. If the instance of
+ * an object is lost, the next call of the object makes it again in another instance, from its recipe. (If the recipe
+ * has `lost`, the call fails with this message.)
  */
 export class Engine<B extends Bindings> {
   readonly #instantiate: () => B;
@@ -112,7 +116,7 @@ export class Engine<B extends Bindings> {
 
   /**
    * Calls an object. If the call throws anything but a `SamedealError`, the next call makes the object again by
-   * `recipe`, or fails if that has `lost`.
+   * `recipe`, or fails if `recipe` has `lost`.
    */
   call<R extends object, T>(seat: Seat<B, R>, recipe: Recipe<B, R>, call: (raw: R) => T): T {
     if (!seat.instance.sound) {
@@ -126,8 +130,8 @@ export class Engine<B extends Bindings> {
   }
 
   /**
-   * Replaces an object by the one that `next` makes of it, frees the old one, and asks the new one by `tell`. If `next`
-   * throws a failure, the object is unchanged. The rest is as in `call`.
+   * Replaces an object by a new one, which `next` makes from it, and frees the old one. Returns the result of `tell`
+   * for the new object. If `next` throws a failure, the object is unchanged. The rest is as in `call`.
    */
   move<R extends object, T>(seat: Seat<B, R>, recipe: Recipe<B, R>, next: (raw: R) => R, tell: (raw: R) => T): T {
     return this.call(seat, recipe, () => {
@@ -144,7 +148,8 @@ export class Engine<B extends Bindings> {
   }
 
   /**
-   * Asks another object by `ask`: `next` makes it of this one, and it is freed afterwards. The rest is as in `call`.
+   * Returns the result of `ask` for a temporary object, which `next` makes from this object, and which is freed
+   * afterwards. The rest is as in `call`.
    */
   aside<R extends object, T>(seat: Seat<B, R>, recipe: Recipe<B, R>, next: (raw: R) => R, ask: (raw: R) => T): T {
     return this.call(seat, recipe, (raw) => using(next(raw), ask, seat.instance.bindings.release));
@@ -183,7 +188,7 @@ export class Engine<B extends Bindings> {
   }
 }
 
-/** The access of an object that users see to its object in the engine. */
+/** The connection of an object that users see to its object in the engine. */
 export class Handle<B extends Bindings, R extends object> {
   readonly #engine: Engine<B>;
   readonly #what: string;
@@ -206,7 +211,10 @@ export class Handle<B extends Bindings, R extends object> {
     return this.#engine.call(this.#there(), this.#recipe, call);
   }
 
-  /** Asks another object that `next` makes of this one. The object itself is unchanged. @internal */
+  /**
+   * Returns the result of `ask` for a temporary object, which `next` makes from this one. The object itself is
+   * unchanged. @internal
+   */
   protected aside<T>(next: (raw: R) => R, ask: (raw: R) => T): T {
     return this.#engine.aside(this.#there(), this.#recipe, next, ask);
   }
@@ -225,8 +233,8 @@ export class Handle<B extends Bindings, R extends object> {
   }
 
   /**
-   * Replaces the object by the one that `next` makes of it. `tell` returns the recipe of the new object, by which it
-   * can be made again, and other answers of it. @internal
+   * Replaces the object by the one that `next` makes of it. `tell` returns the recipe by which the new object can be
+   * made again, and other facts about the new object. @internal
    */
   protected move<T extends { recipe: Recipe<B, R> }>(next: (raw: R) => R, tell: (raw: R) => T): T {
     const told = this.#engine.move(this.#there(), this.#recipe, next, tell);
@@ -235,7 +243,9 @@ export class Handle<B extends Bindings, R extends object> {
     return told;
   }
 
-  /** Frees the engine's memory now rather than when the object is collected; it cannot be used afterwards. */
+  /**
+   * Frees the object's memory in the engine now, not only when the object is collected. Afterwards, it cannot be used.
+   */
   dispose(): void {
     const seat = this.#seat;
     if (!seat) return;
@@ -255,7 +265,7 @@ export const symbolDispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for
 /** The symbol that `console.log` of Node, Deno and Bun asks for. */
 export const symbolInspect: unique symbol = Symbol.for('nodejs.util.inspect.custom');
 
-/** The part of an object of an engine that users see. */
+/** The base of the public classes whose objects exist in an engine. */
 export abstract class Facade<B extends Bindings, R extends object> extends Handle<B, R> {
   /** @internal */
   constructor(engine: Engine<B>, what: string, recipe: Recipe<B, R>) {

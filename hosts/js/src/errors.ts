@@ -153,7 +153,7 @@ function message({ kind, path, value, allowed }: Omit<Failure, 'field'>): string
     case 'out-of-memory':
       return `no memory for ${name} = ${value}; allowed: ${allowed}`;
     case 'missing': {
-      // The value says which one is missing if there could be several: of which source, at which place of a list.
+      // If several values could be missing, `value` says which one is: its source, or its place in a list.
       const which = value === '' || value.startsWith('(') ? value : `(${value})`;
       return `${[name, 'is missing', which].filter((word) => word !== '').join(' ')}; needed: ${allowed}`;
     }

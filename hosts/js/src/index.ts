@@ -94,9 +94,9 @@ export class Reading extends over(BaseReading, component) {}
 
 /**
  * The chunks of reader number `reader` of `readers`: those at places `reader`, `reader` + `readers`, ... of an endless
- * sequence. The sequence has all chunks that there will ever be; if their number is known, it is one cycle through them
- * after the other. Errors (`SamedealError`): a value out of its range or of the wrong type, an unknown order, an order
- * of an unknown number of chunks.
+ * sequence of chunks. The sequence is 0, 1, 2, and so on; or, if the number of chunks is known, one cycle through all
+ * chunks after the other. Errors (`SamedealError`): a value out of its range or of the wrong type, an unknown order, an
+ * order of an unknown number of chunks.
  */
 export class ChunkStream extends over(BaseChunkStream, component) {}
 
@@ -156,7 +156,8 @@ export class Batcher extends over(BaseBatcher, component) {}
 /**
  * Joins the parts of an index, which `index` of a batcher returned, to one index. They may be in any order. Errors:
  * `index` (no parts; a part is no index, or was changed), `fingerprint`, `epoch`, `windows` (a part is of other
- * batches), `first` (windows are missing), memory.
+ * batches), `first` (windows are missing, or a part repeats only some windows of the parts before it), `lengths` (two
+ * parts have a window that was planned with different lengths), memory.
  */
 export const joinIndices = (parts: readonly (string | Uint8Array)[]): string => joinIndicesWith(component(), parts);
 

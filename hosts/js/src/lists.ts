@@ -1,4 +1,4 @@
-// Lists of whole numbers that are passed to the engine and returned by it: the only large values that are.
+// Lists of whole numbers that are passed to the engine and returned by it. No other values are large.
 import { COUNT, fail, integer, mostFacts, placed, type Range, u32, u53 } from './checks.js';
 import { SamedealError } from './errors.js';
 import type { Indices, Integer } from './types.js';
@@ -6,7 +6,7 @@ import type { Indices, Integer } from './types.js';
 /** The longest list that is passed to the engine. With it, addresses and tables stay far below the memory limit. */
 export const LONGEST = 2 ** 25;
 
-/** The number of ranks, for calls that ask each of them: the list of their answers may be as long as any other list. */
+/** Returns the number of ranks. Fails if a list of an answer for each rank would be longer than a list may be. */
 export function fewRanks(worldSize: number): number {
   if (worldSize > LONGEST)
     fail('out-of-memory', 'world_size', worldSize, `up to ${LONGEST} ranks, each of which is asked`);
@@ -58,7 +58,8 @@ export function told<T>(field: string, list: readonly bigint[], ask: () => T): T
   }
 }
 
-// A method for a test: like all methods of typed arrays, it throws if the memory was taken away.
+// The method by which `attached` tests an array: like all methods of typed arrays, it throws if the memory was taken
+// away.
 const { keys } = Object.getPrototypeOf(Uint8Array.prototype) as Uint8Array;
 
 /** Refuses a typed array whose memory was taken away: it would pass for an empty list. */
@@ -125,7 +126,7 @@ export function narrowed(
   return out;
 }
 
-/** The numbers of 64-bit words, all below 2^53. They are written into the memory of the words, which are lost. */
+/** The values of 64-bit words, all below 2^53. They are written into the memory of `words`, whose content is lost. */
 export function numbers(words: BigUint64Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
   const halves = new Uint32Array(words.buffer, words.byteOffset, 2 * words.length);
   const out = new Float64Array(words.buffer, words.byteOffset, words.length);

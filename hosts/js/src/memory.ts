@@ -1,10 +1,10 @@
 // Estimates of the memory of objects, by which src/engine.ts decides which objects share an instance. A factor of two
-// does not matter: it is the engine that finds out what does not fit.
+// does not matter: if an object does not fit into the memory, the engine itself reports it.
 import { DEFAULTS, TABLES } from './generated/names.js';
 
 /** A depth of nested orders that no recipe reaches. */
 const DEEPEST = 24;
-/** The longest period of a `blend-exact`, and what each of its positions takes, in bytes. */
+/** The longest period of a `blend-exact`, and the bytes for each position of the period. */
 const PERIOD = 2 ** 20;
 const OF_PERIOD = 16;
 /** The bytes of a lane, and of each sample of a round: where it is stored, its span, and its row. */

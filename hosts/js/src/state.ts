@@ -3,7 +3,7 @@ import { fail, STATE, stateText } from './checks.js';
 import { written } from './document.js';
 import { isCutOff, placeOf } from './json.js';
 
-/** Moves a new object to a state. Frees the object if the state is not one of it. */
+/** Moves a new object to a state. Frees the object if it refuses the state. */
 export function resumed<S, T extends { resume(state: S): unknown; dispose(): void }>(made: T, state: S): T {
   try {
     made.resume(state);

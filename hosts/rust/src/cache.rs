@@ -36,7 +36,7 @@ const STALE: Duration = Duration::from_secs(60);
 /// The file in which the code of this process is cached, or the reason why there is none.
 static KEPT: Mutex<Result<PathBuf, String>> = Mutex::new(Err(String::new()));
 
-/// Compiles a component, or loads what an earlier process compiled.
+/// Compiles a component, or loads the machine code that an earlier process compiled.
 pub fn compiled(engine: &Engine, component: &[u8]) -> wasmtime::Result<Component> {
     let (component, kept) = match folder() {
         Ok(folder) => compiled_in(&folder, engine, component)?,
@@ -143,9 +143,10 @@ fn base() -> io::Result<PathBuf> {
     Ok(home.join(if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" }))
 }
 
-/// Whether this program has, or can regain, the rights of another user than its caller: set-user-ID programs, programs
-/// with file capabilities, and a superuser who became a user for a while. There the environment comes from the caller,
-/// who could choose the folder, or a user could write code that the superuser then runs.
+/// Whether this program has, or can regain, the rights of another user than its caller: a set-user-ID program, a
+/// program with file capabilities, or a superuser who became a user for a while. A cache would be unsafe for such a
+/// program: the caller sets the environment and could choose the folder, or a user could write code that the superuser
+/// then runs.
 #[cfg(unix)]
 fn has_more_rights_than_its_caller() -> bool {
     use rustix::process::{getegid, geteuid, getgid, getuid};
@@ -420,7 +421,7 @@ fn prune(folder: &Path, written: &Path) {
     let latest = SystemTime::now() + STALE;
     let mut files = Vec::new();
     for file in listed.flatten().filter(|file| file.file_name().to_str().is_some_and(is_ours)) {
-        // Of a link, this is the time of the link itself.
+        // For a link, this is the time of the link itself.
         let Ok(time) = file.metadata().and_then(|found| found.modified()) else { continue };
         let path = file.path();
         if path == written {

@@ -79,7 +79,7 @@ pub struct Padded<T> {
     pub width: usize,
     /// The cells, row by row: `rows` * `width` values.
     pub values: Vec<T>,
-    /// For every cell, whether a token is there.
+    /// For every cell, whether it holds a token; false for padding.
     pub attention_mask: Vec<bool>,
 }
 

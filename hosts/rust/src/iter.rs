@@ -78,7 +78,7 @@ impl<'a> Indices<'a> {
         Ok(())
     }
 
-    /// Skips indices, without reading the ones that were not read yet.
+    /// Skips `count` indices at one end. Indices that were not read yet are skipped without a read.
     fn leap(&mut self, count: u64, at_front: bool) {
         let (first, last) =
             if at_front { (&mut self.front, &mut self.back) } else { (&mut self.back, &mut self.front) };

@@ -229,8 +229,8 @@ impl Order {
         Self::named("windows").with("length", length).list("sizes", sizes.into())
     }
 
-    /// Samples as often as the factor of their class: `classes` has the class of each sample, and `factors` has a
-    /// factor for each class, in millionths: 1,000,000 is once in an epoch. Over several epochs, the number of times
+    /// Each sample as often as the factor of its class says: `classes` has the class of each sample, and `factors` has
+    /// a factor for each class, in millionths: 1,000,000 is once in an epoch. Over several epochs, the number of times
     /// that a sample is seen differs from its factor by at most one. With [`samples`](Self::samples), every epoch has
     /// that number of positions, and only the proportions of the factors count.
     ///
@@ -301,15 +301,16 @@ impl Order {
         self.within("copies").with("copies", copies)
     }
 
-    /// Of a blend: other weights from a position on, which is counted over all epochs. Stages ascend, and a stage has a
-    /// weight for each source. A state can be resumed with new stages if they begin at its position or later.
+    /// Adds a stage to a blend: other weights from a position on, which is counted over all epochs. Stages ascend, and
+    /// a stage has a weight for each source. A state can be resumed with new stages if they begin at its position or
+    /// later.
     #[must_use]
     pub fn stage(self, from: u64, weights: impl IntoIterator<Item = impl Into<Share>>) -> Self {
         let weights = weights.into_iter().map(|weight| weight.into().0).collect::<Value>();
         self.pushing("stages", json!({ "from": from, "weights": weights }))
     }
 
-    /// Of a blend: adds a source at the end, with weight 0 in the stages so far. To add a source to a run, give it
+    /// Adds a source at the end of a blend, with weight 0 in the stages so far. To add a source to a run, give it
     /// weight 0, and add a [`stage`](Self::stage) in which its weight is higher.
     #[must_use]
     pub fn source(mut self, source: Source) -> Self {
@@ -330,9 +331,9 @@ impl Order {
         self.pushing("sources", source)
     }
 
-    /// Of the order `feistel` or `grown`: the dataset has `samples` samples in all once `consumed` positions of `epoch`
-    /// were consumed. See [`grown`](Self::grown). A state can be resumed with new growth that begins at its position or
-    /// later.
+    /// Adds growth to the order `feistel` or `grown`: the dataset has `samples` samples in all once `consumed`
+    /// positions of `epoch` were consumed. See [`grown`](Self::grown). A state can be resumed with new growth that
+    /// begins at its position or later.
     #[must_use]
     pub fn grow(mut self, epoch: u64, consumed: u64, samples: u64) -> Self {
         if self.members.get("name") == Some(&"feistel".into()) {
@@ -341,7 +342,7 @@ impl Order {
         self.pushing("growth", growth_of((epoch, consumed, samples)))
     }
 
-    /// Of a blend: keeps every source within one sample of its share (the order `blend-exact`). The weights must be
+    /// Makes a blend keep every source within one sample of its share (the order `blend-exact`). The weights must be
     /// small: their sum, after division by their greatest common divisor, is at most 2^20.
     #[must_use]
     pub fn exact(self) -> Self {

@@ -31,7 +31,7 @@ pub(crate) struct Draft {
     given: Option<String>,
     /// A whole section `order`, which replaces the section of the given recipe.
     order: Option<Map<String, Value>>,
-    /// The options that were set: a member for each section of a recipe.
+    /// The options that were set, as JSON: a member for each section of a recipe, with the options of the section.
     set: Value,
     lists: Vec<Shared>,
 }
@@ -41,8 +41,8 @@ impl Draft {
         Self { given, order: None, set: json!({}), lists: Vec::new() }
     }
 
-    /// Sets the name of the order, or replaces the whole section `order` and its lists, with everything that was set
-    /// before.
+    /// Sets the order. A name replaces only the name. A whole order replaces the section `order`, its lists, and all
+    /// options of the order that were set before.
     pub fn order(&mut self, order: OrderOption) {
         match order {
             OrderOption::Name(name) => self.set("order", "name", cut(name)),
@@ -62,7 +62,7 @@ impl Draft {
         self.set[section][member] = exact(value.into());
     }
 
-    /// Writes a section even if nothing is set in it.
+    /// Makes the recipe contain a section, even if no option of the section is set.
     pub fn write(&mut self, section: &str) {
         if self.set[section].is_null() {
             self.set[section] = json!({});
@@ -124,8 +124,9 @@ impl Draft {
         Ok(Value::Object(recipe).to_string())
     }
 
-    /// A draft of the innermost order alone, without the orders around it (`of`), which keep its sample indices. A text
-    /// that is no recipe stays as it is: the component refuses it later.
+    /// A draft of the innermost order alone, without the orders around it, which have the same sample indices (each
+    /// holds the next inner order as its member `of`). A text that is no recipe stays as it is: the component refuses
+    /// it later.
     pub fn of_order(&self) -> Result<Self, Failure> {
         let text = self.text()?;
         let Ok(Value::Object(mut recipe)) = serde_json::from_str(&text) else { return Ok(Self::new(Some(text))) };
@@ -170,7 +171,7 @@ pub(crate) fn size_of_lists(lists: &[Shared]) -> usize {
 
 /// A list as a record of the interface.
 pub(crate) fn named_list((name, numbers): Shared) -> NamedList {
-    // A name that is longer than any recipe is unknown in any case, and is cut.
+    // No recipe can contain a longer name, so the component refuses it in any case. It is cut to fit into the memory.
     let name = if name.len() > MAX_TEXT { cut(name) } else { name };
     NamedList { name, numbers: Arc::unwrap_or_clone(numbers) }
 }

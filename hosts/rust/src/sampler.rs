@@ -95,7 +95,7 @@ impl Sampler {
     pub(crate) fn of(object: Object<sampling::Sampler>, lists: Arc<[Shared]>) -> Result<Self, Error> {
         let values = SamplerValues::ask(&object)?;
         let max_count = object.beside(sampling::max_count)?;
-        // The list of shard sizes is not stored: the component returns it on request.
+        // With the order `sharded`, the list of sizes is not stored here: the component returns it on request.
         let lists = if values.lanes.is_some() { Arc::default() } else { lists };
         Ok(Self { object, values, max_count, lists })
     }
@@ -208,7 +208,8 @@ impl Sampler {
         let batches = self.num_batches(batch_size, drop_last)?;
         let longest = self.num_samples().min(batch_size.into());
         if batches > 0 && longest > self.max_count().into() {
-            // No batch is longer than the first one. The component refuses it, with the right failure.
+            // No batch is longer than the first one. If batch 0 is too long, the component refuses it with the right
+            // failure.
             self.batch::<u64>(0, batch_size, drop_last)?;
         }
         Ok(batches)
@@ -232,11 +233,11 @@ impl Sampler {
         let (mut first, end) = bounds((wide(ranks.start_bound()), wide(ranks.end_bound())), self.world_size().into());
         let asked = end.saturating_sub(first);
         if end > self.world_size().into() {
-            // The component refuses ranks that are not there, with the right failure.
+            // The component refuses ranks that do not exist, with the right failure.
             self.raw_step(batch, batch_size, drop_last, first as u32, asked.min(u32::MAX.into()) as u32)?;
         }
         if asked > MOST_RANKS {
-            // Other failures come first.
+            // A call for 0 ranks, so that the component reports the failures of other arguments first.
             self.raw_step(batch, batch_size, drop_last, first as u32, 0)?;
             let allowed = format!("up to {MOST_RANKS} ranks at once");
             return Err(Failure::out_of_memory("count", asked, allowed).into());

@@ -19,18 +19,18 @@ pub enum Kind {
     OutOfMemory,
     /// A value is not of the type that is needed, such as an environment variable that holds no number.
     WrongType,
-    /// A value that is needed is not there.
+    /// A required value is missing.
     Missing,
     /// Values that are each allowed do not fit together.
     Contradiction,
     /// The call needs values that the caller has not given yet. The caller gives them, and calls again.
     Wanted,
-    /// A kind that only tests have: it stands for one that a later version may add.
+    /// A kind for tests alone. It stands for a kind that a later version may add.
     #[cfg(feature = "grown")]
     TooLate,
 }
 
-/// One fact about what is allowed, for programs.
+/// One fact about the allowed values, for programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
     /// The name of the fact in the WIT interface.
@@ -79,7 +79,7 @@ impl Display for Limits {
     }
 }
 
-/// The text of what is allowed in the place of a value: limits and the words after them, or words alone.
+/// The allowed values in the place of a wrong value: limits and the words after them, or words alone.
 pub(crate) struct Allowed {
     limits: Limits,
     words: Cow<'static, str>,
@@ -138,7 +138,8 @@ impl From<String> for Allowed {
     }
 }
 
-/// Integer types of limits, all widened to `u64` at once: code for each type would be more for every host to compile.
+/// Integer types of limits. All are widened to `u64` first, so that the code after that exists once: every host
+/// compiles it.
 pub(crate) trait Number: Copy {
     /// The number as `u64`, with 2^64 added to a negative one.
     fn wide(self) -> u64;
@@ -203,7 +204,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// The path of the value at fault in its document, such as `order.sources[0].weight`. Of a parameter, its name.
+    /// The path of the value at fault in its document, such as `order.sources[0].weight`. For a parameter, its name.
     pub fn path(&self) -> &str {
         if self.path.is_empty() { self.field } else { &self.path }
     }
@@ -251,8 +252,8 @@ impl Failure {
     }
 
     /// This failure with `path`, the path of an object, before its own path or field. A failure without a path of its
-    /// own is changed only if its field is a member of this object (`is_member`). The path of an unknown member is that
-    /// of the object.
+    /// own is changed only if its field is a member of this object (`is_member`). The path of an unknown member is the
+    /// path of the object.
     #[cold]
     #[inline(never)]
     pub(crate) fn below(mut self, path: &str, is_member: bool) -> Self {

@@ -6,11 +6,11 @@ use alloc::vec::Vec;
 
 use super::failure::Failure;
 
-/// Bytes for the small allocations of one call, such as a handle or the text of an error: more than they need.
+/// Bytes for the small allocations of one call, such as a handle or the text of an error. No call needs as many.
 const HEADROOM: usize = 64 << 10;
 
-/// Whether `HEADROOM` bytes are free. Small allocations trap where there is no memory. So a large allocation is kept
-/// only if this holds after it: full memory is then an error, and never a trap.
+/// Whether `HEADROOM` bytes are free. A small allocation traps if there is no memory. So a large allocation is kept
+/// only if `HEADROOM` bytes are free after it. Full memory is then an error, and never a trap.
 #[inline(never)]
 pub(crate) fn has_headroom() -> bool {
     let mut room = Vec::<u8>::new();
@@ -36,8 +36,8 @@ pub(crate) fn grow<T>(field: &'static str, count: usize, list: &mut Vec<T>) -> R
     Err(no_room(field, items, size_of::<T>()))
 }
 
-/// The failure of a list of `items` items of `bytes` bytes each. It is a function of its own, because generic code is
-/// compiled for every type.
+/// The failure of a list of `items` items of `bytes` bytes each. A function without a type parameter, because generic
+/// code is compiled for every type.
 #[cold]
 #[inline(never)]
 fn no_room(field: &'static str, items: usize, bytes: usize) -> Failure {
@@ -59,10 +59,11 @@ pub(crate) fn collect<T>(
     Ok(list)
 }
 
-/// A text that comes in pieces, one after the other: the function calls its argument with each of them.
+/// A text in pieces: the function calls its argument with each piece, one after the other.
 pub(crate) type Pieces<'a> = dyn Fn(&mut dyn FnMut(&str)) + 'a;
 
-/// A text, from its pieces. They come twice, first to count their bytes. Failures: `out-of-memory`, of `field`.
+/// Joins the pieces of a text. Calls `pieces` twice, the first time to count the bytes. Failures: `out-of-memory`, of
+/// `field`.
 #[inline(never)]
 pub(crate) fn joined(field: &'static str, pieces: &Pieces) -> Result<String, Failure> {
     let mut bytes = 0;

@@ -3,7 +3,7 @@
 use super::MAX_EXACT;
 
 /// A ratio in parts per million, rounded to the nearest integer (a half upwards), at most 2^53 - 1. `numerator` is
-/// below 2^106. `denominator` is not 0; none stands for 2^128 or more.
+/// below 2^106. `denominator` is not 0; `None` stands for a denominator of 2^128 or more.
 pub(crate) fn millionths(numerator: u128, denominator: Option<u128>) -> u64 {
     // Any numerator divided by 2^127 or more is less than half of a millionth.
     let Some(denominator) = denominator.filter(|&denominator| denominator < 1 << 127) else { return 0 };

@@ -47,7 +47,8 @@ pub struct Batcher {
 /// The open window of a state: the first window of the batcher, if some of its steps were taken before.
 #[derive(Default)]
 pub(super) struct OpenWindow {
-    /// The window width of the ranks that began this window, in positions. The default width here may be another one.
+    /// The width of this window in positions, as the ranks that began it had it. The width of other windows may differ:
+    /// these may have another world size or other options.
     pub(super) width: u64,
     /// The steps that were taken of this window, segment by segment.
     pub(super) history: Vec<Segment>,
@@ -55,7 +56,7 @@ pub(super) struct OpenWindow {
     pub(super) checksum: u64,
 }
 
-/// A segment of a history: `world` ranks took `steps` steps of a window.
+/// A segment of a history: `world_size` ranks took `steps` steps of a window.
 #[derive(Clone)]
 pub(super) struct Segment {
     pub(super) world_size: u32,
@@ -69,8 +70,8 @@ pub(super) struct Segment {
 struct KnownWindows {
     /// For each of these windows, the number of steps up to its end.
     ends: Vec<u64>,
-    /// For each of these windows, the checksum of its lengths. A window that is planned again with other lengths would
-    /// lose samples, so it fails.
+    /// For each of these windows, the checksum of its lengths. A plan of the same window with other lengths would lose
+    /// samples, so it fails.
     checksums: Vec<u64>,
     /// Metrics of the first `counted` windows.
     metrics: Metrics,
@@ -93,7 +94,7 @@ impl KnownWindows {
 pub(super) struct Window {
     pub(super) items: Items,
     pub(super) steps: Steps,
-    /// How many steps were taken before. These are the first ones of `steps`.
+    /// How many of `steps`, the first ones, were taken before this batcher began.
     pub(super) first: usize,
     /// The checksum of the lengths with which this window was planned.
     checksum: u64,
@@ -122,13 +123,13 @@ pub struct BatchShape {
 }
 
 impl Batcher {
-    /// The batches of a whole epoch. Nothing is planned yet. Failures: `lengths` (the recipe has none, or they were not given), `epoch`,
-    /// `out-of-memory`.
+    /// The batches of a whole epoch. Nothing is planned yet. Failures: `lengths` (the recipe has none, or they were not
+    /// given), `epoch`, `out-of-memory`.
     pub fn new(recipe: &Rc<BatchRecipe>, epoch: u64) -> Result<Self, Failure> {
         Self::from_position(recipe, epoch, 0, None)
     }
 
-    /// The batches of a configuration, in its epoch. The configuration has all lengths. Failures: any field of the
+    /// The batches of a configuration, which must have all lengths, in its epoch. Failures: any field of the
     /// configuration, `out-of-memory`.
     pub fn of(config: BatchConfig) -> Result<Self, Failure> {
         let epoch = config.epoch;
@@ -191,7 +192,7 @@ impl Batcher {
         self.epoch
     }
 
-    /// How many positions of the epoch are in finished windows: all steps of these were taken before.
+    /// How many positions of the epoch are in finished windows, whose steps were all taken before this batcher began.
     pub fn consumed(&self) -> u64 {
         self.consumed
     }
@@ -201,7 +202,7 @@ impl Batcher {
         self.requests.wanted()
     }
 
-    /// Takes the lengths of the samples of [`Batcher::wanted`]. Failures: `lengths`, if there are not as many.
+    /// Takes the lengths of the samples of [`Batcher::wanted`]. Failures: `lengths`, if their number is another one.
     pub fn supply(&self, lengths: Vec<u32>) -> Result<(), Failure> {
         self.requests.supply(lengths)
     }
@@ -224,8 +225,8 @@ impl Batcher {
         self.rules.width.min(MAX_EXACT)
     }
 
-    /// The width of a window with the options of the ranks that began it, in positions. The last window of an epoch has
-    /// fewer or more positions than its width.
+    /// The width of a window with the options of the ranks that began it, in positions. The last window of an epoch may
+    /// have fewer or more positions than its width.
     pub(super) fn width_of(&self, window: u64) -> u64 {
         self.open_window(window).map_or(self.own_width(), |open| open.width)
     }
@@ -295,7 +296,8 @@ impl Batcher {
         }
     }
 
-    /// A ratio of the metrics, in parts per million: see [`Metrics::ratio`]. Failures: `ratio`, and those of [`Batcher::metrics`].
+    /// A ratio of the metrics, in parts per million: see [`Metrics::ratio`]. Failures: `ratio`, and those of
+    /// [`Batcher::metrics`].
     pub fn ratio(&self, name: &str) -> Result<u64, Failure> {
         Metrics::default().ratio(&self.rules, name)?;
         self.metrics()?.ratio(&self.rules, name)
@@ -337,8 +339,8 @@ impl Batcher {
         }
     }
 
-    /// The batches of the ranks `first` to `first + count - 1` at a step. Costs as much as one step of [`Batcher::take`]. Failures: `step`,
-    /// `first`, `count`, and those of [`Batcher::num_steps`].
+    /// The batches of the ranks `first` to `first + count - 1` at a step. Costs as much as one step of
+    /// [`Batcher::take`]. Failures: `step`, `first`, `count`, and those of [`Batcher::num_steps`].
     pub fn step(&self, step: u64, first: u32, count: u32) -> Result<Run, Failure> {
         check_below("step", step, self.steps_up_to(step.saturating_add(1))?)?;
         check_ranks(first, count, self.rules.world_size, 1)?;
@@ -434,10 +436,10 @@ impl Batcher {
         Ok(index.text())
     }
 
-    /// Takes the number of steps of each window from an index, so that no window is planned for it. The index must have
-    /// all windows of this epoch. If steps of the epoch were taken, it was by as many ranks and with the same options
-    /// as here. Failures: `index` (no index, or not of all windows), `fingerprint`, `epoch`, `windows`, `consumed`,
-    /// `history`.
+    /// Takes the number of steps of each window from an index, so that no window has to be planned to count its steps.
+    /// The index must have all windows of this epoch. If steps of the epoch were taken before, they must have been
+    /// taken by as many ranks, and with the same options, as here. Failures: `index` (no index, or not of all windows),
+    /// `fingerprint`, `epoch`, `windows`, `consumed`, `history`.
     pub fn use_index(&self, text: &str) -> Result<(), Failure> {
         let index = Index::read(text)?;
         index.check(&self.recipe.fingerprint(), self.epoch)?;
@@ -478,7 +480,7 @@ impl Batcher {
         Ok(self.known.borrow().before(window as usize))
     }
 
-    /// Plans windows until `end` steps are known, or all. Returns how many steps are known. Failures: those of
+    /// Plans windows until `end` steps or all windows are known. Returns how many steps are known. Failures: those of
     /// planning.
     pub(super) fn steps_up_to(&self, end: u64) -> Result<u64, Failure> {
         self.plan_until(|known| end <= known.steps())?;
@@ -528,8 +530,8 @@ impl Batcher {
         Ok(so_far)
     }
 
-    /// Stores the partial result of a call that waits for lengths. After any other failure, it is dropped: it may have
-    /// a part of a window.
+    /// Stores the partial result of a call that waits for lengths. After any other failure, the partial result is
+    /// dropped, because it may have a part of a window.
     fn suspended(&self, failure: Failure, so_far: Pending) -> Failure {
         if failure.kind == Kind::Wanted {
             *self.pending.borrow_mut() = Some(so_far);
@@ -537,8 +539,8 @@ impl Batcher {
         failure
     }
 
-    /// Calls `ask` with a window, which is planned first, unless it is the one that was planned last. Failures: those
-    /// of planning, and of `ask`.
+    /// Calls `ask` with a window. The window is planned first, unless it was the last one to be planned and is still in
+    /// memory. Failures: those of planning, and of `ask`.
     pub(super) fn in_window<R>(
         &self,
         number: u64,
@@ -558,8 +560,8 @@ impl Batcher {
         }
     }
 
-    /// Stores the facts about a planned window, if they are not known yet. If they are known, they must be the same.
-    /// Failures: `lengths`, `index`, `out-of-memory`.
+    /// Stores the facts about a window after its plan. Facts that are known already must be the same. Failures:
+    /// `lengths`, `index`, `out-of-memory`.
     fn store_facts(&self, number: u64, window: &Window) -> Result<(), Failure> {
         let known = &mut *self.known.borrow_mut();
         if known.ends.len() as u64 == number {
@@ -570,8 +572,8 @@ impl Batcher {
         } else if let (Some(&end), Some(&checksum)) =
             (known.ends.get(number as usize), known.checksums.get(number as usize))
         {
-            // The host may give other lengths than before, or the index may have been made with others: a fingerprint
-            // only has a sample of the lengths.
+            // The host may give other lengths than before, or the index may have been made with other lengths. The
+            // fingerprint does not show this, because it depends only on a sample of the lengths.
             if checksum != window.checksum {
                 let allowed = format!("{checksum}, that of the lengths with which window {number} was planned before");
                 return Err(Failure::contradiction("lengths", format!("the checksum {}", window.checksum), allowed));
@@ -660,8 +662,8 @@ fn windows(positions: u64, width: u64) -> u64 {
     }
 }
 
-/// The items that are in none of the first `first` steps. If these are all steps, no item is left: items that the plan
-/// left out stay left out. Failures: `out-of-memory`.
+/// The items that are in none of the first `first` steps. Items that the plan left out count as items that are left,
+/// unless all steps were taken: then no item is left. Failures: `out-of-memory`.
 fn untaken(items: &Items, steps: &Steps, first: usize) -> Result<Items, Failure> {
     if first == steps.count() {
         return Ok(Items::default());

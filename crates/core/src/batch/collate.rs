@@ -48,9 +48,9 @@ pub struct Padded {
 pub struct Packed {
     /// For every cell, its source, as in [`Padded`].
     pub sources: Vec<u32>,
-    /// For every cell, its place in its sequence; 0 where it is padding.
+    /// For every cell, its place in its sequence, from 0; 0 if the cell is padding.
     pub position_ids: Vec<u32>,
-    /// For every cell, which sequence of its row it belongs to, from 1; 0 where it is padding.
+    /// For every cell, the number of its sequence in its row, from 1; 0 if the cell is padding.
     pub segment_ids: Vec<u32>,
     /// Where each sequence begins if all are laid end to end without padding, and where the last one ends.
     pub cu_seqlens: Vec<u32>,
@@ -58,9 +58,9 @@ pub struct Packed {
     pub max_seqlen: u32,
 }
 
-/// Makes a row for each sequence. The width of the rows is `width`, or else that of the longest sequence, rounded up to
-/// a multiple of `pad_to_multiple_of`. Failures: `width` (narrower than a sequence), `pad_to_multiple_of`, `lengths`
-/// (too many cells), `out-of-memory`.
+/// Makes a row for each sequence. The width of the rows is `width` (by default, the length of the longest sequence),
+/// rounded up to a multiple of `pad_to_multiple_of`. Failures: `width` (narrower than a sequence),
+/// `pad_to_multiple_of`, `lengths` (too many cells), `out-of-memory`.
 pub fn pad(lengths: &[u32], width: Option<u32>, pad_to_multiple_of: u32, side: Side) -> Result<Padded, Failure> {
     let longest = lengths.iter().copied().max().unwrap_or(0);
     if pad_to_multiple_of == 0 {

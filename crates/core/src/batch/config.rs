@@ -10,7 +10,8 @@ use crate::{Failure, OrderId};
 pub enum Strategy {
     /// A batch has `max_batch_size` items, in the order of the epoch.
     PadToMax,
-    /// A batch has `max_batch_size` items, all of one bucket of lengths.
+    /// A batch has `max_batch_size` items of one bucket of lengths, or as many as a budget allows. Unless `separate` is
+    /// set, the last steps of a window mix buckets.
     Bucket,
     /// A batch has as many items as the budget allows.
     Budget,
@@ -46,7 +47,7 @@ pub enum Counting {
     },
 }
 
-/// The treatment of a sample that is longer than `max_length`, or too long for the budget or the capacity.
+/// The treatment of a sample that is too long: longer than `max_length`, or too long for the budget or the capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TooLong {
     /// Planning fails.
@@ -93,8 +94,8 @@ pub struct BatchConfig {
     pub max_batch_size: u32,
     /// The most tokens of an item.
     pub max_length: u32,
-    /// The most that a batch may cost, with [`Strategy::Budget`] or [`Strategy::Bucket`]. With the latter, 0 means no
-    /// budget.
+    /// The greatest cost of a batch, with [`Strategy::Budget`] or [`Strategy::Bucket`]. With [`Strategy::Bucket`], 0
+    /// means no budget.
     pub budget: u64,
     /// How much of the budget an item uses.
     pub counting: Counting,
@@ -134,8 +135,9 @@ const LEAST_WINDOW: u64 = 1 << 13;
 /// about half a step; in a wide window, this is a small share.
 const DEFAULT_STEPS: u128 = 1 << 7;
 
-/// The greatest default window, in samples, unless it has fewer than [`FEW_STEPS`] steps. It limits the time and the
-/// memory of a plan.
+/// The greatest default window, in samples, which limits the time and the memory of a plan. A default window is greater
+/// only if it would have room for fewer than [`FEW_STEPS`] steps otherwise (with [`Strategy::PadToMax`], for less than
+/// one step).
 const MOST_WINDOW: u128 = 1 << 22;
 const FEW_STEPS: u128 = 1 << 3;
 
@@ -149,7 +151,7 @@ const STREAM_BUCKET_WIDTH: u32 = 64;
 pub(super) const MAX_WORLD: u32 = 1 << 20;
 
 impl BatchConfig {
-    /// A configuration with the given strategy; batches of 32, items of any length.
+    /// A configuration with the given strategy, at most 32 rows in a batch, and items of any length.
     pub fn new(lengths: Vec<u32>, strategy: Strategy) -> Self {
         Self {
             lengths,
@@ -214,9 +216,9 @@ impl BatchConfig {
         if self.max_batch_size == 0 { u32::MAX } else { self.max_batch_size }
     }
 
-    /// The width of a window, in samples: the option, or a default that has room for [`DEFAULT_STEPS`] steps of average batches
-    /// of samples with these lengths. With separate buckets, the default has room for 32 steps of each bucket, if these
-    /// are more.
+    /// The width of a window, in samples: the option, or a default that has room for [`DEFAULT_STEPS`] steps of average
+    /// batches of samples with these lengths. With separate buckets, the default has room for 32 steps of each bucket,
+    /// if these are more.
     pub(super) fn width(&self, lengths: &[u32]) -> u64 {
         let world_size = u128::from(self.world_size);
         let step = match (self.strategy, self.window) {
@@ -255,7 +257,8 @@ impl BatchConfig {
         let lengths = if self.mean_length == 0 { lengths } else { &one };
         let most = u128::from(self.most_rows());
         let (longest, budget) = (self.longest(), u128::from(self.budget));
-        // A sample that is too long costs as much as the items that it becomes. The sum is below 2^110.
+        // A sample that is too long counts with the cost of the items that it becomes. The sum of all costs is below
+        // 2^110.
         let total = |cost: &dyn Fn(u32) -> u128| {
             let of = |&length: &u32| match self.too_long {
                 _ if length <= longest => cost(length),
@@ -340,8 +343,8 @@ impl BatchConfig {
         if rows > self.multiple { rows - rows % self.multiple } else { rows }
     }
 
-    /// The greatest length of the bucket of a length, but at most that of the longest item. The length itself if the
-    /// bucket has no greatest length.
+    /// The greatest length of the bucket that `length` is in, but at most [`Self::longest`] and at least `length`. If
+    /// the bucket has no greatest length, `length`.
     pub(super) fn known_end(&self, length: u32) -> u32 {
         match self.known_buckets().end(length) {
             u32::MAX => length,
@@ -358,7 +361,7 @@ impl BatchConfig {
         }
     }
 
-    /// The greatest length of the bucket that a length is in, but at most that of the longest item.
+    /// The greatest length of the bucket that `length` is in, but at most [`Self::longest`] and at least `length`.
     pub(super) fn bucket_end(&self, length: u32) -> u32 {
         self.known_buckets().end(length).min(self.longest()).max(length)
     }

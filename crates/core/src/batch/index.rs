@@ -1,5 +1,6 @@
-//! The index of an epoch: the number of steps of each window, and the metrics of all windows. One job makes it, or
-//! several jobs make parts of it. Then every rank knows the number of steps of the epoch without planning.
+//! The index of an epoch: the number of steps of each window, a checksum of its lengths, and the metrics of all
+//! windows. One job makes it, or several jobs make parts of it. Then every rank knows the number of steps of the epoch
+//! without planning.
 
 use alloc::format;
 use alloc::string::String;
@@ -126,10 +127,11 @@ impl Index {
     }
 }
 
-/// Joins parts of an index, in any order, into one index. A part may repeat windows of the parts before it, but then
-/// adds none; of parts with the same first window, the longest comes first. Failures: `index` (a part is no index; there are no parts), `fingerprint`, `epoch`, `windows` (a part is
-/// of other batches), `first` (windows are missing between two parts, or a part has some windows of another part and
-/// more), `lengths` (a window was planned with other lengths), `out-of-memory`.
+/// Joins parts of an index into one index. The parts may be in any order. A part adds nothing if the parts that begin
+/// before it, or a part that begins with the same window and is as long or longer, have all its windows. Failures:
+/// `index` (a part is no index; there are no parts), `fingerprint`, `epoch`, `windows` (a part is of other batches),
+/// `first` (windows are missing between two parts, or two parts overlap and each has windows that the other one lacks),
+/// `lengths` (two parts planned a window with different lengths), `out-of-memory`.
 pub fn join_indices(parts: &[String]) -> Result<String, Failure> {
     let mut all = collect("index", parts.len(), [])?;
     for part in parts {
@@ -147,8 +149,8 @@ pub fn join_indices(parts: &[String]) -> Result<String, Failure> {
             return Err(Failure::contradiction("windows", part.windows, only(whole.windows)));
         }
         if part.first + part.steps.len() as u64 <= next && part.first < next {
-            // A part adds nothing if all its windows are in the result. It must have been planned with the same
-            // lengths.
+            // The result already has all windows of this part, so the part adds nothing. The lengths of both must be
+            // the same.
             let from = (part.first - whole.first) as usize;
             let known = &whole.checksums[from..from + part.checksums.len()];
             let differs = known.iter().zip(&part.checksums).position(|(known, other)| known != other);

@@ -15,7 +15,7 @@ pub(super) struct Items {
     lengths: Vec<u32>,
 }
 
-/// How many samples were too long, by their treatment.
+/// How many samples were cut, left out or split, because they were too long.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Tally {
     pub(super) truncated: u64,
@@ -29,8 +29,8 @@ impl Items {
         Self { samples, starts: Vec::new(), lengths }
     }
 
-    /// The items after `too_long`: long ones are cut, left out, or become several items. Failures: `lengths`, `max_length`, `max_tokens`,
-    /// `max_cost`, `out-of-memory`.
+    /// The items after the treatment `too_long`: items that are too long stay as they are, are cut, are left out, or
+    /// become several items. Failures: `lengths`, `max_length`, `max_tokens`, `max_cost`, `out-of-memory`.
     pub(super) fn treated(self, config: &BatchConfig, tally: &mut Tally) -> Result<Self, Failure> {
         let most = config.longest();
         let over = self.lengths.iter().filter(|&&length| length > most).count() as u64;
@@ -90,7 +90,7 @@ impl Items {
         Self::of_parts(many, parts)
     }
 
-    /// The items for which `keep` returns true, `count` of them. Failures: `out-of-memory`.
+    /// The items for which `keep` returns true. There must be `count` such items. Failures: `out-of-memory`.
     pub(super) fn kept(&self, count: usize, keep: impl Fn(usize) -> bool) -> Result<Self, Failure> {
         let kept = (0..self.count()).filter(|&item| keep(item as usize));
         Self::of_parts(count, kept.map(|item| (self.part(item).0, self.part(item).1, self.length(item))))
@@ -132,8 +132,8 @@ impl Items {
     }
 }
 
-/// Checks that items have room for at least one token. Else cut or split samples would lose all their tokens. Failures:
-/// `max_length`, `max_tokens`, `max_cost`.
+/// Checks that items have room for at least one token. Without room, samples that are cut or split would lose all their
+/// tokens. Failures: `max_length`, `max_tokens`, `max_cost`.
 fn check_room(config: &BatchConfig, most: u32, why: &str) -> Result<(), Failure> {
     if most > 0 {
         return Ok(());

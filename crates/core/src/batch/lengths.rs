@@ -15,8 +15,8 @@ use crate::{Failure, Order, OrderId};
 /// The size of the sample of lengths, from which the default window and the buckets follow. Smaller datasets give all
 /// lengths.
 const SAMPLED: u64 = 1 << 14;
-/// The length of the runs of neighbours in the sample of lengths. With runs, a host that reads lengths from storage
-/// reads in few places.
+/// The sample of lengths has runs of this many neighbours, so that a host that reads lengths from storage reads in few
+/// places.
 const NEIGHBOURS: u64 = 16;
 
 /// The lengths of all samples.
@@ -33,7 +33,7 @@ pub(super) struct Lengths {
 }
 
 impl Lengths {
-    /// All lengths at once. Failures: `out-of-memory`.
+    /// Lengths that are all given now. Failures: `out-of-memory`.
     pub(super) fn of(lengths: Vec<u32>) -> Result<Self, Failure> {
         let here = Self::asked(lengths.len() as u64, None);
         here.hold(lengths)?;
@@ -78,7 +78,7 @@ impl Lengths {
             let allowed = format!("{}, the number of lengths", here.samples);
             return Err(Failure::contradiction("samples", samples, allowed));
         }
-        // Without samples, no host is asked for lengths, so they are complete now.
+        // If there are no samples, no host is asked for lengths, so the (empty) lengths are given here.
         if here.samples == 0 {
             here.supply(Vec::new())?;
         }
@@ -151,7 +151,7 @@ impl Lengths {
     }
 }
 
-/// The request for lengths that waits for the host, or was answered and not used yet.
+/// The last request for lengths: it waits for the host, or the host has answered it and the plan has not used it yet.
 #[derive(Default)]
 pub(super) struct LengthRequests(RefCell<Option<Asked>>);
 
@@ -201,7 +201,8 @@ impl LengthRequests {
         }
     }
 
-    /// Takes the lengths of the samples of [`LengthRequests::wanted`]. Failures: `lengths`, if there are not as many.
+    /// Takes the lengths of the samples of [`LengthRequests::wanted`]. Failures: `lengths`, if their number is another
+    /// one.
     pub(super) fn supply(&self, lengths: Vec<u32>) -> Result<(), Failure> {
         let mut asked = self.0.borrow_mut();
         let waits = asked.as_mut().filter(|asked| asked.lengths.is_none());

@@ -1,4 +1,4 @@
-//! The inverse of a plan: the batches that have a sample.
+//! The inverse of a plan: finds the batches that a sample is in.
 
 use alloc::vec::Vec;
 

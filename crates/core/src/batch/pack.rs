@@ -1,4 +1,5 @@
-//! Packs: groups of items that share a row; or batches, with a budget that counts no padding.
+//! Packs: groups of items that fit into a capacity. With the strategy `pack`, a pack is a row that its items share.
+//! With a budget that does not count padding, a pack is a batch.
 
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
@@ -13,7 +14,7 @@ use crate::Failure;
 use crate::base::memory::{collect, grow};
 use crate::base::sort::sort_short;
 
-/// Packs and their items, as lists end to end.
+/// Packs as two lists: the items of all packs, pack after pack; and for each pack, the number of items up to its end.
 struct Packs {
     items: Vec<u32>,
     ends: Vec<u32>,
@@ -72,10 +73,10 @@ impl Packs {
         self.items(pack).iter().map(|&item| config.cost(items.length(item))).sum()
     }
 
-    /// Spreads the items of the last packs, from number `first` on, over `wanted` packs of nearly equal cost. There are
-    /// at most `wanted` of these packs before. Each item, the costliest first, goes into the pack of least cost.
-    /// Returns false, and changes nothing, if an item does not fit into this pack; or if there are `wanted` packs
-    /// already, and the costliest one would not become cheaper.
+    /// Spreads the items of the packs from number `first` on over `wanted` packs of nearly equal cost. Before the call,
+    /// there must be at most `wanted` such packs. Each item, the costliest first, goes into the pack with the least
+    /// cost so far. Returns false, and changes nothing, if an item does not fit into that pack; or if there are exactly
+    /// `wanted` packs already, and the costliest one would not become cheaper.
     fn even(
         &mut self,
         first: usize,
@@ -127,8 +128,8 @@ impl Packs {
         Ok(true)
     }
 
-    /// Splits the packs from number `first` on until there are `wanted`. Each time, the pack of most items is cut into
-    /// two halves, as long as it has two items.
+    /// Splits the packs from number `first` on until there are `wanted` of them, or until no pack has two items. Each
+    /// time, the pack with the most items is cut into two halves.
     fn halve(&mut self, first: usize, wanted: usize) -> Result<(), Failure> {
         let there = (first..self.count()).map(|pack| (self.items(pack).len() as u32, Reverse(self.start(pack) as u32)));
         let mut sizes = BinaryHeap::from(collect("batch_window", wanted, there)?);
@@ -162,7 +163,7 @@ pub(super) struct Shape {
     pub(super) capacity: u64,
     /// The most items of a pack.
     pub(super) slots: u32,
-    /// The most packs of a batch. 1 if every item has its own row: then the batch is the pack.
+    /// The most packs of a batch. It is 1 if every item has its own row, because then a pack is a batch.
     pub(super) rows: u32,
     /// Whether the items of a pack share a row.
     pub(super) shared: bool,
@@ -170,8 +171,8 @@ pub(super) struct Shape {
     pub(super) method: Packing,
 }
 
-/// Makes steps of packs of similar cost. The emptiest packs, which do not fill a step, make the last steps. Returns how
-/// many items are left out, and a lower bound on the number of packs.
+/// Makes steps of packs of similar cost. The emptiest packs, which do not fill a step, make the last steps, or are left
+/// out with [`Tail::Drop`]. Returns how many items are left out, and a lower bound on the number of packs in steps.
 pub(super) fn steps_of_packs(
     config: &BatchConfig,
     items: &Items,
@@ -193,12 +194,13 @@ pub(super) fn steps_of_packs(
     let rest = packs.count() - given;
     let closes = rest > 0 && config.tail != Tail::Drop;
     if rest == 0 && given > 0 && shape.rows == 1 {
-        // All packs fill steps. The items of the emptiest step are spread again, because one rank may have a single
-        // item.
+        // All packs fill steps. But the last pack may have much less than the others, even a single item. So the items
+        // of the emptiest step are spread evenly over its ranks.
         packs.even(given - full, world_size, config, items, shape, size)?;
     }
     if closes && rest < world_size && config.tail == Tail::EvenSplit {
-        // Fewer packs than ranks are left. Together with the packs of a full step, they have items for two steps.
+        // Fewer packs than ranks are left. `close` makes the last two steps from these packs and the packs of one full
+        // step, if there is a full step.
         given = given.saturating_sub(full);
     }
     let costs = dearest_first(given, (0..given).map(|pack| packs.cost(pack, config, items)))?;
@@ -231,7 +233,7 @@ fn close(
     let world_size = config.world_size as usize;
     let there = packs.count() - first;
     let full = usize::try_from(u64::from(shape.rows) * u64::from(config.world_size)).unwrap_or(usize::MAX);
-    // With `duplicate`, packs are repeated until every rank has one, so none has to be split.
+    // With `duplicate`, packs are repeated until all ranks have equally many, so no pack has to be split.
     let wanted = if config.tail == Tail::Duplicate { 0 } else { there.div_ceil(full) * world_size };
     if there <= wanted && !packs.even(first, wanted, config, items, shape, size)? {
         packs.halve(first, wanted)?;
@@ -259,9 +261,9 @@ fn close(
     Ok(())
 }
 
-/// The sorted keys of costs: the greatest cost first, equal costs by their places. A key has the place in its low 32
-/// bits, and [`DEAREST`] less the cost in the other 96. A cost fits into 96 bits, because a row has L < 2^32 tokens and
-/// costs at most (2^32 - 1) * (L + L^2).
+/// A key for each cost, sorted: the greatest cost first, equal costs by their places. The low 32 bits of a key are the
+/// place of the cost; the other 96 bits are [`DEAREST`] less the cost. A cost fits into 96 bits, because a row has L <
+/// 2^32 tokens and costs at most (2^32 - 1) * (L + L^2).
 fn dearest_first(count: usize, costs: impl Iterator<Item = u128>) -> Result<Vec<u128>, Failure> {
     let keys = (0_u128..).zip(costs).map(|(place, cost)| (DEAREST - cost.min(DEAREST)) << 32 | place);
     let mut keys = collect("batch_window", count, keys)?;

@@ -1,4 +1,4 @@
-//! Batches whose items are padded to the longest: by number, by bucket, by budget.
+//! Batches in which each item has a row of its own: with a fixed number of items, of one bucket, or within a budget.
 
 use alloc::vec::Vec;
 
@@ -19,8 +19,8 @@ pub(super) fn in_order(pool: Vec<u32>, rows: u32, steps: &mut Steps, world_size:
     collect("batch_window", rest.len(), rest.iter().copied())
 }
 
-/// Makes steps of items of similar length, the longest first. Each rank gets as many as a batch of the longest item of
-/// the step has room for. Returns the items that do not fill a step.
+/// Makes steps of items of similar length, the longest first. Each rank gets as many items as a batch has room for if
+/// all are as long as the longest item of the step. Returns the items that do not fill a step.
 pub(super) fn by_length(
     config: &BatchConfig,
     items: &Items,
@@ -85,7 +85,7 @@ pub(super) fn by_bucket(
 }
 
 /// Makes batches of items in their order. A batch closes when the next item would exceed the budget or the most rows.
-/// Every `world` batches are a step. Returns the items that do not fill a step.
+/// Every `world_size` batches are a step. Returns the items that do not fill a step.
 pub(super) fn as_they_come(
     config: &BatchConfig,
     items: &Items,
@@ -171,9 +171,9 @@ pub(super) fn tail(
     Ok(0)
 }
 
-/// Makes a step of all these items, which are sorted, longest first. Each rank gets consecutive items, so that the
-/// greatest number of padded tokens of a rank is as small as possible. A batch must have room for an even share of
-/// items as long as the longest.
+/// Makes a step of all these items, which are sorted, longest first. Each rank gets consecutive items. The numbers of
+/// items are chosen so that the greatest number of padded tokens of a rank is as small as possible. A batch must have
+/// room for an even share of items as long as the longest.
 fn by_cost(config: &BatchConfig, items: &Items, sorted: &[u32], steps: &mut Steps) -> Result<(), Failure> {
     let (world_size, most) = (config.world_size as usize, config.most_rows() as usize);
     // How many items the batch of a rank gets if it begins at the place `at` and has at most `tokens` padded tokens.
@@ -206,7 +206,7 @@ fn by_cost(config: &BatchConfig, items: &Items, sorted: &[u32], steps: &mut Step
     Ok(())
 }
 
-/// The number of items of a full step, limited to one more than there are, so that it fits into `usize`.
+/// The number of items of a full step, but at most one more than the pool has, so that it fits into `usize`.
 fn full_step(rows: u32, world_size: u32, pool: &[u32]) -> usize {
     (u64::from(rows) * u64::from(world_size)).min(pool.len() as u64 + 1) as usize
 }

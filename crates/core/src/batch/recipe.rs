@@ -33,7 +33,8 @@ const STRATEGIES: [(&str, Strategy); 4 + cfg!(feature = "grown") as usize] = [
     ("bucket", Strategy::Bucket),
     ("pack", Strategy::Pack),
     ("pad-to-max", Strategy::PadToMax),
-    // A new strategy for tests. A new name is enough, because hosts only know the names of strategies.
+    // A later version's strategy, which only tests have. Only its name is new, because hosts know no more of a strategy
+    // than its name.
     #[cfg(feature = "grown")]
     ("as-they-come", Strategy::PadToMax),
 ];
@@ -63,7 +64,7 @@ pub(crate) const SECTIONS: &[Member] = &[
     Member::new("shards", Kind::Elsewhere(recipe::OF_READERS)),
 ];
 
-/// The sections of the recipe that a state has. Without `deal`, because the world size may change.
+/// The sections of a recipe that its states have: all except `deal`, because the world size may change.
 pub(super) const STATE_SECTIONS: &[Member] = &[order::ANY_ORDER, Member::new("batch", Kind::Section(BATCH))];
 
 const HAS_TAIL: &str = "none with batches, which have tail";
@@ -189,15 +190,16 @@ pub struct BatchRecipe {
     config: BatchConfig,
     /// The lengths of the samples, and their order. None in a stream, where samples come one by one.
     samples: Option<(Rc<Lengths>, Rc<OrderPart>)>,
-    /// The options with the default window and buckets. They are computed once, when the lengths are there.
+    /// The options with the default window and buckets, which are computed once, after the lengths are given.
     rules: OnceCell<Rc<Rules>>,
 }
 
 impl BatchRecipe {
-    /// Reads a recipe. `lists` has the lists that the text has only as a hash, or not at all. The lengths are the first
-    /// of these that is there: `num_lengths` lengths, for which the caller is asked; the list in the text; the length
-    /// of each sample of the order, for which the caller is asked. Without all three, the recipe is for streams.
-    /// Failures: those of a recipe; any field; `out-of-memory`.
+    /// Reads a recipe. `lists` has lists of which the text has only a hash, or nothing. Lengths come from the first of
+    /// these sources that is given: the caller, who is asked for `num_lengths` lengths later; a list in the text; the
+    /// caller, who is asked for one length for each sample of the order later. If the caller is asked, and the text has
+    /// lengths or their hash, both must match. Without any source, the recipe is for streams. Failures: those of a
+    /// recipe; any field; `out-of-memory`.
     #[inline(never)]
     pub fn read(text: &str, num_lengths: Option<u64>, lists: &[List]) -> Result<Self, Failure> {
         recipe::read(text, SECTIONS, lists, |fields| {
@@ -214,7 +216,8 @@ impl BatchRecipe {
         })
     }
 
-    /// Reads a recipe and gives it all lengths at once. Failures: as `read`, and `lengths`, if the document has others.
+    /// Reads a recipe and gives it all lengths at once. Failures: as `read`, and `lengths`, if the text has other
+    /// lengths.
     pub fn with_lengths(text: &str, lengths: Vec<u32>, lists: &[List]) -> Result<Self, Failure> {
         let recipe = Self::read(text, Some(lengths.len() as u64), lists)?;
         recipe.samples()?.0.hold(lengths)?;
@@ -247,7 +250,8 @@ impl BatchRecipe {
         Ok(Self { config: whole(config), samples, rules: OnceCell::new() })
     }
 
-    /// The recipe of a configuration whose samples come one by one. Failures: any field of the configuration but the lengths.
+    /// The recipe of a configuration whose samples come one by one. Failures: any field of the configuration but the
+    /// lengths.
     pub fn without_lengths(config: BatchConfig) -> Result<Self, Failure> {
         config.check()?;
         Ok(Self { config: whole(config), samples: None, rules: OnceCell::new() })
@@ -279,12 +283,12 @@ impl BatchRecipe {
         Ok(Rc::clone(self.rules.get_or_init(|| rules)))
     }
 
-    /// The order of samples.
+    /// The order of the samples. None in a stream.
     pub(super) fn order(&self) -> Option<&Rc<OrderPart>> {
         self.samples.as_ref().map(|(_, order)| order)
     }
 
-    /// The lengths and the order. Failures: `lengths`, if there are none.
+    /// The lengths of the samples, and their order. Failures: `lengths`, if the recipe has no samples.
     pub(super) fn samples(&self) -> Result<&(Rc<Lengths>, Rc<OrderPart>), Failure> {
         self.samples.as_ref().ok_or_else(missing)
     }
@@ -306,7 +310,8 @@ impl BatchRecipe {
         self.sections(|[order, batch]| with(&|each| [&begin, order, &deal, batch, "}"].into_iter().for_each(each)))
     }
 
-    /// Calls `with` with the members of the canonical text except `deal`. States have them: the world size may change.
+    /// Calls `with` with the members of the canonical text that states have: all except `deal`, because the world size
+    /// may change.
     pub(super) fn lasting<T>(&self, with: impl FnOnce(&Pieces) -> T) -> T {
         self.sections(|[order, batch]| {
             with(&|each| ["\"order\":", order, ",\"batch\":", batch].into_iter().for_each(each))
@@ -435,7 +440,7 @@ fn order_of(fields: &Fields, lists: &[List]) -> Result<(OrderId, Option<OrderPar
     Ok((id, None))
 }
 
-/// The members of the section `batch`, checked, without the lengths. Failures: any field of it.
+/// The configuration that the section `batch` describes, without the lengths. Failures: any field of the section.
 #[inline(never)]
 pub(super) fn options(fields: &Checked) -> Result<BatchConfig, Failure> {
     let strategy = fields.named("strategy", &STRATEGIES);

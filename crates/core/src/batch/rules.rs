@@ -10,7 +10,7 @@ use super::items::{Items, Tally};
 use crate::Failure;
 use crate::base::memory::collect;
 
-/// A configuration whose buckets have a width or boundaries, and the width of its windows.
+/// A configuration in which buckets by quantiles are replaced by boundaries, and the width of its windows.
 pub(super) struct Rules {
     config: BatchConfig,
     /// How many positions a window has.
@@ -49,8 +49,8 @@ impl Rules {
     }
 }
 
-/// The lengths of the items that samples of these lengths become. If this fails because a sample is too long, the
-/// lengths are returned unchanged: only a plan of the window of this sample has to fail.
+/// The lengths of the items that samples of these lengths become. If a sample that is too long makes the treatment
+/// fail, the lengths are returned unchanged: only the plan of the window with this sample has to fail.
 fn treated(config: &BatchConfig, sample: &[u32]) -> Result<Vec<u32>, Failure> {
     let lengths = collect("lengths", sample.len(), sample.iter().copied())?;
     let indices = collect("lengths", sample.len(), (0..).take(sample.len()))?;

@@ -77,15 +77,15 @@ impl Batcher {
         self.recipe().lasting(|recipe| state::write("batcher", recipe, self.epoch(), &more))
     }
 
-    /// The batcher of the rest of the epoch of a state, with the options of the state. The rest of the open window is
-    /// planned when a call needs it. Failures: `state`; any member of the recipe that differs; `consumed`, `history`,
-    /// `out-of-memory`.
+    /// The batcher of the rest of the epoch of a state. This recipe must have the same options as the state. The rest
+    /// of the open window is planned when a call needs it. Failures: `state`; any member of the recipe that differs;
+    /// `consumed`, `history`, `window`, `checksum`, `out-of-memory`.
     pub fn resume(&self, state: &str) -> Result<Self, Failure> {
         self.resume_with(state, false)
     }
 
     /// Resumes with other options than those of the state: the rest of the epoch is planned with the options of this
-    /// recipe. Failures: as `resume`; but of the section `batch`, only `lengths` must be as in the state.
+    /// recipe. Failures: as `resume`; but in the section `batch`, only `lengths` must be as in the state.
     pub fn replan(&self, state: &str) -> Result<Self, Failure> {
         self.resume_with(state, true)
     }
@@ -143,9 +143,9 @@ impl Batcher {
         Ok(made)
     }
 
-    /// Checks that the recipe `of` of a state fits the recipe here. A composed order may have been extended since then,
-    /// but not in an epoch of which steps were taken. With `anew`, the options may differ. Failures: the first member
-    /// that differs.
+    /// Checks that `of`, the recipe in a state, fits this recipe. A composed order may have been extended after the
+    /// state was taken, but only in later epochs if steps of the epoch of the state were taken (`is_begun`). With
+    /// `anew`, the options may differ, except the lengths. Failures: the first member that differs.
     fn check(&self, of: &Fields, epoch: u64, is_begun: bool, anew: bool) -> Result<(), Failure> {
         let lasting = self.recipe().lasting(|members| {
             joined("recipe", &|each| {

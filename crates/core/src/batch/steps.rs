@@ -12,7 +12,7 @@ use crate::order::shuffle;
 #[derive(Default)]
 pub(super) struct Steps {
     world_size: usize,
-    /// Whether several items can share a row.
+    /// Whether several items may share a row.
     shared: bool,
     items: Vec<u32>,
     /// For each row, the number of items up to its end. Empty if rows are not shared, since each row then has one item.
@@ -56,7 +56,7 @@ impl Steps {
         Ok(())
     }
 
-    /// Ends the batch, whose last `repeated` rows are repetitions. Every `world` batches are a step.
+    /// Ends the batch, whose last `repeated` rows are repetitions. Every `world_size` batches are a step.
     pub(super) fn end_batch(&mut self, repeated: u32) -> Result<(), Failure> {
         if !has_room(&mut self.batch_ends, 1) || !has_room(&mut self.repeated, 1) {
             return Err(self.full());
@@ -66,8 +66,8 @@ impl Steps {
         Ok(())
     }
 
-    /// Adds a step in which each item is a row. Rank r gets `rows[r], rows[r + world], ...`. The last `repeated` items
-    /// of `rows` are repetitions.
+    /// Adds a step in which each item is a row. Rank r gets `rows[r], rows[r + world_size], ...`. The last `repeated`
+    /// items of `rows` are repetitions.
     pub(super) fn strided(&mut self, rows: &[u32], repeated: usize) -> Result<(), Failure> {
         if !has_room(&mut self.items, rows.len()) || (self.shared && !has_room(&mut self.row_ends, rows.len())) {
             return Err(self.full());
@@ -93,8 +93,8 @@ impl Steps {
         Failure::out_of_memory("batch_window", self.items.len(), "a smaller window")
     }
 
-    /// Takes up to `wanted` items out of the last step. Each time, the largest batch, the first of several, gives up
-    /// its last item, as long as it has two. The rows of the step must have one item each.
+    /// Takes up to `wanted` items out of the last step. Each time, the largest batch (the first of equally large ones)
+    /// gives up its last item. A batch with a single item keeps it. The rows of the step must have one item each.
     pub(super) fn spare(&mut self, wanted: usize) -> Result<Vec<u32>, Failure> {
         let mut spared = collect("world", wanted, [])?;
         let Some(batches) = self.batch_ends.len().checked_sub(self.world_size) else { return Ok(spared) };

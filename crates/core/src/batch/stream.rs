@@ -21,7 +21,8 @@ pub struct BatchStream {
     rules: Rc<Rules>,
     epoch: u64,
     rank: u32,
-    /// The samples that wait for a plan, and their lengths, from the place `start` on. Samples before it were planned.
+    /// The samples, and below their lengths. From the place `start` on, they wait for a plan; the samples before
+    /// `start` were planned.
     samples: Vec<u64>,
     lengths: Vec<u32>,
     start: usize,
@@ -71,8 +72,9 @@ impl BatchStream {
         })
     }
 
-    /// Adds samples, with one length for each. After a failure, none is added. Failures: `lengths` (another number; too
-    /// long, where that is an error), `samples` (above 2^53 - 1; after `flush`), `out-of-memory`.
+    /// Adds samples, with one length for each. After a failure, none is added. Failures: `lengths` (another number of
+    /// them than of samples; too long, if `too_long` does not allow it), `samples` (above 2^53 - 1; after `flush`),
+    /// `max_length`, `max_tokens`, `max_cost` (no room for a token), `out-of-memory`.
     pub fn push(&mut self, samples: &[u64], lengths: &[u32]) -> Result<(), Failure> {
         if samples.len() != lengths.len() {
             let value = format!("{} of them", lengths.len());
@@ -128,7 +130,7 @@ impl BatchStream {
         }
     }
 
-    /// The metrics of all windows that were taken, of all ranks.
+    /// The metrics of all windows that were planned so far, of all ranks together.
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
     }
@@ -155,7 +157,8 @@ impl BatchStream {
         self.metrics.packs_bound += packs_bound;
         self.metrics.add_tally(&tally);
         self.start += count;
-        // Not after each window, because removing planned samples moves all samples that wait.
+        // Planned samples are removed only when they are the greater part of the list, because removing them moves all
+        // samples that wait.
         if self.start > self.samples.len() / 2 {
             self.samples.drain(..self.start);
             self.lengths.drain(..self.start);

@@ -1,5 +1,5 @@
-//! The plan of a window: the steps of its items. It depends on no other window: items that do not fill a step make the
-//! last steps of their window, or are left out.
+//! The plan of a window: the steps of its items. A plan depends on no other window: items that do not fill a step make
+//! the last steps of their window, or are left out.
 
 use alloc::vec::Vec;
 
@@ -80,8 +80,8 @@ fn singles(config: &BatchConfig, items: &Items) -> Result<(Vec<u32>, Vec<u32>), 
     if count == 0 {
         return Ok((Vec::new(), collect("batch_window", all, 0..items.count())?));
     }
-    // One number for each item is sorted: the longest item first, equal ones in their order. To sort another type would
-    // make the component 6 kB larger.
+    // Each item becomes one number to sort by: the longest item first, equal ones in their order. Sorting values of
+    // another type would make the component 6 kB larger.
     let key = |item: u32| u64::from(!items.length(item)) << 32 | u64::from(item);
     let mut keys = collect("batch_window", count, (0..items.count()).filter(is_alone).map(key))?;
     keys.sort_unstable();

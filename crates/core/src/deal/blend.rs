@@ -24,9 +24,10 @@ impl Sampler {
         collect("sources", blend.names().count(), blend.names())
     }
 
-    /// The draws of each source in the positions `start` to `start + count - 1` of this epoch, as columns of a number
-    /// for each source: the first draw over all epochs, the number of draws, and the source's own epoch and position of
-    /// the first draw and of the one after the last. Failures: `name` (no blend), `start`, `count`, `out-of-memory`.
+    /// The draws of each source in the positions `start` to `start + count - 1` of this epoch, as columns with one
+    /// number for each source: the first draw, counted over all epochs; the number of draws; and the source's own epoch
+    /// and position of the first draw, and of the draw after the last one. Failures: `name` (no blend), `start`,
+    /// `count`, `out-of-memory`.
     pub fn source_counts(&self, start: u64, count: u64) -> Result<Columns, Failure> {
         let (blend, length) = (self.blend()?, self.epoch_length());
         let Some(left) = length.checked_sub(start) else {
@@ -50,8 +51,8 @@ impl Sampler {
         Ok(columns)
     }
 
-    /// A bound for each source, in millionths of a sample: how far its count among any number of first positions can be
-    /// from exact proportion. Failures: `name` (no blend), `out-of-memory`.
+    /// For each source, an upper bound of the deviation of its count from exact proportion, in millionths of a sample.
+    /// It holds for the count among any number of first positions. Failures: `name` (no blend), `out-of-memory`.
     pub fn source_bounds(&self) -> Result<Vec<u64>, Failure> {
         let blend = self.blend()?;
         let count = blend.names().count();

@@ -36,7 +36,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// `samples` for one rank: order `feistel`, seed 0, epoch 0, `pad`, `strided`.
+    /// The configuration of a dataset of `samples` samples for one rank: order `feistel`, seed 0, epoch 0, `pad`,
+    /// `strided`.
     pub const fn new(samples: u64) -> Self {
         Self {
             samples,

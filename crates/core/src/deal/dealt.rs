@@ -35,7 +35,8 @@ pub enum Layout {
     Strided,
     /// One run of neighbouring units for each rank, in the order of the ranks.
     Contiguous,
-    /// Rows of W units, as in `Strided`, but each row begins with another rank: for orders with a period, such as blends.
+    /// Rows of W units, as in `Strided`, but each row begins with another rank: for orders with a period, such as
+    /// blends.
     Rotated,
 }
 
@@ -70,7 +71,7 @@ impl Rotation {
     }
 }
 
-/// A placeholder in deals whose layout is not `Rotated`: they never use it.
+/// A placeholder for deals whose layout is not `Rotated`, which never use a rotation.
 const UNKEYED: Rotation = Rotation([[0; 2]; 2]);
 
 /// The place of a position of the epoch: the rank and the batch that get it.
@@ -86,7 +87,8 @@ pub struct Place {
     pub batch: u64,
     /// Index in the batch.
     pub index_in_batch: u32,
-    /// How often the sample is dealt again, as padding, at `position` + k * the length of the epoch; at most 2^32 - 1 are counted.
+    /// How often the sample is dealt again, as padding, at `position` + k * the length of the epoch; at most 2^32 - 1
+    /// are counted.
     pub copies: u32,
 }
 
@@ -107,8 +109,8 @@ pub struct Deal {
 }
 
 impl Deal {
-    /// A deal of the positions from `consumed` to `samples` - 1 (at most 2^53 - 2) to `world_size` ranks, seen by `rank`, in units of
-    /// `unit` neighbours.
+    /// A deal of the positions from `consumed` to `samples` - 1 (at most 2^53 - 2) to `world_size` ranks, seen by
+    /// `rank`, in units of `unit` neighbours.
     pub fn new(
         samples: u64,
         consumed: u64,
@@ -261,8 +263,8 @@ impl Deal {
         if count == 0 {
             return 0;
         }
-        // Positions of the rank from `samples` on are padding. With `Contiguous`, they may fill several units. Else all
-        // padding is in the last row, of which the rank has one unit.
+        // Positions of the rank from `samples` on are padding. With `Contiguous`, padding may fill several units of the
+        // rank. With other layouts, all padding is in the last row, of which the rank has one unit.
         let run = if self.layout == Layout::Contiguous { count } else { 1 } * self.unit();
         let end = self.consumed + (self.nth_unit(count - 1) + 1) * self.unit();
         end.min(self.end()).saturating_sub(self.samples).min(run)
@@ -273,7 +275,7 @@ impl Deal {
         self.left().saturating_sub(self.num_positions())
     }
 
-    /// The position of this rank's first sample, and the distance between its positions; none if that varies.
+    /// The position of this rank's first sample, and the distance between its positions; `None` if the distance varies.
     pub(crate) fn run(&self) -> Option<(u64, u64)> {
         match self.layout {
             Layout::Strided if self.unit == 1 => {
@@ -307,7 +309,7 @@ impl Deal {
         self.nth_of(self.units(), index)
     }
 
-    /// `nth_unit`, where `units` is the number of all units: loops compute it only once.
+    /// `nth_unit`, where `units` is the number of all units, which loops compute only once.
     fn nth_of(&self, units: u64, index: u64) -> u64 {
         let world_size = u64::from(self.world_size);
         match self.layout {

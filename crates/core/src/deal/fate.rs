@@ -19,9 +19,9 @@ pub struct Fate {
     pub before: Vec<u64>,
     /// Places of the sample in this deal, by ascending position, padding included.
     pub places: Vec<Place>,
-    /// Number of `places`, the first ones, that were taken.
+    /// Number of `places` that were taken. They are the first ones.
     pub num_seen: u32,
-    /// Number of `places`, the last ones, that are padding.
+    /// Number of `places` that are padding. They are the last ones.
     pub num_padding: u32,
     /// Whether `before` and `places` have all positions of the sample. Together they have at most 2^16.
     pub complete: bool,

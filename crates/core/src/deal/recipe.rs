@@ -3,7 +3,8 @@
 //! Each stage has a section of its own, which is an object: `order`, then `deal`. A member that is not given has its
 //! default, and a member without a use is refused. SPEC.md, section 14, has the grammar.
 //!
-//! Functions here are not inlined: they are rarely called, and every host compiles the component when it starts.
+//! Functions here are not inlined, because that keeps the component small: they are rarely called, and every host
+//! compiles the component when it starts.
 
 use alloc::format;
 use alloc::rc::Rc;
@@ -131,8 +132,8 @@ impl Recipe {
 
 /// The layout of a deal. The default depends on the order.
 pub(crate) fn layout(deal: &Fields, order: &OrderPart) -> Layout {
-    // A blend has a period. If that has a common divisor with the world size, `Strided` gives each rank the samples of
-    // some sources only.
+    // A blend has a period. If the period has a common divisor with the world size, `Strided` gives each rank the
+    // samples of some sources only.
     if !deal.has("layout") && order.is_rotated() { Layout::Rotated } else { deal.named("layout", &LAYOUTS) }
 }
 

@@ -44,9 +44,9 @@ impl Sampler {
     }
 
     /// A round: the positions of one window of every lane, of which this rank has some. `number` counts the rounds of
-    /// this deal. The spans are the windows of the rank's lanes, lane by lane, in the order in which they are stored;
-    /// then those of the padding, sample by sample. Failures: `name` (not `sharded`), `layout`, `unit`, `number`,
-    /// `shuffle_window` (more than 2^20 spans), `out-of-memory`.
+    /// this deal. The spans are the windows of the rank's lanes, lane by lane, in the order in which the rows are
+    /// stored; then a span for each sample of the padding. Failures: `name` (not `sharded`), `layout`, `unit`,
+    /// `number`, `shuffle_window` (more than 2^20 spans), `out-of-memory`.
     pub fn round(&self, number: u64) -> Result<Round, Failure> {
         let (sharding, first, stride) = self.lanes_in_turn()?;
         check_below("number", number, self.num_rounds()?)?;

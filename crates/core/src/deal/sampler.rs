@@ -118,9 +118,9 @@ impl Sampler {
         self.window(start, count, ("count", count))
     }
 
-    /// Whole epochs of this rank: the number of its samples in each, and all these samples. They are up to `count`
-    /// epochs from `epoch` on, as many as have at most `most` positions together. If the first epoch has more, only the
-    /// number of its samples is returned. Failures: as `at_epoch`; `count`, `most`, `samples`.
+    /// Whole epochs of this rank: the number of its samples in each epoch, and all these samples. The first epoch is
+    /// `epoch`. There are up to `count` epochs, as many as have at most `most` positions together. If the first epoch
+    /// has more, only the number of its samples is returned. Failures: as `at_epoch`; `count`, `most`, `samples`.
     pub fn short_epochs(&self, epoch: u64, count: u32, most: u32) -> Result<(Vec<u64>, Vec<u64>), Failure> {
         let mut own = self.at_epoch(epoch)?;
         if !(1..=MAX_COUNT).contains(&count) {
@@ -149,7 +149,7 @@ impl Sampler {
             indices.resize(start + number as usize, 0);
             own.fill(own.order()?, 0, &mut indices[start..])?;
             let next = own.config.epoch.checked_add(1).filter(|_| numbers.len() < count as usize);
-            // With a composed order, an epoch may be the last one.
+            // With a composed order, an epoch may be the last one that can be used.
             let Some(Ok(after)) = next.map(|epoch| own.at_epoch(epoch)) else { break };
             own = after;
         }
@@ -279,8 +279,8 @@ impl Sampler {
         self.first_from(from, |from| order.next(sample, from))
     }
 
-    /// The first position of a sample from `from` on, padding included, where `next(p)` is its first position in the
-    /// order from p on.
+    /// The first position of a sample from `from` on, padding included. `next(p)` finds the first position of the
+    /// sample in the order from p on.
     fn first_from(
         &self,
         from: u64,
@@ -322,7 +322,8 @@ impl Sampler {
         Ok(hash.finish())
     }
 
-    /// SHA-256 over the recipe, the epoch and what was consumed, in hexadecimal: the same on all ranks of a deal.
+    /// SHA-256 over the recipe, the epoch and the number of consumed positions, in hexadecimal: the same on all ranks
+    /// of a deal.
     pub fn config_fingerprint(&self) -> String {
         let Config { epoch, consumed, .. } = self.config;
         let end = format!("{{\"epoch\":{epoch},\"consumed\":{consumed}}}");
@@ -342,8 +343,8 @@ impl Sampler {
         Ok(self.order.get_or_init(|| order))
     }
 
-    /// A run of this rank's samples. The caller has checked that it lies within them, and has at most [`MAX_COUNT`].
-    /// `asked` is the parameter that failures name, and its value.
+    /// A run of this rank's samples. The caller has checked that the run lies within the rank's samples, and has at
+    /// most [`MAX_COUNT`] of them. `asked` is the parameter that failures name, and its value.
     fn window<T: Index>(&self, start: u64, count: u32, asked: (&'static str, u32)) -> Result<Vec<T>, Failure> {
         let order = self.order()?;
         let mut out = Vec::new();
@@ -425,7 +426,7 @@ mod tests {
         {
             assert!(share(&first, other));
         }
-        // No call needed a sample yet, so there is no table.
+        // No call needed a sample yet, so the table is not built.
         assert!(first.order.get().is_none());
         let index = second.indices::<u64>(0, 1).unwrap();
         let built: *const _ = first.order.get().unwrap();

@@ -16,14 +16,14 @@ const SAMPLER: &[Member] = &[SAMEDEAL, KIND, recipe_of(ORDERS), EPOCH, CONSUMED,
 /// The members of the state of a sampler.
 pub(crate) struct SamplerState<'a> {
     fields: Fields<'a>,
-    /// The number of positions of the epoch, as the state has it. The first `consumed` of them are consumed.
+    /// The number of positions of the epoch, from the state. The first `consumed` positions are consumed.
     pub(crate) samples: u64,
     pub(crate) epoch: u64,
     pub(crate) consumed: u64,
 }
 
-/// The member `positions` of a state. It is there if, and only if, the order is composed: such an epoch can have
-/// another number of positions than of samples. Failures: `state`.
+/// The member `positions` of a state. The member is there if, and only if, the order is composed: an epoch of a
+/// composed order can have more or fewer positions than there are samples. Failures: `state`.
 pub(crate) fn positions_of(state: &Fields, text: &str, kind: &str) -> Result<Option<u64>, Failure> {
     let order = state.section("recipe").section("order");
     let is_composed = COMPOSED_MEMBERS.iter().any(|key| order.has(key.name));

@@ -12,8 +12,8 @@ use crate::Failure;
 use crate::base::failure::{at_most, range, shorten};
 use crate::base::memory::collect;
 
-/// Names of members that a stage has already found, such as the name of an order: pairs of the member and its name.
-/// They replace the names in the document.
+/// Names of members that a stage has already found, such as the name of an order: pairs of a member and the name that
+/// it has. They replace the names in the document.
 pub(crate) type Names<'n> = &'n [(&'static str, &'static str)];
 
 /// An object whose members were checked, each by itself.
@@ -51,9 +51,9 @@ impl<'f> Checked<'f, '_> {
 }
 
 impl<'a> Fields<'a> {
-    /// Checks every member, in the order of the table: it may be given, it is there if required, and it is in its
-    /// range. Objects in lists are checked in the same way, but not sections: their users check them. Failures: the
-    /// first member that is wrong.
+    /// Checks every member, in the order of the table: the member may be given, it is there if it is required, and it
+    /// is in its range. Objects in lists are checked in the same way. Sections are not checked here, but by the stages
+    /// that use them. Failures: the first member that is wrong.
     #[inline(never)]
     pub(crate) fn check<'f>(&'f self, lists: &[List<'f>], given: Names) -> Result<Checked<'f, 'a>, Failure> {
         let mut checked = Checked { fields: self, numbers: Vec::new() };
@@ -87,8 +87,8 @@ impl<'a> Fields<'a> {
         section.check(lists, &[]).map_err(|failure| failure.under(name, section.known))
     }
 
-    /// Checks the value of a member. Returns the list that was found, of a member of the kind `Numbers`. Failures: the
-    /// member, or one of the objects in it.
+    /// Checks the value of a member. For a member of the kind `Numbers`, returns its list, if there is one. Failures:
+    /// the member, or one of the objects in it.
     fn check_value<'f>(
         &'f self,
         member: &Member,

@@ -13,8 +13,8 @@ use crate::base::failure::{at_most, element, known as one_of, only, range, short
 use crate::base::memory::{collect, grow};
 use crate::{Failure, MAX_EXACT};
 
-/// The most objects in one another, in a state; a recipe may have one less, since a state is one more object around it.
-/// Composed orders lie in one another. The limit keeps a text from overflowing the stack.
+/// The most levels of nested objects in a state. A recipe may have one level less, since a state is one more object
+/// around it. Composed orders nest. The limit keeps a text from overflowing the stack.
 const MAX_DEPTH: u32 = 25;
 
 /// The fields of an object that was read, each at most once.
@@ -29,7 +29,7 @@ pub(crate) static NOTHING: Fields<'static> = Fields { known: &[], values: Vec::n
 
 pub(super) enum Value<'a> {
     Number(Number),
-    /// A weight with a fraction or an exponent, until all weights of the list are there.
+    /// A weight with a fraction or an exponent, until all weights of the list are converted to whole numbers.
     Weight(Decimal),
     Text(Cow<'a, str>),
     Flag(bool),
@@ -79,7 +79,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Adds an empty object for each section that is not there, where this is the default.
+    /// Adds an empty object for each section that is not there, if the default of the section is an empty object.
     fn filled(mut self) -> Result<Self, Failure> {
         for member in self.known {
             if let (Kind::Section(known), Default::Empty, None) = (member.kind, member.default, self.value(member.name))
@@ -211,12 +211,12 @@ impl<'a> Fields<'a> {
         if let Some(Numbers::All(all)) = self.numbers(field) { all } else { &[] }
     }
 
-    /// The object of a section; one without members if it is not there.
+    /// The object of a section; an object without members if the section is not there.
     pub(crate) fn section(&self, field: &str) -> &Self {
         self.given_section(field).unwrap_or(&NOTHING)
     }
 
-    /// An object, if it is there.
+    /// The object of a section, if the section is there.
     #[inline(never)]
     pub(crate) fn given_section(&self, field: &str) -> Option<&Self> {
         if let Value::Section(fields) = self.value(field)? { Some(fields) } else { None }
@@ -226,12 +226,12 @@ impl<'a> Fields<'a> {
         if let Some(Value::Objects(objects)) = self.value(field) { objects } else { &[] }
     }
 
-    /// The first of these fields that is there.
+    /// The name of the first of the members `known` that the object has.
     pub(crate) fn first_of(&self, known: &'static [Member]) -> Option<&'static str> {
         known.iter().map(|key| key.name).find(|field| self.has(field))
     }
 
-    /// The first field of the table that is there: its name, and its value as `shown` writes it.
+    /// The first member of the table that the object has: its name, and its value as `shown` writes it.
     pub(crate) fn first(&self) -> Option<(&'static str, String)> {
         self.known.iter().find_map(|key| Some((key.name, self.shown(key.name)?)))
     }
@@ -422,7 +422,7 @@ fn no_number(field: &'static str, before: &str, kind: &Kind) -> Failure {
     let rest = digits.trim_start_matches(|digit: char| digit.is_ascii_digit());
     let is_whole =
         rest.len() < digits.len() && !digits.starts_with('0') && !rest.starts_with(['.', 'e', 'E', '+', '-']);
-    // If the value has no quotes, the range that is allowed without quotes.
+    // If the value has no quotes, the failure shows the range that is allowed without quotes.
     let allowed = match kind {
         Kind::Integer if quoted.is_none() => range(-(MAX_EXACT as i64), MAX_EXACT),
         Kind::Natural { least, most: u64::MAX } if quoted.is_none() => range(*least, MAX_EXACT),
@@ -449,7 +449,7 @@ const UNSIGNED: &str = "; an unsigned seed of torch is the same as this number l
 /// The reason why a number beyond 2^53 - 1 without quotes is refused.
 const QUOTED: &str = "; beyond that in quotes, because JSON tools round such numbers";
 
-/// The first value of a text, for a failure. A list or an object is only called so.
+/// The first value of a text, for a failure. For a list or an object, only the words "a list" or "an object".
 fn token(text: &str) -> &str {
     let text = text.trim_ascii_start();
     let mut bytes = text.bytes();

@@ -133,7 +133,7 @@ pub(crate) fn unsigned_text(number: u64) -> String {
 pub(crate) struct Reader<'a> {
     text: &'a str,
     at: usize,
-    /// The number of objects that the place lies in.
+    /// The number of objects around the place.
     pub(crate) depth: u32,
 }
 
@@ -209,7 +209,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The fields of an object: asks `field` to read the value of each name.
+    /// Reads an object. Calls `field` with each name, to read the value of this name.
     pub(crate) fn object(&mut self, mut field: impl FnMut(&mut Self, Cow<'a, str>) -> Option<()>) -> Option<()> {
         self.list(b'{', b'}', |reader| {
             let name = reader.string()?;
@@ -332,7 +332,7 @@ impl<'a> Reader<'a> {
         rest.starts_with(word).then(|| self.at += word.len())
     }
 
-    /// Skips a value of any type. None if more than `depth` objects and lists lie in one another, the value itself
+    /// Skips a value of any type. None if it has more than `depth` levels of nested objects and lists, the value itself
     /// included.
     #[inline(never)]
     pub(crate) fn skip(&mut self, depth: u32) -> Option<()> {

@@ -12,8 +12,8 @@ pub type List<'a> = (&'a str, &'a [u64]);
 /// Checks that every list beside a document of these sections has the name of a list member, each name once. Failures:
 /// `lists`.
 pub(super) fn check_names(sections: &'static [Member], lists: &[List]) -> Result<(), Failure> {
-    // Recipes of samplers have the member `indices`. There, the name of a list of an order within another one begins
-    // with the path of this order.
+    // Only recipes of samplers know the member `indices`. In them, the name of a list of an inner order begins with the
+    // path of this order.
     let known = || sections.iter().flat_map(|section| lists_of(section.kind));
     let has_paths = known().any(|name| name == "indices");
     let own = |name: &str| {
@@ -49,7 +49,7 @@ pub(crate) fn beside<'a>(member: &str, lists: &[List<'a>]) -> Option<&'a [u64]> 
     lists.iter().find(|(name, _)| *name == member).map(|&(_, list)| list)
 }
 
-/// Checks that every list is of one of the members `own`, or of an order within this one (`below`). Failures: `lists`.
+/// Checks that every list belongs to one of the members `own`, or to an inner order (`below`). Failures: `lists`.
 pub(crate) fn check_lists(lists: &[List], own: &[Member], below: impl Fn(&str) -> bool) -> Result<(), Failure> {
     let is_own = |name: &str| own.iter().any(|member| member.name == name);
     match lists.iter().find(|(name, _)| !is_own(name) && !below(name)) {

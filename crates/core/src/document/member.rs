@@ -1,4 +1,5 @@
-//! The description of one member of a document: its name, its type and range, where it belongs, and its default. Each member is described once; one reader checks all of them.
+//! The description of one member of a document: its name, its type and range, where it belongs, and its default. Each
+//! member is described once; one reader checks all of them.
 
 use alloc::format;
 use alloc::string::String;
@@ -48,10 +49,10 @@ pub(crate) enum Kind {
     /// Lengths of samples, a list of 32-bit numbers, or its hash. The list comes beside the document by calls of its
     /// own, and the stage `batch` checks it.
     Lengths,
-    /// A number from 0 to 2^53 - 1, which may have a fraction or an exponent. With the weights of the other objects of its
-    /// list, it is read as a whole number.
+    /// A number from 0 to 2^53 - 1, which may have a fraction or an exponent. The weights of all objects of a list are
+    /// converted to whole numbers together.
     Weight,
-    /// A list of such numbers, which are read as whole numbers together.
+    /// A list of numbers as of `Weight`, which are converted to whole numbers together.
     Weights,
     Section(&'static [Member]),
     /// A list of at most `most` objects.
@@ -59,11 +60,13 @@ pub(crate) enum Kind {
         of: &'static [Member],
         most: usize,
     },
-    /// A member of another kind of documents, which is refused. The text says what is allowed here.
+    /// A member that belongs to another kind of documents, and is refused here. The text is what a failure says is
+    /// allowed.
     Elsewhere(&'static str),
 }
 
-/// When a member may be given: a list of alternatives. An alternative holds if all its `Need`s hold. An empty list: always.
+/// When a member may be given: a list of alternatives. An alternative holds if all its `Need`s hold. An empty list:
+/// always.
 pub(crate) type Place = &'static [&'static [Need]];
 
 /// A condition on the name that another member of the same object has: it is one of `names`, or, without `is_one`, none
@@ -78,7 +81,7 @@ pub(crate) struct Need {
 /// The value of a member that was not given.
 #[derive(Clone, Copy)]
 pub(crate) enum Default {
-    /// No value, or one that the stage of the member finds.
+    /// No default, or one that the stage of the member computes.
     None,
     /// The member is required where it may be given. The text says what is missing.
     Required(&'static str),
@@ -125,8 +128,8 @@ pub(crate) const fn is_not(member: &'static str, names: &'static [&'static str])
 }
 
 impl Failure {
-    /// This failure with `path` before its own path, if it is of one of `members`, which the object at `path` has. Any
-    /// other failure without a path stays as it is.
+    /// This failure with `path`, the path of an object with the members `members`, before its own path. A failure
+    /// without a path gets one only if its field is one of `members`.
     pub(crate) fn under(self, path: &str, members: &[Member]) -> Self {
         let is_member = members.iter().any(|member| member.name == self.field);
         self.below(path, is_member)
@@ -166,7 +169,7 @@ impl Member {
         self.or(Default::Number(number))
     }
 
-    /// This member as one of another kind of documents, which is refused here.
+    /// This member, as one that belongs to another kind of documents and is refused here.
     pub(crate) const fn elsewhere(self, allowed: &'static str) -> Self {
         Self { kind: Kind::Elsewhere(allowed), default: Default::None, ..self }
     }

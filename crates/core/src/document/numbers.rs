@@ -11,7 +11,7 @@ use crate::base::failure::range;
 use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::collect;
 
-/// The most numbers of a list that a canonical text has in full. Of a longer list, it has the hash.
+/// The most numbers of a list that a canonical text has in full. For a longer list, the text has the hash.
 pub(crate) const NAMED: usize = 256;
 
 /// A list of numbers in a text: whole, or its hash.
@@ -105,9 +105,9 @@ pub(crate) fn narrow(field: &'static str, numbers: &[u64]) -> Result<Vec<u32>, F
     collect(field, numbers.len(), numbers.iter().map(|&number| number as u32))
 }
 
-/// The difference between two lists. `None`: they are equal, or one is not there. `Some(Some(...))`: the first numbers
-/// that differ, or, of two hashes, only that they differ. `Some(None)`: nothing can be shown, because the lengths
-/// differ or only one is a hash.
+/// The difference between two lists. `None`: the lists are equal, or one is not there. `Some(Some(...))`: the first
+/// numbers that differ, or, of two hashes, only that they differ. `Some(None)`: nothing can be shown, because the
+/// lengths differ or only one is a hash.
 #[inline(never)]
 pub(crate) fn difference(here: Option<&Numbers>, of: Option<&Numbers>) -> Option<Option<(String, Option<String>)>> {
     match (here?, of?) {

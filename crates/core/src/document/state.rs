@@ -13,7 +13,7 @@ use crate::base::memory::{Pieces, joined};
 /// The most segments of a history. Reading a state goes through all of them, so this limits its cost.
 pub(crate) const MAX_SEGMENTS: usize = 1 << 12;
 
-/// The reason why a value has to be that of the state.
+/// The words in failures for the reason why a value must be as in the state.
 pub(crate) const AS_IN_STATE: &str = "as in the state; to use another value, begin a new epoch";
 
 /// Optional members of a state and of its segments.
@@ -33,8 +33,8 @@ pub(crate) const fn history_of(segment: &'static [Member]) -> Member {
 
 pub(crate) const POSITIONS: Member = Member::new("positions", Kind::COUNT);
 
-/// The text of a state: JSON, in one line. `recipe` has the members of an object; `more` is the text of the members that follow `epoch`, with
-/// its comma. Failures: `out-of-memory`, of `state`.
+/// The text of a state: JSON, in one line. `recipe` has the members of an object; `more` is the text of the members
+/// that follow `epoch`, with its comma. Failures: `out-of-memory`, of `state`.
 pub(crate) fn write(kind: &str, recipe: &Pieces, epoch: u64, more: &str) -> Result<String, Failure> {
     let begin = format!("{{\"samedeal\":{VERSION},\"kind\":\"{kind}\",\"recipe\":{{");
     let epoch = format!("}},\"epoch\":{}", unsigned_text(epoch));
@@ -52,7 +52,7 @@ pub(crate) fn read<'a>(text: &'a str, kind: &str, members: &'static [Member]) ->
         return Err(Failure::out_of_range("state", format!("of {} bytes", text.len()), at_most(MAX_TEXT)));
     }
     let found = match Fields::read(text, members) {
-        // Without memory, it is not known whether the text is a state.
+        // If memory ran out, the text may still be a state, so it is not refused.
         Err(failure) if failure.kind == FailureKind::OutOfMemory => return Err(failure),
         // A JSON tool may have rounded a number, so the failure says which.
         Err(failure) if failure.kind == FailureKind::OutOfRange => {

@@ -9,7 +9,7 @@ use core::iter;
 use crate::base::memory::collect;
 use crate::{Failure, MAX_EXACT};
 
-/// The sum of weights that are rounded.
+/// The sum of the whole numbers, if the weights have to be rounded.
 const TOTAL: u128 = 1_000_000_000_000_000;
 
 /// The most digits of a weight, without zeros at either end.
@@ -83,7 +83,8 @@ impl Decimal {
         Some(if shift < 0 { small.into() } else { large })
     }
 
-    /// The number of digits before the decimal point, if the number is 1 or more; else 1 less the number of zeros after it.
+    /// The number of digits before the decimal point, if the number is 1 or more; else minus the number of zeros that
+    /// follow the point.
     fn magnitude(self) -> i64 {
         self.exponent + i64::from(self.digits.ilog10()) + 1
     }
@@ -96,7 +97,8 @@ pub(crate) fn whole(field: &'static str, weights: &[Decimal]) -> Result<Vec<u64>
     let room = |failure| (0, failure);
     let mut parts: Vec<u128> = collect(field, weights.len(), iter::repeat_n(0, weights.len())).map_err(room)?;
     let least = positive(weights).map(|weight| weight.exponent).min().unwrap_or(0);
-    // Where a weight does not fit into 128 bits, the smallest one has too few digits to divide it down to 2^53.
+    // The common divisor of the parts is below 2^64, because the weight with the least exponent has at most 19 digits.
+    // So a part that does not fit into 128 bits is above 2^53 also after the division.
     let fits = scale(weights, -least, &mut parts);
     if !fits || reduced(&mut parts) > MAX_EXACT.into() {
         round(field, weights, &mut parts)?;
@@ -119,7 +121,7 @@ fn scale(weights: &[Decimal], power: i64, parts: &mut [u128]) -> bool {
     true
 }
 
-/// Divides the parts by their greatest common divisor. Returns their sum, or a greater number than any weight may be.
+/// Divides the parts by their greatest common divisor. Returns their sum, at most 2^128 - 1.
 #[inline(never)]
 fn reduced(parts: &mut [u128]) -> u128 {
     let mut divisor = 0;
@@ -137,7 +139,7 @@ fn reduced(parts: &mut [u128]) -> u128 {
     sum
 }
 
-/// Quotient and remainder. One copy: a division of 128 bits is long in WebAssembly.
+/// Quotient and remainder. Not inlined, because the code of a division of 128 bits is long in WebAssembly.
 #[inline(never)]
 fn divided(number: u128, by: u128) -> (u128, u128) {
     let quotient = number / by;
@@ -155,7 +157,8 @@ fn round(field: &'static str, weights: &[Decimal], parts: &mut [u128]) -> Result
     let share = |part: u128| divided(TOTAL * part, sum);
     let missing = TOTAL - parts.iter().map(|&part| share(part).0).sum::<u128>();
     let above = |remainder| parts.iter().filter(|&&part| share(part).1 > remainder).count() as u128;
-    // The least remainder of which not all get one more, by bisection: a sort would add 6 kB to the component.
+    // All parts with a remainder above `least` get one more, and the first `equal` parts with this remainder. `least`
+    // is found by bisection, because a sort would add 6 kB to the component.
     let (mut least, mut end) = (0, sum);
     while least < end {
         let middle = least + (end - least) / 2;
@@ -198,12 +201,13 @@ mod tests {
 
     #[test]
     fn others_are_rounded_to_a_fixed_sum() {
-        // The largest remainder gets what is missing, the first one of equal ones.
+        // Equal weights of 16 digits need no rounding.
         let thirds = ["0.3333333333333333", "0.3333333333333333", "0.3333333333333333"];
         assert_eq!(of(&thirds).unwrap(), [1, 1, 1]);
         let found = of(&["0.33333333333333331", "0.66666666666666663", "0.00000000000000006"]);
         assert_eq!(found, Err(2));
         assert_eq!(of(&["0.14285714285714285", "0.2857142857142857", "0.5714285714285714"]).unwrap(), [1, 2, 4]);
+        // The two weights with the largest remainders get the two missing units.
         let found = of(&["0.14285714285714286", "0.2857142857142857", "0.5714285714285714"]).unwrap();
         assert_eq!(found, [142_857_142_857_143, 285_714_285_714_286, 571_428_571_428_571]);
         assert_eq!(found.iter().sum::<u64>(), 1_000_000_000_000_000);

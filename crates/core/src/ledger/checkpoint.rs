@@ -1,5 +1,5 @@
-//! Checkpoints: entries with the result of all entries before them. A reader need not read those, so that a long log
-//! opens at once.
+//! Checkpoints: entries with the result of all entries before them. A reader that begins at a checkpoint need not read
+//! the entries before it, so that a long log opens at once.
 
 use alloc::format;
 use alloc::string::String;
@@ -13,7 +13,7 @@ use crate::base::memory::has_room;
 use crate::base::sort::sort_short;
 
 impl Ledger {
-    /// The next entry as a checkpoint. None if there is no memory: the log then continues without it.
+    /// A checkpoint as the next entry. `None` if there is no memory; the log then continues without a checkpoint.
     pub(super) fn checkpoint(&self) -> Option<String> {
         let (mut held, mut free) = (Vec::new(), Vec::new());
         if !has_room(&mut held, self.leases.len()) || !has_room(&mut free, self.free.len()) {

@@ -58,15 +58,17 @@ impl ClientOptions {
 pub struct Instruction {
     /// One of these:
     ///
-    /// - `checkpoint`: look for the last checkpoint of the log, and tell it ([`Client::tell_checkpoint`]);
+    /// - `checkpoint`: look for the last checkpoint of the log, and tell it to the client
+    ///   ([`Client::tell_checkpoint`]);
     /// - `read`: read the entries from number `number` on, after a pause of `milliseconds`, and tell them
     ///   ([`Client::tell_entries`]);
-    /// - `append`: append `entry` if it becomes number `number`, and tell whether it did ([`Client::tell_appended`]);
+    /// - `append`: append `entry` if it becomes number `number`, and tell whether it was appended
+    ///   ([`Client::tell_appended`]);
     /// - `claimed`: the operation is over, and gave the reader the claim with the handle `number`;
-    /// - `wait`: it is over: nothing is free; claim again after `milliseconds`;
-    /// - `held`: it is over: the reader itself holds all that is left;
-    /// - `finished`: it is over: every position is committed;
-    /// - `done`: it is over.
+    /// - `wait`: the operation is over, because nothing is free; claim again after `milliseconds`;
+    /// - `held`: the operation is over, because the reader itself holds all positions that are left;
+    /// - `finished`: the operation is over, because every position is committed;
+    /// - `done`: the operation is over.
     pub action: &'static str,
     /// The number of an entry, or a handle.
     pub number: u64,
@@ -101,9 +103,9 @@ pub struct ClaimedRun {
 struct Given {
     handle: u64,
     run: ClaimedRun,
-    /// Number of positions of the claim before the run: they were committed before the host got the claim.
+    /// Number of positions of the claim that were committed before the host got the claim. The run begins after them.
     before: u32,
-    /// Number of positions of the run that the log has as committed.
+    /// Number of positions of the run that are committed in the log.
     known: u32,
 }
 
@@ -116,7 +118,7 @@ enum Task {
     SetLease { lease: u64 },
 }
 
-/// The outcome that the host has to tell, after the last instruction.
+/// The outcome that the host must tell, by the last instruction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Asked {
     Nothing,
@@ -139,13 +141,13 @@ enum Asked {
 pub struct Client {
     options: ClientOptions,
     ledger: Ledger,
-    /// Whether the host has told the last checkpoint, or that there is none.
+    /// Whether the host has told the client the last checkpoint, or that the log has none.
     sought: bool,
     checkpoint: Option<String>,
     joined: bool,
     /// Whether another life of the reader joined after this one.
     replaced: bool,
-    /// Whether the log has, or had, the lease of the options.
+    /// Whether the log has the lease of the options, or had it after this client joined.
     lease_is_set: bool,
     /// The number of entries of the log at which the next checkpoint is due.
     due: u64,
@@ -154,10 +156,10 @@ pub struct Client {
     handles: u64,
     /// Claims of this life without a handle: the numbers of their entries.
     loose: Vec<u64>,
-    /// An entry that the log may have or not, and the number that it would have.
+    /// The number and the text of the last entry to append, until the client knows whether the log has it.
     unsure: Option<(u64, String)>,
-    /// The last claim that may have been appended without an answer. It stays here when `unsure` has a later entry, because the log may
-    /// still get it.
+    /// The last claim that may have been appended without an answer. It stays here when `unsure` has a later entry,
+    /// because the log may still get it.
     claiming: Option<(u64, String)>,
     task: Task,
     asked: Asked,
@@ -165,7 +167,7 @@ pub struct Client {
     must_read: bool,
     /// Whether another reader has appended an entry that was not read yet.
     refused: bool,
-    /// Number of appends of this operation that failed, because another reader was faster.
+    /// Number of appends of this operation that the log refused, because another reader was faster.
     refusals: u32,
 }
 
@@ -201,21 +203,22 @@ impl Client {
     }
 
     /// Begins the log, or joins a log that exists. Claims of an earlier life of this reader are then free. Every other
-    /// operation does this first, if it was not done.
+    /// operation opens the log first, if it is not open.
     pub fn open(&mut self, now: u64) -> Result<Instruction, Failure> {
         let must_read = !self.joined;
         self.begin(Task::CatchUp, must_read, now)
     }
 
-    /// Claims positions. `waits` says that the host will wait where nothing is free. The pauses of `wait` are then
-    /// short, so that the host looks at the log often. And if the reader itself holds all that is left, the operation
-    /// fails, because it would wait for ever. Failures: `reader` (another life of it has joined), `claim`
-    /// (`contradiction`).
+    /// Claims positions. `waits` says that the host will wait if nothing is free. The pauses of `wait` are then short,
+    /// so that the host looks at the log often. And if the reader itself holds all positions that are left, the
+    /// operation fails, because the host would wait for ever. Failures: `reader` (another life of it has joined),
+    /// `claim` (`contradiction`).
     pub fn claim(&mut self, waits: bool, now: u64) -> Result<Instruction, Failure> {
         self.begin(Task::Claim { waits }, true, now)
     }
 
-    /// Commits the next `count` positions of a claim; the rest by default. Failures: `claim` (it was lost; no such handle), `count`.
+    /// Commits the next `count` positions of a claim; the rest by default. Failures: `claim` (it was lost; no such
+    /// handle), `count`.
     pub fn commit(&mut self, handle: u64, count: Option<u32>, now: u64) -> Result<Instruction, Failure> {
         let ClaimedRun { count: all, committed, .. } = self.given(handle)?.run;
         let left = all - committed;
@@ -256,7 +259,7 @@ impl Client {
     pub fn forget(&mut self, handle: u64) {
         let Ok(place) = self.given.binary_search_by_key(&handle, |given| given.handle) else { return };
         let Given { run: ClaimedRun { claim, count, is_lost, .. }, known, .. } = self.given.remove(place);
-        // Without memory for it, the claim ends with its lease.
+        // Without memory to note the claim, its positions become free when its lease ends.
         if !is_lost && known < count && has_room(&mut self.loose, 1) {
             self.loose.push(claim);
         }
@@ -373,7 +376,7 @@ impl Client {
             Task::Claim { waits } => self.next_claim(waits, now),
             Task::Commit { handle, goal, count } => {
                 let &Given { run, before, known, .. } = self.given(handle)?;
-                // If an entry was appended without an answer of the log, `known` counts it by now.
+                // If an earlier attempt was appended, but the log did not answer, `known` has its positions by now.
                 if run.committed == run.count || known == run.count || known >= goal && count > 0 {
                     return Ok(self.end());
                 }
@@ -512,7 +515,8 @@ impl Client {
     /// Updates a claim of this life after an event of its run.
     fn follow(&mut self, Event { kind, start, count, claim, .. }: Event, is_own: bool) {
         let Some(given) = self.given.iter_mut().find(|given| given.run.claim == claim) else { return };
-        // A release of unknown outcome is repeated: the entry in the log may then be of the first attempt.
+        // A release whose outcome is unknown is repeated. The release in the log may then be the entry of the first
+        // attempt.
         let is_own = is_own || matches!(self.task, Task::Release { handle } if handle == given.handle);
         match kind {
             EventKind::Commit => given.known = (start + u64::from(count) - given.run.start) as u32,
@@ -523,7 +527,7 @@ impl Client {
 
     /// Takes the block of the log that exists, if the options have none.
     fn take_block(&mut self, entry: &str) -> Result<(), Failure> {
-        // If the text is no first entry, `apply` fails.
+        // If the text is no first entry, `apply` fails after this function.
         let Ok(LedgerState { block, .. }) = LedgerState::read(entry) else { return Ok(()) };
         let own = LedgerState::read(&self.ledger.header)?;
         self.ledger = Ledger::new(&LedgerState { block, ..own }.write()?)?;
@@ -556,7 +560,7 @@ impl Client {
         Ok(())
     }
 
-    /// Checks that the host tells the outcome it was asked for. Failures: `instruction`.
+    /// Checks that the host tells the outcome of the last instruction. Failures: `instruction`.
     fn expect(&mut self, is_asked: bool, action: &str) -> Result<(), Failure> {
         if !is_asked {
             let value = shorten(&format!("the outcome of {action}"));

@@ -13,7 +13,8 @@ use crate::document::EntryFields;
 pub(super) enum Entry {
     /// A claim, a commit or a release of a run of positions.
     Run(Run),
-    /// A reader begins a life: the runs that it held in another life are free.
+    /// A process begins as a reader, with the number of its life. All runs that the reader held in another life become
+    /// free.
     Join { reader: u32, life: u64 },
     /// A reader sets for how long readers may be silent from now on, in milliseconds.
     Lease { reader: u32, lease: u64 },
@@ -117,7 +118,8 @@ impl Entry {
     pub fn read(text: &str) -> Option<Self> {
         let fields = EntryFields::read(text)?;
         let reader = || fields.reader?.try_into().ok();
-        // All fields that the entry needs are there. If it has as many fields as it needs, it has no others.
+        // Each branch fails if a field that the entry needs is missing. Then an entry with as many fields as it needs
+        // has no others.
         let (entry, needed) = match &*fields.event {
             "join" => (Self::Join { reader: reader()?, life: life(&fields.life?)? }, 3),
             "lease" => {

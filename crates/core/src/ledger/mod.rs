@@ -26,7 +26,7 @@ use state::LedgerState;
 /// The most runs that readers hold at a time.
 const MAX_RUNS: usize = 1 << 16;
 
-/// The reason why a value has to be that of the log.
+/// The words in failures for the reason why a value must be as in the log.
 const IN_LOG: &str = "as in the log; anything else begins a log of its own";
 
 /// The kinds of events of a run of positions.
@@ -38,7 +38,7 @@ pub enum EventKind {
     Commit,
     /// The run is given back: by its reader, or by another one after a silence as long as the lease.
     Release,
-    /// A process begins as a reader: all runs that the reader held are free.
+    /// A process begins as a reader. All runs that the reader held become free.
     Join,
 }
 
@@ -66,10 +66,10 @@ pub struct Event {
     pub start: u64,
     /// Number of positions of the run.
     pub count: u32,
-    /// The number of the claim that took the run. Of a claim, its own number.
+    /// The number of the claim that took the run. For a claim, the number of the entry itself.
     pub claim: u64,
-    /// Of a claim, the number of the earlier claim that had the run; none if there was none, or if it is unknown
-    /// because of a checkpoint.
+    /// For a claim, the number of the earlier claim that had the run; `None` if there was none, or if the number is
+    /// unknown because of a checkpoint.
     pub taken_from: Option<u64>,
 }
 
@@ -107,7 +107,7 @@ struct Lease {
     /// Number of positions that are not committed.
     left: u32,
     reader: u32,
-    /// The number of the claim; `count` positions were taken by it.
+    /// The number of the claim, which took `count` positions.
     claim: u64,
     count: u32,
 }
@@ -167,7 +167,8 @@ pub struct Ledger {
     holders: Vec<Holder>,
     /// Free runs, descending by start: start and count.
     free: Vec<(u64, u32)>,
-    /// Of each free run, the number of the claim that had it; 0 if it comes from a checkpoint, which does not say that.
+    /// For each free run, the number of the claim that had it; 0 if the run comes from a checkpoint, which does not
+    /// have this number.
     left_by: Vec<u64>,
     freed: u64,
     committed: u64,
@@ -175,7 +176,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// The first entry of a log, about the positions that are left after the state of a sampler. Claims have `block`
+    /// The first entry of a log for the positions that are left after the state of a sampler. Claims have `block`
     /// positions. A reader loses its claims after `lease` milliseconds (1 to 2^53 - 1) without an entry. Failures:
     /// `state` (also if the entry would be too long), `consumed`, `block`, `lease`.
     pub fn header(state: &str, block: u32, lease: u64) -> Result<String, Failure> {
@@ -216,7 +217,7 @@ impl Ledger {
 
     /// Applies the next entry of the log. Returns its event; none for the first entry, a `lease` and a `checkpoint`.
     /// After a failure, nothing has changed. Failures: `entry` (it is no entry, or does not follow from the ones before
-    /// it); of the first entry, `state`, `block`, `lease`, `consumed`, `epoch`, `positions` or a member of the order
+    /// it); for the first entry, `state`, `block`, `lease`, `consumed`, `epoch`, `positions` or a member of the order
     /// (it is no first entry, or of another sampler); `out-of-memory`.
     pub fn apply(&mut self, text: &str) -> Result<Option<Event>, Failure> {
         Ok(match self.take(text, 0)? {
@@ -301,7 +302,8 @@ impl Ledger {
         self.free.last().copied().or((fresh > 0).then_some((self.next, fresh)))
     }
 
-    /// Gives a run to a reader, if it is the choice. Returns the earlier claim of the run, if there is one.
+    /// Gives a run to a reader, if it is the run that the next claim gets (`choice`). Returns the earlier claim of the
+    /// run, if there is one.
     fn claimed(&mut self, run: Run, number: u64) -> Option<Option<u64>> {
         let Run { reader, start, count, .. } = run;
         if self.choice() != Some((start, count)) || !self.has_room(1) {
@@ -352,7 +354,7 @@ impl Ledger {
         Some(claim)
     }
 
-    /// Gives back all that a reader holds.
+    /// Gives back all runs of a reader.
     fn joined(&mut self, reader: u32) -> Option<()> {
         let runs = self.holder(reader).map_or(0, |place| self.holders[place].runs);
         if !self.has_room(runs) {

@@ -9,8 +9,8 @@ use crate::Failure;
 /// The answer to a reader that wants more positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Proposal {
-    /// An entry to append, if the log has no new entries by then. If it is no claim, the reader asks again once it is
-    /// applied.
+    /// An entry to append, if the log has no new entries by then. If the entry is no claim, the reader asks again once
+    /// the entry is applied.
     Entry(String),
     /// Nothing is free now. Positions may become free with a new entry, or after this number of milliseconds.
     Wait(u64),
@@ -21,13 +21,13 @@ pub(super) enum Proposal {
 }
 
 impl Ledger {
-    /// The next step of a reader that wants more positions. It takes a run that was given back, or else positions that were never claimed. If
-    /// there are none, it releases a run of another reader whose lease has ended.
+    /// The next step of a reader that wants more positions. It takes a run that was given back, or else positions that
+    /// were never claimed. If there are none, it releases a run of another reader whose lease has ended.
     pub(super) fn claim(&self, reader: u32, now: u64) -> Proposal {
         if let Some((start, count)) = self.choice() {
             return Proposal::Entry(Run { kind: EventKind::Claim, reader, start, count }.write());
         }
-        // Only leases of others can have ended: the reader itself is asking.
+        // Only leases of other readers can have ended, since this reader is active.
         let seen = |lease: &&Lease| self.holder(lease.reader).map_or(0, |place| self.holders[place].seen);
         let others = self.leases.iter().filter(|lease| lease.reader != reader);
         match others.min_by_key(seen) {
@@ -43,8 +43,9 @@ impl Ledger {
         }
     }
 
-    /// The entry that commits the first `done` positions of a claim. `done` is at least the number before, which only
-    /// renews the lease, and at most that of the claim. Failures: `claim` (it is not held any more).
+    /// The entry that commits the first `done` positions of a claim. `done` is at least the number of positions that
+    /// are committed already, which only renews the lease, and at most the number of positions of the claim. Failures:
+    /// `claim` (it is not held any more).
     pub(super) fn commit(&self, claim: u64, done: u32) -> Result<String, Failure> {
         let lease = self.held(claim)?;
         debug_assert!((lease.done()..=lease.count).contains(&done));

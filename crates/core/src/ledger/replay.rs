@@ -21,7 +21,8 @@ impl Ledger {
             return Err(Failure::out_of_range("reader", reader, range(0, readers - 1)));
         }
         let mut commits = Vec::new();
-        // Room for twice as many: a list of records is copied when it leaves a component.
+        // Reserves room for twice as many commits, because the list is copied when it leaves a component: the copy then
+        // has memory, too.
         grow("entries", 2 * entries.len(), &mut commits)?;
         for entry in entries {
             if let Some(event) = self.apply(entry)?

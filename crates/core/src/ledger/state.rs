@@ -41,8 +41,8 @@ impl<'a> LedgerState<'a> {
         self.sampler.written("ledger", &format!(",\"block\":{},\"lease\":{}", self.block, self.lease))
     }
 
-    /// The state of the sampler, from an entry that `write` wrote: only the kind, and `block` and `lease` at the end,
-    /// are not in it. Failures: `out-of-memory`.
+    /// The state of the sampler, from an entry that `write` wrote: the entry with the kind of a sampler, and without
+    /// `block` and `lease` at the end. Failures: `out-of-memory`.
     pub(crate) fn initial(entry: &str) -> Result<String, Failure> {
         let (begin, rest) = entry.split_once("\"ledger\"").unwrap_or_default();
         let (members, _) = rest.rsplit_once(",\"block\":").unwrap_or_default();
@@ -157,7 +157,7 @@ mod tests {
                 }
             }
             let text = String::from_utf8(text).unwrap();
-            // The library reads -0 as a fraction. Of a member that is there twice, it takes the last one.
+            // The library reads -0 as a fraction.
             prop_assume!(!text.contains("-0"));
             let ours = LedgerState::read(&text).ok().map(|state| serde_json::from_str::<Value>(&state.write().unwrap()).unwrap());
             prop_assert_eq!(ours, by_library(&text), "{}", text);

@@ -53,8 +53,8 @@ impl Random {
         self.seeds[self.next]
     }
 
-    /// `Next(0, bound)`. No other definition uses floating point. The few operations here are in IEEE 754 double
-    /// precision, and every engine rounds them in the same way.
+    /// `Next(0, bound)` of .NET. No other definition in this crate uses floating point. The few operations here are in
+    /// IEEE 754 double precision, which every engine rounds in the same way.
     fn below(&mut self, bound: i32) -> i32 {
         (f64::from(self.sample()) * (1.0 / f64::from(i32::MAX)) * f64::from(bound)) as i32
     }

@@ -14,9 +14,9 @@ use super::torch::Release;
 use super::{dotnet, fisher_yates, python, torch};
 use crate::Failure;
 
-/// The order of one epoch: the sample at each position. [`Order::new`] makes a bijection of the numbers
-/// below `samples`. The methods do not check their arguments: beyond the range, they may panic or return meaningless values. A
-/// [`Sampler`](crate::Sampler) checks arguments.
+/// The order of one epoch: the sample at each position. [`Order::new`] makes a bijection of the numbers below
+/// `samples`. The methods do not check their arguments: beyond the range, they may panic or return meaningless values.
+/// A [`Sampler`](crate::Sampler) checks arguments.
 pub struct Order(Kind);
 
 enum Kind {
@@ -89,7 +89,8 @@ impl Order {
         Ok(())
     }
 
-    /// Replaces each position in `places`, which is below the length of the epoch, by its sample. Failures: as `fill`.
+    /// Replaces each position in `places` by its sample. All positions must be below the length of the epoch. Failures:
+    /// as `fill`.
     pub(crate) fn map(&self, places: &mut [u64]) -> Result<(), Failure> {
         match &self.0 {
             Kind::Sequential => {}

@@ -1,6 +1,6 @@
 //! `feistel`: a generalised Feistel network (Black and Rogaway 2002) over a grid that is hardly larger than the
-//! dataset. The sample of a position, and the position of a sample, are computed without the others, at the same cost
-//! for every number of samples.
+//! dataset. The sample of a position, and the position of a sample, are computed without any other position, at the
+//! same cost for every number of samples.
 
 use samedeal_bulk::Network;
 pub(crate) use samedeal_bulk::{MULTIPLIERS, mix};
@@ -10,7 +10,8 @@ use super::index::Index;
 use crate::base::key::Words;
 
 pub(crate) enum Feistel {
-    /// A shuffled list of up to 256 samples: a network over few samples reaches only few of their permutations.
+    /// A shuffled list of up to 256 samples. A network is not used for so few samples, because it reaches only few of
+    /// their permutations.
     Small([u8; SMALL]),
     /// A network over more than 256 samples.
     Large(Network),

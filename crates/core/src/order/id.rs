@@ -27,10 +27,10 @@ pub enum OrderId {
     /// `backward`: position p is sample `samples` - 1 - p.
     #[cfg(feature = "grown")]
     Backward,
-    /// `sharded`: a shuffle with locality, for datasets in shards; only from a recipe, which has the sizes of the
-    /// shards.
+    /// `sharded`: a shuffle with locality, for datasets in shards. Only a recipe can have this order, since it needs
+    /// the sizes of the shards.
     Sharded,
-    // Composed orders; only from a recipe, which has their sources, lists or inner orders.
+    // Composed orders. Only a recipe can have them, since they need sources, lists or inner orders.
     /// `blend`: several orders in proportion to weights, with random access.
     Blend,
     /// `blend-exact`: a blend with the least deviation from the weights, by a table of one period.
@@ -108,7 +108,8 @@ impl OrderId {
     }
 
     /// The order with this name, also a composed one. The failure for an unknown name lists only names that fit the
-    /// other members of the order: composed orders, or `stored` if there are sizes of shards.
+    /// other members of the order: composed orders if there is a member of composed orders; `stored` if there are sizes
+    /// of shards; else `ALL`.
     pub(crate) fn of_any_name(name: &str, order: &Fields, lists: &[List], stored: &[Self]) -> Result<Self, Failure> {
         let found = Self::ALL.iter().chain(&[Self::Sharded]).chain(&COMPOSED).find(|id| id.name() == name);
         found.copied().ok_or_else(|| {

@@ -54,11 +54,12 @@ mod sealed {
     impl Sealed for u64 {}
 }
 
-/// The most positions that an order maps at once: enough that each of many sources gets several of them.
+/// The most positions that an order maps at once: so many that a block has several positions of each source of a large
+/// blend.
 const BLOCK: usize = 1 << 15;
 
-/// Calls `write` for 64-bit indices block by block, and converts them to the type of `out`. Failures: those of `write`,
-/// `out-of-memory`.
+/// Fills `out` block by block: `write` fills a block with 64-bit indices, which are then converted to the type of
+/// `out`. Failures: those of `write`, `out-of-memory`.
 pub(crate) fn in_blocks<T: Index>(
     out: &mut [T],
     mut write: impl FnMut(&mut [u64]) -> Result<(), Failure>,

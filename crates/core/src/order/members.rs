@@ -30,7 +30,7 @@ const WINDOWS: Place = place![[is("name", &["windows"])]];
 const BALANCE: Place = place![[is("name", &["balance"])]];
 const WEIGHTED: Place = place![[is("name", &["weighted"])]];
 
-// The list refers to itself, because an order can have inner orders.
+// A `static`, because a constant cannot refer to itself: an order can have inner orders.
 static MEMBERS: [Member; 26] = [
     Member::new("name", Kind::TEXT).text(text!("The name of the order.")),
     Member::new("samples", Kind::COUNT)

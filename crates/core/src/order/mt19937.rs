@@ -53,7 +53,8 @@ impl Mt19937 {
     }
 
     /// The next word. The reference implementation computes the `N` words of a round before the first draw. Here each
-    /// word is computed when it is drawn, so that few draws cost little: it depends on no later word of its round.
+    /// word is computed when it is drawn, so that few draws cost little. The words are the same, since no word depends
+    /// on a later word of its round.
     pub(super) fn next(&mut self) -> u32 {
         let i = if self.next < N { self.next } else { 0 };
         let after = if i + 1 < N { i + 1 } else { 0 };
@@ -69,7 +70,7 @@ impl Mt19937 {
         y ^ (y >> 18)
     }
 
-    /// Two words, the first one the upper half.
+    /// A number of 64 bits, from two words: the first word is the upper half.
     pub(super) fn next_u64(&mut self) -> u64 {
         let upper = u64::from(self.next());
         upper << 32 | u64::from(self.next())

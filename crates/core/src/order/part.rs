@@ -23,11 +23,11 @@ pub(crate) struct OrderPart {
     /// The shards, for an order over shards. Lanes and window are used only with the order `sharded`.
     pub(crate) sharding: Option<Rc<Sharding>>,
     composed: Option<Rc<dyn Composed>>,
-    /// The seed that a blend around this order derives, if there is a blend.
+    /// If this order is a source of a blend, the seed that the blend derives for it.
     derived: Option<i64>,
     /// The canonical text, cached by the first call of `text`.
     text: OnceCell<String>,
-    /// The last epoch in which `place` searched, cached for the next search.
+    /// The last epoch in which `place` searched, and its order: a cache for the next search.
     recent: RefCell<Option<(u64, Order)>>,
 }
 
@@ -43,7 +43,7 @@ impl OrderPart {
     }
 
     /// This order as a source of a blend, with the seed that the blend derives. The canonical text has a seed only if
-    /// it is not the derived one.
+    /// the seed is not the derived one.
     pub(super) fn deriving(self, derived: Option<i64>) -> Self {
         Self { derived, ..self }
     }
@@ -112,7 +112,7 @@ impl OrderPart {
         Ok(low)
     }
 
-    /// The number of positions of all epochs that can be used. Failures: `out-of-memory`.
+    /// The number of draws (positions of all epochs) that can be used. Failures: `out-of-memory`.
     pub(crate) fn draws(&self) -> Result<u64, Failure> {
         Ok(self.begin(self.epochs()?)?.unwrap_or_default())
     }
@@ -132,14 +132,15 @@ impl OrderPart {
         self.parts().is_none_or(|composed| composed.is_single())
     }
 
-    /// The number of lanes of which each has its samples from the same lane of inner orders, at the positions
-    /// that are equal to its number modulo the number of lanes; if this order is a blend `by_lane`.
+    /// The number of lanes, if this order is a blend `by_lane`. Position p of such a blend is in lane p modulo this
+    /// number, and a lane takes its samples only from the same lane of each source.
     pub(crate) fn lanes_apart(&self) -> Option<u32> {
         self.parts()?.lanes_apart()
     }
 
-    /// Whether rows of one position for each reader begin with another reader each time. Otherwise, the period of an
-    /// order could give a reader the samples of some sources only.
+    /// Whether positions are dealt with rotation, if the recipe has no layout: each row (one position for each reader)
+    /// begins with another reader. Without rotation, an order with a period could give a reader the samples of some
+    /// sources only.
     pub(crate) fn is_rotated(&self) -> bool {
         !self.is_single() && self.lanes_apart().is_none()
     }
@@ -225,7 +226,7 @@ impl OrderPart {
     #[inline(never)]
     fn written(&self) -> String {
         let Self { id, samples, seed, sharding, derived, .. } = self;
-        // A derived seed is left out: a reader of the text derives it again.
+        // A derived seed is left out, because a reader of the text derives the same seed again.
         let seed = match *derived == Some(*seed) {
             true => String::new(),
             false => format!(",\"seed\":{}", signed_text(*seed)),
@@ -285,8 +286,8 @@ pub(crate) trait Composed {
     /// occurrences, or if the epoch cannot be used. Failures: `out-of-memory`.
     fn occurrence(&self, sample: u64, number: u64) -> Result<Option<(u64, u64)>, Failure>;
 
-    /// The members of the order without `name`, as in the canonical text, each with a comma before it. `seed` is the text of the member `seed`, or
-    /// empty.
+    /// The members of the order without `name`, as in the canonical text, each with a comma before it. `seed` is the
+    /// text of the member `seed`, or empty.
     fn members(&self, seed: &str) -> String;
 
     /// The blend, if this order is one.

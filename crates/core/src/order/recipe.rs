@@ -20,12 +20,13 @@ impl OrderPart {
         Self::read(fields.section("order"), lists).map_err(of_order)
     }
 
-    /// Reads an order that is in no other order. Failures: any field; `recipe`, if the canonical text is too long.
+    /// Reads the outermost order of a recipe. Failures: any field; `recipe`, if the canonical text is too long.
     pub(crate) fn read(fields: &Fields, lists: &[List]) -> Result<Self, Failure> {
         let part = Self::nested(fields, lists, None)?;
-        // Only an order with a list of objects can have too long a text. Others do without the text here, since hashing
-        // their lists would cost most of the time of reading. An order in several others has as many short lists. Its
-        // text is made here, because the functions that make a text later must not need much memory.
+        // The text is made only if it can be long, since it needs the hashes of long lists, which would be most of the
+        // time of reading. It can be too long only with a list of objects, which is written in full. A deeply nested
+        // order can have a short list at each level. Its text is made and cached here, because the functions that need
+        // it later must not need much memory.
         let is_deep = part.part(0).and_then(|of| of.part(0)).is_some_and(Self::is_composed);
         let size = if part.has_objects() || is_deep { part.text().len() } else { 0 };
         if size > MAX_ORDER {
@@ -37,8 +38,8 @@ impl OrderPart {
         Ok(part)
     }
 
-    /// Reads an order that may be in another one. `derived` is the seed that a blend around it derives, if there is a
-    /// blend. Failures: any field.
+    /// Reads an order that may be in another one. `derived` is the seed that a blend derives for this order, if the
+    /// order is a source of a blend. Failures: any field.
     #[inline(never)]
     pub(super) fn nested(fields: &Fields, lists: &[List], derived: Option<i64>) -> Result<Self, Failure> {
         Self::with_default(fields, lists, derived).map(|part| part.deriving(derived))
@@ -85,8 +86,8 @@ impl OrderPart {
         Ok(order)
     }
 
-    /// The order of a reading of shards, `sharded`, or `sequential` for stored order, and its shards. A composed order
-    /// comes without shards, since its inner orders have them. Failures: any field.
+    /// Reads the order of a reading of shards: `sharded`, `sequential` (stored order), or a composed order. Returns the
+    /// order and its shards; `None` for a composed order, whose inner orders have the shards. Failures: any field.
     #[inline(never)]
     pub(crate) fn of_shards(fields: &Fields, lists: &[List]) -> Result<(Self, Option<Rc<Sharding>>), Failure> {
         let stored = [OrderId::Sharded, OrderId::Sequential];

@@ -94,8 +94,8 @@ pub(crate) struct Sharded {
     epoch: u64,
     /// The shards end to end.
     shards: Row,
-    /// The lanes that the row of shards is cut into, in random order. Otherwise, the samples of a batch that is smaller
-    /// than the number of lanes would come from one part of the row.
+    /// The lanes that the row of shards is cut into, in random order. If lanes were numbered along the row, the samples
+    /// of a batch that is smaller than the number of lanes would come from one part of the row.
     lanes: Row,
     /// For each lane, the window that was read last, and its permutation.
     recent: RefCell<Vec<Option<(u64, Feistel)>>>,

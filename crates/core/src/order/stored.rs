@@ -7,7 +7,7 @@ pub(crate) struct Stored {
     pub(crate) sample: u64,
     /// The lane, numbered through all inner orders that have lanes.
     pub(crate) lane: u32,
-    /// The epoch of the order that has the lane: its pass in a blend.
+    /// The epoch of the order that has the lane. For a source of a blend, the number of its pass.
     pub(crate) pass: u64,
     /// The place of the sample in the lane.
     pub(crate) element: u64,

@@ -36,8 +36,8 @@ impl Table {
         self.0[position as usize].into()
     }
 
-    /// The position of each sample in `samples`, by one pass over the table for all of them; or by one pass for each,
-    /// if there is no memory for the inverse. Failures: `out-of-memory`.
+    /// The position of each sample in `samples`. One pass over the table finds all of them; if there is no memory for
+    /// the inverse, one pass for each sample. Failures: `out-of-memory`.
     pub(super) fn positions(&self, samples: &[u64]) -> Result<Vec<u64>, Failure> {
         let mut inverse =
             collect("samples", self.0.len(), core::iter::repeat_n(0_u32, self.0.len())).unwrap_or_default();
@@ -52,7 +52,7 @@ impl Table {
     }
 
     pub(super) fn position(&self, sample: u64) -> u64 {
-        // Always found: every sample below the length is in the table exactly once.
+        // The sample is always found, because every sample below the length is in the table exactly once.
         self.0.iter().position(|&value| u64::from(value) == sample).unwrap_or_default() as u64
     }
 }

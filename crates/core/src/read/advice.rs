@@ -34,9 +34,9 @@ impl Reading {
         Some((nearest.clamp(1, most) * readers) as u32)
     }
 
-    /// The number of lanes and the window to use instead, if batch size / lanes of a reader is above 2. None if it is
-    /// not, if no number of lanes is better, if a reader has at most one batch of samples, if the order has no lanes,
-    /// or if this is the rest of an epoch.
+    /// The number of lanes and the window to use instead, if batch size / lanes of a reader is above 2. None if this
+    /// ratio is 2 or less, if no number of lanes is better, if a reader has at most one batch of samples, if the order
+    /// has no lanes, or if this is the rest of an epoch.
     pub fn mixing_advice(&self) -> Option<MixingAdvice> {
         let (lanes, window) = self.lanes()?;
         let (readers, size) = (self.group().readers(), u64::from(self.group().batch_size));

@@ -45,7 +45,7 @@ impl Reading {
     pub fn batch(&self, rank: u32, worker: u32, number: u64) -> Result<ReadBatch, Failure> {
         check_below("number", number, self.num_batches(rank, worker)?)?;
         let rows = self.rank_rows(rank)?;
-        // Workers that are not listed have no batch.
+        // Workers that are not in `rows` have no batch.
         let at = rows.partition_point(|&(own, _)| own < worker);
         let step = turns::step_of(&self.batches_of(&rows)?, at, number);
         self.made(rank, rows[at], number, step)
@@ -59,8 +59,8 @@ impl Reading {
         self.made(rank, rows[at], number, step)
     }
 
-    /// The batches that the loaders of the ranks `first` to `first + count - 1` take at a step; none for a rank that has fewer steps. Costs
-    /// O(workers) for each. Failures: `step`, `first`, `count`, `out-of-memory`.
+    /// The batches that the loaders of the ranks `first` to `first + count - 1` take at a step; `None` for a rank that
+    /// has fewer steps. Costs O(workers) for each rank. Failures: `step`, `first`, `count`, `out-of-memory`.
     pub fn step(&self, step: u64, first: u32, count: u32) -> Result<Vec<Option<ReadBatch>>, Failure> {
         check_below("step", step, self.steps()?.1)?;
         check_ranks(first, count, self.group().world_size, 1)?;

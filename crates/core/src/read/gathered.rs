@@ -1,4 +1,5 @@
-//! Rounds of composed orders: samples of several orders, lane by lane as they are stored.
+//! Rounds of composed orders. Their samples belong to several orders; they are read lane by lane, in the order in which
+//! they are stored.
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;
@@ -21,8 +22,8 @@ impl SampleReader {
         self.gather(recipe, number).map(|(_, gathered)| gathered)
     }
 
-    /// The spans of a round, lane by lane in the order in which they are stored, then those of the padding; and the
-    /// samples for which they are read. Failures: `out-of-memory`.
+    /// The spans of a round, lane by lane in the order in which they are stored, then the spans of the padding; and the
+    /// samples of the round, each with its row among the rows of all spans. Failures: `out-of-memory`.
     pub(super) fn gather(&self, recipe: &Recipe, number: u64) -> Result<(Spans, Rc<Gathered>), Failure> {
         let (first, end) = self.torn(number);
         let count = (end - first) as usize;

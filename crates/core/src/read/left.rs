@@ -53,8 +53,8 @@ pub(super) struct Positions {
 }
 
 impl Positions {
-    /// The number of readers by which the row that begins with this number is rotated. A last row that is too short for
-    /// all readers is not rotated.
+    /// The number of places by which the row that begins with the number `first` is rotated. A last row that is too
+    /// short for all readers is not rotated.
     fn turn(&self, first: u64, readers: u64) -> u64 {
         match &self.rotation {
             Some(rotation) if first + readers <= self.length => rotation.turn(first, readers as u32),
@@ -63,9 +63,9 @@ impl Positions {
     }
 }
 
-/// The positions of an epoch that are left, numbered in ascending order. The numbers begin at `consumed`, and the last position has
-/// its own number. So a deal in which `consumed` positions are consumed can deal these numbers. Positions below `plain` are
-/// renumbered; from there on, numbers are positions.
+/// The positions of an epoch that are left. In ascending order, they have the numbers from `consumed` to the last
+/// position of the epoch, so that a deal in which `consumed` positions are consumed can deal these numbers. Below
+/// `plain`, a number may stand for another position; from `plain` on, a number is its position.
 pub(super) struct Left {
     of: Positions,
     pub(super) consumed: u64,
@@ -109,8 +109,8 @@ impl Left {
             return Err(Failure::out_of_memory("history", self.history.len() + 1, "fewer segments"));
         }
         if start >= self.plain {
-            // This turn begins after all turns that were interrupted before, so the history need not have them any
-            // more.
+            // This turn begins after all turns that were interrupted before, so the history no longer needs their
+            // segments.
             self.origin = start;
             self.history.clear();
             self.turns.clear();

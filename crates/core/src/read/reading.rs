@@ -55,7 +55,7 @@ pub struct Reading {
     /// Number of positions at the beginning of the epoch that were consumed before the first segment.
     consumed: u64,
     history: Vec<Segment>,
-    /// The part of the epoch that these readers began with, computed when it is needed.
+    /// The part of the epoch that was left when this group of readers began; computed when it is needed.
     begun: OnceCell<Begun>,
     /// The reader that was needed last, by rank and worker.
     reader: RefCell<Option<Asked>>,
@@ -63,7 +63,8 @@ pub struct Reading {
     rows: RefCell<Option<(u32, Rows)>>,
 }
 
-/// The part of the epoch that a group began with, and the number of steps that it has taken since.
+/// The part of the epoch that was left when a group of readers began, and the number of steps that the group has taken
+/// since.
 enum Begun {
     Samples(Rc<Left>, u64),
     Whole(Box<WholeGroup>),
@@ -120,7 +121,8 @@ impl Reading {
         }
         let made = self.with(epoch, 0, Vec::new())?;
         if made.recipe.composed().is_some() {
-            // The epoch can have more positions than another one, too many for its steps.
+            // A composed order may have more positions in this epoch than in the epoch that was checked before. This
+            // fails if they are too many to deal.
             made.num_steps(0)?;
         }
         Ok(made)
@@ -138,7 +140,7 @@ impl Reading {
             let allowed = if whole { format!("0, or all {length}").into() } else { range(0, length) };
             return Err(Failure::out_of_range("consumed", consumed, allowed));
         }
-        // Checks that the epoch has as many steps as the history.
+        // Fails if the epoch has fewer steps than the history.
         if !whole {
             drop(Left::new(positions, consumed, &state.history)?);
         }
@@ -187,7 +189,8 @@ impl Reading {
         collect("sizes", self.recipe.shards().count() as usize, self.recipe.shards().sizes())
     }
 
-    /// How many readers decode each row: 1, or more if readers share lanes (or the one lane of the stored order).
+    /// How many readers decode each row: 1, or more if readers share lanes. Samples in the order in which they are
+    /// stored count as one lane.
     pub fn reads_per_row(&self) -> u32 {
         let lanes = match self.recipe.dealt {
             Dealt::Shards(..) => return 1,
@@ -196,7 +199,7 @@ impl Reading {
                 // Each reader has positions from all lanes of several orders.
                 None => return self.group.readers() as u32,
             },
-            // The stored order is like one lane.
+            // The stored order counts as one lane.
             Dealt::Samples(..) => self.recipe.lanes().map_or(1, |(lanes, _)| lanes.into()),
         };
         let readers = self.group.readers();
@@ -265,7 +268,7 @@ impl Reading {
         }
         let (consumed, history) = match steps {
             0 => (self.consumed, collect("history", self.history.len(), self.history.iter().copied())?),
-            // A finished epoch counts the positions that are dropped, too.
+            // In a finished epoch, positions that are dropped count as consumed, too.
             _ if steps == most => (self.positions.length, Vec::new()),
             _ => self.after(steps)?,
         };
@@ -320,7 +323,7 @@ impl Reading {
         }
     }
 
-    /// How many rounds a reader reads in. Failures: as `num_samples`.
+    /// How many rounds a reader has. Failures: as `num_samples`.
     pub fn num_rounds(&self, rank: u32, worker: u32) -> Result<u64, Failure> {
         self.reader(rank, worker)?.num_rounds()
     }
@@ -348,7 +351,7 @@ impl Reading {
         }
     }
 
-    /// A round, if the order is composed; else none. Failures: those of `round`.
+    /// The samples and the rows of a round, if the order is composed; else none. Failures: those of `round`.
     pub(super) fn gathered(&self, rank: u32, worker: u32, number: u64) -> Result<Option<Rc<Gathered>>, Failure> {
         let reader = self.reader(rank, worker)?;
         match &*reader {
@@ -428,7 +431,7 @@ impl Reading {
         Ok(rows)
     }
 
-    /// The part of the epoch that the group began with. Failures: `history`, `out-of-memory`.
+    /// The part of the epoch that was left when the group began. Failures: `history`, `out-of-memory`.
     fn begun(&self) -> Result<&Begun, Failure> {
         if let Some(begun) = self.begun.get() {
             return Ok(begun);

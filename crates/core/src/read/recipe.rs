@@ -59,7 +59,8 @@ const BATCH: &[Member] = &[
 pub(super) struct Recipe {
     pub(super) seed: i64,
     pub(super) dealt: Dealt,
-    /// An object with the section in its canonical form. It is cached, because it has the hashes of long lists.
+    /// A JSON object with the section in its canonical form. It is cached, because it has hashes of long lists, which
+    /// take long to compute.
     text: Rc<OnceCell<String>>,
 }
 
@@ -120,7 +121,7 @@ impl Recipe {
         self.shards().samples()
     }
 
-    /// The order of single positions, if these are dealt.
+    /// The order, if single positions are dealt.
     pub(super) fn order(&self) -> Option<&Rc<OrderPart>> {
         if let Dealt::Samples(order, _) = &self.dealt { Some(order) } else { None }
     }
@@ -245,8 +246,8 @@ fn whole(fields: &Fields, lists: &[List]) -> Result<Dealt, Failure> {
     Ok(Dealt::Shards(Rc::new(plan), Rc::new(shards)))
 }
 
-/// The failure of a recipe with samples and whole shards: it names the first member of the section that is too much, or
-/// the section, if it is empty.
+/// The failure of a recipe that deals both samples and whole shards. It names the first member of the section that must
+/// go, or that section, if it is empty.
 #[cold]
 fn both(order: &Fields, shards: &Fields) -> Failure {
     let (fields, section, allowed) = match order.has("name") {

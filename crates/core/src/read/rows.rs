@@ -41,8 +41,8 @@ impl Reading {
         let ReadRound { start: first, count: all, spans } = self.round(rank, worker, number)?;
         check_run(start, count, all)?;
         let samples = self.samples_of(rank, worker)?;
-        // Number of samples of the round that are no padding. Each padding sample has a span of one row, after the
-        // other spans.
+        // Number of samples of the round without padding. Each padding sample has a span of one row, after the other
+        // spans.
         let real = (samples - self.padding_of(rank, worker, samples)?).saturating_sub(first).min(all);
         let windows = spans.len() - (all - real) as usize;
         let mut end = 0;

@@ -14,7 +14,7 @@ use crate::deal::{Deal, Round};
 use crate::order::{Spans, Stored};
 use crate::{Config, Failure, MAX_COUNT, OrderId, Remainder, Sampler};
 
-/// Number of samples of a round, if they come in the order in which they are stored.
+/// Number of samples of a round that has no windows: its rows are read in the order in which they are stored.
 pub(super) const STORED_ROWS: u64 = 1024;
 
 /// The samples of one reader: those of the sampler `all` from number `start` on. `all` deals the positions that were
@@ -40,7 +40,7 @@ pub(super) struct SampleReader {
 
 /// The samples of a round of a composed order, in the order in which the reader gives them.
 pub(super) struct Gathered {
-    /// Number of the first sample of the round among those of the reader.
+    /// Number of the first sample of the round among the samples of the reader.
     pub(super) start: u64,
     pub(super) samples: Vec<u64>,
     /// The row of each sample among the rows of all spans.
@@ -48,7 +48,7 @@ pub(super) struct Gathered {
 }
 
 /// The workers of a rank, each with the number of samples that it has left. `left` has the positions that were left
-/// when the group began, and the steps that it has taken. Failures: `samples`, `out-of-memory`.
+/// when the group began, and the steps that the group has taken. Failures: `samples`, `out-of-memory`.
 pub(super) fn rows(
     recipe: &Recipe,
     left: (&Left, u64),
@@ -103,8 +103,8 @@ pub(super) fn padding(
     Ok(dealt(recipe, left, group, remainder, rank, worker)?.0.num_padding())
 }
 
-/// Number of readers for which `is_busy` is true of the number of samples that they have left. If it is true of a
-/// number, it must be true of all greater ones. Failures: `samples`.
+/// Counts the readers for which `is_busy(number of samples left)` is true. If `is_busy` is true of a number, it must be
+/// true of all greater numbers. Failures: `samples`.
 pub(super) fn busy(
     recipe: &Recipe,
     left: (&Left, u64),
@@ -114,8 +114,8 @@ pub(super) fn busy(
 ) -> Result<u64, Failure> {
     let mut busy = 0;
     for worker in 0..group.workers {
-        // Among the workers of one number, those of the first ranks may have a sample more, so the busy ones come
-        // first.
+        // Among the workers with the same number, the workers of the first ranks may have one sample more. So the busy
+        // workers come first, and a binary search finds the last one.
         let (mut first, mut end) = (0, group.world_size);
         while first < end {
             let middle = first + (end - first) / 2;
@@ -154,7 +154,7 @@ pub(super) fn reader(
     let is_composed = recipe.composed().is_some();
     let plain = if is_composed { end } else { (left.plain - left.consumed).div_ceil(readers).max(start).min(end) };
     let rest = if plain < end { Some(sampler(left.consumed + plain * readers)?) } else { None };
-    // Each sample of such a round may need a span of its own, so the number of samples is limited.
+    // In a round before `plain`, each sample may need a span of its own, so the number of samples is limited.
     let torn_round = match recipe.composed() {
         Some(order) => (order.samples_of_windows() / readers).clamp(STORED_ROWS, MAX_COUNT.into()),
         None => round(recipe).map_or(STORED_ROWS, |round| round.min(MAX_COUNT.into())),
@@ -234,8 +234,8 @@ impl SampleReader {
         Ok(torn + rest)
     }
 
-    /// Round number `number`: its samples, and the rows in which they are stored. `recipe` is that of the reader.
-    /// Failures: those of [`Sampler::round`].
+    /// Round number `number`: its samples, and the rows in which they are stored. `recipe` must be the recipe of the
+    /// reader. Failures: those of [`Sampler::round`].
     pub(super) fn round(&self, recipe: &Recipe, number: u64) -> Result<Round, Failure> {
         let torn = (self.plain - self.start).div_ceil(self.torn_round);
         if number >= torn {
@@ -257,7 +257,7 @@ impl SampleReader {
         self.stored(recipe, first, end)
     }
 
-    /// The samples of a round before `plain`: the number of the first one in `all`, and the end.
+    /// The samples of a round before `plain`, as numbers of `all`: the first one, and the end.
     pub(super) fn torn(&self, number: u64) -> (u64, u64) {
         let first = self.start + number * self.torn_round;
         (first, (first + self.torn_round).min(self.plain))
@@ -273,7 +273,7 @@ impl SampleReader {
         self.all.stored_at(self.left.position(self.number(index)))
     }
 
-    /// Whether the sample `index` of `all` is no padding.
+    /// Whether the sample `index` of `all` is a sample of the epoch, and not padding.
     pub(super) fn is_real(&self, index: u64) -> bool {
         self.left.is_real(self.number(index))
     }
@@ -281,7 +281,7 @@ impl SampleReader {
     /// A round of the samples `first` to `end` - 1 of `all`: spans of neighbouring rows in the order in which they are
     /// stored, then the padding.
     fn stored(&self, recipe: &Recipe, first: u64, end: u64) -> Result<Round, Failure> {
-        // These spans have a lane number of their own, after those of the order's lanes.
+        // The spans of this round have a lane number of their own, which follows the numbers of the order's lanes.
         let lane = recipe.lanes().map_or(0, |(lanes, _)| lanes);
         let count = (end - first) as usize;
         let mut samples = collect("count", count, [])?;

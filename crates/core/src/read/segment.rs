@@ -19,7 +19,7 @@ pub struct Group {
     pub world_size: u32,
     /// Loader workers of each rank, at least 1.
     pub workers: u32,
-    /// Samples of a batch.
+    /// Number of samples in a batch.
     pub batch_size: u32,
     /// Whether samples are left out at the end. If samples are dealt, these are the last (samples mod readers) of the
     /// epoch; if whole shards are dealt, the last batch of each reader, if it is not full.
@@ -50,7 +50,7 @@ impl Group {
     }
 }
 
-/// Steps that a group of readers did. Every rank did this number, or all that it had.
+/// Steps that a group of readers did. Every rank did `steps` steps, or all its steps if it had fewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// The group of readers that did the steps.
@@ -78,8 +78,8 @@ pub(super) fn check_history(history: &[Segment], group: Group) -> Result<(), Fai
     Ok(())
 }
 
-/// Splits a history at the beginning of a group: the segments before it, and the number of steps of the last segment,
-/// if that is of this group.
+/// Splits a history at the beginning of a group: the segments before the group, and the number of steps that the group
+/// has taken. It has taken the steps of the last segment if that segment is of this group; else none.
 pub(super) fn split(history: &[Segment], group: Group) -> (&[Segment], u64) {
     match history.split_last() {
         Some((last, before)) if last.group == group => (before, last.steps),

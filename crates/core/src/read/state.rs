@@ -28,7 +28,7 @@ const SEGMENT: &[Member] = &[
     Member::new("steps", Kind::POSITIVE),
 ];
 
-/// The members of a state about its epoch.
+/// The members of a state that say how far its epoch was read.
 pub(super) struct ReadState {
     pub(super) epoch: u64,
     pub(super) consumed: u64,
@@ -75,7 +75,8 @@ pub(super) fn read(text: &str, recipe: &Recipe, group: Group) -> Result<ReadStat
         return Ok(ReadState { epoch, consumed, history: history(fields.objects("history"), group)? });
     };
     let history = history(fields.objects("history"), group)?;
-    // The epoch as it was when the state was taken. By now, it can have other positions after those that were read.
+    // The number of positions that the epoch had when the state was taken. The order may have been extended since then,
+    // which may change the positions after those that were read.
     let here = recipe.positions(epoch)?;
     let length = positions.or_else(|| of.section("order").count("samples")).unwrap_or(here.length);
     if consumed > length {

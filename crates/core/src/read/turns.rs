@@ -7,8 +7,9 @@ use super::segment::Group;
 use crate::Failure;
 use crate::base::memory::collect;
 
-/// The number of batches that each worker of a rank has given after `steps` steps, and the worker that is next. `batches` has the number of batches
-/// of the first workers; the others of the `workers` have none. Failures: `out-of-memory`.
+/// The number of batches that each worker of a rank has given after `steps` steps, and the worker that is next.
+/// `batches` has the number of batches of each of the first workers; the rest of the `workers` workers have no batches.
+/// Failures: `out-of-memory`.
 pub(super) fn given(batches: &[u64], workers: u32, steps: u64) -> Result<(Vec<u64>, u32), Failure> {
     let full = full_turns(batches, steps);
     let mut given = collect("workers", batches.len(), batches.iter().map(|&count| count.min(full)))?;
@@ -44,7 +45,8 @@ pub(super) fn step_of(batches: &[u64], worker: usize, number: u64) -> u64 {
     batches.iter().map(|&count| count.min(number)).sum::<u64>() + before
 }
 
-/// The batch that a loader takes at a step below the number of steps: its worker, and its number among the batches of that worker.
+/// The batch that a loader takes at a step below the number of steps: its worker, and its number among the batches of
+/// that worker.
 pub(super) fn batch_at(batches: &[u64], step: u64) -> (usize, u64) {
     let full = full_turns(batches, step);
     let before: u64 = batches.iter().map(|&count| count.min(full)).sum();
@@ -52,9 +54,9 @@ pub(super) fn batch_at(batches: &[u64], step: u64) -> (usize, u64) {
     (having.nth((step - before) as usize).unwrap_or(0), full)
 }
 
-/// The role of a worker of a new loader, after `steps` steps of its rank, if samples are dealt: the earlier worker
-/// whose share the new one takes over, and the number of samples that the earlier worker gave. A loader begins with its
-/// first worker, so worker 0 takes over from the worker that was next.
+/// The role of a worker after a restart of its loader, `steps` steps after its group began, if samples are dealt: the
+/// number of the earlier worker whose samples the worker continues, and the number of samples that the earlier worker
+/// gave. A loader begins with worker 0, so worker 0 continues for the worker that was next.
 pub(super) fn role(steps: u64, worker: u32, group: Group) -> (u32, u64) {
     let workers = u64::from(group.workers);
     let (turns, part) = (steps / workers, steps % workers);

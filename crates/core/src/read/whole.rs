@@ -1,4 +1,4 @@
-//! Deals whole shards to readers. Of a shard that was read in part, the rows that are left are dealt.
+//! Deals whole shards to readers. If a shard was read in part, the rest of its rows is dealt as a shard.
 
 use alloc::format;
 use alloc::rc::Rc;
@@ -57,8 +57,8 @@ impl WholeReader {
     }
 }
 
-/// The number of rows of each shard that a history has taken; all rows if the epoch is consumed. Failures: `history`,
-/// `out-of-memory`.
+/// The number of rows of each shard that were taken by the steps of a history; all rows if the epoch is consumed.
+/// Failures: `history`, `out-of-memory`.
 fn taken(recipe: &Recipe, epoch: u64, consumed: u64, history: &[Segment]) -> Result<Vec<u64>, Failure> {
     let count = recipe.shards().count() as usize;
     if consumed > 0 {
@@ -89,8 +89,8 @@ fn taken(recipe: &Recipe, epoch: u64, consumed: u64, history: &[Segment]) -> Res
     Ok(taken)
 }
 
-/// A group of readers: the plan of the rows that were left when it began, and the number of steps that it has taken
-/// since.
+/// A group of readers: the plan of the rows that were left when the group began, and the number of steps that it has
+/// taken since.
 pub(super) struct WholeGroup {
     group: Group,
     taken: Vec<u64>,
@@ -167,7 +167,7 @@ fn plan(recipe: &Recipe, epoch: u64, group: Group, taken: &[u64]) -> Result<Plan
     let sizes = collect("sizes", count, shards.sizes().zip(taken).map(|(size, taken)| size - taken))?;
     let mut config = PlanConfig::new(sizes, group.world_size, group.workers);
     if let Some(bytes) = &of.bytes {
-        // A part of a shard has the same part of its bytes.
+        // The bytes of the rest of a shard are in proportion to its rows.
         let part = |((&bytes, size), left): ((&u64, u64), &u64)| {
             if size == 0 { bytes } else { (u128::from(bytes) * u128::from(*left) / u128::from(size)) as u64 }
         };

@@ -7,14 +7,16 @@ use core::cmp::Reverse;
 use crate::Failure;
 use crate::base::memory::{collect, has_headroom};
 
-/// Assigns item i to part `owners[i]`: longest processing time first (Graham 1969), then the best exchange between the
-/// heaviest part and the lightest one for as long as it makes the heaviest lighter. Ties go to the earlier item and to the lower part.
+/// Returns `owners`: item i belongs to part `owners[i]`. First, each item, the heaviest first, goes to the lightest
+/// part (longest processing time, Graham 1969). Then the heaviest and the lightest part make their best exchange, again
+/// and again, while it makes the heaviest part lighter, at most 2 * `parts` times. Ties go to the earlier item and to
+/// the lower part.
 pub(super) fn balance(weights: &[u64], parts: u32) -> Result<Vec<u32>, Failure> {
     if weights.len() < 2 {
         return collect("sizes", weights.len(), weights.iter().map(|_| 0));
     }
-    // Ties go to the lower part, so at most as many parts as there are items get any. One more part is kept, which
-    // stays empty and is the lightest.
+    // Ties go to the lower part, so at most as many parts as there are items get an item. One more part is kept for all
+    // parts that stay empty, because it is then the lightest part.
     let parts = u32::try_from(weights.len()).map_or(parts, |count| parts.min(count.saturating_add(1)));
     let order = heaviest_first(weights)?;
     let mut owners = collect("sizes", weights.len(), weights.iter().map(|_| 0))?;
@@ -31,7 +33,7 @@ pub(super) fn balance(weights: &[u64], parts: u32) -> Result<Vec<u32>, Failure> 
     Ok(owners)
 }
 
-/// The items by weight, heaviest first; of equal ones, the earlier one first.
+/// The items by weight, heaviest first; of items of equal weight, the earlier one first.
 pub(super) fn heaviest_first(weights: &[u64]) -> Result<Vec<u32>, Failure> {
     // One number sorts like the pair of weight and item: all weights together are below 2^53, items below 2^32.
     let mut keys = collect(
@@ -43,7 +45,7 @@ pub(super) fn heaviest_first(weights: &[u64]) -> Result<Vec<u32>, Failure> {
     collect("sizes", keys.len(), keys.iter().map(|&key| key as u32))
 }
 
-/// Exchanges between the heaviest and the lightest part.
+/// Makes exchanges between the heaviest and the lightest part: see [`balance`].
 fn improve(weights: &[u64], order: &[u32], owners: &mut [u32], parts: u32) -> Result<(), Failure> {
     let mut loads = collect("world_size", parts as usize, (0..parts).map(|_| 0_u64))?;
     let mut counts = collect("world_size", parts as usize, (0..parts).map(|_| 0_usize))?;
@@ -52,8 +54,8 @@ fn improve(weights: &[u64], order: &[u32], owners: &mut [u32], parts: u32) -> Re
         counts[owner as usize] += 1;
     }
     if loads.contains(&0) {
-        // If a part has the load 0, every other part has at most one item with a weight, so that the heaviest cannot
-        // get lighter.
+        // If a part has the load 0, every other part has at most one item with a weight above 0, so the heaviest part
+        // cannot get lighter.
         return Ok(());
     }
     // The items of every part, heaviest first.
@@ -64,7 +66,7 @@ fn improve(weights: &[u64], order: &[u32], owners: &mut [u32], parts: u32) -> Re
     for &item in order {
         members[owners[item as usize] as usize].push(item);
     }
-    // The heaps also have earlier loads, which are dropped when they come to the top.
+    // The heaps also hold earlier loads of parts, which are dropped when they come to the top.
     let loaded = |part: u32| loads[part as usize];
     let mut heaviest: BinaryHeap<_> =
         collect("world_size", parts as usize, (0..parts).map(|part| (loaded(part), Reverse(part))))?.into();
@@ -129,7 +131,7 @@ fn best_exchange(weights: &[u64], heavy: &[u32], light: &[u32], gap: u64) -> Opt
     };
     for &given in heavy {
         consider(given, None);
-        // Only items near the weight with which half of the gap would move.
+        // Only items near the wanted weight, with which half of the gap would move, are tried.
         let wanted = weights[given as usize].saturating_sub(gap / 2);
         let at = light.partition_point(|&item| weights[item as usize] > wanted);
         for &taken in &light[at.saturating_sub(1)..light.len().min(at + 2)] {

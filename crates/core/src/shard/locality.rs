@@ -25,7 +25,8 @@ pub struct Locality {
 }
 
 impl Locality {
-    /// Failures: `holder_offsets`, `holders`, `rank_nodes`.
+    /// Checks that the lists fit the numbers of shards and ranks, and that each shard has a node. Failures:
+    /// `holder_offsets`, `holders`, `rank_nodes`.
     pub(super) fn check(&self, shards: usize, world_size: u32) -> Result<(), Failure> {
         if self.offsets.len() != shards + 1
             || self.offsets.first() != Some(&0)
@@ -56,9 +57,9 @@ impl Locality {
         &self.holders[self.offsets[shard] as usize..self.offsets[shard + 1] as usize]
     }
 
-    /// Assigns shards to ranks, heaviest shard first: each to the lightest rank on the nodes that hold it, or, if this
-    /// rank would exceed the tolerance, to the lightest rank of all. So no rank exceeds the mean by more than the
-    /// greater of the tolerance and the heaviest shard.
+    /// Assigns shards to ranks, heaviest shard first. A shard goes to the lightest rank on the nodes that hold it. If
+    /// no rank runs there, or if the rank would exceed the tolerance, the shard goes to the lightest rank of all. So no
+    /// rank exceeds the mean by more than the greater of the tolerance and the heaviest shard.
     pub(super) fn assign(&self, weights: &[u64], shards: &[u32], world_size: u32) -> Result<Vec<u32>, Failure> {
         let total: u64 = weights.iter().sum();
         let bound = u128::from(total) * (1_000 + u128::from(self.tolerance));
@@ -76,8 +77,8 @@ impl Locality {
     }
 }
 
-/// The load of each rank, with the lightest rank of all and of each node. Heaps also hold loads of earlier times, which are dropped when
-/// they come to the top.
+/// The load of each rank, and heaps to find the lightest rank of all and the lightest rank of each node. The heaps also
+/// hold earlier loads, which are dropped when they come to the top.
 struct Loads<'a> {
     loads: Vec<u64>,
     /// Number of the node that runs each rank.
@@ -88,7 +89,7 @@ struct Loads<'a> {
     of_all: Heap,
 }
 
-/// (load, rank), the lightest first.
+/// Pairs of a load and a rank, the lightest first.
 type Heap = BinaryHeap<Reverse<(u64, u32)>>;
 
 impl<'a> Loads<'a> {

@@ -3,12 +3,12 @@
 use crate::Failure;
 use crate::base::names::named;
 
-/// How shards are dealt to readers.
+/// How shards are dealt to ranks. A policy made from a [`WorkerPolicy`] deals the shards of a rank to its workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
-    /// Reader i mod `readers` gets shard number i of the list.
+    /// Rank i mod `world_size` gets shard number i of the list.
     RoundRobin,
-    /// All readers get about the same weight.
+    /// All ranks get about the same weight.
     SizeAware,
     /// Ranks get shards that are stored on their own node, as long as their weight stays within
     /// [`Locality::tolerance`].
@@ -33,7 +33,7 @@ impl From<WorkerPolicy> for Policy {
     }
 }
 
-/// The unit of the weight of a shard.
+/// The unit in which a shard is weighed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weight {
     /// The number of samples.
@@ -42,7 +42,7 @@ pub enum Weight {
     Bytes,
 }
 
-/// The members of a plan that loads are about: ranks or workers.
+/// The level at which loads are given: for ranks, or for workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tier {
     /// One item for each rank.
@@ -52,14 +52,14 @@ pub enum Tier {
 }
 
 impl Tier {
-    /// The tier of a name. Failures: `tier`.
+    /// The tier with this name. Failures: `tier`.
     pub fn from_name(name: &str) -> Result<Self, Failure> {
         named("tier", Some(name), &[("ranks", Self::Ranks), ("workers", Self::Workers)])
     }
 }
 
 impl Weight {
-    /// The weight of a name. Failures: `weight`.
+    /// The weight with this name. Failures: `weight`.
     pub fn from_name(name: &str) -> Result<Self, Failure> {
         named("weight", Some(name), &WEIGHTS)
     }

@@ -227,8 +227,8 @@ impl Plan {
         Ok(LoadSummary { least, most, total, members })
     }
 
-    /// The heaviest load divided by the mean, in parts per million: 1,000,000 where all are equal, or nothing is to be
-    /// read. Failures: as `load_summary`.
+    /// The heaviest load divided by the mean load, in parts per million: 1,000,000 if all loads are equal, or all are
+    /// 0. Failures: as `load_summary`.
     pub fn imbalance(&self, tier: Tier, weight: Weight) -> Result<u64, Failure> {
         let LoadSummary { most, total, members, .. } = self.load_summary(tier, weight)?;
         let [most, total, members] = [most, total, members.into()].map(u128::from);
@@ -249,8 +249,8 @@ impl Plan {
         Ok(rows)
     }
 
-    /// The least and the greatest number of steps of a rank, with batches of `batch_size` that each worker forms by
-    /// itself. Failures: `batch_size`.
+    /// The least and the greatest number of steps of a rank, with batches of `batch_size` samples. Each worker makes
+    /// batches of its own samples alone. Failures: `batch_size`.
     pub fn steps(&self, batch_size: u32, drop_last: bool) -> Result<(u64, u64), Failure> {
         if batch_size == 0 {
             return Err(Failure::out_of_range("batch_size", 0, range(1, u32::MAX)));
@@ -282,12 +282,12 @@ impl Plan {
         self.list(rank, worker..worker + 1)
     }
 
-    /// The rank after the last one that has a shard.
+    /// The rank after the last rank with a shard: the number of ranks that are listed.
     pub(crate) fn busy_ranks(&self) -> u32 {
         self.firsts.len().saturating_sub(1) as u32
     }
 
-    /// The worker of a rank after the last one that has a shard.
+    /// The worker after the last worker of a rank with a shard: the number of listed workers of the rank.
     pub(crate) fn busy_workers(&self, rank: u32) -> u32 {
         self.listed(rank).len() as u32
     }
@@ -385,7 +385,7 @@ impl Plan {
         Ok(())
     }
 
-    /// The part, of `parts`, that gets each shard. The shards are in the order of the epoch.
+    /// For each shard, the number of the part that gets it, below `parts`. The shards are in the order of the epoch.
     fn split(&self, policy: Policy, shards: &[u32], parts: u32) -> Result<Vec<u32>, Failure> {
         if policy == Policy::RoundRobin {
             return collect("sizes", shards.len(), (0..parts).cycle());
@@ -411,7 +411,7 @@ pub struct LoadSummary {
     pub members: u32,
 }
 
-/// The load of a reader, or of all readers of a rank.
+/// The load of a worker, or of all workers of a rank.
 #[derive(Default)]
 struct Load {
     shards: u64,

@@ -81,8 +81,8 @@ const DEAL: &[Member] = &[
 const OF_SAMPLES: &str = "none here: it belongs to a deal of single samples";
 
 impl Plan {
-    /// The plan of a recipe, in an epoch. Failures: `recipe` (no JSON object, or more than 2^24 bytes), an unknown member, `lists` (an unknown
-    /// name), or any field.
+    /// The plan of a recipe, in an epoch. Failures: `recipe` (no JSON object, or more than 2^24 bytes), an unknown
+    /// member, `lists` (an unknown name), or any field.
     #[inline(never)]
     pub fn from_recipe(text: &str, lists: &[List], epoch: u64) -> Result<Self, Failure> {
         recipe::read(text, SECTIONS, lists, |fields| {
@@ -103,7 +103,7 @@ impl Plan {
         self.pieces(recipe::fingerprint)
     }
 
-    /// Calls `with` with the canonical recipe. It is short: long lists are a hash.
+    /// Calls `with` with the canonical recipe. Its text is short, because long lists are written as hashes.
     #[inline(never)]
     pub(super) fn pieces<T>(&self, with: impl FnOnce(&Pieces) -> T) -> T {
         let config = self.config();

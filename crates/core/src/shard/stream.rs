@@ -14,13 +14,13 @@ use crate::{Failure, MAX_EXACT, Order, OrderId, deal, order};
 /// The configuration of a chunk stream, which is read without end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamConfig {
-    /// Number of chunks, which the stream repeats in cycles; none if it is not known.
+    /// Number of chunks, which the stream repeats in cycles; `None` if the number is not known.
     pub chunks: Option<u64>,
     /// Number of this reader, 0 to `readers` - 1.
     pub reader: u32,
     /// Number of readers, at least 1.
     pub readers: u32,
-    /// The order of the chunks in each cycle; `sequential` where their number is not known.
+    /// The order of the chunks in each cycle; `sequential` if the number of chunks is not known.
     pub order: OrderId,
     /// Seed of the order.
     pub seed: i64,
@@ -28,11 +28,12 @@ pub struct StreamConfig {
     pub epoch: u64,
 }
 
-/// The most chunks that one call shuffles, if it needs more than two tables. This takes a second or two.
+/// The most chunks that one call shuffles, if it needs more than two tables (a table is the order of all chunks in a
+/// cycle). To shuffle so many takes a second or two.
 const MOST_SHUFFLED: u128 = 1 << 24;
 
-/// A chunk stream. Reader r of n takes the chunks at places r, r + n, r + 2n, ... of an endless sequence: of all chunks
-/// by number, or of one cycle through the known chunks after the other.
+/// A chunk stream. Reader r of n takes the chunks at places r, r + n, r + 2n, ... of an endless sequence. If the number
+/// of chunks is known, the sequence is one cycle through all chunks after the other; else it is 0, 1, 2, ...
 pub struct Stream {
     config: StreamConfig,
     /// The cycle that was needed last, and its order.
@@ -74,8 +75,8 @@ const DEAL: &[Member] = &[
 const OF_OTHERS: Kind = Kind::Elsewhere("none in the recipe of a stream of chunks: it has chunks and readers");
 
 impl Stream {
-    /// The stream of a recipe, as a reader sees it. Failures: `recipe` (no JSON object, or more than 2^24 bytes), an unknown member, or any
-    /// field.
+    /// The stream of a recipe, as a reader sees it. Failures: `recipe` (no JSON object, or more than 2^24 bytes), an
+    /// unknown member, or any field.
     #[inline(never)]
     pub fn from_recipe(text: &str, epoch: u64, reader: u32) -> Result<Self, Failure> {
         recipe::read(text, SECTIONS, &[], |fields| {
@@ -132,11 +133,12 @@ impl Stream {
         Ok(Self { config, order: None })
     }
 
-    /// This reader's chunks number `start` to `start + count - 1`, each cycle in its own order. Failures: `start`, `count` (also
-    /// where the order has a table of all chunks for each cycle, and these are in too many cycles), `out-of-memory`.
+    /// This reader's chunks number `start` to `start + count - 1`, each cycle in its own order. Failures: `start`,
+    /// `count` (also if the order has a table of all chunks for each cycle, and the chunks of the call are in too many
+    /// cycles), `out-of-memory`.
     pub fn chunks(&mut self, start: u64, count: u32) -> Result<Vec<u64>, Failure> {
         let StreamConfig { chunks, reader, readers, .. } = self.config;
-        // Places end at 2^53 - 1.
+        // The greatest place is 2^53 - 1.
         check_run(start, count, (MAX_EXACT - u64::from(reader)) / u64::from(readers) + 1)?;
         self.check_tables(start, count)?;
         let mut out = collect("count", count as usize, [])?;
@@ -150,14 +152,15 @@ impl Stream {
         Ok(out)
     }
 
-    /// Checks that a call makes at most two tables, or small ones: each cycle needs a table, which costs a shuffle of
-    /// all chunks. Failures: `count`.
+    /// Checks that a call makes at most two tables, or that its tables have at most [`MOST_SHUFFLED`] chunks together.
+    /// Each cycle needs a table, which costs a shuffle of all chunks. Failures: `count`.
     fn check_tables(&self, start: u64, count: u32) -> Result<(), Failure> {
         let StreamConfig { chunks, reader, readers, order, .. } = self.config;
         let (Some(chunks), 1.., true) = (chunks, count, order.has_table()) else { return Ok(()) };
         let cycle = |i: u64| (u64::from(reader) + i * u64::from(readers)) / chunks;
-        // One table for each cycle from that of the first chunk to that of the last one. With more readers than chunks,
-        // a reader skips some of these cycles; as it has at most one chunk in each, `count` tables are enough.
+        // A call makes one table for each cycle from the cycle of its first chunk to the cycle of its last chunk. With
+        // more readers than chunks, a reader skips some of these cycles. It has at most one chunk in each cycle then,
+        // so `count` tables are enough.
         let tables = (cycle(start + u64::from(count) - 1) - cycle(start) + 1).min(count.into());
         if tables > 2 && u128::from(tables) * u128::from(chunks) > MOST_SHUFFLED {
             let order = order.name();
@@ -214,7 +217,7 @@ mod tests {
         assert!(!allowed(torch, 1 << 20, 1 << 20, 0, 17));
         assert!(allowed(torch, 1 << 14, u32::MAX, 0, 1 << 10));
         assert!(!allowed(torch, 1 << 14, u32::MAX, 0, (1 << 10) + 1));
-        // These chunks are in two cycles; then in three.
+        // The chunks of the first call are in two cycles, the chunks of the second call in three.
         assert!(allowed(torch, u32::MAX.into(), 1 << 31, 1, 2));
         assert!(!allowed(torch, u32::MAX.into(), 1 << 31, 1, 4));
         assert!(allowed(torch, u32::MAX.into(), 1, 0, 1 << 20));

@@ -25,8 +25,8 @@ pub struct ShardRuns {
     pub num_shards: Vec<u32>,
 }
 
-/// Shards that are read more than once, and shards that no reader has. Its length depends on the lists of the readers, and not on
-/// the number of shards.
+/// Shards that are read more than once, and shards that no reader has. The lengths of the lists here depend on the
+/// lists of the readers, and not on the number of shards.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verification {
     /// Shards that are read more than once.
@@ -35,8 +35,8 @@ pub struct Verification {
     pub gaps: ShardRuns,
 }
 
-/// Compares what readers have, reader i `assigned[offsets[i]..offsets[i + 1]]`, with the shards 0 to `shards` - 1, in O(assigned)
-/// memory. Failures: `offsets`, `assigned`, `out-of-memory`.
+/// Compares the shards of readers with the shards 0 to `shards` - 1, in O(assigned) memory. Reader i has the shards
+/// `assigned[offsets[i]..offsets[i + 1]]`. Failures: `offsets`, `assigned`, `out-of-memory`.
 pub fn verify(shards: u32, offsets: &[u32], assigned: &[u32]) -> Result<Verification, Failure> {
     if offsets.first() != Some(&0)
         || offsets.last().copied() != u32::try_from(assigned.len()).ok()
@@ -49,13 +49,14 @@ pub fn verify(shards: u32, offsets: &[u32], assigned: &[u32]) -> Result<Verifica
         let allowed = if shards == 0 { Allowed::from("none") } else { range(0, shards - 1) };
         return Err(Failure::out_of_range("assigned", shard, allowed));
     }
-    // Sorted by shard, then by place: one number sorts like the pair.
+    // Entries of `assigned` are sorted by shard, then by place. A number with the shard in its high half sorts like the
+    // pair.
     let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
     let keys = (0..).zip(assigned).map(|(place, &shard)| pair(shard, place));
     let mut keys = collect("assigned", assigned.len(), keys)?;
     samedeal_bulk::numbers(&mut keys);
     let mut found = Verification::default();
-    // The place of each shard that is there again, and the first place of the same shard.
+    // For each repetition of a shard, its place, and the first place of the same shard.
     let mut again = Vec::new();
     let (mut next, mut first) = (0, 0);
     for key in keys {

@@ -18,7 +18,7 @@ use crate::{Failure, MAX_EXACT};
 #[cfg(feature = "texts")]
 pub(crate) use recipe::SECTIONS;
 
-/// A split of ids into parts. If parts have weights, an id stays in its part whatever ids are added later.
+/// A split of ids into parts. If parts have weights, an id stays in its part when ids are added later.
 ///
 /// ```
 /// use samedeal_core::Split;
@@ -30,7 +30,7 @@ pub struct Split {
     seed: i64,
     by_size: bool,
     parts: Vec<Part>,
-    /// The number of ids: every id is below it.
+    /// The number of ids: every id is below this number.
     ids: u64,
     hash: Feistel,
 }
@@ -38,7 +38,7 @@ pub struct Split {
 struct Part {
     name: String,
     share: u64,
-    /// The end of the hashes of the part, which begin at the end of the part before.
+    /// The part has the hashes from the end of the part before it to this end (exclusive).
     end: u64,
 }
 
@@ -90,8 +90,8 @@ impl Split {
         Ok(parts)
     }
 
-    /// The part of each text, such as the name of a file or the key of a group. The texts are laid end to end in `keys`;
-    /// `ends` says where each of them ends, in bytes. Failures: `sizes`, `keys`, `ends`, `out-of-memory`.
+    /// The part of each text, such as the name of a file or the key of a group. The texts are laid end to end in
+    /// `keys`; `ends` says where each of them ends, in bytes. Failures: `sizes`, `keys`, `ends`, `out-of-memory`.
     pub fn part_of_keys(&self, keys: &str, ends: &[u32]) -> Result<Vec<u32>, Failure> {
         if self.by_size {
             let allowed = "parts with weights: a text has no number among those that sizes count";
@@ -148,7 +148,7 @@ impl Split {
     }
 }
 
-/// The failure of an end that is not that of a text.
+/// The failure of an entry of `ends` that is not the end of a text.
 #[cold]
 fn no_end(end: usize, keys: &str) -> Failure {
     let allowed = format!("numbers that ascend to {}, each at the end of a character", keys.len());

@@ -1,4 +1,5 @@
-//! Schedules: a whole training in one row of global steps, which go on over the ends of epochs. SPEC.md, section 17.
+//! Schedules: a whole training as one sequence of global steps. A step may take the last positions of an epoch and the
+//! first ones of the next epoch. SPEC.md, section 17.
 
 mod recipe;
 mod stage;
@@ -182,7 +183,8 @@ impl Schedule {
         Ok(self.taking(draw))
     }
 
-    /// The samples of this rank at steps number `start` to `start + count - 1`. Failures: `start`, `count`, `batch_size`, `out-of-memory`.
+    /// The samples of this rank at steps number `start` to `start + count - 1`. Failures: `start`, `count`,
+    /// `batch_size`, `out-of-memory`.
     pub fn indices(&self, start: u64, count: u32) -> Result<Vec<u64>, Failure> {
         if start > self.num_steps {
             return Err(Failure::out_of_range("start", start, range(0, self.num_steps)));
@@ -318,7 +320,7 @@ impl Schedule {
         let mut index = 0;
         let mut recent = self.recent.borrow_mut();
         while !out.is_empty() {
-            // A run of draws of this rank: the first one, their distance, their number.
+            // A run of draws of this rank: the first draw, the distance between draws, and the number of draws.
             let (first, stride, count) = match deal.run() {
                 Some((first, stride)) => (first + index * stride, stride, out.len() as u64),
                 None => {

@@ -1,4 +1,4 @@
-//! The state of a schedule: the step to go on with.
+//! The state of a schedule: the step to continue with.
 
 use alloc::format;
 use alloc::string::String;
@@ -17,7 +17,7 @@ const SECTIONS: &[Member] = &[ANY_ORDER, STEPS];
 const STATE: &[Member] =
     &[recipe::SAMEDEAL, KIND, recipe_of(SECTIONS), EPOCH, CONSUMED, Member::new("step", Kind::COUNT)];
 
-/// The reason in failures: a value has to be as in the state.
+/// The words in failures for the reason why a value must be as in the state.
 const AS_BEFORE: &str = "as in the state; to use another value, begin another training";
 
 impl Schedule {

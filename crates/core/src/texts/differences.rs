@@ -48,9 +48,9 @@ const DECIDES: [(&str, &str); 14] = [
 ];
 
 /// The members that differ between two texts: those of `one`, in its order, then those that only `other` has, in its
-/// order. A recipe is compared in its canonical form, if it needs nothing beside its text. Of a recipe and a state,
-/// only the sections that the recipe of the state has are compared. Failures: `one`, `other`, each as `state` of
-/// `recipe_after`, or with a member twice; `out-of-memory`.
+/// order. A recipe is compared in its canonical form, if it needs nothing beside its text. If one text is a recipe and
+/// the other a state, only the sections that the recipe of the state has are compared. Failures: `one`, `other`, each
+/// as `state` of `recipe_after`, or with a member twice; `out-of-memory`.
 pub fn differences(one: &str, other: &str) -> Result<Vec<Difference>, Failure> {
     let texts = [("one", one), ("other", other)];
     let [own, others] = texts.map(|(field, text)| Members::read(field, text));
@@ -73,8 +73,8 @@ pub fn differences(one: &str, other: &str) -> Result<Vec<Difference>, Failure> {
     Ok(found)
 }
 
-/// Whether a value is an empty list or object, and the other text has members in it that are not here. Then only these
-/// members are listed.
+/// Whether a value is an empty list or object, in which the other text has members that this text does not have. Then
+/// only these members are listed, and not the empty value.
 fn is_told_below(path: &str, value: &str, here: &[(&str, usize)], others: &[(&str, usize)]) -> bool {
     let below = match value {
         "[]" => format!("{path}["),
@@ -180,14 +180,14 @@ impl Members {
 
     /// Adds a value. None if there is no memory.
     fn push(&mut self, path: &str, value: &str) -> Option<()> {
-        // Compacting a string may need four times its size: there has to be memory for that.
+        // Compacting a string may need memory of four times its size.
         let has_room = grow(self.field, path.len() + 4 * value.len(), &mut Vec::<u8>::new());
         self.failed = has_room.and_then(|()| grow(self.field, 1, &mut self.all)).err();
         self.failed.is_none().then(|| self.all.push((path.into(), compact(value))))
     }
 
-    /// If this is a recipe, and the other text a state: leaves only the recipe of the state, and the same sections of
-    /// this recipe. Failures: `out-of-memory`.
+    /// If this text is a recipe and the other one a state, keeps only the recipe of the state, and only the same
+    /// sections of this recipe. Failures: `out-of-memory`.
     fn compare_with_recipe_of(&mut self, state: &mut Self) -> Result<(), Failure> {
         let of_recipe = |path: &str| path.starts_with(RECIPE);
         if !self.is_recipe || state.is_recipe || !state.all.iter().any(|(path, _)| of_recipe(path)) {

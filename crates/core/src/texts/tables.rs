@@ -33,7 +33,7 @@ pub struct Described {
     /// When the member may be given: a list of alternatives. An alternative holds if all its needs hold. An empty list:
     /// always.
     pub needs: Vec<Vec<Needed>>,
-    /// Whether the member must be given where it belongs.
+    /// Whether the member is required wherever it may be given.
     pub is_required: bool,
     /// The default, in Markdown; empty if the member has none, or if another member decides it.
     pub default: String,
@@ -47,7 +47,7 @@ pub struct Needed {
     pub name: &'static str,
     /// The names of the condition.
     pub names: &'static [&'static str],
-    /// Whether the other member has to have one of the names, or none of them.
+    /// True if the other member must have one of the names; false if it must have none of them.
     pub is_one: bool,
 }
 
@@ -200,7 +200,7 @@ fn without(member: &Member) -> String {
     }
 }
 
-/// The default of a member, by the member alone.
+/// The default of a member, if it depends on no other member.
 fn default(member: &Member) -> String {
     match member.default {
         Default::Number(of) => number(of),
@@ -238,8 +238,8 @@ fn number(number: u64) -> String {
     }
 }
 
-/// A JSON Schema with the rules for each member by itself. Each kind of recipe has a definition. So have orders,
-/// because they lie in one another: one definition for each default of their name.
+/// A JSON Schema with the rules for each member by itself. Each kind of recipe has a definition. Orders have
+/// definitions too, because they nest: one for each default of the member `name`.
 pub fn schema() -> String {
     let mut definitions = String::new();
     for (kind, sections) in RECIPES {
@@ -290,7 +290,8 @@ fn every(schemas: impl Iterator<Item = String>) -> String {
     format!("{{\"allOf\":[{}]}}", schemas.collect::<Vec<_>>().join(","))
 }
 
-/// The schema of a need. It also holds if the other member is not there, and its default is a name that is needed.
+/// The schema of a need. A need also holds if the other member is not there, but has a default that is one of the
+/// names.
 fn holds(need: &Need, of: &Member, members: &[Member], recipe: &str) -> String {
     let Some(member) = members.iter().find(|member| member.name == need.member) else { return "true".into() };
     let name = quoted(member.name);

@@ -16,7 +16,7 @@ pub struct TextKind {
     /// `recipe`, `state`, or `log`: the first entry of the log of a ledger.
     pub form: &'static str,
     /// The object that the text belongs to: `sampler`, `batcher`, `plan`, `reading`, `chunk-stream`, `schedule` or
-    /// `split`. A log is of a sampler.
+    /// `split`. A log belongs to a sampler.
     pub of: &'static str,
 }
 
@@ -29,7 +29,7 @@ const STATES: [(&str, TextKind); 5] = [
     ("ledger", TextKind { form: "log", of: "sampler" }),
 ];
 
-/// The most objects and lists in one another, within a member of a text.
+/// The most levels of nested objects and lists within a member of a text.
 const DEEPEST: u32 = 64;
 
 /// The sections of recipes.
@@ -76,21 +76,21 @@ fn inner(object: &str) -> Option<&str> {
     Some(object.strip_prefix('{')?.strip_suffix('}')?.trim())
 }
 
-/// The members of a text that decide its kind. Of a member that is there twice, the last one counts.
+/// The members of a text that decide its kind. If a member is there twice, the last one counts.
 #[derive(Default)]
 pub(super) struct Found<'a> {
     version: Option<u64>,
     kind: Option<String>,
     /// The text of the member `recipe`, if it is an object.
     recipe: Option<&'a str>,
-    /// The sections, and those of their members that decide: `deal`, `deal.workers`.
+    /// The sections of the text, and those of their members that decide the kind, such as `deal` and `deal.workers`.
     members: Vec<String>,
-    /// The failure of the first of these members that has a wrong type. A text that is no JSON comes before it.
+    /// The failure of the first of these members that has a wrong type. It is returned only if the whole text is JSON.
     mistyped: Option<Failure>,
 }
 
 impl<'a> Found<'a> {
-    /// Finds these members in a text. Failures: `field`, `samedeal`, `kind`, `out-of-memory`.
+    /// Finds the members that decide the kind of a text. Failures: `field`, `samedeal`, `kind`, `out-of-memory`.
     pub(super) fn read(field: &'static str, text: &'a str) -> Result<Self, Failure> {
         if text.len() > MAX_TEXT {
             return Err(Failure::out_of_range(field, format!("of {} bytes", text.len()), at_most(MAX_TEXT)));
@@ -170,8 +170,8 @@ impl<'a> Found<'a> {
         Ok(())
     }
 
-    /// The object that a recipe belongs to; none if the text is no recipe. Recipes have no member `kind`: a section or
-    /// a member that only one kind of recipe has decides.
+    /// The object that a recipe belongs to; none if the text is no recipe. Recipes have no member `kind`. So a section
+    /// or a member that only one kind of recipe has decides.
     pub(super) fn recipe_of(&self) -> Option<&'static str> {
         let has = |member: &str| self.members.iter().any(|own| own == member);
         Some(match () {
@@ -210,7 +210,7 @@ mod tests {
             (r#"{"deal": {"readers": 7}}"#, "chunk-stream"),
             (r#"{"order": {"samples": 10}, "steps": {"batch_size": 4}}"#, "schedule"),
             (r#"{"split": {"parts": []}}"#, "split"),
-            // Of a section that is there twice, the last one counts.
+            // If a section is there twice, the last one counts.
             (r#"{"order": {"chunks": 7}, "order": {"samples": 10}}"#, "sampler"),
             (r#"{"order": {}, "split": {}, "split": 7}"#, "sampler"),
         ] {

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use crate::Failure;
 use crate::base::failure::range;
 
-/// The environment variables of one kind of launcher. If several launchers set theirs, the first one in [`LAUNCHERS`]
-/// counts.
+/// The environment variables of one kind of launcher. If several launchers have set their variables, the first one in
+/// [`LAUNCHERS`] counts.
 struct Launcher {
     name: &'static str,
     rank: &'static str,
@@ -179,8 +179,8 @@ pub fn detect(
     Ok(Detection { warnings: warnings(&environment, names, &found), ..found })
 }
 
-/// Checks that all processes are on one node: only then LOCAL_RANK is the rank if there is no RANK. Failures: `RANK`,
-/// or a variable that has no number.
+/// Checks that all processes are on one node. Only then can LOCAL_RANK stand for the rank, if RANK is not set.
+/// Failures: `RANK`, or a variable that has no number.
 fn check_one_node(environment: &Environment, local_rank: u32, world_size: Option<u32>) -> Result<(), Failure> {
     let world_size = world_size.map_or_else(|| environment.number("WORLD_SIZE"), |world_size| Ok(Some(world_size)))?;
     if world_size == Some(1) && local_rank == 0 {
@@ -245,14 +245,15 @@ fn warnings(environment: &Environment, own: &Launcher, found: &Detection) -> Vec
     warnings
 }
 
-/// Whether another launcher starts one process on each node, such as a `torchrun` that starts the others there. Its
-/// ranks are then numbers of nodes, and do not contradict the rank of the process.
+/// Whether another launcher starts only one process on each node, such as a `torchrun`, which then starts the other
+/// processes of the node. The ranks of this launcher are then numbers of nodes, and do not contradict the rank of the
+/// process.
 fn starts_nodes(environment: &Environment, own: &Launcher, node: u32, nodes: u32, found: &Detection) -> bool {
     if own.name == LAUNCHERS[0].name
         && let [Some(group), Some(groups)] = GROUP.map(|name| environment.number(name).unwrap_or(None))
     {
-        // `torchrun` may number the nodes in another order, such as by the names of their machines, so that its own
-        // group rank is checked.
+        // `torchrun` may number the nodes in another order, such as by the names of their machines, so that the group
+        // rank of `torchrun` is checked in place of `node`.
         return groups == nodes && node < nodes && holds(group, groups, found);
     }
     let local_world_size = found.local_world_size.unwrap_or(0);

@@ -135,8 +135,8 @@ impl Mesh {
         Ok(sharding.fold(0, |rank, (axis, coordinate)| rank * axis.size + coordinate))
     }
 
-    /// The ranks that get the same samples as `rank`, ascending, with `rank` itself. Failures: `rank`; `axes`, if there
-    /// are more than 2^20 peers; `out-of-memory`.
+    /// The ranks that get the same samples as `rank`, ascending, including `rank` itself. Failures: `rank`; `axes`, if
+    /// there are more than 2^20 peers; `out-of-memory`.
     pub fn peers(&self, rank: u32) -> Result<Vec<u32>, Failure> {
         let mut coordinates = self.coordinates(rank)?;
         let count = self.world_size / self.data_world_size();

@@ -220,7 +220,7 @@ pub fn worded(error: Error) -> Problem {
         Some(failure) if failure.field == "lengths" && failure.value.contains("sample") => {
             let others = TooLong::ALL.iter().map(|it| it.name()).filter(|name| *name != "error").collect::<Vec<_>>();
             let Failure { value, allowed, .. } = failure;
-            // After `;`, the message of the library names other remedies. Here, these are options.
+            // After `;`, the message of the library names other remedies. On the command line, they are options.
             let allowed = allowed.split(';').next().unwrap_or_default();
             let what = format!("a sample is too long: {value}; allowed: {allowed}");
             Problem::message(format!("{what}, or choose what happens to it: --too-long {}", others.join(", ")))

@@ -72,7 +72,8 @@ pub struct DealArgs {
     /// JSON list, or a text with one number in each line. May be repeated
     #[arg(long, value_name = "PATH=FILE", value_parser = list)]
     pub list: Vec<(String, PathBuf)>,
-    /// The builder of the sampler of a recipe or a state, with the options beside that, once its file is read.
+    /// The builder of the sampler, with the options beside the recipe or the state, once the file of `--recipe` or
+    /// `--resume` is read.
     #[arg(skip)]
     pub decided: Option<Builder>,
     /// Whether the order of `decided` is composed: made of other orders.

@@ -46,7 +46,7 @@ pub trait Section: 'static {
 /// The options that were given, as members of a section.
 pub struct Given<S> {
     members: Map<String, Value>,
-    /// All values of each repeated option, by its member. In `members` is the first value.
+    /// All values of each repeated option, by its member. `members` has the first value.
     repeated: Vec<(&'static str, Vec<u64>)>,
     section: PhantomData<S>,
 }

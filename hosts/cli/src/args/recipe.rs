@@ -65,7 +65,7 @@ impl EpochArgs {
     }
 }
 
-/// A recipe whose members are replaced by these members, which are the options beside `--recipe`. A text that is no
+/// The recipe with these members in place of its own. The members are the options beside `--recipe`. A text that is no
 /// recipe stays as it is, and the library refuses it.
 pub fn with<'a>(text: String, sections: impl IntoIterator<Item = (&'a str, Map<String, Value>)>) -> String {
     let mut changes = sections.into_iter().filter(|(_, members)| !members.is_empty()).peekable();

@@ -114,7 +114,7 @@ impl StepsArgs {
         let (args, dataset) = (&self.schedule, &self.dataset);
         let saved = args.resume.as_deref().map(|path| checkpoint::only(path).and_then(steps_of)).transpose()?;
         let files = if dataset.paths.is_empty() { None } else { Some(Dataset::of_files(&dataset.paths)?) };
-        // The recipe under the options, and its file: the file of `--recipe`, or the state.
+        // The recipe to which the options are added, and its file: the file of `--recipe`, or the state.
         let (text, path) = match (&args.recipe, &saved) {
             (Some(path), _) => (recipe::text(path)?, Some(path.as_path())),
             (None, Some(saved)) => {

@@ -255,8 +255,8 @@ fn items(args: &ExplainArgs, saved: &Saved, facts: &Facts, format: Format) -> It
         let told = if none_yet { "none yet: no step was taken" } else { "not in the state; any can resume it" };
         push("world size", text(told));
     }
-    // The state counts whole rounds of loader workers and whole windows in samples alone. Its history has only the
-    // steps after these.
+    // The state counts whole rounds of loader workers, or whole windows, only in samples. Its history has only the
+    // steps after them.
     let is_rest = matches!(saved.kind(), Kind::Reading | Kind::Batcher)
         && saved.number("consumed").is_some_and(|consumed| consumed > 0);
     for past in &saved.history {

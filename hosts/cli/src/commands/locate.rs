@@ -365,8 +365,9 @@ impl<'a> Search<'a> {
         Ok(LocatedIn { copies: Some(copies), hidden, ..found })
     }
 
-    /// The place of a sample at a worker of a rank. `index` counts the samples of the worker, `batch` its `batches`. In
-    /// a batch that is left out, the sample is dropped, unless it is padding; otherwise it has the given status.
+    /// The place of a sample at a worker of a rank. `index` and `batch` are the numbers of the sample and of its batch
+    /// among those of the worker, which has `batches` batches. In a batch that is left out, the sample is dropped,
+    /// unless it is padding; otherwise it has the given status.
     fn place(
         &mut self,
         [rank, worker]: [u32; 2],
@@ -391,7 +392,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Notes on what the table does not say.
+    /// Notes on facts that the table does not show.
     fn notes(&self, found: &[LocatedIn<Place>], several: bool) -> Vec<String> {
         let of = |one: &LocatedIn<Place>| match several {
             true => format!("sample {} in epoch {}", one.sample, one.epoch),

@@ -22,7 +22,7 @@ pub struct Readers {
     pub drop_last: bool,
     /// The treatment of samples that the readers cannot share equally; none if whole files are dealt.
     pub remainder: Option<Remainder>,
-    /// A reading that has the turns of the workers, once they are asked for, if a sampler deals.
+    /// If a sampler deals: a reading that has the turns of the workers. It is made when a turn is first needed.
     turns: Option<Reading>,
 }
 
@@ -86,7 +86,7 @@ impl EpochArgs {
     }
 }
 
-/// A single reader for all of the rest that the state of a dataset in files leaves of the epoch.
+/// A single reader for the rest of the epoch after the state of a dataset in files.
 pub fn left(saved: &Saved, dataset: &Dataset) -> Result<Readers, Problem> {
     let remainder = (!saved.deals_shards()).then_some(Remainder::Uneven);
     let builder = remainder.into_iter().fold(builder(saved, dataset), ReadingBuilder::remainder);
@@ -214,7 +214,7 @@ impl Readers {
     }
 }
 
-/// Readers or a batcher, as a count of steps in one epoch after the other.
+/// Readers or a batcher, for counting steps over one epoch after the other.
 pub trait Steps {
     /// Whether all whole epochs have the same number of steps.
     fn is_alike(&self) -> bool;
@@ -227,7 +227,7 @@ pub trait Steps {
 }
 
 impl Steps for Readers {
-    /// Only with a sampler: the shuffle of whole shards changes how many samples each reader has.
+    /// True only with a sampler: the shuffle of whole shards changes how many samples each reader has.
     fn is_alike(&self) -> bool {
         matches!(self.source, Source::Sampler(_))
     }
@@ -244,7 +244,7 @@ impl Steps for Readers {
             Source::Sampler(sampler) => sampler.set_epoch(epoch)?,
             Source::Reading(reading) => *reading = reading.at_epoch(epoch)?,
         }
-        // The turns may be those of the rest of the previous epoch.
+        // The cached turns may belong to the rest of the previous epoch.
         self.turns = None;
         Ok(())
     }

@@ -104,7 +104,8 @@ pub struct Held {
     contents: Option<Map<String, Value>>,
 }
 
-/// The place of steps in the run that took a state. They are counted from the beginning of an epoch.
+/// The place of steps in the run that took a state. Steps are counted from the beginning of an epoch, or, with
+/// `--lengths`, from the open window.
 pub struct Explained {
     pub epoch: u64,
     /// The steps that were read before the state, counted from the beginning of its epoch.
@@ -123,7 +124,7 @@ impl StepArgs {
         if self.explained.is_some() { "--step" } else { "STEP" }
     }
 
-    /// How many steps of the epoch come before step 0 of the group that is asked.
+    /// How many steps of the epoch come before step 0 of the group that read the steps.
     pub fn first(&self) -> u64 {
         self.explained.as_ref().map_or(0, |explained| explained.first)
     }
@@ -392,7 +393,7 @@ impl Listed<'_> {
         items
     }
 
-    /// A row for each sample. `noted`: with the column `note`, even if there is no padding.
+    /// A row for each sample. `noted`: whether there is a column `note` even if there is no padding.
     pub fn long<'b>(&self, batches: impl Iterator<Item = ([Cell; 2], &'b RankBatch)> + Clone, noted: bool) -> Items {
         let noted = noted || batches.clone().any(|(_, batch)| batch.padding > 0);
         let columns = [("index in batch", true), ("sample", true), ("note", noted)];

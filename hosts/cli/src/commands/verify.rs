@@ -135,7 +135,7 @@ pub fn run(args: &VerifyArgs) -> Result<bool, Problem> {
     verdict(show(format, items, || Ok(String::new()), answer), passed)
 }
 
-/// Whether all checks passed: `None` if none failed, but one was not asked for.
+/// Whether all checks passed: `None` if no check failed, but one was not made.
 pub fn all_passed(checks: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
     let mut all = Some(true);
     for passed in checks {
@@ -187,7 +187,7 @@ impl Epoch {
         // A second set of marks for the batches: a sample whose own place is left out may still be seen as padding.
         let mut in_batches = readers.drop_last.then(|| bits.copy()).transpose()?;
         let bar = progress::bar("verifying", samples - epoch.consumed);
-        // Padding of samples that no earlier rank was dealt: a later rank may still be.
+        // Padding that repeats samples which no earlier rank was dealt: a later rank may still be dealt them.
         let mut pending = Vec::new();
         let is_cut = readers.drop_last;
         for rank in 0..readers.world_size {

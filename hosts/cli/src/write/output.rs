@@ -102,7 +102,8 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A part of a whole as a percentage. A share that is rare has two digits of its own: two decimals would show nothing.
+/// A part of a whole as a percentage. A very small share has two significant digits: with two decimals, it would be
+/// 0.00 %.
 pub fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     if percent > 0.0 && percent < 0.001 { format!("{percent:.1e} %") } else { format!("{percent:.2} %") }

@@ -53,7 +53,7 @@ impl Drop for Partial {
     fn drop(&mut self) {
         let mut written = written();
         if written.remove(&self.name) {
-            // The file is incomplete. A failure to remove it is ignored, since nobody is left to be told.
+            // The file is incomplete. A failure to remove it is ignored, because nothing can be done about it here.
             let _ = fs::remove_file(&self.name);
         }
     }

@@ -146,7 +146,7 @@ fn kind(items: &Items, column: usize) -> (Physical, ConvertedType) {
     let cells = || items.items.iter().filter_map(|item| item.get(column));
     let values = || cells().map(Value::from);
     match () {
-        // A column without values is a text: it is a note, which later rows may have.
+        // A column without values has the type of text: it may be a note, which later rows have.
         () if cells().all(is_none) => (Physical::BYTE_ARRAY, ConvertedType::UTF8),
         () if values().any(|value| !value.is_null() && !value.is_number()) => {
             (Physical::BYTE_ARRAY, ConvertedType::UTF8)

@@ -32,8 +32,8 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
   #text?: string;
   #worldSize?: number;
   /**
-   * Outcomes of the calls that a question of `withLengths` has made so far, and the index of the next one: a repeated
-   * question gets them again.
+   * The outcomes of the calls that the current question of `withLengths` has made, and the index of the next outcome. A
+   * repeated question gets these outcomes again. Undefined outside of a question.
    */
   #answers: { given: (() => unknown)[]; next: number } | undefined;
   /** The last question of `withLengths`; the next question waits for it. */
@@ -44,7 +44,7 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
     const recipe = options instanceof BatcherRecipe ? options : BatcherRecipe.of(lengths, options);
     super(engine, 'batcher', recipe);
     this.#recipe = recipe;
-    // A reader or a function of lengths is only asked when a call needs lengths, since its answer may take time.
+    // A reader or a function is asked for lengths only when a call needs them, since the answer may take time.
     if (recipe.document.lengths?.isList === false) return;
     try {
       this.call((raw) => raw.plan);
@@ -129,8 +129,8 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
   }
 
   /**
-   * The outcome of a call, a value or an error, as a function: it gives the outcome again if the question is repeated.
-   * A call that lacks lengths throws at once.
+   * Makes a call, and returns its outcome as a function, which returns the value or throws the error whenever the
+   * question is repeated. If the call lacks lengths, `#outcome` itself throws.
    */
   #outcome(call: (raw: Planned) => unknown): () => unknown {
     try {
@@ -151,8 +151,8 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
   }
 
   /**
-   * The batcher that `toJSON` wrote. Give `lengths` if they were no lists, since the JSON has only lists. Errors: as
-   * `fromRecipe`.
+   * The batcher that `toJSON` wrote. Give `lengths` if the lengths of that batcher were no lists: the JSON has only
+   * lists. Errors: as `fromRecipe`.
    */
   static fromJSON<T>(this: Class<T>, json: BatcherJson | string, lengths?: Lengths): T {
     return new this([], BatcherRecipe.ofJson(json, lengths) as unknown as BatcherOptions);
@@ -231,13 +231,13 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
   }
 
   /**
-   * Continues where a state was taken: moves to the epoch of the state, and counts steps from 0 again. On as many ranks
-   * as the state has, the batches are the rest of its plan. On another number of ranks, the rest of its window is
-   * planned anew, and so are the windows after it. With `replan`, the options of batches may differ from those of the
-   * state, such as `maxTokens` after a device ran out of memory. A composed order may have been extended since the
-   * state was taken, if the extension begins with a later epoch, or no step of the state's epoch was taken. The state
-   * need not be trusted. Errors: `state` (no state of batches; more than 2^24 bytes), the first member of the recipe
-   * that is not as in the state, `consumed`, memory; then the batcher is unchanged.
+   * Continues where a state was taken: moves to the epoch of the state, and counts steps from 0 again. With as many
+   * ranks as the state has, the batches are the rest of its plan. With another number of ranks, the rest of the open
+   * window is planned again, and so are the windows after it. With `replan`, the options of batches may differ from
+   * those of the state, such as `maxTokens` after a device ran out of memory. A composed order may have been extended
+   * since the state was taken, if the extension begins with a later epoch, or no step of the state's epoch was taken.
+   * The state need not be trusted. Errors: `state` (no state of batches; more than 2^24 bytes), the first member of the
+   * recipe that is not as in the state, `consumed`, memory; then the batcher is unchanged.
    */
   resume(state: string | Uint8Array | SavedState, options?: { replan?: boolean }): void {
     const text = stateText(state);
@@ -279,7 +279,7 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
   batches(start: Integer = 0, rank: Integer = this.rank): Counted<Batch> {
     const whose = this.#whose(rank);
     const first = Number(u53('start', start, (other) => this.batches(other, rank)));
-    // Takes no batch, so that the component checks `start`.
+    // A call that takes no batch, so that the component checks `start`.
     this.#take(whose, first, 0);
     const same = this.#unmoved();
     const state = (steps: number) => {
@@ -344,8 +344,9 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
   }
 
   /**
-   * Replaces the plan by the one that `planned` makes of it, after `state` if there is one. Nothing after the call may
-   * throw: a lost batcher is made again by `#recipe`, which has to belong to the new plan.
+   * Replaces the plan by the plan that `planned` makes of it. `state`, if given, is the state after which the new plan
+   * continues. Nothing may throw between the replacement and the new `#recipe`: a lost batcher is made again by
+   * `#recipe`, which has to belong to the new plan.
    */
   #move(planned: (plan: RawBatcher) => RawBatcher, state?: string): void {
     const recipe = this.call((raw) => {

@@ -14,9 +14,9 @@ import type { LengthsReader } from './types.js';
 type Members = Record<string, unknown>;
 const isObject = (value: unknown): value is Members => typeof value === 'object' && value !== null;
 
-/** A depth of nested orders that no recipe reaches: the end of the search for a blend. */
+/** The depth at which the search for a blend in nested orders ends. No recipe reaches it. */
 const DEEPEST = 24;
-/** No limit on the size of a list: lists of lengths are not copied. */
+/** Lists of lengths have no limit of their size here, because they are not copied. */
 const ANY = Number.MAX_SAFE_INTEGER;
 
 /** The lengths of some samples, or a promise of them. */
@@ -26,7 +26,7 @@ type Answer = Uint32Array<ArrayBuffer> | Promise<Uint32Array<ArrayBuffer>>;
 export interface Lengths {
   /** The value that the caller gave. */
   readonly given: unknown;
-  /** The number of lengths; undefined for a function, where the order has the number of samples. */
+  /** The number of lengths. Undefined for a function: then the order says how many samples there are. */
   readonly count: number | undefined;
   /** Whether all lengths are in lists. Only lists can be read at any time, and written as JSON. */
   readonly isList: boolean;
@@ -47,7 +47,7 @@ const isReader = (given: unknown): given is LengthsReader =>
 
 /**
  * The source of lengths that a caller gave, for a recipe with these lists. `told` returns the members of the recipe, or
- * undefined if it is no JSON object.
+ * undefined if the recipe is no JSON object.
  */
 export function lengthsOf(given: unknown, told: () => Said | undefined, lists: readonly NamedList[]): Lengths {
   if (!isReader(given) && (given instanceof Map || isRecord(given))) return bySource(given, told(), lists);

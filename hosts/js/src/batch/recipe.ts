@@ -78,7 +78,10 @@ export class Planned {
 
 type Place = Pick<BatcherRecipeOptions, 'rank' | 'epoch' | 'state'>;
 
-/** The definition of a batcher. Only what the component could not even receive is refused here; it checks the rest. */
+/**
+ * The definition of a batcher. Only values that the component cannot receive are refused here; the component checks all
+ * others.
+ */
 export class BatcherRecipe implements Recipe<ComponentBindings, Planned> {
   readonly document: BatchDocument;
   readonly rank: number;
@@ -126,7 +129,7 @@ export class BatcherRecipe implements Recipe<ComponentBindings, Planned> {
       // `replan` takes every state that `resume` takes.
       if (state !== undefined) plan = using(plan, (whole) => whole.replan(state));
       try {
-        // Takes no batch, so that the component checks the rank.
+        // A call that takes no batch, so that the component checks the rank.
         plan.take(rank, 0n, 0);
       } catch (error) {
         if (isFailure(error)) release(plan);
@@ -172,8 +175,8 @@ export class BatcherRecipe implements Recipe<ComponentBindings, Planned> {
 }
 
 /**
- * The definition of a stream of batches. Only the instance has the pushed samples, so no other object uses it: the
- * failure of another object's call would lose them.
+ * The definition of a stream of batches. The pushed samples exist only in the instance of the stream, so no other
+ * object shares this instance: if a call of another object failed, the samples would be lost.
  */
 export class BatchStreamRecipe implements Recipe<ComponentBindings, RawBatchStream> {
   readonly document: BatchDocument;

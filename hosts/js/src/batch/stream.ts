@@ -92,7 +92,8 @@ export abstract class BaseBatchStream extends BatchStreamMembers implements Iter
     const numbers = words('samples', samples);
     const tokens = words32('lengths', lengths, U32);
     this.call((raw) => {
-      // Too long lists are refused before the engine gets them: if it ran out of memory, the samples in the stream would be lost.
+      // Lists that are too long are refused here: if the engine ran out of memory, the samples in the stream would be
+      // lost.
       if (numbers.byteLength + tokens.byteLength > raw.room()) throw full(numbers.length);
       raw.push(numbers, tokens);
     });

@@ -2,7 +2,7 @@ import type { BatchDealOptions, BatchingOptions } from '../generated/options.js'
 import type { Order } from '../order/order.js';
 import type { Integer, Integers, OrderName, RecipeOptions, SavedState } from '../types.js';
 
-/** Lengths that are read when they are asked for, such as those in a file. */
+/** Lengths that are read only when they are needed, such as the lengths in a file. */
 export interface LengthsReader {
   /** Number of samples. */
   readonly length: number;
@@ -15,8 +15,8 @@ export interface LengthsReader {
 
 /**
  * A source of the lengths of all samples, in tokens: a list, which is not copied and must not change; or a reader or a
- * function, which is asked for the lengths of some samples. With a function, the order has to have the number of
- * samples.
+ * function, which is called for the lengths of some samples. With a function, the order must say how many samples there
+ * are.
  */
 export type LengthsSource = Integers | LengthsReader | LengthsReader['take'];
 
@@ -136,7 +136,7 @@ export interface Batch {
   fullRows: number;
 }
 
-/** On which side of a row the padding is. */
+/** The side of a row on which the padding is. */
 export type Side = 'right' | 'left';
 
 /** Tokens of one type. */
@@ -166,7 +166,7 @@ export interface CollateOptions {
 
 /** How sequences are padded. */
 export interface PadOptions extends CollateOptions {
-  /** On which side of a row the padding is. Default `right`. */
+  /** The side of a row on which the padding is. Default `right`. */
   side?: Side;
   /** The width is rounded up to a multiple of this. Default 1. */
   padToMultipleOf?: Integer;
@@ -186,7 +186,7 @@ export interface PackOptions extends CollateOptions {
 export interface Padded<T extends Tokens> {
   /** Rows * width cells, row by row, of the type of the sequences. */
   values: T;
-  /** For every cell, 1 where a token is, else 0. */
+  /** For every cell, 1 if it holds a token, else 0. */
   attentionMask: Uint8Array<ArrayBuffer>;
   /** How many rows there are. */
   rows: number;

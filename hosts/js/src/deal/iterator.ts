@@ -5,7 +5,7 @@ export class WindowIterator implements IterableIterator<number> {
   readonly #check: () => void;
   readonly #read: (start: number, end: number) => Indices;
   readonly #size: number;
-  /** The number of the first sample behind the current window. */
+  /** The number of the first sample after the current window. */
   #next = 0;
   #end: number;
   #window: Indices = new Uint32Array(0);
@@ -13,7 +13,7 @@ export class WindowIterator implements IterableIterator<number> {
 
   /**
    * Iterates over the elements 0 to `end` - 1 of `read`, at most `size` of which are read at a time. `check` is called
-   * before each, and may throw.
+   * before each element, and may throw.
    */
   constructor(check: () => void, end: number, size: number, read: (start: number, end: number) => Indices) {
     this.#check = check;
@@ -32,7 +32,7 @@ export class WindowIterator implements IterableIterator<number> {
     this.#check();
     if (empty) {
       const end = Math.min(this.#next + this.#size, this.#end);
-      // If this throws, the next call tries again.
+      // If this read throws, the next call reads the same window again.
       this.#window = this.#read(this.#next, end);
       this.#next = end;
       this.#at = 0;

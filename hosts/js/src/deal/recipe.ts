@@ -43,8 +43,8 @@ export class SamplerRecipe implements Recipe<LightBindings, RawSampler> {
 
   constructor(document: Document, place: Omit<RecipeOptions, 'sizes' | 'lists'>) {
     const { rank = 0, epoch = 0, consumed = 0 } = place;
-    // `rank: undefined` is refused, for example that of an environment variable which is not set: with the default 0, every process would
-    // read the samples of rank 0.
+    // `rank: undefined` is refused. It may come from an environment variable that is not set: with the default 0, every
+    // process would read the samples of rank 0.
     if (place.rank === undefined && Object.hasOwn(place, 'rank'))
       fail('wrong-type', 'rank', place.rank, 'a whole number, or no option `rank` at all');
     this.document = document;

@@ -26,7 +26,9 @@ import type {
 import { WindowIterator } from './iterator.js';
 import { SamplerRecipe } from './recipe.js';
 
-/** How many samples of a step, or places of samples, a call asks for. */
+/**
+ * How many samples of a step, or places of samples, one call of the engine returns at most, unless a batch has more.
+ */
 const STEP_WINDOW = 2 ** 16;
 
 /**
@@ -63,9 +65,10 @@ export abstract class BaseSampler extends SamplerMembers implements Iterable<num
   /**
    * A sampler with the order `sharded`, for a dataset that is stored in shards; `sizes` has the number of samples of
    * each shard. The shards are shuffled, laid end to end, and cut into `lanes` of equal length. Within a lane,
-   * `shuffleWindow` neighbouring samples at a time are shuffled. Positions go round the lanes. If `worldSize` divides
-   * `lanes`, a rank reads its own lanes, and has one window of each in memory (`round`). Sample indices count through
-   * the shards. Errors: as the constructor, and `sizes`, `lanes`, `shuffleWindow`.
+   * `shuffleWindow` neighbouring samples at a time are shuffled. Successive positions come from successive lanes. If
+   * `worldSize` divides `lanes`, a rank reads its own lanes, and has one window of each in memory (`round`). Sample
+   * index 0 is the first sample of the first shard; indices go on through the shards in this order. Errors: as the
+   * constructor, and `sizes`, `lanes`, `shuffleWindow`.
    */
   static sharded<T>(this: Class<T>, sizes: Integers, options?: ShardedOptions): T {
     return new this(0, SamplerRecipe.ofShards(sizes, options) as unknown as SamplerOptions);

@@ -36,7 +36,7 @@ interface Codec {
   /** The size and the alignment of a value in memory. */
   readonly size: number;
   readonly align: number;
-  /** The parameters of the core function where there is no value, as for an empty option. A value takes as many. */
+  /** The parameters of the core function for a missing value, as in an empty option. A value has as many parameters. */
   readonly none: readonly Flat[];
   /** Reads a value from memory. */
   load(at: number): unknown;
@@ -44,7 +44,7 @@ interface Codec {
   store(at: number, value: never): void;
   /** Adds a value to the parameters of a core function. */
   lower(out: Flat[], value: never): void;
-  /** The value of a single number that a core function returns. */
+  /** Makes the value from the single number that a core function returns. */
   lift(flat: Flat): unknown;
 }
 
@@ -83,7 +83,7 @@ export class Core {
     this.view = new DataView(this.memory.buffer);
   }
 
-  /** Renews the view if a call made the memory grow. A look before each read would cost more than the read. */
+  /** Renews the view if a call made the memory grow. A check before each read would cost more than the read. */
   #look(): void {
     if (this.view.buffer !== this.memory.buffer) this.view = new DataView(this.memory.buffer);
   }
@@ -161,7 +161,7 @@ export class Core {
       const back = inner(...flat);
       this.#look();
       if (!returned) return undefined;
-      // A result of more than one value is in memory.
+      // A result that does not fit into a single number is in memory: `back` is its address.
       const value = returned.none.length > 1 ? returned.load(Number(back) >>> 0) : returned.lift(back as Flat);
       after?.(back as Flat);
       if (!fails) return value;
@@ -313,8 +313,8 @@ export class Core {
   }
 
   /**
-   * The codec of a result: loads whether it is a value, and the value or the error. Calls only return results, and
-   * never take them.
+   * The codec of a result: loads whether the call succeeded, and the value or the error. Calls only return results, and
+   * never take them as parameters.
    */
   #result(ok: Codec, error: Codec): Codec {
     const align = Math.max(ok.align, error.align);
@@ -407,7 +407,7 @@ type Classes = Readonly<Record<string, { prototype: Resource }>>;
 
 /**
  * The kind of type that replaces `own` where a constructor returns its object: only the handle is needed, since the
- * object of JavaScript is there already.
+ * JavaScript object exists already.
  */
 const HANDLE = 'handle';
 

@@ -37,8 +37,8 @@ export function bindgenInstances(module: WebAssembly.Module): () => LightBinding
 }
 
 /**
- * Adds `locateAll` to a sampler of the light build: it locates the samples one by one. Code in the engine for all at
- * once would make the light build larger.
+ * Adds `locateAll` to a sampler of the light build: it locates the samples one by one. A function in the engine for
+ * many samples would make the light build larger.
  */
 function withAll(made: object): RawSampler {
   const all: Partial<RawSampler> = Object.getPrototypeOf(made);

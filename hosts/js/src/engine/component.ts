@@ -44,7 +44,8 @@ export function componentInstances(module: () => WebAssembly.Module, most: numbe
       client: (options) => makeClient(ledger, options),
       ledger: (header) => new ledger.Ledger(header),
       header: ledger.header,
-      // How much of the present memory is free is not known, so only the memory counts by which it can still grow.
+      // It is not known how much of the present memory is free, so `room` is only the number of bytes by which the
+      // memory can still grow.
       room: () => Math.max(ALWAYS, most - SLACK - core.memory.buffer.byteLength),
       release,
     };

@@ -1,4 +1,4 @@
-// The engine of `samedeal/light`: of samplers and meshes alone.
+// The engine of `samedeal/light`, which has only samplers and meshes.
 import type { Engine } from '../engine.js';
 import { bindgenInstances } from './bindgen.js';
 import { lazily } from './instances.js';

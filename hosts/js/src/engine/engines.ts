@@ -1,4 +1,4 @@
-// The engine of the package where calls need not wait: the component is read and compiled at the first call.
+// The engine where the component can be loaded without waiting: it is read and compiled at the first call.
 import { componentInstances } from './component.js';
 import { lazily } from './instances.js';
 import { module } from './modules-inline.js';

@@ -10,7 +10,7 @@ interface Packed {
 /** Decompresses and compiles a module. */
 export const unpacked = ({ text, size }: Packed) => new WebAssembly.Module(inflate(decoded(text), size));
 
-/** The order in which a block has the lengths of the code for code lengths. */
+/** The order in which a block lists the code lengths of the code for code lengths (RFC 1951, section 3.2.7). */
 const ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
 /**

@@ -4,7 +4,7 @@
  */
 export type Source = string | object;
 
-/** The compiled module; fetches and compiles it if that was not done. @internal */
+/** The compiled module. Fetches and compiles it unless `source` is a compiled module. @internal */
 export async function compiled(source: Source): Promise<WebAssembly.Module> {
   if (source instanceof WebAssembly.Module) return source;
   if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return WebAssembly.compile(source as BufferSource);

@@ -56,7 +56,8 @@ export type RawBatchStream = Copied<Batches.BatchStream> & {
 };
 
 /**
- * The options of a reader of a log. `life` has 64 random bits: another process with the same reader number has others.
+ * The options of a reader of a log. `life` has 64 random bits, which tell two processes with the same reader number
+ * apart.
  */
 export interface RawClientOptions {
   state: string;

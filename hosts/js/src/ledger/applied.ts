@@ -32,7 +32,7 @@ export class LedgerRecipe implements Recipe<ComponentBindings, RawLedger> {
   }
 }
 
-/** A log to which entries are applied one after the other, which checks them. */
+/** A ledger to which the entries of a log are applied one after the other. Each entry is checked. */
 export class AppliedLog {
   readonly #handle: Handle<ComponentBindings, RawLedger>;
 

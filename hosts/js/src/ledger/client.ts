@@ -83,7 +83,7 @@ export class LedgerClient {
     const tell = (at: number) => this.step((raw) => raw.tellEntries(texts.slice(at, at + WINDOW), BigInt(now)));
     let step = tell(0);
     for (let at = WINDOW; at < texts.length; at += WINDOW) {
-      // The client may want to read elsewhere, behind a checkpoint: then the rest is not passed.
+      // The client may ask for other entries, such as those after a checkpoint: then the rest is not passed.
       if (step.action !== 'read' || step.number !== from + at) break;
       step = tell(at);
     }

@@ -9,7 +9,7 @@ import type { Log } from './types.js';
 
 /**
  * About how many entries are read at a time. Few are enough, since a reader that opens a log reads its first entries,
- * and then those behind the last checkpoint.
+ * and then those after the last checkpoint.
  */
 const WINDOW = 64;
 /** The name of an entry, as `nameOf` makes it. */
@@ -20,10 +20,9 @@ const nameOf = (number: number) => `${String(number).padStart(16, '0')}.json`;
 /**
  * A log in a folder, for the processes of one machine: each entry is a file, whose name is its number and whose content
  * is its line. `FolderLog` of Python and of Rust uses the same folder. The files in the order of their names are the
- * lines of a log in one file. An entry is written to a temporary file (`.*.tmp`) and then linked to its name, so it is
- * there as a whole or not at all; a process that is killed may leave a temporary file, which nobody reads. If the
- * folder is replaced, or deleted and made again, it is another log: readers of the old one get an error, and append
- * nothing.
+ * lines of a log in one file. An entry is written to a temporary file (`.*.tmp`) and then linked to its name, so no
+ * incomplete entry has the name; a process that is killed may leave a temporary file, which nobody reads. If the folder
+ * is replaced, or deleted and made again, it is another log: readers of the old log get an error, and append nothing.
  */
 export class FolderLog implements Log {
   /** The folder. */
@@ -50,11 +49,11 @@ export class FolderLog implements Log {
     const first = Number(u53('from', from));
     await this.#checkSame(first);
     const entries: string[] = [];
-    // Begins with one file, since most often nothing is new.
+    // The first read is of one file, since most often there is no new entry.
     for (let count = 1; entries.length < WINDOW; count *= 2) {
       const numbers = Array.from({ length: count }, (_, i) => first + entries.length + i);
       const found = await Promise.all(numbers.map((number) => this.#entry(number)));
-      // Entries behind a gap do not count: they may have been added after the gap was read, which is filled by now.
+      // Entries after a gap do not count: they may have been added after the gap was read, which is filled by now.
       const gap = found.indexOf(undefined);
       entries.push(...(found.slice(0, gap < 0 ? count : gap) as string[]));
       if (gap >= 0) break;
@@ -89,7 +88,7 @@ export class FolderLog implements Log {
     try {
       try {
         await file.writeFile(`${line}\n`);
-        // Otherwise a loss of power could leave the name without the content.
+        // Without this sync, a loss of power could leave a file with the name but without its content.
         await file.sync();
       } finally {
         await file.close();

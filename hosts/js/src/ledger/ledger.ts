@@ -36,7 +36,7 @@ type Operation = (raw: RawClient, now: bigint) => RawInstruction;
 /** The members of a ledger that its claims use. */
 interface Owner {
   readonly sampler: BaseSampler;
-  /** Does an operation when the calls before it are done. Returns the run of the claim after it. */
+  /** Runs an operation after all earlier calls. Returns the run of the claim as it is after the operation. */
   run(handle: number, begin: Operation): Promise<ClaimedRun>;
   forget(handle: number): void;
 }
@@ -54,7 +54,7 @@ export class Claim {
     this.#run = run;
   }
 
-  /** The number of its entry in the log, which no other claim has. */
+  /** The number of the claim's entry in the log. No other claim has this number. */
   get number(): number {
     return this.#run.claim;
   }
@@ -125,9 +125,9 @@ export class Claim {
 }
 
 /**
- * The result of `tryClaim`. `claim`: a claim. `wait`: others have claimed all that is left; try again after so many
- * milliseconds at most. `held`: this reader itself has claimed all that is left. `finished`: all positions are
- * committed.
+ * The result of `tryClaim`. `claim`: a claim. `wait`: other readers have claimed all positions that are left; try again
+ * after this number of milliseconds at most. `held`: this reader itself has claimed all positions that are left.
+ * `finished`: all positions are committed.
  */
 export type Attempt = { claim: Claim } | { wait: number } | { held: true } | { finished: true };
 
@@ -218,8 +218,8 @@ export class Ledger implements AsyncIterable<Claim> {
   }
 
   /**
-   * Claims positions, and waits while others have claimed all that is left. Returns null once every position is
-   * committed. Errors: as `tryClaim`; `claim` (this reader itself has claimed all that is left).
+   * Claims positions, and waits while other readers have claimed all positions that are left. Returns null once every
+   * position is committed. Errors: as `tryClaim`; `claim` (this reader itself has claimed all positions that are left).
    */
   async claim(): Promise<Claim | null> {
     for (;;) {
@@ -231,9 +231,9 @@ export class Ledger implements AsyncIterable<Claim> {
   }
 
   /**
-   * The claims of this reader, one after the other, until every position is committed. Each claim is committed when the
-   * loop asks for the next one, unless that was done. A loop that ends early releases the positions of its claim that
-   * are not committed. Errors: as `claim` and `Claim.commit`.
+   * The claims of this reader, one after the other, until every position is committed. When the loop asks for the next
+   * claim, the current one is committed, unless it was committed already. A loop that ends early releases the positions
+   * of its claim that are not committed. Errors: as `claim` and `Claim.commit`.
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<Claim, void, undefined> {
     for (;;) {
@@ -264,8 +264,8 @@ export class Ledger implements AsyncIterable<Claim> {
   }
 
   /**
-   * The lease in the log as it is now: the silence of a reader, in milliseconds, after which others get all that it has
-   * claimed. Errors: as `progress`.
+   * The current lease of the log, in milliseconds: if a reader writes no entry for this long, other readers can take
+   * its claims. Errors: as `progress`.
    */
   lease(): Promise<number> {
     return this.#inTurn(async () => {

@@ -16,9 +16,9 @@ export type Entry = string | Uint8Array;
 export type LogLines = string | Uint8Array | Iterable<Entry>;
 
 /**
- * The list of entries that all readers share, in whatever store they have, such as a key-value store. Entries are texts
- * of one line, of at most 2^24 bytes, numbered from 0, and never change. Once one reader knows that an entry is there,
- * `read` of every other reader returns it, too.
+ * The list of entries that all readers share, in any store, such as a key-value store. Entries are texts of one line,
+ * of at most 2^24 bytes, numbered from 0, and never change. Once one reader knows that the log has an entry, `read` of
+ * every other reader must return the entry, too.
  */
 export interface Log {
   /**
@@ -26,14 +26,14 @@ export interface Log {
    */
   read(from: number): readonly Entry[] | Promise<readonly Entry[]>;
   /**
-   * Adds an entry if it becomes number `number`: if exactly so many entries are there, and nobody else adds one
-   * meanwhile. Returns whether it was added.
+   * Adds an entry if it becomes entry number `number`: if the log has exactly so many entries, and nobody else adds one
+   * at the same time. Returns whether the entry was added.
    */
   append(number: number, entry: string): boolean | Promise<boolean>;
   /**
-   * The last entry that begins with `{"event":"checkpoint",`, if the store can find it without a look at all entries;
-   * else nothing. A reader that opens the log reads the first entry, and the entries behind the checkpoint. Without
-   * this method, it reads all.
+   * The last entry that begins with `{"event":"checkpoint",`, if the store can find it without reading all entries;
+   * else nothing. A reader that opens the log then reads only the first entry, and the entries after the checkpoint.
+   * Without this method, it reads all entries.
    */
   lastCheckpoint?(): Entry | null | undefined | Promise<Entry | null | undefined>;
 }
@@ -45,8 +45,9 @@ export interface LedgerOptions {
   /** How many positions are claimed at a time, the same for all readers: 1 to 2^32 - 1. By default as in the log; of a new log 1,024. */
   block?: Integer;
   /**
-   * The silence of a reader, in milliseconds, after which others get all that it has claimed: 1 to 2^53 - 1. If it is
-   * given, opening makes it the lease of the log, for all readers. By default as in the log; of a new log 60,000.
+   * The lease, in milliseconds, 1 to 2^53 - 1: if a reader writes no entry for this long, other readers can take its
+   * claims. If it is given, opening makes it the lease of the log, for all readers. By default as in the log; of a new
+   * log 60,000.
    */
   lease?: Integer;
   /**

@@ -26,9 +26,10 @@ import { OrderValue, type Section } from './value.js';
 const LONG = 256;
 
 /**
- * An order: it says which sample has which position of an epoch. `order`, `sharded`, `blend`, `grown`, `windows`, `balance` and `weighted` make
- * orders, and the methods make others of them. `new Sampler(order, options)` deals one to ranks. An order is a value: it never changes,
- * and takes nothing of the engine. The engine checks it when a sampler is made of it.
+ * An order: it says which sample has which position of an epoch. `order`, `sharded`, `blend`, `grown`, `windows`,
+ * `balance` and `weighted` make orders, and the methods make others of them. `new Sampler(order, options)` deals one to
+ * ranks. An order is a value: it never changes, and uses no memory of the engine. The engine checks it when a sampler
+ * is made of it.
  */
 export class Order extends OrderValue {
   /** Name of the order. */
@@ -166,8 +167,8 @@ export type BlendSource = readonly [of: OrderOrSamples, weight?: Integer];
 export type BlendSources = Readonly<Record<string, BlendSource>> | ReadonlyMap<string, BlendSource>;
 
 /**
- * Makes an order from members that were checked. The long ones of `lists` come beside them. `parts` are the orders that
- * it is made of, by the paths of their members; the order at `of` becomes a member.
+ * Makes an order from members that were checked. Long lists of `lists` stay beside the members. `parts` are the orders
+ * that it is made of, by the paths of their members; the order at `of` becomes a member.
  */
 export function made(
   name: string,

@@ -34,7 +34,10 @@ export interface SkippedRange {
 export interface PlainOptions {
   /** Number of samples. */
   samples: Integer;
-  /** Seed of the order. Default 0; for a source of a blend, one that comes from the seed and the name. */
+  /**
+   * Seed of the order. Default 0; for a source of a blend, a seed that follows from the blend's seed and the source's
+   * name.
+   */
   seed?: Integer;
 }
 

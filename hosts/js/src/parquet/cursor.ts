@@ -59,7 +59,7 @@ export class Cursor {
 /** Reads runs of rows of one column. */
 class ColumnCursor {
   readonly #name: string;
-  /** The decoded values around the last row, until `leave`. */
+  /** The decoded unit that has the row which was read last. `leave` releases it. */
   #held: { unit: Unit; values: Promise<Values> } | undefined;
 
   constructor(name: string) {

@@ -32,8 +32,8 @@ interface Dictionary {
 }
 
 /**
- * A column of a row group, cut into units. It is only cut as far as somebody asked, since finding a page means reading
- * the headers of the pages before it.
+ * A column of a row group, cut into units. The cut goes only as far as the rows that were read, since finding a page
+ * means reading the headers of the pages before it.
  */
 class Cut {
   readonly #units: Unit[] = [];
@@ -44,7 +44,7 @@ class Cut {
     this.#rest = units;
   }
 
-  /** The unit with a row. */
+  /** The unit that contains a row. */
   async at(row: number): Promise<Unit> {
     if (!this.#has(row)) {
       this.#going = this.#going.then(() => this.#until(row));
@@ -180,7 +180,7 @@ export class ParquetFile {
     );
   }
 
-  /** The unit of a column with a row. */
+  /** The unit of a column that contains a row. */
   async unit(column: string, row: number): Promise<Unit> {
     const group = search(this.#groups, row);
     let cut = group.columns.get(column);
@@ -393,7 +393,7 @@ function concat(parts: ArrayBuffer[]): ArrayBuffer {
   return out.buffer;
 }
 
-/** The run with a row. The runs follow one another without gaps. */
+/** The run that contains a row. The runs follow one another without gaps. */
 function search<T extends { start: number; end: number }>(runs: readonly T[], row: number): T {
   let [low, high] = [0, runs.length - 1];
   while (low < high) {

@@ -1,4 +1,4 @@
-// Parquet files whose footers were read: what a `Reading` of them needs.
+// Parquet files whose footers were read. They have the sizes of which a `Reading` is made.
 import type { Reading } from '#samedeal';
 import { fail, options, u32 } from '../checks.js';
 import { list } from '../lists.js';

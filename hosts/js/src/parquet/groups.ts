@@ -42,12 +42,12 @@ export function widthIn({ num_rows, columns }: RowGroup, names: ReadonlySet<stri
 function widthOf(meta: ColumnMetaData): number {
   const { type, num_values: count, total_uncompressed_size: size, path_in_schema: path } = meta;
   const stored = Number(size) / Math.max(1, Number(count));
-  // A text is stored with a length of 4 bytes. Fewer bytes are the number of an entry in a dictionary, whose text is in
-  // memory only once.
+  // A text is stored with a length of 4 bytes. A shorter value is the number of an entry in a dictionary, whose text
+  // is in memory only once.
   const text = stored > 4 ? 16 + stored : 0;
   const isText = type === 'BYTE_ARRAY' || type === 'FIXED_LEN_BYTE_ARRAY';
   const value = type === 'INT64' || type === 'INT96' ? 24 : isText ? text : 0;
-  // A list or an object in each row.
+  // A column with a longer path has a list or an object in each row.
   return 8 + value + (path.length > 1 ? 40 : 0);
 }
 

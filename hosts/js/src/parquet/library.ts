@@ -35,7 +35,8 @@ async function load(): Promise<Library> {
 type Decompress = (input: Uint8Array, length: number) => Uint8Array;
 
 /**
- * The limits of a decompressed page, in bytes and in times of its compressed size. A page that exceeds both is refused.
+ * The limits of a decompressed page: in bytes, and as a multiple of its compressed size. A page that exceeds both is
+ * refused.
  */
 const [MOST_BYTES, MOST_TIMES] = [2 ** 28, 64];
 

@@ -22,8 +22,8 @@ const LONGEST = 1 << 22;
 const [DATA, DICTIONARY, DATA_V2] = [0, 2, 3] as const;
 
 /**
- * The pages of a flat column within a row group. It goes from header to header, from byte `start` on, until the pages
- * have `rows` rows. `size` is the size of the file. According to the footer, the column ends at byte `last`; some
+ * The pages of a flat column within a row group. The search goes from header to header, from byte `start` on, until the
+ * pages have `rows` rows. `size` is the size of the file. According to the footer, the column ends at byte `last`; some
  * writers count that wrong, so a page may go beyond it.
  */
 export async function* pagesOf(
@@ -116,7 +116,8 @@ const endOf = ({ row, rows }: Page) => row + rows;
 const DICTIONARIES: readonly unknown[] = [2, 8];
 
 /**
- * For each kind of page: the field of its header that describes it, and the fields of that one that have to be numbers.
+ * For each kind of page: the field of a page header that describes the page, and the fields within it that have to be
+ * numbers.
  */
 const PARTS: ReadonlyMap<number, readonly [field: number, sizes: readonly number[]]> = new Map([
   [DATA, [5, [1, 2, 3, 4]]],
@@ -147,7 +148,7 @@ class Thrift {
     if (!isSize(type) || !isSize(uncompressed) || !isSize(bytes)) throw new Error('a page has no header');
     const [field, sizes] = PARTS.get(type) ?? [];
     const part = field && fields.get(field);
-    // Without one of these numbers, the page would be decoded without an end.
+    // If one of these numbers is missing, the decoder would never end.
     if (sizes && !(part instanceof Map && sizes.every((size) => isSize(part.get(size))))) {
       throw new Error('the header of a page is not whole');
     }

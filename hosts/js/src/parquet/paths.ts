@@ -21,7 +21,7 @@ async function once(paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     const real = isAddress(path) ? path : await told(path, realpath(path));
     const other = seen.get(real);
-    // The paths come in `allowed`, where they are not cut; a value in an error is.
+    // The paths are in `allowed`, because an error shows it whole; it cuts a value.
     if (other !== undefined) {
       fail('contradiction', 'paths', 'the same file twice', `each file once; ${other} and ${path} are one`);
     }
@@ -37,7 +37,7 @@ async function filesAt(path: string): Promise<string[]> {
   if (!found.isDirectory()) throw new Error(`${path}: ${noFile(found)}`);
   const names = await below(path, '', [await told(path, realpath(path))]);
   if (names.length === 0) {
-    // The path comes in `allowed`, where it is not cut; a value in an error is.
+    // The path is in `allowed`, because an error shows it whole; it cuts a value.
     const allowed = `a directory with *.parquet files below it; ${path} has none`;
     fail('contradiction', 'paths', 'a directory without Parquet files', allowed);
   }
@@ -48,13 +48,14 @@ async function filesAt(path: string): Promise<string[]> {
 
 /**
  * The names of the files below a directory, with `/` between their parts. `inside` is the path from the directory
- * `first` to the one that is listed, and `above` are the real paths of all directories from the first one to that.
+ * `first` to the directory that is listed, and `above` are the real paths of all directories from `first` to the listed
+ * one.
  */
 async function below(first: string, inside: string, above: readonly string[]): Promise<string[]> {
   const here = join(first, inside);
   const entries = await told(here, readdir(here, { encoding: 'buffer', withFileTypes: true }));
   const files: string[] = [];
-  // For names in bytes, Bun returns the names alone.
+  // For names as bytes, Bun returns only the names, in place of objects with a type.
   for (const entry of entries as unknown as (Dirent<Buffer> | Buffer)[]) {
     const bytes = Buffer.isBuffer(entry) ? entry : entry.name;
     // Hidden and temporary files and directories.
@@ -64,7 +65,7 @@ async function below(first: string, inside: string, above: readonly string[]): P
     const within = inside === '' ? name : `${inside}/${name}`;
     const isNamed = name.endsWith('.parquet');
     const own = Buffer.isBuffer(entry) ? await told(path, lstat(path)) : entry;
-    // A path that is no link, and has another name, need not be followed.
+    // `stat` is called only for links, and for entries named as Parquet files: no other file is read.
     const found = own.isSymbolicLink() || (isNamed && !own.isDirectory()) ? await told(path, stat(path)) : own;
     if (found.isDirectory()) {
       const real = await told(path, realpath(path));

@@ -54,7 +54,7 @@ export async function* readingBlocks(
       }
       const samples = reading.indices(rank, worker, start, start + count);
       const { rows, padding } = reading.roundRows(rank, worker, reading.roundOf(rank, worker, start));
-      // Padding comes from any place, where no lane continues, so it has a lane number of its own.
+      // Padding samples come from any place, and no lane continues at them. So padding has a lane number of its own.
       const laneOf = (i: number) => (i < length - padding ? (spans.lane[i] as number) : -1);
       const where = runsOf(spans.numRows, rows);
       round = new Runs(inOrder(where.runs, laneOf), laneOf, (i) => {

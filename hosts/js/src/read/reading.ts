@@ -78,7 +78,10 @@ export abstract class BaseReading extends ReadingMembers {
     return this.#at({ state: stateText(state) });
   }
 
-  /** The fewest and the most steps of a rank. If they differ, ranks that wait for one another at each step hang at the end. */
+  /**
+   * The fewest and the most steps of a rank. If they differ, and ranks wait for one another at each step, the job hangs
+   * at the end of the epoch.
+   */
   get steps(): Steps {
     return stepsOf(this.call((raw) => raw.stepBounds()));
   }

@@ -70,7 +70,8 @@ export class ReadingRecipe implements Recipe<ComponentBindings, RawReading> {
     const [sections, others] = dealt(options(given, OPTIONS));
     const [ofOrder, { deal = 'samples', shuffle, seed, bytes, ...whole }] = parted(others, LANES);
     const ofShards = section(whole);
-    // The section that `deal` chooses is always written, even without members, so that the component refuses options of the other one.
+    // The section that `deal` chooses is always written, even without members, so that the component refuses options of
+    // the other deal.
     const isOrder = oneOf('deal', deal, DEALS) === 'samples';
     const isShuffled = !isOrder || shuffle === undefined || boolean('shuffle', shuffle);
     const recipe = {

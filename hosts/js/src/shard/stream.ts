@@ -84,7 +84,7 @@ export abstract class BaseChunkStream extends ChunkStreamMembers implements Iter
   }
 
   /**
-   * How many chunks to read at a time: one, if the engine refuses `WINDOW` of them, because the tables of so many
+   * How many chunks to read at a time: `WINDOW`, or one if the engine refuses so many because the tables of their
    * cycles would take too long.
    */
   #window(): number {

@@ -83,7 +83,7 @@ export interface LoadSummary {
   imbalance: number;
 }
 
-/** The bounds of the ranks' numbers of steps. */
+/** The fewest and the most steps of a rank. */
 export interface Steps {
   /** The fewest steps of a rank. */
   least: number;
@@ -100,8 +100,8 @@ export interface Verification {
   /** Whether there are neither overlaps nor gaps. */
   ok: boolean;
   /**
-   * The shards that are read twice: each with the first reader that has it, and another one (or the same one, if that
-   * has the shard twice).
+   * The shards that are read twice: each with the first reader that has the shard, and with another reader that has it
+   * (or the same reader, if it has the shard twice).
    */
   overlaps: { shard: number; firstReader: number; otherReader: number }[];
   /** Runs of neighbouring shards that no reader has, ascending. */

@@ -11,7 +11,7 @@ import type { SplitJson, SplitOptions, SplitParts } from './types.js';
 const WINDOW = 1 << 20;
 /** How many characters of texts one call takes, unless one text alone has more. */
 const CHARACTERS = 1 << 22;
-/** The most samples of which a call looks at each one: for so many, it blocks the thread for a quarter of a minute. */
+/** The most samples for a call that looks at every sample: so many block the thread for a quarter of a minute. */
 const MOST_SAMPLES = 2 ** 30;
 
 type Class<T> = new (parts: SplitParts, options?: SplitOptions) => T;

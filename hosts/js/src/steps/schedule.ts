@@ -137,7 +137,7 @@ export abstract class BaseSchedule extends ScheduleMembers implements Iterable<I
     return each('sample', samples, (sample) => this.locate(sample, step));
   }
 
-  /** A new schedule, which is this one for another rank. Errors: `rank`, memory. */
+  /** A new schedule for another rank; all else is as in this schedule. Errors: `rank`, memory. */
   atRank(rank: Integer): this {
     const ask = (number: number) =>
       this.aside(

@@ -6,9 +6,9 @@ import type { Integer } from '../types.js';
 
 /** The values that a rank is detected from. */
 export interface DetectOptions {
-  /** The value to use whatever the variables say. */
+  /** The rank to use, whatever the variables say. */
   rank?: Integer;
-  /** The value to use whatever the variables say. */
+  /** The number of ranks to use, whatever the variables say. */
   worldSize?: Integer;
   /** The variables that launchers set. Default: those of this process. */
   environment?: Readonly<Record<string, string | undefined>>;
@@ -27,7 +27,7 @@ export function detectWith(
   const fixed = [rank, worldSize].map((value, i) => {
     return value === undefined ? value : u32(i === 0 ? 'rank' : 'world_size', value);
   });
-  // The environment of Node is no plain object, so only another one is checked.
+  // Node's own environment is no plain object, so only an environment that the caller passed is checked.
   if (environment !== defaults) record('environment', environment, 'a plain object with a string for each variable');
   const names = engine.once(['environment', ''], 0, ({ launch }) => launch.variables());
   const pairs: [string, string][] = [];

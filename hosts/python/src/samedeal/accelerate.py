@@ -173,8 +173,8 @@ class PreparedLoader(Resumable, DataLoaderStateMixin):
     def state_dict(self, batches: SupportsIndex | None = None) -> dict[str, Any]:
         """The state for a checkpoint, after all ranks got the same number of batches as this loop.
 
-        Between two updates of accumulated gradients, it is the state of the last update: the batches after it are not
-        in the model that is saved, and come again. So `save_state` may be called after any `accelerator.accumulate`.
+        Between two updates of accumulated gradients, it is the state of the last update. The batches after that update
+        are not in the saved model, and come again. So `save_state` may be called after any `accelerator.accumulate`.
 
         Args:
             batches: How many batches of this loop the state counts; by default those that the model was updated with,

@@ -71,7 +71,7 @@ def pad(
         padding_value: Value of cells without a token.
         side: On which side of a row the padding is, "right" or "left".
         pad_to_multiple_of: The width is rounded up to a multiple of this number.
-        width: A fixed width. By default, it is that of the longest sequence.
+        width: A fixed width. By default, the length of the longest sequence.
 
     Raises:
         OutOfRangeError: `width` is less than the longest sequence, or there are more than 2**26 cells.

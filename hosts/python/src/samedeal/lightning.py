@@ -1,7 +1,7 @@
 """PyTorch Lightning: a data module that sets epochs, saves its state, and resumes on any number of devices.
 
-Works with `lightning` and `pytorch_lightning`, and imports neither. Needs torch: `pip install
-samedeal[torch]`.
+Works with `lightning` and `pytorch_lightning`, and imports neither. Needs torch:
+`pip install 'hosts/python[torch]'` in a checkout.
 """
 
 from __future__ import annotations
@@ -156,8 +156,8 @@ def _warn_of_estimate(read: float, found: float) -> None:
 class _Loader:
     """The loader that Lightning gets. It counts batches from the beginning of the epoch, also after a resume.
 
-    It is no DataLoader, so that Lightning replaces no sampler. A pass begins only when its first batch is asked for,
-    because Lightning calls `iter` for passes that it does not need, and before it sets the epoch.
+    This class is no DataLoader, so that Lightning replaces no sampler. A pass begins only when its first batch is asked
+    for, because Lightning calls `iter` for passes that it does not need, and before it sets the epoch.
     """
 
     def __init__(self, loader: Any, data: ResumableData) -> None:
@@ -244,7 +244,7 @@ class _Loader:
         return done + left + sum(self._updates(self._limited(self._resumable._epoch_length_of(e)), e) for e in later)
 
     def estimate(self, theirs: float) -> float:
-        """The updates of the whole training; `theirs`, Lightning's number, without a resume or without an end."""
+        """The number of updates of the whole training: `theirs` (Lightning's) if there is no resume, or no end."""
         trainer = self._data.trainer
         if self._rest is None or trainer.max_epochs in (-1, None) or math.isinf(trainer.num_training_batches):
             return theirs
@@ -336,7 +336,7 @@ class _Loader:
         """Lets Lightning ask for the length again. It asks only once by itself, although epochs differ in length."""
         trainer = self._data.trainer
         every = trainer.reload_dataloaders_every_n_epochs
-        # If loaders are reloaded in any case, this one may be, too.
+        # If the user lets Lightning reload loaders, it may replace this one, too. Otherwise, it gets this one.
         self._data._again = None if every else self
         # Lightning reloads a loader when at least this number of epochs have passed since the last time. With -1, that
         # is always so, even within the same epoch.
@@ -373,8 +373,8 @@ class _Loader:
     def _scheduled_total(self) -> int | None:
         """The number of updates for which schedules of the learning rate were made; None if there is no end.
 
-        After a resume, this is the number of the training before, as long as nobody has asked for the new one: to
-        compute it may mean to plan all later epochs, which a checkpoint must not do.
+        After a resume, this is the number of the interrupted training until the new number was computed for another
+        reason: to compute it may mean to plan all later epochs, which a checkpoint must not do.
         """
         if self._rest is not None and "_total" not in vars(self):
             return self._old_total
@@ -399,7 +399,7 @@ class _Loader:
         return self._before + len(self._resumable) if self._length is None else self._length
 
     def __iter__(self) -> Iterator[Any]:
-        """One pass, or what is left of it."""
+        """One pass over an epoch, or over the rest of a resumed epoch."""
         done = self._data.trainer.fit_loop.batch_idx + 1
         if done != self._before:
             reason = "the checkpoint is of another loader, or load_state_dict of super() was not called"
@@ -419,7 +419,7 @@ class _Loader:
 
 
 def _steps_of(scheduler: Any) -> int | None:
-    """How many steps a scheduler of PyTorch is made for, if it says so."""
+    """How many steps a scheduler of PyTorch is made for; None if it does not say so."""
     if parts := getattr(scheduler, "_schedulers", None):
         milestones = getattr(scheduler, "_milestones", [0])
         last = _steps_of(parts[-1])

@@ -22,7 +22,7 @@ _WRITTEN = re.compile("-?[0-9]{16,}")
 
 
 class Recipe(NamedTuple):
-    """A recipe as it was given, with the lists that it has as a hash."""
+    """A recipe as it was given: its text, and long lists beside the text."""
 
     text: str
     lists: tuple[Any, ...] = ()
@@ -174,7 +174,7 @@ def number(field: str, value: Any) -> int:
 
 
 def call(name: str, first: Any, options: Mapping[str, Any]) -> str:
-    """A call as `repr` shows it; long lists in short."""
+    """A call as `repr` shows it, with long lists abridged."""
     return f"{name}({_shown(first)}, {listed(options)})"
 
 

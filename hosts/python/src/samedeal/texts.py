@@ -51,7 +51,7 @@ def recipe_after(state: str | Mapping[str, Any], sections: Mapping[str, Any] | s
 
     Raises:
         WrongTypeError: `state` is no state, or `sections` are no dictionary or JSON object.
-        OutOfRangeError: They have more than 2**24 bytes.
+        OutOfRangeError: `state` or `sections` has more than 2**24 bytes.
     """
     others = recipe.text({} if sections is None else sections, "sections")
     return texts.recipe_after(Core(_MEMORY), check.state(state), others)
@@ -72,6 +72,6 @@ def differences(one: str | Mapping[str, Any], other: str | Mapping[str, Any]) ->
     Raises:
         WrongTypeError: `one` or `other` is no JSON object or dictionary of JSON.
         ContradictionError: `one` or `other` has a member twice.
-        OutOfRangeError: They have more than 2**24 bytes.
+        OutOfRangeError: `one` or `other` has more than 2**24 bytes.
     """
     return tuple(texts.differences(Core(_MEMORY), recipe.text(one, "one"), recipe.text(other, "other")))

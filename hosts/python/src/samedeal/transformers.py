@@ -63,7 +63,7 @@ _INSTEAD = {
     "SeedableRandomSampler": "WeightedRandomSampler(weights, num_samples)",
     "WeightedRandomSampler": "WeightedRandomSampler(weights, num_samples)",
 }
-"""Advice in place of a sampler that is refused."""
+"""For each sampler that is refused: what the error advises in its place."""
 
 
 # The base of the mixin for type checkers. At run time it is `object`, and the Trainer comes after the mixin.
@@ -175,7 +175,8 @@ class TrainerMixin(_Trainer):
             if plan.repeats:
                 name = TORCH if plan.shuffle else "sequential"
                 prompts = order(name, len(dataset), seed=seed if plan.shuffle else 0).copies(plan.copies)
-                # `unit`: the completions of a generation batch on a process. Processes may share copies of a prompt.
+                # `unit` is the number of completions of a generation batch on one process. The copies of a prompt may
+                # therefore be on several processes.
                 return _Prompts(dataset, order=prompts, unit=plan.batch_size, drop_last=True)
             return DistributedSampler(dataset, shuffle=plan.shuffle, seed=seed, drop_last=plan.drop_last)
         if plan.repeats:
@@ -205,7 +206,7 @@ class TrainerMixin(_Trainer):
             for epoch in range(first, math.ceil(args.num_train_epochs)):
                 left = self._updates(self._batches.left(epoch))
                 whole = self._updates(self._batches.whole(epoch))
-                # The updates of an epoch that is not to be finished.
+                # How many updates of this epoch are to be made: a part of them, if `num_train_epochs` ends within it.
                 share = math.ceil(min(1.0, args.num_train_epochs - epoch) * whole)
                 done += max(0, left - (whole - share))
             values[-1] = done
@@ -408,7 +409,7 @@ class _Batches(torch.utils.data.Sampler[list[int]]):
 class SamedealState(TrainerCallback, ExportableState):
     """Counts the batches that the model was updated with, for checkpoints, which save it under the name of this class.
 
-    It is the first of all callbacks, so that others may save in any of their calls.
+    This callback is the first of all, so that other callbacks may save a checkpoint in any of their calls.
     """
 
     def __init__(self) -> None:

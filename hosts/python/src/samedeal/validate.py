@@ -2,9 +2,9 @@
 
     torchrun --nproc-per-node 4 -m samedeal.validate DIR --workers 2
 
-Every rank reads the Parquet files of DIR through `samedeal.torch.ShardedDataset` and a `DataLoader`; what they read is
-gathered with `torch.distributed`. The exit code is 0 if every sample comes as often as it should and ranks take as many
-steps as they should. It is 1, on every rank, if not, and 2 if that could not be found out.
+Every rank reads the Parquet files of DIR through `samedeal.torch.ShardedDataset` and a `DataLoader`. The ranks
+exchange the results with `torch.distributed`. The exit code is 0 if every sample comes as often as it should and ranks
+take as many steps as they should. Otherwise, it is 1 on every rank. It is 2 if the check could not be made.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .torch import ShardedDataset, StepsWarning
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Samples whose reads are counted at a time: 8 bytes for each sample on every rank.
+# How many samples have their reads counted at a time: 8 bytes for each sample on every rank.
 BLOCK = 1 << 22
 # The most wrong samples that the report names; it gives the number of the others.
 SHOWN = 10

@@ -19,9 +19,11 @@ use crate::engine::{Instance, MOST_MEMORY, batches, check_room};
 ///
 /// # Errors
 ///
-/// [`Missing`](crate::FailureKind::Missing) (`index`: there are no parts), [`WrongType`](crate::FailureKind::WrongType) (`index`: a part is
-/// no index, or was changed), [`Contradiction`](crate::FailureKind::Contradiction) (`fingerprint`, `epoch`, `windows`: a part is of other
-/// batches; `first`: windows are missing between two parts, or a part has some windows of another one and more), out of memory.
+/// [`Missing`](crate::FailureKind::Missing) (`index`: there are no parts), [`WrongType`](crate::FailureKind::WrongType)
+/// (`index`: a part is no index, or was changed), [`Contradiction`](crate::FailureKind::Contradiction) (`fingerprint`,
+/// `epoch`, `windows`: a part is of other batches; `first`: windows are missing between two parts, or a part repeats
+/// only some windows of the parts before it and adds others; `lengths`: two parts have a window that was planned with
+/// different lengths), out of memory.
 pub fn join_indices<P: Into<String>>(parts: impl IntoIterator<Item = P>) -> Result<String, Error> {
     let parts = parts.into_iter().map(Into::into).collect::<Vec<String>>();
     let bytes = parts.iter().map(String::len).fold(0, usize::saturating_add);

@@ -7,12 +7,12 @@ use crate::Error;
 use crate::engine::{Object, batches};
 
 /// Batches of one rank from samples that arrive one after the other. They equal the batches of a
-/// [`Batcher`](crate::Batcher) with the order `sequential` in epoch 0.
+/// [`Batcher`](crate::Batcher) with the order `sequential` and the same epoch and `batch_window`.
 ///
-/// Push samples as they arrive, and take the batches that are ready. The batches of a window are ready once a sample
-/// arrives that belongs to the next window. Every rank pushes all samples. In memory are the samples of one window
-/// (8,192 samples with [`Strategy::PadToMax`](crate::Strategy::PadToMax), or if `batch_window` is 0), and samples that
-/// the window before left over.
+/// Push samples as they arrive, and take the batches that are ready. The batches of a window are ready when at least
+/// 1.5 times as many samples wait as the window has, or after [`flush`](Self::flush). Every rank pushes all samples.
+/// Samples that wait are in memory: fewer than 1.5 windows of them, if ready batches are taken after each push. By
+/// default, a window has 8,192 samples or more, depending on the strategy and on the number of ranks.
 ///
 /// ```
 /// use samedeal::BatchStream;

@@ -239,8 +239,8 @@ impl<T> Object<T> {
     }
 }
 
-/// An error if lists of `bytes` bytes, with `count` items together, do not fit into a new instance. There the component
-/// would trap and could return no failure.
+/// An error if lists of `bytes` bytes, with `count` items together, do not fit into a new instance. Larger lists would
+/// make the component trap, so that it could return no failure.
 pub(crate) fn check_room(memory_limit: usize, field: &str, count: usize, bytes: usize) -> Result<(), Failure> {
     let room = memory_limit.min(MOST_MEMORY).saturating_sub(RESERVED);
     // A memory limit below the least one passes here: [`Instance::new`] refuses it with the right failure.

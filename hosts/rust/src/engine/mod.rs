@@ -1,6 +1,6 @@
 //! The engine, which answers calls: the component in wasmtime (`component`), or the linked core (`native`). Both
-//! modules have the same functions, so that all other modules do not differ. If both features are on, the component is
-//! used: it is the same binary in all hosts.
+//! modules have the same functions, so that all other modules work with either engine. If both features are on, the
+//! component is used: it is the same binary in all hosts.
 
 #[cfg(feature = "component")]
 mod component;
@@ -58,8 +58,9 @@ pub(crate) fn check_text(field: &str, text: &str) -> Result<(), Failure> {
 /// The most bytes of a recipe, of a state, and of an entry of a log.
 pub(crate) const MAX_TEXT: usize = 1 << 24;
 
-/// Cuts a name after [`LONGEST_TEXT`] characters. Known names are shorter, so the result is the same failure. A text
-/// that does not fit into the memory would make the component trap, so that it could return no failure.
+/// Cuts a name after [`LONGEST_TEXT`] characters. Known names are shorter, so a longer name and its beginning give the
+/// same failure. A text that does not fit into the memory would make the component trap, so that it could return no
+/// failure.
 pub(crate) fn cut(mut text: String) -> String {
     if let Some((end, _)) = text.char_indices().nth(LONGEST_TEXT) {
         text.truncate(end);

@@ -65,12 +65,12 @@ impl LedgerBuilder {
     }
 }
 
-/// A duration in milliseconds. A too long one becomes `u64::MAX`, which the component refuses.
+/// A duration in milliseconds. A duration that is too long becomes `u64::MAX`, which the component refuses.
 fn milliseconds(time: Duration) -> u64 {
     time.as_millis().try_into().unwrap_or(u64::MAX)
 }
 
-/// A copy of a sampler for one rank, so that its sample number i is the one at position `consumed` + i of the epoch.
+/// A copy of a sampler for a single rank. Its sample number i is the sample at position `consumed` + i of the epoch.
 pub(super) fn whole(sampler: &Sampler) -> Result<Sampler, Error> {
     sampler.to_builder()?.rank(0).world_size(1).layout(Layout::Strided).build()
 }

@@ -24,7 +24,7 @@ pub struct ClientOptions {
 }
 
 impl ClientOptions {
-    /// All options have their defaults, except the ones that must be given.
+    /// Options with the required values. All other options have their defaults.
     pub fn new(state: impl Into<String>, reader: u32, life: u64) -> Self {
         Self { state: state.into(), reader, life, block: None, lease: None, checkpoint_interval: None }
     }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use super::lines::{check_line, next_line};
 use super::{CHECKPOINT, Log};
 
-/// The beginnings of the first entry and of all others, the longer one first.
+/// How the first entry of a log begins, and how all other entries begin. The longer text is first:
+/// [`FileLog::check_torn`] reads as many bytes as this text has.
 const BEGINNINGS: [&str; 2] = ["{\"samedeal\":1,\"kind\":\"ledger\"", "{\"event\":\""];
 /// The most entries that one `read` returns.
 const WINDOW: usize = 1 << 12;
@@ -132,7 +133,7 @@ impl FileLog {
 
     fn append_locked(&mut self, number: u64, entry: &str) -> io::Result<bool> {
         if let Some(faster) = self.scan(number, 1)?.pop() {
-            // The line was only looked at: the next call reads it again.
+            // The entry of the other writer was only looked at. Going back makes the next call read it.
             self.number -= 1;
             self.offset -= faster.len() as u64 + 1;
             return Ok(false);

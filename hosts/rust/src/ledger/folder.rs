@@ -81,12 +81,12 @@ impl FolderLog {
     fn publish(&self, temporary: &Path, number: u64, line: &str) -> io::Result<bool> {
         let mut file = OpenOptions::new().write(true).create_new(true).open(temporary)?;
         file.write_all(line.as_bytes())?;
-        // Without this, a loss of power could leave the name without its content.
+        // Without this sync, a loss of power could leave a file with the name but without its content.
         file.sync_all()?;
         match fs::hard_link(temporary, self.file(number)) {
             Ok(()) => Ok(true),
-            // The name may be from this call: a file server that lost its first answer refuses the repeated request.
-            // Then the file has two names.
+            // This call itself may have made the link: if the answer of a file server is lost, the request is repeated,
+            // and the server refuses it. The file then has two names.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => has_two_names(&file),
             Err(error) => Err(error),
         }

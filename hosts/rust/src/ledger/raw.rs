@@ -21,8 +21,8 @@ pub fn header(state: &str, block: u32, lease: u64) -> Result<String, Error> {
     ledger::header(&mut Instance::new(LEAST_MEMORY)?, state, block, lease)
 }
 
-/// The ledger that the applied entries of a log add up to, for programs that inspect or replay a log. It does not read
-/// the log itself; [`Replay`](super::Replay) does.
+/// The state of a ledger after the entries that were applied, for programs that inspect or replay a log. A `RawLedger`
+/// does not read the log itself; [`Replay`](super::Replay) does.
 pub struct RawLedger {
     pub(crate) object: Object<ledger::Ledger>,
 }

@@ -144,7 +144,8 @@ impl<R: BufRead> Iterator for Replay<R> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let (reader, readers) = (self.reader, self.readers);
-        // One entry at a time: so all runs that were committed before a refused entry are returned first.
+        // Entries are applied one at a time, so that all runs that were committed before a refused entry are returned
+        // first.
         self.next_of(|ledger, entry| Ok(ledger.replay(&[entry], reader, readers)?.pop())).transpose()
     }
 }

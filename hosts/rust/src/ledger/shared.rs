@@ -58,8 +58,8 @@ impl Shared {
 /// The actions that this host knows: three that it carries out, and five that end an operation.
 const ACTIONS: [&str; 8] = ["checkpoint", "read", "append", "done", "claimed", "wait", "held", "finished"];
 
-/// The failure for an action that this host does not know, from a later component. If it were taken for the end of the
-/// operation, an epoch could end too early.
+/// The failure for an action of a later component, which this host does not know. If an unknown action counted as the
+/// end of the operation, an epoch could end too early.
 pub(super) fn unknown(action: &str) -> Error {
     let mut failure = Failure::unknown_name("action", action, &ACTIONS);
     failure.allowed += ": this version of samedeal is too old for its component";

@@ -131,8 +131,8 @@ impl Iterator for Chunks<'_> {
             return Some(Ok(chunk));
         }
         let start = self.unread?;
-        // If a window is refused, chunks are read one by one: the tables of many cycles would take long, or places end
-        // within the window.
+        // The component may refuse a window: the tables of its many cycles would take too long, or the window goes
+        // beyond the last possible place. Chunks are then read one by one.
         let refused = |error: &Error| error.failure().is_some_and(|failure| failure.kind == FailureKind::OutOfRange);
         let (read, count) = match self.stream.chunks(start, AHEAD) {
             Err(error) if refused(&error) => (self.stream.chunks(start, 1), 1),

@@ -24,15 +24,16 @@ const MOST_USES: i128 = 1 << 84;
 const PATIENCE: i64 = ONE >> 6;
 /// The most rows if every size is a row.
 const MOST_ROWS: usize = 512;
-/// The most units of the capacity. With more, there is no result.
+/// The most units of the capacity. With more units, [`pack`] returns no packing.
 const MOST_UNITS: u64 = 1 << 18;
 /// The most rows if several sizes share a row.
 const FEWER_ROWS: usize = 256;
 /// The most units of a bin in the coarse knapsack. Its table is small enough to be fast.
 const COARSE: usize = 1 << 10;
-/// The most items. With more, there is no result.
+/// The most items. With more items, [`pack`] returns no packing.
 const MOST_ITEMS: u64 = 1 << 40;
-/// The most effort for the last bound where sizes share rows: its knapsack has every size by itself.
+/// The most effort for the last lower bound if several sizes share a row. Its knapsack has each size by itself, so it
+/// can be slow; above this effort, there is no bound.
 const BOUND_EFFORT: u64 = 1 << 30;
 
 /// Packs classes of sizes from 1 to `capacity`, and computes a lower bound on the number of bins. `known` is the number
@@ -53,7 +54,7 @@ pub(super) fn pack(
     let many = classes.iter().filter(|class| class.count > 0).count();
     let used = (0_u32..).zip(classes).filter(|(_, class)| class.count > 0);
     let used = collect("batch_window", many, used.map(|(class, _)| class))?;
-    // How many neighbouring sizes share a row. All of them count as the greatest one.
+    // How many neighbouring sizes share a row. Items of all these sizes count as items of the greatest one.
     let together = if many > MOST_ROWS { many.div_ceil(FEWER_ROWS) } else { 1 };
     let rows = many.div_ceil(together);
     let total = |row: &[u32]| row.iter().map(|&class| u64::from(classes[class as usize].count)).sum();
@@ -72,8 +73,8 @@ pub(super) fn pack(
     }
     let mut left = effort(items, 1 << 29, 1 << 15);
     let mut bound = 0;
-    // The item values that gave the greatest bound so far, and this bound. The knapsack gets values between these and
-    // the duals, because the duals alone leap from one end to the other.
+    // The item values that gave the greatest bound so far, and this bound. The knapsack gets values between these
+    // values and the duals, because the duals alone jump between extremes.
     let mut center = (collect("batch_window", rows, core::iter::repeat_n(0, rows))?, 0);
     let (mut smooth, mut patience) = (true, PATIENCE);
     loop {
@@ -179,7 +180,8 @@ pub(super) fn pack(
 }
 
 /// A lower bound on the number of bins, whatever the worths are. `items` are pairs of a count and a worth. The items of
-/// one bin must not be worth more than `value` together. Returns whole bins, and 2^-20ths of a bin, rounded down.
+/// one bin must not be worth more than `value` together. Returns the bound in whole bins, rounded up, and in units of
+/// 2^-20 bins, rounded down.
 fn lower_bound(items: impl Iterator<Item = (u64, i64)>, value: u64) -> (u64, u128) {
     if value == 0 || value == u64::MAX {
         return (0, 0);
@@ -421,8 +423,10 @@ impl Master {
             *next = if row == leaving {
                 times
             } else {
-                // The product of 85 and 64 bits overflows only if it is negative, because the column that leaves is the
-                // first one whose use becomes 0. The new use would then be above the most, so the pivot is not made.
+                // `times` has 85 bits and the other factor 64, but only a negative product can overflow: a positive one
+                // is limited by the use of this row, because the column that leaves is the first one whose use becomes
+                // 0. With a negative product that large, the new use would be above `MOST_USES`, so the pivot is not
+                // made.
                 let Some(product) = times.checked_mul(entering[row].into()) else { return Ok(None) };
                 (uses - (product >> BITS)).max(0)
             };

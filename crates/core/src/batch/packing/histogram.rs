@@ -7,7 +7,8 @@ use crate::Failure;
 use crate::base::failure::at_most;
 use crate::base::memory::collect;
 
-/// The classes of fewer than 2^32 sizes, in descending order. Failures: `lengths` (too many), `out-of-memory`.
+/// The classes of a list of fewer than 2^32 sizes, greatest size first. Failures: `lengths` (too many),
+/// `out-of-memory`.
 pub fn histogram<T: Copy + Into<u64>>(sizes: &[T]) -> Result<Vec<Class>, Failure> {
     if sizes.len() > u32::MAX as usize {
         let value = format!("{} of them", sizes.len());

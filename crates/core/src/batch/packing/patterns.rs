@@ -14,7 +14,7 @@ pub struct Class {
     pub count: u32,
 }
 
-/// A part of the content of a bin: `each` items of a class, besides the content of the node `below`.
+/// A part of the content of a bin: `each` items of a class. The node `below` has the rest of the content.
 struct Node {
     below: u32,
     class: u32,
@@ -133,7 +133,7 @@ impl Patterns {
         self.sort()
     }
 
-    /// Adds items of size 0 to the first bin, which is the fullest. If there is no bin, they get a new one.
+    /// Adds items of size 0 to the first bin, which is the fullest. If there is no bin, the items get a new one.
     pub(super) fn put_into_first(&mut self, class: u32, count: u32) -> Result<(), Failure> {
         let (below, free) = self.groups.first().map_or((NONE, self.capacity), |group| (group.node, group.free));
         let node = self.put(below, class, count)?;
@@ -151,7 +151,7 @@ impl Patterns {
     }
 }
 
-/// The classes with other counts. Failures: `out-of-memory`.
+/// The sizes of the classes with these counts. Failures: `out-of-memory`.
 pub(super) fn with_counts(classes: &[Class], counts: &[u32]) -> Result<Vec<Class>, Failure> {
     let classes = classes.iter().zip(counts).map(|(class, &count)| Class { size: class.size, count });
     collect("batch_window", counts.len(), classes)

@@ -102,7 +102,7 @@ impl Subset {
             if size > wanted {
                 continue;
             }
-            // The words with fresh sums. For the first item of a class, all sums are fresh.
+            // The range of the words that may have fresh sums. For the first item of a class, all sums are fresh.
             let mut old = 0..most / 64 + 1;
             for item in 0..left {
                 let before = most;

@@ -28,8 +28,8 @@ pub(super) struct Balance {
     starts: Vec<u32>,
     /// For each class, the order of its members. The draws of the class go through it again and again, over all epochs.
     orders: Vec<Feistel>,
-    /// The fraction of a draw that class 0 has before epoch 0, in millionths. The other classes have other fractions, at
-    /// distances of `STEP`, so that not all classes have their draws in the same epochs.
+    /// The fraction of a draw that class 0 has before epoch 0, in millionths. The other classes have other fractions,
+    /// at distances of `STEP`, so that not all classes have their draws in the same epochs.
     phase: u64,
 }
 

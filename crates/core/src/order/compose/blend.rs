@@ -1,4 +1,5 @@
-//! `blend` and `blend-exact`: several orders in proportion to weights. Each source makes whole passes over its own order.
+//! `blend` and `blend-exact`: several orders in proportion to weights. Each source makes whole passes over its own
+//! order.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -81,8 +82,8 @@ impl Stage {
         self.before[source as usize] + self.runs(source, 0, n - self.from)
     }
 
-    /// The number of draws of a source in runs that begin with run `phase` of the pattern, before position `n` of these
-    /// runs; and the draws of all runs before them. Modulo 2^64, if there is a phase.
+    /// The number of draws of a source in the pattern before run `phase`, plus its draws at the first `n` positions
+    /// from this run on. Modulo 2^64, if `phase` is not 0.
     pub(super) fn runs(&self, source: u32, phase: u64, n: u64) -> u64 {
         let (runs, within) = self.run.divide(n);
         let whole = self.pattern.count(source, phase + runs).wrapping_mul(self.run.value());
@@ -147,7 +148,8 @@ impl Blend {
         self.stages[place].nth(source, draw)
     }
 
-    /// The number of draws of a source before a position of an epoch, earlier epochs included. Failures: `out-of-memory`.
+    /// The number of draws of a source before a position of an epoch, earlier epochs included. Failures:
+    /// `out-of-memory`.
     fn drawn(&self, source: u32, epoch: u64, position: u64) -> Result<u64, Failure> {
         let n = self.start(epoch) + position;
         match &self.by_lane {
@@ -156,8 +158,8 @@ impl Blend {
         }
     }
 
-    /// The pass and the position in it of the next draw of a source at a position of an epoch: with `by_lane`, in the lane
-    /// of this position. Failures: `out-of-memory`.
+    /// The pass of the next draw of a source at a position of an epoch, and the position of the draw in the pass. With
+    /// `by_lane`, the next draw in the lane of this position. Failures: `out-of-memory`.
     fn next_draw(&self, source: u32, epoch: u64, position: u64) -> Result<(u64, u64), Failure> {
         match &self.by_lane {
             Some(lanes) => self.next_by_lane(lanes, source, self.start(epoch) + position),
@@ -195,7 +197,8 @@ impl Sources for Blend {
     }
 
     fn bound(&self, source: u32) -> u64 {
-        // A lane begins the pattern in the middle, so that its count is the difference of two counts from the beginning.
+        // A lane begins in the middle of the pattern. Its count is then the difference of two counts from the
+        // beginning, and can deviate twice as far.
         let times = if self.by_lane.is_some() { 2 } else { 1 };
         self.stages.iter().map(|stage| stage.pattern.bound(source)).sum::<u64>() * self.run.value() * times
     }
@@ -222,8 +225,8 @@ impl Composed for Blend {
     fn begin(&self, epoch: u64) -> Result<Option<u64>, Failure> {
         let mut draws = self.length;
         if !self.goes_on() {
-            // Each epoch reserves all passes of every source, even if it ends before. The draws of all passes have to
-            // be below 2^53 too.
+            // Each epoch reserves the draws of all passes of every source, even if it ends earlier. The draws of all
+            // passes have to be below 2^53 too.
             let most = self.sources.iter().filter_map(|source| source.part.steady()).max().unwrap_or(0);
             draws = draws.max(most.saturating_mul(self.max_passes));
         }
@@ -347,7 +350,7 @@ struct BlendEpoch {
     start: u64,
     /// For each source, the pass that was read last.
     recent: RefCell<Vec<Recent>>,
-    /// For each source, the passes that were read last, with `by_lane`.
+    /// With `by_lane`, for each source, the passes that were read last.
     passes: RefCell<Vec<Passes>>,
     scratch: RefCell<Scratch>,
 }
@@ -419,21 +422,22 @@ impl Scratch {
 }
 
 impl Source {
-    /// A storage place of the source as one of the blend.
+    /// Converts a storage place in the source to the storage place in the blend.
     fn stored(&self, Stored { sample, lane, pass, element }: Stored) -> Stored {
         Stored { sample: self.offset + sample, lane: self.lanes + lane, pass, element }
     }
 }
 
 impl BlendEpoch {
-    /// The sample of the blend at a position of a pass over a source. Failures: `out-of-memory`; `epoch`, if the pass cannot
-    /// be used.
+    /// The sample of the blend at a position of a pass over a source. Failures: `out-of-memory`; `epoch`, if the pass
+    /// cannot be used.
     fn sample_of_pass(&self, source: u32, (pass, place): Place) -> Result<u64, Failure> {
         let Source { part, offset, .. } = &self.blend.sources[source as usize];
         Ok(offset + self.passes.borrow_mut()[source as usize].order(part, pass)?.sample(place)?)
     }
 
-    /// With `by_lane`, the source of a position, the pass and the position in it; else none. Failures: `out-of-memory`.
+    /// With `by_lane`, the source of a position, and the pass over this source and the position in the pass; else
+    /// `None`. Failures: `out-of-memory`.
     fn place_by_lane(&self, position: u64) -> Result<Option<(u32, Place)>, Failure> {
         let Some(lanes) = &self.blend.by_lane else { return Ok(None) };
         self.blend.draw_by_lane(lanes, self.start + position).map(Some)

@@ -1,7 +1,7 @@
-//! A blend whose lanes walk the pattern on their own. All sources are `sharded`, with the same number of lanes. Lane l of
-//! the blend takes its samples from lane l of each source, so a reader that has some of the lanes needs no others. Lanes
-//! begin the pattern at phases that are spread evenly over its period, so that the blend is near the weights in each lane
-//! and in all lanes together.
+//! A blend whose lanes walk the pattern on their own. All sources are `sharded`, with the same number of lanes. Lane l
+//! of the blend takes its samples from lane l of each source, so a reader that has some of the lanes needs no others.
+//! Lanes begin the pattern at phases that are spread evenly over its period, so that the blend is near the weights in
+//! each lane and in all lanes together.
 
 use super::blend::{Blend, Stage};
 use super::lane_cache::{Begun, Lanes, Passes, Place};
@@ -9,7 +9,7 @@ use crate::base::memory::collect;
 use crate::order::OrderPart;
 use crate::{Failure, MAX_EXACT};
 
-/// The draws of a lane of a source in each pass. All sources are `sharded`.
+/// The number of draws that a lane of a source has in each pass. All sources are `sharded`.
 fn lane_size(part: &OrderPart, lane: u64) -> u64 {
     part.sharding.as_ref().map_or(0, |sharding| sharding.lane_size(lane as u32))
 }
@@ -20,12 +20,12 @@ impl Stage {
         (u128::from(self.period) * u128::from(lane) / u128::from(lanes)) as u64
     }
 
-    /// The draws of a source that the pattern has before an element; modulo 2^64.
+    /// The number of draws of a source before an element of the pattern, modulo 2^64.
     fn before_phase(&self, source: u32, phase: u64) -> u64 {
         self.pattern.count(source, phase).wrapping_mul(self.run.value())
     }
 
-    /// The draws of a source among the first `steps` positions of a lane in this stage.
+    /// The number of draws of a source at the first `steps` positions of a lane in this stage.
     fn in_lane(&self, source: u32, phase: u64, steps: u64) -> u64 {
         self.runs(source, phase, steps).wrapping_sub(self.before_phase(source, phase))
     }
@@ -37,7 +37,7 @@ impl Blend {
         self.stages.partition_point(|stage| stage.from / lanes <= steps) - 1
     }
 
-    /// The positions of a lane below position `n` of the stages.
+    /// The number of positions of a lane below position `n` of the stages.
     fn steps(n: u64, lane: u64, lanes: u64) -> u64 {
         (n + lanes - 1 - lane) / lanes
     }
@@ -70,7 +70,8 @@ impl Blend {
         Ok(ask(recent.insert(Begun { stage, before, base })))
     }
 
-    /// The source of position `n` of the stages, the pass and the position in it. Failures: `out-of-memory`.
+    /// The source of position `n` of the stages, and the pass over this source and the position in the pass. Failures:
+    /// `out-of-memory`.
     pub(super) fn draw_by_lane(&self, lanes: &Lanes, n: u64) -> Result<(u32, Place), Failure> {
         let (steps, lane) = lanes.count.divide(n);
         let count = lanes.count.value();
@@ -83,7 +84,7 @@ impl Blend {
         Ok((source, self.pass_of(lanes, source, lane, draw)))
     }
 
-    /// The draws of a source in a lane before position `n` of the stages. Failures: `out-of-memory`.
+    /// The number of draws of a source in a lane before position `n` of the stages. Failures: `out-of-memory`.
     fn count_in_lane(&self, lanes: &Lanes, source: u32, lane: u64, n: u64) -> Result<u64, Failure> {
         let count = lanes.count.value();
         let steps = Self::steps(n, lane, count);
@@ -93,35 +94,35 @@ impl Blend {
         Ok(base.wrapping_add(stage.runs(source, stage.phase(lane, count), steps - stage.from / count)))
     }
 
-    /// The draws of a source in all lanes before position `n` of the stages. Failures: `out-of-memory`.
+    /// The number of draws of a source in all lanes before position `n` of the stages. Failures: `out-of-memory`.
     pub(super) fn count_by_lane(&self, lanes: &Lanes, source: u32, n: u64) -> Result<u64, Failure> {
         (0..lanes.count.value()).try_fold(0, |sum, lane| Ok(sum + self.count_in_lane(lanes, source, lane, n)?))
     }
 
-    /// The pass and the position in it of the next draw of a source in the lane of position `n`. Failures:
-    /// `out-of-memory`.
+    /// The pass of the next draw of a source in the lane of position `n`, and the position of the draw in the pass.
+    /// Failures: `out-of-memory`.
     pub(super) fn next_by_lane(&self, lanes: &Lanes, source: u32, n: u64) -> Result<Place, Failure> {
         let lane = lanes.count.divide(n).1;
         Ok(self.pass_of(lanes, source, lane, self.count_in_lane(lanes, source, lane, n)?))
     }
 
-    /// The pass and the position in it of a draw in a lane of a source. A source without a weight may have fewer samples
-    /// than there are lanes, and has no draw: pass 0 and position 0.
+    /// The pass of a draw in a lane of a source, and the position of the draw in the pass. For a lane without samples:
+    /// pass 0 and position 0. Only a source without a weight may have such lanes.
     fn pass_of(&self, lanes: &Lanes, source: u32, lane: u64, draw: u64) -> Place {
         let count = lanes.count.value();
         let size = lane_size(&self.sources[source as usize].part, lane);
         draw.checked_div(size).map_or((0, 0), |pass| (pass, (draw - pass * size) * count + lane))
     }
 
-    /// The position of the stages at which a source is at a position of a pass; `None` if it is above 2^53 - 1, or if the
-    /// source has no such draw.
+    /// The position of the stages that has the draw of a source at a position of a pass; `None` if it is above 2^53 -
+    /// 1, or if the source has no such draw.
     fn nth_by_lane(&self, lanes: &Lanes, source: u32, pass: u64, position: u64) -> Option<u64> {
         let count = lanes.count.value();
         let (element, lane) = lanes.count.divide(position);
         let size = lane_size(&self.sources[source as usize].part, lane);
         let draw = pass.checked_mul(size)?.checked_add(element)?;
-        // The last stage that begins at or before the draw has the draw, unless the weight of the source is 0 from there
-        // on.
+        // The last stage that begins at or before the draw has the draw, unless the weight of the source is 0 from
+        // there on.
         let (mut found, mut before, mut end) = (self.stages.first()?, 0, 0);
         for (here, next) in self.stages.iter().zip(self.stages.get(1..)?) {
             end += here.in_lane(source, here.phase(lane, count), (next.from - here.from) / count);
@@ -137,8 +138,8 @@ impl Blend {
         steps.checked_mul(count)?.checked_add(lane).filter(|&n| n <= MAX_EXACT)
     }
 
-    /// The least and the greatest pass of a source in which a lane is at position `n`: the passes before are complete, and
-    /// those after have not begun. Failures: `out-of-memory`.
+    /// The least and the greatest pass of a source in which a lane is at position `n`: the passes before are complete,
+    /// and those after have not begun. Failures: `out-of-memory`.
     fn passes(&self, lanes: &Lanes, source: u32, n: u64) -> Result<(u64, u64), Failure> {
         if let Some((of, found)) = lanes.passes.borrow()[source as usize]
             && of == n
@@ -150,7 +151,7 @@ impl Blend {
         Ok(found)
     }
 
-    /// [`Blend::passes`], which is not kept.
+    /// [`Blend::passes`], without the cache.
     fn passes_at(&self, lanes: &Lanes, source: u32, n: u64) -> Result<(u64, u64), Failure> {
         let part = &self.sources[source as usize].part;
         let (mut least, mut most) = (u64::MAX, 0);
@@ -162,7 +163,7 @@ impl Blend {
         Ok((least.min(most), most))
     }
 
-    /// The occurrences of a sample of a source before position `n`. Failures: `out-of-memory`.
+    /// The number of occurrences of a sample of a source before position `n`. Failures: `out-of-memory`.
     pub(super) fn seen_by_lane(&self, lanes: &Lanes, (source, index): (u32, u64), n: u64) -> Result<u64, Failure> {
         let (least, most) = self.passes(lanes, source, n)?;
         let mut seen = least;
@@ -181,7 +182,8 @@ impl Blend {
         holder: (u32, u64),
         number: u64,
     ) -> Result<Option<u64>, Failure> {
-        // Passes of a sample need not follow each other in the order of positions, since lanes may be in different passes.
+        // Passes of a sample need not follow each other in the order of positions, since lanes may be in different
+        // passes.
         let (mut low, mut high) = (0, MAX_EXACT + 1);
         while low < high {
             let middle = low.midpoint(high);
@@ -190,8 +192,8 @@ impl Blend {
         Ok(Some(low).filter(|&n| n <= MAX_EXACT))
     }
 
-    /// The first position from `from` on, and before `end`, that has a sample of a source. `passes` are the orders of the
-    /// source. Failures: `out-of-memory`.
+    /// The first position from `from` on, and before `end`, that has a sample of a source. `passes` are the orders of
+    /// the source. Failures: `out-of-memory`.
     pub(super) fn next_by_lane_of(
         &self,
         lanes: &Lanes,
@@ -209,8 +211,8 @@ impl Blend {
                 found = found.into_iter().chain(at.filter(|at| (from..end).contains(at))).min();
                 pass += 1;
             }
-            // A pass that no lane has begun there comes later. Lanes may be several passes apart, so that the sample of a
-            // later pass may come first.
+            // A pass that no lane has begun at the position found (or at `end`) has the sample only later. But lanes
+            // may be several passes apart, so that a later pass that a lane has begun may have the sample first.
             let begun = self.passes_at(lanes, source, found.unwrap_or(end))?.1;
             if begun <= last {
                 return Ok(found);

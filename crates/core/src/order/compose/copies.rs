@@ -23,7 +23,7 @@ impl Copies {
 
 impl Composed for Copies {
     fn length(&self, epoch: u64) -> Result<u64, Failure> {
-        // If the product saturates, the epoch is too long, and was refused before.
+        // The product saturates only for an epoch that is too long, and such an epoch was refused before.
         Ok(self.of.length(epoch)?.saturating_mul(self.count()))
     }
 

@@ -67,7 +67,7 @@ impl Grown {
         Ok(GrownEpoch { stages })
     }
 
-    /// The first epoch that has a sample.
+    /// The first epoch that has `sample`.
     fn first_epoch(&self, sample: u64) -> u64 {
         if sample < self.samples {
             return 0;
@@ -152,7 +152,7 @@ struct GrownEpoch {
 /// A part of an epoch from position `start` on: one order of all samples that are left.
 struct Stage {
     start: u64,
-    /// The number of samples that the stage before left.
+    /// The number of samples that are left from the stage before. In the first stage, the number of all samples.
     old: u64,
     /// The number of samples known before this stage.
     known: u64,
@@ -202,8 +202,8 @@ impl Epoch for GrownEpoch {
     }
 
     fn map(&self, places: &mut [u64]) -> Result<(), Failure> {
-        // From the last stage to the first, all positions of a stage at once: positions that lie in the stage, and
-        // positions of later stages whose samples are older than these stages.
+        // Goes from the last stage to the first, with all positions of a stage at once: positions that lie in the
+        // stage, and positions of later stages whose samples were known before those stages.
         let stages = places.iter().map(|place| self.stages.partition_point(|stage| stage.start <= *place) - 1);
         let mut begin: Vec<(usize, usize)> = collect("growth", places.len(), stages.zip(0..))?;
         begin.sort_unstable();

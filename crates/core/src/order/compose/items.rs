@@ -4,7 +4,8 @@ use samedeal_bulk::Item;
 
 use crate::Failure;
 
-/// The largest element of a pattern: a lane begins at most 2^53 - 1 elements after the first one, and goes on for as many.
+/// The largest element of a pattern. A lane begins at an element up to 2^53 - 1, and takes up to 2^53 - 1 elements from
+/// there on.
 pub(super) const MAX_ELEMENT: u64 = 1 << 54;
 
 /// Positions of a pattern or of a node in its tree, each with the slot for its sample.
@@ -17,5 +18,6 @@ pub(super) struct Items<'a> {
     pub(super) items: &'a mut [Item],
 }
 
-/// A function that receives a source, a first number, and positions of this source, numbered from the first number on.
+/// A function that receives a source, a number `first`, and items of this source. An item with the number k is position
+/// number `first` + k of the source.
 pub(super) type Take<'a> = dyn FnMut(u32, u64, &[Item]) -> Result<(), Failure> + 'a;

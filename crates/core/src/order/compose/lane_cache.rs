@@ -1,4 +1,4 @@
-//! The memory of a blend `by_lane` between two calls: the stages of its lanes, and the orders of its sources.
+//! Caches of a blend `by_lane`: the stages of its lanes, and the orders of its sources.
 
 use alloc::vec::Vec;
 use core::cell::RefCell;
@@ -15,16 +15,17 @@ const MAX_PASSES: usize = 4;
 /// The lanes of a blend.
 pub(super) struct Lanes {
     pub(super) count: Divisor,
-    /// For each lane, the stage that was asked for last. A stage of a lane is counted from the stage before it.
+    /// For each lane, the beginning of the stage that was used last. The beginning of a later stage is computed from
+    /// it.
     pub(super) begun: RefCell<Vec<Option<Begun>>>,
-    /// For each source, the end for which its passes were asked last, with the least and the greatest pass of a lane.
+    /// For each source, the last result of `Blend::passes`, with its position.
     pub(super) passes: RefCell<Vec<Option<Reached>>>,
 }
 
 /// A pass over a source, and a position in it.
 pub(super) type Place = (u64, u64);
 
-/// An end of positions, and the least and the greatest pass of a lane there.
+/// A position of the stages, and the least and the greatest pass in which a lane is at this position.
 pub(super) type Reached = (u64, (u64, u64));
 
 /// The beginning of a stage in a lane.
@@ -32,7 +33,7 @@ pub(super) struct Begun {
     pub(super) stage: usize,
     /// For each source, its draws in this lane before the stage.
     pub(super) before: Vec<u64>,
-    /// `before`, less the draws of the source that the pattern has before the phase of the lane; modulo 2^64.
+    /// `before`, less the number of draws of each source in the pattern before the phase of the lane; modulo 2^64.
     pub(super) base: Vec<u64>,
 }
 

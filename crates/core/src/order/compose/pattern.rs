@@ -27,8 +27,8 @@ impl Pattern {
         }
     }
 
-    /// Calls `take` with the positions of each source, perhaps several times for one source. `spare` has room for all
-    /// positions. Failures: those of `take`.
+    /// Sorts positions by source: calls `take` with the positions of each source, perhaps several times for one source.
+    /// `spare` has room for all positions. Failures: those of `take`.
     pub(super) fn sort(&self, run: Items, spare: &mut [Item], take: &mut Take) -> Result<(), Failure> {
         match self {
             Self::Tree(tree) => tree.sort(run, spare, take),

@@ -60,12 +60,12 @@ pub(super) struct Text<'a, 'b> {
     pub(super) fields: &'a Checked<'a, 'b>,
     pub(super) lists: &'a [List<'a>],
     pub(super) seed: i64,
-    /// The seed that a blend around this order derives, if there is a blend.
+    /// If this order is a source of a blend, the seed that the blend derives for it.
     pub(super) derived: Option<i64>,
 }
 
-/// Reads a composed order. `derived` is the seed that a blend around it derives, if there is a blend. Failures: any
-/// field.
+/// Reads a composed order. `derived` is the seed that a blend derives for this order, if the order is a source of a
+/// blend. Failures: any field.
 pub(in crate::order) fn read(
     id: OrderId,
     fields: &Checked,
@@ -434,8 +434,8 @@ impl Text<'_, '_> {
         Ok((sources, weights))
     }
 
-    /// The lanes of a blend `by_lane`. Failures: `name` (an order that is not `sharded`), `lanes` (not as many as in the
-    /// first source), `out-of-memory`.
+    /// The lanes of a blend `by_lane`. Failures: `name` (an order that is not `sharded`), `lanes` (not as many as in
+    /// the first source), `out-of-memory`.
     fn lanes(&self, sources: &[Source]) -> Result<Lanes, Failure> {
         let mut lanes = None;
         for (number, Source { part, .. }) in sources.iter().enumerate() {
@@ -577,7 +577,8 @@ impl Blend {
         Ok(end as u64)
     }
 
-    /// The positions that epochs and stages are multiples of: a run or, with `by_lane`, a run of each lane.
+    /// The lengths of epochs and the beginnings of stages are multiples of this number of positions: one run or, with
+    /// `by_lane`, one run of each lane.
     fn row(&self) -> u64 {
         self.run.value() * self.by_lane.as_ref().map_or(1, |lanes| lanes.count.value())
     }
@@ -599,8 +600,8 @@ impl Blend {
         Ok(())
     }
 
-    /// The length of one epoch of all sources with a weight in the first stage. A source that is added later has no
-    /// weight there, so that it changes nothing.
+    /// The sum of the lengths of epoch 0 of all sources with a weight in the first stage. A source that is added later
+    /// has no weight there, so that it changes nothing.
     fn pass(&self) -> Result<u128, Failure> {
         let mut sum = 0;
         let weights = self.stages.first().map(|stage| stage.weights.as_slice()).unwrap_or_default();

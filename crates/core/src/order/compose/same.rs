@@ -1,5 +1,5 @@
-//! Checks that the order of a state can go on as another one: a recipe may get certain additions after a state was
-//! taken.
+//! Checks that a state can resume with an order that is not quite the order of the state: a recipe may get certain
+//! additions after the state was taken.
 
 use alloc::format;
 use alloc::string::String;
@@ -50,8 +50,8 @@ impl OrderPart {
     ) -> Result<(), Failure> {
         // The text of a state may have a position beyond the end of the epoch.
         let position = position.min(self.length(epoch)?);
-        // Without additions, the comparison is enough: inner orders need not compute how far they are, which takes a
-        // pass over the list in an order with a list of samples.
+        // Equal sections need no further check. This saves the positions of inner orders: an order with a list of
+        // samples computes its position by a pass over the list.
         if fields::compare(here, of, ANY_ORDER_MEMBERS, why).is_ok() {
             return Ok(());
         }
@@ -125,7 +125,7 @@ impl OrderPart {
                 let same = Pair { here: source, of: known, why }.check_same(key);
                 same.map_err(|failure| failure.in_element("sources", place))?;
             }
-            // An order that the state leaves out is one without members.
+            // A source without an order is compared as one whose order has no members.
             let [here, of] = [source, known].map(|source| source.section("order"));
             if let Some(part) = self.part(place) {
                 let (epoch, position) = self.inner(place, epoch, position)?;
@@ -197,7 +197,7 @@ impl Pair<'_, '_, '_> {
     }
 }
 
-/// The number of `skip` orders nested in one another, from the outermost order on.
+/// The number of nested `skip` orders, from the outermost order on.
 fn skips(order: &Fields) -> usize {
     if order.text("name") != Some("skip") {
         return 0;

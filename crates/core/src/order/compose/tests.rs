@@ -190,8 +190,8 @@ proptest! {
         }
     }
 
-    /// A state goes on with another world size: the samples dealt before and after it are together the samples of the
-    /// epoch.
+    /// A state is resumed with another world size: the samples dealt before and after the state are together the
+    /// samples of the epoch.
     #[test]
     fn states_go_on(
         (order, _) in order(), epoch in 0_u64..3, taken in 0_u64..40, worlds in prop::collection::vec(1_u32..7, 2),
@@ -251,8 +251,8 @@ proptest! {
     }
 }
 
-/// Many positions at once have the samples of the single positions. The code differs: it sorts blocks of thousands by
-/// source, with narrow and with wide numbers.
+/// Many positions at once have the samples of the single positions. Many positions have code of their own, which sorts
+/// blocks of thousands by source, with narrow and with wide numbers.
 #[test]
 fn many_positions_are_those_of_one_by_one() {
     let sources = |weights: &[u64]| {
@@ -425,7 +425,8 @@ fn a_dataset_that_grew_loses_nothing_and_repeats_nothing() {
         all.sort_unstable();
         assert_eq!(all, (0..count).collect::<Vec<_>>());
     }
-    // A state of the plain order goes on if it was taken before the growth, and fails if it was taken after it.
+    // A state of the plain order can resume with growth if the state was taken before the growth, and fails if it was
+    // taken later.
     let state = sampler(plain, 1).state(120).unwrap();
     let resumed = sampler(grown, 0).resume(&state).unwrap();
     assert_eq!((resumed.config().consumed, resumed.epoch_length()), (120, 501));
@@ -463,7 +464,7 @@ fn what_is_added_later_does_not_change_what_was_read() {
         assert_eq!(before[..20], after[..20]);
         assert_eq!((resumed.config().epoch, resumed.config().consumed), (1, 20));
     }
-    // Added ranges of an order that had no `skip`, and of one that had it.
+    // Ranges are added to an order that had no `skip`, and to an order that had one.
     let plain = "{\"name\":\"feistel\",\"samples\":90}";
     let skip = |of: &str, ranges: &str| format!("{{\"name\":\"skip\",\"of\":{of},\"ranges\":[{ranges}]}}");
     let range = |start: u64| format!("{{\"epoch\":2,\"start\":{start},\"count\":10}}");
@@ -602,8 +603,8 @@ fn epochs_end_where_whole_numbers_do() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
-    /// With `by_lane`, a lane takes whole passes over the same lane of each source, and no prefix of it is further from the
-    /// weights than the bound.
+    /// With `by_lane`, a lane takes whole passes over the same lane of each source, and no prefix of it is further from
+    /// the weights than the bound.
     #[test]
     fn lanes_are_blends_of_their_own(
         sources in prop::collection::vec((prop::collection::vec(0_u64..30, 1..4), 1_u32..9, 1_u64..60), 1..5),

@@ -49,7 +49,8 @@ impl Node {
     /// The number of positions of the left child among the first `n` of this node, and the remainder of the division.
     #[inline(always)]
     fn divide(&self, n: u64) -> (u64, u64) {
-        // floor((2 n l + w) / (2 w)), without the factor 2. Most products fit into 64 bits.
+        // floor((2 n l + w) / (2 w)), where l is the left weight and w the weight, without the factor 2. Most products
+        // fit into 64 bits.
         if n <= self.narrow {
             return self.weight.divide(n * self.left_weight + self.weight.value() / 2);
         }

@@ -16,7 +16,8 @@ use crate::{Failure, MAX_EXACT};
 pub(super) struct View {
     of: Rc<OrderPart>,
     choice: Choice,
-    /// The length of every epoch, if all are equal. Stored, since counting goes through the whole list.
+    /// The length of every epoch, if all epochs have the same length. It is stored, because counting goes through the
+    /// whole list.
     steady: Option<u64>,
 }
 
@@ -48,7 +49,8 @@ enum Left {
 }
 
 impl Left {
-    /// The inner position of a position of the view; `end`, the length of the inner order, at the end of the view.
+    /// The inner position of a position of the view. At the end of the view, `end`, which is the length of the inner
+    /// order.
     fn select(&self, position: u64, end: u64) -> u64 {
         match self {
             Self::Without(before) => position + before.partition_point(|&before| before <= position) as u64,
@@ -96,7 +98,8 @@ impl Left {
 }
 
 impl View {
-    /// A view of the order `of`, which has to be single for `Exclude` and `Subset`. Failures: `out-of-memory`.
+    /// A view of the order `of`. For `Exclude` and `Subset`, no epoch of `of` may have a sample twice. Failures:
+    /// `out-of-memory`.
     pub(super) fn new(of: Rc<OrderPart>, choice: Choice) -> Result<Self, Failure> {
         let mut view = Self { of, choice, steady: None };
         view.steady = match (view.of.steady(), &view.choice) {
@@ -178,7 +181,7 @@ impl View {
         Ok(ViewEpoch { order, left, end: self.of.length(epoch)? })
     }
 
-    /// The end of the inner positions that come before a position of the view.
+    /// The inner position after the one that the view has just before `position`; 0 at the beginning of the epoch.
     fn before(&self, epoch: u64, position: u64) -> Result<u64, Failure> {
         let Some(last) = position.checked_sub(1) else { return Ok(0) };
         Ok(self.epoch(epoch)?.below(last) + 1)

@@ -180,7 +180,7 @@ fn table<'a>(first: &str, outcomes: impl Iterator<Item = (Cell, &'a Outcome)>, f
     ]);
     for (first, outcome) in outcomes {
         let metrics = &outcome.metrics;
-        // A table leaves out the padding of `budget unpadded`: models that it is for compute no padding.
+        // A table leaves out the padding of `budget unpadded`: this strategy is for models that compute no padding.
         let padded =
             |share: f64| if outcome.is_unpadded() && format == Format::Table { "".into() } else { Cell::Share(share) };
         items.push([
@@ -188,7 +188,7 @@ fn table<'a>(first: &str, outcomes: impl Iterator<Item = (Cell, &'a Outcome)>, f
             metrics.steps.into(),
             metrics.rows.into(),
             padded(metrics.padding_ratio()),
-            // `pad-to-max` has no budget that it could use.
+            // `pad-to-max` has no budget, and so no utilisation of a budget.
             if outcome.candidate.name == "pad-to-max" { "".into() } else { Cell::Share(metrics.budget_utilisation()) },
             padded(metrics.slowest_rank_utilisation()),
             Cell::Ratio(metrics.cost_imbalance()),

@@ -79,10 +79,10 @@ pub struct PlaceInBatches {
 struct Parts {
     before: Vec<Part>,
     rest: Part,
-    /// The epoch that is searched, if it is not the epoch of `rest`. The same world size reads all of it.
+    /// The epoch that is searched, if it is not the epoch of `rest`. One world size reads the whole of this epoch.
     other: Option<Part>,
-    /// The order of the epoch without batches, if a state has consumed windows. The state does not have their batches,
-    /// so only positions say which samples were seen.
+    /// The order of the epoch without batches, if a state has consumed windows. The state does not have the batches of
+    /// these windows, so only positions say which samples were seen.
     order: Option<Sampler>,
 }
 
@@ -182,8 +182,8 @@ fn order_alone(args: &LocateArgs, batcher: &Batcher) -> Result<Sampler, Problem>
     Ok(lists.fold(builder, |it, (path, list)| it.list(path, list)).build()?)
 }
 
-/// A row for each place, and for each sample without a place. `told`: with the status of the sample. `several`: with
-/// the epoch.
+/// The rows of the answer: one for each place, and one for each sample without a place. `told`: whether the rows have
+/// the status of the sample. `several`: whether they have the epoch.
 fn items(found: &[LocatedIn<PlaceInBatches>], dataset: &Dataset, format: Format, told: bool, several: bool) -> Items {
     let is_plain = |one: &LocatedIn<PlaceInBatches>| {
         let mut statuses = one.places.iter().flatten().map(|place| place.status).peekable();
@@ -206,7 +206,8 @@ fn items(found: &[LocatedIn<PlaceInBatches>], dataset: &Dataset, format: Format,
 }
 
 impl PlaceInBatches {
-    /// The place in a batch of this part. It is padding in a repeated row: these are the last rows of a batch.
+    /// The place in a batch of this part. The place is padding if its row is repeated; repeated rows are the last rows
+    /// of a batch.
     fn new(part: &Part, place: BatchPlace) -> Result<Self, Problem> {
         let &Part { ref batcher, first, counted_from, status, .. } = part;
         let BatchPlace { step, rank, row, index_in_row, start, .. } = place;

@@ -82,13 +82,13 @@ impl Steps for Batcher {
     }
 
     fn is_rest(&self) -> Result<bool, Problem> {
-        // Samples were taken before if there are consumed windows, or steps in the open window, which its history has.
+        // A part of the epoch was taken if there are consumed windows, or steps of the open window in the history.
         let state: Value = serde_json::from_str(&self.state(0)?).unwrap_or_default();
         Ok(self.consumed() > 0 || state["history"].as_array().is_some_and(|history| !history.is_empty()))
     }
 }
 
-/// A row for each item. `noted`: with the column `note`, even if no row is repeated.
+/// A row for each item. `noted`: whether there is a column `note` even if no row is repeated.
 fn items(
     steps: &[StepRead<RankBatchOf>],
     dataset: &Dataset,

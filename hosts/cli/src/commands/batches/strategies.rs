@@ -23,7 +23,7 @@ pub type Members = Map<String, Value>;
 /// Options that a strategy does not take, each with the reason.
 pub type Refused = BTreeMap<String, Error>;
 
-/// Why all strategies refuse an option, if there is an option that they all refuse.
+/// The reason why all strategies refuse an option; none if there is no option that all of them refuse.
 pub fn refused_by_all(all: &[Refused]) -> Option<&Error> {
     let name = all.first()?.keys().find(|name| all.iter().all(|refused| refused.contains_key(*name)))?;
     let mut reasons = all.iter().map(|refused| &refused[name]);

@@ -127,7 +127,8 @@ fn of_all(sampler: &Sampler, shares: &Shares, start: u64, end: u64) -> Result<Ve
     let is_prefix = shares.position(start) == 0;
     let of = |(source, name): (usize, &String)| {
         let expected = shares.expected(source, start, end);
-        // A run that begins later is the difference of two runs from the beginning: twice the bound.
+        // The count of a run that begins later is the difference of two counts from the beginning, so its bound is
+        // twice as large.
         let bound = if is_prefix { bounds[source] } else { 2 * bounds[source] };
         let mut own = Source::new(name, source, shares, [start, end], counts.count[source], end - start);
         own.deviation = shares.is_steady().then(|| samples(millionths(own.count) - expected));

@@ -88,7 +88,7 @@ pub fn run(planned: &Planned, args: &ShardsArgs, file: Option<&Path>) -> Result<
     Ok(Answer { passed, equal_steps, overlaps: overlaps.collect(), gaps: gaps.collect(), of_plan })
 }
 
-/// Reads a list, for each reader, of the numbers or the paths of its shards.
+/// Reads, for each reader, a list of the numbers or the paths of its shards.
 fn read(planned: &Planned, file: &Path) -> Result<Vec<Vec<u32>>, Problem> {
     let wrong = |what: String| {
         Problem::of(

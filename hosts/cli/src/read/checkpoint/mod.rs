@@ -32,11 +32,11 @@ const PICKLES: usize = 1 << 10;
 const STATES: usize = 1 << 10;
 /// The deepest nesting of values that is searched. Python itself cannot write much deeper pickles.
 const DEEPEST: usize = 1_000;
-/// The most memory, about, for all states of a file, and for a single state, in the units of [`weight`]. A blend of
-/// 10,000 sources has a state of 1 MB: there is room for ten different ones.
+/// The approximate limits of memory for all states of a file, and for a single state, in the units of [`weight`]. A
+/// blend of 10,000 sources has a state of 1 MB: there is room for ten different ones.
 const WEIGHT: usize = 1 << 26;
 const WEIGHT_OF_ONE: usize = 1 << 25;
-/// About the most values that are read in dictionaries that could be states.
+/// The approximate limit of values that are read in dictionaries that could be states.
 const WORK: usize = 1 << 25;
 /// The error of a file that exceeds one of these limits.
 const TOO_MANY: &str = "more states than any checkpoint, too many to show";
@@ -473,7 +473,7 @@ fn of_archive(file: impl Read + Seek) -> Result<Vec<Saved>, String> {
     Ok(search.states)
 }
 
-/// A recipe as people write it: without the version, which the libraries do not ask for.
+/// A recipe as people write it: without the version, which the libraries do not require.
 fn bare_recipe(text: &str) -> Option<Saved> {
     let form = Form::of(text);
     let fields =
@@ -510,7 +510,7 @@ struct Search {
     states: Vec<Saved>,
     /// The members and the form of each text that is a state. A text that the file has many times is parsed only once.
     known: HashMap<Rc<str>, Known>,
-    /// About the memory that the states take, with the lengths of their places.
+    /// The approximate memory of the states, and of their places.
     taken: usize,
     /// How many more values may be read in dictionaries that could be states.
     work: usize,
@@ -621,7 +621,7 @@ impl Search {
     }
 }
 
-/// About the memory that a text takes when it is parsed: maps and lists take most of it.
+/// The approximate memory that a text takes when it is parsed: maps and lists take most of it.
 fn weight(text: &str) -> usize {
     let holders = text.bytes().filter(|byte| matches!(byte, b'{' | b'[')).count();
     4 * text.len() + 64 * holders

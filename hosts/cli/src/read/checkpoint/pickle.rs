@@ -16,7 +16,7 @@ const STACK: usize = 1 << 22;
 /// The most pickles in a row: `torch.save` without a zip archive writes five, and then tensors.
 const PICKLES: usize = 16;
 
-/// Reads one pickle after the other, until something else follows. `bytes` may go on after them.
+/// Reads one pickle after the other, until the end or until other bytes follow.
 pub fn read(bytes: &[u8]) -> Result<Values<'_>, String> {
     let mut machine = Machine { bytes, at: 0, values: Values::default(), stack: Vec::new(), marks: Vec::new() };
     while machine.values.roots.is_empty()
@@ -24,7 +24,8 @@ pub fn read(bytes: &[u8]) -> Result<Values<'_>, String> {
     {
         let at = machine.at;
         if let Err(why) = machine.run() {
-            // The bytes after the fifth pickle may be those of a tensor, which look like anything: reading ends there.
+            // The bytes after the fifth pickle may be the numbers of a tensor, which can look like a pickle: reading
+            // ends there.
             if at > 0 && machine.values.len() > 0 && machine.values.roots.len() >= 5 {
                 break;
             }
@@ -270,7 +271,8 @@ impl<'a> Machine<'a> {
                     self.make(Node::Map(Vec::new()))?;
                     self.add_pairs(&items)?;
                 }
-                // An object: of a persistent id; of a class and its arguments; of the two names of a class.
+                // An object, made from a persistent id; from a class and its arguments; or from the two names of a
+                // class.
                 b'Q' => self.hold(1, Node::Object)?,
                 b'R' | 0x81 | 0x93 => self.hold(2, Node::Object)?,
                 0x92 => self.hold(3, Node::Object)?,

@@ -18,7 +18,7 @@ pub struct Collected {
     pub parts: Option<Parts>,
 }
 
-/// Errors begin with a verb: the caller names the place of the value before it.
+/// Errors of these methods begin with a verb: the caller puts the place of the value in front.
 impl Collected {
     /// The option that names a column.
     pub fn option(&self) -> &'static str {

@@ -44,7 +44,7 @@ pub fn read_table(file: impl Read, delimiter: u8, column: Option<&str>, lengths:
     Ok(())
 }
 
-/// Adds a value: a text, if texts are counted or keys, and otherwise a number.
+/// Adds a value: a text if it is a key or its length counts, and otherwise a number.
 fn value(bytes: &[u8], lengths: &mut Collected) -> Result<(), String> {
     if lengths.is_text() {
         return lengths.encoded(bytes);

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Self = TypeVar("Self", bound="Batcher")
 
 _WINDOW = 64
-"""Steps that iteration reads at a time."""
+"""How many steps iteration reads at a time."""
 
 
 class Batcher(BatcherBase):
@@ -45,7 +45,7 @@ class Batcher(BatcherBase):
     A pickle has the recipe and the lengths. In place of a memory-mapped file of lengths, it has the path and a checksum
     of the bytes (of 4,096 pieces, if the file has more than 64 MB). If the file has changed, unpickling raises a
     ContradictionError. A batcher may be used from several threads, in signal handlers and finalizers, and on both sides
-    of a fork. Ctrl-C ends a long call between two windows, and the next call goes on there. Every method raises a
+    of a fork. Ctrl-C ends a long call between two windows, and the next call continues there. Every method raises a
     `samedeal.SamedealError`, which is a `ValueError`, if a value is not allowed.
     """
 
@@ -111,8 +111,8 @@ class Batcher(BatcherBase):
     def recipe(self) -> str:
         """The recipe of these batches: JSON in one line, with every default; `from_recipe` takes it.
 
-        It is the same on all ranks and in all epochs, and the same text in every language. A list of more than 256
-        lengths is a hash in this text.
+        The recipe is the same on all ranks and in all epochs, and the same text in every language. A list of more than
+        256 lengths is a hash in this text.
         """
         return self._engine.use(recipe_text)
 
@@ -149,30 +149,29 @@ class Batcher(BatcherBase):
 
         Raises:
             OutOfRangeError: The order has too many positions before this epoch.
-            OutOfMemoryError: There is no memory for it. The batcher stays in the old epoch.
+            OutOfMemoryError: There is no memory for the epoch. The batcher stays in the old one.
         """
         number = check.u64("epoch", epoch)
         self._engine.ask_and_set(lambda where: where.in_epoch(number))
 
     def resume(self, state: str | Mapping[str, Any], *, replan: bool = False) -> None:
-        """Continues from a state: moves to its epoch, and to what is left of it. Nothing is planned yet.
+        """Continues from a state: moves to the rest of its epoch. Nothing is planned yet.
 
-        On the world size of the state, the rest has the same batches as before. On another world size, what is left of
-        the window of the state is planned anew, and windows of the new world size follow. Steps are counted from 0
-        again. After a failure, nothing has changed. The state need not be trusted:
-        it is checked.
+        With the world size of the state, the rest has the same batches as before. With another world size, the rest of
+        the window in which the state was taken is planned anew, and windows for the new world size follow. Steps are
+        counted from 0 again. After a failure, nothing has changed. The state need not be trusted: it is checked.
 
         Args:
             state: The text that `state` gave, or the dictionary that a `state_dict` gave.
             replan: Whether the options of this batcher may differ from those of the state, in all but the order and
-                the lengths: what is left is planned with these options. Use it to go on with a smaller budget after an
-                out-of-memory error.
+                the lengths. The rest is then planned with the options of this batcher. Use it to go on with a smaller
+                budget after an out-of-memory error.
 
         Raises:
             ContradictionError: The state is of other batches.
-            WrongTypeError: It is no state of batches.
-            OutOfRangeError: It is too long, or has more than there is.
-            OutOfMemoryError: There is no memory for it.
+            WrongTypeError: The value is no state of batches.
+            OutOfRangeError: The state is too long, or has more steps than there are.
+            OutOfMemoryError: There is no memory for the state.
         """
         anew = check.boolean("replan", replan)
         self._engine.resume(Plan.go_on, Where.moved, check.state(state), anew)
@@ -195,11 +194,11 @@ class Batcher(BatcherBase):
         self._engine.ask_and_set(lambda where: where.known(found))
 
     def metrics(self, progress: Callable[[int, int], object] | None = None) -> Metrics:
-        """Metrics of the batches of all ranks. All windows are planned for it, once, unless there is an index.
+        """Metrics of the batches of all ranks. This plans all windows, once, unless there is an index.
 
         Args:
-            progress: Called with the number of windows that are planned, and with the number of all windows.
-                `num_steps` plans nothing after this.
+            progress: Called with the number of windows that are planned, and with the number of all windows. After
+                `metrics`, `num_steps` plans nothing.
 
         Raises:
             OutOfRangeError: A sample is too long.
@@ -210,7 +209,7 @@ class Batcher(BatcherBase):
         return self._engine.use(Metrics.of) if told is None else self._engine.use(_metrics, told)
 
     def batch(self, step: SupportsIndex, rank: SupportsIndex | None = None) -> Batch:
-        """The batch of a rank at a step. By default, it is the rank of this batcher. This plans one window.
+        """The batch of a rank (by default, of the rank of this batcher) at a step. This plans one window.
 
         Raises:
             OutOfRangeError: There is no such step or rank.
@@ -229,12 +228,13 @@ class Batcher(BatcherBase):
         return split(self._ask(Plan.step, check.u53("step", step), 0, self.world_size))
 
     def batches(self, start: SupportsIndex = 0, rank: SupportsIndex | None = None) -> Iterator[Batch]:
-        """One pass over the batches of a rank, from a step on. By default, it is the rank of this batcher.
+        """One pass over the batches of a rank (by default, of the rank of this batcher), from a step on.
 
-        A pass is of one epoch: it raises a `RuntimeError` if the batcher was moved to another one.
+        A pass is of one epoch: it raises a `RuntimeError` if `set_epoch` or `resume` moves the batcher meanwhile.
 
         Args:
-            start: The step that it begins with, 0 to `num_steps`. Without an index, the windows before it are planned.
+            start: The step that the pass begins with, 0 to `num_steps`. Without an index, the windows before it are
+                planned.
             rank: The rank whose batches are given.
 
         Raises:
@@ -251,7 +251,7 @@ class Batcher(BatcherBase):
         return self.batches()
 
     def __repr__(self) -> str:
-        """The call that makes an equal batcher, without the memory limit; long lists in short."""
+        """The call that makes an equal batcher, without the memory limit, and with long lists abridged."""
         recipe, where = self._recipe, {"epoch": self.epoch, "rank": self._rank}
         members = json.loads(recipe.text)
         order = members.get("order", {})

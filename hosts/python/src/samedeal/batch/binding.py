@@ -34,7 +34,7 @@ class Where(NamedTuple):
     """Texts of indices that may be used, each with its epoch."""
 
     def known(self, index: tuple[int, str]) -> Where:
-        """A copy with one more index."""
+        """A copy with one more index, which replaces a known index of the same epoch."""
         return self._replace(indices=tuple({**dict(self.indices), index[0]: index[1]}.items()))
 
     def moved(self, to: Where) -> Where:
@@ -97,7 +97,7 @@ class Plan(Resource, batches.Batcher):
     def go_on(self, state: str, replan: bool) -> Where:
         """Moves to the rest of the epoch of a state, with other options if `replan`. Returns the new place."""
         made = self.replan(state) if replan else self.resume(state)
-        # Not whole: after an interruption here, nothing would free `made`, so the instance must not be used again.
+        # Not whole until the end: an interruption here would leave `made` in the instance for ever.
         self.core.whole = False
         whole = self.at_epoch(made.epoch())
         begun = made.state(0)

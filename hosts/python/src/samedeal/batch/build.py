@@ -57,11 +57,11 @@ def build_index(
     Args:
         batcher: The batcher, whose epoch is planned as a whole.
         path: The file to write.
-        workers: Number of processes. By default, as many as this process may use processors; with 1, there is no other
-            process. Or a function like `map`, such as `map` of an executor: it gets a function and a list of parts, and
-            gives the result of that function for each part, in any order. That function can be pickled, and may run on
-            other machines, which must have the memory-mapped file of lengths (for other lengths, the folder of parts)
-            under the same path.
+        workers: Number of processes. By default, the number of processors that this process may use; with 1, no other
+            process is started. Or a function like `map`, such as `map` of an executor: it gets a function and a list of
+            parts, and gives the result of that function for each part, in any order. That function can be pickled, and
+            may run on other machines, which must have the memory-mapped file of lengths (for other lengths, the folder
+            of parts) under the same path.
         progress: Called with the number of windows that are planned, and with the number of all windows.
 
     Returns:
@@ -195,7 +195,7 @@ _last: _Planner | None = None
 
 
 def _received(key: str, batcher: Batcher) -> _Planner:
-    """The planner of this process, cached: some functions unpickle it for each part, each time with a new batcher."""
+    """The planner of this process, cached: some executors send it with each part, each time with a new batcher."""
     global _last
     if _last is None or _last.key != key:
         _last = _Planner(key, batcher)
@@ -232,12 +232,12 @@ _SENT = "with several workers, one that pickles: a function of a module, and no 
 
 
 def _begin(plan: Callable[[Part], str]) -> None:
-    """Begins a process of the pool. Unpickling the argument has set `_last`."""
+    """Begins a process of the pool. `plan` is not used: to unpickle it has set `_last`."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
 def _end_with_parent() -> None:
-    # Otherwise, a process of the pool would wait for ever after its parent was killed.
+    # Without this, a process of the pool would wait for ever after its parent was killed.
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])

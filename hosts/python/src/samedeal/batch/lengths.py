@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _ALLOWED = "an array or a list of whole numbers; of a file, numpy.load(path, mmap_mode='r')"
 _BLOCK = 2**20
-"""Lengths that are written to a file, or added to a checksum, at a time."""
+"""How many lengths are written to a file, or added to a checksum, at a time."""
 
 
 class Lengths:
@@ -32,14 +32,14 @@ class Lengths:
         """Takes the given object, the number of samples (None if unknown), and a function that reads lengths."""
         self.given, self.samples, self._read = given, samples, read
         self.longest = 0
-        """The largest length that was read."""
+        """The largest length that was read so far."""
 
     @classmethod
     def of(cls, given: Any) -> Lengths:
         """Lengths from an array, a column or a list, or from an object or a function that gives them by sample indices.
 
         Raises:
-            WrongTypeError: The value is none of these.
+            WrongTypeError: The value is of another type.
             OutOfRangeError: The value is an iterator, and a length is outside its range.
         """
         if hasattr(given, "take") and hasattr(given, "chunks"):
@@ -110,7 +110,7 @@ class Lengths:
         return found
 
     def at(self, samples: NDArray[np.int64], before: int = 0) -> NDArray[np.uint32]:
-        """The lengths of these samples. A failure names sample indices plus `before`.
+        """The lengths of these samples. A failure names a sample by its index plus `before`.
 
         Raises:
             WrongTypeError: A length is no whole number.

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _READ = 2**14
-"""Bytes of a file in memory that are mapped for the cost of one read: a page fault maps 64 kB and costs four reads."""
+"""How many bytes are mapped for the cost of one read, if the file is in memory: a page fault maps 64 kB, and costs as
+much as four reads."""
 
 _PIECE = 2**14
 _PIECES = 2**12
@@ -22,7 +23,7 @@ _PIECES = 2**12
 
 
 def place(given: Any) -> tuple[Any, ...] | None:
-    """The place of a memory-mapped array: file, type, first byte, shape; None if it is not known."""
+    """The place of a memory-mapped array: file, type, first byte, shape. None for other arrays, or if it is unknown."""
     import numpy
 
     if not isinstance(given, numpy.memmap) or not given.flags.c_contiguous or not given.filename or not given.size:
@@ -63,12 +64,12 @@ class Mapped:
         self._array, self._path, self._start = array, path, start
         # Only a Python that was built on Linux has `RWF_NOWAIT`.
         self._left = array.nbytes // _READ if hasattr(os, "RWF_NOWAIT") and array.ndim == 1 else 0
-        """The reads that are left until they cost as much as page faults for the whole file. At 0, values are
-        mapped."""
+        """How many reads are left until they have cost as much as page faults for the whole file. At 0, values come
+        from the mapping."""
         self._file: int | None = None
 
     def __call__(self, samples: NDArray[np.int64]) -> NDArray[Any]:
-        """The values of these indices."""
+        """The values at these indices."""
         import numpy
 
         if self._left:
@@ -95,7 +96,7 @@ class Mapped:
         return self._file is not None
 
     def _pieces(self, places: NDArray[np.int64], sizes: list[int]) -> bytearray | None:
-        """The bytes of pieces of the file; None if the file system cannot say what is in memory."""
+        """The bytes of pieces of the file; None if the file system cannot say which bytes are in memory."""
         if sys.platform != "linux" or self._file is None:
             return None
         file = self._file

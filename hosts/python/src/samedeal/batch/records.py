@@ -22,11 +22,11 @@ class Batch(NamedTuple):
     """
 
     samples: NDArray[np.int64]
-    """The sample of every item."""
+    """The sample index of every item."""
     starts: NDArray[np.uint32]
     """The first token of each item in its sample: 0 unless the item is a part of the sample."""
     lengths: NDArray[np.uint32]
-    """The tokens of each item."""
+    """The number of tokens of each item."""
     row_ends: NDArray[np.uint32]
     """The end of each row: row i has the items from `row_ends[i - 1]` (0 for the first row) to `row_ends[i] - 1`."""
     padded_length: int
@@ -67,7 +67,7 @@ def split(run: batches.BatchColumns) -> list[Batch]:
 class Metrics(batches.MetricsBase):
     """Metrics of batches, over all ranks, in tokens unless a field says otherwise. Ratios have six decimal places.
 
-    `vars` gives all of them by name, also those that a newer component adds.
+    `vars(metrics)` gives all fields by name, also fields that a newer component adds.
     """
 
     @classmethod

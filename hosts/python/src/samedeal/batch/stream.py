@@ -27,7 +27,7 @@ Self = TypeVar("Self", bound="BatchStream")
 class BatchStream(BatchStreamBase):
     """Batches of one rank, for samples whose lengths become known as they come.
 
-    They are the batches that a `Batcher` gives for the same lengths with the order "sequential". Push samples as they
+    The batches are those that a `Batcher` gives for the same lengths with the order "sequential". Push samples as they
     come, and take the batches that are ready. The batches of a window are ready when one more sample has come than the
     window has. Every rank pushes all samples. A stream holds the samples of one window (8,192 samples with
     "pad-to-max", or if `batch_window` is 0) and the samples that are left of the window before.
@@ -104,7 +104,7 @@ class BatchStream(BatchStreamBase):
             OutOfRangeError: A number is outside its range, or a sample is too long.
             ContradictionError: There are not as many lengths as samples, or the stream has ended.
             WrongTypeError: A value is not a list of whole numbers.
-            OutOfMemoryError: There is no memory for so many.
+            OutOfMemoryError: There is no memory for so many samples.
         """
         numbers = check.u64s("samples", samples, check.COUNT)
         self._use(Stream.push, numbers, check.u32s("lengths", lengths, check.U32))
@@ -149,7 +149,7 @@ class BatchStream(BatchStreamBase):
         raise TypeError("a BatchStream does not pickle: make one where the samples are read")
 
     def _fill(self) -> None:
-        """Takes the next window, if nothing is left of the one before."""
+        """Takes the next window, if no batch is left of the window before."""
         if not self._left and (run := self._use(Stream.take)) is not None:
             self._left.extend(split(run))
 

@@ -22,7 +22,7 @@ MOST_IN_TEXT = 256
 
 
 def with_numbers(members: dict[str, Any], lists: dict[str, NDArray[np.uint64]], **numbers: Any) -> None:
-    """Adds members that are lists of whole numbers: long ones beside the text."""
+    """Adds members that are lists of whole numbers. Long lists are added to `lists`, beside the text."""
     for name, given in numbers.items():
         own = check.u64s(name, given, check.COUNT)
         if len(own) > MOST_IN_TEXT:
@@ -94,7 +94,7 @@ def weights(given: Any, known: Sequence[str]) -> list[Any]:
         if not any(recipes.is_fraction(value) for value in values):
             whole: list[Any] = check.u64s("weights", given, check.COUNT).tolist()
             return whole
-        # The core refuses weights for which there is no source.
+        # Weights without a source get numbers as names here; the core refuses them.
         names = itertools.chain(known, map(str, itertools.count(len(known))))
         return [weight(value, name, "weights") for value, name in zip(values, names, strict=False)]
     own = {check.crossing("source", name): weight(value, name) for name, value in given.items()}

@@ -101,7 +101,7 @@ class Order:
         return json.dumps(self._members, ensure_ascii=False)
 
     def exclude(self, indices: Numbers) -> Order:
-        """This order without some samples. What is left keeps its order, and sample indices stay what they are.
+        """This order without some samples. The other samples keep their order and their indices.
 
         Use it to leave out bad or duplicate samples of a large dataset: it costs a search in the list for each sample,
         and no copy of the dataset. States that were taken without the list do not resume with it. To leave something
@@ -126,7 +126,7 @@ class Order:
     def subset(self, indices: Numbers) -> Order:
         """This order with some samples only: a validation split, or a small part of the dataset for a test.
 
-        What is left keeps its order, and sample indices stay what they are.
+        These samples keep their order and their indices.
 
         Args:
             indices: The samples, ascending, each once: `numpy.unique` sorts them.
@@ -202,19 +202,19 @@ class Order:
     ) -> Order:
         """This blend with other weights from a position on.
 
-        The positions before the stage stay what they are, so that the new order can resume a state that was saved
+        The positions before the stage keep their samples, so that the new order can resume a state that was saved
         before. Positions of a blend are counted over all epochs: epoch e begins at e * `sampler.epoch_length`.
 
         Args:
             from_: The first position of the stage, after those of the other stages.
             weights: A weight for each source, such as 7 or 0.7, as a mapping of their names, or as a list in their
                 order. 0 leaves a source out from there on.
-            sources: Sources that are added: by their names, a number of samples or an order. Before the stage, they
-                have weight 0. They come after the other sources.
+            sources: Sources to add: for each name, a number of samples or an order. They come after the other sources,
+                and have weight 0 before the stage.
 
         Raises:
             ContradictionError: This order is no blend.
-            UnknownNameError: A weight is of no source.
+            UnknownNameError: There is a weight for a name that is no source.
             MissingError: A source has no weight.
             WrongTypeError: A value is not of the type that its parameter takes. Samplers of the order raise an
                 OutOfRangeError if `from_` is not after the other stages, or if all weights are 0.
@@ -240,9 +240,9 @@ class Order:
     def grow(self, epoch: SupportsIndex, consumed: SupportsIndex, samples: SupportsIndex) -> Order:
         """The order of a dataset that got more samples, which are shuffled into the rest of an epoch.
 
-        It works for the order "feistel" and for orders that have grown before. Begin with "feistel" if the data may
+        This works for the order "feistel" and for orders that have grown before. Begin with "feistel" if the data may
         grow: `samedeal.torch.DistributedSampler` has the order of PyTorch by default. The positions before the growth
-        stay what they are, so that the new order can resume a state that was saved before. In the epoch, every old and
+        keep their samples, so that the new order can resume a state that was saved before. In the epoch, every old and
         new sample is seen exactly once.
 
         Args:
@@ -251,7 +251,7 @@ class Order:
             samples: How many samples there are from then on, all together.
 
         Raises:
-            ContradictionError: This is another order.
+            ContradictionError: This order is neither "feistel" nor "grown".
             WrongTypeError: A value is no whole number. Samplers of the order raise an OutOfRangeError if there are not
                 more samples than before, and a ContradictionError if growth does not go on in later epochs.
 
@@ -299,7 +299,7 @@ class Order:
         return hash((json.dumps(self._members, sort_keys=True), *lengths))
 
     def __repr__(self) -> str:
-        """The call that makes an equal order; long lists in short."""
+        """The call that makes an equal order, with long lists abridged."""
         lists = ", ".join(f"{path!r}: <{len(numbers)} numbers>" for path, numbers in self._lists.items())
         return f"Order({self._members!r}, {{{lists}}})" if lists else f"Order({self._members!r})"
 

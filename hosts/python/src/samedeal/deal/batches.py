@@ -21,9 +21,10 @@ class Batches:
     """The batches of a sampler, in order. `sampler.batches(batch_size)` makes it.
 
     Every iteration starts from the beginning, in the epoch and rank that the sampler has then. So one object is enough
-    for a whole training run, also as `DataLoader(dataset, batch_sampler=sampler.batches(32))`. It can be pickled with
-    its sampler. `sampler.batch(i, batch_size)` is batch number i alone. If an epoch was interrupted after k batches,
-    `sampler.batches(batch_size, start=k)` is the rest of it; use `sampler.batches(batch_size)` again for later epochs.
+    for a whole training run, also as `DataLoader(dataset, batch_sampler=sampler.batches(32))`. The object can be
+    pickled, together with its sampler. `sampler.batch(i, batch_size)` is batch number i alone. If an epoch was
+    interrupted after k batches, `sampler.batches(batch_size, start=k)` is the rest of it; use
+    `sampler.batches(batch_size)` again for later epochs.
     """
 
     def __init__(

@@ -40,7 +40,7 @@ class Where(NamedTuple):
 _EPOCHS, _refused = abi.result(sampling.ABI_SHORT_EPOCHS, types.ABI_FAILURE)
 
 FEW = 2**10
-"""The most samples of a short epoch. It is read in the call that says its length: a second call would cost more."""
+"""The most samples of a short epoch. The call that returns its length reads it, too: a second call would cost more."""
 
 _AHEAD, _MOST_AHEAD = 2**6, 2**12
 """The most epochs, and the most samples, that are read at a time if epochs are set one after the other."""
@@ -97,7 +97,7 @@ class Deal(Resource, sampling.Sampler):
 
     current: Where
     _samples: int | None = None
-    """The number of sample indices, once it was asked for."""
+    """The number of sample indices; None until it is first needed."""
 
     def __init__(self, where: Where, recipe: Recipe, memory_limit: int) -> None:
         super().__init__(recipe.core(memory_limit), recipe.text, recipe.lists, where.epoch, where.rank)
@@ -117,7 +117,7 @@ class Deal(Resource, sampling.Sampler):
     def go_on(self, state: str) -> Where:
         """Moves to the rest of the epoch of a state. Returns the new place."""
         made = self.resume(state)
-        # Not whole: after an interruption here, nothing would free `made`, so the instance must not be used again.
+        # Not whole until the end: an interruption here would leave `made` in the instance for ever.
         self.core.whole = False
         where = Where(made.epoch(), self.current.rank, made.consumed())
         self.become(made, where)

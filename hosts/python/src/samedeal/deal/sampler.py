@@ -26,7 +26,7 @@ Self = TypeVar("Self", bound="Sampler")
 class Sampler(SamplerBase):
     """The samples of one rank in one epoch, as a sequence of indices.
 
-    It is a sequence of whole numbers (`len`, `sampler[i]`, slices, iteration). It can be pickled (as its
+    A sampler is a sequence of whole numbers (`len`, `sampler[i]`, slices, iteration). It can be pickled (as its
     configuration), and used from several threads, in signal handlers and finalizers, and on both sides of a fork. The
     result of one call always belongs to one epoch and rank, even if another thread moves the sampler at the same time.
     If a call begins during another call on the same thread (in a signal handler), a second engine answers it, which
@@ -102,8 +102,8 @@ class Sampler(SamplerBase):
         If it is the current epoch, nothing changes, even if a part of it was consumed.
 
         Raises:
-            OutOfRangeError: The order is made of others, and all epochs up to this one together have more than 2**53 -
-                1 positions.
+            OutOfRangeError: The order is made of other orders, and all epochs up to this one together have more than
+                2**53 - 1 positions.
         """
         number = check.u64("epoch", epoch)
         engine = self._engine
@@ -176,9 +176,9 @@ class Sampler(SamplerBase):
         return windows.Pass(self._engine).values()
 
     def step(self, batch: SupportsIndex, batch_size: SupportsIndex, drop_last: bool = False) -> list[NDArray[np.int64]]:
-        """Batch number `batch` of every rank, in the order of ranks: what all of them see at one step.
+        """Batch number `batch` of every rank, in the order of ranks: the batches of one step.
 
-        A rank that has no such batch, where others have, has an empty one.
+        If only some ranks have such a batch, the other ranks have an empty one.
 
         Raises:
             OutOfRangeError: No rank has such a batch.
@@ -207,8 +207,8 @@ class Sampler(SamplerBase):
         Returns:
             Columns with a number for each source: "count" (how many samples it gives), "first" (the number of its first
             sample there, counted over all epochs), "from_pass" and "from_position" (the pass of the source over its
-            data with this sample, and the place in the pass), "to_pass" and "to_position" (the same of the sample after
-            the last one). A later version may have more columns.
+            data with this sample, and the place in the pass), "to_pass" and "to_position" (the same for the sample
+            after its last one). A later version may have more columns.
 
         Raises:
             ContradictionError: The order is no blend.
@@ -218,7 +218,7 @@ class Sampler(SamplerBase):
         return {column.replace("-", "_"): numbers.view("int64") for column, numbers in found}
 
     def __repr__(self) -> str:
-        """The call that makes an equal sampler, without the memory limit; many sizes in short."""
+        """The call that makes an equal sampler, without the memory limit, and with many sizes abridged."""
         recipe: Recipe = self._engine.fixed[0]
         members = json.loads(recipe.text)
         if members["order"].get("name", "sharded") not in ("sharded", *orders()):

@@ -1,4 +1,4 @@
-"""Reads that take several calls of an instance. Each is one function, so that no caller moves it meanwhile."""
+"""Reads that take several calls of an instance. Each is one function: no caller moves the sampler during it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from ..generated.types import NamedList
 
 WINDOW = 2**16
-"""Indices that are read at a time: half a megabyte, so that they are still in the cache of the processor."""
+"""How many indices are read at a time: half a megabyte, so that they are still in the cache of the processor."""
 
 ITERATION_WINDOW = 2**13
-"""Indices that iteration reads at a time: fewer than `WINDOW`, so that the first one comes soon."""
+"""How many indices iteration reads at a time: fewer than `WINDOW`, so that the first one comes soon."""
 
 FIRST_WINDOW = 2**9
-"""Indices that are read at a time for the first batches of a pass: few, so that the first batch comes soon."""
+"""How many indices are read for the first batches of a pass: few, so that the first batch comes soon."""
 
 MOST_RANKS = 2**25
 """The most ranks whose batches are read at once, since each batch is an array."""

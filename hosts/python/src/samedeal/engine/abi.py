@@ -316,7 +316,7 @@ NOTHING: Lift[None] = Lift(lambda core, result: None)
 
 
 _WANTED = "wanted"
-"""The kind of failure with which a batcher asks for lengths. The call is repeated when they were given."""
+"""The kind of failure with which a batcher asks for lengths. The call is repeated once they were supplied."""
 
 
 class Function(Generic[T]):
@@ -327,7 +327,7 @@ class Function(Generic[T]):
         self.lift = lift.read
         self.parameters = parameters
         """The types of the parameters, by their names in the interface."""
-        # Most functions take only numbers that need no conversion.
+        # Most functions take only numbers that need no conversion, so their calls skip `_lower`.
         self._as_they_are = all(any(item is plain for plain in (U32, U64, BOOL)) for item in parameters.values())
         layout, self._align = _joined(parameters.values())
         self._layout = struct.Struct("<" + layout)

@@ -90,7 +90,7 @@ def run(start: Any, stop: Any, count: int, name: str = "stop") -> tuple[int, int
 
 
 class Beyond(int):
-    """A stand-in for an integer that fits no type of the interface. `Answered._ask` puts `given` into the failure."""
+    """The largest number of a type, in place of a number `given` that does not fit the type. See `asked`."""
 
     field: str
     given: int
@@ -405,7 +405,7 @@ def document(field: str, value: str) -> str:
 
 
 def elsewhere(value: Any) -> str:
-    """Words for a failure: the keys under which a larger checkpoint has a state; empty if it has none."""
+    """Words for an error: the keys under which a larger checkpoint has a state; empty if it has no state."""
     level: list[tuple[str, Any]] = [("", value)] if isinstance(value, Mapping) else []
     # Only four levels, since a dictionary may contain itself, or very many others.
     for _ in range(4):
@@ -480,7 +480,7 @@ _DIGITS = 24
 
 
 def _abridged(value: int) -> str:
-    """An integer of many digits in short: its first digits and how many it has."""
+    """An integer of many digits, abridged: its first digits, and the number of digits."""
     try:
         digits, kind = int.__repr__(abs(value)), "digits"
     except ValueError:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from mmap import mmap
 
-# The module that `random` imports: `hashlib` takes milliseconds to load OpenSSL.
+# Not from `hashlib`, which takes milliseconds to load OpenSSL. `random` imports these modules, too.
 try:
     from _sha2 import sha256  # type: ignore[import-not-found]
 except ImportError:
@@ -303,7 +303,7 @@ def _make(folder: str) -> None:
 
 
 def _make_private(folder: str) -> None:
-    """Makes a folder for this user alone, whatever the umask takes away."""
+    """Makes a folder with the mode 0700, whatever the umask is."""
     os.mkdir(folder, 0o700)
     if os.name == "posix" and os.lstat(folder).st_mode & 0o777 != 0o700:
         os.chmod(folder, 0o700)

@@ -103,7 +103,7 @@ _WINCH = 2
 _Extern = c_uint64 * (EXTERN // 8)
 
 _life = 0
-"""A counter that is raised in a forked child and at the end of the process: older objects are not freed any more."""
+"""Increased by 1 in a forked child and at the end of the process. Objects that were made before are then not freed."""
 
 
 class EngineError(Exception):
@@ -138,8 +138,8 @@ def _check(error: int | None) -> None:
 class _Owned:
     """An object of the library, which is freed with this object of Python.
 
-    It is not freed in a forked child: a thread of the parent may have held its locks, which then stay locked for ever.
-    It is not freed at the end of the process either, where other threads may still use it.
+    The library's object is not freed in a forked child: a thread of the parent may have held its locks, which then stay
+    locked for ever. It is not freed at the end of the process either, where other threads may still use it.
     """
 
     _life = -1

@@ -8,8 +8,8 @@ import zlib
 from . import cache, capi
 
 # The module that the component imports: `new` turns an object into a handle, `drop` frees a handle. One instance serves
-# one resource here, so the handle is the object's own number, and the component never drops it. It is WebAssembly, not
-# Python: an exception that interrupts a Python callback is lost in the engine, and so is the result.
+# one resource here, so the handle is the object's own number, and the component never drops it. The module is
+# WebAssembly, not Python: an exception that interrupts a Python callback is lost in the engine, and so is the result.
 # (module
 #   (func (export "new") (param i32) (result i32) local.get 0)
 #   (func (export "drop") (param i32) unreachable))
@@ -19,7 +19,7 @@ HANDLES = bytes.fromhex(
 
 # Bytes that a call needs beside the initial memory. The component fails with out-of-memory if a call finds less than 64
 # KiB free; memory grows by pages of 64 KiB, and blocks have headers. With less than this, there would be no room even
-# for the name of an order, which traps.
+# for the name of an order, and the component would trap.
 _HEADROOM = 2**18
 
 

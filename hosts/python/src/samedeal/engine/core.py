@@ -84,9 +84,9 @@ class Core:
             allowed = f"fewer objects at a time: {space} {compiled.reserved >> 20} MiB ({reason})"
             raise OutOfMemoryError(field, value or str(memory_limit), allowed) from error
         self.whole = False
-        """Whether every call has run to its end, with a result or a failure. Otherwise, this must not be used again."""
+        """Whether every call has run to its end, with a result or a failure. Otherwise, no further call is allowed."""
         self.give: Callable[[int], None] | None = None
-        """A function that gives the resource with this handle the lengths that it asks for; None if there are none."""
+        """A function that gives a resource, by its handle, the lengths that it asks for; None if it never asks."""
         self._context = self._store.context
         # The slots of the arguments, and a last slot for the address of a trap.
         self._arguments = (c_uint64 * (2 * _SLOTS + 1))()

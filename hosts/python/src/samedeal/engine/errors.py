@@ -79,7 +79,7 @@ class OutOfRangeError(SamedealError):
 
 
 class IndexOutOfRangeError(OutOfRangeError, IndexError):
-    """`sampler[i]` beyond either end."""
+    """An index is beyond either end, as in `sampler[i]`."""
 
 
 class UnknownNameError(SamedealError):
@@ -109,7 +109,7 @@ class WrongTypeError(SamedealError, TypeError):
 
 
 class MissingError(SamedealError):
-    """A value that is needed is not there."""
+    """A required value was not given."""
 
     kind = "missing"
 
@@ -134,7 +134,7 @@ class OutOfMemoryError(SamedealError, MemoryError):
     kind = "out-of-memory"
 
     def __str__(self) -> str:
-        """The failure in one line, with what would need less."""
+        """The failure in one line, with what would need less memory."""
         return f"no memory for {self._spoken} = {self.value}; allowed: {self.allowed}"
 
 
@@ -155,7 +155,7 @@ _BY_KIND: dict[str, type[SamedealError]] = {
 def raised(
     kind: str, field: str, path: str, value: str, allowed: str, facts: Iterable[tuple[str, str]]
 ) -> SamedealError:
-    """A `failure` of the interface, as the exception that it is in Python."""
+    """The exception for a `failure` of the interface."""
     by_name: dict[str, tuple[str, ...]] = {}
     for name, fact in facts:
         by_name[name] = (*by_name.get(name, ()), fact)

@@ -14,7 +14,7 @@ WINDOW = 2**16
 
 
 def empty(count: int, dtype: Any = np.int64) -> Any:
-    """A new array without contents."""
+    """A new array, whose numbers are not set yet."""
     try:
         return np.empty(count, dtype=dtype)
     except (MemoryError, ValueError) as error:

@@ -65,7 +65,10 @@ class Engine(Generic[R, C]):
         self.use(_nothing)
 
     def use(self, function: Callable[..., T], *arguments: Any) -> T:
-        """Calls `function(resource, *arguments)` at the present configuration. No other caller moves it meanwhile."""
+        """Calls `function(resource, *arguments)` at the present configuration.
+
+        While the function runs, no other caller moves the resource.
+        """
         found: T = self.ask(_moved, self, function, arguments)
         return found
 
@@ -103,9 +106,9 @@ class Engine(Generic[R, C]):
             self._replace(change)
 
     def ask_and_keep(self, function: Callable[[R, C, C], Any], change: Callable[[C], C]) -> None:
-        """Changes the configuration without a move: `function(resource, config, before)` raises, or gives `kept`.
+        """Changes the configuration. The resource moves only when a later call needs the new configuration.
 
-        The resource moves when a later call needs the new configuration.
+        `function(resource, config, before)` returns the new value of `kept`, or raises the failure of the component.
         """
         with self._settle().lock:
             before = self.config
@@ -116,7 +119,7 @@ class Engine(Generic[R, C]):
                 self._replace(change)
 
     def exchange(self, before: C, config: C) -> bool:
-        """Sets `config`, which the component must accept, if the present one is `before`. Returns whether it did."""
+        """Sets `config`, which the component must accept, if the present one is `before`. Returns whether it is set."""
         home = self._home
         if home is None or home.process is not components.process:
             home = self._settle()

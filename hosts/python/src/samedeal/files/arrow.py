@@ -1,4 +1,4 @@
-"""Arrow IPC files (Feather version 2) and streams, such as Hugging Face saves. A part is a record batch."""
+"""Arrow IPC files (Feather version 2) and streams, as Hugging Face saves them. A part is a record batch."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class _ArrowFile:
         return Footer(schema, rows, [size * each // total for each in rows], None, self._index)
 
     def batches(self, parts: range, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
-        """The record batches themselves, however many rows they have."""
+        """The record batches as they are in the file, so `rows` has no effect."""
         for part, batch in zip(parts, self._read(parts, columns), strict=True):
             # Arrow does not check what it reads: wrong offsets would be read beyond their buffers.
             batch.validate(full=True)
@@ -81,7 +81,7 @@ class Arrow(Format):
     suffixes = (".arrow", ".feather", ".ipc")
 
     def open(self, location: Location, index: Any = None) -> File:
-        """Opens a file or a stream. A stream is scanned once: of each record batch, only the head is looked at."""
+        """Opens a file or a stream. Without an index, a stream is scanned once, to find its record batches."""
         source = location.open()
         try:
             start = bytes(source.read(len(_MAGIC)))
@@ -100,7 +100,7 @@ class Arrow(Format):
             raise
 
     def choose(self, names: Sequence[str], read: Callable[[str], bytes]) -> Sequence[str]:
-        """The files with the suffixes; of a dataset of Hugging Face, only those that its state.json names.
+        """The files with the suffixes; in a dataset of Hugging Face, only those that its state.json names.
 
         Other files in such a directory are caches of `map` and `filter`.
 
@@ -142,7 +142,7 @@ def _saved(state: str, text: bytes, known: set[str]) -> list[str]:
 def _looked_up(source: pa.NativeFile) -> _Index:
     """The record batches of a file with a footer."""
     schema = pa.ipc.open_file(source).schema
-    # The footer has no numbers of rows. Of each batch, only the narrowest column is read for its length.
+    # The footer has no numbers of rows, so the narrowest column of each batch is read for its length.
     reader = _reader(source, _narrowest(schema))
     rows = [reader.get_batch(i).num_rows for i in range(reader.num_record_batches)]
     return _Index(source.size(), schema, rows, [])

@@ -67,8 +67,8 @@ class Format(Protocol):
         """Opens a file. `index` is `Footer.index` of the same file, if it was opened before.
 
         Raises:
-            OSError: It is no file of this format, or it is cut off, or it is another one than that of `index`. The
-                message needs no path, which is added.
+            OSError: The file is of another format, is cut off, or is not the file that `index` is of. The message needs
+                no path, which is added.
         """
 
     def choose(self, names: Sequence[str], read: Callable[[str], bytes]) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""The formats that have names, and which of them a file is of."""
+"""The formats by their names, and the format of a file by the name of the file."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from .take import take
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# The most rows that are decoded at a time: so many that the cost of a call does not count.
+# The most rows that are decoded at a time: so many that a call costs little for each row.
 DECODED_ROWS = 8_192
 MUCH_BYTES = 1 << 31
 """A reader that decodes more bytes before its first batch gives a warning."""
@@ -199,7 +199,7 @@ class Groups:
             left -= batch.num_rows
             if left < 0:
                 raise OSError("it has more rows than its footer says")
-            # Some formats give a whole part at a time.
+            # Some formats give a whole part at a time, which is divided here.
             for first in range(0, batch.num_rows, DECODED_ROWS):
                 yield batch.slice(first, DECODED_ROWS)
 

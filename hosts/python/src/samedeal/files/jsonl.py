@@ -72,7 +72,7 @@ class JsonLines(Format):
     suffixes = (".jsonl", ".ndjson", ".jsonl.gz", ".jsonl.zst")
 
     def __init__(self, schema: pa.Schema | None = None) -> None:
-        """With the schema of all files, or None to find it.
+        """Takes the schema of all files; with None, the schema of each file is found.
 
         Raises:
             WrongTypeError: The value is no schema.

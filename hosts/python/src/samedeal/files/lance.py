@@ -58,7 +58,7 @@ class Lance(Format):
             lance = importlib.import_module("lance")
         except ImportError as error:
             raise MissingError("format", "", f"the package pylance ({error})") from error
-        # The threads of Lance are not in a forked child, in which it waits for ever.
+        # A forked child does not have the threads of Lance, and would wait for them for ever.
         if _process.setdefault("id", os.getpid()) != os.getpid():
             context = 'start the workers anew: DataLoader(..., multiprocessing_context="spawn")'
             raise OSError(f"Lance was used before this process was forked, and cannot be used after that; {context}")

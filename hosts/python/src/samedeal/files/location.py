@@ -60,7 +60,7 @@ class Location:
         """All bytes of a small file.
 
         Raises:
-            OSError: It cannot be read.
+            OSError: The file cannot be read.
         """
         with self.open() as file:
             return bytes(file.read())

@@ -1,4 +1,4 @@
-"""MDS files of Mosaic Streaming. A part is some successive rows."""
+"""MDS files of Mosaic Streaming. A part is a run of rows."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class _MdsFile:
             yield pa.RecordBatch.from_arrays(made, schema=schema)
 
     def _values(self, row: bytes) -> list[bytes]:
-        """The bytes of each column: first come the sizes of those that have no fixed size, then all values."""
+        """The bytes of each column. A row begins with the sizes of values without a fixed size; all values follow."""
         free = [column.size is None for column in self._columns]
         given = iter(np.frombuffer(row[: 4 * sum(free)], "<u4").tolist())
         at, values = 4 * sum(free), []
@@ -122,7 +122,7 @@ class Mds(Format):
             raise
 
     def choose(self, names: Sequence[str], read: Callable[[str], bytes]) -> Sequence[str]:
-        """The shards that each index.json names, in its order; without any, all MDS files.
+        """The shards that each index.json names, in its order; without an index.json, all MDS files.
 
         Raises:
             OSError: A shard is not there, or is packed.
@@ -183,7 +183,7 @@ def _flat(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _decoder(encoding: str) -> Callable[[bytes], Any]:
-    """The function of Mosaic that decodes values. It is found when it is needed, since the package imports much."""
+    """The function of Mosaic that decodes values. It is imported at its first use, since the package imports much."""
     known: Any = None
 
     def decode(data: bytes) -> Any:

@@ -14,7 +14,7 @@ from .format import Footer, Format
 from .location import Location
 
 DECODED_BYTES = 1 << 30
-"""The most bytes that are decoded at a time, if each text is as long as its column can have it."""
+"""The most bytes that are decoded at a time, if each text is as long as texts of its column can be."""
 MOST_BYTES = 1 << 28
 MOST_TIMES = 64
 """Decoded rows are refused if their bytes are more than MOST_BYTES, and also MOST_TIMES the bytes of the file."""
@@ -39,7 +39,7 @@ class ParquetFile(pq.ParquetFile):  # type: ignore[misc]
         """The rows of row groups, fewer than `rows` at a time if texts may be long.
 
         Raises:
-            OSError: The rows become so many bytes that they are no data.
+            OSError: The rows have far more bytes than the file (see `MOST_TIMES`), so they are no data.
         """
         stored, longest = self._size(tuple(columns))
         rows = min(rows, DECODED_BYTES // max(1, longest) + 1)
@@ -51,7 +51,7 @@ class ParquetFile(pq.ParquetFile):  # type: ignore[misc]
             yield batch
 
     def close(self, force: bool = True) -> None:
-        """Closes the file, and what it was opened from."""
+        """Closes the file and its source."""
         super().close(force=force)
 
     @functools.cached_property
@@ -71,7 +71,7 @@ class ParquetFile(pq.ParquetFile):  # type: ignore[misc]
         for group in self._groups():
             for i in range(self.metadata.num_columns):
                 column = group.column(i)
-                # The column of the table: a nested column has several of these parts.
+                # A nested column of the table is several columns of the file, whose sizes are added.
                 name = column.path_in_schema if column.path_in_schema in names else _root(column, names)
                 stored[name] = stored.get(name, 0) + column.total_compressed_size
         return stored

@@ -128,7 +128,7 @@ def _store_of(filesystem: Any) -> Store | None:
         raise WrongTypeError("filesystem", described(filesystem), allowed)
     protocols = filesystem.protocol
     local = {"file", "local"}.intersection([protocols] if isinstance(protocols, str) else protocols)
-    # For files of this machine there is one rule, whatever file system names them.
+    # Files of this machine are found in one way, whatever file system was passed for them.
     return None if local else Store(filesystem)
 
 
@@ -202,7 +202,7 @@ def _stored_by_fsspec(path: str, own: Any) -> str | _Folder:
         raise _missing(path) from None
     if info["type"] != "directory":
         return str(own.unstrip_protocol(info["name"]))
-    # Not by `walk` of fsspec, which skips folders that cannot be listed without an error.
+    # Not by `walk` of fsspec, which raises no error for a folder that cannot be listed, but skips it.
     root = own._strip_protocol(path).rstrip("/") + "/"
     below: list[str] = []
     waiting = [""]
@@ -256,7 +256,7 @@ def _chosen(folder: _Folder, format: Format, store: Store | None) -> list[str]:
         names = format.choose(folder.names, read)
     except (pa.ArrowException, OSError) as error:
         raise OSError(f"{folder.root}: not {format.name} files: {error}") from error
-    # Without a name, it is the directory itself.
+    # An empty name stands for the directory itself.
     return [folder.root + name if name else folder.root.rstrip("/" + os.sep) for name in names]
 
 

@@ -50,7 +50,7 @@ class Marks(NamedTuple):
     padding: str | None = None
     """Whether the sample is padding."""
     source: str | None = None
-    """The name of the source of the sample. The shards are `Sources` then."""
+    """The name of the source of the sample; only for shards that are `Sources`."""
 
 
 def read_reader(
@@ -74,7 +74,7 @@ def read_reader(
 
     Yields:
         One or more tables for each round of the reading. A round is a window of each lane of the reader, or a shard; if
-        the order is made of others, it has as many samples as a window of each lane.
+        the order is made of other orders, a round has as many samples as a window of each lane.
 
     Raises:
         OutOfRangeError: There is no such reader, or `start` is above the number of its samples.
@@ -137,7 +137,7 @@ def read_places(
             rows, padding = reading.round_rows(rank, worker, number, first - begin)
             own = count - (first - begin) - padding
             if len(here) == 1 and len(spans) * FEW_ROWS > count:
-                # Single rows, which are stored apart from one another.
+                # Most spans are short: their rows are read as single rows.
                 yield from _read_rows(shards, samples, own, marks, cursors[here.pop()])
                 continue
             read: list[pa.RecordBatch] = []
@@ -182,7 +182,7 @@ def _windows(order: dict[str, Any]) -> list[int]:
 def _read_composed(
     shards: Shards, reading: Reading, reader: tuple[int, int], start: int, marks: Marks, windows: list[int]
 ) -> Iterator[pa.Table]:
-    """Reads an order that is made of others, whose rounds take single rows out of windows."""
+    """Reads an order that is made of other orders, whose rounds take single rows out of windows."""
     # The parts of the order have lanes of their own, so all lanes together get four times as many bytes.
     held = min(LANE_BYTES[1], max(LANE_BYTES[0], 4 * LANES_BYTES // max(1, len(windows))))
     cursors: dict[tuple[int, int], Cursor] = {}

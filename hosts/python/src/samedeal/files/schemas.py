@@ -55,7 +55,7 @@ def unified(schemas: Sequence[pa.Schema], paths: Sequence[str]) -> pa.Schema:
     The other files may have the columns in another order, and in types that differ only in width.
 
     Raises:
-        OSError: A file has other columns, or a type that does not go with that of another file.
+        OSError: A file has other columns, or a type that cannot be unified with the type of another file.
     """
     first = pa.schema([_inner(field) for field in schemas[0]])
     whole, seen = first, {schemas[0]: 0}

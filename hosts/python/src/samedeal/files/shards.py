@@ -30,7 +30,7 @@ _BUFFER = check.Width(0, 2**31 - 1, f"0 to {2**31 - 1} bytes")
 
 @dataclass(frozen=True, eq=False)
 class Shards:
-    """The files of a dataset. Sample indices count the rows of all files, in this order."""
+    """The files of a dataset. Sample indices count the rows of all files, in the order of `paths`."""
 
     paths: tuple[str, ...]
     """The path of each shard."""
@@ -99,7 +99,7 @@ class Shards:
             raise MissingError("paths", "", "at least one file that was not lost")
         with ThreadPoolExecutor(max_workers=min(16, len(there))) as pool:
             footers = list(pool.map(functools.partial(_footer, store=store, format=known), there))
-        # Of a format whose files have no schema, a file without rows has no columns.
+        # In a format without schemas, a file without rows has no columns: it gets the columns of another file.
         full = next((footer.schema for footer in footers if len(footer.schema)), footers[0].schema)
         footers = [each if each.rows or len(each.schema) else each._replace(schema=full) for each in footers]
         for name in columns or ():
@@ -112,7 +112,7 @@ class Shards:
         sizes = np.array([footer.rows for footer in footers], dtype=np.int64)
         bytes = np.array([footer.bytes_of(schema.names) for footer in footers], dtype=np.int64)
         largest = np.array([footer.largest for footer in footers], dtype=np.int64)
-        # Reduced to the columns to read, about.
+        # The sizes are of all columns, so they are reduced in proportion to the columns to read.
         largest[:, 1] = largest[:, 1] * (bytes / [max(1, footer.bytes_of(footer.stored)) for footer in footers])
         indexes = {number: each.index for number, each in enumerate(footers) if each.index is not None}
         return Shards(found, sizes, bytes, schema, store, largest, frozenset(gone), known, indexes)
@@ -134,8 +134,8 @@ class Shards:
     def open(self, shard: int, buffer: int) -> File:
         """Opens a shard to read it from beginning to end. It must have the same number of rows as before.
 
-        It is read `buffer` bytes at a time: each column so, if the format has columns apart. A Parquet file comes as a
-        `pyarrow.parquet.ParquetFile`.
+        About `buffer` bytes are read at a time; of each column, if the format stores columns apart. A Parquet file
+        comes as a `pyarrow.parquet.ParquetFile`.
 
         Raises:
             OutOfRangeError: There is no such shard.
@@ -165,7 +165,7 @@ class Shards:
 
 
 class _Facts(NamedTuple):
-    """The part of a footer that is kept."""
+    """The facts from a footer that `Shards` needs."""
 
     rows: int
     bytes: int

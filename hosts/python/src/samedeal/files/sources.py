@@ -34,7 +34,7 @@ class Sources(Shards):
 
         Raises:
             MissingError: There is no dataset.
-            ContradictionError: Their columns do not go together.
+            ContradictionError: The columns of the datasets cannot be unified.
         """
         if not isinstance(parts, Mapping) or not all(isinstance(part, Shards) for part in parts.values()):
             raise WrongTypeError("sources", check.described(parts), "a dictionary of Shards, by their names")

@@ -1,4 +1,4 @@
-"""Rows by their numbers, also where pyarrow takes wrong ones."""
+"""Takes rows by their numbers. Works around a defect of pyarrow."""
 
 from __future__ import annotations
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _PART = 1 << 18
-"""A part has at least so many bytes, unless it is the last one."""
+"""How many bytes a part has at least. The last part may have fewer."""
 _KEY = "__key__"
-# WebDataset divides names in this way.
+# WebDataset divides the name of a member in this way into the key of a row and an ending.
 _NAME = re.compile(r"^((?:.*/|)[^.]+)[.]([^/]*)$")
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
 
@@ -139,7 +139,7 @@ def _rows(source: pa.NativeFile) -> Iterator[tuple[int, str, list[tuple[tarfile.
         key, place = "", 0
         members: list[tuple[tarfile.TarInfo, str]] = []
         for member in file:
-            # Otherwise the heads of all members stay in memory.
+            # Without this, `tarfile` keeps the heads of all members in memory.
             file.members = []  # type: ignore[attr-defined]
             known = _NAME.match(member.name)
             if not member.isreg() or known is None or re.fullmatch("__.*__", member.name.rpartition("/")[2]):

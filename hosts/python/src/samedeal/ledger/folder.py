@@ -24,10 +24,10 @@ class FolderLog:
     JavaScript and Rust uses the same folder. If all processes are Python or Rust, `FileLog` is faster. The files in
     the order of their names are the lines of a log in one file; `copy_log` writes such a file.
 
-    An entry is written to a temporary file (`.*.tmp`) and then linked to its name, so it is there as a whole or not at
-    all. A process that is killed may leave a temporary file, which nobody reads. If the folder is replaced, or deleted
-    and made again, it is another log: readers of the old one get an error, and append nothing. It can be pickled, and
-    works after a fork.
+    An entry is written to a temporary file (`.*.tmp`) and then linked to its name, so it is complete or missing. A
+    process that is killed may leave a temporary file, which no reader opens. If the folder is replaced, or deleted and
+    made again, it is another log: readers of the old log get an error, and append nothing. A `FolderLog` can be
+    pickled, and works after a fork.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -57,7 +57,7 @@ class FolderLog:
         return entries
 
     def append(self, number: int, entry: str) -> bool:
-        """Makes this entry number `number`, unless there is one already.
+        """Appends the entry if it becomes entry number `number`. Returns whether it did.
 
         Raises:
             ContradictionError: The folder has another log than the one that was read.
@@ -79,8 +79,8 @@ class FolderLog:
             try:
                 os.link(temporary, self.path / _name(number))
             except FileExistsError:
-                # A file server may have made the link, lost its answer, and refused the repeated request. Then there
-                # are two links.
+                # A file server may have made the link, lost its answer, and refused the repeated request. The temporary
+                # file then has two links.
                 if temporary.stat().st_nlink < 2:
                     return False
         finally:

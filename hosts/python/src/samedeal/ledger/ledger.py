@@ -38,7 +38,7 @@ class Claim:
     """A run of positions that a reader holds."""
 
     def __init__(self, ledger: Ledger, client: Client, handle: int) -> None:
-        """`Ledger.claim` makes claims."""
+        """Only `Ledger.claim` calls this."""
         self._ledger = ledger
         self._client = client
         self._handle = handle
@@ -47,7 +47,7 @@ class Claim:
         """Whether this object gave back the positions that were not committed."""
 
     def __del__(self) -> None:
-        """Queues the uncommitted rest as the next claim of the ledger, which a finalizer must not call."""
+        """Queues the uncommitted rest for the next claim: a finalizer must not call the ledger itself."""
         self._ledger._left.append((self._client, self._handle))
 
     @property
@@ -97,8 +97,8 @@ class Claim:
     def commit(self, count: SupportsIndex | None = None) -> None:
         """Commits the next `count` positions, by default all that are left.
 
-        Nobody does the work on these positions again. So write the results to the disk before the commit: the log
-        guarantees commits, not results.
+        No reader gets these positions again. So write the results to the disk before the commit: the log guarantees
+        commits, not results.
 
         After an error of the log, it is unknown whether the entry was written. Make the same commit again before
         anything else: nothing is committed twice.
@@ -154,15 +154,15 @@ class Ledger:
     """One reader of an epoch whose positions are claimed while it is read.
 
     Iteration claims run after run until the epoch is finished, and commits each run when it asks for the next one. If
-    others hold all positions that are left, it waits. If a reader writes no entry for a lease, other readers take over
-    its runs. The clocks of the readers need not agree.
+    other readers hold all positions that are left, it waits. If a reader writes no entry for a lease, other readers
+    take over its runs. The clocks of the readers need not agree.
 
     A claim that was taken over cannot be committed any more. So each position is committed once, by one reader. But the
     reader that lost the claim may already have used the samples, for example in a training step. Make leases longer
     than any pause.
 
-    It cannot be pickled: each process, and each thread that claims, opens the log for itself. A process that was forked
-    cannot use the ledgers and claims that its parent opened.
+    A `Ledger` cannot be pickled: each process, and each thread that claims, opens the log for itself. A process that
+    was forked cannot use the ledgers and claims that its parent opened.
     """
 
     def __init__(
@@ -186,13 +186,13 @@ class Ledger:
                 own log.
             reader: The number of this reader, 0 to 2**32 - 1. Each reader has another number.
             block: Number of positions in a claim, 1 to 2**32 - 1, the same for all readers. At the end, the other
-                readers may wait for the last claim of the slowest one. By default the one of the log; for a new log
-                1,024.
+                readers may wait for the last claim of the slowest reader. By default, the number in the log; in a
+                new log, 1,024.
             lease: A time in seconds, 0.001 or more. If a reader writes no entry for this long, it loses its claims. If
-                you pass it, it becomes the lease of the log, for all readers. By default the one of the log; for a new
-                log 60.
-            checkpoint_interval: Number of entries between two checkpoints, with which a long log opens at once, 1 to
-                2**53 - 1. By default 4,096.
+                you pass it, it becomes the lease of the log, for all readers. By default, the lease of the log; in a
+                new log, 60.
+            checkpoint_interval: Number of entries between two checkpoints, 1 to 2**53 - 1; 4,096 by default. With
+                checkpoints, a long log opens at once.
 
         Raises:
             SamedealError: A value is not allowed, or the log belongs to another sampler.
@@ -218,7 +218,7 @@ class Ledger:
         self._left: deque[tuple[Client, int]] = deque()
         """The claims that no caller has any more, such as of a loop that broke off. They are given out again."""
         self._known = 0
-        """The last handle for which there was a `Claim`."""
+        """The handle of the newest `Claim`."""
         self._claiming = False
         """Whether a call that claims is under way, or was interrupted."""
         self._client = self._new_client()
@@ -254,7 +254,7 @@ class Ledger:
             self._operate(lambda client, now: client.change_lease(milliseconds, now))
 
     def claim(self, timeout: float | None = None) -> Claim | None:
-        """The next run of positions for this reader. None if all are committed.
+        """The next run of positions for this reader. None if all positions are committed.
 
         Waits if other readers hold all positions that are left.
 
@@ -288,7 +288,7 @@ class Ledger:
         """Gives claim after claim.
 
         Each claim is committed when the loop asks for the next one, unless the loop committed it. If the loop breaks
-        off, the next claim is what the last one did not commit.
+        off, the next claim has the positions that the last claim did not commit.
         """
         while (claim := self.claim()) is not None:
             done = False
@@ -337,7 +337,7 @@ class Ledger:
 
     @contextlib.contextmanager
     def _turn(self) -> Iterator[Client]:
-        """The client, for one call at a time."""
+        """A context with the client. Other threads wait until the context ends."""
         if self._process is not components.process:
             # A thread of the parent, which does not exist here, may hold the lock for ever.
             allowed = "one that this process opened: after a fork, open the ledger anew"

@@ -52,7 +52,7 @@ class Log(Protocol):
 
     A log may have a third method, `last_checkpoint()`: the last entry that begins with
     `{"event":"checkpoint","number":`, if it can be found without reading all entries; otherwise None. A reader that
-    opens the log then reads only the first entry, and the entries after that one.
+    opens the log then reads only the first entry, and the entries after that checkpoint.
     """
 
     def read(self, start: int) -> Sequence[str | bytes]:
@@ -77,7 +77,7 @@ class MemoryLog:
         return self._entries[check.integer("start", start, NUMBER) :]
 
     def append(self, number: int, entry: str) -> bool:
-        """Makes this entry number `number`, unless there is one already."""
+        """Appends the entry if it becomes entry number `number`. Returns whether it did."""
         number, entry = check.integer("number", number, NUMBER), line_of(entry)
         with self._lock:
             if number != len(self._entries):
@@ -102,7 +102,7 @@ class _Mark(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """How far a file was read, and what recognises the log in it."""
+    """How far a file was read, and the facts by which the log in it is recognised."""
 
     entries: int = 0
     """How many entries were read."""
@@ -121,8 +121,8 @@ class FileLog:
 
     If the file ends with a part of a line (because a writer was killed) or with zero bytes (after a loss of power), the
     next writer cuts them off. Each read costs only the new entries. If the file is replaced, or deleted and created
-    again, it is another log: readers of the old one get an error, and append nothing. It can be pickled, and works
-    after a fork.
+    again, it is another log: readers of the old log get an error, and append nothing. A `FileLog` can be pickled, and
+    works after a fork.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -153,7 +153,7 @@ class FileLog:
             return []
 
     def append(self, number: int, entry: str) -> bool:
-        """Makes this entry number `number`, unless there is one already.
+        """Appends the entry if it becomes entry number `number`. Returns whether it did.
 
         Raises:
             ContradictionError: The file is no log, or another log than the one that was read.
@@ -214,7 +214,7 @@ class FileLog:
                 if not stat.S_ISREG(mode):
                     raise ContradictionError("log", f"{self.path}: no regular file", _ALLOWED)
                 with _locked(descriptor, self.path, shared=not flags & os.O_RDWR):
-                    # If the file was replaced meanwhile, nobody will read it again: the new file is opened.
+                    # If the file was replaced meanwhile, no other process reads it: the loop opens the new file.
                     if done := self._is_there(descriptor):
                         yield descriptor
             finally:

@@ -64,7 +64,7 @@ class Replay:
             yield [entry[: check.TEXT + 1] for entry in self._entries[start : start + _WINDOW]]
 
     def _one_by_one(self, machine: Machine, end: int) -> int:
-        """Applies the entries up to number `end` one by one: an error has the line. Returns the number of runs."""
+        """Applies entries up to number `end` one by one, so that an error has the line. Returns the number of runs."""
         runs = 0
         for number in range(machine.progress().entries, end):
             try:
@@ -114,7 +114,7 @@ class Replay:
         """The sample indices that were committed, run by run, in the order of the log.
 
         Reader r of n replays the commits of all readers whose number mod n is r. If the readers of the run had the
-        numbers 0 to n - 1, each of n readers reads the same samples again. With one reader, it reads all samples in the
+        numbers 0 to n - 1, each of n readers reads the same samples again. A single reader reads all samples, in the
         order of the log.
 
         Args:
@@ -129,7 +129,7 @@ class Replay:
         count, own = (
             check.integer(name, value, check.U32) for name, value in (("readers", readers), ("reader", reader))
         )
-        # Raises the component's error if `reader` and `readers` do not go together.
+        # Raises the component's error if `reader` and `readers` do not fit together.
         Machine(self._entries[0]).replay((), own, count)
         if not isinstance(sampler, Sampler):
             raise WrongTypeError("sampler", check.described(sampler), "a samedeal.Sampler")

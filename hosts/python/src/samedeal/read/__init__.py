@@ -1,1 +1,1 @@
-"""Readers of a dataset in shards: what every loader worker of every rank reads."""
+"""Readers of a dataset in shards: which samples every loader worker of every rank reads."""

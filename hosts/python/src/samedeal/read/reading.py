@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 DEALS = ("samples", "shards")
-"""The values of the option `deal`: what is dealt, single samples or whole shards."""
+"""The values of the option `deal`: single samples or whole shards are dealt."""
 ROWS = 2**20
 """Rows of a round that one call reads: the most that are allowed, since each call computes the spans anew."""
 
@@ -29,8 +29,8 @@ ROWS = 2**20
 class Reading(ReadingBase):
     """One epoch of a dataset in shards, or the rest of one, dealt to the loader workers of all ranks.
 
-    It never changes: `at_epoch` and `resume` return a new one. It can be pickled, and used from several threads. Every
-    method raises a `samedeal.SamedealError`, which is a `ValueError`, if a value is not allowed.
+    A reading never changes: `at_epoch` and `resume` return a new one. It can be pickled, and used from several threads.
+    Every method raises a `samedeal.SamedealError`, which is a `ValueError`, if a value is not allowed.
 
         >>> from samedeal import Reading
         >>> reading = Reading([40, 100], world_size=2, workers=2, batch_size=16)

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 class ShardPlan(PlanBase):
     """Which worker of which rank reads which shard in one epoch. Every shard has exactly one reader.
 
-    It can be pickled (as its configuration), and used from several threads, in signal handlers and finalizers, and on
-    both sides of a fork. Every method raises a `samedeal.SamedealError`, which is a `ValueError`, if a value is not
-    allowed.
+    A `ShardPlan` can be pickled (as its configuration), and used from several threads, in signal handlers and
+    finalizers, and on both sides of a fork. Every method raises a `samedeal.SamedealError`, which is a `ValueError`, if
+    a value is not allowed.
     """
 
     _engine: Engine[Plan, int]
@@ -92,7 +92,7 @@ class ShardPlan(PlanBase):
         return self._engine.use(windows.verify)
 
     def __repr__(self) -> str:
-        """The call that makes an equal plan, without the memory limit; long lists in short."""
+        """The call that makes an equal plan, without the memory limit, and with long lists abridged."""
         recipe: Recipe = self._engine.fixed[0]
         options = recipe.options | {"epoch": self.epoch}
         if "holder_offsets" in options:

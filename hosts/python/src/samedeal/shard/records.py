@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Loads(SimpleNamespace):
     """The work of each rank, or each worker: an array of int64 for each column.
 
-    `vars` gives all columns by name, also those that a newer component adds.
+    `vars(loads)` gives all columns by name, also columns that a newer component adds.
     """
 
     shards: NDArray[np.int64]

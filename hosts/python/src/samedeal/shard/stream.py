@@ -14,15 +14,15 @@ from ..recipe import Recipe
 from .binding import Place, Stream
 
 _WINDOW = 2**10
-"""Chunks that iteration reads at a time."""
+"""How many chunks iteration reads at a time."""
 
 
 class ChunkStream(ChunkStreamBase):
     """The chunks of one reader, without end. Chunks are the numbered parts of a stream.
 
-    The stream is an endless list of chunks: 0, 1, 2, and so on, or one cycle through a known number of chunks after the
-    other. Reader r of n takes the chunks at the places r, r + n, r + 2n, and so on. It can be pickled, and used from
-    several threads, in signal handlers and finalizers, and on both sides of a fork.
+    The stream is an endless list of chunks: 0, 1, 2, and so on; or, if the number of chunks is known, cycle after cycle
+    through all chunks. Reader r of n takes the chunks at the places r, r + n, r + 2n, and so on. A `ChunkStream` can be
+    pickled, and used from several threads, in signal handlers and finalizers, and on both sides of a fork.
     """
 
     _engine: Engine[Stream, Place]

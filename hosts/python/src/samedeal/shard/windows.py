@@ -1,4 +1,4 @@
-"""Reads of a plan that take several calls of an instance: one function each, so that no caller moves it meanwhile."""
+"""Reads of a plan that take several calls. Each is one function: no caller moves the plan during it."""
 
 from __future__ import annotations
 

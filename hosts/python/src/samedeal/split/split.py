@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 Self = TypeVar("Self", bound="Split")
 
 _WINDOW = 2**20
-"""Ids that one call takes."""
+"""How many ids one call takes."""
 _KEYS = 2**14
-"""Texts that one call takes: few, since each is copied by itself, and may be long."""
+"""How many texts one call takes: fewer than ids, since each text is copied by itself, and may be long."""
 
 
 class Split(SplitBase):
@@ -39,8 +39,9 @@ class Split(SplitBase):
 
     A split puts every *id* into one part. An id is a sample index, or the number of a group whose samples have to stay
     together, such as a patient or an author. The key of a group may also be a text. The split is the same in every
-    language, and needs no list of indices: its recipe is one line. It never changes. It can be pickled, and used from
-    several threads. Every method raises a `samedeal.SamedealError`, which is a `ValueError`, if a value is not allowed.
+    language, and needs no list of indices: its recipe is one line. A split never changes, can be pickled, and can be
+    used from several threads. Every method raises a `samedeal.SamedealError`, which is a `ValueError`, if a value is
+    not allowed.
 
     >>> from samedeal import Split
     >>> split = Split({"test": 1, "validation": 1, "training": 8}, seed=7)
@@ -207,7 +208,7 @@ class Split(SplitBase):
         return self._windows(count, lambda parts, start, length: parts.members(number, start, length))
 
     def others(self, part: str | SupportsIndex, samples: SupportsIndex | None = None) -> NDArray[np.int64]:
-        """The sample indices of all parts but one, ascending: what a fold is trained on.
+        """The sample indices of all parts but one, ascending: the training samples of a fold.
 
         Args:
             part: As for `indices`.
@@ -247,7 +248,7 @@ class Split(SplitBase):
         return check.indices(numpy.flatnonzero(self.part_of_keys(keys) == number))
 
     def __repr__(self) -> str:
-        """The call that makes an equal split; many parts in short."""
+        """The call that makes an equal split, with many parts abridged."""
         own = json.loads(self.recipe)["split"]
         field = "weight" if "weight" in own["parts"][0] else "size"
         if len(own["parts"]) > check.FEW:

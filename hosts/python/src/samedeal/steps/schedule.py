@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 _STEPS = 2**12
-"""Steps that are read at a time, if they do not have too many samples."""
+"""How many steps are read at a time, if they do not have too many samples."""
 
 
 class Schedule(ScheduleBase):
@@ -81,7 +81,7 @@ class Schedule(ScheduleBase):
     def indices(self, start: SupportsIndex, count: SupportsIndex = 1) -> NDArray[np.int64]:
         """This rank's samples at the steps `start` to `start` + `count` - 1, one step after the other.
 
-        A step has `batch_size(step)` / `world_size` of them.
+        A step has `batch_size(step)` / `world_size` samples of this rank.
 
         Raises:
             OutOfRangeError: There are not so many steps, or one step has more than 2**20 samples of this rank.
@@ -108,7 +108,7 @@ class Schedule(ScheduleBase):
         return self._ask(_all, check.u53("step", step))
 
     def batches(self, start: SupportsIndex = 0, stop: SupportsIndex | None = None) -> Iterator[NDArray[np.int64]]:
-        """This rank's samples step by step, from step `start` up to `stop`; without a `stop`, practically for ever.
+        """This rank's samples step by step, from step `start` up to `stop`; without a `stop`, practically without end.
 
         >>> schedule = Schedule(10, 4, seed=42)
         >>> [len(batch) for batch in schedule.batches(2, stop=5)]
@@ -120,7 +120,7 @@ class Schedule(ScheduleBase):
         return self._pass(*check.run(start, stop, self.num_steps))
 
     def __iter__(self) -> Iterator[NDArray[np.int64]]:
-        """This rank's samples step by step, from step 0 on, practically for ever."""
+        """This rank's samples step by step, from step 0 on, practically without end."""
         return self.batches()
 
     def __repr__(self) -> str:

@@ -18,7 +18,7 @@ class Mesh(MeshBase):
     """All ranks of a job as a grid, the last axis counting fastest (row-major, as torch's `init_device_mesh`).
 
     `Sampler(samples, rank=mesh.data_rank(rank), world_size=mesh.data_world_size)` deals different samples to ranks that
-    differ along an axis named in ``shard``, and the same samples to other ranks. It can be pickled (as its
+    differ along an axis named in ``shard``, and the same samples to other ranks. A `Mesh` can be pickled (as its
     configuration), and used from several threads, in signal handlers and finalizers, and on both sides of a fork.
     """
 
@@ -29,7 +29,7 @@ class Mesh(MeshBase):
 
         Args:
             world_size: How many ranks there are, 1 to 2**32 - 1.
-            axes: The size of each axis by its name, the slowest first: `{"dp": 2, "tp": 4}`. Up to 64 of them.
+            axes: The size of each axis by its name, the slowest first: `{"dp": 2, "tp": 4}`. Up to 64 axes.
             shard: The names of the axes along which ranks get different samples, as in data parallelism. Along the
                 other axes, the data is replicated: ranks get the same samples, as in tensor, context and pipeline
                 parallelism.

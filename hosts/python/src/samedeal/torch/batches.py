@@ -28,7 +28,7 @@ _FEW = 10
 
 
 class BatchSampler(Resuming[Batcher], Sampler[list[Any]]):
-    """Batches of indices for `DataLoader(dataset, batch_sampler=...)`: each a list of the samples of a `Batcher` batch.
+    """Batches for `DataLoader(dataset, batch_sampler=...)`: the list of the samples in each batch of a `Batcher`.
 
     Every rank gets the same number of batches, with similar lengths and costs. Do not use a `DistributedSampler` in
     addition. If there is a process group, its rank is used; otherwise the rank of the launcher's variables.
@@ -131,7 +131,7 @@ class BatchSampler(Resuming[Batcher], Sampler[list[Any]]):
 
     @property
     def full_shapes(self) -> list[tuple[int, int]]:
-        """The shapes (rows, tokens of a row) of full batches. With rows of padding, batches have no other shapes.
+        """The shapes (rows, tokens of a row) of full batches. A collator can fill all batches up to these shapes.
 
         Use it as the `shapes` of a `PadCollator`. A model that is compiled for each shape (`torch.compile`, XLA) is
         then compiled once for each of these shapes. There is one shape for each of the `boundaries` of the strategy
@@ -140,7 +140,7 @@ class BatchSampler(Resuming[Batcher], Sampler[list[Any]]):
         Nothing is planned.
 
         Raises:
-            ContradictionError: The options do not say all shapes.
+            ContradictionError: The shapes do not follow from the options.
         """
         members = json.loads(self.recipe)["batch"]
         strategy, longest = members["strategy"], members.get("max_length")
@@ -184,13 +184,13 @@ class BatchSampler(Resuming[Batcher], Sampler[list[Any]]):
     def load_state_dict(self, state_dict: Mapping[str, Any], *, replan: bool = False) -> None:
         """Continues from a state, with the present number of ranks: the next pass gives the rest of its epoch.
 
-        With the same number of ranks, the batches stay the same. With another number, what is left of the window of the
-        state is planned anew. `start` is set to 0. After an error, nothing has changed.
+        With the same number of ranks, the batches stay the same. With another number, the rest of the window in which
+        the state was taken is planned anew. `start` is set to 0. After an error, nothing has changed.
 
         Args:
-            state_dict: What `state_dict` gave.
+            state_dict: A state that `state_dict` gave.
             replan: Whether the options may differ from those of the state, such as `max_tokens` after an out-of-memory
-                error: what is left is planned with the options that are here.
+                error. The rest of the epoch is then planned with the options of this sampler.
 
         Raises:
             ContradictionError: The state belongs to other batches.
@@ -268,7 +268,7 @@ def repeats(sampler: BatchSampler) -> bool:
 
 
 def repeated_samples(batch: Batch) -> int:
-    """How many samples at the end of a batch are repeated from another one."""
+    """How many samples at the end of a batch are padding, which repeats samples."""
     own = len(batch.row_ends) - batch.repeated
     return len(batch.samples) - (int(batch.row_ends[own - 1]) if own else 0)
 
@@ -284,7 +284,8 @@ class _Lists(Place[Batcher], OwnPlace):
         self._collate = asking.collate
         """The collator that is still to be checked."""
         self._cut: int | None = None
-        """The length at which samples are cut, until the collator was checked to cut them there, too."""
+        """The length at which the plan cuts samples, as long as no longer sample is known: the first batch with a cut
+        sample is then checked with the collator. None if no such check is left."""
         self.begun = self.taken = start
         self._batches = batcher.batches(start)
 
@@ -310,8 +311,12 @@ class _Lists(Place[Batcher], OwnPlace):
         return parts_of(batch[:3])
 
     def _check_collator(self) -> int | None:
-        """Raises if a collator of this package makes other shapes than planned. Returns where it has to cut samples."""
-        # Recognised by a method, since the module of the collators imports this one.
+        """Raises if a collator of this package makes other shapes than planned.
+
+        Returns the length at which the collator has to cut samples, if this is still to be checked: the check waits
+        until a sample is known to be longer.
+        """
+        # A collator is recognised by its method, since the module of the collators imports this one.
         if not hasattr(self._collate, "check_plan"):
             self._collate = None
             return None
@@ -343,7 +348,7 @@ class _Lists(Place[Batcher], OwnPlace):
         twin = self.twin()
         twin.resume(text)
         if twin.epoch < self.config.epoch and not twin._has_step(0):
-            # The state is of the end of an earlier epoch, and another epoch was set since.
+            # The state ends an earlier epoch, and another epoch was set since. This pass stays as it is.
             return
         self.core, self.config = twin, twin._engine.config
         self.begun = self.taken = 0
@@ -374,7 +379,7 @@ def cut_at(options: Mapping[str, Any]) -> int | None:
 
 
 def _columns(dataset: Any) -> str:
-    """The end of a message: the columns of the dataset or, if it does not say them, what to pass."""
+    """The end of an error message: the columns of the dataset or, if these are unknown, what to pass instead."""
     # Arrow and Hugging Face have `column_names`, pandas has `columns`.
     keys = list(dataset) if isinstance(dataset, Mapping) else None
     names = getattr(dataset, "column_names", getattr(dataset, "columns", keys))
@@ -399,7 +404,7 @@ def _lengths_in(dataset: Any, column: str, unit: str | None) -> Any:
     try:
         values = [row[wanted] for row in dataset] if _has_rows(dataset) else dataset[wanted]
         is_read = is_numbers(values)
-        # `to_pylist`, because Arrow gives objects of its own. Hugging Face's datasets look for the column only now.
+        # `to_pylist` makes Python's objects of Arrow's. Hugging Face's datasets look for the column only here.
         items = () if is_read else values.to_pylist() if hasattr(values, "to_pylist") else list(values)
     except (LookupError, TypeError, AttributeError, NotImplementedError, ValueError) as error:
         allowed = f"a dataset with the column {check.shown(wanted)!r}{_columns(dataset)}"
@@ -435,7 +440,7 @@ def _length_of(item: Any, unit: str | None) -> Any:
         return len(item)
     if isinstance(item, (Set, Mapping)):
         raise WrongTypeError("lengths", check.described(item), "a column of lengths, of sequences or of texts")
-    # Numbers of PyTorch and NumPy have a `__len__`, too, but no dimensions.
+    # A single number may be an array or a tensor, which has a `__len__`, too, but no dimensions.
     if hasattr(item, "__len__") and getattr(item, "ndim", 1) > 0:
         _check_unit(unit, "sequences", "items")
         return len(item)

@@ -29,14 +29,14 @@ class Board:
     """
 
     def __init__(self) -> None:
-        """A board that does not say yet what the next pass reads."""
+        """Makes a board. `tell` has not written to it yet."""
         self._named: torch.Tensor | None = None
         self._parts = [memoryview(mmap.mmap(-1, _SIZE))]
         """The memories that are written. This process reads the last one."""
         self.last_read = None
 
     def tell(self, progress: Progress, workers: int) -> None:
-        """Writes where the next pass begins, for its workers, and how many they are; 0 if that is unknown."""
+        """Writes for the workers where the next pass begins. `workers`: how many they are; 0 if that is unknown."""
         text = (progress.state or "").encode()
         for part in self._parts:
             part[_STATE : _STATE + len(text)] = text
@@ -107,7 +107,7 @@ class Board:
         return _of_bytes, (self._bytes(),)
 
     def _bytes(self) -> bytes:
-        """All that was written."""
+        """The bytes of the numbers and of the state."""
         return bytes(self._parts[-1][: _STATE + self._get(_BYTES)])
 
     def _get(self, at: int) -> int:

@@ -35,11 +35,11 @@ _PACKED = (
     "max_length_k",
     "use_cache",
 )
-"""Columns that a packed batch has already."""
+"""Columns that a packed batch has, so `segment_ids` cannot be the name of one of them."""
 
 
 class _Collator:
-    """The common part of both collators: samples to columns of sequences, and columns to their cells."""
+    """The common part of both collators: it divides samples into columns, and lays each column out in rows of cells."""
 
     def __init__(
         self,
@@ -57,15 +57,15 @@ class _Collator:
                 raise WrongTypeError("padding_value", check.described(value), f"a number, for {name}")
         self.max_length = None if max_length is None else check.integer("max_length", max_length, check.U32)
         self.fill_empty = check.boolean("fill_empty", fill_empty)
-        # The columns of a batch without samples, before there was another batch: those of a causal language model.
+        # A batch without samples gets these columns if no batch came before it: those of a causal language model.
         self._seen: dict[str, Any] = dict.fromkeys((INPUTS, LABELS), torch.zeros(0, dtype=torch.int64))
         self._single: dict[str, Any] = {}
 
     def check_plan(self, planner: str, capacity: int | None, max_length: int | None) -> None:
-        """Raises if this collator makes other shapes than a sampler or a dataset has planned, which calls this.
+        """Raises if this collator makes other shapes than a sampler or a dataset has planned.
 
         Args:
-            planner: The name of the class that has planned, for the error.
+            planner: The name of the class that made the plan, for the error.
             capacity: The tokens of a planned row; None if no rows are planned.
             max_length: The length at which the plan cuts samples; None if it cuts none.
 
@@ -119,7 +119,7 @@ class _Collator:
         return sequences, single
 
     def _filler(self) -> tuple[dict[str, list[torch.Tensor]], dict[str, Any]]:
-        """One token of padding in each column that the last batch had."""
+        """A row with one token of padding, in each column of the last batch."""
         sequences = {
             name: [self._padded(name, like.new_empty(1, *like.shape[1:]))] for name, like in self._seen.items()
         }
@@ -162,7 +162,7 @@ class _Collator:
     def _cells(
         self, name: str, parts: list[torch.Tensor], sources: np.ndarray[Any, Any], shape: tuple[int, int]
     ) -> torch.Tensor:
-        """The tokens of a column in their cells."""
+        """A column in its cells: cell i has token `sources[i]` of all sequences end to end, or the value of padding."""
         known = [part for part in parts if len(part)] or parts[:1] or [torch.zeros(0, dtype=torch.int64)]
         dtype, value = known[0].dtype, self.padding.get(name, 0)
         try:
@@ -174,7 +174,7 @@ class _Collator:
             raise ContradictionError("samples", check.shown(types), f"tokens of one type as {name}") from error
         filler = torch.full((1, *known[0].shape[1:]), _padding_as(name, value, dtype), dtype=dtype)
         try:
-            # The padding value comes after all tokens, and cells of padding have its index.
+            # The padding value comes after the last token. `np.minimum` below gives its index to all cells of padding.
             tokens = torch.cat([*known, filler])
         except RuntimeError as error:
             shapes = ", ".join(sorted({str(tuple(part.shape[1:])) for part in known}))
@@ -219,9 +219,9 @@ class PadCollator(_Collator):
                 added at the end. Their `attention_mask` is 0, their labels are `label_padding`, and values that each
                 sample has only once are those of `padding`, or None.
             max_length: Largest number of tokens of a sample. Longer samples are cut.
-            fill_empty: Whether a batch without samples gets a row of padding, with the columns of the batch before it,
-                or `input_ids` and `labels`. A rank without samples in a step then runs the model, too: its gradients
-                are 0, and a mean over its labels is nan.
+            fill_empty: Whether a batch without samples gets a row of padding. Its columns are those of the batch before
+                it, or `input_ids` and `labels` if it is the first batch. A rank without samples in a step then runs the
+                model, too: its gradients are 0, and a mean over its labels is nan.
 
         Raises:
             SamedealError: A value is not allowed.
@@ -237,7 +237,7 @@ class PadCollator(_Collator):
         """The tensors of a batch.
 
         Raises:
-            SamedealError: The samples do not go together, or one is longer than `width`.
+            SamedealError: The samples do not fit together (columns, types, shapes), or one is longer than `width`.
         """
         sequences, single = self._columns(samples)
         layout = self._layout
@@ -273,8 +273,8 @@ class PackCollator(_Collator):
       without a 2-D `attention_mask` and without a cache. Therefore there is no `attention_mask`, and `use_cache` is
       False;
     - `cu_seq_lens_q` and `cu_seq_lens_k` (int32: where each sample begins if the rows are laid end to end, and where
-      the last one ends), `max_length_q` and `max_length_k` (int): what flash attention for sequences of different
-      length takes.
+      the last one ends), `max_length_q` and `max_length_k` (int): the arguments of flash attention for sequences of
+      different length.
 
     Cells of padding are sequences of their own, none longer than the longest sample of the batch. They are in
     `cu_seq_lens_q` like samples, so the last number is rows x capacity. Their `labels` are `label_padding`.
@@ -303,8 +303,8 @@ class PackCollator(_Collator):
         """Checks the parameters.
 
         Args:
-            capacity: Number of tokens in a row. By default that of the `PackedDataset`. Without one, all samples of a
-                batch are in one row, without padding.
+            capacity: Number of tokens in a row. By default, the capacity of the `PackedDataset`; without a
+                `PackedDataset`, all samples of a batch are then in one row, without padding.
             padding_value: Value of padding in `input_ids`.
             label_padding: Value of padding in `labels`. torch's cross-entropy ignores -100.
             padding: Values of padding in other columns, by name; 0 by default.
@@ -313,10 +313,10 @@ class PackCollator(_Collator):
                 shifted.
             max_length: Largest number of tokens of a sample. Longer samples are cut.
             mask: An `attention_mask`, for a model that does not find samples by `position_ids`. "4d" is rows x 1 x
-                capacity x capacity: each token sees itself and the tokens before it in its sample. It is for eager and
-                sdpa attention, not for flash attention, replaces the sliding window of a model that has one, and takes
-                capacity**2 values for each row. "2d" is rows x capacity, 1 where a token is; models of transformers mix
-                the samples of a row if they get it.
+                capacity x capacity: each token sees itself and the tokens before it in its sample. This mask is for
+                eager and sdpa attention, not for flash attention, replaces the sliding window of a model that has one,
+                and takes capacity**2 values for each row. "2d" is rows x capacity, 1 where a token is; models of
+                transformers mix the samples of a row if they get it.
             mask_dtype: The type of "4d", which needs it: `torch.bool` (True where a token sees another) for sdpa
                 attention, or the type of the model's weights (0 or its least number, to be added) for eager and sdpa.
                 transformers computes something else, without an error, with a bool mask under eager attention, and may
@@ -327,10 +327,10 @@ class PackCollator(_Collator):
             rows: The number of rows that every batch gets, also the last ones of an epoch: rows of padding are added at
                 the end. Give the `max_batch_size` of the plan.
             pad_sequences_to_multiple_of: The number of sequences in `cu_seq_lens_q` and `cu_seq_lens_k` is rounded up
-                to a multiple of it, with sequences of 0 tokens at the end. `max_length_q` and `max_length_k` are then
-                those of the longest sample that is allowed: `max_length`, or the capacity. With a number that is as
-                large as any batch needs, and with `rows`, all batches have one shape, so that `torch.compile` or XLA
-                compiles once.
+                to a multiple of this number, with sequences of 0 tokens at the end. `max_length_q` and `max_length_k`
+                are then the length of the longest sample that is allowed: `max_length`, or the capacity. With a number
+                that is as large as any batch needs, and with `rows`, all batches have one shape, so that
+                `torch.compile` or XLA compiles once.
             fill_empty: Whether a batch without samples gets a row of padding, as with `PadCollator`.
 
         Raises:
@@ -356,7 +356,7 @@ class PackCollator(_Collator):
 
         Raises:
             ContradictionError: Rows of a `PackedDataset` have another capacity.
-            SamedealError: The samples do not go together, or one is longer than `capacity`.
+            SamedealError: The samples do not fit together (columns, types, shapes), or one is longer than `capacity`.
         """
         capacity = self.capacity
         if (packed := rows_in(samples)) is not None:
@@ -426,7 +426,7 @@ class PackCollator(_Collator):
 
 
 def _shapes(given: Any) -> list[tuple[int, int]]:
-    """Shapes that batches may have, the smallest first."""
+    """Shapes that batches may have, those with the fewest cells first."""
     allowed = "pairs of two whole numbers: rows, width"
     found = []
     for pair in check.items("shapes", given, allowed):
@@ -441,7 +441,7 @@ def _shapes(given: Any) -> list[tuple[int, int]]:
 
 
 def _row_ends(lengths: list[int], capacity: int) -> list[int]:
-    """The ends of rows that are filled one after the other. A sample that is longer than a row is refused later."""
+    """The ends of rows that are filled one after the other. The caller has checked that no sample exceeds a row."""
     ends: list[int] = []
     held = 0
     for i, length in enumerate(lengths):
@@ -453,7 +453,7 @@ def _row_ends(lengths: list[int], capacity: int) -> list[int]:
 
 
 def _filled(lengths: np.ndarray[Any, Any], ends: list[int], longest: int, shape: tuple[int, int]) -> Packed:
-    """The cells of the same rows, filled up with sequences of padding.
+    """The cells of rows that are filled up with sequences of padding.
 
     No sequence of padding is longer than `longest`, because a model may not know more positions.
     """
@@ -522,7 +522,7 @@ def _stacked(name: str, values: list[Any]) -> Any:
 
 
 def _check_width(name: str, values: Sequence[Any]) -> None:
-    """Refuses integers that no tensor holds."""
+    """Refuses integers that int64 cannot hold."""
     for value in values:
         if isinstance(value, int) and not check.S64.least <= value <= check.S64.most:
             raise OutOfRangeError("samples", check.shown(value), f"{check.S64.allowed}, as {name}")
@@ -541,7 +541,7 @@ def _fits(value: float, dtype: torch.dtype) -> bool:
         return value in (0, 1) and not isinstance(value, float)
     if dtype.is_floating_point or dtype.is_complex:
         known = torch.zeros((), dtype=dtype).real.dtype
-        # Compared as it is, since an int may be larger than any float.
+        # The value is not converted to a float first, since an int may be larger than any float.
         return (isinstance(value, float) and not math.isfinite(value)) or abs(value) <= torch.finfo(known).max
     limits = torch.iinfo(dtype)
     return not isinstance(value, float) and limits.min <= value <= limits.max

@@ -113,7 +113,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
 
     Wrap the loader in `Resumable` to count the batches that the training loop got. A state resumes on any number of
     ranks and workers, with any batch size. Without workers, and with torchdata's `StatefulDataLoader`, the dataset
-    counts by itself.
+    itself counts the batches.
     """
 
     def __init__(
@@ -183,7 +183,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             shuffle_rows: With "shards": whether the rows within each file are shuffled; as `shuffle` by default.
             reshuffle: With "shards": whether each reader shuffles its own files again, after the deal.
             policy: With "shards": how files are dealt to ranks, "size-aware" (the default) or "round-robin".
-            worker_policy: With "shards": the same for the workers of a rank.
+            worker_policy: With "shards": how the files of a rank are dealt to its workers; values as for `policy`.
             weight: With "shards": what "size-aware" balances, "samples" (the default) or "bytes" of the columns that
                 are read.
             rank: Rank of this process. By default, the rank of the process group or of the launcher's variables
@@ -199,7 +199,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
                 counted over all epochs. A state resumes with stages that begin after the positions that were read. s
                 steps of W ranks with n workers each (1 without workers) and batches of z rows read W * z * n * ceil(s /
                 n) positions from the place where they began.
-            samples: With several sources: the number of rows of an epoch. By default as many as the sources have.
+            samples: With several sources: the number of rows of an epoch. By default as many as all sources have.
             exhaustion: With several sources: what happens once a source has made `max_passes` passes, as for
                 `samedeal.blend`.
             max_passes: With several sources: as for `samedeal.blend`.
@@ -211,8 +211,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
                 are read, such as `lambda files: files.exclude(bad)`. It is called once, here. With several sources, a
                 dictionary of such functions changes the order of single sources: `{"web": lambda files:
                 files.exclude(bad)}`, where `bad` has row numbers of "web" alone.
-            sample_column: The name of a column to add: the index of each row in the dataset. Of several sources, the
-                rows of the second one follow those of the first one, and so on.
+            sample_column: The name of a column to add: the index of each row in the dataset. With several sources,
+                the rows of the second source are numbered after those of the first one, and so on.
             padding_column: The name of a column to add: whether the row is padding. Metrics should leave padding out.
             source_column: With several sources: the name of a column to add: the name of the source of each row.
             filesystem: A file system of pyarrow or fsspec that has the paths. By default, it follows from the paths.
@@ -336,8 +336,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
     def recipe(self) -> str:
         """The recipe for a loader without workers; `samedeal.Reading.from_recipe` takes it.
 
-        It is the same on all ranks and in all epochs. The number of workers is a part of it: for a loader with workers,
-        take `reading(workers).recipe`.
+        The recipe is the same on all ranks and in all epochs. The number of workers is a part of it: for a loader with
+        workers, take `reading(workers).recipe`.
         """
         return self.reading().recipe
 
@@ -350,7 +350,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         return self.reading(workers).recipe_fingerprint()
 
     def reading(self, workers: SupportsIndex = 0) -> Reading:
-        """The rows that the workers of all ranks read in a whole epoch: the samples of each, and their batches.
+        """A whole epoch as a `Reading`, which has the samples and the batches of each worker of each rank.
 
         Args:
             workers: Loader workers of each rank: `num_workers` of the `DataLoader`.
@@ -410,13 +410,13 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             MissingError: There are loader workers and no `Resumable`. Pass `taken`.
         """
         if place.is_worker():
-            # The state of a worker comes from its iterator.
+            # In a worker, the iterator has the state, not the dataset.
             return {}
         if self._count is None and self._board.workers:
             if taken is None:
                 needed = "the number of batches that the loop took, or a samedeal.torch.Resumable around the loader"
                 raise MissingError("taken", "", needed)
-            # The newest pass is that of the workers.
+            # The newest pass is in the workers, so a pass of this process is an older one.
             self._pass = None
         return super().state_dict(taken)
 
@@ -441,7 +441,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             self._board.tell(self._core, 0)
 
     def __iter__(self) -> Iterator[Any]:
-        """This reader's rows or batches of the epoch that is set now, or of what is left of it."""
+        """This reader's rows or batches of the epoch that is set now, or of the rest of that epoch."""
         self._find_rank()
         worker, workers = place.worker()
         inside = place.is_worker()
@@ -478,7 +478,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         """The attributes without the pass that is under way."""
         self._find_rank()
         if get_spawning_popen() is not None:
-            # Workers that are started anew get the dataset by pickle.
+            # Workers that are not forked get the dataset by pickle.
             check.pickles("transform", self.transform, check.described(self.transform), _SENT)
         return super().__getstate__()
 
@@ -497,7 +497,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         self._find_rank()
         options = {"deal": self.deal, "seed": self.seed, **self._given}
         if options["order"] is not None:
-            # The order has these options itself.
+            # These options are part of the order.
             options |= dict.fromkeys(("seed", "lanes", "shuffle_window", "shuffle"))
         return Group(self.shards, options, self.world_size, max(1, workers), self.batch_size or 1, self.drop_last)
 
@@ -506,7 +506,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         return self._group(workers).reading(self._progress())
 
     def _length(self, workers: int) -> int:
-        """How many batches this rank has left."""
+        """How many batches the next pass has on this rank."""
         return self._reading(workers).num_steps(self.rank)
 
     def _expect_steps(self, workers: int) -> Count:
@@ -533,7 +533,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         self._board.forget_read()
 
     def _parsed(self, state: Any) -> Progress:
-        """The progress in a state, if it is one of this dataset."""
+        """The progress in a state of this dataset. Any other state is an error."""
         text = check.state(text_of(state))
         if READER in state:
             allowed = "what state_dict gave in the main process, for all readers"

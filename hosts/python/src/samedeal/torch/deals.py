@@ -19,7 +19,7 @@ class Group:
     def __init__(
         self, shards: Shards, options: dict[str, Any], world_size: int, workers: int, batch_size: int, drop_last: bool
     ) -> None:
-        """Takes the options of a `Reading`, without those about the readers, and the readers."""
+        """Takes `options` of a `Reading`; its options about the readers are the other parameters."""
         self.shards, self.options = shards, options
         self.world_size, self.workers, self.batch_size, self.drop_last = world_size, workers, batch_size, drop_last
 
@@ -62,7 +62,7 @@ class Group:
     def _told(self, error: ContradictionError) -> ContradictionError:
         """The error with files in its message, where the core names shards."""
         if self.options["order"] is not None and error.field in ("sizes", "shards", "samples"):
-            # The error is of one of the orders that this order is made of.
+            # The error may be of an order inside of this order, so a number of a shard in it may be of no file here.
             here = f"{len(self.shards)} files of {self.shards.samples} rows"
             return ContradictionError("paths", here, f"{error.field} {error.allowed}")
         number, numbered, shard = error.value.partition(" in place ")

@@ -19,7 +19,7 @@ def extend(one: Any, methods: Any) -> None:
 @functools.cache
 def _extended(methods: Any, original: Any) -> Any:
     def reduced(self: Any, protocol: int) -> Any:
-        """Pickles the object with its original class, because no module has this one."""
+        """Pickles the object with its original class, because no module has the class that was made here."""
         known: Any = object.__reduce_ex__(self, 2)
         return _new, (original,), *known[2:]
 

@@ -90,8 +90,8 @@ def find_one(paths: Paths | Shards, columns: Any, filesystem: Any, format: Any) 
 def order_of(shards: Shards, options: Options, sharding: Mapping[str, Any]) -> tuple[Order | None, str]:
     """The order of several sources, or the order that a function makes; None if the files alone decide the order.
 
-    The text says why the lanes of several sources are not blended apart. It is empty if they are, or if they need not
-    be.
+    The text is the reason why a blend of several sources is not by lane. It is empty if the blend is by lane, if the
+    caller has set `by_lane`, or if there is one source.
 
     Raises:
         SamedealError: Options do not fit together, or the function gives no order of these files.
@@ -136,9 +136,9 @@ def order_of(shards: Shards, options: Options, sharding: Mapping[str, Any]) -> t
 
 
 def _blended(sources: Mapping[str, Any], by_lane: bool | None, given: Mapping[str, Any]) -> tuple[Order, str]:
-    """A blend: by lanes if it can be, unless `by_lane` says so. And why it is not by lanes."""
+    """A blend, by lane if `by_lane` is true, or if it is None and that is possible; and the reason if it is not."""
     if by_lane is not None:
-        # With some options of a blend, the member is an error even if it is false.
+        # False is passed as None: with some options of a blend, the member `by_lane` is an error even if it is false.
         return blend(sources, by_lane=check.boolean("by_lane", by_lane) or None, **given), ""
     files = blend(sources, by_lane=True, **given)
     try:

@@ -14,7 +14,7 @@ from .nested import Asking
 from .states import OwnPlace, Place, Resuming, text_of, wrapped
 
 _FIRST, _WINDOW = 2**10, 2**14
-"""Indices that iteration reads at first (few, so that the first one comes soon), and later at a time."""
+"""How many indices a pass reads at a time: few at first, so that the first index comes soon, and more later."""
 
 
 class Opening(Place[Sampler]):
@@ -73,7 +73,7 @@ class Cursor(Opening, OwnPlace):
             stop = min(start + count, self.end)
             values = self.core._engine.use(_values, self.config, start, stop - start)
             if values is None:
-                # The sampler has moved, so a copy goes on.
+                # The sampler has moved, so a copy at the old place continues this pass.
                 self.core = self.twin()
                 continue
             window, count = iter(values), _WINDOW
@@ -93,7 +93,7 @@ class Cursor(Opening, OwnPlace):
         twin = self.twin()
         twin.resume(text)
         if twin.epoch < self.config.epoch and twin.num_positions == 0:
-            # The state is of the end of an earlier epoch, and another epoch was set since.
+            # The state ends an earlier epoch, and another epoch was set since. This pass stays as it is.
             return
         for _ in self._read[1]:
             pass

@@ -45,8 +45,8 @@ def interleave(
 
     Use it in place of `datasets.interleave_datasets` and of a `WeightedRandomSampler` over a `ConcatDataset`: there are
     no random draws, so that every prefix has the samples of each dataset in proportion. Each dataset is read in whole
-    passes, each pass in another order. It works on any number of ranks, and states resume on another number. Nothing is
-    copied.
+    passes, each pass in another order. The order works on any number of ranks, and states resume on another number.
+    Nothing is copied.
 
     To change the weights in the middle of a run, add a stage. To add a dataset, put it after the others, with weight 0
     and a stage that gives it another weight, and give `samples` in both runs. States from before the stage resume.
@@ -100,7 +100,7 @@ def _length(dataset: Any) -> int:
 
 def _joined(datasets: list[Any]) -> Any:
     """One dataset of all datasets end to end."""
-    # If a dataset is of Hugging Face's package, the package is imported already.
+    # Not imported here: if a dataset is of Hugging Face's package, the package is imported already.
     hugging_face = sys.modules.get("datasets")
     if hugging_face is not None and all(isinstance(dataset, hugging_face.Dataset) for dataset in datasets):
         return hugging_face.concatenate_datasets(datasets)

@@ -1,4 +1,4 @@
-"""Facts about the caller that asks a sampler for a pass, from its frame; warnings of batches of batches."""
+"""Facts about the caller of a sampler's `__iter__`, from its stack frame; warnings of batches of batches."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def warn_of_collated_batches(dataset: Any, size: int) -> None:
 
 
 class Asking(NamedTuple):
-    """Facts about the caller that asks for a pass of a sampler."""
+    """Facts about the caller of a sampler's `__iter__`."""
 
     collate: Any = None
     """The `collate_fn` of the `DataLoader`, if there is one."""
@@ -57,7 +57,7 @@ class Asking(NamedTuple):
 
     @classmethod
     def now(cls, sampler: Any, size: int | None) -> Asking:
-        """The caller that asks `sampler`, whose `__iter__` calls this.
+        """Facts about the caller of `sampler.__iter__`, which calls this.
 
         Args:
             sampler: The sampler.
@@ -65,7 +65,7 @@ class Asking(NamedTuple):
         """
         frame: Any = sys._getframe(2)
         if frame.f_code is _BATCHING and frame.f_back is not None:
-            # The usual caller, found by one `f_locals`: before Python 3.13, it makes a dictionary of all variables.
+            # A shortcut for the usual caller, with one `f_locals`, which before Python 3.13 copies all variables.
             found = frame.f_back.f_locals.get("self")
             batches = getattr(found, "_index_sampler", None)
             if batches is not None and getattr(batches, "sampler", None) is sampler and not found._num_workers:
@@ -105,7 +105,7 @@ PREFETCH = 2
 
 
 def _asking() -> Any:
-    """The object whose method called `__iter__`, found by its frame, since `__iter__` has no other argument."""
+    """The object whose method called `__iter__`, found by its frame, since no argument of `__iter__` names it."""
     # 0 is this function, 1 the one that warns, 2 `__iter__`, 3 its caller.
     known = _locals_of(sys._getframe(3))
     return None if known is None else known.get("self")

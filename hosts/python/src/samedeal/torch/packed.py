@@ -23,9 +23,9 @@ from .batches import check_options, lengths_or_column
 from .parts import Part, parts_of, read_parts
 
 _HELD = 2**24
-"""The most items of cached windows. Without a cache, rows that are read in another order would plan windows again."""
+"""The most items of all cached windows. Without a cache, rows in shuffled order would plan their windows each time."""
 _TAKEN = 2**14
-"""Rows that are taken of a window at a time."""
+"""The most rows that one call takes from a plan."""
 
 _OWN: dict[str, Any] = {
     "strategy": "pack",
@@ -146,10 +146,10 @@ class PackedDataset(Dataset[PackedRow]):
         self._batcher = Batcher(found.given, capacity=self.capacity, **_OWN, **options)
         self._cuts = options.get("too_long") in ("split", "truncate")
         self._num_windows = self._batcher.num_windows
-        # Both attributes are replaced, not changed. A thread may replace longer values of another thread, which costs
-        # time.
+        # Threads need no lock, because both attributes are replaced, not changed. If a thread replaces a longer value
+        # of another thread, windows are planned again, which costs only time.
         self._ends: list[int] = [0]
-        """0, and how many rows there are up to the end of each of the first windows, as far as they are known."""
+        """0, then the number of rows up to the end of the first window, of the second, and so on, as far as known."""
         self._held: dict[int, _Window] = {}
 
     @property
@@ -270,7 +270,7 @@ class PackedDataset(Dataset[PackedRow]):
             self._ends = ends
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the windows that are held, for pickle and copy."""
+        """The attributes for pickle and copy, without the cached windows."""
         return {**self.__dict__, "_held": {}}
 
 
@@ -283,7 +283,7 @@ def rows_in(samples: Any) -> list[PackedRow] | None:
     """The rows of a batch, if they were packed before.
 
     Raises:
-        WrongTypeError: Some of them are packed rows, and others are not.
+        WrongTypeError: Some samples of the batch are packed rows, and others are not.
     """
     if not isinstance(samples, list) or not any(isinstance(sample, PackedRow) for sample in samples):
         return None

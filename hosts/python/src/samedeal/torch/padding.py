@@ -1,4 +1,4 @@
-"""Finds the samples of a batch that are padding: they repeat others, so that all ranks have equally many."""
+"""Finds the padding of a batch: samples that are repeated, so that all ranks have equally many."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Rows(NamedTuple):
     padding: int = 0
     """How many of these rows are padding: the last ones."""
     may_be_padding: bool = False
-    """Whether the batch of this number may have padding on any process."""
+    """Whether the batch with the same number may have padding on any process."""
 
 
 class Padding:
@@ -34,13 +34,13 @@ class Padding:
             sampler: Its sampler or dataset of this package.
             size: How many samples make a batch.
             place: Where the pass begins.
-            start: The step at which the pass of a `BatchSampler` begins there.
+            start: For a `BatchSampler`: the step at which the pass begins, counted from `place`.
         """
         self._size, self._unit = size, 1
         self._readers: list[tuple[int, int]] = []
         """How many samples each reader gives, and how many of the last ones are padding."""
         self._planned: Any = None
-        """The place where the pass begins, for a `BatchSampler` that repeats samples: its batches say how many."""
+        """The place where the pass begins, for a `BatchSampler` that repeats samples: planned batches say how many."""
         self._start = start
         if isinstance(sampler, DistributedSampler) and sampler._upcoming().remainder == "pad":
             self._readers, self._unit = [(len(sampler), sampler.num_padding)], sampler.unit
@@ -56,7 +56,7 @@ class Padding:
             self._planned = place
 
     def rows(self, batch: int) -> Rows:
-        """The rows of a batch of the pass. Batches of several workers come in turn."""
+        """The rows of a batch of the pass. A loader takes batches from its workers in turn."""
         if self._planned is not None:
             planned = self._planned.here().batch(self._start + batch)
             return Rows(len(planned.samples), repeated_samples(planned), may_be_padding=True)

@@ -26,7 +26,7 @@ class Part(NamedTuple):
     start: int
     """The first token of the part in the sample."""
     length: int
-    """The tokens of the part."""
+    """The number of tokens in the part."""
 
     def __index__(self) -> int:
         """Raises an error, since only a dataset that takes numbers and no parts calls this.
@@ -54,7 +54,7 @@ class PartsDataset(Dataset[Any]):
 
     A sample is a sequence of tokens, or a dictionary with a sequence `input_ids` and other sequences of the same
     length, as for the collators. Values that a sample has only once are in each of its parts. A sample that has several
-    parts in a batch is read once for it.
+    parts in a batch is read once for this batch.
 
     If the dataset has a method `get_part(sample, start, length)`, it is called instead, and no whole sample is read:
     for tokens in a memory-mapped file, or for samples of another kind. A dataset of your own may also take a `Part` in
@@ -96,7 +96,7 @@ def _checked(part: Any, count: int) -> Part:
 
 
 def read_parts(dataset: Any, parts: Sequence[Part]) -> list[Any]:
-    """Parts of the samples of a dataset; each sample is read once."""
+    """Parts of the samples of a dataset. Each sample is read once, unless the dataset has a method `get_part`."""
     if callable(get_part := getattr(dataset, "get_part", None)):
         return [get_part(*part) for part in parts]
     samples = {part.sample: None for part in parts}

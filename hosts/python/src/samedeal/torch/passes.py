@@ -53,7 +53,7 @@ class Opening(Start):
 
 
 class _Given(Pass):
-    """The progress of a pass. The dataset refers only to this, not to the iterator, which ends with the loop."""
+    """The progress of a pass. The dataset refers to this object, not to the iterator, which is freed with the loop."""
 
     place: Opening
 
@@ -61,7 +61,7 @@ class _Given(Pass):
         self.place = place
         self.taken = taken
         self.ended = False
-        """Whether an item was asked for after the last one."""
+        """Whether the pass has ended: another item was requested after the last one."""
 
     def state_dict(self) -> dict[str, Any]:
         """The state after every rank took as many items as this pass gave.
@@ -138,7 +138,7 @@ class Items:
         progress = self._owner._parsed(state_dict)
         begun = self.given.place.progress.epoch
         if progress.epoch < begun and not self._inside and self._owner._is_empty(progress):
-            # The state is of the end of an earlier epoch, and another epoch was set since.
+            # The state ends an earlier epoch, and another epoch was set since. This pass stays as it is.
             return
         if progress.epoch < begun and self._worker == 0:
             # In a worker, also if nothing is left here: a worker does not know whether other workers have items left.

@@ -1,4 +1,4 @@
-"""Finds the rank and the loader worker that a process is."""
+"""Finds the rank of this process, and its number as a loader worker."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def warn_if_alone(sampler: Any) -> None:
 def find(rank: object, ranks: Mapping[str, object], mesh: object) -> tuple[Place, Mesh | None]:
     """The place of this process, and the `Mesh` that is still to be applied to it, if one was given.
 
-    Explicit values win; then the process group, where one is there; then Ray Train; then the launcher's variables. If
-    the rank or the number of ranks is given alone, the process group or the launcher says the other.
+    The place comes from the first of these that exists: explicit values, the process group, Ray Train, the launcher's
+    variables. If only the rank or only the number of ranks is given, the other number comes from the rest of this list.
 
     Args:
         rank: The rank that was given, if any.
@@ -109,7 +109,7 @@ def _number_of(ranks: Mapping[str, object]) -> tuple[str, object]:
 
 
 def _told() -> Place | None:
-    """The place that the process group, Ray Train or the launcher's variables say, if one of them does."""
+    """The place from the process group, Ray Train or the launcher's variables; None if all of them are missing."""
     if (group := of_group()) is not None:
         return group
     if (worker := of_ray()) is not None:
@@ -117,7 +117,8 @@ def _told() -> Place | None:
     try:
         found = detect_rank()
     except MissingError as error:
-        # A trainer that starts the processes of a node itself sets the other values when it makes the process group.
+        # A trainer that starts the processes of a node itself sets the missing variables only when it makes the process
+        # group, so the error advises to make this object after that.
         raise MissingError(error.field, error.value, f"{error.allowed}; or {_LATER}", error.facts) from None
     for warning in found.warnings:
         warnings.warn(warning, stacklevel=5)
@@ -132,7 +133,7 @@ def of_group() -> Place | None:
 
 
 def of_ray() -> Place | None:
-    """The place among the workers of Ray Train, if this is one of them: trainers without torch set no variables."""
+    """The place among the workers of Ray Train, if this is one. Trainers without torch set no launcher variables."""
     train = sys.modules.get("ray.train")
     if train is None:
         return None
@@ -148,7 +149,7 @@ def of_ray() -> Place | None:
 
 
 def current(known: Place) -> Place:
-    """The place now. The process group may be made after the sampler, and decides over the launcher's variables."""
+    """The place now. A process group that was made after the sampler replaces the launcher's variables."""
     return known if known.explicit else of_group() or known
 
 

@@ -24,9 +24,9 @@ _Source = DistributedSampler | BatchSampler | StepBatchSampler | ShardedDataset
 class Resumable:
     """Wraps a DataLoader to save and resume its state. Iterate over this object instead of the loader.
 
-    It counts the batches that the training loop got, not those that workers have read ahead. After a step, `state_dict`
-    is the state to save in a checkpoint. The state is the same on all ranks, and resumes on any number of ranks. The
-    loader must have a `DistributedSampler` of this package with a `batch_size`, or a `BatchSampler` or a
+    The object counts the batches that the training loop got, not those that workers have read ahead. After a step,
+    `state_dict` is the state to save in a checkpoint. The state is the same on all ranks, and resumes on any number of
+    ranks. The loader must have a `DistributedSampler` of this package with a `batch_size`, or a `BatchSampler` or a
     `StepBatchSampler` of this package, or it must read a `ShardedDataset` with `batch_size=None`. Other passes of the
     same sampler are not counted.
     """
@@ -80,7 +80,7 @@ class Resumable:
         return self._length_of(self.sampler)
 
     def _epoch_length_of(self, epoch: int) -> int:
-        """The number of batches of any epoch."""
+        """The number of batches of epoch `epoch` on this rank."""
         return self._length_of(self.sampler._in_epoch(epoch))
 
     def _length_of(self, sampler: _Source) -> int:
@@ -95,7 +95,7 @@ class Resumable:
     def num_padding(self) -> int:
         """How many samples at the end of the batch that the loop got last are padding; 0 before a pass.
 
-        Padding repeats samples, so that all ranks have equally many. Leave them out of a metric:
+        Padding repeats samples, so that all ranks have equally many. Leave padding out of a metric:
 
             for x, y in loader:
                 own = len(y) - loader.num_padding
@@ -158,7 +158,7 @@ class Resumable:
         if isinstance(sampler, ShardedDataset):
             count = sampler._expect_steps(self.loader.num_workers)
         elif isinstance(sampler, BatchSampler):
-            # Without the number of batches, which is planned only if it is asked for.
+            # The number of batches is left out: only `len` needs it, and counting it plans the whole epoch.
             count = sampler._expect(sampler._start, 1)
         elif isinstance(sampler, StepBatchSampler):
             # An endless training has the last possible step as its end.
@@ -175,7 +175,7 @@ class Resumable:
         return _counted(batches, count, sampler)
 
     def _fullest(self, length: int) -> tuple[int, int]:
-        """Samples and batches of the rank that has most of the next pass."""
+        """The number of samples and of batches that the next pass has on the rank with most samples."""
         core = self.sampler._upcoming()
         if not isinstance(core, Sampler) or core.remainder != "uneven":
             return len(self.sampler), length
@@ -205,7 +205,7 @@ def check_in_order(loader: Any, allowed: str) -> None:
 
 
 def _counted(batches: Iterator[Any], count: Count, sampler: _Source) -> Iterator[Any]:
-    # No `for` loop, which calls `iter` of the iterator: there, the loaders of Ray Train begin a new pass.
+    # Not a `for` loop: it calls `iter` on the iterator, and the iterators of Ray Train then begin a new pass.
     while _goes_on(count, sampler) and (batch := next(batches, _END)) is not _END:
         if sampler._count is None:
             # Another pass of the sampler began meanwhile, and removed the count.

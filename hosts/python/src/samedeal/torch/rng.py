@@ -18,14 +18,14 @@ _PYTHON, _NUMPY, _TORCH, _CUDA = "python", "numpy", "torch", "cuda"
 def rng_state() -> dict[str, Any]:
     """The states of the global random number generators of this process, to save in a checkpoint.
 
-    They are those of Python (`random`), NumPy (`numpy.random`, the legacy functions) and PyTorch (the CPU's, and that
-    of the current CUDA device, if CUDA is in use). `torch.load` reads the dictionary with `weights_only=True`.
+    The generators are those of Python (`random`), NumPy (`numpy.random`, the legacy functions) and PyTorch (the CPU's,
+    and that of the current CUDA device, if CUDA is in use). `torch.load` reads the dictionary with `weights_only=True`.
 
     The state of a loader decides which samples come next. This dictionary decides which random numbers come next, so
     that random augmentations and dropout continue as in a run without an interruption. Each rank has its own
     generators: save the dictionary of every rank, and load it on the same rank, with the same number of ranks.
 
-    It does not cover:
+    The dictionary does not cover:
 
     - loader workers (`num_workers` above 0). Each worker has its own generators, which are seeded when a pass begins,
       and again in a pass after a resume. To make augmentations independent of workers, ranks and resumes, use one

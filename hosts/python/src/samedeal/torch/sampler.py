@@ -44,9 +44,9 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     the rest of the epoch.
 
     Subclasses that were written for PyTorch's class work: `rank`, `num_replicas`, `num_samples` and `total_size` can be
-    set. A new rank is used from the next pass on. `len` returns the number of samples that was set. A pass of this
-    class checks that it is the number of samples that it gives. A subclass that needs another number has its own
-    `__iter__`; such a subclass has no states.
+    set. A new rank is used from the next pass on. `len` returns the number of samples that was set, and a pass of this
+    class raises an error if it gives another number. A subclass that needs another number has its own `__iter__`; such
+    a subclass has no states.
     """
 
     # Defaults for subclasses that do not call `__init__`, as some subclasses of PyTorch's class do not.
@@ -57,7 +57,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     """Whether ranks may have different numbers of samples."""
     _mesh: Any = None
     _layout: str | None = None
-    """The layout of the `samedeal.Sampler`, where an `Order` was given."""
+    """The layout of the `samedeal.Sampler`; used only with an `Order`."""
     _shares = False
     """Whether there is a mesh, so that several ranks may read the same samples."""
     _place = place.Place(0, 1, explicit=True)
@@ -67,9 +67,9 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     _count: Any = None
     _over = False
     _samples_set: int | None = None
-    """The value of `num_samples` that was set, until it is found to be the number that is dealt."""
+    """The value of `num_samples` that a caller set; forgotten once a check finds that as many samples are dealt."""
     _total_set: int | None = None
-    """The value of `total_size` that was set, until it is found to be the number that is dealt."""
+    """The value of `total_size` that a caller set; forgotten once a check finds that as many samples are dealt."""
 
     _taken_by: Mapping[str, Any] | None = None
     """The facts in the loaded state about the ranks that took it."""
@@ -96,7 +96,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
             rank: Rank of this process. By default that of the process group, or of the launcher.
             shuffle: Whether samples are shuffled, in another order in each epoch.
             seed: Seed of the order, -2**63 to 2**64 - 1, the same on all ranks. A seed n from 2**63 on is stored as n -
-                2**64, which gives the same order. An `Order` has its own.
+                2**64, which gives the same order. An `Order` has its own seed.
             drop_last: What happens if the number of ranks does not divide the samples: True leaves out the last
                 samples, False repeats the first ones.
             order: One of `samedeal.orders()`. By default "torch", or "torch-2.5" if PyTorch is older than 2.6; without
@@ -108,8 +108,8 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
             mesh: For ranks that read the same data: a `samedeal.Mesh`, or the dimensions of a `DeviceMesh` that divide
                 the data, such as `mesh["dp"]` or `mesh["dp_replicate", "dp_shard"]`. Rank and number of ranks are then
                 those of the mesh.
-            remainder: In place of `drop_last`, also for a third way: "pad" (as `drop_last=False`), "drop" (as True) or
-                "uneven". With "uneven", each sample comes exactly once, and some ranks have one sample (or unit) more.
+            remainder: Replaces `drop_last`: "pad" (as `drop_last=False`), "drop" (as `drop_last=True`) or "uneven".
+                With "uneven", each sample comes exactly once, and some ranks have one sample (or unit) more.
                 Use it for an evaluation in which no rank waits for another one at each step.
 
         Raises:
@@ -117,7 +117,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
                 the other one.
             SamedealError: A value is not allowed, or contradicts another one.
         """
-        # Without `__init__` of PyTorch's class, which needs a process group and sets attributes that are computed here.
+        # Not by `__init__` of PyTorch's class, which needs a process group and sets attributes that are computed here.
         self.dataset = dataset
         self.shuffle = check.boolean("shuffle", shuffle)
         self.seed = check.seed(seed)
@@ -169,9 +169,9 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     def samples_consumed(self) -> int:
         """How many positions of the epoch all ranks together have taken, before a resume and since.
 
-        It is the number in the state that `state_dict` gives: it counts what the training loop got if the loader is in
-        a `Resumable`, and what the newest pass has given otherwise. It goes back to 0 with the next epoch. After the
-        last sample of the epoch, it is the number of positions of the epoch, without padding.
+        It is the number in the state that `state_dict` gives. If the loader is in a `Resumable`, it counts the samples
+        that the training loop got, and otherwise the samples that the newest pass has given. It goes back to 0 with the
+        next epoch. After the last sample of the epoch, it is the number of positions of the epoch, without padding.
 
         >>> from samedeal.torch import DistributedSampler
         >>> sampler = DistributedSampler(range(10), num_replicas=2, rank=0)
@@ -261,7 +261,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         return self._dealt().fingerprint()
 
     def as_sampler(self) -> Sampler:
-        """A `samedeal.Sampler` that deals the same as the next pass. It answers all other questions.
+        """A `samedeal.Sampler` that deals the same as the next pass, for the methods that this class does not have.
 
         This is a copy: to move the copy to another epoch or rank does not change this sampler. If the order has a
         table, the copy builds its own: keep the copy for several questions.
@@ -331,7 +331,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         return found
 
     def _reader(self) -> tuple[int, int]:
-        """Which of how many data-parallel readers this is."""
+        """The number of this data-parallel reader, and how many of them there are."""
         self._place = place.current(self._place)
         return place.data_rank(self._place, self._mesh)
 
@@ -381,7 +381,11 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         self._taken_by = None
 
     def _data_fingerprint(self) -> str | None:
-        """The fingerprint of a `PackedDataset`: with another seed, it may have as many rows, but with other samples."""
+        """The fingerprint of a `PackedDataset`; None for other datasets.
+
+        The number of rows alone does not identify a `PackedDataset`: with another seed, equally many rows may have
+        other samples.
+        """
         found = getattr(self.dataset, "recipe_fingerprint", None)
         return found if isinstance(found, str) else None
 

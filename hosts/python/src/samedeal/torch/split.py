@@ -31,8 +31,8 @@ def random_split(
         lengths: The number of samples of each part, whose sum is the length of the dataset. Or fractions whose sum is
             1, with the rule of PyTorch: each part gets the whole number below its share, and the samples that are left
             go to the parts one by one, from the first part on.
-        seed: Seed of the split. PyTorch's takes a generator here.
-        generator: None: give a `seed` instead.
+        seed: Seed of the split. PyTorch's function takes a generator instead.
+        generator: Must be None. Give a `seed` instead.
 
     Raises:
         ContradictionError: The sum of the lengths is not the length of the dataset, or the sum of fractions is not 1,
@@ -63,7 +63,7 @@ def random_split(
 def _sizes(samples: int, lengths: list[Any]) -> list[int]:
     """How many samples each part has, by the rule of PyTorch."""
     try:
-        # Added as PyTorch adds them.
+        # Added by `sum`, as in PyTorch, since rounding decides whether the sum of fractions is above 1.
         total = sum(lengths)
         shares = math.isclose(total, 1) and total <= 1
     except (TypeError, ValueError, OverflowError) as error:

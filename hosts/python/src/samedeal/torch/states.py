@@ -26,7 +26,7 @@ def wrapped(text: str) -> dict[str, Any]:
 
 
 def text_of(state: Any) -> str:
-    """The text of a state in such a dictionary, or in a dictionary of torchdata that contains one.
+    """The text of a state in a dictionary that `wrapped` made, or in a dictionary of torchdata that contains one.
 
     Raises:
         WrongTypeError: There is no state in the value.
@@ -83,7 +83,7 @@ class Place(Generic[D]):
         self.config: Any = core._engine.config
 
     def state(self, taken: int) -> str:
-        """The state after every rank took `taken` samples or steps from there."""
+        """The state after every rank took `taken` samples or steps from this place."""
         text: str | None = self.core._engine.use(_state, self.config, taken)
         if text is not None:
             return text
@@ -101,7 +101,7 @@ class Place(Generic[D]):
         return not self.here()._has_step(taken)
 
     def num_steps(self) -> int:
-        """How many steps there are."""
+        """The number of steps from this place to the end of the epoch."""
         found: int = self.here().num_steps
         return found
 
@@ -130,7 +130,7 @@ class Start(Protocol):
         """The state after every rank took `taken` samples or steps from there."""
 
     def ended(self, taken: int) -> dict[str, Any]:
-        """The state after the pass ended on every rank. It gave `taken` samples or steps on this rank."""
+        """The state after the pass ended on every rank. `taken`: how many samples or steps it gave on this rank."""
 
 
 class Pass:
@@ -141,11 +141,11 @@ class Pass:
     """A weak reference to the sampler. The sampler refers to its newest pass: a cycle would keep the dataset until a
     garbage collection."""
     asking = Asking()
-    """The caller that asks for the pass."""
+    """Facts about the caller that began the pass."""
     begun: int
     """The value of `taken` when the pass began."""
     taken: int
-    """How many samples or steps were given so far."""
+    """How many samples or steps after `place` were taken so far: those that were left out at first, and those given."""
     end: int
     """The value of `taken` at the end of the pass."""
 
@@ -193,7 +193,7 @@ class Count:
         """The value of `taken` at the end of the pass; None if it would have to be planned."""
         self._length = length
         self.fullest = fullest
-        """End and length of the pass on the rank that has most samples, which may go on after the pass of this rank."""
+        """`end` and number of batches of the pass on the rank with most samples. That pass may end after this one."""
         self.steps = 0
         self.ended = False
         self.opening = True
@@ -219,7 +219,7 @@ class Count:
     def state_dict(self, batches: int | None = None) -> dict[str, Any]:
         """The state after every rank took as many batches as the loop got; after the end of the loop, all batches.
 
-        `batches` is a smaller number of batches to count.
+        `batches`: how many batches to count, if not all that the loop got.
         """
         steps = self.steps if batches is None else batches
         if self.end is None or self.fullest is None:
@@ -245,7 +245,7 @@ class Resuming(Generic[C]):
     _later: int | None
     """The epoch that was set before a state of an earlier epoch was loaded. It follows the rest of that epoch."""
     _moves: int
-    """How often another epoch or state was set. A count of a loop from before is not valid any more."""
+    """How often another epoch or state was set. A `Count` with another number is of an earlier epoch or state."""
     _read: int | None
     """The epoch of a pass that was read since the last epoch or state was set; None if no pass was read."""
     _repeats: bool
@@ -281,7 +281,7 @@ class Resuming(Generic[C]):
             self._read = self._number()
 
     def _number(self) -> int:
-        """The number by which passes are compared: the epoch."""
+        """The number that passes with the same samples have in common: the epoch, unless a subclass has another one."""
         return self.epoch
 
     def _warn_of_repetition(self, stacklevel: int) -> None:
@@ -325,7 +325,7 @@ class Resuming(Generic[C]):
         known.resume(text_of(state))
 
     def _with_facts(self, state: dict[str, Any], running: Count | Pass | None) -> dict[str, Any]:
-        """The state with facts about its data and the ranks that took it. `running` is the pass that it counts."""
+        """The state with facts about its data and the ranks that took it. `running` is the pass it was taken in."""
         return state
 
     def _check_data(self, state: Any) -> None:
@@ -377,13 +377,13 @@ class Resuming(Generic[C]):
             self._moved()
 
     def _read_anew(self) -> None:
-        """Forgets the passes since the epoch or the state was set: they were read by a search, not by the training."""
+        """Forgets the passes since the epoch or the state was set, because not the training but a search read them."""
         self._moves += 1
         self._read, self._repeats = None, False
         self._forget()
 
     def _rewind(self, epoch: int) -> None:
-        """Moves to the beginning of an epoch. Forgets without a warning the rest of an epoch that a state had left."""
+        """Moves to the beginning of an epoch. A rest of an epoch, from a loaded state, is dropped without a warning."""
         core: Any = self._core
         if isinstance(core, Progress):
             core.set_epoch(epoch)
@@ -403,9 +403,9 @@ class Resuming(Generic[C]):
 
         Args:
             taken: How much of the newest pass the training loop took: the number of samples of this rank, or of batches
-                of a `BatchSampler`. By default the count of `Resumable`, and without one the number that the pass has
-                given. A plain DataLoader with workers takes batches ahead of the loop: use `Resumable`, or pass
-                `taken`.
+                of a `BatchSampler`. By default, the count of `Resumable`; without a `Resumable`, the number that the
+                pass has given. A plain DataLoader with workers takes batches ahead of the loop: use `Resumable`, or
+                pass `taken`.
 
         Raises:
             OutOfRangeError: `taken` is more than the pass has.
@@ -438,7 +438,7 @@ class Resuming(Generic[C]):
         self._go_on(core, state_dict)
         self._moved()
         if core.epoch < before:
-            # StatefulDataLoader loads a state when the pass begins, after set_epoch.
+            # StatefulDataLoader loads a state when a pass begins, after `set_epoch`. The epoch that was set comes next.
             self._later = before
 
     def _is_unread(self) -> bool:

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
     """A training in global steps, for `DataLoader(dataset, batch_sampler=...)`: this rank's part of each step.
 
-    It has no epochs: a step takes the next samples of the order, and goes on with the next epoch where one ends. So all
-    batches are full, no sample is padded or dropped, and the samples of a step do not depend on the number of ranks. It
-    is endless, or ends after `steps` or `epochs`. If there is a process group, its rank is used; otherwise the rank of
-    the launcher's variables. Do not use a `DistributedSampler` in addition.
+    This sampler has no epochs: a step takes the next samples of the order, and goes on with the next epoch where one
+    ends. So all batches are full, no sample is padded or dropped, and the samples of a step do not depend on the number
+    of ranks. It is endless, or ends after `steps` or `epochs`. If there is a process group, its rank is used; otherwise
+    the rank of the launcher's variables. Do not use a `DistributedSampler` in addition.
 
     Every pass begins with step `step`: 0, or the step of the state that was loaded. Use one pass for the whole
     training. If you end a pass before its end, set `step` to go on.
@@ -181,7 +181,7 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
         self.set_epoch(epoch)
 
     def set_epoch(self, epoch: SupportsIndex) -> None:
-        """Does nothing: the steps know their epochs. It is there because frameworks call it before each pass."""
+        """Does nothing, because epochs follow from the steps. It exists because frameworks call it before each pass."""
         check.integer("epoch", epoch, check.U64)
 
     def state_dict(self, taken: SupportsIndex | None = None) -> dict[str, Any]:
@@ -189,8 +189,8 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
 
         Args:
             taken: The number of batches of the newest pass that the training loop took. By default the count of
-                `Resumable`, and without one the number that the pass has given. A plain DataLoader with workers takes
-                batches ahead of the loop: use `Resumable`, or pass `taken`.
+                `Resumable`; without a `Resumable`, the number that the pass has given. A plain DataLoader with workers
+                takes batches ahead of the loop: use `Resumable`, or pass `taken`.
 
         Raises:
             OutOfRangeError: `taken` is more than the pass has.
@@ -311,7 +311,7 @@ class _Start(Start):
         self._schedule = schedule
 
     def after(self, taken: int) -> dict[str, Any]:
-        """The state before this step."""
+        """The state before step `taken` of the training."""
         return wrapped(self._schedule.state(taken))
 
     def ended(self, taken: int) -> dict[str, Any]:

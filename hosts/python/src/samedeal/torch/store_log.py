@@ -10,7 +10,7 @@ from .. import OutOfRangeError, WrongTypeError
 from ..engine import arguments as check
 
 _AT_ONCE = 1024
-"""Entries that are read at a time."""
+"""How many entries are read at a time."""
 _CHECKPOINT = '{"event":"checkpoint",'
 """The beginning of a checkpoint."""
 _LONGEST_NAME = 1024
@@ -43,7 +43,7 @@ class StoreLog:
 
     def read(self, start: int) -> Sequence[str]:
         """The entries from number `start` on, or the first ones of them."""
-        # The log has at least `count` entries: the process that wrote the last one may have ended before it counted it.
+        # The log may have more entries than `count`: a process may have ended after it wrote one, before it counted it.
         count = self._store.add(f"{self._name}/count", 0)
         keys = [self._key(number) for number in range(start, min(count, start + _AT_ONCE))]
         if not keys and self._store.check([self._key(start)]):

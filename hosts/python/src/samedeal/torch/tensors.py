@@ -13,7 +13,7 @@ from ..engine import arguments as check
 
 
 def to_tensors(batch: pa.RecordBatch) -> dict[str, Any]:
-    """Makes a dictionary of columns of a batch: tensors for columns of numbers, lists for the others.
+    """Makes a dictionary of columns of a batch: tensors for columns of numbers, lists for other columns.
 
     If the memory layout of Arrow allows it, numbers are not copied; do not write to such a tensor. Fixed-size lists of
     numbers become tensors with two dimensions. Unsigned numbers keep their type, for which torch has few operations.
@@ -49,7 +49,7 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def compact(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """A copy of these rows alone: otherwise, the whole table would be sent to the main process with them."""
+    """A copy of the rows. A slice of a table would be sent to the main process with the whole table."""
     stream = pa.BufferOutputStream()
     with pa.ipc.new_stream(stream, batch.schema) as writer:
         writer.write_batch(batch)

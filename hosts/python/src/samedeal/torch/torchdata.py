@@ -9,7 +9,7 @@ from .. import ContradictionError, WrongTypeError
 from ..engine import arguments as check
 
 READER = "reader"
-"""The key in the state of a loader worker under which it says which worker that is."""
+"""The key in the state of a loader worker for the facts about this worker."""
 
 _PARTS = (
     "_snapshot",
@@ -22,7 +22,7 @@ _PARTS = (
     "dataset_iter_state",
     "dataset_state",
 )
-"""Members that hold the state of one sampler or dataset, the outer ones first; iterators before their makers."""
+"""Members that hold the state of one sampler or dataset, the outer ones first. An iterator is before its maker."""
 _OTHERS = ("_num_yielded", "_sampler_iter_yielded", "_steps_since_snapshot", "_worker_snapshots", "samples_yielded")
 """Other members that only dictionaries of torchdata have."""
 

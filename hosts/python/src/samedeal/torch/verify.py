@@ -29,7 +29,7 @@ from .steps import StepBatchSampler
 _BYTES = 2048
 """The bytes of facts that each rank sends to the others if digests differ."""
 _EDGE = 64
-"""How many indices at both ends of a list are compared."""
+"""How many indices are compared at each end of a list."""
 _Dealt = DistributedSampler | BatchSampler | StepBatchSampler | ShardedDataset
 _STEPS = "steps"
 """The key under which each rank sends how many batches it will get."""
@@ -46,15 +46,16 @@ _DEPTH = 8
 def verify_ranks(sampler: Any, group: Any = None, *, equal_steps: bool = True) -> None:
     """Checks that all ranks have the same configuration. Call it before each epoch, on every rank.
 
-    It uses one `all_gather` of 64 bytes, and another one of 2 kB if ranks differ. If the seed, epoch, order, number of
-    samples or lengths differ between ranks, if a rank number is missing or comes twice, or if the data was divided
-    among ranks before, every rank gets an error that names what differs and where. For a `ShardedDataset`, the number
-    of loader workers is compared too. Of more than 16,384 lengths, 16,384 are compared, and those of the window that
-    is read next: call it again in the middle of a long epoch, or compare `fingerprint()` to compare all.
+    The check uses one `all_gather` of 64 bytes, and another one of 2 kB if ranks differ. If the seed, epoch, order,
+    number of samples or lengths differ between ranks, if a rank number is missing or comes twice, or if the data was
+    divided among ranks before, every rank gets an error that names the value that differs, and the ranks. For a
+    `ShardedDataset`, the number of loader workers is compared too. If there are more than 16,384 lengths, only 16,384
+    of them are compared, and the lengths of the window that is read next. To compare more, call this again in the
+    middle of a long epoch; to compare all, compare `fingerprint()`.
 
     In the middle of a pass, the progress of ranks is compared. A rank that was just resumed from a state of another
     rank agrees with that rank. This works with `Resumable`, and for a loader without workers. Workers fetch batches
-    ahead, so without `Resumable` nobody knows how far the loop is.
+    ahead, so without `Resumable` the progress of the loop is unknown, and is not compared.
 
     Ranks with different numbers of steps are an error too, because training would hang when one of them ends. This
     happens with whole shards and with `remainder="uneven"`. For a `ShardedDataset`, pass the loader, because its number
@@ -80,7 +81,7 @@ def verify_ranks(sampler: Any, group: Any = None, *, equal_steps: bool = True) -
 
 
 def compare(source: Any, group: Any, steps: int | None) -> None:
-    """Does the checks of `verify_ranks`. `steps`: how many steps this rank will take; None for those of the loader."""
+    """Does the checks of `verify_ranks`. `steps`: how many steps this rank will take; None: as many as its loader."""
     if not (dist.is_available() and dist.is_initialized()):
         if _place_of(_inside(source).sampler)[1] > 1:
             raise MissingError("group", "", "a process group: call torch.distributed.init_process_group before")
@@ -127,7 +128,7 @@ class _Found(NamedTuple):
     batches: dict[str, Any]
     """The batch size and `drop_last` of the loader, if the sampler deals single samples."""
     workers: int | None
-    """How many workers the loader has, if there is one."""
+    """How many workers the loader has; None if there is no loader."""
 
 
 def _inside(source: Any) -> _Found:
@@ -165,7 +166,7 @@ def _inside(source: Any) -> _Found:
 
 
 def _is_sent(loader: Any, accelerate: Any) -> bool:
-    """Whether process 0 reads the batches of all processes."""
+    """Whether Accelerate lets process 0 read the batches of all processes, and send them."""
     return isinstance(loader, accelerate.DataLoaderDispatcher) and loader.state.num_processes > 1
 
 
@@ -196,7 +197,7 @@ def _told(found: _Found) -> dict[str, Any]:
         dealt = ("samples", "seed", "order", "epoch", "remainder", "unit")
         shared = {name: getattr(core, name) for name in dealt}
         if isinstance(sampler._order, Order):
-            # The members of the order. The `samples` of a blend are its positions.
+            # The members of the order, without `samples`: for a blend, that member is the number of positions.
             members = _shared(json.loads(core.recipe)["order"])
             shared |= {name: value for name, value in members.items() if name not in shared}
             shared["positions"] = core.epoch_length
@@ -243,7 +244,7 @@ def _now(found: _Found, steps: int | None) -> dict[str, Any] | None:
         if isinstance(sampler, BatchSampler):
             place |= _lengths_at(sampler._upcoming(), text)
     except SamedealError:
-        # A subclass that deals another number has no states.
+        # A subclass that deals another number of samples has no states. It is compared by its next pass.
         return _next(found, steps)
     if steps is None and (steps := _steps(found)) is not None:
         if count is not None and count.end is not None:
@@ -257,7 +258,7 @@ def _now(found: _Found, steps: int | None) -> dict[str, Any] | None:
 
 
 def _is_read_ahead(sampler: _Dealt) -> bool:
-    """Whether workers fetch what the loop has not got yet."""
+    """Whether workers fetch batches that the loop has not got yet."""
     if isinstance(sampler, ShardedDataset):
         return sampler._board.workers > 0
     asking = None if sampler._pass is None else sampler._pass.asking
@@ -296,7 +297,7 @@ def _short(history: list[Any]) -> Any:
 
 
 def _steps(found: _Found) -> int | None:
-    """How many steps this rank will take; None where only a loader's workers decide that, and there is no loader."""
+    """How many steps this rank will take; None if there is no end, or the number is unknown or needs a whole plan."""
     sampler = found.sampler
     if isinstance(sampler, ShardedDataset):
         return None if found.workers is None else sampler._length(found.workers)
@@ -339,7 +340,7 @@ def _identity(dataset: Any) -> str | None:
 
 
 def _names_of(shards: Shards) -> list[list[str]]:
-    """The names of the files of each source, from their common folder on, which may be elsewhere on another rank."""
+    """The names of the files of each source, below their common folder, whose path may differ between ranks."""
     names = []
     for part in shards.parts if isinstance(shards, Sources) else (shards,):
         paths = [path.replace(os.sep, "/") for path in part.paths]
@@ -350,7 +351,7 @@ def _names_of(shards: Shards) -> list[list[str]]:
 
 
 def _shared(members: dict[str, Any]) -> dict[str, Any]:
-    """The members of a section by the names of parameters, with digests in place of lists and objects."""
+    """The members of a section of a recipe, with `name` as "order", and with digests in place of lists and objects."""
     return {
         "order" if name == "name" else name: _digest(value) if isinstance(value, (dict, list)) else value
         for name, value in members.items()
@@ -401,14 +402,14 @@ def _all_gather(own: torch.Tensor, group: Any) -> torch.Tensor:
 
 
 def _compare(told: list[dict[str, Any]], shared: bool) -> None:
-    """Raises an error if ranks differ, the same one on all of them."""
+    """Raises an error if ranks differ; every rank raises the same error."""
     failed = {number: one["failure"] for number, one in enumerate(told) if "failure" in one}
     if failed:
         value = "; ".join(f"on {_ranks([number])}: {text}" for number, text in failed.items())
         raise ContradictionError("sampler", value, "one that deals, on every rank")
     places = _places(told)
     told = [{**one, **place} for one, place in zip(told, places, strict=True)]
-    # Steps follow from the other facts, and rank numbers must differ.
+    # Compared further down: steps, which follow from the other facts, and rank numbers, which must differ.
     apart = ("rank", _STEPS, _NEXT, _NOW)
     names = [name for name in dict.fromkeys(name for one in told for name in one) if name not in apart]
     differ = [name for name in names if len({json.dumps(one.get(name)) for one in told}) > 1]
@@ -452,7 +453,7 @@ def _places(told: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _values(values: list[Any]) -> str:
-    """Which value is on which ranks, the most frequent first."""
+    """The text of an error about values: each value with its ranks, the most frequent value first."""
     places: dict[str, list[int]] = {}
     for number, value in enumerate(values):
         places.setdefault(value if isinstance(value, str) else json.dumps(value), []).append(number)

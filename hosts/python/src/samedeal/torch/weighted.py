@@ -26,9 +26,9 @@ class WeightedRandomSampler(DistributedSampler[int]):
     that counts differ by chance, and every rank draws for itself. Call `set_epoch` before each pass. States resume on
     any number of ranks.
 
-    Every epoch has exactly `num_samples` samples, on all ranks together. It is a `DistributedSampler` of this package:
-    `len` and the attribute `num_samples` are the number of samples of *this rank*, so only with one rank they are the
-    number that was given.
+    Every epoch has exactly `num_samples` samples, on all ranks together. This class is a `DistributedSampler` of this
+    package: `len` and the attribute `num_samples` are the number of samples of *this rank*, so only with one rank they
+    are the number that was given.
 
     >>> from samedeal.torch import WeightedRandomSampler
     >>> sampler = WeightedRandomSampler([1, 1, 1, 3], num_samples=12, num_replicas=1, rank=0, seed=7)
@@ -52,14 +52,14 @@ class WeightedRandomSampler(DistributedSampler[int]):
         """Finds the rank of this process.
 
         Args:
-            weights: A number of 0 or more for each sample. They need not add up to 1. Whole numbers are taken as they
-                are, others to within 2**-45 of their sum.
+            weights: A number of 0 or more for each sample. They need not add up to 1. Whole numbers are used exactly,
+                other numbers with an error of at most 2**-45 of the sum of all weights.
             num_samples: The number of samples of an epoch, for all ranks together.
             replacement: Whether a sample with a large weight is seen several times in an epoch. With False, it is seen
                 once at most, with a chance in proportion to its weight; the largest weights, whose share would be more
-                than one draw, come surely. (PyTorch draws one sample after the other there, which favours small
+                than one draw, come surely. (In this case, PyTorch draws one sample after the other, which favours small
                 weights.)
-            generator: None: give a `seed` instead.
+            generator: Must be None. Give a `seed` instead.
             num_replicas: As for `DistributedSampler`.
             rank: As for `DistributedSampler`.
             seed: Seed of the order, the same on all ranks.
@@ -69,7 +69,7 @@ class WeightedRandomSampler(DistributedSampler[int]):
         Raises:
             ContradictionError: There is a `generator`, or `replacement` is False and fewer than `num_samples` weights
                 are above 0.
-            OutOfRangeError: A weight is negative or not finite, all weights are 0, or a weight is above 0 and below
+            OutOfRangeError: A weight is negative or not finite, all weights are 0, or a weight is above 0 and at most
                 2**-45 of the sum.
             WrongTypeError: A value is not of the type that its parameter takes.
         """

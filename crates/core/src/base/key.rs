@@ -26,6 +26,11 @@ impl Words {
         self.0.next_u32()
     }
 
+    /// A number of 64 bits: the next two words, the lower half first.
+    pub(crate) fn next_long(&mut self) -> u64 {
+        u64::from(self.next()) | u64::from(self.next()) << 32
+    }
+
     /// A uniform number below `bound` (at least 1), without bias: Lemire's multiplication with rejection
     /// (<https://arxiv.org/abs/1805.10941>).
     pub(crate) fn below(&mut self, bound: u32) -> u32 {

@@ -31,7 +31,7 @@ pub(crate) use index::in_blocks;
 #[cfg(feature = "texts")]
 pub(crate) use members::ANY_ORDER_MEMBERS;
 pub(crate) use members::{ANY_ORDER, COMPOSED_MEMBERS, ORDERS, of_order};
-use part::Composed;
+use part::{Composed, last};
 pub(crate) use part::{Drawn, OrderPart, Sources};
 pub(crate) use recipe::check_sums;
 pub(crate) use sharded::{MAX_LANES, Sharding};

@@ -170,12 +170,8 @@ impl OrderPart {
             return Ok((draw.checked_div(length).unwrap_or(0), draw.checked_rem(length).unwrap_or(0)));
         }
         // The last epoch that begins at or before the draw: empty epochs before it begin at the same draw.
-        let (mut low, mut high) = (0, MAX_EXACT);
-        while low + 1 < high {
-            let middle = low.midpoint(high);
-            if self.begin(middle)?.is_some_and(|begin| begin <= draw) { low = middle } else { high = middle }
-        }
-        Ok((low, draw - self.begin(low)?.unwrap_or(draw)))
+        let epoch = last(MAX_EXACT, |epoch| Ok(self.begin(epoch)?.is_some_and(|begin| begin <= draw)))?;
+        Ok((epoch, draw - self.begin(epoch)?.unwrap_or(draw)))
     }
 
     /// The number of occurrences of a sample before a position, earlier epochs included. Failures: `out-of-memory`.
@@ -274,7 +270,9 @@ pub(crate) trait Composed {
     }
 
     /// The text of the failure if this order cannot be a source of a blend; else `None`.
-    fn no_source(&self) -> Option<&'static str>;
+    fn no_source(&self) -> Option<&'static str> {
+        None
+    }
 
     /// The order of an epoch. Failures: `out-of-memory`.
     fn at(self: Rc<Self>, epoch: u64) -> Result<Box<dyn Epoch>, Failure>;
@@ -297,10 +295,25 @@ pub(crate) trait Composed {
 
     /// The epoch and the position of inner order `place` when this order is at `position` of `epoch`. Failures:
     /// `out-of-memory`.
-    fn inner(&self, place: usize, epoch: u64, position: u64) -> Result<(u64, u64), Failure>;
+    fn inner(&self, _place: usize, epoch: u64, position: u64) -> Result<(u64, u64), Failure> {
+        Ok((epoch, position))
+    }
 
     /// The inner order number `place`, if there is one.
-    fn part(&self, place: usize) -> Option<&OrderPart>;
+    fn part(&self, _place: usize) -> Option<&OrderPart> {
+        None
+    }
+}
+
+/// The last number below `end` for which a condition holds. The condition holds for 0, and for no number after one for
+/// which it does not hold. Failures: those of the condition.
+pub(super) fn last(end: u64, holds: impl Fn(u64) -> Result<bool, Failure>) -> Result<u64, Failure> {
+    let (mut low, mut high) = (0, end);
+    while low + 1 < high {
+        let middle = low.midpoint(high);
+        if holds(middle)? { low = middle } else { high = middle }
+    }
+    Ok(low)
 }
 
 /// Operations on the sources of a blend.

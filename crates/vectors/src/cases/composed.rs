@@ -163,13 +163,17 @@ fn wholes() -> Vec<Case> {
         }
         orders.push(format!("{{\"name\":\"copies\",\"of\":{of},\"copies\":3}}"));
         orders.push(format!("{{\"name\":\"copies\",\"of\":{of},\"copies\":1}}"));
-        orders.push(format!("{{\"name\":\"skip\",\"of\":{of},\"ranges\":[]}}"));
+        orders.push(skip(of, ""));
         orders.push(format!(
             "{{\"name\":\"skip\",\"of\":{of},\"ranges\":[{{\"epoch\":0,\"start\":0,\"count\":4}},{{\"epoch\":0,\"start\":4,\"count\":0}},\
              {{\"epoch\":0,\"start\":9,\"count\":5}},{{\"epoch\":1,\"start\":20,\"count\":3}},{{\"epoch\":4,\"start\":1,\"count\":1}}]}}"
         ));
     }
     orders.iter().map(|order| case(order)).collect()
+}
+
+fn skip(of: &str, ranges: &str) -> String {
+    format!("{{\"name\":\"skip\",\"of\":{of},\"ranges\":[{ranges}]}}")
 }
 
 fn weighted_order(more: &str, weights: &[u64]) -> String {
@@ -214,9 +218,7 @@ fn weighted() -> Vec<Case> {
     let once = weighted_order(",\"samples\":11,\"seed\":3,\"replacement\":false", &squares);
     for own in [&own, &once] {
         orders.push(format!("{{\"name\":\"copies\",\"of\":{own},\"copies\":2}}"));
-        orders.push(format!(
-            "{{\"name\":\"skip\",\"of\":{own},\"ranges\":[{{\"epoch\":0,\"start\":2,\"count\":6}},{{\"epoch\":1,\"start\":0,\"count\":9}}]}}"
-        ));
+        orders.push(skip(own, "{\"epoch\":0,\"start\":2,\"count\":6},{\"epoch\":1,\"start\":0,\"count\":9}"));
         // A view of them would not be steady, so this is refused.
         orders.push(format!("{{\"name\":\"exclude\",\"of\":{own},\"indices\":[1]}}"));
     }
@@ -274,8 +276,9 @@ fn weighted() -> Vec<Case> {
     let fine: Vec<u64> = (0..200_u64).map(|at| (1 << 44) + at * 999_999_937).collect();
     let order = weighted_order(",\"samples\":1,\"seed\":9", &fine);
     for epoch in [most / 3, most / 2, most - 3] {
-        let calls = look(&subject(&order, "", &[], epoch));
-        cases.push(asked(&format!("fine weights, from epoch {epoch}"), subject(&order, "", &[], epoch), calls));
+        let made = subject(&order, "", &[], epoch);
+        let calls = look(&made);
+        cases.push(asked(&format!("fine weights, from epoch {epoch}"), made, calls));
     }
     // States, and orders that are not those of the state.
     let changed = [
@@ -291,9 +294,9 @@ fn weighted() -> Vec<Case> {
         cases.push(resumed(&own, 1, 6, order));
     }
     cases.push(resumed(&once, 2, 5, &once));
-    let skip = format!("{{\"name\":\"skip\",\"of\":{own},\"ranges\":[{{\"epoch\":1,\"start\":7,\"count\":3}}]}}");
-    cases.push(resumed(&own, 1, 7, &skip));
-    cases.push(resumed(&own, 1, 8, &skip));
+    let skipping = skip(&own, "{\"epoch\":1,\"start\":7,\"count\":3}");
+    cases.push(resumed(&own, 1, 7, &skipping));
+    cases.push(resumed(&own, 1, 8, &skipping));
     cases
 }
 
@@ -797,7 +800,6 @@ fn additions() -> Vec<Case> {
         cases.push(resumed(&before_apart, 1, 18, &order));
     }
     cases.push(resumed(&before_apart.replace("\"by_lane\":true,", ""), 1, 18, &before_apart));
-    let skip = |of: &str, ranges: &str| format!("{{\"name\":\"skip\",\"of\":{of},\"ranges\":[{ranges}]}}");
     let range = |start: u64| format!("{{\"epoch\":2,\"start\":{start},\"count\":10}}");
     for start in [29, 30, 31, 200] {
         cases.push(resumed(FEISTEL, 2, 30, &skip(FEISTEL, &range(start))));

@@ -11,7 +11,7 @@ use super::tree::Tree;
 use crate::base::key::Words;
 use crate::base::memory::collect;
 use crate::document::numbers;
-use crate::order::{Composed, Epoch, Feistel, OrderPart};
+use crate::order::{Composed, Epoch, Feistel, last};
 use crate::{Failure, MAX_EXACT};
 
 pub(super) struct Balance {
@@ -158,10 +158,6 @@ impl Composed for Balance {
         false
     }
 
-    fn no_source(&self) -> Option<&'static str> {
-        None
-    }
-
     fn at(self: Rc<Self>, epoch: u64) -> Result<Box<dyn Epoch>, Failure> {
         Ok(Box::new(BalanceEpoch { elements: self.epoch(epoch)?, balance: self }))
     }
@@ -180,11 +176,7 @@ impl Composed for Balance {
             return Ok(None);
         }
         // The last epoch that begins at or before the draw.
-        let (mut epoch, mut end) = (0, MAX_EXACT);
-        while epoch + 1 < end {
-            let middle = epoch.midpoint(end);
-            if self.drawn(class, middle) <= draw { epoch = middle } else { end = middle }
-        }
+        let epoch = last(MAX_EXACT, |epoch| Ok(self.drawn(class, epoch) <= draw))?;
         if self.begin(epoch + 1)?.is_none() {
             return Ok(None);
         }
@@ -198,14 +190,6 @@ impl Composed for Balance {
         let factors = numbers::text(self.factors.iter().copied());
         let samples = self.steady().map_or_else(String::new, |length| format!(",\"samples\":{length}"));
         format!("{samples}{seed},\"classes\":{classes},\"factors\":{factors}")
-    }
-
-    fn inner(&self, _place: usize, epoch: u64, position: u64) -> Result<(u64, u64), Failure> {
-        Ok((epoch, position))
-    }
-
-    fn part(&self, _place: usize) -> Option<&OrderPart> {
-        None
     }
 }
 

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use crate::base::key::Words;
 use crate::base::memory::collect;
 use crate::document::{numbers, unsigned_text};
-use crate::order::{Composed, Epoch, Feistel, OrderPart};
+use crate::order::{Composed, Epoch, Feistel};
 use crate::{Failure, MAX_EXACT};
 
 pub(super) struct Grown {
@@ -104,10 +104,6 @@ impl Composed for Grown {
         true
     }
 
-    fn no_source(&self) -> Option<&'static str> {
-        None
-    }
-
     fn at(self: Rc<Self>, epoch: u64) -> Result<Box<dyn Epoch>, Failure> {
         Ok(Box::new(self.epoch(epoch)?))
     }
@@ -134,14 +130,6 @@ impl Composed for Grown {
             format!("{{\"epoch\":{epoch},\"consumed\":{consumed},\"samples\":{samples}}}")
         });
         format!(",\"samples\":{}{seed},\"growth\":{}", self.samples, numbers::list(growth))
-    }
-
-    fn inner(&self, _place: usize, epoch: u64, position: u64) -> Result<(u64, u64), Failure> {
-        Ok((epoch, position))
-    }
-
-    fn part(&self, _place: usize) -> Option<&OrderPart> {
-        None
     }
 }
 

@@ -392,8 +392,7 @@ impl Text<'_, '_> {
             }
             let below = format!("sources/{name}");
             let within = |failure| within(&format!("sources[{number}].order"), &below, failure);
-            let mut words = Words::new(&format!("blend source {name}"), self.seed, 0, 0);
-            let seed = (u64::from(words.next()) | u64::from(words.next()) << 32) as i64;
+            let seed = Words::new(&format!("blend source {name}"), self.seed, 0, 0).next_long() as i64;
             let own = lists.partition_point(|own| own.0 < name)..lists.partition_point(|own| own.0 <= name);
             let own = lists[own].iter().map(|&(_, at, rest)| (rest, self.lists[at].1));
             let lists = collect("lists", own.len(), own)?;

@@ -12,7 +12,7 @@ use samedeal_bulk::Divisor;
 use crate::base::key::Words;
 use crate::base::memory::collect;
 use crate::document::numbers;
-use crate::order::{Composed, Epoch, Feistel, OrderPart};
+use crate::order::{Composed, Epoch, Feistel, last};
 use crate::{Failure, MAX_EXACT};
 
 pub(super) struct Weighted {
@@ -61,28 +61,8 @@ impl Weighted {
             true => u64::MAX,
             false => least_certain(weights, total as u64, length)?,
         };
-        let mut words = Words::new("weighted phase", seed, 0, 0);
-        let phase = u64::from(words.next()) | u64::from(words.next()) << 32;
-        // Neighbours in the dataset may not be neighbours on the line: in epochs of few draws they would exclude each
-        // other. So the samples of one weight are shuffled, and so are the weights.
-        let order = Feistel::from_words(weights.len() as u64, &mut Words::new("weighted order", seed, 0, 0));
-        let key = |(sample, &weight): (u64, &u64)| u128::from(weight) << 32 | u128::from(order.position(sample));
-        let mut keys = collect("weights", weights.len(), (0..).zip(weights).map(key))?;
-        samedeal_bulk::numbers128(&mut keys);
-        let different = keys.chunk_by(|one, other| one >> 32 == other >> 32).count();
-        let classes = Feistel::from_words(different as u64, &mut Words::new("weighted classes", seed, 0, 0));
-        let (mut class, mut before) = (0, keys[0] >> 32);
-        for key in &mut keys {
-            let weight = *key >> 32;
-            class += u64::from(weight != before);
-            before = weight;
-            let is_certain = u128::from(weight >= u128::from(least));
-            *key = is_certain << 96 | u128::from(classes.position(class)) << 32 | *key & u128::from(u32::MAX);
-        }
-        samedeal_bulk::numbers128(&mut keys);
-        let sample = |&key: &u128| order.sample((key & u128::from(u32::MAX)) as u64) as u32;
-        let samples = collect("weights", weights.len(), keys.iter().map(sample))?;
-        drop(keys);
+        let phase = Words::new("weighted phase", seed, 0, 0).next_long();
+        let samples = on_the_line(weights, least, seed)?;
         let mut places = collect("weights", weights.len(), core::iter::repeat_n(0, weights.len()))?;
         for (place, &sample) in (0..).zip(&samples) {
             places[sample as usize] = place;
@@ -190,6 +170,30 @@ impl Weighted {
     }
 }
 
+/// The samples in the order in which they lie on the line: [`Weighted::samples`]. Samples with a weight of `least` or
+/// more are certain. Failures: `out-of-memory`.
+fn on_the_line(weights: &[u64], least: u64, seed: i64) -> Result<Vec<u32>, Failure> {
+    // Neighbours in the dataset may not be neighbours on the line: in epochs of few draws they would exclude each
+    // other. So the samples of one weight are shuffled, and so are the weights.
+    let order = Feistel::from_words(weights.len() as u64, &mut Words::new("weighted order", seed, 0, 0));
+    let key = |(sample, &weight): (u64, &u64)| u128::from(weight) << 32 | u128::from(order.position(sample));
+    let mut keys = collect("weights", weights.len(), (0..).zip(weights).map(key))?;
+    samedeal_bulk::numbers128(&mut keys);
+    let different = keys.chunk_by(|one, other| one >> 32 == other >> 32).count();
+    let classes = Feistel::from_words(different as u64, &mut Words::new("weighted classes", seed, 0, 0));
+    let (mut class, mut before) = (0, keys[0] >> 32);
+    for key in &mut keys {
+        let weight = *key >> 32;
+        class += u64::from(weight != before);
+        before = weight;
+        let is_certain = u128::from(weight >= u128::from(least));
+        *key = is_certain << 96 | u128::from(classes.position(class)) << 32 | *key & u128::from(u32::MAX);
+    }
+    samedeal_bulk::numbers128(&mut keys);
+    let sample = |&key: &u128| order.sample((key & u128::from(u32::MAX)) as u64) as u32;
+    collect("weights", weights.len(), keys.iter().map(sample))
+}
+
 /// The least weight of the samples that every epoch without replacement has surely. `u64::MAX`, which is more than any
 /// weight: there are none. Failures: `samples`, `out-of-memory`.
 fn least_certain(weights: &[u64], total: u64, length: u64) -> Result<u64, Failure> {
@@ -243,10 +247,6 @@ impl Composed for Weighted {
         false
     }
 
-    fn no_source(&self) -> Option<&'static str> {
-        None
-    }
-
     fn at(self: Rc<Self>, epoch: u64) -> Result<Box<dyn Epoch>, Failure> {
         let (phase, shuffle) = (self.phase(epoch), self.shuffle(epoch));
         let (step, rest) = self.drawn.divide(self.total);
@@ -269,11 +269,7 @@ impl Composed for Weighted {
             return Ok(None);
         }
         // The last epoch before which the sample was seen `number` times at most.
-        let (mut epoch, mut end) = (0, epochs);
-        while epoch + 1 < end {
-            let middle = epoch.midpoint(end);
-            if self.draws_of_all(sample, middle) <= number { epoch = middle } else { end = middle }
-        }
+        let epoch = last(epochs, |epoch| Ok(self.draws_of_all(sample, epoch) <= number))?;
         let number = number - self.draws_of_all(sample, epoch);
         let positions = self.positions(sample, epoch, &self.shuffle(epoch))?;
         Ok(positions.get(number as usize).map(|&position| (epoch, position)))
@@ -287,14 +283,6 @@ impl Composed for Weighted {
         let weights = numbers::text((0..self.samples.len() as u64).map(weight));
         let replacement = if self.replacement { "" } else { ",\"replacement\":false" };
         format!(",\"samples\":{}{seed},\"weights\":{weights}{replacement}", self.length)
-    }
-
-    fn inner(&self, _place: usize, epoch: u64, position: u64) -> Result<(u64, u64), Failure> {
-        Ok((epoch, position))
-    }
-
-    fn part(&self, _place: usize) -> Option<&OrderPart> {
-        None
     }
 }
 

@@ -6,7 +6,7 @@ use alloc::rc::Rc;
 use alloc::string::String;
 
 use crate::document::numbers;
-use crate::order::{Composed, Epoch, Feistel, OrderPart, Shards};
+use crate::order::{Composed, Epoch, Feistel, Shards};
 use crate::{Failure, MAX_EXACT};
 
 pub(super) struct Windows {
@@ -61,10 +61,6 @@ impl Composed for Windows {
         true
     }
 
-    fn no_source(&self) -> Option<&'static str> {
-        None
-    }
-
     fn at(self: Rc<Self>, epoch: u64) -> Result<Box<dyn Epoch>, Failure> {
         Ok(Box::new(WindowsEpoch { order: self.order(epoch), windows: self }))
     }
@@ -83,14 +79,6 @@ impl Composed for Windows {
         let Self { length, stride, episodes, .. } = self;
         let sizes = numbers::text(episodes.sizes());
         format!("{seed},\"sizes\":{sizes},\"length\":{length},\"stride\":{stride}")
-    }
-
-    fn inner(&self, _place: usize, epoch: u64, position: u64) -> Result<(u64, u64), Failure> {
-        Ok((epoch, position))
-    }
-
-    fn part(&self, _place: usize) -> Option<&OrderPart> {
-        None
     }
 }
 

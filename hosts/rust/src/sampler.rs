@@ -232,13 +232,14 @@ impl Sampler {
         let wide = |bound: Bound<&u32>| bound.map(|&rank| u64::from(rank));
         let (mut first, end) = bounds((wide(ranks.start_bound()), wide(ranks.end_bound())), self.world_size().into());
         let asked = end.saturating_sub(first);
+        let narrow = |ranks: u64| ranks.min(u32::MAX.into()) as u32;
         if end > self.world_size().into() {
             // The component refuses ranks that do not exist, with the right failure.
-            self.raw_step(batch, batch_size, drop_last, first as u32, asked.min(u32::MAX.into()) as u32)?;
+            self.raw_step(batch, batch_size, drop_last, narrow(first), narrow(asked))?;
         }
         if asked > MOST_RANKS {
             // A call for 0 ranks, so that the component reports the failures of other arguments first.
-            self.raw_step(batch, batch_size, drop_last, first as u32, 0)?;
+            self.raw_step(batch, batch_size, drop_last, narrow(first), 0)?;
             let allowed = format!("up to {MOST_RANKS} ranks at once");
             return Err(Failure::out_of_memory("count", asked, allowed).into());
         }
@@ -246,9 +247,8 @@ impl Sampler {
         let mut found = Vec::new();
         loop {
             let count = end.saturating_sub(first).min(window.into());
-            let from = first.min(u32::MAX.into()) as u32;
             let sampling::RankBatches { samples, counts } =
-                self.raw_step(batch, batch_size, drop_last, from, count as u32)?;
+                self.raw_step(batch, batch_size, drop_last, narrow(first), count as u32)?;
             let mut samples = samples.as_slice();
             for count in counts {
                 let own;

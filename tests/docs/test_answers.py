@@ -99,15 +99,17 @@ def printed(arguments: str, place: Path) -> str:
 
 
 @functools.cache
-def schema() -> Any:
-    return json.loads((ROOT / "docs/answers.schema.json").read_text(encoding="utf-8"))
+def schema(*subcommand: str) -> Any:
+    """The schema of all answers, or of those of one subcommand, as the command prints it."""
+    return json.loads(printed(" ".join(("schema", *subcommand)), ROOT))
 
 
 @functools.cache
 def forms(subcommand: str) -> list[tuple[dict[str, Any], jsonschema_rs.Draft202012Validator]]:
-    """The forms of the answers of a subcommand, and their validators."""
-    found = schema()["properties"][subcommand]["anyOf"]
-    return [(form, jsonschema_rs.Draft202012Validator({**form, "$defs": schema()["$defs"]})) for form in found]
+    """The forms of the answers of a subcommand, with the parts that they refer to, and their validators."""
+    own = schema(subcommand)
+    wholes = [{**form, "$defs": own["$defs"]} for form in own["anyOf"]]
+    return [(form, jsonschema_rs.Draft202012Validator(form)) for form in wholes]
 
 
 def fitting(subcommand: str, answer: Any) -> set[int]:
@@ -117,12 +119,13 @@ def fitting(subcommand: str, answer: Any) -> set[int]:
 
 def is_open(form: dict[str, Any]) -> bool:
     """Whether a form allows other members, as recipes and states do: these are described elsewhere."""
-    whole = schema()["$defs"][form["$ref"].removeprefix("#/$defs/")] if "$ref" in form else form
+    whole = form["$defs"][form["$ref"].removeprefix("#/$defs/")] if "$ref" in form else form
     return whole.get("additionalProperties") is True
 
 
 def test_the_schema_is_a_schema() -> None:
     assert jsonschema_rs.meta.is_valid(schema())
+    assert all(jsonschema_rs.meta.is_valid(schema(name)) for name in schema()["properties"])
     assert not fitting("step", {"steps": [{"step": "the first one"}]})
 
 

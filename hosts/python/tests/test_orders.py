@@ -335,15 +335,11 @@ def test_weights_decide_how_often(replacement: bool) -> None:
     order = samedeal.weighted(weights, 30, seed=8, replacement=replacement)
     assert order == samedeal.weighted(weights.tolist(), 30, 8, replacement=replacement)
     assert order.to_dict().get("replacement", True) is replacement
-    sampler, seen = Sampler(order=order, world_size=2), Counter[int]()
+    seen = Counter[int]()
     for epoch in range(20):
-        sampler.set_epoch(epoch)
-        samples: list[int] = []
-        for rank in range(2):
-            sampler.set_rank(rank)
-            samples += sampler[:].tolist()
+        samples = dealt(order, 2, epoch)
         found = Counter(samples)
-        assert sampler.epoch_length == len(samples) == 30
+        assert Sampler(order=order, epoch=epoch).epoch_length == len(samples) == 30
         assert {found[sample] for sample in range(10)} <= {1, 2}
         assert replacement or set(found.values()) == {1}
         # The large weights have a third of the draws; without replacement, each has one surely.

@@ -1,4 +1,5 @@
-//! The JSON Schema of the answers, as it is published. That answers fit it is a test of the documentation, which has a library for that.
+//! The JSON Schema of the answers, as it is published. A test of the documentation, which has a library for schemas, checks
+//! that answers fit it.
 
 use std::fs;
 use std::path::Path;

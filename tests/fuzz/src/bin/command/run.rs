@@ -14,7 +14,7 @@ use fuzz::usage;
 /// The largest processor time of a run, after which it is killed. A dataset of some thousand samples takes
 /// milliseconds.
 const MOST_TIME: Duration = Duration::from_secs(120);
-/// The same, of a run that may be of a very large epoch. Such a run takes as long as it takes, and says so meanwhile.
+/// The largest processor time of a run that may be of a very large epoch: it is killed, although it has no fault.
 const MOST_TIME_OF_LARGE: Duration = Duration::from_secs(5);
 /// The largest memory that a run may use at once, in megabytes.
 const MOST_MB: f64 = 1500.0;

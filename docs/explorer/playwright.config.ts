@@ -11,6 +11,9 @@ const args = ['--disable-gpu', ...(process.getuid?.() === 0 ? ['--no-sandbox'] :
 const PORT = process.env.EXPLORER_PORT ?? '41730';
 process.env.EXPLORER_PORT = PORT;
 
+/** With EXPLORER_LATE=500, each action of a test waits for half a second: a page may be faster than its test. */
+const LATE = Number(process.env.EXPLORER_LATE ?? 0);
+
 export default defineConfig({
   webServer: {
     command: `vite preview --host 127.0.0.1 --port ${PORT} --strictPort`,
@@ -25,5 +28,9 @@ export default defineConfig({
   workers: 1,
   timeout: 600_000,
   expect: { timeout: 120_000 },
-  use: { viewport: { width: 1440, height: 900 }, actionTimeout: 120_000, launchOptions: { executablePath, args } },
+  use: {
+    viewport: { width: 1440, height: 900 },
+    actionTimeout: 120_000,
+    launchOptions: { executablePath, args, slowMo: LATE },
+  },
 });

@@ -14,6 +14,23 @@ export const onDisk = pathToFileURL(`${dist}explorer.html`).href;
 export const host = `${root}/hosts/js/dist/index.js`;
 export const command = process.env.SAMEDEAL_COMMAND ?? `${root}/target/debug/samedeal`;
 
+/** With EXPLORER_SLOW=300, answers of the Worker take up to 300 ms longer, and the page computes at a tenth of its speed. */
+const SLOW = Number(process.env.EXPLORER_SLOW ?? 0);
+/** Makes a page slow where the test is not, so that a test which waits for too little fails on every machine. */
+async function slow(window: Page): Promise<void> {
+  const session = await window.context().newCDPSession(window);
+  await session.send('Emulation.setCPUThrottlingRate', { rate: 10 });
+  await window.addInitScript((longest) => {
+    const post = Worker.prototype.postMessage;
+    let due = 0;
+    Worker.prototype.postMessage = function (...message: [unknown, StructuredSerializeOptions?]) {
+      // Messages stay in their order.
+      due = Math.max(due, performance.now() + Math.random() * longest);
+      setTimeout(() => post.apply(this, message), due - performance.now());
+    };
+  }, SLOW);
+}
+
 /** The address of a view. */
 export const at = (view: string, values: Record<string, string> = {}): string =>
   `${page}#/${view}?${new URLSearchParams(values)}`;
@@ -26,7 +43,9 @@ export const test = base.extend<{ watched: undefined }, { window: Page }>({
   window: [
     async ({ browser }, use) => {
       const context = await browser.newContext();
-      await use(await context.newPage());
+      const window = await context.newPage();
+      if (SLOW > 0) await slow(window);
+      await use(window);
       await context.close();
     },
     { scope: 'worker' },
@@ -98,6 +117,10 @@ export async function snippet(opened: Page, language: string): Promise<string> {
   await opened.getByRole('tab', { name: language }).click();
   return opened.getByRole('tabpanel').innerText();
 }
+
+/** Waits until the page has answered what it was asked last. */
+export const settled = (opened: Page): Promise<void> =>
+  expect(opened.locator('[data-busy]').first()).toHaveAttribute('data-busy', 'false');
 
 /** All numbers of a text. */
 export const numbers = (text: string): number[] => (text.match(/\d+/g) ?? []).map(Number);

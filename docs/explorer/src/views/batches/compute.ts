@@ -24,7 +24,6 @@ export interface BatchesQuestion {
 export interface Compared {
   strategy: string;
   isChosen: boolean;
-  recipe: string;
   /** How many windows are planned, and how many the epoch has. */
   known: number;
   windows: number;
@@ -145,7 +144,6 @@ function planOf(recipe: string, { name, values }: Lengths, epoch: number | bigin
 interface Candidate {
   strategy: string;
   isChosen: boolean;
-  recipe: string;
   plan: Plan | undefined;
   problem: string;
 }
@@ -164,7 +162,7 @@ function settingOf(question: BatchesQuestion, lengths: Lengths) {
   const candidates = STRATEGIES.map((strategy): Candidate => {
     const isChosen = strategy === chosen;
     const recipe = isChosen ? question.batches : withRoom(question.batches, strategy, room, longest, asked);
-    const one = { strategy, isChosen, recipe, problem: '' };
+    const one = { strategy, isChosen, problem: '' };
     try {
       const plan = isChosen ? own : planOf(recipe, lengths, epoch);
       return { ...one, plan, problem: plan.problem ? (plan.problem as Error).message : '' };
@@ -221,8 +219,8 @@ export async function batches(question: BatchesQuestion): Promise<BatchesAnswer>
   };
 }
 
-function comparedOf({ strategy, isChosen, recipe, plan, problem }: Candidate, room: number): Compared {
-  const none = { strategy, isChosen, recipe, problem, known: 0, windows: 0, steps: 0, rows: 0 };
+function comparedOf({ strategy, isChosen, plan, problem }: Candidate, room: number): Compared {
+  const none = { strategy, isChosen, problem, known: 0, windows: 0, steps: 0, rows: 0 };
   if (!plan || problem) return { ...none, padding: 0, filled: 0, slowest: 0, shapes: undefined };
   const { known, windows, shapes, worldSize } = plan;
   const { tokens, ...totals } = plan.totals();

@@ -6,7 +6,7 @@ use std::num::NonZero;
 use std::process::ExitCode;
 use std::sync::{Condvar, Mutex};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::counts::Counts;
 use crate::progress::{self, Progress};
@@ -185,8 +185,8 @@ impl Plan {
         let plural = if total == 1 { "" } else { "s" };
         println!("cargo xtask {}: {total} step{plural}; logs in target/xtask", self.name);
         let (mut counts, mut broken, mut unchanged) = (Counts::default(), 0, 0);
-        let (mut rows, mut failures) = (Vec::new(), String::new());
-        for Ended { name, time, outcome, skipped, points } in run(self.steps, self.again) {
+        let (mut rows, mut failures, mut all) = (Vec::new(), String::new(), Duration::ZERO);
+        for Ended { name, time, busy, outcome, skipped, points } in run(self.steps, self.again) {
             let failed = outcome.is_err();
             if let Err(failure) = &outcome {
                 failures += &format!("FAILED: {name}: {}\n", failure.why.lines().next().unwrap_or_default());
@@ -202,15 +202,17 @@ impl Plan {
             counts = counts.plus(counted);
             // A step may fail without a test that did (a build that breaks, a download): that counts as one.
             counts.failed += u64::from(failed && counted.failed == 0);
-            rows.push(vec![name, time, result]);
+            all += busy;
+            rows.push(vec![name, time, format!("{:.0}", busy.as_secs_f64()), result]);
         }
         if self.summary {
-            let heading = vec!["step".into(), "seconds".into(), "result".into()];
+            let heading = vec!["step".into(), "seconds".into(), "CPU s".into(), "result".into()];
             println!("\n{}", table::render(&[heading], &rows));
             // Failures come last, because a reader of a long log begins at its end.
             print!("{failures}");
         }
-        println!("{} in {:.1} s", if broken == 0 { "done" } else { "FAILED" }, started.elapsed().as_secs_f64());
+        let end = if broken == 0 { "done" } else { "FAILED" };
+        println!("{end} in {:.1} s, with {:.0} s of processors", started.elapsed().as_secs_f64(), all.as_secs_f64());
         if broken == 0 && !self.closing.is_empty() {
             println!("\n{}", self.closing);
         }
@@ -230,6 +232,8 @@ impl Plan {
 struct Ended {
     name: String,
     time: String,
+    /// The processor time of its programs.
+    busy: Duration,
     outcome: Outcome,
     /// Whether it did not run since nothing has changed.
     skipped: bool,
@@ -326,8 +330,14 @@ fn next(states: &mut [State], names: &[String], locks: &[Option<&str>]) -> Next 
         let Some(broken) = broken else { return Next::Run(index, step) };
         let outcome = Err(format!("not run: {broken} failed").into());
         progress::print(&format!("{}  not run: {broken} failed\n", step.name));
-        states[index] =
-            State::Ended(Ended { name: step.name, time: String::new(), outcome, skipped: false, points: Vec::new() });
+        states[index] = State::Ended(Ended {
+            name: step.name,
+            time: String::new(),
+            busy: Duration::ZERO,
+            outcome,
+            skipped: false,
+            points: Vec::new(),
+        });
     }
 }
 
@@ -339,7 +349,14 @@ fn run_step(step: Step, number: &str, again: bool) -> Ended {
         Ok(progress) => progress,
         Err(error) => {
             progress::print(&format!("{label}  FAILED: cannot write its log: {error}\n"));
-            return Ended { name, time: String::new(), outcome: Err(error.into()), skipped: false, points: Vec::new() };
+            return Ended {
+                name,
+                time: String::new(),
+                busy: Duration::ZERO,
+                outcome: Err(error.into()),
+                skipped: false,
+                points: Vec::new(),
+            };
         }
     };
     // The stamp is taken before the step runs, so that a file that changes meanwhile makes the step run again.
@@ -378,14 +395,13 @@ fn run_step(step: Step, number: &str, again: bool) -> Ended {
     };
     progress.finish(&text);
     let points = if outcome.is_err() { progress.points() } else { Vec::new() };
-    Ended { name, time, outcome, skipped, points }
+    Ended { name, time, busy: progress.busy(), outcome, skipped, points }
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::time::Duration;
 
     use super::*;
 

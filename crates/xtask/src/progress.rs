@@ -18,10 +18,12 @@ const HEARTBEAT: Duration = Duration::from_secs(30);
 const HEAD: usize = 12;
 const TAIL: usize = 48;
 /// How many lines of a log are repeated below the summary, and how much of each.
-const POINTS: usize = 6;
+const POINTS: usize = 12;
 const POINT_WIDTH: usize = 200;
 /// Signs that test runners and compilers write into the lines that name a failure.
-const SIGNS: [&str; 6] = ["FAILED", "panicked at", "not ok ", "\u{2716} ", "error:", "Error: "];
+const SIGNS: [&str; 7] = ["FAILED", "panicked at", "not ok ", "\u{2716} ", "\u{2718} ", "error:", "Error: "];
+/// How many lines below an error are repeated too: where it was, what was expected, what came.
+const BELOW: usize = 5;
 
 /// Columns of the passing line of a terminal.
 const WIDTH: usize = 110;
@@ -35,6 +37,8 @@ pub struct Progress {
     log: PathBuf,
     started: Instant,
     next_sign: Cell<Duration>,
+    /// Processor time of the programs that have ended, and of all that they waited for.
+    busy: Cell<Duration>,
 }
 
 /// Prints whole lines, above the passing line of a terminal.
@@ -65,12 +69,17 @@ impl Progress {
         fs::create_dir_all(project::path("target/xtask"))?;
         File::create(&log)?;
         change("", |running| running.push((label.clone(), label.clone())));
-        Ok(Progress { label, log, started: Instant::now(), next_sign: Cell::new(PATIENCE) })
+        Ok(Progress { label, log, started: Instant::now(), next_sign: Cell::new(PATIENCE), busy: Cell::default() })
     }
 
     /// How long the step has been running.
     pub fn elapsed(&self) -> Duration {
         self.started.elapsed()
+    }
+
+    /// The processor time of its programs; 0 where no /proc says it.
+    pub fn busy(&self) -> Duration {
+        self.busy.get()
     }
 
     /// The log, by its path from the root of the project.
@@ -136,14 +145,25 @@ impl Progress {
         let mut child =
             command.stdin(Stdio::null()).spawn().map_err(|error| format!("cannot run `{name}`: {error}"))?;
         let mut pause = Duration::from_millis(5);
+        let mut time = Duration::ZERO;
         let status: ExitStatus = loop {
-            match child.try_wait().map_err(|error| format!("cannot wait for `{name}`: {error}"))? {
+            // A program is looked at before anybody waits for it, as its entry ends then. One that still runs is waited for later.
+            let used = processor_time(child.id());
+            let runs = matches!(used, Some((_, false)));
+            time = used.map_or(time, |(time, _)| time);
+            let ended = if runs {
+                None
+            } else {
+                child.try_wait().map_err(|error| format!("cannot wait for `{name}`: {error}"))?
+            };
+            match ended {
                 Some(status) => break status,
                 None => thread::sleep(pause),
             }
             pause = (pause * 2).min(Duration::from_millis(100));
             self.sign(&name);
         };
+        self.busy.set(self.busy.get() + time);
         if status.success() { Ok(()) } else { Err(format!("`{name}` failed ({status})")) }
     }
 
@@ -184,6 +204,16 @@ impl Progress {
     }
 }
 
+/// The processor time of a process and of all that it waited for, and whether it has ended, from Linux' /proc.
+fn processor_time(process: u32) -> Option<(Duration, bool)> {
+    let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name of the program is in parentheses, and may have any character.
+    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+    let ticks: u64 = fields.get(11..15)?.iter().filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+    // Linux counts in hundredths of a second here, on every machine.
+    Some((Duration::from_millis(10 * ticks), fields[0] == "Z"))
+}
+
 /// A text without what a terminal would have written over: the bars of cargo, each of which ends at a carriage return.
 fn lasting(text: &str) -> String {
     text.split('\n')
@@ -206,8 +236,12 @@ pub fn describe(command: &Command) -> String {
 
 fn points(log: &str) -> Vec<String> {
     let lines: Vec<&str> = log.lines().filter(|line| !line.trim().is_empty()).collect();
-    let mut found: Vec<&str> =
-        lines.iter().copied().filter(|line| SIGNS.iter().any(|sign| line.contains(sign))).take(POINTS).collect();
+    let mut below = 0;
+    let named = |line: &&str| {
+        below = if line.contains("Error: ") { BELOW + 1 } else { below.saturating_sub(1) };
+        below > 0 || SIGNS.iter().any(|sign| line.contains(sign))
+    };
+    let mut found: Vec<&str> = lines.iter().copied().filter(named).take(POINTS).collect();
     if found.is_empty() {
         found = lines[lines.len().saturating_sub(POINTS)..].to_vec();
     }
@@ -216,7 +250,26 @@ fn points(log: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{lasting, points};
+    use std::process::Command;
+    use std::time::{Duration, Instant};
+
+    use super::{lasting, points, processor_time};
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_time_of_a_program_has_that_of_what_it_waited_for() {
+        let loops = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done";
+        let mut child = Command::new("sh").args(["-c", &format!("sh -c '{loops}'; exit 3")]).spawn().unwrap();
+        let started = Instant::now();
+        while !matches!(processor_time(child.id()), Some((_, true))) {
+            assert!(started.elapsed() < Duration::from_secs(60), "the program does not end");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let (time, _) = processor_time(child.id()).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(3));
+        assert!(time > Duration::ZERO && time < Duration::from_secs(60), "{time:?}");
+        assert_eq!(processor_time(child.id()), None);
+    }
 
     #[test]
     fn bars_do_not_last() {
@@ -232,6 +285,10 @@ mod tests {
         assert_eq!(points(pytest), ["FAILED tests/test_a.py::test_b - assert 1 == 2"]);
         let cargo = "test a ... ok\ntest b ... FAILED\nthread 'b' panicked at src/b.rs:3:5:\n";
         assert_eq!(points(cargo), ["test b ... FAILED", "thread 'b' panicked at src/b.rs:3:5:"]);
+        let browser = "  \u{2713} 1 a.spec.ts \u{203a} b\n  \u{2718} 2 a.spec.ts \u{203a} c\n\n  Error: expect(locator).toHaveText() failed\n\n  \
+                       Locator: p\n  Expected: 1\n  Received: 2\n";
+        assert_eq!(points(browser)[0], "\u{2718} 2 a.spec.ts \u{203a} c");
+        assert_eq!(points(browser)[2..], ["Locator: p", "Expected: 1", "Received: 2"]);
         assert_eq!(points("$ node a.mjs\n\nkilled\n"), ["$ node a.mjs", "killed"]);
         assert_eq!(points(""), [""; 0]);
     }

@@ -23,7 +23,7 @@ async function slow(window: Page): Promise<void> {
   await window.addInitScript((longest) => {
     const post = Worker.prototype.postMessage;
     let due = 0;
-    Worker.prototype.postMessage = function (...message: [unknown, StructuredSerializeOptions?]) {
+    Worker.prototype.postMessage = function (...message: [unknown, never]) {
       // Messages stay in their order.
       due = Math.max(due, performance.now() + Math.random() * longest);
       setTimeout(() => post.apply(this, message), due - performance.now());

@@ -74,8 +74,8 @@ fn version() -> String {
     versions
 }
 
-/// Words that are no subcommands, each with the subcommands that a user may mean. Without this list, there would be no
-/// tip: no subcommand has a similar name.
+/// Words that are no subcommands, each with the subcommands that a user may mean. They replace the tips of clap, which
+/// compare only the spelling: for `find` that would be `index`.
 const MEANT: [(&str, &[&str]); 7] = [
     ("batch", &["batches"]),
     ("find", &["locate"]),

@@ -126,8 +126,9 @@ export const verifyShards = (shards: Integer, assigned: readonly Integers[]): Ve
  * not consumed, whatever the sampler's rank and world size. Each block of positions goes to the reader that claims it
  * first. After a lease, other readers get the blocks that a dead reader claimed and did not commit. Claims of an
  * earlier process with this reader number are released; if that process still has the log open, it can claim no more.
- * Errors: `reader`, `block`, `lease`, `checkpoint-interval`, `sampler`, `log`; `state` or its first member that
- * differs, `block` (the log is of another run), `entry`, those of the log.
+ * Errors: for an argument, `reader`, `block`, `lease`, `checkpoint_interval`, `sampler` or `log`. If the log is of another
+ * run, `block`, `state` or the first member of the state that differs. `entry`, if an entry of the log is not valid. And what the methods of
+ * `log` throw.
  */
 export const openLedger = (sampler: BaseSampler, log: Log, options: LedgerOptions): Promise<Ledger> =>
   openWith(component(), Sampler, sampler, log, options);

@@ -1,9 +1,9 @@
-use samedeal::Sampler;
+use samedeal::{BatchSize, Sampler};
 
 fn main() -> Result<(), samedeal::Error> {
     // Rank 3 of 8, over ten million samples.
     let mut sampler = Sampler::builder(10_000_000).seed(42).rank(3).world_size(8).build()?;
-    let batch: Vec<u64> = sampler.batch(31_000, 32, false)?;
+    let batch: Vec<u64> = sampler.batch(31_000, 32)?;
     println!("batch 31,000 begins with {:?}", &batch[..4]);
 
     // Which rank sees sample 1234, and in which batch?
@@ -18,7 +18,7 @@ fn main() -> Result<(), samedeal::Error> {
 
     // The next epoch has another order, without any preparation.
     sampler.set_epoch(1)?;
-    for batch in sampler.batches(32, true)?.take(1) {
+    for batch in sampler.batches(BatchSize::full(32))?.take(1) {
         let batch: Vec<u64> = batch?;
         println!("epoch 1 begins with {:?}", &batch[..4]);
     }

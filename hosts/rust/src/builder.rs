@@ -7,11 +7,11 @@ use crate::{Error, Sampler};
 /// [`Sampler::to_builder`]. An option that is not set has its default. An option that the order does not use is refused by `build`.
 ///
 /// ```
-/// use samedeal::{Order, Sampler};
+/// use samedeal::{BatchSize, Order, Sampler};
 /// // 8 answers to each of 1,000 questions. Every batch of 32 has all answers to 4 questions.
 /// let answers = Order::new("feistel", 1_000).seed(42).copies(8);
 /// let sampler = Sampler::from_order(answers).unit(8).rank(1).world_size(4).build()?;
-/// let mut questions: Vec<u64> = sampler.batch(0, 32, true)?;
+/// let mut questions: Vec<u64> = sampler.batch(0, BatchSize::full(32))?;
 /// questions.dedup();
 /// assert_eq!(questions.len(), 4);
 /// # Ok::<(), samedeal::Error>(())

@@ -73,7 +73,7 @@ impl<T> Padding<T> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Padded<T> {
-    /// How many rows there are.
+    /// The number of packed rows, which is the first dimension of all arrays.
     pub rows: usize,
     /// Cells of a row.
     pub width: usize,

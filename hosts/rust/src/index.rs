@@ -1,4 +1,4 @@
-use crate::{Error, Sampler};
+use crate::{BatchSize, Error, Sampler};
 
 /// The integer type of sample indices in results: `u64`, or `u32`, which needs half the memory and allows at most 2^32
 /// samples.
@@ -14,7 +14,7 @@ pub(crate) mod sealed {
     pub trait Read: Sized {
         fn indices(sampler: &Sampler, start: u64, count: u32) -> Result<Vec<Self>, Error>;
 
-        fn batch(sampler: &Sampler, batch: u64, batch_size: u32, drop_last: bool) -> Result<Vec<Self>, Error>;
+        fn batch(sampler: &Sampler, batch: u64, size: BatchSize) -> Result<Vec<Self>, Error>;
     }
 }
 
@@ -25,8 +25,8 @@ macro_rules! read {
                 sampler.$indices(start, count)
             }
 
-            fn batch(sampler: &Sampler, batch: u64, batch_size: u32, drop_last: bool) -> Result<Vec<Self>, Error> {
-                sampler.$batch(batch, batch_size, drop_last)
+            fn batch(sampler: &Sampler, batch: u64, size: BatchSize) -> Result<Vec<Self>, Error> {
+                sampler.$batch(batch, size.samples, size.drop_last)
             }
         }
     };

@@ -3,6 +3,7 @@
 #![warn(clippy::missing_errors_doc)]
 
 mod batch;
+mod batch_size;
 mod blend;
 mod builder;
 #[cfg(feature = "cache")]
@@ -35,6 +36,7 @@ mod texts;
 pub use batch::{
     Batch, BatchBuilder, BatchRecipe, BatchStream, Batcher, Lengths, Metrics, RankBatches, ReadyBatches, join_indices,
 };
+pub use batch_size::BatchSize;
 pub use blend::SourceCounts;
 pub use builder::Builder;
 pub use error::{EngineError, Error, Failure, FailureKind, LengthsError, LogError};

@@ -19,6 +19,15 @@ pub(crate) fn bounds(range: impl RangeBounds<u64>, most: u64) -> (u64, u64) {
     (start, end)
 }
 
+/// The ranks of a range, as the interface takes them: the first one, and how many. Ranks that do not exist stay in, so that the component refuses
+/// them with the right failure.
+pub(crate) fn ranks(range: impl RangeBounds<u32>, world_size: u32) -> (u32, u32) {
+    let wide = |bound: Bound<&u32>| bound.map(|&rank| u64::from(rank));
+    let (first, end) = bounds((wide(range.start_bound()), wide(range.end_bound())), world_size.into());
+    let narrow = |ranks: u64| ranks.min(u32::MAX.into()) as u32;
+    (narrow(first), narrow(end.saturating_sub(first)))
+}
+
 /// A range as its first number and its length. It must lie within `most` items. Failures: `start`, `count`.
 pub(crate) fn run(range: impl RangeBounds<u64>, most: u64) -> Result<(u64, u64), Failure> {
     let (start, end) = bounds(range, most);
@@ -44,12 +53,18 @@ pub(crate) fn read<T>(
     if count <= u64::from(window) {
         return read(start, count as u32);
     }
-    let mut out = Vec::new();
-    let reserved = usize::try_from(count).ok().and_then(|count| out.try_reserve_exact(count).ok());
-    reserved.ok_or_else(|| Failure::out_of_memory("count", count, "a shorter range, or an iterator"))?;
+    let mut out = reserved(count)?;
     let end = start + count;
     for start in (start..end).step_by(window as usize) {
         out.extend(read(start, (end - start).min(window.into()) as u32)?);
     }
+    Ok(out)
+}
+
+/// A list with room for `count` items. Failures: `count` (out of memory).
+pub(crate) fn reserved<T>(count: u64) -> Result<Vec<T>, Failure> {
+    let mut out = Vec::new();
+    let room = usize::try_from(count).ok().and_then(|count| out.try_reserve_exact(count).ok());
+    room.ok_or_else(|| Failure::out_of_memory("count", count, "a shorter range, or an iterator"))?;
     Ok(out)
 }

@@ -1,16 +1,16 @@
-use std::ops::{Bound, RangeBounds};
+use std::ops::RangeBounds;
 use std::sync::Arc;
 
 use crate::engine::{Object, sampling};
 use crate::generated::SamplerValues;
 use crate::iter::Of;
 use crate::members::Shared;
-use crate::range::{bounds, read, run};
-use crate::{Batches, Builder, Error, Failure, Index, Indices, Order};
+use crate::range::{self, read, run};
+use crate::{BatchSize, Batches, Builder, Error, Failure, Index, Indices, Order};
 
 /// The most ranks in one call of [`Sampler::step`]. The result has a list for each rank, so the limit bounds its
 /// memory.
-const MOST_RANKS: u64 = 1 << 25;
+const MOST_RANKS: u32 = 1 << 25;
 
 /// The samples of one rank in one epoch.
 ///
@@ -173,14 +173,24 @@ impl Sampler {
         Indices::new(Of::Borrowed(self))
     }
 
-    /// Batch number `batch` of this rank; the last one may be shorter unless `drop_last`.
+    /// How many batches this rank gets.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`batch-size` is 0).
+    pub fn num_batches(&self, size: impl Into<BatchSize>) -> Result<u64, Error> {
+        let BatchSize { samples, drop_last } = size.into();
+        self.raw_num_batches(samples, drop_last)
+    }
+
+    /// Batch number `batch` of this rank.
     ///
     /// # Errors
     ///
     /// Out of range (`batch-size` is 0; `batch-size` where the batch would really hold more than [`max_count`](Self::max_count) samples;
     /// `batch` at or above [`num_batches`](Self::num_batches); `samples` above 2^32 when read as `u32`), out of memory.
-    pub fn batch<I: Index>(&self, batch: u64, batch_size: u32, drop_last: bool) -> Result<Vec<I>, Error> {
-        I::batch(self, batch, batch_size, drop_last)
+    pub fn batch<I: Index>(&self, batch: u64, size: impl Into<BatchSize>) -> Result<Vec<I>, Error> {
+        I::batch(self, batch, size.into())
     }
 
     /// Iterates over the batches of this rank.
@@ -188,8 +198,9 @@ impl Sampler {
     /// # Errors
     ///
     /// Out of range (`batch-size` is 0; `batch-size` where a batch would really hold more than [`max_count`](Self::max_count) samples).
-    pub fn batches(&self, batch_size: u32, drop_last: bool) -> Result<Batches<'_>, Error> {
-        Ok(Batches::new(self.iter(), self.checked_batches(batch_size, drop_last)?, batch_size))
+    pub fn batches(&self, size: impl Into<BatchSize>) -> Result<Batches<'_>, Error> {
+        let size = size.into();
+        Ok(Batches::new(self.iter(), self.checked_batches(size)?, size.samples))
     }
 
     /// Iterates over the batches of this rank, and owns the sampler, so that the iterator can move to a stream or
@@ -198,19 +209,20 @@ impl Sampler {
     /// # Errors
     ///
     /// The errors of [`batches`](Self::batches).
-    pub fn into_batches(self, batch_size: u32, drop_last: bool) -> Result<Batches<'static>, Error> {
-        let batches = self.checked_batches(batch_size, drop_last)?;
-        Ok(Batches::new(self.into_iter(), batches, batch_size))
+    pub fn into_batches(self, size: impl Into<BatchSize>) -> Result<Batches<'static>, Error> {
+        let size = size.into();
+        let batches = self.checked_batches(size)?;
+        Ok(Batches::new(self.into_iter(), batches, size.samples))
     }
 
     /// The number of batches, or an error if a batch is longer than [`max_count`](Self::max_count).
-    fn checked_batches(&self, batch_size: u32, drop_last: bool) -> Result<u64, Error> {
-        let batches = self.num_batches(batch_size, drop_last)?;
-        let longest = self.num_samples().min(batch_size.into());
+    fn checked_batches(&self, size: BatchSize) -> Result<u64, Error> {
+        let batches = self.num_batches(size)?;
+        let longest = self.num_samples().min(size.samples.into());
         if batches > 0 && longest > self.max_count().into() {
             // No batch is longer than the first one. If batch 0 is too long, the component refuses it with the right
             // failure.
-            self.batch::<u64>(0, batch_size, drop_last)?;
+            self.batch::<u64>(0, size)?;
         }
         Ok(batches)
     }
@@ -225,30 +237,28 @@ impl Sampler {
     pub fn step(
         &self,
         batch: u64,
-        batch_size: u32,
-        drop_last: bool,
+        size: impl Into<BatchSize>,
         ranks: impl RangeBounds<u32>,
     ) -> Result<Vec<Vec<u64>>, Error> {
-        let wide = |bound: Bound<&u32>| bound.map(|&rank| u64::from(rank));
-        let (mut first, end) = bounds((wide(ranks.start_bound()), wide(ranks.end_bound())), self.world_size().into());
-        let asked = end.saturating_sub(first);
-        let narrow = |ranks: u64| ranks.min(u32::MAX.into()) as u32;
-        if end > self.world_size().into() {
+        let BatchSize { samples: batch_size, drop_last } = size.into();
+        let (mut first, asked) = range::ranks(ranks, self.world_size());
+        let end = first.saturating_add(asked);
+        if end > self.world_size() {
             // The component refuses ranks that do not exist, with the right failure.
-            self.raw_step(batch, batch_size, drop_last, narrow(first), narrow(asked))?;
+            self.raw_step(batch, batch_size, drop_last, first, asked)?;
         }
         if asked > MOST_RANKS {
             // A call for 0 ranks, so that the component reports the failures of other arguments first.
-            self.raw_step(batch, batch_size, drop_last, narrow(first), 0)?;
+            self.raw_step(batch, batch_size, drop_last, first, 0)?;
             let allowed = format!("up to {MOST_RANKS} ranks at once");
             return Err(Failure::out_of_memory("count", asked, allowed).into());
         }
         let window = (self.max_count / batch_size.max(1)).max(1);
         let mut found = Vec::new();
         loop {
-            let count = end.saturating_sub(first).min(window.into());
+            let count = (end - first).min(window);
             let sampling::RankBatches { samples, counts } =
-                self.raw_step(batch, batch_size, drop_last, narrow(first), count as u32)?;
+                self.raw_step(batch, batch_size, drop_last, first, count)?;
             let mut samples = samples.as_slice();
             for count in counts {
                 let own;

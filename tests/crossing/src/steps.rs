@@ -101,14 +101,14 @@ struct Ranks {
 
 impl Steps for Ranks {
     fn end(&self) -> Result<u64, Failed> {
-        let counts = self.ranks.iter().map(|rank| rank.num_batches(self.batch_size, false));
+        let counts = self.ranks.iter().map(|rank| rank.num_batches(self.batch_size));
         Ok(counts.collect::<Result<Vec<_>, _>>()?.into_iter().max().unwrap_or(0))
     }
 
     fn read(&self, step: u64) -> Result<Value, Failed> {
         let of = |rank: &Sampler| -> Result<Value, Failed> {
-            let is_there = step < rank.num_batches(self.batch_size, false)?;
-            Ok(if is_there { json!(rank.batch::<u64>(step, self.batch_size, false)?) } else { Value::Null })
+            let is_there = step < rank.num_batches(self.batch_size)?;
+            Ok(if is_there { json!(rank.batch::<u64>(step, self.batch_size)?) } else { Value::Null })
         };
         self.ranks.iter().map(of).collect()
     }

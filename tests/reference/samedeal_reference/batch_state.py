@@ -14,7 +14,7 @@ from .members import BATCH, ORDER, SEGMENT_OF_BATCHES
 from .recipes import checked
 from .state import compare, read_text, write_state
 
-MAX_HISTORY = 2**12
+MAX_HISTORY = 2**8
 
 
 class Segment(NamedTuple):

@@ -202,7 +202,7 @@ impl Batcher {
         self.requests.wanted()
     }
 
-    /// Takes the lengths of the samples of [`Batcher::wanted`]. Failures: `lengths`, if their number is another one.
+    /// Takes the lengths of the samples of [`Batcher::wanted`]. Failures: `lengths`, if there are not as many.
     pub fn supply(&self, lengths: Vec<u32>) -> Result<(), Failure> {
         self.requests.supply(lengths)
     }
@@ -215,7 +215,8 @@ impl Batcher {
         &self.open.history
     }
 
-    /// The open window of the state, if `window` is its number.
+    /// The open window, if there is one and `window` is its number. Windows are counted from the state on, so the open
+    /// one is always number 0.
     fn open_window(&self, window: u64) -> Option<&OpenWindow> {
         (window == 0 && !self.open.history.is_empty()).then_some(&self.open)
     }

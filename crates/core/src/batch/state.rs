@@ -13,7 +13,7 @@ use crate::base::failure::{at_most, only, range};
 use crate::base::memory::{collect, joined};
 use crate::document::fields::{self, Fields};
 use crate::document::member::{Kind, Member};
-use crate::document::state::{self, AS_IN_STATE, CONSUMED, EPOCH, KIND, MAX_SEGMENTS, history_of, recipe_of};
+use crate::document::state::{self, AS_IN_STATE, CONSUMED, EPOCH, KIND, history_of, recipe_of};
 use crate::document::{numbers, recipe, unsigned_text};
 use crate::{Failure, MAX_EXACT};
 
@@ -32,6 +32,9 @@ const SEGMENT: &[Member] = &[
     Member::new("steps", Kind::POSITIVE),
     Member::new("batch", Kind::Section(BATCH)),
 ];
+/// The most segments of a history. The open window is planned once for each of them, in one call: this limits how long the call takes. They
+/// are all of one window, so more segments would mean hundreds of resumptions within it.
+const MAX_SEGMENTS: usize = 1 << 8;
 /// The only member of the section `batch` that must be as in the state for [`Batcher::replan`].
 const LENGTHS: &[Member] = &[Member::new("lengths", Kind::Lengths)];
 const AS_PLANNED: &str =

@@ -10,9 +10,6 @@ use super::recipe::VERSION;
 use crate::base::failure::{Failure, Kind as FailureKind, at_most};
 use crate::base::memory::{Pieces, joined};
 
-/// The most segments of a history. Reading a state goes through all of them, so this limits its cost.
-pub(crate) const MAX_SEGMENTS: usize = 1 << 12;
-
 /// The words in failures for the reason why a value must be as in the state.
 pub(crate) const AS_IN_STATE: &str = "as in the state; to use another value, begin a new epoch";
 

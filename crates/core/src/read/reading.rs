@@ -149,7 +149,7 @@ impl Reading {
         Ok(found)
     }
 
-    /// The number of the epoch.
+    /// The epoch that is read, counted from 0.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }

@@ -2,7 +2,6 @@ use alloc::format;
 
 use crate::Failure;
 use crate::base::failure::{at_most, range};
-use crate::document::state::MAX_SEGMENTS;
 
 /// The most loader workers of a rank.
 pub(super) const MAX_WORKERS: u32 = 1 << 16;
@@ -49,6 +48,9 @@ impl Group {
         u64::from(self.world_size) * u64::from(self.workers)
     }
 }
+
+/// The most segments of a history. Reading a state goes through all of them, so this limits its cost.
+const MAX_SEGMENTS: usize = 1 << 12;
 
 /// Steps that a group of readers did. Every rank did `steps` steps, or all its steps if it had fewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

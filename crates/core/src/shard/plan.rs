@@ -130,7 +130,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Gives every shard to one reader. Failures: any field of the configuration, `out-of-memory`.
+    /// The plan of an epoch, in which each shard goes to exactly one reader. Failures: any field of the configuration, `out-of-memory`.
     pub fn new(config: Rc<PlanConfig>, epoch: u64) -> Result<Self, Failure> {
         config.check()?;
         let mut plan = Self { config, epoch, firsts: Vec::new(), offsets: Vec::new(), assigned: Vec::new() };

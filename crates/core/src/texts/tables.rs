@@ -238,8 +238,9 @@ fn number(number: u64) -> String {
     }
 }
 
-/// A JSON Schema with the rules for each member by itself. Each kind of recipe has a definition. Orders have
-/// definitions too, because they nest: one for each default of the member `name`.
+/// A JSON Schema of recipes. Rules between members that the tables do not have are added where golden cases are
+/// written. Each kind of recipe has a definition, and orders have one, because they nest. The outermost order of a
+/// batcher and of a reading has a definition of its own, because other rules are added to it.
 pub fn schema() -> String {
     let mut definitions = String::new();
     for (kind, sections) in RECIPES {
@@ -349,7 +350,7 @@ fn value(member: &Member, siblings: &[Member], recipe: &str) -> String {
         Kind::Numbers { most, .. } => numbers(most),
         Kind::Lengths => numbers(u32::MAX.into()),
         Kind::Section(members) if core::ptr::eq(members, ANY_ORDER_MEMBERS) => {
-            // Only the order of the recipe itself has another default.
+            // The outermost order, which stands beside `samedeal`.
             let is_own = siblings.iter().any(|other| other.name == "samedeal");
             let own =
                 if is_own && matches!(recipe, "batcher" | "reading") { format!("-of-{recipe}") } else { String::new() };

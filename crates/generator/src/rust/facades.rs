@@ -52,6 +52,8 @@ const SAMPLER: Forms = &[
     ("indices32", Absent),
     ("batch", ByHand),
     ("batch32", Absent),
+    // By hand: a `BatchSize` says what becomes of the last batch.
+    ("num-batches", ByHand),
     // By hand: for a range of ranks, with one list for each rank.
     ("step", ByHand),
     ("source-counts", ByHand),
@@ -64,7 +66,8 @@ const PLAN: Forms = &[
     ("shards", As("shards_window")),
     ("rows", As("rows_window")),
     ("loads", ByHand),
-    ("step-bounds", As("steps")),
+    // By hand: a `BatchSize` says what becomes of the last batch.
+    ("step-bounds", ByHand),
     // By hand: the sizes are cached.
     ("sizes", ByHand),
     // By hand: the summary includes the imbalance.
@@ -75,6 +78,7 @@ const PLAN: Forms = &[
 const BATCHER: Forms = &[
     // Users get single batches, not the columns of all batches end to end.
     ("take", Absent),
+    // By hand: for a range of ranks.
     ("step", ByHand),
     // Users get `Metrics`.
     ("metrics", ByHand),
@@ -93,9 +97,13 @@ const BATCH_STREAM: Forms =
 
 pub const FACADES: &[Facade] = &[
     constant("sampler", "Sampler", SAMPLER),
-    constant("schedule", "Schedule", &[]),
-    // The hand-written `indices` takes a range of any length.
-    constant("reading", "Reading", &[("step-bounds", As("steps")), ("indices", As("indices_window"))]),
+    // The hand-written `indices` takes a range of any length, and `step` a range of ranks.
+    constant("schedule", "Schedule", &[("indices", As("indices_window")), ("step", ByHand)]),
+    constant(
+        "reading",
+        "Reading",
+        &[("step-bounds", As("steps")), ("indices", As("indices_window")), ("step", ByHand)],
+    ),
     constant("plan", "ShardPlan", PLAN),
     changing("chunk-stream", "ChunkStream", &[]),
     Facade { has_debug: true, ..constant("batcher", "Batcher", BATCHER) },

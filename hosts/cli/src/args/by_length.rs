@@ -190,7 +190,7 @@ impl ByLengthArgs {
         options.remove("lengths");
         state.insert("history".to_owned(), history.iter().take(number).cloned().collect());
         if number == 0 {
-            // Both members describe the window of the history, which is empty now.
+            // Without a history there is no open window, so `window` and `checksum`, which describe it, are 0.
             for name in ["window", "checksum"] {
                 state.insert(name.to_owned(), Value::from(0));
             }

@@ -1,7 +1,7 @@
 //! The readers of an epoch, or of the rest of one: ranks, or the loader workers of each rank. A sampler deals to them,
 //! or, after `--resume` with the state of a dataset in files, a reading.
 
-use samedeal::{Failure, FailureKind, Layout, ReadBatch, Reading, ReadingBuilder, Remainder, Sampler};
+use samedeal::{BatchSize, Failure, FailureKind, Layout, ReadBatch, Reading, ReadingBuilder, Remainder, Sampler};
 use serde_json::Value;
 
 use crate::args::dataset::Dataset;
@@ -59,7 +59,7 @@ impl EpochArgs {
             let sampler = self.resumed(self.deal.sampler(dataset)?)?;
             let (batch_size, drop_last) = (self.batch_size.unwrap_or(1), self.drop_last);
             // Only for its checks: the sampler refuses a batch size that is not allowed.
-            sampler.num_batches(batch_size, drop_last)?;
+            sampler.num_batches(BatchSize::new(batch_size).drop_last(drop_last))?;
             let remainder = Some(sampler.remainder());
             let source = Source::Sampler(Box::new(sampler));
             return Ok(Readers { source, world_size, workers, batch_size, drop_last, remainder, turns: None });
@@ -131,7 +131,7 @@ impl Readers {
         let (samples, padding, batches) = match &mut self.source {
             Source::Sampler(sampler) => {
                 sampler.set_rank(rank + self.world_size * worker)?;
-                let batches = sampler.num_batches(self.batch_size, self.drop_last)?;
+                let batches = sampler.num_batches(BatchSize::new(self.batch_size).drop_last(self.drop_last))?;
                 (sampler.num_samples(), sampler.num_padding(), batches)
             }
             Source::Reading(reading) => {
@@ -286,7 +286,7 @@ impl Reader<'_> {
     pub fn batch(&self, batch: u64) -> Result<Vec<u64>, Problem> {
         let Readers { source, batch_size, drop_last, .. } = self.readers;
         match source {
-            Source::Sampler(sampler) => Ok(sampler.batch(batch, *batch_size, *drop_last)?),
+            Source::Sampler(sampler) => Ok(sampler.batch(batch, BatchSize::new(*batch_size).drop_last(*drop_last))?),
             Source::Reading(reading) => {
                 let ReadBatch { start, count, .. } = reading.batch(self.rank, self.worker, batch)?;
                 Ok(reading.indices_window(self.rank, self.worker, start, count)?)

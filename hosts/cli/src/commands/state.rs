@@ -1,7 +1,7 @@
 //! `samedeal state`: the state of an epoch after some samples or steps.
 
 use clap::Args;
-use samedeal::{Reading, ReadingBuilder};
+use samedeal::{BatchSize, Reading, ReadingBuilder};
 
 use crate::args::by_length::ByLengthArgs;
 use crate::args::deal::{AllRanks, EpochArgs};
@@ -51,7 +51,7 @@ pub fn run(args: &StateArgs) -> Result<(), Problem> {
     let state = match (&readers.source, args.taken, args.steps) {
         (Source::Sampler(sampler), _, Some(steps)) => match deal.workers {
             None => {
-                let most = sampler.num_batches(size, *drop_last)?;
+                let most = sampler.num_batches(BatchSize::new(size).drop_last(*drop_last))?;
                 if steps > most {
                     return Err(Problem::message(format!("--steps is {steps}; allowed: 0 to {most}")));
                 }

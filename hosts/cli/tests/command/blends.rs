@@ -119,7 +119,7 @@ fn every_subcommand_takes_the_recipe() {
     let indices = json(&format!("indices {recipe} --epoch 2 --rank 1 --all --json"));
     assert_eq!(indices["indices"], Value::from(rank.indices::<u64>(..).unwrap()));
     let batches = json(&format!("batches {recipe} --epoch 2 --rank 1 --batch-size 8 --start 3 --count 1 --json"));
-    assert_eq!(batches["batches"][0], Value::from(rank.batch::<u64>(3, 8, false).unwrap()));
+    assert_eq!(batches["batches"][0], Value::from(rank.batch::<u64>(3, 8).unwrap()));
     let step = one_step(&format!("step 3 {recipe} --epoch 2 --batch-size 8 --json"));
     assert_eq!(step["ranks"][1]["samples"], batches["batches"][0]);
     let print = json(&format!("fingerprint {recipe} --epoch 2 --rank 1 --json"));

@@ -302,7 +302,7 @@ fn a_checkpoint_says_what_became_of_a_sample_and_a_step() {
         let found = one_step(&format!("explain {path} --step {step} --world-size 8 --json"));
         assert_eq!((&found["step"], &found["status"]), (&step.into(), &status.into()));
         for (rank, part) in (0..).zip(found["ranks"].as_array().unwrap()) {
-            let batch = sampler(rank, 8).batch::<u64>(step, 4, false).unwrap();
+            let batch = sampler(rank, 8).batch::<u64>(step, 4).unwrap();
             assert_eq!(part["samples"], Value::from(batch.clone()));
             let found = json(&format!("explain {path} --sample {} --world-size 8 --json", batch[1]));
             let place = &found["samples"][0]["places"][0];
@@ -333,7 +333,7 @@ fn a_checkpoint_says_what_became_of_steps_and_of_other_epochs() {
     assert_eq!(told("status"), value!(["seen", "seen", "upcoming", "upcoming"]));
     let single = one_step(&format!("{asked} --step 10 --json"));
     assert_eq!(found[2], single);
-    assert_eq!(found[2]["ranks"][1]["samples"], Value::from(sampler(1, 8).batch::<u64>(10, 4, false).unwrap()));
+    assert_eq!(found[2]["ranks"][1]["samples"], Value::from(sampler(1, 8).batch::<u64>(10, 4).unwrap()));
     let shown = text(&format!("{asked} --step 8..=11"));
     assert!(
         shown.contains("steps 8 to 11 of the 32 of epoch 3 (seen before step 10, then upcoming), counted"),
@@ -345,7 +345,7 @@ fn a_checkpoint_says_what_became_of_steps_and_of_other_epochs() {
     for (epoch, status) in [(2, "seen"), (4, "upcoming")] {
         let found = one_step(&format!("{asked} --step 3 --epoch {epoch} --json"));
         assert_eq!((&found["epoch"], &found["status"]), (&epoch.into(), &status.into()));
-        let batch = sampler(5, 8).at_epoch(epoch).unwrap().batch::<u64>(3, 4, false).unwrap();
+        let batch = sampler(5, 8).at_epoch(epoch).unwrap().batch::<u64>(3, 4).unwrap();
         assert_eq!(found["ranks"][5]["samples"], Value::from(batch));
     }
     for sample in [0, 501, 1002] {

@@ -28,7 +28,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use files::Dataset;
-use samedeal::Sampler;
+use samedeal::{BatchSize, Sampler};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -250,7 +250,8 @@ fn replay_reads_what_is_dealt() {
         let found =
             json(&format!("replay {path} --seed 5 --rank {rank} --world-size 3 --batch-size 8 {flag} --format json"));
         let sampler = Sampler::builder(dataset.rows.len() as u64).seed(5).rank(rank).world_size(3).build().unwrap();
-        let batches = sampler.batches(8, drop_last).unwrap().collect::<Result<Vec<_>, _>>().unwrap();
+        let batches =
+            sampler.batches(BatchSize::new(8).drop_last(drop_last)).unwrap().collect::<Result<Vec<_>, _>>().unwrap();
         let order = batches.concat();
         let mut hash = Sha256::new();
         for &sample in &order {

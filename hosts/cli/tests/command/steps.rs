@@ -30,7 +30,7 @@ fn a_step_is_a_batch_of_every_rank() {
         assert_eq!((&found["epoch"], &found["step"], &found["num_steps"]), (&2.into(), &step.into(), &11.into()));
         for rank in 0..3 {
             sampler.set_rank(rank).unwrap();
-            let batch = sampler.batch::<u64>(step, 32, false).unwrap();
+            let batch = sampler.batch::<u64>(step, 32).unwrap();
             let padding = if step == 10 { sampler.num_padding() } else { 0 };
             let part = &found["ranks"][rank as usize];
             assert_eq!((&part["rank"], &part["padding"]), (&rank.into(), &padding.into()));

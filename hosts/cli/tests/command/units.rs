@@ -20,7 +20,7 @@ fn units_are_those_of_the_library() {
     let place = &place["samples"][0]["places"][0];
     assert_eq!((&place["rank"], &place["batch"], &place["index_in_batch"]), (&1.into(), &0.into(), &7.into()));
     let step = one_step(&format!("step 2 {deal} --batch-size 8 --json"));
-    assert_eq!(step["ranks"][1]["samples"], Value::from(sampler.batch::<u64>(2, 8, false).unwrap()));
+    assert_eq!(step["ranks"][1]["samples"], Value::from(sampler.batch::<u64>(2, 8).unwrap()));
     // A recipe has the unit.
     let folder = files::folder("unit");
     let (recipe, state) = (folder.join("run.json"), folder.join("state.json"));

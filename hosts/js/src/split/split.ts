@@ -11,7 +11,7 @@ import type { SplitJson, SplitOptions, SplitParts } from './types.js';
 const WINDOW = 1 << 20;
 /** How many characters of texts one call takes, unless one text alone has more. */
 const CHARACTERS = 1 << 22;
-/** The most samples for a call that looks at every sample: so many block the thread for a quarter of a minute. */
+/** The most samples for a call that looks at every sample. With this number, it blocks the thread for about 15 seconds. */
 const MOST_SAMPLES = 2 ** 30;
 
 type Class<T> = new (parts: SplitParts, options?: SplitOptions) => T;

@@ -406,7 +406,7 @@ class _Loader:
             allowed = f"{done}, as Lightning has counted: {reason}"
             raise ContradictionError(_BATCHES, str(self._before), allowed)
         if torch.distributed.is_available() and torch.distributed.is_initialized():
-            # Otherwise, ranks would wait without a message for a rank that has ended.
+            # Ranks with other numbers of steps would wait for a rank that has ended, without a message.
             compare(self._resumable, None, self._steps())
         trainer = self._data.trainer
         self._length, self._got, self._updated = len(self), 0, 0

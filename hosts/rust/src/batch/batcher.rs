@@ -8,7 +8,7 @@ use super::{Batch, BatchBuilder, BatchRecipe, Lengths, Metrics, RankBatches};
 use crate::engine::{Object, batches};
 use crate::generated::BatcherValues;
 use crate::iter::Of;
-use crate::{Error, Failure};
+use crate::{Error, Failure, range};
 
 /// The batches of an epoch of sequences of different length: every rank takes the same number of steps, and no batch has more than
 /// `max_tokens`.
@@ -223,12 +223,13 @@ impl Batcher {
         }
     }
 
-    /// The batches of the ranks `first` to `first + count - 1` at a step, one for each rank.
+    /// The batches of a range of ranks at a step, one for each rank. `..` means all ranks.
     ///
     /// # Errors
     ///
-    /// Out of range (`step`, `first`; `count` above 2^20 or past the last rank), out of memory.
-    pub fn step(&self, step: u64, first: u32, count: u32) -> Result<Vec<Batch>, Error> {
+    /// Out of range (`step`; `first`, `count`: there are no such ranks, or they are more than 2^20), out of memory.
+    pub fn step(&self, step: u64, ranks: impl RangeBounds<u32>) -> Result<Vec<Batch>, Error> {
+        let (first, count) = range::ranks(ranks, self.world_size());
         self.raw_step(step, first, count).map(Batch::all_of)
     }
 

@@ -3,8 +3,8 @@ use std::ops::RangeBounds;
 use super::{Rounds, WINDOW};
 use crate::engine::{Object, readings};
 use crate::generated::ReadingValues;
-use crate::range::{read as in_windows, run};
-use crate::{Error, ReadingBuilder};
+use crate::range::{self, read as in_windows, run};
+use crate::{Error, ReadBatch, ReadingBuilder};
 
 /// One epoch of a dataset in shards, or the rest of one, dealt to the loader workers of all ranks.
 ///
@@ -89,6 +89,19 @@ impl Reading {
     pub fn indices(&self, rank: u32, worker: u32, range: impl RangeBounds<u64>) -> Result<Vec<u64>, Error> {
         let all = run(range, self.num_samples(rank, worker)?)?;
         in_windows(all, WINDOW, |start, count| self.indices_window(rank, worker, start, count))
+    }
+
+    /// The batches that the loaders of a range of ranks take at a step, one for each rank. `..` means all ranks. A rank that has fewer steps has
+    /// `None`. Costs O(workers) for each rank.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`step`: not below the largest number of steps of a rank; `first`, `count`: there are no such ranks, or they are more
+    /// than 2^20), out of memory.
+    pub fn step(&self, step: u64, ranks: impl RangeBounds<u32>) -> Result<Vec<Option<ReadBatch>>, Error> {
+        let (first, count) = range::ranks(ranks, self.world_size());
+        let found = self.raw_step(step, first, count)?;
+        Ok(found.into_iter().map(|batch| batch.map(ReadBatch::from)).collect())
     }
 
     /// Iterates over the rounds of a reader, from the first one on; `skip` takes no time.

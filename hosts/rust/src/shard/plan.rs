@@ -6,7 +6,7 @@ use super::verify::verify_runs;
 use crate::engine::{Object, shards, types};
 use crate::generated::ShardPlanValues;
 use crate::range::{read, run};
-use crate::{Error, Failure, LoadSummary, Loads, PlanBuilder, Tier, Verification, Weight};
+use crate::{BatchSize, Error, Failure, LoadSummary, Loads, PlanBuilder, Steps, Tier, Verification, Weight};
 
 /// A plan of one epoch, which assigns each shard to one worker of one rank. Every shard has exactly one reader.
 ///
@@ -26,7 +26,7 @@ use crate::{Error, Failure, LoadSummary, Loads, PlanBuilder, Tier, Verification,
 /// // 13 of them for a rank, and 12 for another: ranks would end at different steps.
 /// let balance = plan.load_summary(Tier::Ranks, Weight::Samples)?;
 /// assert_eq!((balance.least, balance.most, balance.imbalance()), (12_000, 13_000, 1.04));
-/// assert!(!plan.steps(32, false)?.is_equal());
+/// assert!(!plan.steps(32)?.is_equal());
 /// # Ok::<(), samedeal::Error>(())
 /// ```
 pub struct ShardPlan {
@@ -89,6 +89,16 @@ impl ShardPlan {
             *self = self.at_epoch(epoch)?;
         }
         Ok(())
+    }
+
+    /// The smallest and the largest number of steps of a rank, if each worker makes batches from its own samples.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`batch-size` is 0).
+    pub fn steps(&self, size: impl Into<BatchSize>) -> Result<Steps, Error> {
+        let BatchSize { samples, drop_last } = size.into();
+        Ok(Steps::from(self.raw_step_bounds(samples, drop_last)?))
     }
 
     /// A reader's shards, in the order in which it reads them.

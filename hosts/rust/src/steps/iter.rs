@@ -36,7 +36,7 @@ impl<'a> ScheduleSteps<'a> {
             // The batch size changes within these steps: fewer are read.
             count /= 2;
         }
-        let indices = schedule.indices(start, count as u32)?;
+        let indices = schedule.indices_window(start, count as u32)?;
         // Every step has the same number of samples for this rank.
         Ok(indices.chunks((indices.len() / count as usize).max(1)).map(<[u64]>::to_vec).collect())
     }

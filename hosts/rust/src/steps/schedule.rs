@@ -6,7 +6,7 @@ use crate::engine::{Object, steps};
 use crate::generated::ScheduleValues;
 use crate::iter::Of;
 use crate::members::Shared;
-use crate::range::run;
+use crate::range::{self, reserved, run};
 use crate::{Error, Order};
 
 /// The samples that every rank takes at every global step of a training, over the ends of epochs, with a global batch size that can change.
@@ -115,10 +115,38 @@ impl Schedule {
     ///
     /// # Errors
     ///
-    /// The errors of [`indices`](Self::indices): out of range (`start`, `count`: there is no such step, or this rank has more than 2^20 samples
+    /// The errors of [`indices_window`](Self::indices_window): out of range (`start`, `count`: there is no such step, or this rank has more than 2^20 samples
     /// at it), contradiction (`batch-size`), out of memory.
     pub fn batch(&self, step: u64) -> Result<Vec<u64>, Error> {
-        self.indices(step, 1)
+        self.indices_window(step, 1)
+    }
+
+    /// This rank's samples of a range of steps of any length, one step after the other.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`steps`](Self::steps) and of [`batch`](Self::batch).
+    pub fn indices(&self, steps: impl RangeBounds<u64>) -> Result<Vec<u64>, Error> {
+        let (start, count) = run(steps, self.num_steps())?;
+        let samples = self.samples_consumed(start + count)? - self.samples_consumed(start)?;
+        let mut out = reserved(samples / u64::from(self.world_size()))?;
+        for batch in ScheduleSteps::new(Of::Borrowed(self), (start, count)) {
+            out.extend(batch?);
+        }
+        Ok(out)
+    }
+
+    /// The samples of a range of ranks at a step, one list for each rank. `..` means all ranks.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`step`; `first`, `count`: there are no such ranks, or they have more than 2^20 samples together), contradiction
+    /// (`batch-size`), out of memory.
+    pub fn step(&self, step: u64, ranks: impl RangeBounds<u32>) -> Result<Vec<Vec<u64>>, Error> {
+        let (first, count) = range::ranks(ranks, self.world_size());
+        let samples = self.raw_step(step, first, count)?;
+        // All ranks have equally many.
+        Ok(samples.chunks((samples.len() / count.max(1) as usize).max(1)).map(<[u64]>::to_vec).collect())
     }
 
     /// Iterates over this rank's batches, step by step, from step 0 on. The iterator ends after

@@ -1,7 +1,7 @@
 //! Hostile arguments to samplers: each call returns a typed failure, and the sampler still works.
 
 use crate::failing;
-use samedeal::{FailureKind, Layout, Remainder, Sampler};
+use samedeal::{BatchSize, FailureKind, Layout, Remainder, Sampler};
 
 fn out_of_range(field: &str) -> (FailureKind, String) {
     (FailureKind::OutOfRange, field.to_owned())
@@ -70,11 +70,11 @@ fn calls() {
     #[expect(clippy::reversed_empty_ranges, reason = "what is tested")]
     let reversed = 4..2;
     assert_eq!(failing(sampler.indices::<u64>(reversed)), out_of_range("count"));
-    assert_eq!(failing(sampler.batch::<u64>(0, 0, false)), out_of_range("batch_size"));
-    assert_eq!(failing(sampler.batch::<u64>(5, 1, false)), out_of_range("batch"));
-    assert_eq!(failing(sampler.batch::<u64>(u64::MAX, u32::MAX, true)), out_of_range("batch"));
-    assert_eq!(failing(sampler.num_batches(0, true)), out_of_range("batch_size"));
-    assert_eq!(failing(sampler.batches(0, true)), out_of_range("batch_size"));
+    assert_eq!(failing(sampler.batch::<u64>(0, 0)), out_of_range("batch_size"));
+    assert_eq!(failing(sampler.batch::<u64>(5, 1)), out_of_range("batch"));
+    assert_eq!(failing(sampler.batch::<u64>(u64::MAX, BatchSize::full(u32::MAX))), out_of_range("batch"));
+    assert_eq!(failing(sampler.num_batches(BatchSize::full(0))), out_of_range("batch_size"));
+    assert_eq!(failing(sampler.batches(BatchSize::full(0))), out_of_range("batch_size"));
     assert_eq!(failing(sampler.sample_at(10)), out_of_range("position"));
     assert_eq!(failing(sampler.locate(10, 1)), out_of_range("sample"));
     assert_eq!(failing(sampler.locate(0, 0)), out_of_range("batch_size"));
@@ -88,8 +88,8 @@ fn calls() {
 fn wide_batches_and_narrow_numbers() {
     let sampler = Sampler::new((1 << 32) + 1).unwrap();
     assert_eq!(failing(sampler.window::<u32>(0, 1)), out_of_range("samples"));
-    assert_eq!(failing(sampler.batch::<u32>(0, 1, false)), out_of_range("samples"));
-    assert_eq!(failing(sampler.batch::<u64>(0, sampler.max_count() + 1, false)), out_of_range("batch_size"));
+    assert_eq!(failing(sampler.batch::<u32>(0, 1)), out_of_range("samples"));
+    assert_eq!(failing(sampler.batch::<u64>(0, sampler.max_count() + 1)), out_of_range("batch_size"));
     assert_eq!(sampler.window::<u64>(0, 1).unwrap().len(), 1);
 }
 
@@ -99,16 +99,16 @@ fn a_batch_is_refused_where_it_would_be_too_long_and_not_before() {
     let sampler = Sampler::new(u64::from(widest) + 1).unwrap();
     for batch_size in [widest + 1, 2 * widest, u32::MAX] {
         // The failure is that of the component: its value is the batch size that was passed, not the size of the batch.
-        let expected = sampler.batch::<u64>(0, batch_size, false).unwrap_err();
+        let expected = sampler.batch::<u64>(0, batch_size).unwrap_err();
         assert_eq!(expected.failure().unwrap().value, batch_size.to_string());
-        assert_eq!(sampler.batches(batch_size, false).map(|batches| batches.len()), Err(expected));
+        assert_eq!(sampler.batches(batch_size).map(|batches| batches.len()), Err(expected));
         // A large batch size is allowed if the batch itself is short.
         let short = Sampler::new(100).unwrap();
-        assert_eq!(short.batches(batch_size, false).unwrap().map(|batch| batch.unwrap().len()).sum::<usize>(), 100);
-        assert_eq!(short.batches(batch_size, true).unwrap().len(), 0);
+        assert_eq!(short.batches(batch_size).unwrap().map(|batch| batch.unwrap().len()).sum::<usize>(), 100);
+        assert_eq!(short.batches(BatchSize::full(batch_size)).unwrap().len(), 0);
     }
-    assert_eq!(sampler.batches(2 * widest, true).unwrap().len(), 0);
-    let lengths = sampler.batches(widest, false).unwrap().map(|batch| batch.unwrap().len());
+    assert_eq!(sampler.batches(BatchSize::full(2 * widest)).unwrap().len(), 0);
+    let lengths = sampler.batches(widest).unwrap().map(|batch| batch.unwrap().len());
     assert!(lengths.eq([widest as usize, 1]));
 }
 
@@ -123,10 +123,10 @@ fn a_table_beyond_the_memory_limit() {
         assert_eq!(failing(sampler.fingerprint()), no_memory);
         // The iterators end after their first error.
         assert!(sampler.iter().map(failing).eq([no_memory.clone()]));
-        assert!(sampler.batches(8, true).unwrap().map(failing).eq([no_memory.clone()]));
+        assert!(sampler.batches(BatchSize::full(8)).unwrap().map(failing).eq([no_memory.clone()]));
         sampler.set_epoch(sampler.epoch() + 1).unwrap();
         assert_eq!(sampler.num_samples(), 50_000_000);
-        assert_eq!(sampler.num_batches(7, false).unwrap(), 7_142_858);
+        assert_eq!(sampler.num_batches(7).unwrap(), 7_142_858);
         assert_eq!(sampler.config_fingerprint().unwrap().len(), 64);
     }
     let wide = Sampler::builder(50_000_000).order("fisher-yates").build().unwrap();

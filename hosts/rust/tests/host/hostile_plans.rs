@@ -5,7 +5,8 @@ use std::slice::from_ref;
 
 use crate::{HAS_MEMORY_LIMIT, failing};
 use samedeal::{
-    ChunkStream, FailureKind, Policy, Sampler, ShardPlan, Tier, Weight, WorkerPolicy, verify_runs, verify_shards,
+    BatchSize, ChunkStream, FailureKind, Policy, Sampler, ShardPlan, Tier, Weight, WorkerPolicy, verify_runs,
+    verify_shards,
 };
 
 fn out_of_range(field: &str) -> (FailureKind, String) {
@@ -76,7 +77,7 @@ fn calls() {
     assert_eq!(failing(plan.rows(0, 6..)), out_of_range("start"));
     assert_eq!(failing(plan.rows(0, ..6)), out_of_range("count"));
     assert_eq!(failing(plan.rows_window(0, u64::MAX, u32::MAX)), out_of_range("start"));
-    assert_eq!(failing(plan.steps(0, true)), out_of_range("batch_size"));
+    assert_eq!(failing(plan.steps(BatchSize::full(0))), out_of_range("batch_size"));
     assert_eq!(failing(plan.load_summary(Tier::Ranks, Weight::Bytes)), (FailureKind::Missing, "bytes".to_owned()));
     assert_eq!(plan.shards(1, 1).unwrap(), before);
     assert!(plan.verify().unwrap().is_ok());
@@ -123,7 +124,7 @@ fn a_plan_at_the_end_of_its_memory_still_answers() {
         assert_eq!(failing(plan.set_epoch(1)).0, FailureKind::OutOfMemory);
         assert_eq!((plan.epoch(), plan.shards(63, 0).unwrap()), (0, before.clone()));
         assert_eq!(plan.rows(9, ..).unwrap().len(), 3);
-        assert_eq!(plan.steps(10, false).unwrap().most, 4_688);
+        assert_eq!(plan.steps(10).unwrap().most, 4_688);
         assert!(plan.verify().unwrap().is_ok());
     }
 }

@@ -1,6 +1,6 @@
 //! The iterators return the same samples as windows and batches, and their lengths are exact.
 
-use samedeal::{Batcher, Layout, Remainder, Sampler};
+use samedeal::{BatchSize, Batcher, Layout, Remainder, Sampler};
 
 /// More samples than two of the iterator's read windows.
 const SAMPLES: u64 = 150_001;
@@ -49,7 +49,7 @@ fn leaps_land_where_steps_do() {
     }
     for (skip, size) in [(0, 32), (1, 32), (4000, 32), (4687, 32), (4688, 32), (usize::MAX, 7), (1, 100_000)] {
         let expected = all.chunks(size as usize).nth(skip).map(<[u64]>::to_vec);
-        let found = sampler.batches(size, false).unwrap().nth(skip).map(Result::unwrap);
+        let found = sampler.batches(size).unwrap().nth(skip).map(Result::unwrap);
         assert_eq!(found, expected, "batch {skip} of {size}");
     }
 }
@@ -61,10 +61,11 @@ fn batches_are_those_of_random_access() {
         for (size, drop_last) in
             [(1, false), (32, false), (32, true), (250, true), (251, true), (252, true), (9999, false)]
         {
-            let batches = sampler.batches(size, drop_last).unwrap();
-            assert_eq!(batches.len() as u64, sampler.num_batches(size, drop_last).unwrap());
+            let size = BatchSize::new(size).drop_last(drop_last);
+            let batches = sampler.batches(size).unwrap();
+            assert_eq!(batches.len() as u64, sampler.num_batches(size).unwrap());
             for (number, batch) in (0..).zip(batches) {
-                assert_eq!(batch.unwrap(), sampler.batch::<u64>(number, size, drop_last).unwrap());
+                assert_eq!(batch.unwrap(), sampler.batch::<u64>(number, size).unwrap());
             }
         }
     }
@@ -75,7 +76,7 @@ fn nothing_to_deal() {
     let sampler = Sampler::new(0).unwrap();
     assert_eq!(sampler.iter().len(), 0);
     assert!(sampler.iter().next().is_none());
-    assert_eq!(sampler.batches(3, false).unwrap().len(), 0);
+    assert_eq!(sampler.batches(3).unwrap().len(), 0);
     assert!(sampler.indices::<u32>(..).unwrap().is_empty());
 }
 
@@ -178,7 +179,7 @@ fn both_ends_give_the_same_batches() {
     for (samples, batch_size) in [(0, 3), (1, 3), (10, 3), (12, 3), (100_000, 70_000), (100_000, 999)] {
         for drop_last in [false, true] {
             let sampler = Sampler::new(samples).unwrap();
-            let batches = || sampler.batches(batch_size, drop_last).unwrap();
+            let batches = || sampler.batches(BatchSize::new(batch_size).drop_last(drop_last)).unwrap();
             let whole: Vec<Vec<u64>> = batches().map(Result::unwrap).collect();
             for pattern in [0, 0b1010, u64::MAX, 0b1001] {
                 let found: Vec<Vec<u64>> = from_both_ends(batches(), pattern).into_iter().map(Result::unwrap).collect();
@@ -203,12 +204,12 @@ fn iterators_that_own_what_they_read_outlive_it() {
     let sampler = || Sampler::new(1_000).unwrap();
     let whole: Vec<u64> = sampler().indices(..).unwrap();
     let read = std::thread::spawn({
-        let batches = sampler().into_batches(7, false).unwrap();
+        let batches = sampler().into_batches(7).unwrap();
         move || batches.flat_map(Result::unwrap).collect::<Vec<u64>>()
     });
     assert_eq!(read.join().unwrap(), whole);
     assert_eq!(sampler().into_iter().collect::<Result<Vec<u64>, _>>().unwrap(), whole);
-    assert_eq!(sampler().into_batches(0, false).unwrap_err().to_string(), "batch_size is 0; allowed: 1 to 4294967295");
+    assert_eq!(sampler().into_batches(0).unwrap_err().to_string(), "batch_size is 0; allowed: 1 to 4294967295");
     let batcher = || Batcher::builder([3, 9, 4, 4, 7].as_slice()).max_tokens(12).build().unwrap();
     let batches: Vec<_> = batcher().iter().map(Result::unwrap).collect();
     assert_eq!(batcher().into_iter().map(Result::unwrap).collect::<Vec<_>>(), batches);

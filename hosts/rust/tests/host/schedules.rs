@@ -76,7 +76,15 @@ fn iterators_give_the_same_batches() {
     let mut steps = schedule.steps(5..).unwrap();
     assert_eq!(steps.nth(7).unwrap().unwrap(), batches[12]);
     assert_eq!(steps.next().unwrap().unwrap(), batches[13]);
-    assert_eq!(schedule.indices(12, 5).unwrap(), batches[12..17].concat());
+    assert_eq!(schedule.indices_window(12, 5).unwrap(), batches[12..17].concat());
+    assert_eq!(schedule.indices(3..=32).unwrap(), batches[3..33].concat());
+    assert_eq!(failing(schedule.indices(..)).0, FailureKind::OutOfMemory);
+    let ranks = schedule.step(12, ..).unwrap();
+    assert_eq!((ranks.len(), &ranks[1]), (2, &batches[12]));
+    assert_eq!(schedule.step(12, 1..=1).unwrap(), ranks[1..]);
+    assert_eq!(schedule.step(12, 1..1).unwrap(), [[0; 0]; 0]);
+    assert_eq!(failing(schedule.step(12, 1..3)), (FailureKind::OutOfRange, "count".into()));
+    assert_eq!(failing(schedule.step(12, 3..)), (FailureKind::OutOfRange, "first".into()));
     assert_eq!(schedule.steps(7..7).unwrap().count(), 0);
     assert_eq!((&schedule).into_iter().next().unwrap().unwrap(), batches[0]);
     // Ranges at the last steps.
@@ -163,7 +171,7 @@ fn recipes_and_lists() {
     let recipe = subset.recipe().unwrap();
     assert_eq!(failing(Schedule::from_recipe(&recipe).build()), (FailureKind::Missing, "indices".into()));
     let again = Schedule::from_recipe(&recipe).list("indices", kept).build().unwrap();
-    assert_eq!(again.indices(45, 10), subset.indices(45, 10));
+    assert_eq!(again.indices_window(45, 10), subset.indices_window(45, 10));
     let two = subset.to_builder().unwrap().world_size(2).build().unwrap();
     assert_eq!(two.samples_consumed(50).unwrap(), 500);
 }
@@ -226,8 +234,8 @@ fn bad_calls_are_refused() {
     assert_eq!(failing(schedule.step_of_consumed(u64::MAX)), (OutOfRange, "samples_consumed".into()));
     assert_eq!(failing(schedule.step_of(0, SAMPLES)), (OutOfRange, "position".into()));
     assert_eq!(failing(schedule.step_of(u64::MAX, 0)), (OutOfRange, "epoch".into()));
-    assert_eq!(failing(schedule.indices(end + 1, 0)), (OutOfRange, "start".into()));
-    assert_eq!(failing(schedule.indices(0, u32::MAX)), (OutOfRange, "count".into()));
+    assert_eq!(failing(schedule.indices_window(end + 1, 0)), (OutOfRange, "start".into()));
+    assert_eq!(failing(schedule.indices_window(0, u32::MAX)), (OutOfRange, "count".into()));
     assert_eq!(failing(schedule.batch(end)), (OutOfRange, "count".into()));
     assert_eq!(failing(schedule.locate(SAMPLES, 0)), (OutOfRange, "sample".into()));
     assert_eq!(failing(schedule.locate(0, end + 1)), (OutOfRange, "step".into()));

@@ -60,7 +60,7 @@ fn rounds_hold_all_that_is_handed_out() {
 
 #[test]
 fn ranks_of_whole_lanes_end_on_the_same_step() {
-    let steps = [0, 1, 2, 3].map(|rank| sampler(rank, 4, Remainder::Pad).num_batches(32, false).unwrap());
+    let steps = [0, 1, 2, 3].map(|rank| sampler(rank, 4, Remainder::Pad).num_batches(32).unwrap());
     assert_eq!(steps, [8; 4]);
 }
 

@@ -1,8 +1,8 @@
 //! Plans of whole shards: examples with exact results, and properties that hold for every plan.
 
 use samedeal::{
-    ChunkStream, Loads, PlanBuilder, Policy, ShardPlan, Steps, Tier, Verification, Weight, WorkerPolicy, verify_runs,
-    verify_shards,
+    BatchSize, ChunkStream, Loads, PlanBuilder, Policy, ShardPlan, Steps, Tier, Verification, Weight, WorkerPolicy,
+    verify_runs, verify_shards,
 };
 
 /// Sizes without a pattern, some of them 0.
@@ -70,7 +70,7 @@ fn check_loads(plan: &ShardPlan) {
     assert_eq!(Some(balance.most), samples.clone().max());
     assert_eq!((balance.total, balance.members), (samples.sum(), 7));
     assert_eq!(balance.imbalance(), (balance.most as f64 * 7.0 / balance.total as f64 * 1e6).round() / 1e6);
-    let steps = plan.steps(32, false).unwrap();
+    let steps = plan.steps(32).unwrap();
     let of_rank = by_worker.samples.chunks(3).map(|rank| rank.iter().map(|load| load.div_ceil(32)).sum::<u64>());
     assert_eq!((Some(steps.least), Some(steps.most)), (of_rank.clone().min(), of_rank.max()));
 }
@@ -142,7 +142,7 @@ fn nothing_to_deal() {
     let plan = ShardPlan::builder([]).world_size(3).workers(2).build().unwrap();
     assert_eq!(plan.num_shards(2, 1).unwrap(), 0);
     assert_eq!(plan.load_summary(Tier::Workers, Weight::Samples).unwrap().imbalance(), 1.0);
-    let steps = plan.steps(8, true).unwrap();
+    let steps = plan.steps(BatchSize::full(8)).unwrap();
     assert!(steps.is_equal() && matches!(steps, Steps { least: 0, .. }));
     assert!(plan.verify().unwrap().is_ok());
     let plan = ShardPlan::builder([0; 5]).world_size(3).policy(Policy::SizeAware).build().unwrap();

@@ -183,5 +183,5 @@ fn a_schedule_has_the_steps_of_its_epochs() {
     let steps = |epochs| Schedule::builder(1_003, 64).epochs(epochs).build();
     assert_eq!([1, 2].map(|epochs| steps(epochs).unwrap().num_steps()), [15, 31]);
     assert_eq!(failing(steps(0)), (FailureKind::OutOfRange, "epochs".into()));
-    assert_eq!(failing(steps(1).unwrap().indices(0, 16)), (FailureKind::OutOfRange, "count".into()));
+    assert_eq!(failing(steps(1).unwrap().indices_window(0, 16)), (FailureKind::OutOfRange, "count".into()));
 }

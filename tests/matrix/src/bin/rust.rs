@@ -5,7 +5,8 @@ use matrix::format::{self, AllRanks, Call, Failure, Lists, Made, Subject, U64, r
 use matrix::shared_place;
 use samedeal::ledger::{self, RawLedger};
 use samedeal::{
-    BatchRecipe, BatchStream, Batcher, ChunkStream, Error, Mesh, Reading, Sampler, Schedule, ShardPlan, Span, Split,
+    BatchRecipe, BatchSize, BatchStream, Batcher, ChunkStream, Error, Mesh, Reading, Sampler, Schedule, ShardPlan,
+    Span, Split,
 };
 use serde_json::Value;
 
@@ -137,7 +138,9 @@ fn ask_sampler(sampler: &mut Sampler, call: &Call) -> Answer {
         Call::MaxNumSamples => number(sampler.max_num_samples()),
         Call::Indices { start, count } => strings(&sampler.window(start.0, count)?),
         Call::Indices32 { start, count } => sampler.window::<u32>(start.0, count)?.into(),
-        Call::NumBatches { batch_size, drop_last } => number(sampler.num_batches(batch_size, drop_last)?),
+        Call::NumBatches { batch_size, drop_last } => {
+            number(sampler.num_batches(BatchSize::new(batch_size).drop_last(drop_last))?)
+        }
         Call::ShortEpochs { epoch, count, most } => {
             let samedeal::ShortEpochs { num_samples, indices, .. } = sampler.short_epochs(epoch.0, count, most)?;
             record(format::ShortEpochs {
@@ -145,8 +148,12 @@ fn ask_sampler(sampler: &mut Sampler, call: &Call) -> Answer {
                 indices: indices.into_iter().map(U64).collect(),
             })
         }
-        Call::Batch { batch, batch_size, drop_last } => strings(&sampler.batch(batch.0, batch_size, drop_last)?),
-        Call::Batch32 { batch, batch_size, drop_last } => sampler.batch::<u32>(batch.0, batch_size, drop_last)?.into(),
+        Call::Batch { batch, batch_size, drop_last } => {
+            strings(&sampler.batch(batch.0, BatchSize::new(batch_size).drop_last(drop_last))?)
+        }
+        Call::Batch32 { batch, batch_size, drop_last } => {
+            sampler.batch::<u32>(batch.0, BatchSize::new(batch_size).drop_last(drop_last))?.into()
+        }
         Call::SampleAt { position } => number(sampler.sample_at(position.0)?),
         Call::Locate { sample, batch_size: Some(size) } => sampler.locate(sample.0, size)?.map_or(Value::Null, place),
         Call::LocateAll { ref samples, batch_size } => {
@@ -242,7 +249,7 @@ fn ask_plan(plan: &mut ShardPlan, call: &Call) -> Answer {
         }
         Call::Rows { shard, start, count } => strings(&plan.rows_window(shard, start.0, count)?),
         Call::StepBounds { batch_size, drop_last } => {
-            let samedeal::Steps { least, most, .. } = plan.steps(batch_size, drop_last)?;
+            let samedeal::Steps { least, most, .. } = plan.steps(BatchSize::new(batch_size).drop_last(drop_last))?;
             record(format::StepBounds { least: U64(least), most: U64(most) })
         }
         Call::ConfigFingerprint => plan.config_fingerprint()?.into(),

@@ -54,7 +54,8 @@ pub(super) fn pack(
     let many = classes.iter().filter(|class| class.count > 0).count();
     let used = (0_u32..).zip(classes).filter(|(_, class)| class.count > 0);
     let used = collect("batch_window", many, used.map(|(class, _)| class))?;
-    // How many neighbouring sizes share a row. Items of all these sizes count as items of the greatest one.
+    // How many neighbouring sizes are one row of the linear program, which is no row of a batch. Items of all these sizes
+    // count as items of the greatest one.
     let together = if many > MOST_ROWS { many.div_ceil(FEWER_ROWS) } else { 1 };
     let rows = many.div_ceil(together);
     let total = |row: &[u32]| row.iter().map(|&class| u64::from(classes[class as usize].count)).sum();

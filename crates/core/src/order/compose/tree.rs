@@ -38,7 +38,8 @@ struct Node {
     weight: Divisor,
     /// The last position for which 64 bits are enough in `divide`.
     narrow: u64,
-    /// The greatest distance from a first position that `halve` can divide in 31 bits.
+    /// `halve` is right for positions up to this distance from the first position of a run: the distance times the left
+    /// weight, plus a remainder, is then below 2^31. Others need `halve_far`.
     near: u64,
     left: Child,
     right: Child,

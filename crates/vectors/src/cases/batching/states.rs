@@ -209,7 +209,7 @@ fn refused() -> Vec<Case> {
         state.replace("\"world_size\":2", "\"world_size\":1048577"),
         state.replace("\"world_size\":2", "\"world_size\":4294967296"),
         state.replace("\"world_size\":2", "\"world_size\":2,\"world_size\":2"),
-        state.replace("[{", &format!("[{}{{", many(2_048))),
+        state.replace("[{", &format!("[{}{{", many(128))),
         state.replace("[{", "[[{"),
         state.replace("[{", "["),
     ];
@@ -217,7 +217,7 @@ fn refused() -> Vec<Case> {
     calls.extend([Call::Metrics, state_after(0), state_after(u64::MAX)]);
     calls.extend([Call::Resume { state: state.into() }, Call::Metrics, Call::Fingerprint]);
     // The most segments of a history. They are of the same ranks, so that they become one.
-    let segments = "{\"world_size\":2,\"steps\":1},".repeat(4_095);
+    let segments = "{\"world_size\":2,\"steps\":1},".repeat(255);
     let segments = [Call::Resume { state: state.replace("[{", &format!("[{segments}{{")) }, Call::Consumed];
     let far = |text: String| {
         vec![Call::Resume { state: text }, Call::NumWindows, Call::NumSteps, Call::Metrics, take(0, 0, 1)]

@@ -211,7 +211,8 @@ fn deal(args: &LedgerArgs, state: &Value) -> Result<(Dataset, Sampler), Problem>
     let samples = order["samples"].as_u64().ok_or_else(|| Problem::of(&args.log, "says nothing of its order"))?;
     let dataset =
         if args.paths.is_empty() { Dataset { samples, ..Dataset::default() } } else { Dataset::of_files(&args.paths)? };
-    // If the files differ from those of the log, the first entry of the log is refused when it is applied.
+    // Files of another run are not looked for here: `build` refuses other sizes of a `sharded` order, and the replay any
+    // other order.
     let sizes = dataset.sizes().filter(|_| order["name"] == SHARDED);
     if sizes.is_none() {
         order["samples"] = dataset.samples.into();

@@ -1,6 +1,6 @@
 use std::io::{self, Write};
 
-use samedeal::{LoadSummary, ShardPlan, Tier, Weight};
+use samedeal::{BatchSize, LoadSummary, ShardPlan, Tier, Weight};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -115,7 +115,7 @@ impl Totals {
     pub fn new(planned: &Planned, args: &ShardsArgs) -> Result<Self, Problem> {
         let (plan, drop_last) = (&planned.plan, args.drop_last);
         let steps = |batch_size| -> Result<_, Problem> {
-            let steps = plan.steps(batch_size, drop_last)?;
+            let steps = plan.steps(BatchSize::new(batch_size).drop_last(drop_last))?;
             Ok(StepsOf { batch_size, drop_last, least: steps.least, most: steps.most, equal: steps.is_equal() })
         };
         let range = |tier, weight| -> Result<_, Problem> {

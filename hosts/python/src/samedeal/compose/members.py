@@ -147,7 +147,8 @@ def _millionths(number: Any, place: int) -> int:
         count = round(number * check.MILLION)
     except (OverflowError, ValueError):
         raise OutOfRangeError("factors", check.shown(number), allowed) from None
-    # A float of six decimals is the nearest float to them, so it is compared with that float.
+    # A float can seldom be exactly a number of millionths. So it is allowed if it is the float that is nearest to
+    # `count` millionths.
     exact = count / check.MILLION == number if isinstance(number, float) else count == number * check.MILLION
     if not exact:
         raise OutOfRangeError("factors", check.shown(number), allowed)

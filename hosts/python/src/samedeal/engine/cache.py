@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from mmap import mmap
 
-# Not from `hashlib`, which takes milliseconds to load OpenSSL. `random` imports these modules, too.
+# Not from `hashlib`, which takes milliseconds to load OpenSSL. CPython has the function in a private module: `_sha2`
+# from 3.12 on, else `_sha256`.
 try:
     from _sha2 import sha256  # type: ignore[import-not-found]
 except ImportError:

@@ -65,7 +65,7 @@ class SamedealError(ValueError):
 
     @property
     def _spoken(self) -> str:
-        """The path by the names of parameters: members without their section. `order.name` is the parameter `order`."""
+        """The path as a caller knows it, without the section: `world_size`. The path `order.name` is `order`."""
         section, _, within = self.path.partition(".")
         return section if within in ("", "name") else within
 

@@ -1,4 +1,4 @@
-"""Lance datasets. A dataset is a directory, and a shard of its own. A part is a fragment."""
+"""Lance datasets. Each dataset, a directory, is one shard. Its parts (see `format.Footer`) are Lance's fragments."""
 
 from __future__ import annotations
 

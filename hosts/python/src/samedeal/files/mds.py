@@ -1,4 +1,4 @@
-"""MDS files of Mosaic Streaming. A part is a run of rows."""
+"""MDS files of Mosaic Streaming. The parts of a shard (see `format.Footer`) are runs of its rows."""
 
 from __future__ import annotations
 

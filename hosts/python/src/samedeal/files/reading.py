@@ -221,7 +221,8 @@ def _runs(spans: Spans) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
     ends = firsts + counts
     gaps = firsts[1:] - ends[:-1]
     breaks = (np.diff(lanes) != 0) | (np.diff(shards) != 0) | (gaps < 0) | (gaps > DECODED_ROWS)
-    # Row number i of a span is its first row and i more.
+    # `rows` has the rows of all spans, one span after the other: element k of a span whose elements begin at `start` is
+    # `first + k - start`.
     starts = np.cumsum(counts) - counts
     rows = np.repeat(firsts - starts, counts) + np.arange(counts.sum())
     edges = np.concatenate(([0], np.flatnonzero(breaks) + 1))

@@ -1,4 +1,7 @@
-"""Reads of a plan that take several calls. Each is one function: no caller moves the plan during it."""
+"""Reads of a plan that take several calls of the engine.
+
+Each read is one function for `Engine.use`, which holds a lock: no other thread sets another epoch between its calls.
+"""
 
 from __future__ import annotations
 

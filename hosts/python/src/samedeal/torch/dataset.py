@@ -410,7 +410,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             MissingError: There are loader workers and no `Resumable`. Pass `taken`.
         """
         if place.is_worker():
-            # In a worker, the iterator has the state, not the dataset.
+            # In a worker, only the iterator has a state: the dataset has none.
             return {}
         if self._count is None and self._board.workers:
             if taken is None:

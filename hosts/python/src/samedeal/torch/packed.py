@@ -1,4 +1,4 @@
-"""A dataset of packed rows: samples of one source that share a row, packed once."""
+"""A dataset whose items are packed rows of another dataset. The same samples share a row in every epoch."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ use fuzz::corpus::{Corpus, Seed};
 use fuzz::doc::Doc;
 use fuzz::usage::thread_time;
 use fuzz::{hostile, mutate};
-use samedeal::{Error, FailureKind};
+use samedeal::{BatchSize, Error, FailureKind};
 
 /// The largest number of failures that are stored.
 const KEPT: usize = 30;
@@ -183,6 +183,15 @@ impl<'a> Asked<'a> {
 
     pub fn narrow(&mut self) -> u32 {
         if self.one_in(3) { hostile::narrow(&mut self.rng) } else { self.rng.u32(0..9) }
+    }
+
+    /// A size of batches that are made whole, so it is small.
+    pub fn size(&mut self) -> BatchSize {
+        BatchSize::new(self.rng.u32(0..300)).drop_last(self.rng.bool())
+    }
+
+    pub fn any_size(&mut self) -> BatchSize {
+        BatchSize::new(self.narrow()).drop_last(self.rng.bool())
     }
 
     /// A number of samples. Large numbers are not fully read.

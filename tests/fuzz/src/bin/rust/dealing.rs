@@ -56,10 +56,10 @@ pub fn samplers(a: &mut Asked) {
         ask!(a, 1 in 4, s,
             recipe(), recipe_fingerprint(), sizes(), state(a.wide()), resume(&a.known("state")), set_epoch(a.wide()), set_rank(a.narrow()),
             at_epoch(a.wide()), at_rank(a.narrow()), rest(a.wide()), window::<u64>(a.wide(), a.count()), window::<u32>(a.wide(), a.count()),
-            indices::<u64>(a.range()), num_batches(a.narrow(), a.rng.bool()), batch::<u64>(a.wide(), a.rng.u32(0..300), a.rng.bool()),
+            indices::<u64>(a.range()), num_batches(a.any_size()), batch::<u64>(a.wide(), a.size()),
             sample_at(a.wide()), locate(a.wide(), a.narrow()), locate_all(&a.wides(), a.narrow()), place_of(a.wide(), a.narrow()),
             config_fingerprint(), num_rounds(), round(a.wide()), shard_of(a.wide()), locate_from(a.wide(), a.wide(), a.narrow()), fate(a.wide(), a.narrow(), a.wide()),
-            step(a.wide(), a.rng.u32(0..300), a.rng.bool(), a.narrow()..a.narrow()),
+            step(a.wide(), a.size(), a.narrow()..a.narrow()),
             short_epochs(a.wide(), a.narrow(), a.narrow()),
             sources(), source_counts(a.range()), source_bounds(), source_of(a.wide()));
         if s.num_samples() <= crate::asked::SMALL {
@@ -69,14 +69,14 @@ pub fn samplers(a: &mut Asked) {
         a.begin("iter");
         let last = some.try_fold((), |(), index| index.map(|_| ()));
         a.end(&last);
-        let (size, drop_last) = (a.rng.u32(0..200), a.rng.bool());
-        if let Some(mut batches) = made!(a, "batches", s.batches(size, drop_last)) {
+        let size = a.size();
+        if let Some(mut batches) = made!(a, "batches", s.batches(size)) {
             a.begin("batches: next");
             let next = batches.next().transpose();
             a.end(&next);
         }
         if let Ok(own) = s.at_epoch(s.epoch())
-            && let Some(mut batches) = made!(a, "into_batches", own.into_batches(size, drop_last))
+            && let Some(mut batches) = made!(a, "into_batches", own.into_batches(size))
         {
             a.begin("into_batches: next_back");
             let last = batches.next_back().transpose();
@@ -166,7 +166,7 @@ pub fn schedules(a: &mut Asked) {
     look!(a, s, rank(), world_size(), samples(), seed(), order(), layout(), unit(), num_steps());
     ask!(a, 1 in 2, s,
         recipe(), recipe_fingerprint(), at_rank(a.narrow()), batch_size(a.wide()), samples_consumed(a.wide()), place_of(a.wide()),
-        step_of_consumed(a.wide()), step_of(a.wide(), a.wide()), indices(a.wide(), a.count()), locate(a.wide(), a.wide()), state(a.wide()),
+        step_of_consumed(a.wide()), step_of(a.wide(), a.wide()), indices(a.range()), indices_window(a.wide(), a.count()), locate(a.wide(), a.wide()), state(a.wide()),
         resume(&a.known("state")), to_builder());
     // A batch has as many samples as the recipe says, so only batches that fit into memory are read.
     let step = a.wide();

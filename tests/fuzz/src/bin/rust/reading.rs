@@ -51,7 +51,7 @@ pub fn plans(a: &mut Asked) {
         recipe(), recipe_fingerprint(), sizes(), bytes(), at_epoch(a.wide()), set_epoch(a.wide()), num_shards(a.narrow(), a.narrow()),
         shards(a.narrow(), a.narrow()), shards_window(a.narrow(), a.narrow(), a.narrow(), a.count()),
         loads_window(a.pick(Tier::ALL), a.narrow(), a.count()), load_summary(a.pick(Tier::ALL), a.pick(Weight::ALL)), rows(a.narrow(), a.range()),
-        rows_window(a.narrow(), a.wide(), a.count()), steps(a.narrow(), a.rng.bool()), config_fingerprint());
+        rows_window(a.narrow(), a.wide(), a.count()), steps(a.any_size()), config_fingerprint());
     // These calls return a value for every worker, so there must be few workers.
     if u64::from(p.world_size()) * u64::from(p.workers()) < 10_000 {
         ask!(a, 1 in 2, p, loads(a.pick(Tier::ALL)), verify());
@@ -59,7 +59,7 @@ pub fn plans(a: &mut Asked) {
     if let Ok(balance) = p.load_summary(Tier::Ranks, Weight::Samples) {
         look!(a, balance, imbalance());
     }
-    if let Ok(steps) = p.steps(3, false) {
+    if let Ok(steps) = p.steps(3) {
         look!(a, steps, is_equal());
     }
 }

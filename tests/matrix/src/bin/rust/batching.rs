@@ -53,7 +53,9 @@ pub fn ask_batcher(batcher: &mut Batcher, call: &Call) -> Answer {
             assert_eq!(iterated.collect::<Result<Vec<_>, _>>()?, batches);
             write_run(&batches)
         }
-        Call::Step(AllRanks::Batcher { step, first, count }) => write_run(&batcher.step(step.0, first, count)?),
+        Call::Step(AllRanks::Batcher { step, first, count }) => {
+            write_run(&batcher.step(step.0, first..first.saturating_add(count))?)
+        }
         Call::Fingerprint => batcher.fingerprint()?.into(),
         _ => panic!("no call of a batcher: {call:?}"),
     })

@@ -38,7 +38,7 @@ pub fn ask(reading: &mut Reading, call: &ReadCall) -> Answer {
         ReadCall::Batch { rank, worker, number } => batch(reading.batch(rank, worker, number.0)?),
         ReadCall::BatchAt { rank, step } => batch(reading.batch_at(rank, step.0)?),
         ReadCall::Step { step, first, count } => {
-            let batches = reading.step(step.0, first, count)?.into_iter();
+            let batches = reading.step(step.0, first..first.saturating_add(count))?.into_iter();
             batches.map(|found| found.map_or(Value::Null, batch)).collect()
         }
         ReadCall::Indices { rank, worker, start, count } => {

@@ -32,12 +32,14 @@ pub fn ask(schedule: &mut Schedule, call: &ScheduleCall) -> Answer {
         ScheduleCall::StepOfConsumed { samples_consumed } => number(schedule.step_of_consumed(samples_consumed.0)?),
         ScheduleCall::StepOf { epoch, position } => number(schedule.step_of(epoch.0, position.0)?),
         ScheduleCall::Indices { start, count } => {
-            let indices = schedule.indices(start.0, count)?;
+            let indices = schedule.indices_window(start.0, count)?;
             let iterated = schedule.steps(start.0..start.0 + u64::from(count))?;
             assert_eq!(iterated.collect::<Result<Vec<_>, _>>()?.concat(), indices, "step by step");
             strings(&indices)
         }
-        ScheduleCall::Step { step, first, count } => strings(&schedule.step(step.0, first, count)?),
+        ScheduleCall::Step { step, first, count } => {
+            strings(&schedule.step(step.0, first..first.saturating_add(count))?.concat())
+        }
         ScheduleCall::Locate { sample, step } => schedule.locate(sample.0, step.0)?.map_or(Value::Null, place),
         ScheduleCall::State { step } => schedule.state(step.0)?.into(),
         ScheduleCall::StepOfState { ref state } => number(schedule.resume(state)?),

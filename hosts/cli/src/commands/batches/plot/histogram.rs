@@ -9,7 +9,7 @@ const BARS: u32 = 60;
 
 /// A histogram: the number of samples in each range of lengths.
 pub struct Histogram {
-    /// The number of lengths in a bar. The first bar begins at length 0.
+    /// The width of a bar, in tokens: bar i counts the lengths from i * width to (i + 1) * width - 1.
     width: u32,
     counts: Vec<u64>,
     longest: u32,

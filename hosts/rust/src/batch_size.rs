@@ -1,0 +1,42 @@
+/// How many samples a batch of a rank has, and what becomes of a last batch that would have fewer.
+///
+/// A number stands for batches of which the last one may be shorter, as in `sampler.batches(32)`.
+///
+/// ```
+/// use samedeal::{BatchSize, Sampler};
+///
+/// let sampler = Sampler::new(100)?;
+/// assert_eq!(sampler.num_batches(32)?, 4);
+/// assert_eq!(sampler.num_batches(BatchSize::full(32))?, 3);
+/// # Ok::<(), samedeal::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BatchSize {
+    pub(crate) samples: u32,
+    pub(crate) drop_last: bool,
+}
+
+impl BatchSize {
+    /// Batches of `samples` samples. The last one may be shorter.
+    pub const fn new(samples: u32) -> Self {
+        Self { samples, drop_last: false }
+    }
+
+    /// Batches of exactly `samples` samples: fewer samples at the end of the epoch are left out.
+    pub const fn full(samples: u32) -> Self {
+        Self { samples, drop_last: true }
+    }
+
+    /// These batches, with or without a last one that is shorter.
+    #[must_use]
+    pub const fn drop_last(mut self, drop_last: bool) -> Self {
+        self.drop_last = drop_last;
+        self
+    }
+}
+
+impl From<u32> for BatchSize {
+    fn from(samples: u32) -> Self {
+        Self::new(samples)
+    }
+}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -32,8 +33,9 @@ class Index:
 
     def text(self) -> str:
         own = {name: getattr(self, name) for name in OWN[:-1]}
-        checksums, metrics = (",".join(map(str, all)) for all in (self.checksums, vars(self.metrics).values()))
-        body = f'{written({"samedeal": 1, "kind": "index"} | own)[:-1]},"checksums":[{checksums}],"metrics":[{metrics}]'
+        checksums = "".join(f"{checksum:016x}" for checksum in self.checksums)
+        members = {"samedeal": 1, "kind": "index", **own, "checksums": checksums, "metrics": vars(self.metrics)}
+        body = written(members)[:-1]
         return f'{body},"checksum":"{hashlib.sha256(body.encode()).hexdigest()}"}}'
 
 
@@ -42,9 +44,11 @@ def read_index(text: str) -> Index:
     fields = read_json(text)
     if not is_index(fields):
         raise Failure("wrong-type", "index", text)
-    metrics = Metrics(**dict(zip(vars(Metrics()), map(int, fields["metrics"]), strict=False)))
+    metrics = Metrics(**{name: int(number) for name, number in fields["metrics"].items()})
     own = [fields[name] for name in OWN]
-    index = Index(own[0], *map(int, own[1:4]), *(list(map(int, numbers)) for numbers in own[4:]), metrics)
+    digits = own[5]
+    checksums = [int(digits[at : at + 16], 16) for at in range(0, len(digits), 16)]
+    index = Index(own[0], *map(int, own[1:4]), list(map(int, own[4])), checksums, metrics)
     body, _, _ = text.rpartition(',"checksum"')
     whole = hashlib.sha256(body.encode()).hexdigest() == fields["checksum"]
     if (
@@ -67,8 +71,12 @@ def is_index(fields: Any) -> bool:
     def natural(value: Any) -> bool:
         return is_number("natural", value)
 
-    def are_words(value: Any) -> bool:
-        return isinstance(value, list) and all(type(number) is int and 0 <= number < 2**64 for number in value)
+    def are_digits(value: Any) -> bool:
+        return is_text(value) and re.fullmatch("([0-9a-f]{16})*", value) is not None
+
+    def are_metrics(value: Any) -> bool:
+        is_whole = isinstance(value, dict) and set(value) == set(vars(Metrics()))
+        return is_whole and all(is_number("long", number) for number in value.values())
 
     if not isinstance(fields, dict) or set(fields) != set(MEMBERS):
         return False
@@ -80,11 +88,11 @@ def is_index(fields: Any) -> bool:
         "windows": natural,
         "first": natural,
         "steps": each("natural"),
-        "checksums": are_words,
-        "metrics": are_words,
+        "checksums": are_digits,
+        "metrics": are_metrics,
         "checksum": is_text,
     }
-    return all(check(fields[name]) for name, check in checks.items()) and len(fields["metrics"]) >= len(vars(Metrics()))
+    return all(check(fields[name]) for name, check in checks.items())
 
 
 def require_same(part: Index, fingerprint: str, epoch: int, windows: int) -> None:

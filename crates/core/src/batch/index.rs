@@ -12,6 +12,7 @@ use crate::Failure;
 use crate::base::failure::{only, range, shorten};
 use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::{collect, grow};
+use crate::document::fields::Fields;
 use crate::document::member::{Kind, Member};
 use crate::document::state::{self, EPOCH, KIND};
 use crate::document::{numbers, recipe, unsigned_text};
@@ -24,10 +25,32 @@ const INDEX: &[Member] = &[
     Member::new("windows", Kind::COUNT),
     Member::new("first", Kind::COUNT),
     Member::new("steps", Kind::Numbers { most: crate::MAX_EXACT, beside: false }),
-    Member::new("checksums", Kind::Numbers { most: u64::MAX, beside: false }),
-    Member::new("metrics", Kind::Numbers { most: u64::MAX, beside: false }),
+    Member::new("checksums", Kind::TEXT),
+    Member::new("metrics", Kind::Section(&METRICS)),
     Member::new("checksum", Kind::TEXT),
 ];
+
+/// The metrics of an index, in the order of [`Metrics::named`]. They have names, so that another metric can come.
+const METRICS: [Member; 16] = [
+    Member::new("steps", Kind::LONG),
+    Member::new("items", Kind::LONG),
+    Member::new("rows", Kind::LONG),
+    Member::new("tokens", Kind::LONG),
+    Member::new("padded", Kind::LONG),
+    Member::new("slowest", Kind::LONG),
+    Member::new("cost", Kind::LONG),
+    Member::new("slowest_cost", Kind::LONG),
+    Member::new("packs_bound", Kind::LONG),
+    Member::new("over_budget", Kind::LONG),
+    Member::new("empty", Kind::LONG),
+    Member::new("repeated", Kind::LONG),
+    Member::new("dropped", Kind::LONG),
+    Member::new("truncated", Kind::LONG),
+    Member::new("too_long", Kind::LONG),
+    Member::new("split", Kind::LONG),
+];
+/// Hexadecimal digits of a checksum in an index.
+const DIGITS: usize = 16;
 
 /// The steps and metrics of consecutive windows of an epoch.
 pub(super) struct Index {
@@ -61,14 +84,19 @@ impl Index {
     /// The index as JSON, in one line.
     pub(super) fn text(&self) -> String {
         let Self { fingerprint, epoch, windows, first, steps, checksums, metrics } = self;
-        let metrics = numbers::list(metrics.named().into_iter().map(|(_, number)| number));
+        let metrics = METRICS.iter().zip(metrics.named());
+        let metrics = metrics.map(|(member, (_, number))| format!("\"{}\":{}", member.name, unsigned_text(number)));
+        let metrics = metrics.collect::<Vec<_>>().join(",");
+        let mut digits = String::new();
+        for checksum in checksums {
+            digits += &format!("{checksum:0DIGITS$x}");
+        }
         let text = format!(
             "{{\"samedeal\":{},\"kind\":\"index\",\"fingerprint\":\"{fingerprint}\",\"epoch\":{},\"windows\":{windows},\
-             \"first\":{first},\"steps\":{},\"checksums\":{},\"metrics\":{metrics}",
+             \"first\":{first},\"steps\":{},\"checksums\":\"{digits}\",\"metrics\":{{{metrics}}}",
             recipe::VERSION,
             unsigned_text(*epoch),
             numbers::list(steps.iter()),
-            numbers::list(checksums.iter()),
         );
         format!("{text},\"checksum\":\"{}\"}}", checksum(&text))
     }
@@ -81,8 +109,9 @@ impl Index {
         if whole.map(checksum).as_deref() != fields.text("checksum") {
             return Err(refused());
         }
-        let named = Metrics::of_numbers(fields.all("metrics")).ok_or_else(refused)?;
-        let (steps, checksums) = (fields.all("steps"), fields.all("checksums"));
+        let named = metrics_of(fields.section("metrics")).ok_or_else(refused)?;
+        let steps = fields.all("steps");
+        let checksums = checksums_of(fields.text("checksums").unwrap_or_default())?.ok_or_else(refused)?;
         let (windows, first) = (fields.number("windows"), fields.number("first"));
         let ends = first.checked_add(steps.len() as u64).filter(|&end| end <= windows);
         let sum = steps.iter().try_fold(0_u64, |sum, &steps| sum.checked_add(steps));
@@ -95,7 +124,7 @@ impl Index {
             windows,
             first,
             steps: collect("index", steps.len(), steps.iter().copied())?,
-            checksums: collect("index", checksums.len(), checksums.iter().copied())?,
+            checksums,
             metrics: named,
         })
     }
@@ -170,6 +199,28 @@ pub fn join_indices(parts: &[String]) -> Result<String, Failure> {
         whole.metrics.join(&part.metrics);
     }
     Ok(whole.text())
+}
+
+/// The metrics of an object that has all of them.
+fn metrics_of(fields: &Fields) -> Option<Metrics> {
+    let mut numbers = [0; METRICS.len()];
+    for (number, member) in numbers.iter_mut().zip(&METRICS) {
+        *number = fields.count(member.name)?;
+    }
+    Metrics::of_numbers(&numbers)
+}
+
+/// The checksums in a text of hexadecimal digits; none if it is no such text. Failures: `out-of-memory`.
+fn checksums_of(digits: &str) -> Result<Option<Vec<u64>>, Failure> {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    if !digits.len().is_multiple_of(DIGITS) || !digits.bytes().all(is_digit) {
+        return Ok(None);
+    }
+    let checksums = (0..digits.len()).step_by(DIGITS).map(|at| {
+        // There are as many digits as fit, so that this never fails.
+        u64::from_str_radix(&digits[at..at + DIGITS], 16).unwrap_or_default()
+    });
+    Ok(Some(collect("index", digits.len() / DIGITS, checksums)?))
 }
 
 fn checksum(text: &str) -> String {

@@ -133,7 +133,14 @@ fn refused() -> Vec<Case> {
         forged(&|text| text.replace("\"steps\":[", "\"steps\":[1,")),
         forged(&|text| text.replace("\"first\":0", "\"first\":1")),
         forged(&|text| text.replace("\"first\":0", "\"first\":9007199254740991")),
-        forged(&|text| text.replace("\"metrics\":[", "\"metrics\":[1")),
+        forged(&|text| text.replace("\"metrics\":{\"steps\":", "\"metrics\":{\"steps\":1")),
+        forged(&|text| text.replace("\"split\":", "\"splits\":")),
+        forged(&|text| text.replace(",\"split\":0}", "}")),
+        forged(&|text| text.replace("\"split\":0", "\"split\":\"0\"")),
+        forged(&|text| text.replace("\"split\":0", "\"split\":9007199254740992")),
+        forged(&|text| text.replace("\"checksums\":\"", "\"checksums\":\"0")),
+        forged(&|text| text.replace("\"checksums\":\"", "\"checksums\":\"0123456789abcdef")),
+        forged(&|text| text.replace("\"checksums\":\"", "\"checksums\":\"0123456789abcdeg")),
         forged(&|text| text.split_once(",\"metrics\"").expect("metrics").0.into()),
         forged(&|text| text.replace(",\"metrics\"", ",\"more\"")),
         forged(&|text| text.replace(&format!("\"windows\":{number}"), &format!("\"windows\":{}", windows - 1))),
@@ -142,7 +149,7 @@ fn refused() -> Vec<Case> {
         forged(&|text| text.replace("\"epoch\":0", "\"epoch\":\"0\"")),
         forged(&|text| text.replace("\"fingerprint\":\"", "\"fingerprint\":\"x")),
         forged(&|text| text.replace(",\"kind\"", " ,\n\"kind\"")),
-        forged(&|text| format!("{},9]", text.strip_suffix(']').expect("a list at the end"))),
+        forged(&|text| format!("{},\"more\":9}}", text.strip_suffix('}').expect("an object at the end"))),
     ]);
     let mut calls: Vec<_> = texts.map(|index| Call::UseIndex { index }).collect();
     calls.extend([Call::NumSteps, Call::UseIndex { index: text }, Call::NumSteps]);

@@ -11,7 +11,7 @@ use super::{COUNTINGS, TAILS, asked, base, num_steps, state_after, state_of, tak
 const STRATEGIES: [&str; 4] = ["pad-to-max", "bucket", "budget", "pack"];
 
 pub fn cases() -> Vec<Case> {
-    [histories(), moves(), joined(), replanned(), defaults(), unbounded(), refused()].concat()
+    [histories(), vec![taken()], moves(), joined(), replanned(), defaults(), unbounded(), refused()].concat()
 }
 
 fn config(at: usize, world: u32) -> BatchConfig {
@@ -37,6 +37,21 @@ fn config(at: usize, world: u32) -> BatchConfig {
         config.max_batch_size = 1;
     }
     config
+}
+
+/// A state of which all steps of the open window were taken, on 8 ranks. The 26 samples that their plan left out make no
+/// steps of 2 ranks. No batcher writes such a state: it would begin at the next window.
+fn taken() -> Case {
+    let of = |world| {
+        batcher(BatchConfig {
+            tail: "drop".into(),
+            window: Some(8_192),
+            ..base("pad-to-max", &uniform(90, 5, 1, 60), world)
+        })
+    };
+    let state = state_of(&[(8, 1)], of).replace("\"steps\":1", "\"steps\":2");
+    let calls = [Call::Resume { state }, Call::Consumed, Call::NumSteps, Call::Metrics, state_after(0), take(0, 0, 1)];
+    asked("all steps of the open window were taken", of(2), calls)
 }
 
 /// Plans of what others have left.

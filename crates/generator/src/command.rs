@@ -22,12 +22,12 @@ struct Table {
     by_hand: &'static [&'static str],
     /// Pairs of a member and the name of its option, where another option has the member's name.
     called: &'static [(&'static str, &'static str)],
-    /// Pairs of a member and the help of its option. It replaces the text of the core, or follows it, if it begins with
-    /// `+`.
+    /// Pairs of a member and the help of its option. This help replaces the text of the core. If it begins with `+`, it
+    /// is added after that text instead.
     help: &'static [(&'static str, &'static str)],
     /// Members whose option may be given several times; each is a number.
     repeated: &'static [&'static str],
-    /// The option without which none of these options may be given.
+    /// The option without which the options of this table may not be given.
     requires: Option<&'static str>,
 }
 
@@ -93,7 +93,7 @@ const TABLES: &[Table] = &[
     Table { name: "Parts", recipe: "split", section: "split", by_hand: &["samples", "parts"], ..DEAL },
 ];
 
-/// The only module, `mod.rs`, with all tables.
+/// The generated files: one module, `mod.rs`, with all tables.
 pub fn modules(_: Wit<'_>) -> Result<Files, String> {
     let all = samedeal_core::described();
     let mut text = String::from(
@@ -158,7 +158,7 @@ impl Table {
         }
         let kind = match value {
             Value::Natural { range, most } => {
-                // A range that ends at the largest value of the type is not shown: it tells users nothing.
+                // A range that ends at the largest value of the type is not shown, because it tells users nothing.
                 if ![u32::MAX.into(), samedeal_core::MAX_EXACT, u64::MAX].contains(most) {
                     let _ = write!(help, " [range: {range}]");
                 }

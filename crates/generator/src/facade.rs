@@ -8,7 +8,8 @@ use crate::words::pascal;
 /// Other functions without parameters become properties.
 const COMPUTED: [&str; 6] = ["fingerprint", "recipe-fingerprint", "config-fingerprint", "metrics", "rest", "wanted"];
 
-/// Functions that have another name than in the WIT: the resource, the name in the WIT, the name in the facades.
+/// Functions whose names in the facades differ from the WIT: the resource, the name in the WIT, the name in the
+/// facades.
 const RENAMED: [(&str, &str, &str); 2] =
     [("schedule", "begin-of", "place-of"), ("schedule", "step-of-state", "resume")];
 
@@ -16,7 +17,8 @@ const RENAMED: [(&str, &str, &str); 2] =
 pub type Table = &'static [(&'static str, &'static [&'static str])];
 
 /// Resources that users of Python and JavaScript see as classes, each with the functions that are written by hand
-/// there. Functions that return an object are also written by hand, and not listed.
+/// there. Functions that return an object are also written by hand, and not listed. A comment `By hand` names what the
+/// hand-written functions offer beyond the WIT.
 pub const CLASSES: Table = &[
     // By hand: any number of indices, batches of all ranks, columns by name.
     ("sampler", &["indices", "indices32", "batch32", "step", "source-counts"]),
@@ -137,7 +139,7 @@ pub enum Cause {
 const ERRORS: &str = "Errors: ";
 
 impl Text {
-    /// Reads the comment of a function.
+    /// Reads the comment of a function. References to the errors of other functions stay as they are.
     pub fn of(comment: &str) -> Self {
         let text = paragraphs(comment).join("\n\n");
         // A list of errors begins in the paragraph after `Errors:`. It becomes one line, like errors without a list.
@@ -149,8 +151,8 @@ impl Text {
         }
     }
 
-    /// Reads the comment of a function. A reference such as "as `indices`" is replaced with the errors of that function
-    /// of the same resource.
+    /// Reads the comment of a function. Each reference to the errors of another function of the same resource, such as
+    /// "as `indices`", is replaced with the errors of that function.
     pub fn of_function(signature: &Signature<'_>, wit: Wit<'_>) -> Self {
         let mut text = Self::of(signature.docs);
         let of = |name: &str| {

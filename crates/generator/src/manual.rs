@@ -1,5 +1,5 @@
-//! The interface as a page of the site, in Markdown: each interface, type and function has a heading and an anchor, and signatures link
-//! to the types that they name. The anchor of a method is `interface.resource.method`.
+//! The interface as a page of the site, in Markdown. Each interface, type and function has a heading and an anchor, and
+//! signatures link to the types that they name. The anchor of a method is `interface.resource.method`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -10,7 +10,8 @@ use crate::Files;
 use crate::wit::{self, Shape, Signature, Wit};
 use crate::words::spelled;
 
-/// The longest line of a signature.
+/// The number of visible characters up to which a signature stays on one line. A longer one has a line for each
+/// parameter.
 const WIDTH: usize = 76;
 
 /// The page, by the name of its file.
@@ -180,7 +181,8 @@ impl<'a> Manual<'a> {
         }
     }
 
-    /// A comment, indented. A name with a dot that is on the page, such as `sampling.sampler`, becomes a link.
+    /// A comment, indented. A name in backticks with a dot becomes a link if the page has an anchor for it, such as
+    /// `sampling.sampler`.
     fn prose(&self, docs: &Docs, interface: &str, indent: usize) -> String {
         let linked = |part: &str| {
             let mut anchors = [part.to_owned(), format!("{interface}.{part}")].into_iter();

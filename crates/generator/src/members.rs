@@ -7,8 +7,8 @@ pub fn of<'a>(all: &'a [Described], section: &str, recipe: &str) -> impl Iterato
     all.iter().filter(move |member| member.section == section && member.recipe == recipe)
 }
 
-/// The options of an order: members of one value each that belong to this order. The seed and the number of samples belong to most orders,
-/// and each function that makes an order says what they are there.
+/// The options of an order: its own members that hold a single value. The seed and the number of samples are left out:
+/// most orders have them, and each function that makes an order documents them itself.
 pub fn of_order<'a>(all: &'a [Described], order: &str) -> impl Iterator<Item = &'a Described> {
     of(all, "order", "sampler").filter(move |member| {
         let names = |need: &Needed| need.name == "name" && need.is_one && need.names.contains(&order);
@@ -16,13 +16,14 @@ pub fn of_order<'a>(all: &'a [Described], order: &str) -> impl Iterator<Item = &
     })
 }
 
-/// Whether a member of the section `order` is set by itself. The number of shards follows from their sizes.
+/// Whether a member of the section `order` is an option that users set. The number of shards is not, because it follows
+/// from the sizes of the shards.
 pub fn is_option(member: &Described) -> bool {
     let is_plain = matches!(member.value, Value::Natural { .. } | Value::Integer | Value::Flag | Value::Name(_));
     is_plain && !member.is_required && member.name != "shards"
 }
 
-/// The name of a section of a kind of recipes, as the documentation has it.
+/// The name of a section in the documentation, such as "`order` of a sampler".
 pub fn object(section: &str, recipe: &str) -> String {
     format!("`{section}` of a {}", recipe.replace('-', " "))
 }

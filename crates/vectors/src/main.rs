@@ -1,9 +1,9 @@
-//! Writes the golden cases, the tables of members in the specification, and the schema of recipes: `vectors` brings them up to date,
-//! `vectors --check` fails where they are not. `vectors --random COUNT SEED FOLDER` writes random cases, which nobody commits, to another
-//! folder.
+//! Writes the golden cases, the tables of members in the specification, and the schema of recipes. `vectors` brings
+//! them up to date. `vectors --check` fails if they are out of date. `vectors --random COUNT SEED FOLDER` writes random
+//! cases, which nobody commits, to another folder.
 //!
-//! Only the questions are written here; the answers come from the core. They are golden because they are committed:
-//! a change of a value is a difference in a file that a released id forbids.
+//! Only the questions are written here; the answers come from the core. The files are committed, so that a changed
+//! value shows as a difference. A released id forbids such a difference.
 
 mod cases;
 mod schema;
@@ -58,7 +58,7 @@ fn random(count: usize, seed: u64, folder: &Path) -> io::Result<()> {
     replace(&folder.join(format!("{}.json", file.group)), &write::file(&file))
 }
 
-/// Writes a file at once: who reads it meanwhile never finds a half of it.
+/// Writes a file by a rename, so that a process that reads it meanwhile never finds half a file.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     let temporary = path.with_extension("new");
     fs::write(&temporary, text)?;

@@ -1,13 +1,14 @@
-//! docs/recipe.schema.json: what is true of each member, which the core has, and what members may not be together.
+//! docs/recipe.schema.json: the rules for each member, which come from the core, and the rules for several members,
+//! which are here.
 
 use std::io;
 
 use serde_json::{Map, Value, json};
 
-/// The file, below the repository.
+/// The path of the schema, from the root of the repository.
 pub const PATH: &str = "docs/recipe.schema.json";
 
-/// The schema of today.
+/// The schema, as the core is now.
 pub fn text() -> io::Result<String> {
     let mut schema = Map::new();
     let kinds = ["sampler", "batcher", "plan", "reading", "chunk-stream", "schedule", "split"];
@@ -31,7 +32,7 @@ pub fn text() -> io::Result<String> {
     Ok(text + "\n")
 }
 
-/// Writes a member of a definition in a line of its own.
+/// Writes each member of a definition on a line of its own.
 fn write(value: &Value, depth: usize, text: &mut String) {
     match value {
         Value::Object(members) if depth < 4 && members.values().any(Value::is_object) => {
@@ -51,7 +52,8 @@ const DESCRIPTION: &str = "Everything that decides a run, as one document. SPEC.
 definition of its own: `#/$defs/sampler`, `batcher`, `plan`, `reading`, `chunk-stream`, `schedule`, `split`. The schema does not look at what comes \
 beside a recipe, and does not compare lists with each other.";
 
-/// Members that may not be together, and which of several has to be there: by the place in the definitions.
+/// Rules for several members, each with its place in the definitions: members that exclude each other, and members of
+/// which one is required.
 fn rules() -> Vec<(&'static str, Value)> {
     let is = |member: &str, names: &[&str]| json!({"required": [member], "properties": {member: {"enum": names}}});
     let not_both = |members: [&str; 2]| json!({"not": {"required": members}});

@@ -1,11 +1,11 @@
-//! The tables of members in section 14 of the specification, which the core has.
+//! The tables of members in section 14 of the specification, written from the tables of the core.
 
 use std::path::Path;
 use std::{fs, io};
 
 use samedeal_core::Described;
 
-/// The page that has them, below the repository.
+/// The page with the tables, from the root of the repository.
 pub const PATH: &str = "docs/spec/14-recipes.md";
 const BEGIN: &str = "<!-- Written by `cargo xtask vectors`, from the tables of the core. -->\n";
 const END: &str = "<!-- The end of what is written. -->\n";
@@ -14,7 +14,7 @@ const END: &str = "<!-- The end of what is written. -->\n";
 const GRAMMAR: [&str; 4] =
     [PATH, "docs/spec/15-composed-orders.md", "docs/spec/16-splits.md", "docs/spec/17-steps-over-epochs.md"];
 
-/// Whether the grammar of recipes, which is written by hand, has every member of the tables.
+/// Checks that the grammar of recipes has every member of the tables. The grammar is written by hand.
 pub fn check_grammar(root: &Path) -> io::Result<()> {
     let pages = GRAMMAR.iter().map(|page| fs::read_to_string(root.join(page))).collect::<io::Result<String>>()?;
     match samedeal_core::described().iter().find(|member| !pages.contains(&format!("\"{}\":", member.name))) {
@@ -26,7 +26,7 @@ pub fn check_grammar(root: &Path) -> io::Result<()> {
     }
 }
 
-/// The specification with the tables of today in the place of its own.
+/// The specification, in which the tables are replaced by those of the core now.
 pub fn replaced(specification: &str) -> io::Result<String> {
     let place = || {
         let (before, rest) = specification.split_once(BEGIN)?;

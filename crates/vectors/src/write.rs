@@ -1,4 +1,4 @@
-//! A layout in which a difference shows the case and the call: a line for each of them.
+//! The layout of the files: a line for each case and for each call, so that a diff shows which of them differ.
 
 use matrix::format::{Body, File};
 use serde_json::to_string;
@@ -16,7 +16,7 @@ pub fn file(file: &File) -> String {
                     format!("\"calls\": [\n{}\n ]", steps.join(",\n"))
                 }
             };
-            // The one entry of this object stands in the case itself.
+            // The subject is an object with one entry. This entry is written into the case itself.
             let subject = json(&case.subject);
             let subject = subject[1..subject.len() - 1].replacen(':', ": ", 1);
             format!("{{\"name\": {}{slow},\n {subject},\n {body}}}", json(&case.name))

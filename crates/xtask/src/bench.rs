@@ -1,5 +1,5 @@
-//! `cargo xtask bench`: the measurements, on an otherwise idle machine. What they print is kept, and written into the pages
-//! of the documentation that state it.
+//! `cargo xtask bench`: the measurements, which need an otherwise idle machine. The figures are kept, and written into
+//! the pages of the documentation that state them.
 
 use crate::build;
 use crate::machine;
@@ -10,7 +10,7 @@ use crate::setup;
 /// The program that takes the measurements in groups; each group is a part.
 const BENCH: &str = "target/release/bench";
 
-/// A part that is a program of its own. `--smoke` makes it small.
+/// A part of the measurements that is a program of its own. The program takes `--smoke` for a small run.
 struct Script {
     /// The name for `--only`, with which the ids of its figures begin.
     part: &'static str,
@@ -20,7 +20,7 @@ struct Script {
     picture: Option<&'static str>,
 }
 
-/// A new program is a line here.
+/// All programs. To add a program, add an entry.
 const SCRIPTS: &[Script] = &[
     Script {
         part: "batching-peers",
@@ -48,15 +48,16 @@ const SCRIPTS: &[Script] = &[
     },
 ];
 
-/// The environment with the programs whose batches and blends are compared with ours; torch is that of the other environment.
+/// The environment with the programs that batch and blend in other ways, for comparison. It uses torch from the
+/// environment of `setup::TORCH`.
 const PEERS: &str = "target/venv-peers";
 const REQUIREMENTS: &str = "tests/bench/requirements-peers.txt";
 const ENVIRONMENT: &str = "Python environment with other batches";
 const MEASURING: &str = "measuring";
-/// Keeps figures, writes them into pages, and says which are of other sources.
+/// The program that keeps figures, writes them into pages, and lists the figures that were measured with other sources.
 const KEEPER: &str = "tests/docs/measured.py";
 
-/// The words after `bench`.
+/// The options of `cargo xtask bench`.
 #[derive(Debug, Default, PartialEq)]
 struct Options {
     /// The parts; all if there are none.
@@ -89,7 +90,7 @@ impl Options {
     }
 }
 
-/// Builds what is to be measured, and measures one part after the other.
+/// The plan: builds what the parts need, then measures one part after the other.
 pub fn plan(words: &[&str]) -> Result<Plan, String> {
     let options = Options::parse(words)?;
     if options.stale {
@@ -132,7 +133,8 @@ pub fn plan(words: &[&str]) -> Result<Plan, String> {
     Ok(Plan::new("bench", crate::parts(), steps))
 }
 
-/// One program: shows what it prints for people, and keeps the figures, unless they mean nothing.
+/// Runs one program, shows the lines that it prints for people, and keeps its figures. With `--smoke`, the figures mean
+/// nothing and are not kept.
 fn part(
     name: &'static str,
     needs: &[&'static str],

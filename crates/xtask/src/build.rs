@@ -1,4 +1,4 @@
-//! Makes the artefacts: the component, its copies in the hosts, the web build, the packages and the commands.
+//! Builds the artifacts: the component, its copies in the hosts, the web build, the packages and the commands.
 
 use std::fs;
 use std::io;
@@ -13,27 +13,28 @@ use crate::project;
 use crate::setup;
 use crate::stamp::Stamp;
 
-/// The component, as a build leaves it in its folder.
+/// The component, by its path in the target folder of a build.
 const BUILT: &str = "wasm32-wasip2/wasm/samedeal.wasm";
-/// Where it is before it is made smaller.
+/// The folder of the component before Binaryen makes it smaller.
 const PLAIN: &str = "target/component";
-/// The component of all hosts: one of its copies.
+/// The component that all hosts use. This is one of its copies.
 const COMPONENT: &str = "hosts/rust/samedeal.wasm";
-/// It writes the layers between the Python and npm packages and the component.
+/// The program that writes all generated code: the layers of the hosts, the interface, and the options of the command.
 const GENERATOR: &str = "target/debug/generator";
 const PYTHON_GENERATED: &str = "hosts/python/src/samedeal/generated";
 const JAVASCRIPT_CLASSES: &str = "hosts/js/src/generated";
-/// The plain part of the Rust crate.
+/// The generated code of the Rust crate: methods that only call the component, and records.
 const RUST_PART: &str = "hosts/rust/src/generated";
-/// The interface in plain Rust: its types and traits.
+/// The generated types and traits of the interface in plain Rust.
 const RUST_INTERFACE: &str = "crates/interface/src/generated";
 const COMMAND_PART: &str = "hosts/cli/src/generated";
-/// It writes the JavaScript around the web build.
+/// The program that writes the JavaScript around the web build.
 const BINDGEN: &str = "target/debug/bindgen";
 const WEB: &str = "target/wasm32-unknown-unknown/wasm/samedeal_web.wasm";
-/// The hosts that carry the component; not in git.
+/// The hosts that carry a copy of the component. The copies are not in git.
 const CARRIERS: &[&str] = &["hosts/rust", "hosts/python/src/samedeal"];
-/// For size; what LLVM uses is allowed, since every engine that the project supports has it.
+/// Options of Binaryen: optimize for size, and allow the instructions that LLVM uses, because every supported engine
+/// has them.
 const BINARYEN: &[&str] = &[
     "-Os",
     "--enable-bulk-memory",
@@ -45,40 +46,44 @@ const BINARYEN: &[&str] = &[
     "--enable-sign-ext",
     "--enable-simd",
 ];
-/// The sources of the npm package; those of its entry for pages alone come last.
+/// The sources of the npm package. The last two are only needed by its entry for pages.
 const WHOLE_NPM: &[&str] = &["hosts/js", "wit", GENERATOR, COMPONENT, WEB, BINDGEN];
 
 /// The products of the WebAssembly builds, for the stamps of steps that use them.
 pub const WASM: &[&str] = &[COMPONENT, WEB];
-/// The component, its copies in the hosts, and what the hosts call it by.
+/// The step that compiles the component and copies it into the hosts. It needs the generated code, with which the hosts
+/// call the component.
 pub const COMPONENT_STEP: &str = "component";
-/// The layer between the Python package and the component, and the plain part of the Rust crate.
+/// The step that writes the generated code of the Python package, the Rust crate, the interface and the command, and
+/// the classes of the npm package.
 pub const GENERATED: &str = "generated code";
-/// The module for pages.
+/// The step that builds the WebAssembly module for pages.
 pub const WEB_BUILD: &str = "web build";
-/// The command `samedeal`, as the demo and the tests run it.
+/// The step that builds the command `samedeal`, without optimization, as the demo and the tests run it.
 pub const COMMAND: &str = "command";
-/// The programs of tests that link the core, and the examples of the crate.
+/// The step that builds the test programs that link the core, and the examples of the crate.
 pub const TOOLS: &str = "tools";
-/// The programs of tests that run the component in an engine, in target/engine/debug. The command is one of them.
+/// The step that builds the test programs that run the component in an engine, in target/engine/debug. They include the
+/// command.
 pub const ENGINE_TOOLS: &str = "tools with the engine";
-/// The command that users get.
+/// The step that builds the command as users get it.
 pub const RELEASE: &str = "command, in release";
-/// The benchmarks.
+/// The step that builds the benchmarks.
 pub const BENCH: &str = "benchmarks, in release";
-/// The npm package.
+/// The step that builds the npm package.
 pub const NPM: &str = "npm package";
-/// The npm package without its entry for pages, which needs the web build.
+/// The step that builds the npm package without its entry for pages, so that it does not need the web build.
 pub const NPM_FOR_NODE: &str = "npm package for Node";
-/// A component that has more than the interface of the hosts, for tests alone.
+/// The step that builds a component with more than the interface of the hosts. Only tests use it.
 pub const GROWN: &str = "component with more";
-/// Where it is.
+/// The folder of the component with more.
 pub const GROWN_FOLDER: &str = "target/grown/wasm32-wasip2/wasm";
-/// Cargo does one thing at a time in a folder.
+/// The lock of cargo in target: cargo does one thing at a time in a folder.
 pub const CARGO: &str = "cargo";
-/// The lock of cargo in target/engine, where programs with an engine are built beside all others.
+/// The lock of cargo in target/engine. The programs with an engine have this folder of their own, so that they are
+/// built at the same time as all others.
 pub const CARGO_ENGINE: &str = "cargo for programs with an engine";
-/// The lock of cargo for WebAssembly, which has folders of its own.
+/// The lock of cargo for WebAssembly, which has target folders of its own.
 pub const CARGO_WASM: &str = "cargo for WebAssembly";
 const COMPILED: &str = "component: WebAssembly";
 const WRITES_BINDGEN: &str = "wasm-bindgen";
@@ -88,8 +93,8 @@ pub fn parts() -> Vec<Step> {
     vec![
         Step::new(COMPILED, &[setup::COMPONENT_TARGET], |progress| compiled(progress, "target", None, PLAIN))
             .with_lock(CARGO_WASM),
-        // Its results have a folder of their own: the one that users get stays as it is. Their dependencies are the same, and
-        // compiled once.
+        // The component of the tests has a target folder of its own, so that it does not replace the one that users
+        // get. The build folder is shared: the dependencies are the same, and are compiled once.
         Step::new(GROWN, &[setup::COMPONENT_TARGET, COMPILED], |progress| {
             let mut command = wasm("samedeal-component", "wasm32-wasip2");
             command.env("CARGO_BUILD_BUILD_DIR", project::path("target"));
@@ -112,7 +117,7 @@ pub fn parts() -> Vec<Step> {
         })
         .with_lock(CARGO),
         Step::new(TOOLS, &[GENERATED], |progress| {
-            // The command is a step of its own.
+            // The command is left out, because it is a step of its own.
             let programs = ["--bin=matrix-native", "--bin=matrix-rust", "--bin=vectors", "--examples"];
             progress.run(native(&programs).args(project::TESTED))?;
             Ok(Report::note("target/debug"))
@@ -144,14 +149,14 @@ pub fn parts() -> Vec<Step> {
     ]
 }
 
-/// A build of programs that link the core.
+/// The cargo command that builds programs that link the core.
 fn native(what: &[&str]) -> Command {
     let mut command = project::cargo(&["build"]);
     command.args(project::NATIVE_CRATES).args(what);
     command
 }
 
-/// Has Binaryen make the component smaller by a seventh, and copies it into the hosts.
+/// Makes the component a seventh smaller with Binaryen, and copies it into the hosts.
 fn component(progress: &Progress) -> Outcome {
     let [plain, small] = ["samedeal.wasm", "small.wasm"].map(|name| format!("{PLAIN}/{name}"));
     let stamp = Stamp::of("component", &[&plain, "hosts/js/package-lock.json"], &BINARYEN.join(" "))?;
@@ -168,7 +173,8 @@ fn component(progress: &Progress) -> Outcome {
     Ok(Report::note(format!("samedeal.wasm of {} bytes", small.len())))
 }
 
-/// Builds the component below a folder, with other flags than the usual ones if there are any, and copies it to another one.
+/// Builds the component in the target folder `folder`, and copies it into the folder `carrier`. `flags` replace the
+/// usual compiler flags.
 pub fn compiled(progress: &Progress, folder: &str, flags: Option<&str>, carrier: &str) -> Outcome {
     let mut command = wasm("samedeal-component", "wasm32-wasip2");
     command.env("CARGO_TARGET_DIR", project::path(folder)).envs(flags.map(|flags| ("RUSTFLAGS", flags)));
@@ -180,9 +186,10 @@ pub fn compiled(progress: &Progress, folder: &str, flags: Option<&str>, carrier:
     Ok(Report::note(format!("samedeal.wasm of {} bytes", built.len())))
 }
 
-/// A component without the section that names its parts for tools, which nobody who runs it reads.
+/// The component without the section with names of its parts. Only tools read this section, not engines.
 fn without_names(component: &[u8]) -> Option<Vec<u8>> {
-    // The magic number and the version, and then sections: a number of one byte, a length, and so many bytes.
+    // The magic number and the version come first. Then sections follow: one byte for the kind, a length, and this many
+    // bytes.
     let (head, mut rest) = component.split_at_checked(8)?;
     let mut kept = head.to_vec();
     while let [number, after @ ..] = rest {
@@ -200,7 +207,7 @@ fn without_names(component: &[u8]) -> Option<Vec<u8>> {
     Some(kept)
 }
 
-/// A number of WebAssembly, and what follows it.
+/// A number in LEB128, the form of numbers in WebAssembly, and the bytes after it.
 fn leb128(bytes: &[u8]) -> Option<(usize, &[u8])> {
     let end = 1 + bytes.iter().take(5).position(|byte| byte & 0x80 == 0)?;
     let number = bytes[..end].iter().rev().fold(0, |number, byte| number << 7 | usize::from(byte & 0x7f));
@@ -224,9 +231,10 @@ fn web(progress: &Progress) -> Outcome {
 
 fn wasm(package: &str, target: &str) -> Command {
     let mut command = project::cargo(&["build", "--profile", "wasm", "--target", target]);
-    // Incremental builds have other bytes, and the variable decides about all profiles.
+    // Incremental builds give other bytes than full builds. The variable applies to all profiles.
     command.env("CARGO_INCREMENTAL", "0");
-    // Messages of panics name source files. Without the folders of this machine, every machine builds the same bytes.
+    // Messages of panics contain paths of source files. The folders of this machine are replaced, so that every machine
+    // builds the same bytes.
     let renamed: Vec<String> = machine::source_folders()
         .into_iter()
         .map(|(folder, name)| format!("{:?}", format!("--remap-path-prefix={folder}={name}")))
@@ -236,11 +244,11 @@ fn wasm(package: &str, target: &str) -> Command {
     command
 }
 
-/// The npm package from its sources, the component and, for pages, the web build.
+/// Builds the npm package from its sources, the component and, for pages, the web build.
 fn npm_package(progress: &Progress, script: &str) -> Outcome {
     let inputs = if script == "build" { WHOLE_NPM } else { &WHOLE_NPM[..4] };
     let stamp = Stamp::of(&format!("npm-package-{script}"), inputs, "")?;
-    // The whole package serves Node, too.
+    // The whole package also serves Node. If it is up to date, nothing has to be built for Node alone.
     let whole = Stamp::of("npm-package-build", WHOLE_NPM, "")?;
     // A build for Node alone leaves out what pages need.
     let last = if script == "build" { "hosts/js/dist/web.js" } else { "hosts/js/dist/index.js" };
@@ -252,7 +260,8 @@ fn npm_package(progress: &Progress, script: &str) -> Outcome {
     Ok(Report::note("hosts/js/dist"))
 }
 
-/// Writes a file at once and only where it differs: what is built from it stays fresh.
+/// Writes a file by a rename, so that nobody reads half a file. An equal file is left alone, so that what is built from
+/// it is not built again.
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     if fs::read(path).is_ok_and(|old| old == content) {
         return Ok(());

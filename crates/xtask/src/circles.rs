@@ -1,4 +1,4 @@
-//! Circles of imports in the core: files that import each other, be it by way of others, and folders that do.
+//! Circles of imports in the core: between files, directly or through others, and between folders.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,7 +9,7 @@ use crate::project;
 
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
-/// Fails with the first circle.
+/// Fails if there is a circle, and names it.
 pub fn check(root: &'static str) -> Outcome {
     let mut modules = Modules::default();
     modules.add(&project::path(root), "crate")?;
@@ -19,7 +19,8 @@ pub fn check(root: &'static str) -> Outcome {
     }
 }
 
-/// The paths that every module names, and the path behind each name that it imports. Paths of modules begin at `crate`.
+/// For each module, the paths that its code names. For each imported name, the path that it stands for. Paths of
+/// modules begin at `crate`.
 #[derive(Default)]
 struct Modules {
     named: BTreeMap<String, Vec<String>>,
@@ -40,7 +41,8 @@ impl Modules {
         Ok(())
     }
 
-    /// Reads a file as rustfmt leaves it, without comments and tests. Of expressions, paths from `crate` and from modules below are read.
+    /// Reads a file as rustfmt writes it, without comments and tests. Outside imports, only paths from `crate` and from
+    /// modules below this one are read.
     fn read(&mut self, module: &str, text: &str) {
         let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
         let code: String = text.lines().flat_map(|line| [line.split("//").next().unwrap_or_default(), "\n"]).collect();
@@ -61,7 +63,7 @@ impl Modules {
         }
     }
 
-    /// The module in which what a path names is defined.
+    /// The module that defines the target of a path.
     fn find(&self, module: &str, path: &str) -> Option<String> {
         let (first, rest) = path.split_once("::").unwrap_or((path, ""));
         let below = format!("{module}::{path}");
@@ -103,7 +105,7 @@ impl Modules {
     }
 }
 
-/// The circle that a walk from here comes to.
+/// The first circle on a walk through the graph from `at`. `way` has the modules on the way to it.
 fn walk<'a>(graph: &'a Graph, at: &'a str, way: &mut Vec<&'a str>, done: &mut BTreeSet<&'a str>) -> Option<String> {
     if let Some(start) = way.iter().position(|name| *name == at) {
         return Some([&way[start..], &[at]].concat().join(" -> "));
@@ -115,7 +117,7 @@ fn walk<'a>(graph: &'a Graph, at: &'a str, way: &mut Vec<&'a str>, done: &mut BT
     found
 }
 
-/// The paths of a tree of imports, each with the name that it gets.
+/// The paths of a tree of imports, each with the name under which it is imported.
 fn flattened(before: &str, tree: &str) -> Vec<(String, String)> {
     let mut depth = 0;
     let items = tree.split(|letter| {

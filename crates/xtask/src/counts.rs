@@ -1,18 +1,14 @@
-//! How many tests a suite ran, read from what its runner printed.
+//! The number of tests that a suite ran, read from the output of its test runner.
 
 /// The results of one or more suites.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Tests that passed.
     pub passed: u64,
-    /// Tests that failed.
     pub failed: u64,
-    /// Tests that did not run.
     pub skipped: u64,
 }
 
 impl Counts {
-    /// The sum.
     pub fn plus(self, other: Counts) -> Counts {
         Counts {
             passed: self.passed + other.passed,

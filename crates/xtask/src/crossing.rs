@@ -1,5 +1,5 @@
-//! Saved by one host, continued by another: one round among the suites, and a command for many rounds and the page that
-//! shows them. tests/crossing has the programs and the checks.
+//! Epochs that one host saves and another one continues: one round of all hosts among the suites, and a command for
+//! many rounds and for the page that shows them. The programs and the checks are in tests/crossing.
 
 use std::process::Command;
 
@@ -14,9 +14,9 @@ use crate::suites;
 
 /// The name of the suite.
 pub const SUITE: &str = "crossing: what one host saves, another continues";
-/// Steps that each program needs, but for Firefox.
+/// The steps that the programs of all hosts need, except Firefox.
 pub const NEEDS: &[&str] = &[build::ENGINE_TOOLS, build::COMMAND, build::NPM, setup::PYTHON, setup::BROWSER];
-/// Sources of each program.
+/// The sources of the programs of all hosts.
 pub const INPUTS: &[&[&str]] = &[
     suites::MANIFESTS,
     suites::INTERFACE,
@@ -39,7 +39,7 @@ pub fn plan(words: &[&str], parts: Vec<Step>) -> Result<Plan, String> {
                     .ok_or_else(|| format!("{word} needs a whole number from {least} on"))?;
             }
             option if option.starts_with('-') => return Err(format!("unknown option: {option}")),
-            // The program knows the hosts.
+            // A name of a host. The program itself checks it.
             _ => {}
         }
     }

@@ -1,4 +1,5 @@
-//! Packages of the system, which a machine like Debian's installs for whoever may.
+//! Packages of the system. On Debian and its relatives they are installed, if the user is root; elsewhere the step says
+//! what is missing.
 
 use std::env;
 
@@ -8,10 +9,10 @@ use crate::progress::Progress;
 use crate::project;
 use crate::setup;
 
-/// One package manager runs at a time.
+/// The lock of apt: only one package manager can run at a time.
 pub const LOCK: &str = "apt";
 
-/// Packages, and the programs of them that are looked for.
+/// Packages of the system, and the programs that they bring. If all programs are there, nothing is installed.
 pub struct Packages {
     pub step: &'static str,
     pub programs: &'static [&'static str],
@@ -19,7 +20,7 @@ pub struct Packages {
 }
 
 impl Packages {
-    /// The step that installs them, unless all programs are there.
+    /// The step that installs the packages, unless all programs are there.
     pub fn step(&'static self) -> Step {
         Step::new(self.step, &[setup::MACHINE], |progress| self.find(progress)).with_lock(LOCK)
     }
@@ -49,7 +50,7 @@ impl Packages {
     }
 }
 
-/// Installs packages, for a step that holds the lock.
+/// Installs packages. The calling step must hold `LOCK`.
 pub fn install(progress: &Progress, packages: &[&str]) -> Result<(), Failure> {
     progress.run(&mut project::program("apt-get", &["update"]))?;
     let mut command = project::program("apt-get", &["install", "--yes", "--no-install-recommends"]);

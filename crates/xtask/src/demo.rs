@@ -1,5 +1,5 @@
-//! `cargo xtask demo`: Rust, Python and Node each read the same Parquet files and go through one epoch; what they saw
-//! is shown side by side, and the demo fails where it differs.
+//! `cargo xtask demo`: Rust, Python and Node each read the same Parquet files and go through one epoch. The samples
+//! that they saw are shown side by side. If they differ, the demo fails.
 
 use std::path::Path;
 use std::{env, fs, path};
@@ -17,9 +17,9 @@ use crate::stamp::Stamp;
 
 const WORLD: u32 = 4;
 const BATCH_SIZE: &str = "32";
-/// The dataset that every machine with Python has.
+/// The folder of the default dataset, made from the standard library of Python, which is on every machine.
 const DATA: &str = "target/demo/data";
-/// One of the three languages.
+/// A language of the demo, and its program.
 struct Host {
     name: &'static str,
     step: &'static str,
@@ -28,7 +28,7 @@ struct Host {
     needs: &'static [&'static str],
 }
 
-/// The one that is built first comes first.
+/// The languages, in the order in which their programs are ready.
 const HOSTS: &[Host] = &[
     Host {
         name: "Python",
@@ -70,7 +70,7 @@ const NEXT: &[(&str, &str)] = &[
     ),
 ];
 
-/// The files to replay, and how.
+/// The options of the demo: the files to read, and the ranks.
 pub struct Options {
     /// A folder with Parquet files, absolute or from the root of the project.
     folder: String,
@@ -80,7 +80,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// From `[DIR --column NAME] [--rank R | --all]`.
+    /// Reads `[DIR --column NAME] [--rank R | --all]`.
     pub fn parse(words: &[&str]) -> Result<Options, String> {
         let mut options = Options { folder: DATA.into(), column: "text".into(), ranks: vec![0], own_data: false };
         let mut column = None;
@@ -119,7 +119,7 @@ pub fn plan(options: Options) -> Plan {
     Plan::new("demo", crate::parts(), steps(options)).with_closing(closing)
 }
 
-/// The demo as the last proof of the tests: all ranks, and the lines that it ends with.
+/// The demo as the last steps of `check`: all ranks, and the commands that it proposes at its end.
 pub fn proof() -> Vec<Step> {
     let ranks = (0..WORLD).collect();
     let mut steps = steps(Options { folder: DATA.into(), column: "text".into(), ranks, own_data: false });
@@ -133,7 +133,7 @@ pub fn proof() -> Vec<Step> {
     steps
 }
 
-/// Steps that the demo needs and no other command does.
+/// Steps that only the demo needs.
 pub fn parts() -> Vec<Step> {
     vec![
         Step::new(DATASET, &[setup::PYTHON], dataset),
@@ -150,7 +150,7 @@ fn steps(options: Options) -> Vec<Step> {
         names.push(step);
         let made = Step::new(step, needs, move |progress| {
             for &rank in &ranks {
-                // Removes the output of an earlier run, so that it is not compared.
+                // The output replaces that of an earlier run, so that an old output is never compared.
                 let output = output_of(name, rank);
                 fs::create_dir_all(project::path("target/demo"))?;
                 let mut command = project::words(words);
@@ -174,7 +174,7 @@ fn steps(options: Options) -> Vec<Step> {
     steps
 }
 
-/// Makes the dataset, unless it is there and of this Python.
+/// Makes the dataset, unless it is there and was made from the same version of Python.
 fn dataset(progress: &Progress) -> Outcome {
     let python = "target/venv/bin/python";
     let library = "import sys, sysconfig; print(*sys.version_info, sysconfig.get_path('stdlib'))";
@@ -189,7 +189,7 @@ fn dataset(progress: &Progress) -> Outcome {
     Ok(Report::note(log.lines().last().unwrap_or_default()))
 }
 
-/// The output of a host for a rank.
+/// The output of a host for a rank, read from its file.
 fn replay_of(host: &str, rank: u32) -> Result<Replay, String> {
     let text = fs::read_to_string(output_of(host, rank)).map_err(|error| format!("{host}: {error}"))?;
     let fields = flat::fields(&text).map_err(|why| format!("{host}, rank {rank}: {why}"))?;

@@ -1,4 +1,4 @@
-//! The documentation: the site, and the tests of what it shows.
+//! The documentation: the site, and the tests of the pages.
 
 use std::env;
 use std::path::Path;
@@ -10,21 +10,22 @@ use crate::project;
 use crate::setup;
 use crate::suites::{self, JAVASCRIPT, MANIFESTS, PYTHON};
 
-/// The program that makes the site.
+/// The folder of the program that makes the site.
 const FOLDER: &str = "docs/site";
 const SITE: &str = "target/docs";
 const ADDRESS: &str = "127.0.0.1:8000";
 const RUSTDOC: &str = "names of the crate";
 const TYPEDOC: &str = "names of the npm package";
-/// The page of the explorer, built.
+/// The step that builds the page of the explorer.
 pub const EXPLORER: &str = "explorer";
 
-/// Steps that the site needs and no other command does.
+/// Steps that only the site needs.
 pub fn parts() -> Vec<Step> {
     vec![
         Step::new(RUSTDOC, &[build::COMPONENT_STEP], |progress| {
-            // Of the crate `samedeal` alone: the libraries of tests have no pages. All of them are selected, as the lints of the
-            // engine do, so that cargo checks their dependencies once, which takes minutes.
+            // Only the crate `samedeal` gets pages: the libraries of tests set `doc = false`. Nevertheless all crates
+            // are selected, as for the lints with the engine, so that cargo checks their dependencies only once, which
+            // takes minutes.
             progress.run(project::cargo(&["doc", "--lib", "--no-deps"]).args(project::ENGINE_CRATES))?;
             Ok(Report::note("target/engine/doc"))
         })
@@ -41,7 +42,7 @@ pub fn parts() -> Vec<Step> {
     ]
 }
 
-/// The site, with strict links.
+/// The step that makes the site. It fails if a link is broken.
 pub fn site() -> Step {
     Step::new(
         "site of the documentation",
@@ -53,7 +54,7 @@ pub fn site() -> Step {
     )
 }
 
-/// The suites that run all blocks of code, those under PyTorch apart.
+/// The suites that run the code blocks of all pages, except the blocks that need PyTorch.
 pub fn tests() -> Step {
     suites::suite("documentation", &[build::COMMAND, build::TOOLS, build::NPM, setup::PYTHON], || {
         suites::pytest_of(
@@ -92,7 +93,7 @@ pub fn tests() -> Step {
     ])
 }
 
-/// The suites of blocks of code under PyTorch and what people train with.
+/// The suites that run the code blocks that need PyTorch or a training framework.
 pub fn tests_with_torch() -> Step {
     suites::with_torch("documentation under torch", "tests/docs/test_torch.py").and_needs(&[build::COMMAND]).made_from(
         &[PYTHON, &["hosts/python/requirements-oracle.txt", "README.md", "hosts/python", "docs", "tests/docs"]],

@@ -1,8 +1,8 @@
-//! Reads the one JSON object of `samedeal replay` and its two sisters: strings, numbers and lists of numbers, no
-//! nesting.
+//! Reads the one JSON object that `samedeal replay` and the programs of the demo in Python and JavaScript print:
+//! strings, numbers and lists of numbers, without nesting.
 
-/// The fields of an object, in its order. A string comes without its quotes, everything else as it is written without
-/// spaces: `[3, 1]` as `[3,1]`.
+/// The fields of an object, in their order. A string has no quotes; any other value has no spaces: `[3, 1]` becomes
+/// `[3,1]`.
 pub fn fields(json: &str) -> Result<Vec<(String, String)>, String> {
     let mut rest = Rest(json.trim());
     let mut fields = Vec::new();
@@ -19,7 +19,7 @@ pub fn fields(json: &str) -> Result<Vec<(String, String)>, String> {
     }
 }
 
-/// The text that is still to be read; it never begins with a space.
+/// The text that is not read yet. It never begins with a space.
 struct Rest<'a>(&'a str);
 
 impl Rest<'_> {

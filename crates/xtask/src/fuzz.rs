@@ -9,13 +9,13 @@ use crate::project;
 use crate::setup;
 use crate::suites;
 
-/// A program that takes `--minutes M`, `--calls N` and `--seed S`, and ends with a line that says what it found.
+/// A program that takes `--minutes M`, `--calls N` and `--seed S`. Its last line is a JSON object with its findings.
 struct Fuzzer {
     word: &'static str,
     words: &'static [&'static str],
     needs: &'static [&'static str],
     inputs: &'static [&'static [&'static str]],
-    /// Calls (of `cases`: cases) of the short run that `check` makes.
+    /// The number of calls (for `cases`: of cases) in the short run of `check`.
     smoke: &'static str,
 }
 
@@ -73,7 +73,7 @@ const FUZZERS: &[Fuzzer] = &[
     },
 ];
 
-/// Only one at a time: each may use all cores, and tells how long answers take.
+/// The lock of all fuzzers. They run one at a time, because each may use all cores and measures the time of answers.
 const ALONE: &str = "fuzz";
 
 /// `cargo xtask fuzz [WORD ...] [--minutes M] [--seed S]`.
@@ -94,7 +94,7 @@ pub fn plan(words: &[&str], parts: Vec<Step>) -> Result<Plan, String> {
     Ok(Plan::new("fuzz", parts, chosen.iter().map(step).collect()).with_summary())
 }
 
-/// A few questions, equal each time, for `check`.
+/// Short runs for `check`. The seed is fixed, so that the questions are always the same.
 pub fn smoke() -> Vec<Step> {
     let step = |fuzzer: &'static Fuzzer| {
         let options = ["--calls", fuzzer.smoke, "--seed", "1"].map(String::from).to_vec();
@@ -112,7 +112,7 @@ fn run(progress: &Progress, fuzzer: &Fuzzer, options: &[String]) -> Outcome {
     command.args(options).env("PYTHONPATH", project::path("hosts/python/src"));
     let result = progress.run(&mut command);
     let log = progress.log_text();
-    // Progress may be on the same line, before it.
+    // The line may begin with the progress of the program.
     let last = log.rfind("{\"host\"").and_then(|at| log[at..].lines().next()).unwrap_or_default();
     match result {
         Ok(()) if last.is_empty() => Err("it printed no result".to_string().into()),
@@ -125,13 +125,13 @@ fn run(progress: &Progress, fuzzer: &Fuzzer, options: &[String]) -> Outcome {
     }
 }
 
-/// A number of the line that says what was found.
+/// A number in the line with the findings.
 fn number<'a>(line: &'a str, name: &str) -> &'a str {
     let rest = line.split_once(&format!("\"{name}\":")).map_or("", |(_, rest)| rest.trim_start());
     rest.split([',', '}']).next().unwrap_or_default()
 }
 
-/// `--minutes M`, `--seed S`, and the words.
+/// The values of `--minutes M` and `--seed S`, and the other words.
 fn options<'a>(words: &[&'a str]) -> Result<(f64, u64, Vec<&'a str>), String> {
     let (mut minutes, mut seed, mut rest) = (10.0, 1, Vec::new());
     let mut words = words.iter();

@@ -9,10 +9,10 @@ use crate::project;
 use crate::setup;
 use crate::suites::{self, INTERFACE, JAVASCRIPT, MANIFESTS, RUST_FOLDERS};
 
-/// Inputs of the lints of Rust.
+/// The inputs of the lints of Rust.
 const RUST: &[&[&str]] = &[MANIFESTS, INTERFACE, RUST_FOLDERS, &["rustfmt.toml", "examples"]];
 
-/// `cargo xtask lint`: what a change to any file may break.
+/// `cargo xtask lint`: the lints that a change to any file may break.
 pub fn quick() -> Vec<Step> {
     let python: &[&[&str]] = &[&["hosts/python", "examples", "tests", "docs"]];
     let javascript: &[&[&str]] = &[&["hosts/js", "examples", "tests"]];
@@ -50,7 +50,8 @@ pub fn quick() -> Vec<Step> {
     ]
 }
 
-/// Lints that only `cargo xtask check` runs: what they need takes minutes to build or to download, and hardly changes.
+/// Lints that only `cargo xtask check` runs, because the things that they need take minutes to build or to download,
+/// and hardly change.
 pub fn slow() -> Vec<Step> {
     vec![
         lint("Rust lints: engine", &[setup::RUST_LINTS, build::COMPONENT_STEP], || clippy(project::ENGINE_CRATES))
@@ -77,7 +78,7 @@ fn lint(name: &str, needs: &[&'static str], command: impl Fn() -> Command + Send
     })
 }
 
-/// Over crates for this machine.
+/// Clippy over crates for this machine.
 fn clippy(crates: &[&str]) -> Command {
     let mut command = project::cargo(&["clippy", "--all-targets"]);
     command.args(crates).args(["--", "-D", "warnings"]);
@@ -93,21 +94,21 @@ fn wasm_lint(packages: &[&str], target: &str) -> Command {
     command
 }
 
-/// Over the JavaScript of a folder that has settings of its own.
+/// Biome over the JavaScript of a folder that has its own settings.
 fn biome(folder: &str) -> Command {
     let mut command = project::own("hosts/js/node_modules/.bin/biome", &["check", "."]);
     command.current_dir(project::path(folder));
     command
 }
 
-/// Over the Python host, by its settings.
+/// Mypy with the settings of the Python host.
 fn mypy(arguments: &[&str]) -> Command {
     let mut command = project::own("target/venv/bin/python", &["-m", "mypy"]);
     command.args(arguments).current_dir(project::path("hosts/python"));
     command
 }
 
-/// Over all Python of the project, by the settings of the Python host.
+/// Ruff over all Python of the project, with the settings of the Python host.
 fn ruff(arguments: &[&str]) -> Command {
     let mut command = project::own("target/venv/bin/ruff", arguments);
     command.args(["--config", "hosts/python/pyproject.toml", "hosts/python", "examples", "tests", "docs"]);

@@ -1,4 +1,4 @@
-//! Programs that have to be on the machine before anything can be built, and what is found there.
+//! Programs that must be on the machine before anything can be built.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -10,13 +10,14 @@ use crate::project;
 const PYTHON: (u32, u32) = (3, 10);
 const NODE: (u32, u32) = (20, 0);
 
-/// The interpreter that the environments are made from: `$PYTHON`, or `python3`, which the installer for Windows calls `python`.
+/// The interpreter for new environments: `$PYTHON`, or `python3`. The installer for Windows calls it `python`.
 pub fn python() -> String {
     let usual = if cfg!(windows) { "python" } else { "python3" };
     env::var("PYTHON").unwrap_or_else(|_| usual.into())
 }
 
-/// Names everything that is missing at once, before a long build. (A C compiler is there: this program was linked.)
+/// Reports everything that is missing in one message, before a long build. A C compiler is not looked for: without one,
+/// this program could not have been linked.
 pub fn check() -> Outcome {
     let mut found = Vec::new();
     let mut missing = Vec::new();
@@ -52,7 +53,7 @@ pub fn browser() -> Option<PathBuf> {
     usual.find(|path| path.is_file()).or_else(|| mac.is_file().then(|| mac.into()))
 }
 
-/// A command with the browser that was found in `CHROMIUM`.
+/// The command, with `CHROMIUM` set to the browser that was found.
 pub fn with_browser(mut command: Command) -> Command {
     if let Some(browser) = browser() {
         command.env("CHROMIUM", browser);
@@ -60,8 +61,9 @@ pub fn with_browser(mut command: Command) -> Command {
     command
 }
 
-/// The folders of this machine in which a compiler finds sources, and the names that they have on every machine: those of crates,
-/// and those of the standard library, which have that name already where the toolchain comes without its sources.
+/// The folders of this machine in which the compiler finds sources, each with the name that it gets on every machine:
+/// the folder of crates, and that of the standard library. A toolchain without the sources of the standard library uses
+/// this name already.
 pub fn source_folders() -> Vec<(String, String)> {
     let home = |name: &str| env::home_dir().map(|home| home.join(name));
     let cargo = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| home(".cargo"));
@@ -79,13 +81,13 @@ pub fn source_folders() -> Vec<(String, String)> {
     folders
 }
 
-/// Whether packages of the system can be installed: by root, with apt.
+/// Whether this program may install packages of the system: it runs as root, and there is apt.
 pub fn can_install() -> bool {
     answer(&mut project::program("id", &["-u"])).as_deref() == Some("0")
         && answer(&mut project::program("apt-get", &["--version"])).is_some()
 }
 
-/// The first line that a program prints, without a `v` before a version; none if it is not there or fails.
+/// The first line that a program prints, without a `v` before a version. None if the program is missing or fails.
 pub fn answer(command: &mut Command) -> Option<String> {
     let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     let line = String::from_utf8_lossy(&output.stdout).lines().next()?.trim().trim_start_matches('v').to_string();

@@ -1,5 +1,5 @@
-//! The developer's commands: `cargo xtask <command>`. Each does the set-up it needs, shows what it is doing, and does
-//! only what is out of date the second time.
+//! The commands for developers: `cargo xtask <command>`. Each does the set-up that it needs, and shows what it is
+//! doing. When it runs again, it does only what is out of date.
 
 mod bench;
 mod build;
@@ -116,7 +116,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// All steps that others need. What the longest builds wait for comes first, downloads run beside it.
+/// All steps that others need. First come the steps that the longest builds wait for; downloads run beside these
+/// builds.
 fn parts() -> Vec<Step> {
     let mut first = setup::parts();
     let downloads = first.split_off(setup::FIRST);
@@ -145,7 +146,7 @@ fn build(words: &[&str]) -> Result<Plan, String> {
     needs.extend(has("python").then_some(build::COMPONENT_STEP));
     needs.extend(has("node").then_some(build::NPM));
     if has("rust") {
-        // The crate has the component in it.
+        // The crate contains the component.
         needs.extend([build::RELEASE, build::COMPONENT_STEP]);
     }
     Ok(Plan::of("build", parts(), &needs))
@@ -157,7 +158,7 @@ mod tests {
 
     #[test]
     fn every_command_has_the_steps_that_it_needs() {
-        // A step that is not there panics.
+        // A plan with a step that does not exist panics.
         for words in [&[][..], &["python"], &["node"], &["rust"], &["node", "rust"]] {
             build(words).unwrap();
         }

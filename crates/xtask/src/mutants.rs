@@ -1,5 +1,5 @@
-//! `cargo xtask mutants`: changes the core in one place at a time (cargo-mutants), and asks of every change that a golden case
-//! fails. A change that no case can see is named in `tests/vectors/mutants.txt`, with the reason.
+//! `cargo xtask mutants`: changes the core in one place at a time (cargo-mutants), and expects that a golden case fails
+//! for each change. A change that no case can see is listed in `tests/vectors/mutants.txt`, with the reason.
 
 use std::fs;
 
@@ -12,7 +12,8 @@ use crate::project;
 const TOOL: &str = "cargo-mutants";
 const VERSION: &str = "27.1.0";
 const PROGRAM: &str = "target/tools/bin/cargo-mutants";
-/// Apart from other builds, because cargo takes what was built last for current: a changed core, in a copy of the tree.
+/// A target folder of its own. Cargo takes the newest build in a folder for current: here, that is a changed core in a
+/// copy of the tree.
 const TARGET: &str = "target/mutants-build";
 const CORE: &str = "crates/core/src/";
 const KNOWN: &str = "tests/vectors/mutants.txt";
@@ -105,10 +106,10 @@ const PARTS: &[Part] = &[
         ],
     },
 ];
-/// In place of groups: all of them.
+/// Stands for all groups.
 const ALL: &[&str] = &[];
 
-/// A part for each step, or those that are named; `--shard K/N` takes each N-th change alone.
+/// A step for each part, or only for the named parts. With `--shard K/N`, only every N-th change is tried.
 pub fn plan(words: &[&str]) -> Result<Plan, String> {
     let (words, shard) = match words {
         [words @ .., "--shard", shard] => (words, Some((*shard).to_string())),
@@ -163,7 +164,8 @@ fn judge(progress: &Progress, part: &Part, shard: Option<&str>) -> Outcome {
             "--profile=mutants",
         ],
     );
-    // The judge ends itself. What is built for WebAssembly alone is not in it.
+    // The judge limits its own processor time, so that the timeouts are only a last resort. Code for WebAssembly alone
+    // is left out, because the judge does not contain it.
     mutants.args(["--baseline=skip", "--timeout=600", "--build-timeout=600", "--colors=never"]);
     mutants.args(["--exclude-re=simd128::", &format!("--output={folder}")]);
     mutants.args(part.files.iter().map(|file| format!("--file={CORE}{file}")));
@@ -173,7 +175,7 @@ fn judge(progress: &Progress, part: &Part, shard: Option<&str>) -> Outcome {
     mutants.args(shard.iter().flat_map(|shard| [format!("--shard={shard}"), "--sharding=round-robin".into()]));
     mutants.args(["--", "--test=judge"]);
     mutants.env("SAMEDEAL_GROUPS", &groups).env("CARGO_TARGET_DIR", project::path(TARGET));
-    // It fails if a change survives, too. Whether it came to its end is seen below.
+    // The program also fails if a change survives. The counts below show whether it tried all changes.
     let ended = progress.run(&mut mutants);
     let read = |name: &str| fs::read_to_string(output.join("mutants.out").join(name)).unwrap_or_default();
     let count = |name: &str| read(name).lines().count();
@@ -197,7 +199,7 @@ fn judge(progress: &Progress, part: &Part, shard: Option<&str>) -> Outcome {
     Ok(Report::note(note))
 }
 
-/// Whether a pattern of files, all of one folder, covers another file.
+/// Whether a pattern for all files of a folder covers another file.
 fn covers(pattern: &str, file: &str) -> bool {
     let name = pattern.strip_suffix("*.rs").and_then(|folder| file.strip_prefix(folder));
     name.is_some_and(|name| !name.contains('/')) && file != pattern
@@ -213,8 +215,8 @@ fn all_groups() -> Result<String, String> {
     Ok(names.join(","))
 }
 
-/// `crates/core/src/FILE:LINE:COLUMN: CHANGE` as it is named where it is known: `FILE :: CHANGE :: TEXT OF THE LINE`, which
-/// stays what it is if lines are added above it.
+/// A survivor in the form of the list of known changes. `crates/core/src/FILE:LINE:COLUMN: CHANGE` becomes
+/// `FILE :: CHANGE :: TEXT OF THE LINE`, which stays the same if lines are added above it.
 fn described(survivor: &str) -> Result<String, String> {
     let strange = || format!("no line of cargo-mutants: {survivor}");
     let mut parts = survivor.splitn(4, ':');
@@ -226,22 +228,22 @@ fn described(survivor: &str) -> Result<String, String> {
     Ok([file.strip_prefix(CORE).unwrap_or(file), change, line].join(SEPARATOR))
 }
 
-/// The changes of a part that are named: lines that are indented. The others are reasons.
+/// The known changes of a part: the indented lines of the list. All other lines are reasons.
 fn known(text: &str, part: &Part) -> Vec<String> {
     let named = text.lines().filter_map(|line| line.strip_prefix("    "));
     let file = |line: &str| line.split(SEPARATOR).next().unwrap_or_default().to_string();
     named.filter(|line| owner(&file(line)).is_some_and(|name| name == part.name)).map(String::from).collect()
 }
 
-/// The part that a file belongs to: that of the longest pattern.
+/// The part to which a file belongs: the one with the longest matching pattern.
 fn owner(file: &str) -> Option<&'static str> {
     let patterns = PARTS.iter().flat_map(|part| part.files.iter().map(move |pattern| (part.name, *pattern)));
     let of = patterns.filter(|(_, pattern)| *pattern == file || covers(pattern, file));
     of.max_by_key(|(_, pattern)| pattern.len()).map(|(name, _)| name)
 }
 
-/// Changes that survive and are not known, and known changes that do not survive. A change that occurs twice on a line
-/// is named twice.
+/// Survivors that are not known, and known changes that did not survive. A change that occurs twice on a line is listed
+/// twice.
 fn compare(survived: Vec<String>, mut known: Vec<String>) -> (Vec<String>, Vec<String>) {
     let is_new = |change: &String| match known.iter().position(|other| other == change) {
         Some(place) => {

@@ -1,5 +1,5 @@
-//! A command is a plan: steps that name what they need. What needs nothing of one another runs side by side; a step
-//! whose inputs have not changed since it last passed does not run again.
+//! A command is a plan of steps, which name the steps that they need. Steps that do not need each other run at the same
+//! time. A step whose inputs have not changed since it last passed does not run again.
 
 use std::collections::BTreeSet;
 use std::num::NonZero;
@@ -16,16 +16,15 @@ use crate::table;
 /// The report of a step that succeeded.
 #[derive(Default)]
 pub struct Report {
-    /// A few words beside its time.
+    /// A few words for the line of the step.
     pub note: String,
-    /// The tests that it ran, if it is a suite.
+    /// The counts of its tests, if it is a suite.
     pub counts: Counts,
-    /// A text that is printed below it in full.
+    /// A text that is printed in full below the line of the step.
     pub display: String,
 }
 
 impl Report {
-    /// A report of a few words.
     pub fn note(note: impl Into<String>) -> Report {
         Report { note: note.into(), ..Report::default() }
     }
@@ -36,11 +35,10 @@ impl Report {
     }
 }
 
-/// Why a step failed, and what was counted before.
+/// The failure of a step.
 pub struct Failure {
-    /// The reason, for people.
     pub why: String,
-    /// The tests that ran nevertheless.
+    /// The counts of the tests that ran before the failure.
     pub counts: Counts,
 }
 
@@ -56,7 +54,6 @@ impl From<std::io::Error> for Failure {
     }
 }
 
-/// How a step ends.
 pub type Outcome = Result<Report, Failure>;
 
 type Action = Box<dyn FnOnce(&Progress) -> Outcome + Send>;
@@ -65,11 +62,11 @@ type Action = Box<dyn FnOnce(&Progress) -> Outcome + Send>;
 pub struct Step {
     name: String,
     needs: Vec<&'static str>,
-    /// The sources of its result; none if it looks itself, or runs each time.
+    /// The files and folders that the result depends on. None if the step itself looks for changes, or runs each time.
     inputs: Option<Vec<&'static str>>,
-    /// A setting that its result depends on beside them.
+    /// A setting that the result depends on, besides the files.
     setting: String,
-    /// The name of a thing that only one step at a time can use.
+    /// The lock that the step holds, if any. Steps with the same lock never run at the same time.
     lock: Option<&'static str>,
     action: Action,
 }
@@ -91,36 +88,34 @@ impl Step {
         }
     }
 
-    /// The step, which is skipped as long as these files and folders are what they were when it last succeeded.
+    /// Skips the step as long as these files and folders are the same as when it last succeeded.
     pub fn made_from(mut self, inputs: &[&[&'static str]]) -> Step {
         self.inputs = Some(inputs.concat());
         self
     }
 
-    /// The step, which runs again where this is another one than when it last succeeded.
+    /// Runs the step again if this setting differs from that of its last success.
     pub fn with_setting(mut self, setting: impl Into<String>) -> Step {
         self.setting = setting.into();
         self
     }
 
-    /// The step, which needs these others besides.
+    /// Adds steps that the step needs.
     pub fn and_needs(mut self, needs: &[&'static str]) -> Step {
         self.needs.extend(needs);
         self
     }
 
-    /// The step, which does not run beside another one with the same lock.
+    /// Prevents the step from running at the same time as another step with this lock.
     pub fn with_lock(mut self, lock: &'static str) -> Step {
         self.lock = Some(lock);
         self
     }
 
-    /// Its name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The names of the steps that come before it.
     pub fn needs(&self) -> &[&'static str] {
         &self.needs
     }
@@ -130,15 +125,15 @@ impl Step {
 pub struct Plan {
     name: String,
     steps: Vec<Step>,
-    /// Whether steps run although nothing has changed.
+    /// Whether all steps run, even if nothing has changed.
     again: bool,
     summary: bool,
     closing: String,
 }
 
 impl Plan {
-    /// A plan for `cargo xtask <name>`: the goals, and before them those of `parts` that they need. Where several steps
-    /// could run, the first of them does.
+    /// A plan for `cargo xtask <name>`: the goals, and before them the steps of `parts` that they need. If several
+    /// steps could run, the first of them in this order is started.
     pub fn new(name: &str, parts: Vec<Step>, goals: Vec<Step>) -> Plan {
         let is_goal = |name: &str| goals.iter().any(|goal| goal.name == name);
         let mut wanted: Vec<&str> = goals.iter().flat_map(|goal| goal.needs.clone()).collect();
@@ -160,25 +155,25 @@ impl Plan {
         Plan::new(name, parts, goals)
     }
 
-    /// The plan, in which every step runs, although nothing has changed.
+    /// With `true`, runs every step even if nothing has changed.
     pub fn again(mut self, again: bool) -> Plan {
         self.again = again;
         self
     }
 
-    /// The plan with a table of all steps and the number of tests at its end.
+    /// Adds a table of all steps and the number of tests at the end.
     pub fn with_summary(mut self) -> Plan {
         self.summary = true;
         self
     }
 
-    /// The plan with a text for the reader after its success.
+    /// Adds a text for the reader, which is printed after a success.
     pub fn with_closing(mut self, closing: String) -> Plan {
         self.closing = closing;
         self
     }
 
-    /// Runs the steps.
+    /// Runs the steps, prints how each ended, and returns the exit code.
     pub fn run(self) -> ExitCode {
         let started = Instant::now();
         let total = self.steps.len();
@@ -200,7 +195,7 @@ impl Plan {
             broken += u64::from(failed);
             unchanged += if skipped { counted.passed } else { 0 };
             counts = counts.plus(counted);
-            // A step may fail without a test that did (a build that breaks, a download): that counts as one.
+            // A step may fail without a failed test, for example in a build or a download. This counts as one failure.
             counts.failed += u64::from(failed && counted.failed == 0);
             all += busy;
             rows.push(vec![name, time, format!("{:.0}", busy.as_secs_f64()), result]);
@@ -228,35 +223,35 @@ impl Plan {
     }
 }
 
-/// A step that ran, or that could not.
+/// The end of a step that ran, or that could not run.
 struct Ended {
     name: String,
     time: String,
-    /// The processor time of its programs.
+    /// The processor time that its programs used.
     busy: Duration,
     outcome: Outcome,
-    /// Whether it did not run since nothing has changed.
+    /// Whether it was skipped, because nothing has changed.
     skipped: bool,
-    /// If it failed, the lines of its log that say where.
+    /// If it failed, the lines of its log that name the failure.
     points: Vec<String>,
 }
 
-/// Where a step stands.
+/// The state of a step while the plan runs.
 enum State {
     Waiting(Step),
     Running,
     Ended(Ended),
 }
 
-/// The next work of a lane that has nothing to do.
+/// The next action of an idle lane.
 enum Next {
     Run(usize, Step),
     Wait,
     Done,
 }
 
-/// Runs steps on one lane more than there are cores; what became of each, in the order of the plan. On as many lanes as cores,
-/// a quarter of the time of the cores was lost: suites wait for processes, disks and downloads.
+/// Runs the steps and returns their ends, in the order of the plan. There is one lane more than cores, because suites
+/// wait for processes, disks and downloads: with as many lanes as cores, a quarter of the cores' time was lost.
 fn run(steps: Vec<Step>, again: bool) -> Vec<Ended> {
     let total = steps.len();
     let lanes = thread::available_parallelism().map_or(1, NonZero::get) + 1;
@@ -296,7 +291,7 @@ fn run(steps: Vec<Step>, again: bool) -> Vec<Ended> {
     states.into_iter().map(ended).collect()
 }
 
-/// The first step that can run. Those that never can, since one that they need has failed, end here.
+/// Finds the first step that can run. A step that can never run, because a step that it needs has failed, ends here.
 fn next(states: &mut [State], names: &[String], locks: &[Option<&str>]) -> Next {
     loop {
         let mut waits = false;
@@ -341,7 +336,7 @@ fn next(states: &mut [State], names: &[String], locks: &[Option<&str>]) -> Next 
     }
 }
 
-/// Runs one step, unless nothing has changed since it passed, and prints how it ended.
+/// Runs a step and prints how it ended. Skips it if nothing has changed since it passed.
 fn run_step(step: Step, number: &str, again: bool) -> Ended {
     let Step { name, inputs, setting, action, .. } = step;
     let label = format!("{number} {name}");

@@ -1,4 +1,4 @@
-//! Runs the programs of one step: keeps what they print in a log, and shows that something is going on.
+//! Runs the programs of one step. Their output goes to a log, and signs of life to the terminal.
 
 use std::cell::Cell;
 use std::fs::{self, File, OpenOptions};
@@ -11,24 +11,24 @@ use std::time::{Duration, Instant};
 
 use crate::project;
 
-/// Without a terminal, a step that takes longer than this says that it runs, and then again at every `HEARTBEAT`.
+/// Without a terminal, a step reports that it is running after this time, and then every `HEARTBEAT`.
 const PATIENCE: Duration = Duration::from_secs(2);
 const HEARTBEAT: Duration = Duration::from_secs(30);
-/// How many lines from either end of a long log are shown when a step fails.
+/// The number of lines at the beginning and at the end of a long log that are shown when a step fails.
 const HEAD: usize = 12;
 const TAIL: usize = 48;
-/// How many lines of a log are repeated below the summary, and how much of each.
+/// The number of lines of a log that are repeated below the summary, and the number of characters of each.
 const POINTS: usize = 12;
 const POINT_WIDTH: usize = 200;
-/// Signs that test runners and compilers write into the lines that name a failure.
+/// Marks by which a line that names a failure is found: test runners and compilers write them.
 const SIGNS: [&str; 7] = ["FAILED", "panicked at", "not ok ", "\u{2716} ", "\u{2718} ", "error:", "Error: "];
-/// How many lines below an error are repeated too: where it was, what was expected, what came.
+/// The number of lines after an error that are repeated too. They say where it was, what was expected and what came.
 const BELOW: usize = 5;
 
-/// Columns of the passing line of a terminal.
+/// The number of columns of the status line on a terminal, which is overwritten again and again.
 const WIDTH: usize = 110;
 
-/// The steps that are running, for the passing line of a terminal: the label of each, and what it does.
+/// The running steps, for the status line: the label of each, and what it is doing.
 static RUNNING: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
 
 /// One step that is running.
@@ -37,16 +37,16 @@ pub struct Progress {
     log: PathBuf,
     started: Instant,
     next_sign: Cell<Duration>,
-    /// Processor time of the programs that have ended, and of all that they waited for.
+    /// The processor time of the programs that have ended, with that of the child processes that they waited for.
     busy: Cell<Duration>,
 }
 
-/// Prints whole lines, above the passing line of a terminal.
+/// Prints whole lines above the status line.
 pub fn print(lines: &str) {
     change(lines, |_| ());
 }
 
-/// Prints whole lines, changes what the passing line says, and shows it.
+/// Prints whole lines, changes the running steps, and shows the status line again.
 fn change(lines: &str, changed: impl FnOnce(&mut Vec<(String, String)>)) {
     let mut running = RUNNING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     changed(&mut running);
@@ -57,12 +57,12 @@ fn change(lines: &str, changed: impl FnOnce(&mut Vec<(String, String)>)) {
         let parts: Vec<String> = running.iter().map(|(_, text)| text.chars().take(width).collect()).collect();
         text = format!("\r\x1b[K{text}{}", parts.join(" | "));
     }
-    // Nobody to tell is no reason to fail.
+    // A step does not fail because its output cannot be printed.
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).ok();
 }
 
 impl Progress {
-    /// Begins a step; `name` is also the name of its log.
+    /// Begins a step. The name of its log is made of `name`.
     pub fn begin(label: String, name: &str) -> io::Result<Progress> {
         let file: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
         let log = project::path("target/xtask").join(file.to_lowercase() + ".log");
@@ -72,17 +72,17 @@ impl Progress {
         Ok(Progress { label, log, started: Instant::now(), next_sign: Cell::new(PATIENCE), busy: Cell::default() })
     }
 
-    /// How long the step has been running.
+    /// The time since the step began.
     pub fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
 
-    /// The processor time of its programs; 0 where no /proc says it.
+    /// The processor time of the programs of the step. It is 0 on systems without /proc.
     pub fn busy(&self) -> Duration {
         self.busy.get()
     }
 
-    /// The log, by its path from the root of the project.
+    /// The path of the log, from the root of the project.
     pub fn log_name(&self) -> String {
         self.log.strip_prefix(project::path("")).unwrap_or(&self.log).display().to_string()
     }
@@ -92,21 +92,22 @@ impl Progress {
         fs::read(&self.log).map(|bytes| lasting(&String::from_utf8_lossy(&bytes))).unwrap_or_default()
     }
 
-    /// Runs a program to its end with all its output in the log. Fails, naming the program, if that fails.
+    /// Runs a program to its end, with all its output in the log. If it fails, the error names it.
     pub fn run(&self, command: &mut Command) -> Result<(), String> {
         let log = self.open_log(command)?;
         let output = log.try_clone().map_err(|error| self.cannot_write(&error))?;
         self.wait(command.stdout(output).stderr(log))
     }
 
-    /// Runs a command with its standard output in a file of its own, which is replaced: it is whole even if the program fails.
+    /// Runs a program with its standard output in the file `output`, which is replaced. The file has all output even if
+    /// the program fails.
     pub fn run_into(&self, command: &mut Command, output: &Path) -> Result<(), String> {
         let log = self.open_log(command)?;
         let file = File::create(output).map_err(|error| format!("cannot write {}: {error}", output.display()))?;
         self.wait(command.stdout(file).stderr(log))
     }
 
-    /// The log, indented, for people; of a long one its beginning and its end.
+    /// The log, indented for people. For a long log, only its beginning and its end.
     pub fn excerpt(&self) -> String {
         let text = self.log_text();
         let lines: Vec<&str> = text.lines().collect();
@@ -119,12 +120,12 @@ impl Progress {
         format!("{}      | ... {left_out} lines ...\n{}", indent(head), indent(tail))
     }
 
-    /// The lines of the log that name what failed; the last lines if none does.
+    /// The lines of the log that name the failure. If there are none, the last lines.
     pub fn points(&self) -> Vec<String> {
         points(&self.log_text())
     }
 
-    /// Ends the step with lines that last.
+    /// Ends the step and prints lines that stay.
     pub fn finish(&self, lines: &str) {
         change(lines, |running| running.retain(|(label, _)| *label != self.label));
     }
@@ -147,7 +148,8 @@ impl Progress {
         let mut pause = Duration::from_millis(5);
         let mut time = Duration::ZERO;
         let status: ExitStatus = loop {
-            // A program is looked at before anybody waits for it, as its entry ends then. One that still runs is waited for later.
+            // The processor time is read before `try_wait`, because that removes the entry of an ended program from
+            // /proc. `try_wait` is not called for a program that is still running.
             let used = processor_time(child.id());
             let runs = matches!(used, Some((_, false)));
             time = used.map_or(time, |(time, _)| time);
@@ -167,7 +169,7 @@ impl Progress {
         if status.success() { Ok(()) } else { Err(format!("`{name}` failed ({status})")) }
     }
 
-    /// A sign of life: on a terminal one passing line, otherwise now and then a lasting one.
+    /// Shows a sign of life: the status line on a terminal, otherwise a lasting line now and then.
     fn sign(&self, command: &str) {
         let elapsed = self.elapsed();
         if io::stdout().is_terminal() {
@@ -204,17 +206,19 @@ impl Progress {
     }
 }
 
-/// The processor time of a process and of all that it waited for, and whether it has ended, from Linux' /proc.
+/// The processor time of a process and of the child processes that it waited for, and whether it has ended. Read from
+/// /proc of Linux; none elsewhere.
 fn processor_time(process: u32) -> Option<(Duration, bool)> {
     let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name of the program is in parentheses, and may have any character.
+    // The name of the program is in parentheses, and may contain any character.
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks: u64 = fields.get(11..15)?.iter().filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
-    // Linux counts in hundredths of a second here, on every machine.
+    // Linux counts this time in hundredths of a second on every machine.
     Some((Duration::from_millis(10 * ticks), fields[0] == "Z"))
 }
 
-/// A text without what a terminal would have written over: the bars of cargo, each of which ends at a carriage return.
+/// The text as a terminal would show it in the end: without the progress bars of cargo, each of which ends at a
+/// carriage return.
 fn lasting(text: &str) -> String {
     text.split('\n')
         .map(|line| line.strip_suffix('\r').unwrap_or(line).rsplit('\r').next().unwrap_or_default())
@@ -222,7 +226,7 @@ fn lasting(text: &str) -> String {
         .join("\n")
 }
 
-/// A program and its arguments, as one would type them at the root of the project.
+/// A program and its arguments, as a user would type them at the root of the project.
 pub fn describe(command: &Command) -> String {
     let root = format!("{}/", project::path("").display()).replace("//", "/");
     let program = Path::new(command.get_program());

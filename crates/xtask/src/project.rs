@@ -1,26 +1,28 @@
-//! Where things are.
+//! Paths and programs of the project.
 
 use std::env;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A path of the project, given relative to its root.
+/// The absolute path for a path from the root of the project.
 pub fn path(relative: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/xtask lies below the root");
     root.join(relative)
 }
 
-/// Where Python keeps bytecode.
+/// The folder in which Python keeps bytecode.
 const PYTHON_CACHE: &str = "target/pycache";
 
-/// A program that starts at the root of the project; relative paths in its arguments are relative to that.
-/// The environment is the caller's, without what cargo adds for this program and what would colour a log.
+/// A program that starts at the root of the project, so that relative paths in its arguments begin there. It gets the
+/// environment of the caller, without the variables that cargo adds for this program and without colors, which would
+/// fill logs with escape codes.
 pub fn program(name: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
     let mut command = Command::new(name);
     command.args(arguments).current_dir(path("")).env("CARGO_TERM_COLOR", "never").env_remove("FORCE_COLOR");
-    // Python keeps the bytecode of what it imports, also if the caller (a container, often) has switched that off: without
-    // it, every process that imports PyTorch compiles 2,000 modules anew. It is kept apart from the sources.
+    // Python keeps the bytecode of imported modules, even if the caller (often a container) has switched this off.
+    // Without it, every process that imports PyTorch compiles 2,000 modules again. The bytecode has a folder apart from
+    // the sources.
     command.env("PYTHONPYCACHEPREFIX", path(PYTHON_CACHE)).env_remove("PYTHONDONTWRITEBYTECODE");
     for (key, _) in env::vars_os() {
         let key = key.to_string_lossy().into_owned();
@@ -31,11 +33,11 @@ pub fn program(name: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
     command
 }
 
-/// Cargo, of the toolchain that runs this program.
+/// Cargo, from the toolchain that runs this program.
 pub fn cargo(arguments: &[&str]) -> Command {
     let mut command = program(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()), arguments);
     command.env("CARGO_TARGET_DIR", path("target"));
-    // How far a build is, for the sign of life of a step.
+    // Cargo reports the progress of a build, which the sign of life of a step shows.
     command.env("CARGO_TERM_PROGRESS_WHEN", "always").env("CARGO_TERM_PROGRESS_WIDTH", "60");
     command
 }
@@ -46,8 +48,8 @@ pub fn own(program_path: &str, arguments: &[&str]) -> Command {
     program(path(&here), arguments)
 }
 
-/// Where Windows has a program of an environment: those of Python are in a folder of another name, and those of npm are batch files.
-/// Windows itself adds `.exe`.
+/// The path of a program of an environment on Windows. Programs of Python are in the folder `Scripts`, and those of npm
+/// are batch files. Windows itself adds `.exe`.
 fn on_windows(program_path: &str) -> String {
     match program_path.rsplit_once('/') {
         Some((folder, name)) if folder.ends_with("node_modules/.bin") => format!("{folder}/{name}.cmd"),
@@ -56,21 +58,21 @@ fn on_windows(program_path: &str) -> String {
     }
 }
 
-/// A command line in words: a program on the path, or one below the root of the project, and its arguments.
+/// The command for a line of words: a program on the path or below the root of the project, and its arguments.
 pub fn words(words: &[&str]) -> Command {
     if words[0].contains('/') { own(words[0], &words[1..]) } else { program(words[0], &words[1..]) }
 }
 
-/// npm, in a folder of the project.
+/// npm, run in a folder of the project.
 pub fn npm(folder: &str, arguments: &[&str]) -> Command {
-    // A batch file is only found with its ending.
+    // Windows finds a batch file only with its extension.
     let mut command = program(if cfg!(windows) { "npm.cmd" } else { "npm" }, arguments);
     command.current_dir(path(folder));
     command
 }
 
-/// The crates that link the core: no WebAssembly engine is compiled for them. Every build and test selects the same crates and
-/// features, so that cargo compiles each dependency once.
+/// Options that select the crates that link the core. No WebAssembly engine is compiled for them. Every build and test
+/// uses the same options, so that cargo compiles each dependency only once.
 pub const NATIVE_CRATES: &[&str] = &[
     "--package=bindgen",
     "--package=generator",
@@ -86,11 +88,12 @@ pub const NATIVE_CRATES: &[&str] = &[
     "--features=matrix/native,samedeal-cli/native,samedeal/serde",
 ];
 
-/// Programs of tests are built as `cargo test` builds them: the core is optimised.
+/// The option with which programs of tests are built as by `cargo test`: with an optimized core.
 pub const TESTED: &[&str] = &["--profile=test"];
 
-/// The crates that run the component in an engine, which takes minutes to compile: only `check` builds them. They have a folder of
-/// their own, because some programs have the same names.
+/// Options that select the crates that run the component in an engine. The engine takes minutes to compile, so only
+/// `check` builds them. They have a target folder of their own, because some programs have the same names as native
+/// ones.
 pub const ENGINE_CRATES: &[&str] = &[
     "--package=bench",
     "--package=crossing",

@@ -1,16 +1,16 @@
-//! Epochs as the hosts saw them, side by side.
+//! The epochs that the hosts saw, side by side.
 
 use crate::table;
 
 /// The fields that must be the same in every host: the number of samples and batches of the rank, its first and last
 /// sample indices, and the SHA-256 over the contents of its samples in the order seen.
 const EQUAL: &[&str] = &["samples", "batches", "first", "last", "sha256"];
-/// Fields that each host has of its own.
+/// Fields that may differ from host to host.
 const OWN: &[&str] = &["engine", "seconds"];
 
-/// An epoch as one host saw it.
+/// The epoch that one host saw.
 pub struct Replay {
-    /// Which host.
+    /// The name of the host.
     pub host: String,
     /// The fields that it printed, by name.
     pub fields: Vec<(String, String)>,
@@ -22,7 +22,7 @@ impl Replay {
     }
 }
 
-/// Every field in which a host differs from the first one, or that it does not have.
+/// All problems: fields that a host did not print, and fields that differ from those of the first host.
 pub fn differences(replays: &[Replay]) -> Vec<String> {
     let mut problems = Vec::new();
     for replay in replays {
@@ -41,7 +41,7 @@ pub fn differences(replays: &[Replay]) -> Vec<String> {
     problems
 }
 
-/// A column per host, a line per field; a field that differs is marked.
+/// A table with a column for each host and a line for each field. A field that differs is marked.
 pub fn render(title: &str, replays: &[Replay]) -> String {
     let row = |field: &str, cell: &dyn Fn(&Replay) -> String| {
         let cells: Vec<String> = replays.iter().map(cell).collect();
@@ -61,7 +61,7 @@ pub fn render(title: &str, replays: &[Replay]) -> String {
     table::render(&heading, &rows)
 }
 
-/// `[3,1,2]` as `3 1 2`.
+/// A list in the form of the table: `[3,1,2]` becomes `3 1 2`.
 fn list(text: &str) -> String {
     text.trim_matches(['[', ']']).replace(',', " ")
 }

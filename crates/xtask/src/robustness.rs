@@ -1,5 +1,5 @@
-//! `cargo xtask trials`, `statistics` and `soak`: what is promised of resumptions, of shuffles and of long runs, tried at length.
-//! `check` runs a small part of each.
+//! `cargo xtask trials`, `statistics`, `exhaust` and `soak`: long tests of what is promised of resumptions, shuffles,
+//! small cases and long runs. `check` runs a small part of trials, statistics and soak.
 
 use crate::build;
 use crate::counts::Counts;
@@ -9,7 +9,7 @@ use crate::setup;
 use crate::suites::{self, JAVASCRIPT, PYTHON, TORCH};
 
 const STATISTICS: &[&str] = &["target/venv-statistics/bin/python", "tests/statistics/run.py"];
-/// Processes of trials use what the tests of ranks use.
+/// The trials run in the environment with torch, because their processes use the same code as the tests of ranks.
 const TRIALS: &[&str] = &["target/venv-torch/bin/python", "tests/trials/trials.py"];
 const SOAK: &[&str] = &["target/venv/bin/python", "tests/soak/soak.py"];
 
@@ -18,7 +18,7 @@ pub fn trials(options: &[&str]) -> Plan {
     command("trials", TRIALS, options, &[setup::TORCH, build::COMPONENT_STEP])
 }
 
-/// `cargo xtask statistics [--seeds N]`. All p-values are kept.
+/// `cargo xtask statistics [--seeds N]`. All p-values are kept in a file.
 pub fn statistics(options: &[&str]) -> Plan {
     let options = [&["--csv", "target/statistics/p-values.csv"], options].concat();
     command("statistics", STATISTICS, &options, &[setup::STATISTICS, build::COMPONENT_STEP])
@@ -34,13 +34,13 @@ pub fn exhaust() -> Plan {
     Plan::new("exhaust", crate::parts(), vec![step])
 }
 
-/// `cargo xtask soak [--minutes M]`. What the processes told is kept.
+/// `cargo xtask soak [--minutes M]`. The reports of the processes are kept in a file.
 pub fn soak(options: &[&str]) -> Plan {
     let options = [&["--json", "target/soak/intervals.json"], options].concat();
     command("soak", SOAK, &options, &[setup::PYTHON, build::COMPONENT_STEP, build::NPM_FOR_NODE])
 }
 
-/// A plan of one program, all of whose output is shown.
+/// A plan of one program. All its output is shown.
 fn command(name: &str, words: &[&'static str], options: &[&str], needs: &[&'static str]) -> Plan {
     let words = words.to_vec();
     let options: Vec<String> = options.iter().map(ToString::to_string).collect();
@@ -51,7 +51,8 @@ fn command(name: &str, words: &[&'static str], options: &[&str], needs: &[&'stat
     Plan::new(name, crate::parts(), vec![step])
 }
 
-/// Suites that `check` runs: fixed seeds, so that the result is always the same but for what depends on the machine.
+/// The suites that `check` runs. Their seeds are fixed, so that the result is always the same, except for what depends
+/// on the machine.
 pub fn suites() -> Vec<Step> {
     vec![
         suites::with_torch("trials, in small", "tests/trials").made_from(&[

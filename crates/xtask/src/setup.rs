@@ -1,5 +1,5 @@
-//! Downloads that the other steps need and cargo does not bring: targets, environments, a browser. Everything but the
-//! browser and the Rust targets goes below target/ or into node_modules.
+//! Downloads that other steps need and cargo does not bring: targets and lints of Rust, environments, a browser. All of
+//! them go below target/ or into node_modules, except the browser and the parts of the Rust toolchain.
 
 use std::path::Path;
 
@@ -11,14 +11,14 @@ use crate::progress::Progress;
 use crate::project;
 use crate::stamp::Stamp;
 
-/// The installer of Python packages.
+/// The installer of Python packages, in its version.
 const UV: &str = "uv==0.13.9";
 const UP_TO_DATE: &str = "up to date";
 
-/// How many of the parts the builds of WebAssembly wait for: they come first.
+/// The number of parts that the WebAssembly builds wait for. These parts come first.
 pub const FIRST: usize = 3;
 
-/// The steps that others need.
+/// All steps of the set-up.
 pub fn parts() -> Vec<Step> {
     vec![
         Step::new(MACHINE, &[], |_| machine::check()),
@@ -55,7 +55,7 @@ pub fn parts() -> Vec<Step> {
     ]
 }
 
-/// Programs that have to be on the machine.
+/// The step that checks the programs of the machine.
 pub const MACHINE: &str = "this machine";
 /// The Rust target of the component: WASI.
 pub const COMPONENT_TARGET: &str = "Rust target of the component";
@@ -63,43 +63,43 @@ pub const COMPONENT_TARGET: &str = "Rust target of the component";
 pub const WEB_TARGET: &str = "Rust target of pages";
 /// The target with which the code for Windows is checked.
 pub const WINDOWS_TARGET: &str = "Rust target of Windows";
-/// The target whose code is checked without a compiler for C.
+/// The Rust target for Windows. Its code can be checked without a C compiler for Windows.
 pub const WINDOWS: &str = "x86_64-pc-windows-gnu";
-/// One rustup changes the toolchain at a time.
+/// The lock of rustup: only one change of the toolchain at a time.
 pub const RUSTUP: &str = "rustup";
 /// The environment that the Python host is developed and tested in.
 pub const PYTHON: &str = "Python environment";
-/// Packages with which the npm package is built and tested.
+/// The packages that build and test the npm package.
 pub const NODE: &str = "npm packages";
-/// Vite, webpack and others, which the npm package is tried with.
+/// Vite, webpack and other bundlers, in which the npm package is tested.
 pub const BUNDLERS: &str = "npm packages of bundlers";
-/// Packages with which the explorer is built and tested.
+/// The packages that build and test the explorer.
 pub const EXPLORER: &str = "npm packages of the explorer";
-/// Packages that the examples in JavaScript import.
+/// The packages that the JavaScript examples import.
 pub const EXAMPLES_NODE: &str = "npm packages of examples";
 const EXAMPLES_OF_NODE: &[&str] = &["examples/arrow-indices", "examples/batch-service", "examples/js-guest"];
-/// The environment that the examples in Python run in.
+/// The environment of the Python examples.
 pub const EXAMPLES_PYTHON: &str = "Python environment of examples";
-/// The program that lists the names of the npm package for the site.
+/// The program that lists the names of the npm package for the site: typedoc.
 pub const SITE_NODE: &str = "npm packages of the site";
-/// The environment that makes the site.
+/// The environment of the program that makes the site.
 pub const SITE: &str = "Python environment of the site";
-/// The program that puts components together.
+/// The program that composes components.
 pub const COMPOSER: &str = "wac";
-/// The folder of its program is `bin` below this one.
+/// The folder into which the composer is installed. The program is in its folder `bin`.
 pub const COMPOSER_ROOT: &str = "target/wac";
 const COMPOSER_VERSION: &str = "0.12.0";
-/// Formatter and linter of the Rust toolchain.
+/// The formatter and the linter of the Rust toolchain.
 pub const RUST_LINTS: &str = "rustfmt and clippy";
-/// A browser that runs headless.
+/// A browser that can run headless.
 pub const BROWSER: &str = "browser";
-/// The environment with the originals of the compat orders, and with what people train with.
+/// The environment with the libraries whose orders the compat orders reproduce, and with training frameworks.
 pub const TORCH: &str = "Python environment with torch (5 GB)";
-/// The environment with the libraries that write files of other formats than Parquet.
+/// The environment with the libraries that write file formats other than Parquet.
 pub const FORMATS: &str = "Python environment of file formats";
-/// Its folder.
+/// The folder of the environment of file formats.
 pub const FORMATS_VENV: &str = "target/venv-formats";
-/// The environment of the tests of shuffles.
+/// The environment of the statistical tests of shuffles.
 pub const STATISTICS: &str = "Python environment with SciPy";
 
 fn rust_lints(progress: &Progress) -> Outcome {
@@ -111,7 +111,7 @@ fn rust_lints(progress: &Progress) -> Outcome {
     Ok(Report::note("installed"))
 }
 
-/// Brings the packages of a folder with a package-lock.json to what that says.
+/// Installs the packages of a folder, in the versions of its package-lock.json.
 pub fn npm_packages(progress: &Progress, folder: &str) -> Outcome {
     let lock = format!("{folder}/package-lock.json");
     let node = machine::answer(&mut project::program("node", &["--version"])).unwrap_or_default();
@@ -120,14 +120,14 @@ pub fn npm_packages(progress: &Progress, folder: &str) -> Outcome {
     if stamp.is_current() && project::path(folder).join("node_modules").is_dir() {
         return Ok(Report::note(UP_TO_DATE));
     }
-    // The versions of the lock file, which stays as it is. `npm ci` would refuse a lock file that was written where the
-    // registry lacks optional packages of other platforms.
+    // `--no-save` leaves the lock file as it is. `npm ci` would refuse a lock file that was written where the registry
+    // lacks optional packages of other platforms.
     progress.run(&mut project::npm(folder, &["install", "--no-save", "--no-audit", "--no-fund"]))?;
     stamp.record(Counts::default())?;
     Ok(Report::note(format!("installed in {folder}/node_modules")))
 }
 
-/// A step that adds a target of Rust.
+/// A step that adds a Rust target to the toolchain.
 fn target(step: &str, name: &'static str) -> Step {
     Step::new(step, &[MACHINE], move |progress| add_targets(progress, &[name])).with_lock(RUSTUP)
 }
@@ -154,12 +154,12 @@ pub fn add_targets(progress: &Progress, names: &[&str]) -> Outcome {
     Ok(Report::note(format!("added {}", missing.join(", "))))
 }
 
-/// An environment with the packages of a requirements file, and the Python host itself in it as it stands in the tree.
+/// An environment with the packages of a requirements file, and with the Python host in editable form.
 fn environment(progress: &Progress, folder: &str, requirements: &str) -> Outcome {
     environment_with(progress, folder, requirements, &["-e", "hosts/python"])
 }
 
-/// An environment with the packages of a requirements file, and nothing else.
+/// An environment with only the packages of a requirements file.
 pub fn bare_environment(progress: &Progress, folder: &str, requirements: &str) -> Outcome {
     environment_with(progress, folder, requirements, &[])
 }
@@ -177,7 +177,7 @@ fn environment_with(progress: &Progress, folder: &str, requirements: &str, more:
     if !works {
         progress.run(&mut project::program(machine::python(), &["-m", "venv", "--clear", folder]))?;
     }
-    // It installs many times faster than pip.
+    // uv installs many times faster than pip.
     let install = ["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", UV];
     progress.run(&mut project::own(&python, &install))?;
     // uv finds the interpreter of an environment from its folder, on every system.
@@ -187,8 +187,8 @@ fn environment_with(progress: &Progress, folder: &str, requirements: &str, more:
     Ok(Report::note(format!("installed in {folder}")))
 }
 
-/// An environment that sees all that is in the one with torch, 5 GB that need not be there twice, and has the packages of a
-/// requirements file beside that. Their dependencies are not installed.
+/// An environment that also sees the packages of the environment with torch, whose 5 GB would otherwise be there twice.
+/// It has the packages of a requirements file, without their dependencies.
 pub fn beyond_torch(progress: &Progress, folder: &str, requirements: &str) -> Outcome {
     let python = format!("{folder}/bin/python");
     let purelib = "import sysconfig; print(sysconfig.get_paths()['purelib'])";
@@ -212,7 +212,7 @@ pub fn beyond_torch(progress: &Progress, folder: &str, requirements: &str) -> Ou
     Ok(Report::note(format!("installed in {folder}")))
 }
 
-/// Builds the composer from its sources: without optimisation, which would take three times as long.
+/// Builds the composer from its sources, without optimization, which would take three times as long.
 fn composer(progress: &Progress) -> Outcome {
     let version = format!("wac-cli {COMPOSER_VERSION}");
     let program = format!("{COMPOSER_ROOT}/bin/wac");
@@ -223,7 +223,7 @@ fn composer(progress: &Progress) -> Outcome {
     Ok(Report::note(format!("installed {version}")))
 }
 
-/// Builds a program from crates.io. Without optimisation: it runs for seconds.
+/// Builds a program from crates.io, without optimization: it runs only for seconds.
 pub fn cargo_install(
     progress: &Progress,
     root: &str,
@@ -232,7 +232,7 @@ pub fn cargo_install(
     options: &[&str],
 ) -> Result<(), Failure> {
     let mut install = project::cargo(&["install", name, "--version", version, "--locked", "--debug", "--root", root]);
-    // In a folder of its own, which cargo deletes: the builds of the project are not locked meanwhile.
+    // Cargo builds it in a temporary folder, so that the builds of the project are not locked meanwhile.
     install.args(options).env_remove("CARGO_TARGET_DIR").env("CARGO_PROFILE_DEV_DEBUG", "0");
     progress.run(&mut install)?;
     Ok(())

@@ -1,4 +1,4 @@
-//! Sources and results: a step whose inputs have not changed since it last succeeded is skipped.
+//! Stamps, by which a step is skipped if its inputs have not changed since it last succeeded.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,15 +11,15 @@ use std::time::SystemTime;
 use crate::counts::Counts;
 use crate::project;
 
-/// The state of the inputs of one step, compared with the state at its last success.
+/// The digest of the inputs of one step, and the file with the digest of its last success.
 pub struct Stamp {
     file: PathBuf,
     digest: String,
 }
 
 impl Stamp {
-    /// Over the content of files and folders (paths from the root; folders recursively, without what builds and tools
-    /// leave there) and over `setting`, anything else that the result depends on.
+    /// The stamp of files and folders, and of `setting`, which is anything else that the result depends on. Paths begin
+    /// at the root. Folders are read recursively, without the files that builds and tools leave there.
     pub fn of(name: &str, inputs: &[&str], setting: &str) -> io::Result<Stamp> {
         let mut digest = Digest::new();
         digest.add(setting.as_bytes());
@@ -31,12 +31,12 @@ impl Stamp {
         Ok(Stamp { file, digest: digest.to_string() })
     }
 
-    /// Whether the inputs are those of the last success.
+    /// Whether the inputs are the same as at the last success.
     pub fn is_current(&self) -> bool {
         self.passed().is_some()
     }
 
-    /// The counts of the last success, if it had the same inputs.
+    /// The counts of the last success. None if its inputs were different.
     pub fn passed(&self) -> Option<Counts> {
         let stored = fs::read_to_string(&self.file).ok()?;
         let (digest, counts) = stored.trim_end().split_once(' ')?;
@@ -45,7 +45,7 @@ impl Stamp {
         (digest == self.digest).then_some(counts)
     }
 
-    /// Records a success.
+    /// Records a success with these inputs.
     pub fn record(&self, counts: Counts) -> io::Result<()> {
         if let Some(folder) = self.file.parent() {
             fs::create_dir_all(folder)?;
@@ -53,7 +53,7 @@ impl Stamp {
         fs::write(&self.file, format!("{} {} {}\n", self.digest, counts.passed, counts.skipped))
     }
 
-    /// Removes the record, if there is one.
+    /// Removes the record of the last success.
     #[cfg(test)]
     pub fn forget(&self) {
         fs::remove_file(&self.file).ok();
@@ -81,8 +81,8 @@ fn add(digest: &mut Digest, path: &Path) -> io::Result<()> {
     entries.iter().try_for_each(|entry| add(digest, entry))
 }
 
-/// Digests of files that were read, each with the file's size and the time of its last change. Most files belong to many steps, and this
-/// program is built without optimisation, so that it is there soon.
+/// The digests of files that were read. They save time, because most files belong to many steps, and this program is
+/// built without optimization, so that it starts soon.
 static KNOWN: LazyLock<Mutex<HashMap<PathBuf, Known>>> = LazyLock::new(Mutex::default);
 
 /// Size, time and digest of a file.
@@ -102,7 +102,7 @@ fn content(path: &Path) -> io::Result<u64> {
     Ok(digest.0)
 }
 
-/// FNV-1a, 64 bits: against forgetting, not against an adversary.
+/// FNV-1a with 64 bits. It finds changes, but does not resist attacks.
 pub struct Digest(u64);
 
 impl Digest {
@@ -110,11 +110,12 @@ impl Digest {
         Digest(0xcbf2_9ce4_8422_2325)
     }
 
-    /// Length first, so that no two sequences of parts read the same.
+    /// Adds bytes, with their length before them. Otherwise different sequences of parts could have the same digest.
     pub fn add(&mut self, bytes: &[u8]) {
         for part in [&(bytes.len() as u64).to_le_bytes(), bytes] {
             let mut at = 0;
-            // Without an iterator: this is the only code here that a build without optimisation makes slow.
+            // A loop without an iterator, because iterators are slow without optimization. Nothing else in this program
+            // takes long.
             while at < part.len() {
                 self.0 = (self.0 ^ part[at] as u64).wrapping_mul(0x0000_0100_0000_01b3);
                 at += 1;

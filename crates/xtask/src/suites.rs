@@ -1,4 +1,4 @@
-//! The tests of every language, in two tiers: those that need no PyTorch, no browser and no framework, and all others.
+//! The tests of every language, in two tiers: suites that need no PyTorch, no browser and no framework, and all others.
 
 use std::process::Command;
 
@@ -18,42 +18,42 @@ use crate::project;
 use crate::robustness;
 use crate::setup;
 
-/// Files that every Rust build depends on beside its sources.
+/// Files that every Rust build depends on, beside its sources.
 pub const MANIFESTS: &[&str] = &["Cargo.toml", "Cargo.lock", "rust-toolchain.toml", ".cargo"];
-/// The crates that compute and sort.
+/// The crates of the core: computation, and sorting.
 pub const CORE: &[&str] = &["crates/core", "crates/bulk"];
-/// The Rust host over the core.
+/// The Rust host, which links the core here, and the crates that it is built from.
 pub const NATIVE: &[&str] = &["crates/generator", "crates/interface", "hosts/rust"];
-/// The interface, from which code is generated.
+/// The WIT, from which code is generated.
 pub const INTERFACE: &[&str] = &["wit"];
 /// The files of the Python host, with the component that it carries.
 pub const PYTHON: &[&str] = &["hosts/python/src", "hosts/python/pyproject.toml", "hosts/python/requirements-dev.txt"];
-/// The tests of the Python host: those without a folder need no more than the host.
+/// The tests of the Python host. The folders below need other environments; all other tests need only the host.
 const PYTHON_TESTS: &str = "hosts/python/tests";
-/// The tests of the compat orders against their originals.
+/// The tests that compare the compat orders with the original libraries.
 const ORACLES: &str = "hosts/python/tests/oracle";
-/// The tests under torch: ranks and loader workers in processes of their own.
+/// The tests of ranks and loader workers under torch, in processes of their own.
 const DISTRIBUTED: &str = "hosts/python/tests/distributed";
-/// The tests under what people train with, and the tutorials.
+/// The tests with training frameworks, and the tutorials.
 const FRAMEWORKS: &str = "hosts/python/tests/frameworks";
-/// The tests of files that the libraries of other formats wrote.
+/// The tests of files that libraries of other formats have written.
 const FORMATS: &str = "hosts/python/tests/formats";
-/// A training job in Python that is killed, and the rest of its epoch by the other hosts.
+/// A training job in Python that is killed. Other hosts read the rest of its epoch.
 const RESUME: &str = "tests/crossing/training";
-/// Files that hosts write on a user's machine: the folder of compiled code, attacked by another user, and a home full
-/// of files.
+/// The files that hosts write on a user's machine: the folder of compiled code, which another user attacks, and a home
+/// directory full of files.
 const GUEST: &str = "tests/guest";
-/// The component in other people's programs.
+/// The tests of the examples, which use the component in other programs.
 const EXAMPLES: &str = "tests/examples";
-/// The page that shows any deal.
+/// The folder of the explorer, the page that shows any deal.
 pub const EXPLORER: &str = "docs/explorer";
-/// Files that tests in the environment with torch depend on.
+/// Files that the tests in the environment with torch depend on.
 pub const TORCH: &[&str] = &["hosts/python", "hosts/python/requirements-oracle.txt"];
-/// The files of the npm package.
+/// The files that the npm package is built from.
 pub const JAVASCRIPT: &[&str] =
     &["hosts/js/src", "hosts/js/scripts", "hosts/js/package.json", "hosts/js/package-lock.json"];
 
-/// Folders with Rust code for this machine.
+/// Folders with Rust code that runs on this machine.
 pub const RUST_FOLDERS: &[&str] = &[
     "crates",
     "hosts/cli",
@@ -80,7 +80,7 @@ const RUST: &[&[&str]] = &[
     ],
 ];
 
-/// Tests of the crates that run the component in an engine, but the command.
+/// Options that select the tests of the crates with an engine, without those of the command.
 const ENGINE_TESTS: &[&str] = &[
     "--lib",
     "--bin=bench",
@@ -94,12 +94,12 @@ const ENGINE_TESTS: &[&str] = &[
     "--test=wit",
 ];
 
-/// `cargo xtask test`: what to run after every change.
+/// `cargo xtask test`: the suites to run after every change.
 pub fn test() -> Vec<Step> {
     quick(matrix::Cases::Small)
 }
 
-/// `cargo xtask check`: everything.
+/// `cargo xtask check`: all suites.
 pub fn check() -> Vec<Step> {
     slow().into_iter().chain(quick(matrix::Cases::All)).collect()
 }
@@ -124,7 +124,7 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
         .made_from(&[PYTHON, INTERFACE, &["hosts/python", "tests/fuzz/python", "tests/vectors"]]),
         suite("JavaScript host", &[build::NPM, setup::PYTHON], || {
             let mut command = project::npm("hosts/js", &["test"]);
-            // Without a terminal Node 20 writes TAP, which does not end with the failures.
+            // Without a terminal, Node 20 writes TAP by default, and failures would not come last in it.
             command.env("NODE_OPTIONS", "--test-reporter=spec");
             command
         })
@@ -149,7 +149,8 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
     steps
 }
 
-/// Suites that only `cargo xtask check` runs: PyTorch and what people train with, browsers, and the demo as the last proof.
+/// Suites that only `cargo xtask check` runs: PyTorch and training frameworks, browsers, and the demo as the last
+/// proof.
 fn slow() -> Vec<Step> {
     let mut steps = vec![
         with_torch("frameworks and tutorials", FRAMEWORKS).made_from(&[TORCH, &["docs/tutorials"]]),
@@ -170,8 +171,8 @@ fn slow() -> Vec<Step> {
         docs::tests_with_torch(),
         docs::site(),
         suite("Rust tests with the engine", &[build::COMPONENT_STEP], || {
-            // Without the tests of the command: it computes nothing, and prints over the component what it prints over the
-            // core (the suite of guests compares them).
+            // The tests of the command are left out: the command computes nothing itself. The suite "a guest on the
+            // machine of a user" checks that it prints the same with the component as with the core.
             engine_test(ENGINE_TESTS, &[])
         })
         .made_from(RUST)
@@ -215,7 +216,8 @@ fn slow() -> Vec<Step> {
                 setup::EXAMPLES_PYTHON,
                 setup::COMPONENT_TARGET,
                 build::COMPONENT_STEP,
-                // Not that for Node alone: the build of the whole package would remove it meanwhile.
+                // The npm package for Node alone would not do: the build of the whole package would remove it while the
+                // tests run.
                 build::NPM,
             ],
             || {
@@ -258,7 +260,7 @@ fn slow() -> Vec<Step> {
             let output = "target/xtask/measurements-in-small.txt";
             let mut command = project::own("target/engine/debug/bench", &["--smoke", "--runs", "1", "--figures"]);
             progress.run_into(&mut command, &project::path(output))?;
-            // A figure that a page states is still printed under its name.
+            // Checks that the program still prints every figure that a page states, under the same name.
             progress.run(&mut project::program(machine::python(), &["tests/docs/measured.py", "names", output]))?;
             Ok(Report::note("cargo xtask bench takes them"))
         })
@@ -281,7 +283,8 @@ fn slow() -> Vec<Step> {
     steps
 }
 
-/// The suites whose names contain one of the words, with the suites that they need; or all if there are no words.
+/// The suites that have one of the words in their names, and the suites that these need. All suites if there are no
+/// words.
 pub fn chosen(steps: Vec<Step>, words: &[&str]) -> Result<Vec<Step>, String> {
     let names: Vec<String> = steps.iter().map(|step| step.name().to_string()).collect();
     let has = |name: &str, word: &str| name.to_lowercase().contains(&word.to_lowercase());
@@ -327,13 +330,13 @@ fn golden_cases(
     })
 }
 
-/// The command, which finds the component that has more.
+/// The command, with the path of the component with more.
 fn with_grown(mut command: Command) -> Command {
     command.env("SAMEDEAL_GROWN", project::path(build::GROWN_FOLDER));
     command
 }
 
-/// A step that runs a suite and counts its tests. None at all is a failure.
+/// A step that runs a suite and counts its tests. A suite without tests is a failure.
 pub fn suite(name: &str, needs: &[&'static str], command: impl Fn() -> Command + Send + 'static) -> Step {
     Step::new(name, needs, move |progress| count(progress, progress.run(&mut command())))
 }
@@ -343,7 +346,8 @@ pub fn with_torch(name: &'static str, tests: &'static str) -> Step {
     complete(name, tests, setup::TORCH, "target/venv-torch")
 }
 
-/// Tests in an environment that is made for them: a test that is skipped is a failure, because something is missing there.
+/// Tests in an environment that is made for them. A skipped test is a failure, because it means that something is
+/// missing there.
 fn complete(name: &'static str, tests: &'static str, environment: &'static str, folder: &'static str) -> Step {
     Step::new(name, &[environment, build::COMPONENT_STEP], move |progress| {
         let report = count(progress, progress.run(&mut pytest(folder, tests)))?;
@@ -382,7 +386,7 @@ pub fn pytest(environment: &str, tests: &str) -> Command {
     pytest_of(environment, &[tests])
 }
 
-/// Pytest over several files or folders.
+/// The command that runs pytest on several files or folders.
 pub fn pytest_of(environment: &str, tests: &[&str]) -> Command {
     let python = format!("{environment}/bin/python");
     let mut command =
@@ -408,7 +412,7 @@ mod tests {
             is_test.then(|| format!("--test={}", path.file_stem().unwrap().display()))
         };
         let mut found: BTreeSet<String> = folders.flat_map(files).filter_map(stem).collect();
-        // It needs a feature, and has no cases of its own: `cargo xtask mutants` runs it.
+        // `judge` needs a feature, and has no cases of its own. `cargo xtask mutants` runs it.
         assert!(found.remove("--test=judge"));
         let listed = ENGINE_TESTS.iter().filter(|option| option.starts_with("--test=")).map(ToString::to_string);
         assert_eq!(found, listed.collect());

@@ -1,6 +1,6 @@
 //! Aligned tables for people.
 
-/// Lines of columns, two spaces apart, under a heading; a column of numbers alone stands to the right.
+/// A table under a heading, with two spaces between columns. A column that has only numbers is aligned to the right.
 pub fn render(heading: &[Vec<String>], rows: &[Vec<String>]) -> String {
     let all = || heading.iter().chain(rows);
     let columns: Vec<(usize, bool)> = (0..all().map(Vec::len).max().unwrap_or(0))
@@ -28,7 +28,7 @@ fn is_number(cell: &str) -> bool {
         && cell.chars().all(|character| character.is_ascii_digit() || matches!(character, '.' | ','))
 }
 
-/// `17012` as `17,012`; a text that is no whole number stays as it is.
+/// A whole number with commas: `17012` becomes `17,012`. Any other text stays as it is.
 pub fn thousands(number: &str) -> String {
     if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
         return number.into();

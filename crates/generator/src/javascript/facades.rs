@@ -39,7 +39,8 @@ pub fn has_record(name: &str) -> bool {
     facade::has_record(name, &["spans"])
 }
 
-/// The parameter of the function that calls the component, and the expression for the resource in it.
+/// The parameter of the closure that is passed to `this.call`, and the expression for the resource in this closure.
+/// They differ for the batcher: the host keeps its resource in the member `plan` of an object.
 fn object(resource: &str) -> (&'static str, &'static str) {
     if resource == "batcher" { ("{ plan }", "plan") } else { ("raw", "raw") }
 }
@@ -142,8 +143,8 @@ impl Module<'_> {
         head
     }
 
-    /// An interface for a record, and, if a field changes its type, the function that converts a record of the
-    /// component.
+    /// The TypeScript interface of a record. If a field changes its type, also the function that converts a record of
+    /// the component.
     fn record(&self, name: &str, id: TypeId, record: &Record) -> Result<String, String> {
         let class = class_of_record(name);
         let text = Text::new(self.wit, "undefined");

@@ -12,7 +12,7 @@ use crate::words::{WIDTH, camel, pascal, small, spread};
 /// The members of a section that become options of a group.
 enum Members {
     All,
-    /// These members. The other members have another form in JavaScript.
+    /// Only the listed members. The other members have another form in JavaScript.
     Only(&'static [&'static str]),
     But(&'static [&'static str]),
     /// The members of the order of this name.
@@ -74,7 +74,8 @@ pub fn module(text: &Text) -> Result<String, String> {
     Ok(format!("{MADE}\n") + &spread("import type {", &types, "} from '../values.js';\n", 2) + &body)
 }
 
-/// The module of values: types of names, what each of them means, and what the host has to know of members.
+/// The module `names.ts`: a union type for each member that takes a name, and the tables of members that the host
+/// needs.
 pub fn names(text: &Text) -> String {
     let all = samedeal_core::described();
     let mut body = format!("{MADE}\n");
@@ -108,7 +109,7 @@ pub fn names(text: &Text) -> String {
     body + &format!("export const DEFAULTS = {{ {} }} as const;\n", defaults.join(", "))
 }
 
-/// A type of names, with what they mean.
+/// A union type of names. Its comment says what each name means.
 fn union(
     text: &Text,
     name: &str,
@@ -126,7 +127,8 @@ fn union(
     format!("\n{}{}", comment(&text.of(&docs), 0), if line.len() <= WIDTH { line } else { lines() })
 }
 
-/// The TypeScript type of an option. A member that takes a name has a type in the host, which documents each name.
+/// The TypeScript type of an option. For a member that takes a name, it is the union type in `names.ts`, which
+/// documents each name.
 fn ty(member: &Described) -> Result<String, String> {
     Ok(match member.value {
         Value::Natural { .. } | Value::Integer => "Integer".into(),

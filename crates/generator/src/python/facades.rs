@@ -175,7 +175,7 @@ impl Module<'_> {
         Some(match self.wit.shape(ty) {
             Shape::Plain(Type::Bool) => ("bool", "boolean"),
             Shape::Plain(Type::U32) => ("SupportsIndex", "u32"),
-            // A named type of a number, such as `u53`, has a smaller range than `u64`.
+            // A named number type, such as `u53`, has a smaller range than `u64`.
             Shape::Plain(Type::U64) if *ty == Type::U64 => ("SupportsIndex", "u64"),
             Shape::Plain(Type::U64) => ("SupportsIndex", "u53"),
             Shape::Plain(Type::String) if name == "state" => ("str | Mapping[str, Any]", "state"),
@@ -187,7 +187,7 @@ impl Module<'_> {
         })
     }
 
-    /// Whether a type is a list of samples. The elements that users get are of type `int`.
+    /// Whether a type is a list of sample indices. Users get such a list as an array whose elements are of type `int`.
     fn is_samples(&self, ty: &Type) -> bool {
         matches!(self.wit.shape(ty), Shape::List(Type::Id(of)) if self.wit.name(of) == "sample-index")
     }

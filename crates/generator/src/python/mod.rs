@@ -67,7 +67,8 @@ impl Module<'_> {
             body += &self.function(&signature)?;
         }
         body += "\n";
-        // The layout of a type comes after the layouts of the types that it contains.
+        // wit-parser numbers a type after the types that it contains. Python needs this order: a layout is an
+        // expression that uses the layouts of the contained types.
         let mut sorted = own;
         sorted.sort_by_key(|(_, id)| id.index());
         for (name, id) in sorted {
@@ -131,12 +132,12 @@ impl Module<'_> {
         .concat()
     }
 
-    /// Type aliases for plain types, such as `position`. They only document.
+    /// Type aliases for numbers and other plain types, such as `position`. They only document: each one is `int`.
     fn aliases(&self) -> String {
         let mut text = String::new();
         for (name, &id) in &self.wit.interface(self.id).types {
             let def = &self.wit.resolve.types[id];
-            // A type that is taken from another interface has no documentation here, and gets no alias.
+            // A type that is imported from another interface has no documentation here. It gets no alias.
             if let (TypeDefKind::Type(_), Some(contents)) = (&def.kind, &def.docs.contents)
                 && matches!(self.wit.shape(&Type::Id(id)), Shape::Plain(_))
             {
@@ -212,7 +213,8 @@ impl Module<'_> {
         let (indent, between) = if is_free { (0, "\n") } else { (4, "") };
         let space = " ".repeat(indent);
         let head = spread(&format!("{space}def {name}("), &parameters, &format!(") -> {returned}:\n"));
-        // The docstring has only the first sentence: the class that users see has the whole text.
+        // A method that the facade repeats gets only the first sentence as its docstring. Users read the facade, which
+        // has the whole text.
         let docs = match self.is_plain(signature) {
             true => self.known.summary(self.text_of(signature), indent + 4),
             false => self.known.docstring(self.text_of(signature), &[], indent + 4),
@@ -226,7 +228,8 @@ impl Module<'_> {
         Ok(format!("{between}{head}{docs}{call}\n"))
     }
 
-    /// The documentation of a function. References to the errors of other functions are replaced with these errors.
+    /// The documentation of a function. References to the errors of other functions are replaced with these errors. A
+    /// function without a comment gets a sentence with its name.
     fn text_of(&self, signature: &Signature<'_>) -> Text {
         let mut text = Text::of_function(signature, self.wit);
         if text.paragraphs.is_empty() {

@@ -1,4 +1,5 @@
-//! Constructors whose parameters are options: a keyword for each member of a recipe, with its type, its default and the text of the core.
+//! Constructors whose parameters are options: a keyword for each member of a recipe, with its type, its default and the
+//! text of the core.
 
 use samedeal_core::{Described, Needed, Value, meaning};
 
@@ -21,7 +22,7 @@ struct Parts {
     parameters: Vec<String>,
     /// The names of parameters, each with its documentation.
     about: Vec<(String, String)>,
-    /// Sections of the recipe with their members, and the arguments that are passed beside the sections.
+    /// Sections of the recipe with their members. `beside` has the arguments that are passed beside the sections.
     sections: Vec<(&'static str, Vec<String>)>,
     beside: Vec<String>,
 }

@@ -1,7 +1,7 @@
-//! The functions that make orders: a template in Python, in which options of orders are left out.
+//! The functions that make orders. Their code is a template in Python; only the options of the orders are generated.
 //!
-//! `{parameters of NAME}`, `{texts of NAME}` and `{members of NAME}` stand for the options of the order of this name: parameters of a function,
-//! entries of its docstring, and members of the section `order`.
+//! In the template, `{parameters of NAME}`, `{texts of NAME}` and `{members of NAME}` stand for the options of the
+//! order NAME: as parameters of a function, as entries of its docstring, and as members of the section `order`.
 
 use samedeal_core::{Described, Value};
 
@@ -54,7 +54,7 @@ fn parameter(member: &Described) -> Result<String, String> {
     Ok(format!("{}: {} | None = None,", member.name, annotation(member)?))
 }
 
-/// Options as members: counts, then flags, then names.
+/// The expressions that write options as members of a recipe, one for each kind of value: counts, flags, names.
 fn written(members: &[&Described]) -> Vec<String> {
     let (names, others): (Vec<&Described>, Vec<_>) =
         members.iter().partition(|member| matches!(member.value, Value::Name(_)));

@@ -127,8 +127,8 @@ pub const FREE: &[(&str, &str)] = &[
     ("header", "ledger::header"),
 ];
 
-/// Records that users of Rust get in addition to those of all languages. Any other record is only used by hand-written
-/// methods.
+/// Records that users of Rust get in addition to those of `facade::RECORDS`. Any other record is only used by
+/// hand-written methods.
 pub const MORE_RECORDS: [&str; 6] = ["fact", "step-bounds", "read-batch", "round-rows", "instruction", "claimed-run"];
 
 /// A builder class, with a method for each member of a kind of recipes.
@@ -143,8 +143,8 @@ pub struct Builder {
     pub order: &'static [&'static str],
     /// Members whose method is written by hand, or that have no method.
     pub by_hand: &'static [&'static str],
-    /// Pairs of a section and a value of another option, without which the members of the section cannot be used. The
-    /// documentation says "Only with ...".
+    /// Pairs of a section and a value of another option. The members of the section can only be used with this value;
+    /// their documentation says "Only with ...".
     pub only: &'static [(&'static str, &'static str)],
     /// The type parameters of the class, such as `<T>`; may be empty.
     pub generic: &'static str,

@@ -29,7 +29,8 @@ use names::enumeration;
 const MADE: &str = "// Written by `cargo xtask build` from the WIT. Changes here are lost.\n";
 /// Values that are not cached, because they are long, take a while, or change.
 const ASKED: [&str; 5] = ["recipe", "initial-state", "lanes-read-once", "mixing-advice", "num-known-windows"];
-/// Values that can fail by the interface. They are cached nevertheless: where one fails, the object is not made.
+/// Values whose functions return a `result` in the WIT. They are cached nevertheless: if one of them fails, the object
+/// is not created.
 const CACHED: [&str; 3] = ["parts", "consumed", "num-windows"];
 
 /// Names that a generated module may import: the path and the name.

@@ -8,7 +8,7 @@ fn names_become_links_to_what_there_is() {
     check_parts(
         &made,
         &[
-            // Links to a method of the same class, to one of another class, and no link to the function itself.
+            // Links to a method of the same class and to a method of another class. A function does not link to itself.
             ("sampler.rs", "0 to [`world_size`](Self::world_size) - 1."),
             ("schedule.rs", "as with [`Sampler::resume`](crate::Sampler::resume)."),
             ("sampler.rs", "It is the largest `taken` that [`state`](Self::state) accepts."),

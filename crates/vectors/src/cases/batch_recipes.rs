@@ -1,4 +1,4 @@
-//! Recipes of batches: every member, every default, every strategy, and every text that is no recipe of batches.
+//! Recipes of batches: every member, every default, every strategy, and every text that is refused.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ fn look() -> Vec<Call> {
     vec![Call::Recipe, Call::RecipeFingerprint]
 }
 
-/// With lengths beside the text.
+/// A case of a recipe, with `LENGTHS` passed beside its text.
 fn case(text: &str) -> Case {
     asked(&format!("text: {text}"), recipe(text, Some(&LENGTHS), None), look())
 }
@@ -63,7 +63,7 @@ fn canonical(subject: &Subject) -> String {
     recipe.call(&Call::Recipe).expect("a text").as_str().expect("a text").to_string()
 }
 
-/// A strategy with a counting, and every member that these use, with values that are not the defaults.
+/// Each strategy with each counting, and all members that this pair uses, with values other than their defaults.
 pub const WHOLES: [(&str, &str, &str); 12] = [
     (
         "budget",
@@ -128,7 +128,7 @@ pub const WHOLES: [(&str, &str, &str); 12] = [
     ),
 ];
 
-/// The least that a strategy needs.
+/// The members that each strategy requires, with each counting.
 const LEAST: [(&str, &str, &str); 12] = [
     ("budget", "padded", "\"max_tokens\":512"),
     ("budget", "unpadded", "\"max_tokens\":512"),
@@ -144,7 +144,8 @@ const LEAST: [(&str, &str, &str); 12] = [
     ("pad-to-max", "weighted", ""),
 ];
 
-/// Every member of the table, a value that its type allows, and its default if it has one that may be written.
+/// Every member of the section, a valid value, and its default. If no default can be written, the valid value stands in
+/// its place.
 const MEMBERS: [(&str, &str, &str); 21] = [
     ("strategy", "\"budget\"", "\"budget\""),
     ("counting", "\"padded\"", "\"padded\""),
@@ -174,7 +175,8 @@ fn chosen(strategy: &str, counting: &str, members: &str) -> String {
     batch(&format!("\"strategy\":\"{strategy}\",\"counting\":\"{counting}\"{comma}{members}"))
 }
 
-/// Every strategy with every way to count, and all that these use; and the canonical text of it, which is read as itself.
+/// Every strategy with every counting and all members of this pair. Then the canonical text of each, which must be read
+/// as the same recipe.
 fn wholes() -> Vec<Case> {
     let mut cases = Vec::new();
     for (strategy, counting, members) in WHOLES {
@@ -186,7 +188,7 @@ fn wholes() -> Vec<Case> {
     cases
 }
 
-/// Recipes that leave members out, whose defaults then hold or are refused.
+/// Recipes that leave out members: the default applies, or the recipe is refused.
 fn defaults() -> Vec<Case> {
     let mut cases: Vec<_> =
         LEAST.iter().map(|(strategy, counting, members)| case(&chosen(strategy, counting, members))).collect();
@@ -236,7 +238,7 @@ fn defaults() -> Vec<Case> {
     cases
 }
 
-/// The order, of which a recipe of batches needs nothing.
+/// The section `order`. A recipe of batches needs none of its members.
 fn orders() -> Vec<Case> {
     let order = |members: &str| format!("{{\"order\":{{{members}}},\"batch\":{{\"max_tokens\":512}}}}");
     let mut texts: Vec<String> = ["feistel", "fisher-yates", "sequential", "torch", "torch-2.5", "python", "dotnet"]
@@ -275,7 +277,7 @@ fn orders() -> Vec<Case> {
     texts.iter().map(|text| case(text)).collect()
 }
 
-/// Lengths beside the text, in it, and as a hash in it.
+/// Lengths beside the text, in the text, and as a hash in the text.
 fn lengths() -> Vec<Case> {
     let with = |members: &str| batch(&format!("\"max_tokens\":512{members}"));
     let inline = with(",\"lengths\":[12,7,30,1,64,0,25,9]");
@@ -284,7 +286,8 @@ fn lengths() -> Vec<Case> {
     let hashed = canonical(&recipe(&with(""), Some(&many), None));
     let mut other = many.clone();
     other[299] += 1;
-    // More than stand for all: 1,031 runs of neighbours and 4 samples, of which 1,024 runs are asked for.
+    // More lengths than the sample of lengths has, from which defaults follow: 16,500 lengths are 1,031 runs of 16
+    // neighbours and 4 more, and the core asks for 1,024 runs.
     let most = uniform(16_500, 31, 0, 9);
     let mut cases = vec![
         one("16,500 lengths", &with(""), Some(&most)),
@@ -327,7 +330,7 @@ fn lengths() -> Vec<Case> {
     cases
 }
 
-/// Boundaries beside the text, in it, and as a hash in it.
+/// Boundaries beside the text, in the text, and as a hash in the text.
 fn lists() -> Vec<Case> {
     let bucket = |members: &str| batch(&format!("\"strategy\":\"bucket\"{members}"));
     let one = |name: &str, text: &str, list: Option<&[u64]>| asked(name, recipe(text, Some(&LENGTHS), list), look());
@@ -370,11 +373,11 @@ fn lists() -> Vec<Case> {
     ]
 }
 
-/// Every member with every strategy and every counting that does not use it, also with its default.
+/// Every member with every strategy and counting that does not use it, also with its default value.
 fn unused() -> Vec<Case> {
     let mut cases = Vec::new();
     for (strategy, counting, least) in LEAST {
-        // Whether padding is counted only decides what a budget uses.
+        // Only for `budget`, `unpadded` uses other members than `padded` does.
         if strategy != "budget" && counting == "unpadded" {
             continue;
         }
@@ -393,7 +396,7 @@ fn unused() -> Vec<Case> {
     cases
 }
 
-/// Numbers at the ends of their ranges, and beyond them.
+/// Numbers at both ends of their ranges, and beyond.
 fn ranges() -> Vec<Case> {
     let mut cases = Vec::new();
     let least = |member: &str| match member {
@@ -415,20 +418,20 @@ fn ranges() -> Vec<Case> {
         }
     }
     cases.push(case(&batch("\"strategy\":\"bucket\",\"quantiles\":1048577")));
-    // Where a number ends.
+    // Characters after a number that is out of range: they end the number, or belong to it.
     for end in ["\t", "\r\n", " ", ".5", "e3", "-1", "x", &"9".repeat(70)] {
         cases.push(case(&batch(&format!("\"max_tokens\":18446744073709551616{end}"))));
     }
     cases.push(case(&batch("\"max_tokens\":-")));
     cases.push(case(&batch("\"max_tokens\":-01")));
-    // Two that are beyond their range: the first one decides.
+    // Two numbers are out of range: the rule that is checked first decides which one the failure names.
     cases.push(case(&batch("\"max_tokens\":0,\"max_length\":4294967296")));
     cases.push(case(&batch("\"max_tokens\":0,\"batch_size_multiple\":0")));
     cases.push(case("{\"deal\":{\"world_size\":0},\"batch\":{\"max_tokens\":0}}"));
     cases
 }
 
-/// Values that are of no type that the member has.
+/// Values of a type that the member does not have.
 fn types() -> Vec<Case> {
     let mut cases = Vec::new();
     for (member, value, _) in MEMBERS {
@@ -450,7 +453,7 @@ fn twice() -> Vec<Case> {
         .collect()
 }
 
-/// Names that nobody knows.
+/// Unknown names, as values and as members.
 fn names() -> Vec<Case> {
     let long = "\u{1F0A1}".repeat(70);
     let names = ["", "Budget", "pad_to_max", "even_split", "budget ", &long];
@@ -464,7 +467,7 @@ fn names() -> Vec<Case> {
     for member in ["budget", "multiple", "window", "world", "history", "epoch", "Lengths", "max-tokens", ""] {
         cases.push(case(&batch(&format!("\"{member}\":1"))));
     }
-    // Several names that are wrong, and members that no strategy uses.
+    // Several wrong names in one recipe: the member that is checked first decides.
     cases.push(case(&batch(
         "\"tail\":\"x\",\"too_long\":\"x\",\"packing\":\"x\",\"counting\":\"x\",\"strategy\":\"x\"",
     )));
@@ -475,7 +478,7 @@ fn names() -> Vec<Case> {
     cases
 }
 
-/// Members that are each allowed, and not together.
+/// Members that are valid alone, but not together.
 fn together() -> Vec<Case> {
     [
         "\"strategy\":\"bucket\",\"bucket_width\":8,\"boundaries\":[8]",
@@ -494,7 +497,7 @@ fn together() -> Vec<Case> {
     .collect()
 }
 
-/// The sections, white space, and the order of members.
+/// Sections, white space, and the order of members.
 fn sections() -> Vec<Case> {
     let deal = |members: &str| format!("{{\"deal\":{{{members}}},\"batch\":{{\"max_tokens\":512}}}}");
     [
@@ -540,7 +543,7 @@ fn sections() -> Vec<Case> {
     .collect()
 }
 
-/// Texts that are no JSON object.
+/// Texts that are not a JSON object.
 fn broken() -> Vec<Case> {
     let texts = [
         "",
@@ -569,7 +572,7 @@ fn broken() -> Vec<Case> {
     cases
 }
 
-/// Recipes without lengths, and the streams that they make.
+/// Recipes without lengths, and the streams that use them.
 fn streams() -> Vec<Case> {
     let mut cases = Vec::new();
     for (strategy, counting, members) in WHOLES {
@@ -595,7 +598,7 @@ fn streams() -> Vec<Case> {
         cases.push(asked(&format!("a stream: {text}"), stream(&text, None, 0), pushed()));
         cases.push(asked(&format!("no lengths: {text}"), recipe(&text, None, None), look()));
     }
-    // Lengths are not looked at.
+    // A stream does not use the lengths of its recipe.
     let text = batch("\"strategy\":\"bucket\"");
     cases.push(asked("a stream of a recipe with lengths", stream(&text, Some(&LENGTHS), 0), pushed()));
     cases

@@ -1,4 +1,4 @@
-//! Clients of ledgers: what they do with a log, whoever else writes to it, and what they make of a log that fails.
+//! Clients of ledgers: their operations on a log to which others write too, and on a log that fails.
 
 use matrix::Engine;
 use matrix::format::{Call, Case, ClientCall, LedgerClient, Subject, U64};
@@ -39,7 +39,7 @@ pub(super) enum Fate {
     Failed,
 }
 
-/// A client that is driven over a log, and what it was asked.
+/// A client that works on a log, and the calls that it got.
 pub(super) struct Driven {
     subject: Subject,
     engine: Native,
@@ -61,7 +61,7 @@ impl Driven {
         answer.unwrap_or(Value::Null)
     }
 
-    /// An operation, with an answer to each step; none for the whole if the log fails.
+    /// Runs an operation to its end: each step of the client is answered from the log. Returns null if the log fails.
     pub(super) fn run(&mut self, begin: ClientCall, log: &mut Vec<String>, fates: &[Fate]) -> Value {
         let mut fates = fates.iter().copied();
         let mut step = self.ask(begin);
@@ -74,7 +74,7 @@ impl Driven {
                 }
                 Some("read") => {
                     let from = number(&step) as usize;
-                    // A few at a time.
+                    // At most three entries at a time, so that a client has to read several times.
                     let entries = log.iter().skip(from).take(3).cloned().collect();
                     ClientCall::TellEntries { entries, now }
                 }
@@ -99,7 +99,7 @@ impl Driven {
         self.run(ClientCall::Claim { waits: false, now: U64(self.now) }, log, &[])
     }
 
-    /// A claim that there is, by its handle.
+    /// Claims a run of positions, which must succeed, and returns the handle of the claim.
     fn claimed(&mut self, log: &mut Vec<String>) -> U64 {
         let step = self.claim(log);
         assert_eq!(step["action"], "claimed");
@@ -133,7 +133,7 @@ pub(super) fn of(samples: u64, reader: u32, life: u64) -> LedgerClient {
     LedgerClient { state, reader, life: U64(life), block: Some(4), lease: Some(U64(LEASE)), checkpoint_interval: None }
 }
 
-/// Whole epochs: two readers by turns, one of whom reads more at a time.
+/// Whole epochs of two readers by turns, one of which reads more at a time.
 fn epochs() -> Vec<Case> {
     let mut cases = Vec::new();
     for (samples, interval) in [(0, None), (3, None), (30, None), (30, Some(4)), (30, Some(1))] {
@@ -167,7 +167,8 @@ fn epochs() -> Vec<Case> {
     cases
 }
 
-/// Whole epochs again, of which a part may be consumed: readers of different speed, who commit three positions at a time.
+/// Whole epochs, of which a part may be consumed already. The readers have different speeds, and commit three positions
+/// at a time.
 fn shares() -> Vec<Case> {
     let mut cases = Vec::new();
     for (samples, consumed, block, readers) in EPOCHS {
@@ -219,7 +220,7 @@ fn shares() -> Vec<Case> {
     cases
 }
 
-/// A claim of as many positions as there can be.
+/// The largest claim: 2^32 - 1 positions.
 fn largest_claim() -> Vec<Case> {
     let (end, block) = (MAX_EXACT, u32::MAX);
     let state = sampler_state(end, end - 5_000_000_000);
@@ -235,7 +236,7 @@ fn largest_claim() -> Vec<Case> {
     vec![reader.case("the largest claim")]
 }
 
-/// Others are faster: with the first entry, with other entries, and again and again.
+/// Other writers are faster: with the first entry, with other entries, and several times in a row.
 fn others() -> Vec<Case> {
     let mut reader = Driven::new(of(40, 1, 2));
     let now = U64(5);
@@ -243,7 +244,7 @@ fn others() -> Vec<Case> {
     reader.ask(ClientCall::TellCheckpoint { checkpoint: None, now });
     reader.ask(ClientCall::TellEntries { entries: Vec::new(), now });
     reader.ask(ClientCall::TellAppended { appended: false, now });
-    // It shows nothing in its place.
+    // The log has no entry at the place where the append failed.
     reader.ask(ClientCall::TellEntries { entries: Vec::new(), now });
     reader.ask(ClientCall::CatchUp { now });
     reader.ask(ClientCall::TellEntries { entries: vec![header(40, 0, 4)], now });
@@ -259,24 +260,25 @@ fn others() -> Vec<Case> {
         reader.ask(ClientCall::TellEntries { entries: Vec::new(), now });
     }
     reader.ask(ClientCall::TellAppended { appended: true, now });
-    // The next operation is not slower for it.
+    // The lost races do not slow down the next operation.
     reader.ask(ClientCall::Claim { waits: true, now });
     reader.ask(ClientCall::TellEntries { entries: Vec::new(), now });
     reader.ask(ClientCall::TellAppended { appended: false, now });
     vec![reader.case("others are faster")]
 }
 
-/// A log that fails, before or after it has appended an entry: whatever is asked afterwards, nothing is lost and nothing is done
-/// twice.
+/// A log that fails before or after it has appended an entry. Whatever is asked afterwards, nothing is lost and nothing
+/// is done twice.
 fn failures() -> Vec<Case> {
     let mut cases = Vec::new();
     for fate in [Fate::Unsure, Fate::Failed] {
-        // Whether others go on meanwhile; or the same is asked again at once.
+        // `Some`: the reader reads the log before it asks again; with `true`, another reader has written to the log
+        // meanwhile. `None`: the reader asks again at once.
         for other in [Some(false), Some(true), None] {
             let mut reader = Driven::new(of(20, 1, 2));
             let mut log = Vec::new();
             let now = U64(0);
-            // The first entry, the join, and nothing.
+            // The log fails at the first entry, then at the join, then not at all.
             for fates in [&[fate][..], &[Fate::Appended, fate], &[]] {
                 reader.run(ClientCall::Open { now }, &mut log, fates);
             }
@@ -301,7 +303,7 @@ fn failures() -> Vec<Case> {
             let handle = reader.claimed(&mut log);
             reader.run(ClientCall::Renew { handle, now }, &mut log, &[fate]);
             reader.run(ClientCall::Renew { handle, now }, &mut log, &[]);
-            // All of it, and then something else than the same.
+            // A commit of three positions fails. The next commit is another one: of one position.
             reader.run(ClientCall::Commit { handle, count: Some(3), now }, &mut log, &[fate]);
             reader.commit(handle, Some(1), &mut log);
             reader.run(ClientCall::Release { handle, now }, &mut log, &[fate]);
@@ -326,8 +328,8 @@ fn failures() -> Vec<Case> {
     cases
 }
 
-/// A claim that was given up, and that the log has or gets all the same, after another operation has taken its place: it is the next
-/// claim, and the epoch ends.
+/// A claim that was given up, but that is in the log, or arrives there after another operation has taken its place. It
+/// becomes the next claim, and the epoch still ends.
 fn given_up() -> Vec<Case> {
     let mut cases = Vec::new();
     let now = U64(0);
@@ -365,7 +367,7 @@ fn given_up() -> Vec<Case> {
     cases
 }
 
-/// Two processes with the number of one reader: the second takes over.
+/// Two processes with the same reader number: the second process takes over.
 fn lives() -> Vec<Case> {
     let mut log = Vec::new();
     let [mut old, mut new] = [1, u64::MAX].map(|life| Driven::new(of(20, 3, life)));
@@ -376,7 +378,8 @@ fn lives() -> Vec<Case> {
     old.commit(second, None, &mut log);
     let mut other = Driven::new(of(20, 4, 1));
     other.claimed(&mut log);
-    // Its claim is in the log when the other one joins, though it does not know that.
+    // A claim of the first process is in the log when the second process joins, but the first process does not know
+    // that.
     old.run(ClientCall::Claim { waits: false, now }, &mut log, &[Fate::Unsure]);
     let handle = new.claimed(&mut log);
     old.commit(first, Some(1), &mut log);
@@ -397,7 +400,7 @@ fn lives() -> Vec<Case> {
     new.commit(handle, None, &mut log);
     while new.claim(&mut log)["action"] == "claimed" {}
     new.catch_up(&mut log);
-    // A third one, to which the log says nothing of the join that it has appended.
+    // A third process. The log appends its join, but fails before it says so.
     let mut third = Driven::new(of(20, 3, 5));
     third.run(ClientCall::Open { now }, &mut log, &[Fate::Unsure]);
     third.claim(&mut log);
@@ -435,7 +438,7 @@ fn leases() -> Vec<Case> {
     }
     three.now = 2_000;
     three.claim(&mut log);
-    // Of one that was set, opening is the end.
+    // The option `lease` has its effect when a client opens the log, and not later.
     two.claim(&mut log);
     two.ask(ClientCall::Lease);
     let mut four = with(4, Some(10));
@@ -446,7 +449,7 @@ fn leases() -> Vec<Case> {
     cases
 }
 
-/// Logs that are read from a checkpoint on, and checkpoints that are none.
+/// Logs that are read from a checkpoint on, and texts that are no valid checkpoints.
 fn checkpoints() -> Vec<Case> {
     let mut log = Vec::new();
     let interval = |reader, life| LedgerClient { checkpoint_interval: Some(U64(2)), ..of(40, reader, life) };
@@ -464,7 +467,7 @@ fn checkpoints() -> Vec<Case> {
     let good = log[at].clone();
     let mut cases = Vec::new();
 
-    // It goes on, also with what others hold.
+    // A second reader continues after the checkpoint, and knows from it what others hold.
     let mut two = Driven::new(interval(2, 2));
     two.now = 3;
     two.claimed(&mut log);
@@ -479,7 +482,7 @@ fn checkpoints() -> Vec<Case> {
     cases.push(one.case("a reader that writes checkpoints"));
     cases.push(two.case("a reader that goes on behind a checkpoint"));
 
-    // Another process of the first reader.
+    // Another process with the number of the first reader.
     let mut again = Driven::new(interval(1, 9));
     again.claim(&mut log);
     again.catch_up(&mut log);
@@ -527,7 +530,7 @@ fn checkpoints() -> Vec<Case> {
         reader.ask(ClientCall::TellCheckpoint { checkpoint: Some(text), now });
         reader.ask(ClientCall::TellEntries { entries: vec![header(40, 0, 4)], now });
         reader.ask(ClientCall::Progress);
-        // Another attempt reads all entries.
+        // The next attempt ignores the checkpoint and reads all entries.
         reader.ask(ClientCall::CatchUp { now });
         cases.push(reader.case(&format!("checkpoints from anywhere, {at}")));
     }
@@ -553,7 +556,7 @@ fn checkpoint(number: u64, next: u64, committed: u64, free: &str, held: &str) ->
     )
 }
 
-/// Claims that are given out, forgotten and lost.
+/// Claims that are given out, that are forgotten, and that are lost.
 fn claims() -> Vec<Case> {
     let mut log = Vec::new();
     let now = U64(0);
@@ -589,7 +592,7 @@ fn claims() -> Vec<Case> {
     for waits in [false, true] {
         one.run(ClientCall::Claim { waits, now }, &mut log, &[]);
     }
-    // It is silent for too long.
+    // The first reader has been silent for longer than the lease.
     two.now = LEASE + 1;
     let taken = two.claimed(&mut log);
     one.commit(again, Some(1), &mut log);
@@ -611,7 +614,7 @@ fn claims() -> Vec<Case> {
     vec![one.case("claims that are forgotten and lost"), two.case("claims of another reader")]
 }
 
-/// Options, and logs of something else.
+/// Options that are refused, and logs of other runs.
 fn options() -> Vec<Case> {
     let good = of(10, 1, 2);
     let subject = |given: &LedgerClient| Subject::LedgerClient(given.clone());
@@ -657,7 +660,7 @@ fn options() -> Vec<Case> {
     cases
 }
 
-/// A host that tells what it was not asked for.
+/// A host that reports outcomes that the client did not ask for.
 fn misuse() -> Vec<Case> {
     let now = U64(0);
     let tell = [
@@ -689,7 +692,7 @@ fn misuse() -> Vec<Case> {
             }
         }
     }
-    // None of it has done any harm.
+    // The client still works after these calls.
     let handle = reader.claimed(&mut log);
     reader.commit(handle, None, &mut log);
     for call in &tell {

@@ -1,4 +1,4 @@
-//! Composed orders: each of them, nested ones, what may be added to them after a state, and every text that is none.
+//! Composed orders: each of them, nested ones, additions after a state, and every text that is refused.
 
 use std::collections::BTreeMap;
 
@@ -115,7 +115,7 @@ const FEISTEL: &str = "{\"name\":\"feistel\",\"samples\":300,\"seed\":-4}";
 const SMALL: &str = "{\"name\":\"feistel\",\"samples\":23,\"seed\":9}";
 const STORED: &str = "{\"name\":\"sharded\",\"sizes\":[9,0,31,14],\"lanes\":3,\"shuffle_window\":4,\"seed\":2}";
 
-/// Each order with what it can say.
+/// Each composed order with its members, alone and around other orders.
 fn wholes() -> Vec<Case> {
     let mut orders = vec![
         "{\"name\":\"grown\",\"samples\":30}".to_string(),
@@ -191,7 +191,7 @@ fn weighted() -> Vec<Case> {
         (",\"samples\":5,\"seed\":7", &[4, 1, 1, 2]),
         (",\"samples\":0", &[4, 1]),
         (",\"samples\":1,\"seed\":3", &[4, 1, 0, 2]),
-        // One possible phase, two of them, and as many as there are draws.
+        // Draws with one possible phase, with two, and with as many as there are draws.
         (",\"samples\":5", &[0, 1, 0]),
         (",\"samples\":3,\"seed\":-2", &[1, 1]),
         (",\"samples\":12", &[3, 3, 3, 3]),
@@ -200,7 +200,8 @@ fn weighted() -> Vec<Case> {
         (",\"samples\":7,\"seed\":9223372036854775807", &[5; 60]),
         (",\"samples\":30", &[9_007_199_254_740_000, 1, 300, 690]),
         (",\"samples\":6", &[9_007_199_254_740_991]),
-        // Without replacement: no sample is certain, also where a share is exactly one; some; all but one.
+        // Without replacement: no sample is certain to be drawn (also where a share is exactly one), some are, and all
+        // but one are.
         (",\"samples\":5,\"seed\":2,\"replacement\":false", &squares),
         (",\"samples\":2,\"replacement\":false", &[4, 2, 2]),
         (",\"samples\":4,\"replacement\":false", &[3, 3, 3, 3]),
@@ -219,11 +220,11 @@ fn weighted() -> Vec<Case> {
     for own in [&own, &once] {
         orders.push(format!("{{\"name\":\"copies\",\"of\":{own},\"copies\":2}}"));
         orders.push(skip(own, "{\"epoch\":0,\"start\":2,\"count\":6},{\"epoch\":1,\"start\":0,\"count\":9}"));
-        // A view of them would not be steady, so this is refused.
+        // A view of weighted draws is refused: it would have another length in each epoch.
         orders.push(format!("{{\"name\":\"exclude\",\"of\":{own},\"indices\":[1]}}"));
     }
     let mut cases: Vec<Case> = orders.iter().map(|order| case(order)).collect();
-    // Far epochs: how often a sample was seen before them is counted without going through them.
+    // Far epochs: the core counts how often a sample was seen before them without going through the epochs.
     let far = (1 << 53) / 14 - 9;
     for (order, epochs) in [
         (own.clone(), [1_000_000, far]),
@@ -245,7 +246,7 @@ fn weighted() -> Vec<Case> {
             cases.push(asked(&format!("order: {order}, from epoch {epoch}"), made, calls));
         }
     }
-    // More than 256 weights, of which the recipe has the hash; more draws than 64 bits are enough for.
+    // More than 256 weights, for which the recipe has a hash. Then so many draws that 64 bits do not suffice.
     let many: Vec<u64> = (0..700).map(|at| at * 7_919 % 1_009 * (at % 3)).collect();
     for more in [",\"samples\":300,\"seed\":8", ",\"samples\":300,\"seed\":8,\"replacement\":false"] {
         let order = format!("{{\"name\":\"weighted\"{more}}}");
@@ -272,7 +273,7 @@ fn weighted() -> Vec<Case> {
         calls.extend([Call::AtEpoch { epoch: U64(1) }, indices(0, 9), Call::AtEpoch { epoch: U64(u64::MAX) }]);
         cases.push(asked(&format!("order: {order}, at the end of whole numbers"), made, calls));
     }
-    // One draw of many weights in the last epochs: the phases need all of their bits.
+    // One draw of many weights in the last epochs: the phases need all their bits.
     let fine: Vec<u64> = (0..200_u64).map(|at| (1 << 44) + at * 999_999_937).collect();
     let order = weighted_order(",\"samples\":1,\"seed\":9", &fine);
     for epoch in [most / 3, most / 2, most - 3] {
@@ -280,7 +281,7 @@ fn weighted() -> Vec<Case> {
         let calls = look(&made);
         cases.push(asked(&format!("fine weights, from epoch {epoch}"), made, calls));
     }
-    // States, and orders that are not those of the state.
+    // States that are resumed by the same order and by changed orders.
     let changed = [
         own.clone(),
         once.clone(),
@@ -308,7 +309,7 @@ fn lanes(sizes: &str, lanes: u32, window: u32) -> String {
     format!("{{\"name\":\"sharded\",\"sizes\":[{sizes}],\"lanes\":{lanes},\"shuffle_window\":{window}}}")
 }
 
-/// A blend whose lanes walk the pattern on their own.
+/// A blend in which each lane follows the pattern on its own.
 fn by_lane(name: &str, more: &str, sources: &[String]) -> String {
     format!("{{\"name\":\"{name}\",\"by_lane\":true{more},\"sources\":[{}]}}", sources.join(","))
 }
@@ -347,20 +348,20 @@ fn blends_by_lane() -> Vec<Case> {
                 ",\"samples\":30,\"index_space\":\"shared\"",
                 vec![source("easy", 3, &lanes("8,13", 6, 2)), source("hard", 2, &lanes("8,13", 6, 3))],
             ),
-            // Lanes of one source that are in passes far from each other.
+            // Lanes of one source that are in different passes, far from each other.
             (",\"samples\":90", vec![source("a", 5, &lanes("4", 3, 1)), source("b", 3, &lanes("5", 3, 1))]),
         ] {
             cases.push(blend(&by_lane(name, more, &sources)));
         }
     }
-    // Many lanes, with the bounds that every lane keeps.
+    // Many lanes. In each lane, the blend stays within its bounds.
     let shares: Vec<String> =
         (0..12).map(|at| source(&format!("s{at}"), 100_000 >> at, &lanes("700,3,0,1650", 512, 8))).collect();
     cases.push(blend(&by_lane("blend", "", &shares)));
     cases
 }
 
-/// Blends in every way in which they end, of one to many sources.
+/// Blends of one source to many, with every `exhaustion`.
 fn blends() -> Vec<Case> {
     let mut cases = Vec::new();
     let three = "{\"name\":\"web\",\"weight\":7,\"samples\":90},{\"name\":\"code\",\"weight\":3,\"samples\":11},{\"name\":\"Bücher\",\"samples\":4}";
@@ -429,7 +430,7 @@ fn blends() -> Vec<Case> {
             cases.push(blend(&format!("{{\"name\":\"{name}\",\"exhaustion\":\"stop\",\"sources\":[{sources}]}}")));
         }
     }
-    // Sums that need 128 bits.
+    // Sums of weights that need 128 bits.
     let wide = (1..20_u64).map(|at| source(&format!("s{at}"), (1 << (2 * at)) + at * 7, "{\"samples\":1000}"));
     cases.push(blend(&format!("{{\"name\":\"blend\",\"sources\":[{}]}}", wide.collect::<Vec<_>>().join(","))));
     cases
@@ -478,10 +479,10 @@ fn layouts() -> Vec<Case> {
     cases
 }
 
-/// Lists by their paths.
+/// Lists, each with its path in the recipe.
 type Named<'a> = Vec<(&'a str, &'a [u64])>;
 
-/// Lists beside the text, by their paths.
+/// Lists that are passed beside the text, by their paths.
 fn lists() -> Vec<Case> {
     let long: Vec<u64> = (0..300).map(|at| at * 2).collect();
     let sizes: Vec<u64> = (0..300).map(|at| at % 5).collect();
@@ -511,7 +512,7 @@ fn lists() -> Vec<Case> {
     for (order, lists) in made {
         let made = subject(order, "", &lists, 1);
         let mut calls = look(&made);
-        // The recipe has hashes of long lists.
+        // The recipe has hashes in place of long lists.
         let names = lists.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
         calls.push(Call::Recipe);
         cases.push(asked(&format!("{order} with {names}"), made, calls));
@@ -577,7 +578,7 @@ fn large() -> Vec<Case> {
     cases
 }
 
-/// A generator of numbers that stays as it is: Knuth's MMIX.
+/// Pseudorandom numbers by Knuth's generator for MMIX. The generator is written out, so that the cases never change.
 struct Numbers(u64);
 
 impl Numbers {
@@ -586,7 +587,7 @@ impl Numbers {
         (self.0 >> 33) % bound
     }
 
-    /// Some ranks, and how they get their positions.
+    /// A section `deal` with random members.
     fn deal(&mut self) -> String {
         let remainder = ["pad", "drop", "uneven"][self.below(3) as usize];
         let layout = ["", ",\"layout\":\"strided\"", ",\"layout\":\"rotated\"", ",\"layout\":\"contiguous\""];
@@ -594,7 +595,7 @@ impl Numbers {
         format!("{{\"world_size\":{},\"remainder\":\"{remainder}\"{layout},\"unit\":{unit}}}", self.below(6) + 1)
     }
 
-    /// An order of orders, up to so many in one another.
+    /// A random order, with other orders nested in it up to `depth` deep.
     fn order(&mut self, depth: u64) -> String {
         if depth == 0 || self.below(6) == 0 {
             return match self.below(5) {
@@ -662,7 +663,7 @@ impl Numbers {
     }
 }
 
-/// Orders in orders, up to four deep.
+/// Nested orders, up to four deep.
 fn nested() -> Vec<Case> {
     let mut numbers = Numbers(2026);
     let mut cases: Vec<Case> = Vec::new();
@@ -676,8 +677,8 @@ fn nested() -> Vec<Case> {
     cases
 }
 
-/// Random orders in orders, up to four deep, dealt in random ways, with states that go on with other ranks: as many as are asked for. The
-/// same seed gives the same ones.
+/// `count` random orders, nested up to four deep, with random deals, and with states that other ranks resume. A seed
+/// always gives the same cases.
 pub fn random(count: usize, seed: u64) -> Vec<Case> {
     let mut numbers = Numbers(seed);
     let mut cases: Vec<Case> = Vec::new();
@@ -685,7 +686,7 @@ pub fn random(count: usize, seed: u64) -> Vec<Case> {
         let order = numbers.order(4);
         let deal = numbers.deal();
         let made = subject(&order, &deal, &[], numbers.below(3));
-        // Few of those that cannot be made: they all fail alike.
+        // Nine of ten orders that cannot be made are left out: they all fail alike.
         if Native::create(&made).is_err() && numbers.below(10) > 0 {
             continue;
         }
@@ -707,7 +708,7 @@ pub fn random(count: usize, seed: u64) -> Vec<Case> {
     cases
 }
 
-/// A state after so many positions, if they are there.
+/// The state after `consumed` positions; none if there are not so many.
 fn state_of(subject: &Subject, consumed: u64) -> Option<String> {
     let mut engine = Native::create(subject).ok()?;
     engine.call(&Call::Rest { consumed: U64(consumed) }).ok()?;
@@ -715,7 +716,7 @@ fn state_of(subject: &Subject, consumed: u64) -> Option<String> {
     state.as_str().map(String::from)
 }
 
-/// A state of an order that got more since.
+/// A case in which a state of the order `of` is resumed by another order, which may have additions.
 fn resumed(of: &str, epoch: u64, consumed: u64, order: &str) -> Case {
     let state = state_of(&subject(of, "", &[], epoch), consumed).expect("a state");
     let calls = [
@@ -774,7 +775,8 @@ fn additions() -> Vec<Case> {
         blend("blend", stage, "").replace(":100", ":101"),
         blend("blend", stage, "").replace("\"seed\":9", "\"seed\":8"),
         SMALL.to_string(),
-        // A source that grows, where it was not read yet and where it was: it made 61 draws of 120 positions.
+        // A source that grows at a place that was not read yet, and at one that was. In the 120 positions before the
+        // state, it made 61 draws.
         before.replace(SMALL, &grown("{\"epoch\":2,\"consumed\":15,\"samples\":40}")),
         before.replace(SMALL, &grown("{\"epoch\":2,\"consumed\":14,\"samples\":40}")),
         before.replace(SMALL, &grown("{\"epoch\":2,\"consumed\":16,\"samples\":40}")),
@@ -782,7 +784,7 @@ fn additions() -> Vec<Case> {
     ] {
         cases.push(resumed(&before, 1, 20, &order));
     }
-    // A source less.
+    // A blend with one source fewer than the state has.
     cases.push(resumed(&blend("blend", "", third), 1, 20, &blend("blend", "", "")));
     let apart = |stages: &str, more: &str| {
         let sources = [source("a", 3, &lanes("23,9", 4, 3)), source("b", 2, &lanes("31", 4, 5))].join(",");
@@ -818,7 +820,8 @@ fn additions() -> Vec<Case> {
     cases.push(resumed(&skip(FEISTEL, &range(5)), 2, 20, &skip(FEISTEL, &range(6))));
     cases.push(resumed(&skip(FEISTEL, &range(5)), 2, 20, &skip(FEISTEL, "")));
     let copies = |of: &str| format!("{{\"name\":\"copies\",\"copies\":4,\"of\":{of}}}");
-    // Position 3 is the second copy of position 1, which was begun and may still be skipped.
+    // Position 3 is the second copy of position 1 of the inner order. Its first copy was read, but it may still be
+    // skipped.
     let two = |of: &str| format!("{{\"name\":\"copies\",\"copies\":2,\"of\":{of}}}");
     cases.push(resumed(&two(FEISTEL), 2, 3, &two(&skip(FEISTEL, &range(1)))));
     cases.push(resumed(&copies(SMALL), 1, 27, &copies(&grown(first))));
@@ -831,12 +834,12 @@ fn additions() -> Vec<Case> {
     cases
 }
 
-/// An order that lies in so many others.
+/// An order that is nested in `count` other orders.
 fn in_one_another(count: usize) -> String {
     format!("{}{{\"samples\":3}}{}", "{\"name\":\"copies\",\"copies\":1,\"of\":".repeat(count), "}".repeat(count))
 }
 
-/// States that are none, or not of this order.
+/// Texts that are no states, and states of other orders.
 fn other_states() -> Vec<Case> {
     let order = "{\"name\":\"copies\",\"copies\":2,\"of\":{\"name\":\"feistel\",\"samples\":9,\"seed\":0}}";
     let state = |recipe: &str, more: &str| {
@@ -859,7 +862,7 @@ fn other_states() -> Vec<Case> {
         state("{\"name\":\"copies\",\"copies\":2,\"of\":{\"more\":1}}", ",\"positions\":18"),
         state("{\"name\":\"copies\",\"copies\":2}", ",\"positions\":18"),
         state("{\"name\":\"copies\",\"copies\":2,\"of\":{}}", ",\"positions\":18"),
-        // The most orders in one another, and one more.
+        // The largest allowed depth of orders, and one level more.
         state(&in_one_another(22), ",\"positions\":18"),
         state(&in_one_another(23), ",\"positions\":18"),
         state("{\"name\":\"copies\",\"copies\":2,\"of\":{\"name\":\"feistel\",\"seed\":0}}", ",\"positions\":18"),
@@ -869,7 +872,7 @@ fn other_states() -> Vec<Case> {
         asked(name, subject(order, "", &[], 0), calls)
     };
     let mut cases = vec![resumed("states of another order, or of none", order, &texts)];
-    // A missing order is one without members, and so is an order that does not belong there.
+    // A missing order counts as an order without members. The same holds for an order that does not belong there.
     let source = |order: &str| format!("{{\"name\":\"a\",\"weight\":1{order}}}");
     let blend = |order: &str, more: &str| {
         format!(
@@ -892,13 +895,13 @@ fn other_states() -> Vec<Case> {
     let texts = ["{}", "{\"of\":{}}", "{\"of\":{\"copies\":1}}"]
         .map(|of| state(&plain.replace('}', &format!(",\"of\":{of}}}")), ",\"positions\":9"));
     cases.push(resumed("states with an order that does not belong there", plain, &texts));
-    // A state that was read further than the epoch is long.
+    // States that have consumed more positions than the epoch has.
     let subset = "{\"name\":\"subset\",\"of\":{\"name\":\"feistel\",\"samples\":9,\"seed\":0},\"indices\":[1,5]}";
     let texts = [2, 3, 9].map(|consumed| {
         state(subset, ",\"positions\":9").replace("\"consumed\":4", &format!("\"consumed\":{consumed}"))
     });
     cases.push(resumed("states beyond the end of the epoch", subset, &texts));
-    // No epoch of these orders has a position, but the last one cannot be used.
+    // Orders without positions in any epoch. The last epoch number cannot be used all the same.
     for order in [
         "{\"name\":\"copies\",\"copies\":2,\"of\":{\"samples\":0}}",
         "{\"name\":\"subset\",\"of\":{\"samples\":0},\"indices\":[]}",
@@ -912,7 +915,7 @@ fn other_states() -> Vec<Case> {
     cases
 }
 
-/// Every text that is no composed order.
+/// Every text that is refused as a composed order.
 fn refused() -> Vec<Case> {
     let sources = "\"sources\":[{\"name\":\"a\",\"samples\":7}]";
     let of = "\"of\":{\"samples\":9}";

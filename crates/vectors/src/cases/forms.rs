@@ -1,14 +1,15 @@
-//! Subjects of cases as their modules write them: options by their names. In the files they are recipes.
+//! Subjects of cases in the form that the modules of cases write: options by their names. The files have recipes
+//! instead.
 
 use matrix::Engine;
 use matrix::format::{self, Call, Failure, Lists, S64, U64};
 use matrix::native;
 use serde_json::{Map, Value, json};
 
-/// The most numbers that stand in the text of a recipe; more come beside it.
+/// The largest number of entries of a list in the text of a recipe. Longer lists are passed beside the text.
 const IN_TEXT: usize = 40;
 
-/// A sampler.
+/// The options of a sampler.
 #[derive(Clone)]
 pub struct Config {
     pub samples: U64,
@@ -22,7 +23,7 @@ pub struct Config {
     pub consumed: U64,
 }
 
-/// The shards of the order `sharded`.
+/// The options of the order `sharded`.
 #[derive(Clone)]
 pub struct Sharding {
     pub sizes: Vec<U64>,
@@ -33,7 +34,7 @@ pub struct Sharding {
 #[derive(Clone)]
 pub struct Plan {
     pub sizes: Vec<U64>,
-    /// Empty where they are not given.
+    /// Empty if the plan has no bytes.
     pub bytes: Vec<U64>,
     pub world: u32,
     pub workers: u32,
@@ -57,7 +58,7 @@ pub struct Locality {
 
 #[derive(Clone)]
 pub struct ChunkStream {
-    /// None where their number is not known.
+    /// None if the number of chunks is not known.
     pub chunks: Option<U64>,
     pub reader: u32,
     pub readers: u32,
@@ -72,11 +73,11 @@ pub struct Reading {
     pub options: ReadOptions,
 }
 
-/// Options of a reading. An option that is none is not in the recipe.
+/// The options of a reading. An option that is none is left out of the recipe.
 #[derive(Clone, Default)]
 pub struct ReadOptions {
     pub seed: Option<S64>,
-    /// Whether whole shards are dealt.
+    /// Whether whole shards are dealt, and not samples.
     pub of_shards: bool,
     pub shuffle: Option<bool>,
     pub lanes: Option<u32>,
@@ -111,7 +112,7 @@ impl From<format::Subject> for Subject {
 }
 
 impl Subject {
-    /// The subject of a file, and the calls before all others.
+    /// The subject in the form of the files, and the calls that come before all others.
     pub fn form(&self) -> (format::Subject, Vec<Call>) {
         match self {
             Self::Config(config) => sampler(config, None),
@@ -124,7 +125,7 @@ impl Subject {
     }
 }
 
-/// The core, asked about a subject of this kind.
+/// The core with a subject in the form of this module.
 pub struct Native(native::Native);
 
 impl Native {
@@ -142,7 +143,7 @@ impl Native {
     }
 }
 
-/// A document in the making: what is nothing is left out.
+/// The members of a section. A value that is null is left out.
 #[derive(Default)]
 struct Members(Map<String, Value>);
 
@@ -154,7 +155,7 @@ impl Members {
         }
     }
 
-    /// Few numbers here, many beside the text.
+    /// Adds a list: a short one to the section, a long one to `lists`, which are passed beside the text.
     fn list(&mut self, name: &str, numbers: &[U64], lists: &mut Lists) {
         if numbers.len() > IN_TEXT {
             lists.insert(name.into(), numbers.to_vec());
@@ -169,7 +170,7 @@ impl Members {
     }
 }
 
-/// A number as recipes have it: beyond 2^53 - 1 as a string.
+/// A number in the form of recipes: beyond 2^53 - 1 it is a string.
 pub fn wide(number: i128) -> Value {
     if number.unsigned_abs() < 1 << 53 { json!(number as i64) } else { json!(number.to_string()) }
 }

@@ -1,4 +1,4 @@
-//! The variables of launchers: each of them, one over the other, explicit values over all, and every failure.
+//! The variables of launchers: each launcher, one launcher over another, explicit values over all, and every failure.
 
 use matrix::format::{Call, Case, Subject};
 
@@ -19,7 +19,8 @@ const PMI: [&str; 4] = ["PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRA
 const SLURM: [&str; 4] = ["SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE"];
 const JSM: [&str; 4] =
     ["JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_LOCAL_RANK", "JSM_NAMESPACE_LOCAL_SIZE"];
-/// No variable of Flux has the number of processes of a node: the last one is that of nodes, which is not read.
+/// Flux has no variable for the number of processes of a node. The last variable is the number of nodes, which must not
+/// be read in its place.
 const FLUX: [&str; 4] = ["FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_LOCAL_ID", "FLUX_JOB_NNODES"];
 const LAUNCHERS: [(&str, [&str; 4]); 7] = [
     ("torchrun", TORCHRUN),
@@ -78,7 +79,7 @@ fn launchers() -> Vec<Case> {
     cases
 }
 
-/// The first of two launchers, in whatever order their variables come.
+/// Two launchers at once: the first one in the list counts, in whatever order the variables come.
 fn precedence() -> Vec<Case> {
     let mut cases = Vec::new();
     for (i, (winner, first)) in LAUNCHERS.iter().enumerate() {
@@ -144,7 +145,7 @@ fn explicit() -> Vec<Case> {
     cases
 }
 
-/// LOCAL_RANK counts within one node.
+/// LOCAL_RANK numbers the processes of one node.
 fn local_rank() -> Vec<Case> {
     let mut cases = Vec::new();
     for text in [
@@ -189,7 +190,7 @@ fn local_rank() -> Vec<Case> {
     cases
 }
 
-/// Texts that are numbers, and texts that are none.
+/// Texts that are numbers, and texts that are not.
 fn texts() -> Vec<Case> {
     let mut cases = Vec::new();
     let long = "7".repeat(70);
@@ -351,7 +352,7 @@ fn case(name: &str, environment: &str) -> Case {
     detect(name, environment, None, None)
 }
 
-/// The environment is written as `NAME=value NAME=value`.
+/// A case whose environment is written as `NAME=value NAME=value`.
 fn detect(name: &str, environment: &str, rank: Option<u32>, world: Option<u32>) -> Case {
     let pairs = environment.split_whitespace().map(|pair| pair.split_once('=').expect("NAME=value"));
     let environment = pairs.map(|(name, value)| (name.into(), value.into())).collect();

@@ -1,4 +1,4 @@
-//! Ledgers: what logs come to, logs that no ledger believes, and replays.
+//! Ledgers: the outcome of logs, logs that are refused, and replays.
 
 use matrix::Engine;
 use matrix::format::{Call, Case, ClientCall, Ledger, LedgerClient, S64, Subject, U64};
@@ -26,12 +26,12 @@ pub fn cases() -> Vec<Case> {
     .concat()
 }
 
-/// A ledger to which entries are applied, and what it was asked.
+/// A ledger to which entries are applied, and the calls that it got.
 struct Applied {
     subject: Subject,
     engine: Native,
     calls: Vec<Call>,
-    /// The entries that followed.
+    /// The entries that the ledger accepted.
     log: Vec<String>,
 }
 
@@ -42,7 +42,7 @@ impl Applied {
         Self { subject, engine, calls: Vec::new(), log: Vec::new() }
     }
 
-    /// A log whose first entry is applied.
+    /// A ledger whose first entry is applied.
     fn begun(header: &str) -> Self {
         let mut applied = Self::new(header);
         applied.apply(header);
@@ -62,7 +62,7 @@ impl Applied {
         self.calls.push(Call::Progress);
     }
 
-    /// An entry that follows only if all is as it should be: what is free, and who holds what, by which claim.
+    /// Applies a checkpoint. The ledger accepts it only if it has the free runs and the claims that it should have.
     fn checkpoint(&mut self) {
         let entries = self.log.len();
         self.apply(checkpoint_after(&self.log));
@@ -76,7 +76,7 @@ impl Applied {
 
 /// The checkpoint that a client would write after these entries.
 fn checkpoint_after(log: &[String]) -> String {
-    // It joins first; none of these entries is of a reader of this number.
+    // The client joins as a reader that has no other entry in the log.
     const READER: u32 = 77;
     let mut ledger = Native::create(&ledger(log[0].clone())).expect("a ledger");
     let state = ledger.call(&Call::InitialState).expect("a state").as_str().expect("a text").into();
@@ -141,7 +141,7 @@ fn headers() -> Vec<Case> {
     ] {
         calls.push(Call::Header { state: text, block: 0, lease: U64(0) });
     }
-    // Orders that are made of others have the number of positions, and other states in them.
+    // States of composed orders: they have the number of positions, and recipes with other orders in them.
     let composed = [
         "{\"samedeal\":1,\"kind\":\"sampler\",\"recipe\":{\"order\":{\"stages\":[]}},\"epoch\":0,\"consumed\":0,\"positions\":0}".into(),
         blend_state("2"),
@@ -164,7 +164,7 @@ fn blend_state(consumed: &str) -> String {
     )
 }
 
-/// The log of a blend: claims end with its positions.
+/// The log of a blend: claims end at the last position of the epoch.
 fn of_blend() -> Case {
     let header = Call::Header { state: blend_state("2"), block: 7, lease: U64(LEASE) };
     let header = Native::create(&Subject::Functions {}).expect("nothing to make").call(&header).expect("an entry");
@@ -172,7 +172,7 @@ fn of_blend() -> Case {
     let claim = |start: u64, count: u32| Call::Apply {
         entry: format!("{{\"event\":\"claim\",\"reader\":1,\"start\":{start},\"count\":{count}}}"),
     };
-    // The epoch of a blend has as many positions as the log says, whatever its recipe is.
+    // The number of positions in an epoch of a blend is read from the log, not computed from the recipe.
     let longer = header.replace("\"positions\":12", "\"positions\":13");
     let other_block = longer.replace("\"block\":7", "\"block\":8");
     let [longer, other_block, first] = [longer, other_block, header.clone()].map(|entry| Call::Apply { entry });
@@ -190,8 +190,7 @@ fn of_blend() -> Case {
     asked("claims of a blend", ledger(header), calls)
 }
 
-/// States as long as a state may be, whose first entries are as long as an entry may be, and longer. What is white space is not
-/// Whole epochs: readers of different speed, all of whose entries are applied.
+/// Whole epochs of readers with different speeds. All entries are applied.
 fn runs() -> Vec<Case> {
     let mut cases = Vec::new();
     for (samples, consumed, block, readers) in EPOCHS {
@@ -199,7 +198,7 @@ fn runs() -> Vec<Case> {
         ledger.calls.push(Call::InitialState);
         ledger.apply(header(samples, consumed, block));
         let mut next = consumed;
-        // The first position that is not committed, and how many are not.
+        // For each reader: the first position of its claim that is not committed, and how many are not.
         let mut held: Vec<Option<(u64, u32)>> = vec![None; readers as usize];
         for turn in 1.. {
             let Some(reader) = whose_turn(turn, readers) else { continue };
@@ -228,16 +227,17 @@ fn runs() -> Vec<Case> {
     cases
 }
 
-/// Epochs that readers of different speed share: samples, how many are consumed, positions in a claim, readers.
+/// Epochs that readers of different speeds share: the number of samples, how many are consumed, the positions of a
+/// claim, the number of readers.
 pub const EPOCHS: [(u64, u64, u32, u32); 6] =
     [(10, 0, 3, 1), (10, 3, 4, 2), (100, 0, 7, 3), (5, 5, 2, 2), (6, 0, u32::MAX, 2), (3, 2, 1, 3)];
 
-/// Reader r has every 2^r-th turn.
+/// The reader whose turn it is: reader r has every 2^r-th turn, and the highest reader comes first.
 pub fn whose_turn(turn: u32, readers: u32) -> Option<u32> {
     (0..readers).rev().find(|reader| turn.is_multiple_of(1 << reader))
 }
 
-/// Logs as they are read, by whoever was not there.
+/// Logs as a ledger reads them that did not see the entries come.
 fn logs() -> Vec<Case> {
     let lines = [
         entry("claim", 5, 0, 4),
@@ -259,8 +259,8 @@ fn logs() -> Vec<Case> {
     with_and_without_checkpoints("a log", &header(13, 0, 4), &lines)
 }
 
-/// Two cases of a log: without checkpoints, and with a checkpoint after each entry. A checkpoint is only accepted if
-/// runs and claims are as it says.
+/// Two cases of a log: without checkpoints, and with a checkpoint after each entry. A ledger accepts a checkpoint only
+/// if its own runs and claims are the same.
 fn with_and_without_checkpoints(name: &str, header: &str, lines: &[String]) -> Vec<Case> {
     let [mut plain, mut checked] = [Applied::begun(header), Applied::begun(header)];
     for entry in lines {
@@ -281,14 +281,14 @@ fn silences() -> Vec<Case> {
         entry("commit", 1, 0, 2),
         entry("commit", 2, 6, 0),
         entry("release", 1, 2, 4),
-        // A run that was released is claimed again: this is another claim.
+        // A run that was released is claimed again: this is a new claim.
         entry("claim", 1, 2, 4),
         entry("commit", 1, 2, 1),
     ];
     with_and_without_checkpoints("silent readers", &header(10, 0, 6), &lines)
 }
 
-/// Texts that are no entry, and entries that do not follow. None of them changes anything.
+/// Texts that are no entries, and entries that do not follow. None of them changes the ledger.
 fn refused() -> Vec<Case> {
     let first = header(20, 0, 4);
     let good = entry("claim", 2, 4, 4);
@@ -338,7 +338,7 @@ fn refused() -> Vec<Case> {
     vec![ledger.case("entries that do not follow")]
 }
 
-/// Logs of something else.
+/// First entries of other runs, and first entries that are not valid.
 fn other_headers() -> Vec<Case> {
     let own = header(10, 2, 4);
     let texts = [
@@ -369,7 +369,7 @@ fn other_headers() -> Vec<Case> {
     cases
 }
 
-/// Numbers that are as large as they get.
+/// The largest positions, claims and reader numbers.
 fn edges() -> Vec<Case> {
     let (end, block) = (MAX_EXACT, u32::MAX);
     let start = end - 5_000_000_000;
@@ -382,7 +382,7 @@ fn edges() -> Vec<Case> {
     with_and_without_checkpoints("as large as numbers get", &header(end, start, block), &lines)
 }
 
-/// Readers that begin anew: what they held is free.
+/// Readers that start again: the runs that they held become free.
 fn lives() -> Vec<Case> {
     let first = header(20, 0, 4);
     let join = |reader: u64, life: &str| format!("{{\"event\":\"join\",\"reader\":{reader},\"life\":\"{life}\"}}");
@@ -419,7 +419,7 @@ fn leases() -> Vec<Case> {
     let first = header(4, 0, 4);
     let set = |lease: u64| format!("{{\"event\":\"lease\",\"reader\":1,\"lease\":{lease}}}");
     let mut ledger = Applied::new(&first);
-    // That of the log counts.
+    // The lease of the log counts, not that of the header with which the ledger is made.
     ledger.apply(first.replace("\"lease\":100", "\"lease\":30"));
     for line in [
         entry("claim", 1, 0, 4),
@@ -434,14 +434,14 @@ fn leases() -> Vec<Case> {
         set(2).replace("\"reader\":1", "\"reader\":3"),
     ] {
         ledger.apply(line);
-        // It has the lease.
+        // The checkpoint also has the lease.
         ledger.checkpoint();
     }
     ledger.progress();
     vec![ledger.case("leases")]
 }
 
-/// Checkpoints: they follow where they say what is.
+/// Checkpoints. A ledger accepts one if it agrees with what the ledger has.
 fn checkpoints() -> Vec<Case> {
     let first = header(20, 0, 4);
     let checkpoint = |number: u64, next: u64, committed: u64, free: &str, held: &str| {
@@ -506,7 +506,8 @@ fn checkpoints() -> Vec<Case> {
     vec![ledger.case("checkpoints")]
 }
 
-/// Which reader reads which positions again, by how many readers, and in what parts the log is read.
+/// Replays: the positions that each reader reads again, for several numbers of readers. The log comes in parts of
+/// several sizes.
 fn replays() -> Vec<Case> {
     let first = header(40, 2, 4);
     let mut source = Applied::begun(&first);
@@ -515,7 +516,7 @@ fn replays() -> Vec<Case> {
         entry("claim", 5, 2, 4),
         entry("claim", u32::MAX, 6, 4),
         entry("claim", 0, 10, 4),
-        // A run of none is a sign of life.
+        // A commit of no positions is a sign of life.
         entry("commit", u32::MAX, 6, 0),
         entry("commit", 0, 10, 4),
         entry("commit", u32::MAX, 6, 3),
@@ -561,14 +562,14 @@ fn replays() -> Vec<Case> {
             replay(&log, 3, 3),
             replay(&log, u32::MAX, u32::MAX),
             Call::Progress,
-            // Nothing was applied, and nothing is.
+            // No entry was applied before, and these calls apply none.
             replay(&[], 0, 1),
             replay(&log[1..], 0, 1),
             replay(&[header(40, 3, 4)], 0, 1),
             replay(&["x".into()], 0, 1),
             Call::Progress,
             replay(&log[..1], 0, 1),
-            // Another reader, and one entry by itself.
+            // A replay by another reader, then one entry that is applied without a replay.
             replay(&log[1..9], 0, 2),
             Call::Apply { entry: log[9].clone() },
             replay(&[], 0, 2),

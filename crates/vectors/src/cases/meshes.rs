@@ -1,4 +1,4 @@
-//! Meshes: those of real jobs, odd ones, and contradictions.
+//! Meshes of real jobs, odd meshes, and contradictions.
 
 use matrix::format::{Axis, Call, Case, Mesh, Subject};
 
@@ -12,17 +12,18 @@ pub fn cases() -> Vec<Case> {
         whole(8, &[repeat("tp", 2), repeat("cp", 2), divide("dp", 2)]),
         whole(8, &[divide("dp", 2), repeat("tp", 4)]),
         whole(8, &[repeat("tp", 4), divide("dp", 2)]),
-        // Replicated and sharded data parallelism: two dividing axes multiply, apart or side by side.
+        // Replicated and sharded data parallelism: the sizes of two axes with the role `shard` multiply, apart or side
+        // by side.
         whole(8, &[divide("replicate", 2), divide("shard", 4)]),
         whole(12, &[divide("replicate", 2), repeat("tp", 2), divide("shard", 3)]),
         whole(30, &[divide("pp", 3), repeat("tp", 2), divide("dp", 5)]),
-        // Nothing divides, everything divides, axes of one rank, no axes.
+        // No axis with the role `shard`, only such axes, axes of one rank, and no axes.
         whole(4, &[repeat("tp", 4)]),
         whole(5, &[divide("dp", 5)]),
         whole(3, &[repeat("a", 1), divide("b", 3), divide("c", 1), repeat("d", 1)]),
         whole(1, &[]),
         whole(1, &[divide("dp", 1)]),
-        // Names are texts like any other.
+        // The name of an axis may be any text.
         whole(2, &[divide("", 2), repeat("\u{1F0A1} é", 1)]),
         whole(2, &[divide("DP", 1), repeat("dp", 2)]),
     ];
@@ -30,7 +31,7 @@ pub fn cases() -> Vec<Case> {
     let long = "é\u{1F0A1}".repeat(32);
     let most = u32::MAX;
     for (world, axes) in [
-        // The arithmetic.
+        // Axes whose sizes do not multiply to the world size. Some products do not fit into 64 or 128 bits.
         (8, vec![divide("dp", 2), repeat("tp", 2)]),
         (8, vec![divide("dp", 16)]),
         (2, vec![]),
@@ -40,10 +41,10 @@ pub fn cases() -> Vec<Case> {
         (most, vec![divide("a", 65_536), repeat("b", 65_536)]),
         (most, vec![divide("a", most), divide("b", most), divide("c", most), divide("d", most)]),
         (8, vec![divide("a", most), divide("b", most), divide("c", most), divide("d", most), divide("e", 2)]),
-        // 2^32 * 2^32 is 0 modulo 2^64, and the 2^128 after it modulo 2^128.
+        // Products that are 0 modulo 2^64 and modulo 2^128: 2^128 and 2^1240.
         (1, (0..4).map(|i| divide(&i.to_string(), 1 << 31)).chain([repeat("x", 16)]).collect()),
         (1, (0..40).map(|i| divide(&i.to_string(), 1 << 31)).collect()),
-        // An axis of no ranks, and two of one name.
+        // An axis of size 0, and two axes with one name.
         (8, vec![divide("dp", 0), repeat("tp", 8)]),
         (8, vec![divide("dp", 8), repeat("tp", 0)]),
         (8, vec![divide("dp", 2), repeat("dp", 4)]),
@@ -66,9 +67,9 @@ pub fn cases() -> Vec<Case> {
     cases
 }
 
-/// The largest world: nothing overflows.
+/// The largest world size: no product overflows.
 fn large() -> Case {
-    // 3 * 5 * 17 * 257 * 65537
+    // 2^32 - 1 is 3 * 5 * 17 * 257 * 65,537.
     let axes = [divide("a", 3), repeat("b", 5), divide("c", 17), repeat("d", 257), divide("e", 65_537)];
     let ranks = [0, 1, 65_536, 65_537, u32::MAX / 2, u32::MAX - 1];
     let calls = ranks.into_iter().flat_map(|rank| [Call::Coordinates { rank }, Call::DataRank { rank }]);
@@ -89,7 +90,7 @@ fn questions() -> Case {
     case(6, &[divide("dp", 2), repeat("tp", 3)], calls)
 }
 
-/// More peers than one answer may have.
+/// More peers than one answer can have.
 fn too_wide() -> Case {
     let world = 2 * MAX_COUNT;
     let calls = [Call::Peers { rank: 0 }, Call::Peers { rank: world }, Call::Coordinates { rank: world - 1 }];
@@ -108,7 +109,7 @@ fn rank_at(coordinates: &[u32]) -> Call {
     Call::RankAt { coordinates: coordinates.to_vec() }
 }
 
-/// Everything about every rank.
+/// All questions about all ranks.
 fn whole(world: u32, axes: &[Axis]) -> Case {
     let mut calls = vec![Call::DataWorldSize];
     for rank in 0..world {

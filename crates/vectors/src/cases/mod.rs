@@ -1,4 +1,4 @@
-//! The questions. Each file of them has a module here or in `sampling`.
+//! The questions of the golden cases. Each file of cases has a module here or is made in `sampling`.
 
 mod batch_recipes;
 mod batching;
@@ -62,7 +62,7 @@ pub fn files() -> Vec<File> {
     files
 }
 
-/// Random cases of composed orders: so many, of a seed.
+/// `count` random cases of composed orders. A seed always gives the same cases.
 pub fn random(count: usize, seed: u64) -> File {
     group("orders-composed", composed::random(count, seed))
 }
@@ -71,7 +71,7 @@ fn group(name: &str, cases: Vec<Case>) -> File {
     File { version: 1, group: name.into(), cases }
 }
 
-/// A case whose answers are asked of the core.
+/// A case with the answers of the core.
 fn asked(name: &str, subject: impl Into<forms::Subject>, calls: impl IntoIterator<Item = Call>) -> Case {
     let (subject, before) = subject.into().form();
     let body = match Native::create(&subject) {
@@ -112,7 +112,7 @@ fn config_name(config: &Config) -> String {
     format!("{order} {} seed {} epoch {}, rank {rank} of {world}, {remainder} {layout}", samples.0, seed.0, epoch.0)
 }
 
-/// A number that the core answers.
+/// The answer of the core to a call, if it is a number.
 fn count(subject: &matrix::format::Subject, call: &Call) -> Option<u64> {
     let answer = <Native as Engine>::create(subject).ok()?.call(call).ok()?;
     answer.as_str().and_then(|digits| digits.parse().ok())

@@ -1,4 +1,4 @@
-//! Clients of ledgers that look on: what each of them would write, after entries that others wrote.
+//! Clients of ledgers that only watch: the entry that each of them would write, after entries that others wrote.
 
 use matrix::Engine;
 use matrix::format::{Call, Case, ClientCall, Ledger, LedgerClient, Subject, U64};
@@ -20,7 +20,8 @@ enum Seen {
     Claim(u32),
 }
 
-/// Readers that look on: what each of them would append, or for how long it would wait. They take block and lease from the log.
+/// Readers that only watch: the entry that each of them would append, or the time that it would wait. They take the
+/// block size and the lease from the log.
 fn onlookers(name: &str, header: &str, readers: &[u32], script: Vec<(u64, Seen)>) -> Vec<Case> {
     let mut ledger = Native::create(&Subject::Ledger(Ledger { header: header.into() })).expect("a ledger");
     let state: String = ledger.call(&Call::InitialState).expect("a state").as_str().expect("a text").into();
@@ -64,7 +65,7 @@ fn silences() -> Vec<Case> {
         claim(3, 10),
         claim(1, 10),
         claim(2, 10),
-        // A clock that goes back stands still.
+        // A clock that goes back counts as one that stands still.
         claim(2, 0),
         append(entry("commit", 1, 0, 2), 50),
         claim(2, 109),
@@ -82,7 +83,7 @@ fn silences() -> Vec<Case> {
         append(entry("commit", 1, 2, 1), 260),
         claim(2, u64::MAX),
         claim(3, u64::MAX),
-        // If several runs were last seen at the same time, the first of them.
+        // If several runs were last seen at the same time, the first of them is released.
         append(entry("commit", 2, 6, 0), 300),
         append(entry("commit", 1, 3, 0), 300),
         claim(3, 399),
@@ -130,7 +131,7 @@ fn free_runs() -> Vec<Case> {
     onlookers("runs that are free", &header(15, 2, 4), &[7], script)
 }
 
-/// A lease that others change, and that of the log.
+/// The lease of the log, and leases that other readers set.
 fn set_leases() -> Vec<Case> {
     let set =
         |reader: u32, lease: u64| Seen::Entry(format!("{{\"event\":\"lease\",\"reader\":{reader},\"lease\":{lease}}}"));
@@ -148,7 +149,7 @@ fn set_leases() -> Vec<Case> {
         (6, set(1, 1)),
         claim(6),
         claim(7),
-        // A sign of life of another one is none of this one.
+        // An entry of reader 3 is no sign of life of reader 1.
         (7, set(3, 2)),
         claim(7),
         claim(8),

@@ -1,4 +1,4 @@
-//! Whole shards to readers: every policy on datasets of several shapes, epochs, rows, and every failure.
+//! Plans of whole shards: every policy on datasets of several shapes, epochs, rows, and every failure.
 
 use crate::cases::forms::{Native, Plan, Subject};
 use matrix::format::{Call, Case, S64, U64};
@@ -10,7 +10,7 @@ mod near;
 mod refused;
 
 const MAX_READERS: u32 = 1 << 22;
-/// In place of a count: all shards of the reader.
+/// Stands for a count: all shards of the reader.
 const ALL: u32 = u32::MAX - 1;
 
 pub fn cases() -> Vec<Case> {
@@ -41,7 +41,7 @@ fn round_robin() -> Vec<Case> {
     ]
 }
 
-/// Each policy for ranks with each for workers, by samples and by bytes.
+/// Every policy for ranks with every policy for workers, by samples and by bytes.
 fn policies() -> Vec<Case> {
     let datasets: [(&str, Vec<u64>); 6] = [
         ("sizes without a pattern", sizes(23, 1, 1_000)),
@@ -75,7 +75,7 @@ fn policies() -> Vec<Case> {
     cases
 }
 
-/// Where longest-first alone is not the best: the exchanges that follow it.
+/// Datasets for which longest-first alone is not the best, so that exchanges follow.
 fn exchanges() -> Vec<Case> {
     let mut cases = Vec::new();
     let textbook: [(&str, &[u64], u32); 7] = [
@@ -85,7 +85,7 @@ fn exchanges() -> Vec<Case> {
         ("an item for none", &[8, 7, 6, 5, 4], 2),
         ("gaps of 1", &[4, 4, 3, 3, 3], 2),
         ("nothing to exchange", &[9, 1], 2),
-        // Two shards of one size are as good to take, and half of the gap is no whole number: the first one is taken.
+        // Two shards of one size are equally good, and half of the gap is no whole number: the first one is taken.
         ("two that are as good", &[5, 8, 8, 5, 9], 2),
     ];
     for (name, samples, world) in textbook {
@@ -134,7 +134,7 @@ fn epochs() -> Vec<Case> {
     cases
 }
 
-/// The rows of shards: small ones, larger ones, empty ones. They are shuffled whether or not the shards are.
+/// The rows of shards: small, large and empty ones. Rows are shuffled whether or not shards are.
 fn rows() -> Vec<Case> {
     let samples = [0, 1, 2, 255, 256, 257, 1_000, 1 << 33, MAX_EXACT / 2];
     [(false, 0), (true, 0), (false, 1)]
@@ -157,7 +157,7 @@ fn rows() -> Vec<Case> {
         .collect()
 }
 
-/// Weights at the end of their range, and a plan of more members than a few.
+/// Weights at the end of their range, and a plan with many shards and readers.
 fn large() -> Vec<Case> {
     let heavy = Plan {
         policy: "size-aware".into(),
@@ -199,7 +199,7 @@ fn large() -> Vec<Case> {
     ]
 }
 
-/// The heaviest load by the mean one, in parts per million.
+/// The heaviest load divided by the mean load, in parts per million.
 fn imbalances() -> Vec<Case> {
     let calls = || ["ranks", "workers"].map(|tier| ["samples", "bytes"].map(|weight| imbalance(tier, weight)));
     let mut cases = Vec::new();
@@ -230,7 +230,7 @@ fn imbalance(tier: &str, weight: &str) -> Call {
     Call::Imbalance { tier: tier.into(), weight: weight.into() }
 }
 
-/// A case that asks everything there is to ask about few readers.
+/// A case with all questions about a few readers.
 fn whole(name: &str, plan: Plan) -> Case {
     let calls = everything(&plan);
     case(name, plan, calls)
@@ -250,7 +250,7 @@ fn everything(plan: &Plan) -> Vec<Call> {
     calls
 }
 
-/// The list of every reader.
+/// The calls that ask for the list of every reader.
 fn lists(world: u32, workers: u32) -> Vec<Call> {
     let readers = (0..world).flat_map(|rank| (0..workers).map(move |worker| (rank, worker)));
     readers.map(|(rank, worker)| list(rank, worker, 0, ALL)).collect()
@@ -285,7 +285,7 @@ pub(super) fn sizes(count: usize, seed: u64, end: u64) -> Vec<u64> {
     (0..count).scan(seed, |state, _| next(state)).collect()
 }
 
-/// Round-robin by samples.
+/// A plan with the policy `round-robin`, by samples, without a shuffle.
 fn plan(samples: &[u64], world: u32, workers: u32) -> Plan {
     Plan {
         sizes: numbers(samples),

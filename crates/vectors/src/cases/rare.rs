@@ -1,16 +1,16 @@
-//! Samplers that come to branches of the core that most seeds and sizes pass by. `cargo xtask mutants` shows which branches
-//! these are.
+//! Samplers that reach branches of the core that most seeds and sizes do not reach. `cargo xtask mutants` shows which
+//! branches these are.
 
 use matrix::format::{Call, Case, S64, U64};
 
 use super::forms::{ChunkStream, Config, Sharding, Subject};
 use super::{asked, base, config_name, numbers};
 
-/// Draws at an end of their range, for the order of this name.
+/// Cases of an order with draws at an end of their range.
 pub fn orders(order: &str) -> Vec<Case> {
     let of = |samples, seed| Config { seed: S64(seed), ..base(order, samples) };
     let (config, calls) = match order {
-        // The draw for 89,924 values is the first one that is not refused.
+        // The draw below 89,924 is the smallest one that is not rejected.
         "fisher-yates" => (of(1 << 17, 13_081), vec![Call::Fingerprint]),
         // The generator gives 0 at the 929th draw.
         "dotnet" => (of(1_000, 4_386_643), vec![Call::Fingerprint]),
@@ -19,7 +19,7 @@ pub fn orders(order: &str) -> Vec<Case> {
     vec![asked(&config_name(&config), Subject::Config(config), calls)]
 }
 
-/// Samples of a permutation of less than its grid: the way back passes the cell behind the last sample.
+/// Permutations with fewer samples than their grid has cells. The inverse passes the first cell after the last sample.
 pub fn inverse() -> Vec<Case> {
     let case = |(samples, sample)| {
         let config = Config { seed: S64(5), ..base("feistel", samples) };
@@ -29,7 +29,7 @@ pub fn inverse() -> Vec<Case> {
     [(257, 66), (258, 176), (261, 87), (273, 228)].into_iter().map(case).collect()
 }
 
-/// A round of more than 1,024 spans, and of as much padding.
+/// A round with more than 1,024 spans, and with as much padding.
 pub fn sharded() -> Vec<Case> {
     let (world, lanes) = (1_100, 2_200);
     let samples = u64::from(lanes) * u64::from(world) - u64::from(world - 1);
@@ -40,7 +40,7 @@ pub fn sharded() -> Vec<Case> {
     vec![asked("a round of many spans and much padding", Subject::Sharded { config, sharding }, calls)]
 }
 
-/// Chunks of many epochs in one call, more than an order with a table shuffles for one.
+/// Chunks of many epochs in one call: more than an order with a table may shuffle in one call.
 pub fn streams() -> Vec<Case> {
     let case = |order: &str| {
         let stream = ChunkStream {

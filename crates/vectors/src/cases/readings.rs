@@ -35,7 +35,7 @@ pub fn cases() -> Vec<Case> {
     .concat()
 }
 
-/// Datasets of several shapes to groups of several sizes, by both deals.
+/// Datasets of several shapes for groups of several sizes, with both deals.
 fn shapes() -> Vec<Case> {
     let datasets: [(&str, &[u64]); 6] = [
         ("shards of several sizes", &[13, 5, 0, 21, 9, 16]),
@@ -65,7 +65,7 @@ fn shapes() -> Vec<Case> {
     cases
 }
 
-/// Options that are not set, one by one.
+/// Readings without options, and with single options.
 fn defaults() -> Vec<Case> {
     let all = [
         ("no option at all", ReadOptions::default()),
@@ -127,7 +127,7 @@ fn epochs() -> Vec<Case> {
     cases
 }
 
-/// A case that is written call by call, and what answers them so far.
+/// A case that is written call by call, with an engine that has answered the calls so far.
 struct Script {
     subject: Subject,
     engine: Native,
@@ -148,7 +148,7 @@ impl Script {
     fn ask(&mut self, calls: impl IntoIterator<Item = ReadCall>) {
         for call in calls {
             let call = Call::Reading(call);
-            // Whatever fails leaves the reading as it is.
+            // A call that fails leaves the reading as it was.
             drop(self.engine.call(&call));
             self.calls.push(call);
         }
@@ -165,13 +165,13 @@ impl Script {
         answer.as_str().and_then(|text| text.parse().ok()).expect("a number")
     }
 
-    /// The most steps of a rank.
+    /// The largest number of steps of a rank.
     fn most(&mut self) -> u64 {
         let steps = self.engine.call(&Call::Reading(ReadCall::StepBounds)).expect("the steps");
         steps["most"].as_str().and_then(|text| text.parse().ok()).expect("a number")
     }
 
-    /// All that every reader of a small group says.
+    /// Asks everything about every reader of a small group.
     fn everything(&mut self) {
         let (world, workers) = self.group;
         self.ask([ReadCall::Epoch, ReadCall::IsRest, ReadCall::StepBounds, ReadCall::NumIdleReaders]);
@@ -179,7 +179,7 @@ impl Script {
         self.readers((0..world).flat_map(|rank| (0..workers).map(move |worker| (rank, worker))));
     }
 
-    /// All that these say of themselves.
+    /// Asks everything about these readers.
     fn readers(&mut self, readers: impl IntoIterator<Item = (u32, u32)>) {
         for (rank, worker) in readers {
             let count = self.number(ReadCall::NumSamples { rank, worker });
@@ -211,12 +211,12 @@ fn subject(sizes: &[u64], options: &ReadOptions) -> Subject {
     Subject::Reading(Reading { sizes: numbers(sizes), options: options.clone() })
 }
 
-/// A shuffle of few lanes.
+/// Options of a reading that deals samples, shuffled in a few lanes.
 fn by_samples() -> ReadOptions {
     ReadOptions { seed: Some(S64(7)), lanes: Some(4), window: Some(4), ..ReadOptions::default() }
 }
 
-/// Samples as they are stored.
+/// Options of a reading that deals samples as they are stored.
 fn stored() -> ReadOptions {
     ReadOptions { shuffle: Some(false), ..ReadOptions::default() }
 }
@@ -240,13 +240,13 @@ fn name(options: &ReadOptions) -> String {
     format!("{deal} {order}{remainder}, {world} ranks of {workers} workers, batches of {batch}{drop_last}")
 }
 
-/// The state that a group leaves.
+/// The state after a group has taken its steps.
 fn state(engine: &mut Native, steps: u64) -> String {
     let text = engine.call(&Call::Reading(ReadCall::State { steps: U64(steps) })).expect("a state");
     text.as_str().map(String::from).expect("a text")
 }
 
-/// The state after each group has taken its steps, one after the other.
+/// The state after several groups have taken their steps, one group after the other.
 fn chain(sizes: &[u64], options: &ReadOptions, epoch: u64, groups: &[((u32, u32, u32), u64)]) -> String {
     let mut last: Option<String> = None;
     for &(group, steps) in groups {

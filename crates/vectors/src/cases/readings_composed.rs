@@ -1,4 +1,5 @@
-//! Readings of composed orders: whole epochs, torn turns, chains of groups, orders that got more, nested ones, and every failure.
+//! Readings of composed orders: whole epochs, torn turns, chains of groups, additions to orders, nested orders, and
+//! every failure.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use super::{asked, numbers};
 /// Ranks, workers and batch size of a group.
 type Group = (u32, u32, u32);
 
-/// Lists beside a recipe.
+/// Lists that are passed beside a recipe, by their paths.
 type Beside<'a> = &'a [(&'a str, &'a [u64])];
 
 const REMAINDERS: [&str; 3] = ["pad", "drop", "uneven"];
@@ -28,7 +29,7 @@ fn source(name: &str, weight: u64, order: &str) -> String {
     format!("{{\"name\":\"{name}\",\"weight\":{weight},\"order\":{order}}}")
 }
 
-/// Three datasets of several files.
+/// Three sources, each a dataset of several files.
 fn three() -> String {
     let web = source("web", 7, &sharded("13,0,22,9", 4, 5));
     let code = source("code", 2, &sharded("11,6", 3, 4));
@@ -39,7 +40,7 @@ fn blend(more: &str) -> String {
     format!("{{\"name\":\"blend\",\"seed\":5{more},\"sources\":[{}]}}", three())
 }
 
-/// A blend of the same datasets, whose lanes walk the pattern on their own.
+/// A blend of the same datasets, in which each lane follows the pattern on its own.
 fn by_lane(name: &str, more: &str) -> String {
     let web = source("web", 7, &sharded("13,0,22,9", 4, 5));
     let code = source("code", 2, &sharded("11,6", 4, 4));
@@ -100,7 +101,7 @@ fn made(
     Subject::Reading(Made { recipe, lists, epoch: U64(epoch) })
 }
 
-/// Calls, and what answers them so far.
+/// The calls of a case, with an engine that has answered the calls so far.
 struct Script {
     subject: Subject,
     engine: Native,
@@ -117,7 +118,7 @@ impl Script {
 
     fn ask(&mut self, calls: impl IntoIterator<Item = ReadCall>) {
         for call in calls.into_iter().map(Call::Reading) {
-            // Whatever fails leaves the reading as it is.
+            // A call that fails leaves the reading as it was.
             drop(self.engine.call(&call));
             self.calls.push(call);
         }
@@ -130,7 +131,7 @@ impl Script {
         answer.as_str().and_then(|text| text.parse().ok()).expect("a number")
     }
 
-    /// The answers that are the same for every group of readers.
+    /// Asks for the answers that are the same for every group of readers.
     fn itself(&mut self) {
         self.ask([
             ReadCall::Recipe,
@@ -143,7 +144,7 @@ impl Script {
         ]);
     }
 
-    /// All that the readers say.
+    /// Asks everything about all readers.
     fn everything(&mut self) {
         let (world, workers, _) = self.group;
         self.ask([ReadCall::Epoch, ReadCall::IsRest, ReadCall::StepBounds, ReadCall::NumIdleReaders]);
@@ -191,7 +192,7 @@ impl Script {
     }
 }
 
-/// Every order to several groups, in several epochs.
+/// Every order for several groups, in several epochs.
 fn wholes() -> Vec<Case> {
     let mut cases = Vec::new();
     for (nth, (name, order)) in orders().into_iter().enumerate() {
@@ -231,7 +232,7 @@ fn long() -> Vec<Case> {
         }
         cases.push(script.case(&format!("rounds {name}")));
     }
-    // A part of all windows that is no whole number, and more samples than a round may have.
+    // A third of all windows, which is no whole number of samples. Then more samples than a round may have.
     for (name, size, window, workers) in
         [("a third of all windows", "20000", 1_000, 3), ("2^20 samples", "8388608", 1 << 20, 1)]
     {
@@ -245,7 +246,7 @@ fn long() -> Vec<Case> {
     cases
 }
 
-/// The state that a group leaves.
+/// The state after a group has taken its steps.
 fn state_of(subject: &Subject, before: Option<String>, steps: u64) -> String {
     let mut engine = Native::create(subject).expect("a reading");
     if let Some(state) = before {
@@ -255,7 +256,7 @@ fn state_of(subject: &Subject, before: Option<String>, steps: u64) -> String {
     text.as_str().map(String::from).expect("a text")
 }
 
-/// The state after each group has done its steps, one after the other.
+/// The state after several groups have taken their steps, one group after the other.
 fn chain(order: &str, remainder: &str, epoch: u64, groups: &[(Group, u64)]) -> String {
     let step = |state, &(group, steps): &(Group, u64)| {
         Some(state_of(&made(order, group, (remainder, false), &[], epoch), state, steps))
@@ -282,7 +283,7 @@ fn rests() -> Vec<Case> {
     cases
 }
 
-/// Several torn turns in one another, up to the end of the epoch.
+/// Several torn turns, one within the other, up to the end of the epoch.
 fn chains() -> Vec<Case> {
     let chains: [&[(Group, u64)]; 5] = [
         &[((2, 2, 2), 1), ((1, 3, 3), 1), ((3, 1, 2), 1)],
@@ -307,7 +308,7 @@ fn chains() -> Vec<Case> {
     cases
 }
 
-/// A state of an order that got more since then.
+/// A case in which an order with additions resumes a state from before the additions.
 fn resumed(before: &str, epoch: u64, groups: &[(Group, u64)], order: &str) -> Case {
     let state = chain(before, "uneven", epoch, groups);
     let mut script = Script::new(order, (2, 1, 2), "uneven", 0);
@@ -317,7 +318,7 @@ fn resumed(before: &str, epoch: u64, groups: &[(Group, u64)], order: &str) -> Ca
     script.case(&format!("{before} in epoch {epoch} after {groups:?}, then {order}"))
 }
 
-/// A state of an order, which another one refuses.
+/// A case in which an order refuses the state of another order.
 fn refused_state(before: &str, groups: &[(Group, u64)], order: &str) -> Case {
     let mut script = Script::new(order, (1, 1, 1), "uneven", 0);
     script.ask([ReadCall::Resume { state: chain(before, "uneven", 0, groups) }, ReadCall::IsRest]);
@@ -329,7 +330,7 @@ fn additions() -> Vec<Case> {
     let stage = |from: u64| format!("{{\"from\":{from},\"weights\":[1,2,7]}}");
     let before = staged("");
     let mut cases = Vec::new();
-    // Three batches of a turn of four: the turn ends at 16.
+    // One step of two ranks takes two of the four batches of a turn. The turn ends at position 16.
     let torn: &[(Group, u64)] = &[((2, 2, 4), 1)];
     for from in [60, 75, 76, 77, 200] {
         cases.push(resumed(&before, 1, torn, &staged(&stage(from))));
@@ -348,7 +349,7 @@ fn additions() -> Vec<Case> {
     for order in [more(0, 76), more(0, 75), more(1, 76), fourth(0), before.replace("\"weight\":2", "\"weight\":3")] {
         cases.push(resumed(&before.replace("\"stages\":[],", ""), 1, torn, &order));
     }
-    // A plain order, read further than the epoch is long by now.
+    // A state of a plain order that has consumed more positions than are left in the epoch after a range is skipped.
     for (samples, start, count) in [("8", 6, 2), ("6", 4, 1), ("8", 7, 1)] {
         let plain = sharded(samples, 1, 1);
         let range = format!("{{\"epoch\":0,\"start\":{start},\"count\":{count}}}");
@@ -368,7 +369,7 @@ fn additions() -> Vec<Case> {
     cases
 }
 
-/// Numbers from a seed, for orders in orders.
+/// Pseudorandom numbers for nested orders.
 struct Numbers(u64);
 
 impl Numbers {
@@ -417,7 +418,7 @@ fn nested() -> Vec<Case> {
     cases
 }
 
-/// Numbers that come beside the text.
+/// Lists that are passed beside the text.
 fn lists() -> Vec<Case> {
     let order = "{\"name\":\"exclude\",\"of\":{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"order\":{\"name\":\"sharded\"}}]}}";
     let view = "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"order\":{\"name\":\"exclude\",\"of\":{\"name\":\"sharded\",\"lanes\":2}}}]}";
@@ -447,7 +448,7 @@ fn lists() -> Vec<Case> {
     cases
 }
 
-/// Orders that are none of a reading.
+/// Orders that a reading cannot have.
 fn refused() -> Vec<Case> {
     let near = sharded("4,9", 2, 2);
     let two = |space: &str, other: &str| {

@@ -1,4 +1,4 @@
-//! Samplers by their recipes: every field, every default, and every text that is no recipe.
+//! Samplers by their recipes: every field, every default, and every text that is refused.
 
 use std::collections::BTreeMap;
 
@@ -93,12 +93,12 @@ fn defaults() -> Vec<Case> {
     .collect()
 }
 
-/// Lists that the text does not have, or has as a hash.
+/// Lists that are not in the text, or are there as a hash.
 fn lists() -> Vec<Case> {
     let many: Vec<u64> = (0..300).map(|shard| shard % 7).collect();
     let named = |text: &str, sizes: &[u64], name: &str| asked(name, recipe(text, Some(sizes)), look());
     let sharded = |more: &str| format!("{{\"order\":{{\"name\":\"sharded\",\"lanes\":4,\"shuffle_window\":8{more}}}}}");
-    // Of more than 256 shards, the canonical text has a hash.
+    // For more than 256 shards, the canonical text has a hash in place of the sizes.
     let mut sampler = Native::create(&recipe(&sharded(""), Some(&many))).expect("a sampler");
     let canonical = sampler.call(&Call::Recipe).expect("a text").as_str().expect("a text").to_string();
     let lists = [("sizes".into(), numbers(&[3])), ("lengths".into(), numbers(&[3]))].into();
@@ -122,7 +122,7 @@ fn lists() -> Vec<Case> {
     ]
 }
 
-/// 256 shards are named, 257 are a hash.
+/// The sizes of 256 shards are listed; those of 257 become a hash.
 fn sizes_in_order() -> Vec<Case> {
     [256_u64, 257]
         .into_iter()
@@ -133,7 +133,7 @@ fn sizes_in_order() -> Vec<Case> {
         .collect()
 }
 
-/// Fields that are not allowed.
+/// Fields that are refused.
 fn refused() -> Vec<Case> {
     let order = |more: &str| format!("{{\"order\":{{\"samples\":10,{more}}}}}");
     let deal = |more: &str| format!("{{\"order\":{{\"samples\":10}},\"deal\":{{{more}}}}}");
@@ -214,7 +214,7 @@ fn refused() -> Vec<Case> {
     .collect()
 }
 
-/// Recipes of batches, which are of no sampler.
+/// Recipes of batches, which a sampler refuses.
 fn of_batches() -> Vec<Case> {
     [
         "{\"order\":{\"samples\":10},\"batch\":{}}",
@@ -233,7 +233,7 @@ fn of_batches() -> Vec<Case> {
     .collect()
 }
 
-/// Texts that are no JSON object.
+/// Texts that are not a JSON object.
 fn broken() -> Vec<Case> {
     let texts = [
         "",

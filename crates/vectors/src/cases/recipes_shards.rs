@@ -68,7 +68,7 @@ fn stream(recipe: &str) -> Case {
     asked(&format!("stream: {recipe}"), Subject::ChunkStream(stream), calls)
 }
 
-/// Sections with one member more or other than is needed.
+/// The text of a recipe in which one member of `base` is added or changed.
 fn with(base: &Value, section: &str, member: &str, value: Value) -> String {
     let mut document = base.clone();
     document[section][member] = value;

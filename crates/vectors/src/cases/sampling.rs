@@ -1,5 +1,5 @@
-//! Samplers: sizes at every boundary and one beside it, seeds and epochs at the ends of their ranges, every failure,
-//! and after each failure a call that must still work.
+//! Samplers: sizes at every boundary and next to it, seeds and epochs at the ends of their ranges, every failure, and
+//! after each failure a call that must still work.
 
 use crate::cases::forms::{Config, Native, Subject};
 use matrix::format::{AllRanks, Call, Case, File, S64, U64};
@@ -32,7 +32,7 @@ fn locate(sample: u64) -> Call {
     Call::Locate { sample: U64(sample), batch_size: Some(32) }
 }
 
-/// A look at the beginning, the middle and the end, and a few samples sought.
+/// All samples if they are few. Otherwise the beginning, the middle and the end, and the places of two samples.
 fn look(samples: u64) -> Vec<Call> {
     if samples <= 64 {
         return vec![indices(0, samples as u32)];
@@ -76,11 +76,11 @@ fn orders(order: &str) -> Vec<Case> {
     cases
 }
 
-/// Numbers of samples that only an order without a table can have.
+/// Numbers of samples for which only an order without a table is allowed.
 fn feistel_large() -> Vec<Case> {
     let mut sizes: Vec<u64> = Vec::new();
     for bits in (18..=52).step_by(2) {
-        // 2^(2k) is a square, and one more needs another row.
+        // 2^(2k) is a square. With one sample more, the grid needs another row.
         sizes.extend([(1_u64 << bits) - 1, 1 << bits, (1 << bits) + 1]);
     }
     sizes.extend([10_u64.pow(8), 10_u64.pow(12), MAX_EXACT - 1, MAX_EXACT]);

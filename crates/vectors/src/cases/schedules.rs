@@ -1,4 +1,4 @@
-//! Steps over epochs: stages of batch sizes, all layouts, composed orders, states, and every text that is none.
+//! Steps over epochs: stages of batch sizes, all layouts, composed orders, states, and every text that is refused.
 
 use matrix::Engine;
 use matrix::format::{Call, Case, Lists, Schedule, ScheduleCall, Subject, U64};
@@ -88,7 +88,7 @@ const STEPS: [&str; 4] = [
     "\"batch_size\":48,\"stages\":[]",
 ];
 
-/// Steps of a number of epochs.
+/// Schedules of a limited number of epochs.
 fn bounded() -> Vec<Case> {
     let mut cases = Vec::new();
     for (at, order) in ORDERS.into_iter().enumerate() {
@@ -178,8 +178,8 @@ fn wholes() -> Vec<Case> {
     cases
 }
 
-/// Epoch e has sample e of each source, and no other. A search looks at 4,096 epochs after the first one, because the sources of a
-/// shared index space may never have a sample.
+/// Epoch e has sample e of each source, and no other sample. A search ends 4,096 epochs after the first one, because
+/// the sources of a shared index space may never have a sample.
 fn end_of_search() -> Case {
     let source = |name: &str| format!("{{\"name\":\"{name}\",\"order\":{{\"name\":\"sequential\",\"samples\":5000}}}}");
     let sources = [source("a"), source("b")].join(",");
@@ -189,8 +189,8 @@ fn end_of_search() -> Case {
     asked("the end of a search for a sample", subject(&order, "", "\"batch_size\":2", 0), calls)
 }
 
-/// A batch of as many samples for each rank as a call may give, and of one more. It does not fit these ranks, so that the answer is
-/// short.
+/// A batch with as many samples for each rank as a call may return, and one with one sample more. The larger batch
+/// cannot be divided among the ranks, so that the answer stays short.
 fn largest_batch() -> Case {
     let most = 3 * u64::from(MAX_COUNT);
     let steps = format!(
@@ -217,7 +217,7 @@ fn worlds() -> Vec<Case> {
         .to_vec()
 }
 
-/// Samples that come again after many epochs: the search counts how often they were seen before an epoch.
+/// Samples that come again only after many epochs: the search counts how often they were seen before an epoch.
 fn rare() -> Vec<Case> {
     let mut cases = Vec::new();
     for more in ["\"samples\":3", "\"samples\":3,\"replacement\":false", "\"samples\":1000,\"seed\":2"] {
@@ -267,7 +267,7 @@ fn large() -> Vec<Case> {
                 calls.push(ask(ScheduleCall::Indices { start: step, count: 0 }));
             }
         }
-        // Of large batches, more than one call gives.
+        // With large batches, these steps have more samples than one call may return.
         let many = if batch > 4096 { 1 << 10 } else { 3 };
         calls.extend([indices(last, 1), indices(last + 1, 0), indices(0, many), indices(0, u32::MAX)]);
         for epoch in [0, 1, most / samples - 1, most / samples, u64::MAX] {
@@ -339,7 +339,8 @@ fn states() -> Vec<Case> {
         calls.extend([indices(3, 1), indices(5, 2)]);
         cases.push(asked(&format!("states: {name}"), subject(order, deal, steps, 0), calls));
     }
-    // 12 ranks, then 4, and now 3: a batch size of the past can fit these ranks, and a later one not.
+    // Batch sizes 12, then 8 from step 3 on, then 9 from step 5 on. A state can be resumed if the world size divides
+    // the batch sizes of its own stage and of all later stages. It need not divide those of earlier stages.
     let steps = "\"batch_size\":12,\"stages\":[{\"from\":3,\"batch_size\":8},{\"from\":5,\"batch_size\":9}]";
     let calls = || [0, 2, 3, 4, 5, 6].map(|step| resume(&state_of(&subject(order, "", steps, 0), step)));
     for world in [1, 3, 9, 4, 12] {
@@ -383,7 +384,7 @@ fn states() -> Vec<Case> {
     calls.push(indices(0, 1));
     cases.push(asked("texts that are no states", saved, calls));
 
-    // A blend whose weights change later, and one whose weights change before.
+    // A blend whose weights change after the state, and one whose weights change before it.
     let blend = |more: &str| ORDERS[4].replace("\"samples\":14,", &format!("\"samples\":14,{more}"));
     let saved = subject(&blend(""), "\"world_size\":2", "\"batch_size\":4", 0);
     let state = state_of(&saved, 5);

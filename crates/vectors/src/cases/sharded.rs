@@ -11,7 +11,7 @@ pub fn cases() -> Vec<Case> {
     [small_shapes(), wide_windows(), large(), deals(), epochs(), shard_failures(), failures()].concat()
 }
 
-/// Everything there is to ask about few samples.
+/// All questions about few samples.
 fn small_shapes() -> Vec<Case> {
     let shapes: [(&[u64], u32, u32); 19] = [
         (&[], 1, 1),
@@ -55,7 +55,8 @@ fn small_shapes() -> Vec<Case> {
     cases.collect()
 }
 
-/// Windows that are shuffled outright, up to 256 samples, and by a network beyond; and as many lanes as there may be.
+/// Windows of up to 256 samples, which are shuffled outright, larger windows, which are shuffled by a network, and the
+/// largest number of lanes.
 fn wide_windows() -> Vec<Case> {
     let shapes: [(&[u64], u32, u32); 10] = [
         (&[300, 0, 700], 1, 255),
@@ -86,7 +87,7 @@ fn wide_windows() -> Vec<Case> {
     cases.collect()
 }
 
-/// Few shards of any size: costs follow what is asked for.
+/// Few shards of any size. The cost follows what is asked for, not the size.
 fn large() -> Vec<Case> {
     let shapes: [(&[u64], u32, u32); 7] = [
         (&[1 << 31, (1 << 31) - 1], 64, 1_024),
@@ -107,12 +108,12 @@ fn large() -> Vec<Case> {
         calls.extend([samples / 2, samples / 3 * 2].map(|sample| Call::ShardOf { sample: U64(sample) }));
         calls.extend([Call::Indices32 { start: U64(samples - 3), count: 3 }, Call::ConfigFingerprint, Call::NumRounds]);
         let rounds = samples.div_ceil(u64::from(lanes) * u64::from(window));
-        // A round of thousands of lanes is long.
+        // Rounds of thousands of lanes are left out, because their answers are long.
         if lanes < 100 {
             calls.extend([0, rounds / 2, rounds - 1, rounds, u64::MAX].map(round));
         }
         cases.push(data.case(config.clone(), calls));
-        // Ranks that read one lane in each round.
+        // A deal in which each rank reads one lane in each round.
         let config = Config { rank: lanes - 1, world: lanes, remainder: "uneven".into(), ..config };
         let calls = [indices(samples / u64::from(lanes) - 4, 4), round(0), round(rounds - 1), Call::NumRounds];
         cases.push(data.case(config, calls));
@@ -121,7 +122,7 @@ fn large() -> Vec<Case> {
     cases
 }
 
-/// A round of nothing but padding, which is read sample by sample: more spans than one answer may have.
+/// A round that is all padding, which is read sample by sample: it has more spans than one answer may have.
 fn too_many_spans() -> Case {
     let (world, many) = (1 << 21, u64::from(MAX_COUNT));
     let samples = u64::from(world) * many + 1;
@@ -131,7 +132,8 @@ fn too_many_spans() -> Case {
     Data { sizes: &[samples], lanes: MAX_LANES, window: MAX_COUNT }.case(config, calls)
 }
 
-/// Worlds that divide the lanes, that do not, and that are larger than the dataset, seen by all their ranks.
+/// World sizes that divide the number of lanes, that do not, and that are larger than the dataset. All their ranks are
+/// asked.
 fn deals() -> Vec<Case> {
     let data = Data { sizes: &[9, 0, 14, 5, 1], lanes: 6, window: 2 };
     let mut cases = Vec::new();
@@ -159,7 +161,7 @@ fn deals() -> Vec<Case> {
             }
         }
     }
-    // Repeated more than once: the padding of a rank comes sample by sample.
+    // Samples are repeated more than once: the padding of a rank comes sample by sample.
     let data = Data { sizes: &[2, 0, 1], lanes: 2, window: 2 };
     let config = Config { world: 11, rank: 10, ..base("sharded", 3) };
     let mut calls = data.rounds(&config);
@@ -202,7 +204,7 @@ fn epochs() -> Vec<Case> {
     cases
 }
 
-/// The calls of this order, on samplers with it and with others.
+/// The calls that belong to this order, on samplers with this order and with others.
 fn shard_failures() -> Vec<Case> {
     let calls = || {
         let mut calls = vec![Call::NumRounds];
@@ -234,7 +236,7 @@ fn failures() -> Vec<Case> {
     for window in [0, MAX_COUNT + 1, u32::MAX] {
         cases.push(Data { window, ..good }.case(base("sharded", 10), []));
     }
-    // Too large together: `samples` says as much, or something else.
+    // Sizes with too large a sum. `samples` is the same sum or another number.
     for sizes in [&[MAX_EXACT, 1][..], &[u64::MAX], &[u64::MAX, 1], &[u64::MAX; 3], &[1 << 63, 1 << 63]] {
         let samples = sizes.iter().fold(0, |sum: u64, &size| sum.saturating_add(size));
         cases.push(Data { sizes, ..good }.case(base("sharded", samples), []));
@@ -268,7 +270,7 @@ fn failures() -> Vec<Case> {
     cases
 }
 
-/// The beginning, the middle and the end.
+/// A look at the beginning, the middle and the end of an epoch.
 fn look(samples: u64) -> [Call; 10] {
     let locate = |sample| Call::Locate { sample: U64(sample), batch_size: Some(32) };
     let shard_of = |sample| Call::ShardOf { sample: U64(sample) };

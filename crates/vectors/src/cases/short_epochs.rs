@@ -1,4 +1,5 @@
-//! Successive short epochs of a rank in one call: every order and remainder, the limits, and where the epochs end.
+//! Short epochs of a rank, several of them in one call: every order and remainder, the limits, and where the epochs
+//! end.
 
 use matrix::format::{Call, Case, S64, U64};
 
@@ -44,14 +45,14 @@ pub fn cases() -> Vec<Case> {
         ];
         cases.push(asked(&config_name(&config), Subject::Config(config), calls));
     }
-    // Of the rest of an epoch, the whole.
+    // A sampler that has only the rest of an epoch returns whole epochs here.
     let config = Config { consumed: U64(4), ..base("feistel", 10) };
     let calls = [short(0, 2, 20), Call::Consumed, indices(0, 6)];
     cases.push(asked(&config_name(&config), Subject::Config(config), calls));
     for (order, deal, epochs) in [
         ("{\"name\":\"sharded\",\"sizes\":[3,0,4],\"lanes\":2,\"shuffle_window\":2}", "", &[0, 7][..]),
         ("{\"name\":\"sharded\",\"sizes\":[3,0,4]}", "{\"world_size\":2,\"layout\":\"contiguous\"}", &[1]),
-        // A rank has more samples than there are positions.
+        // With units of 8, a rank has more samples than the epoch has positions.
         ("{\"samples\":3}", "{\"world_size\":2,\"unit\":8}", &[0]),
     ] {
         cases.push(epochs_of(order, deal, epochs));
@@ -59,7 +60,7 @@ pub fn cases() -> Vec<Case> {
     cases
 }
 
-/// Short epochs of orders that are made of others. The light build has no such orders, so they are cases of another group.
+/// Short epochs of composed orders. The light build has no such orders, so that these cases belong to another group.
 pub fn of_composed() -> Vec<Case> {
     let mut cases = Vec::new();
     for (order, deal, epochs) in [

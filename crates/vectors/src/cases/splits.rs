@@ -1,4 +1,4 @@
-//! Splits: by weight, by size, of texts; and every text that is none.
+//! Splits by weight, by size and of texts; and every text that is refused.
 
 use matrix::format::{Call, Case, Split, SplitCall, Subject, U64};
 
@@ -39,7 +39,7 @@ fn what() -> [Call; 3] {
     [Call::Split(SplitCall::Recipe), Call::Split(SplitCall::RecipeFingerprint), Call::Split(SplitCall::Parts)]
 }
 
-/// Names of parts with every escape of JSON, and what is none.
+/// Names of parts with every escape of JSON, and texts that are no escapes.
 fn escapes() -> Vec<Case> {
     let names = [
         r#"M\u00fcnchen"#,
@@ -73,7 +73,7 @@ fn escapes() -> Vec<Case> {
     cases
 }
 
-/// Weights with a fraction or an exponent: proportions that are exact, proportions that are rounded, and what is no weight.
+/// Weights with a fraction or an exponent: exact proportions, rounded proportions, and texts that are no weights.
 const DECIMALS: &[&[&str]] = &[
     &["0.7", "0.3"],
     &["0.80", "1e-1", "0.1"],
@@ -83,7 +83,7 @@ const DECIMALS: &[&[&str]] = &[
     &["0.3333333333333333", "0.3333333333333333", "0.3333333333333333"],
     &["0.14285714285714285", "0.2857142857142857", "0.5714285714285714"],
     &["0.14285714285714286", "0.2857142857142857", "0.5714285714285714"],
-    // Equal remainders: the first ones get what is missing.
+    // Equal remainders: the first parts get what is missing to the whole.
     &["0.1234567890123456789", "0.1234567890123456789", "0.1234567890123456789", "0.6296296329629629633"],
     &["9.6e-9", "0.9999999904"],
     &["1.1e-8", "1.21e-8", "1.331e-8", "1.4641e-8", "1.61051e-8", "1.771561e-8"],
@@ -155,7 +155,7 @@ fn wholes() -> Vec<Case> {
                 ids(&[0, total]),
             ]);
             calls.extend((0..sizes.len() as u32).map(|part| members(part, 0, total.min(500) as u32)));
-            // The part is looked at first.
+            // The part is checked before the start: both are out of range here.
             calls.push(members(sizes.len() as u32 + 4, total + 6, 2));
             calls.push(keys(&["a"]));
             cases.push(asked(&format!("sizes {sizes:?}, seed {seed}"), subject(&text), calls));
@@ -251,7 +251,8 @@ fn refused_calls() -> Vec<Case> {
         run(0, 3),
     ];
     let here = || subject(&parts("weight", &[1, 1]));
-    // The most ids of a call, which are not there, so that the answer is short; and one more, of ids and of keys.
+    // The largest number of ids for a call. They do not exist, so that the answer is short. Then one more, of ids and
+    // of keys.
     let most = MAX_COUNT as usize;
     let many = [ids(&vec![LAST + 1; most]), ids(&vec![LAST + 1; most + 1]), keys(&vec!["a"; most + 1]), run(0, 3)];
     vec![asked("ids that are not there", here(), calls), asked("as many ids as a call takes", here(), many)]

@@ -1,4 +1,4 @@
-//! States of samplers: taken at any place, resumed on any world.
+//! States of samplers, taken at any place and resumed with any world size.
 
 use crate::cases::forms::{Config, Native, Sharding, Subject};
 use matrix::format::{Call, Case, S64, U64};
@@ -11,7 +11,7 @@ pub fn samplers() -> Vec<Case> {
     [parts(), moves(), shards(), edges(), refused()].concat()
 }
 
-/// Deals of what is left.
+/// Deals of the rest of an epoch.
 fn parts() -> Vec<Case> {
     let mut cases = Vec::new();
     for (samples, consumed) in [(10, 0), (10, 3), (10, 10), (17, 8), (1, 1), (100, 99), (0, 0)] {
@@ -35,7 +35,7 @@ fn parts() -> Vec<Case> {
     cases
 }
 
-/// All that a small sampler says of itself.
+/// All questions about a small sampler.
 fn whole(config: &Config) -> Vec<Call> {
     let mut sampler = Native::create(&Subject::Config(config.clone())).expect("a sampler");
     let number = |call: &Call, sampler: &mut Native| -> u64 {
@@ -69,7 +69,7 @@ fn whole(config: &Config) -> Vec<Call> {
     calls
 }
 
-/// From one world to another, and on to the next epoch.
+/// States that are resumed with other world sizes, and then in the next epoch.
 fn moves() -> Vec<Case> {
     let mut cases = Vec::new();
     for order in ORDERS {
@@ -104,7 +104,8 @@ fn moves() -> Vec<Case> {
     cases
 }
 
-/// Resumes what each world leaves on the next one; the call that resumes the last.
+/// Takes a state with each of the first world sizes, and resumes it with the next one. Returns the call that resumes
+/// the last state.
 fn chain(worlds: &[u32; 4], taken: &[u64; 3], config: impl Fn(u32) -> Config) -> Vec<Call> {
     let mut state: Option<String> = None;
     for (&world, &taken) in worlds.iter().zip(taken) {
@@ -144,7 +145,7 @@ fn shards() -> Vec<Case> {
             calls,
         ));
     }
-    // Nothing is dealt: no round, or the one that position `consumed` is in the middle of.
+    // Nothing is left to deal: there is no round, or only the round in the middle of which `consumed` lies.
     for (samples, world, consumed) in [(128, 8, 127), (128, 8, 128), (99, 4, 96), (98, 8, 97), (0, 2, 0)] {
         let config = Config { world, consumed: U64(consumed), remainder: "drop".into(), ..base("sharded", samples) };
         let sizes = vec![U64(samples / 3), U64(0), U64(samples - samples / 3)];
@@ -176,7 +177,7 @@ fn shards() -> Vec<Case> {
     cases
 }
 
-/// Numbers that are as large as they get.
+/// The largest numbers.
 fn edges() -> Vec<Case> {
     let far = |consumed, world, remainder: &str| Config {
         consumed: U64(consumed),

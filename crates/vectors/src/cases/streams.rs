@@ -25,7 +25,7 @@ pub fn cases() -> Vec<Case> {
         ];
         cases.push(case(endless(reader, readers), calls));
     }
-    // Every chunk of a cycle once, whichever reader has it; then the next cycle.
+    // Every chunk of a cycle comes once, from whichever reader has it. Then the next cycle begins.
     for order in ["sequential", "feistel", "fisher-yates", "torch", "torch-2.5", "python", "dotnet"] {
         for reader in 0..4 {
             let stream = ChunkStream { seed: S64(7), ..cycle(12, reader, 4, order) };
@@ -59,14 +59,15 @@ pub fn cases() -> Vec<Case> {
     cases
 }
 
-/// Cycles of which each needs a table of its own: one call makes two of any size, or more of up to 2^24 chunks together.
+/// Cycles that need a table each. One call makes two tables of any size, or more tables with up to 2^24 chunks
+/// together.
 fn shuffles() -> Vec<Case> {
     let far = 1 << 24;
     let mut cases = Vec::new();
     for order in ["fisher-yates", "torch", "torch-2.5", "python", "dotnet"] {
         let calls = [chunks(0, 17), chunks(u64::from(u32::MAX), 1 << 20), chunks(3, 1 << 19), chunks(5, 0)];
         cases.push(case(cycle(1 << 20, 5, 1 << 20, order), calls));
-        // Readers that skip cycles, and some that have several chunks in each.
+        // Readers that skip cycles, and readers that have several chunks of each cycle.
         cases.push(case(cycle(1_000, 2, u32::MAX, order), [chunks(0, 16_778), chunks(7, 9), chunks(0, 1)]));
         cases.push(case(cycle(5_592_406, 9, 2_000_000, order), [chunks(far, 8), chunks(9_007, 9), chunks(0, 7)]));
     }
@@ -77,7 +78,7 @@ fn shuffles() -> Vec<Case> {
     cases
 }
 
-/// The first broken rule decides.
+/// Streams that are refused. Where several rules are broken, the first one decides.
 fn failures() -> Vec<Case> {
     let seed = S64(i64::MAX);
     let streams = [
@@ -122,7 +123,7 @@ fn endless(reader: u32, readers: u32) -> ChunkStream {
     unknown(reader, readers, "sequential")
 }
 
-/// The number of chunks is not known.
+/// A stream whose number of chunks is not known.
 fn unknown(reader: u32, readers: u32, order: &str) -> ChunkStream {
     ChunkStream { chunks: None, ..cycle(1, reader, readers, order) }
 }

@@ -1,4 +1,4 @@
-//! Kinds of texts: recipes of every kind, states, logs, and what is none of them; and what goes on after a state.
+//! Kinds of texts: recipes of every kind, states, logs, and texts of no kind; and recipes that go on after a state.
 
 use matrix::format::{Call, Case, Subject};
 
@@ -41,7 +41,7 @@ const NONE: [&str; 19] = [
     "{\"order\":[]}",
     "{\"order\":{\"samples\":}}",
     "{\"lengths\":[1,2]}",
-    // Values that are no numbers of JSON.
+    // Values that are not numbers in JSON.
     "{\"order\":{\"samples\":01}}",
     "{\"order\":{\"samples\":+1}}",
     "{\"order\":{\"samples\":1.}}",
@@ -54,7 +54,7 @@ const NONE: [&str; 19] = [
     "{\"event\":\"claim\",\"reader\":1}",
 ];
 
-/// Texts with two faults: what is no JSON comes first, then the first member that has a wrong type.
+/// Texts with two faults: invalid JSON is reported first, then the first member of a wrong type.
 const TWO_FAULTS: [&str; 6] = [
     "{\"samedeal\":\"1\",\"order\":{}} x",
     "{\"kind\":7,\"order\":{\"samples\":01}}",
@@ -64,7 +64,7 @@ const TWO_FAULTS: [&str; 6] = [
     "{\"samedeal\":1.5,\"order\":{}}",
 ];
 
-/// Members that are there twice: the last one counts.
+/// Members that occur twice: the last one counts.
 const TWICE: [&str; 9] = [
     "{\"samedeal\":2,\"samedeal\":1,\"order\":{}}",
     "{\"samedeal\":1,\"samedeal\":2,\"order\":{}}",
@@ -77,9 +77,9 @@ const TWICE: [&str; 9] = [
     "{\"order\":{\"chunks\":7,\"chunks\":8}}",
 ];
 
-/// Two texts.
+/// Pairs of texts that are compared.
 const DIFFERING: [(&str, &str); 21] = [
-    // A default value that is left out or written, members in another order, and another spelling.
+    // A default that is left out or written, members in another order, and another spelling.
     (
         r#"{"order":{"samples":1000}}"#,
         r#"{"deal":{"remainder":"p\u0061d"},"samedeal":1,"order":{"seed":0,"samples" : 1000,"name":"feistel"}}"#,
@@ -92,7 +92,7 @@ const DIFFERING: [(&str, &str); 21] = [
         r#"{"order":{"name":"blend","sources":[{"name":"a","samples":3},{"name":"b","samples":4,"weight":2}]}}"#,
         r#"{"order":{"name":"blend","sources":[{"name":"a","samples":3},{"name":"c","samples":4}],"run_length":2}}"#,
     ),
-    // Lists that are not in the text, or are as a hash, and a recipe that is none.
+    // Lists that are not in the text, or are there as a hash; and a recipe that is not valid.
     (r#"{"order":{"name":"sharded","samples":9}}"#, r#"{"order":{"name":"sharded","sizes":[4,5],"lanes":2}}"#),
     (
         r#"{"shards":{"sizes":"00000000000000000000000000000000000000000000000000000000000000aa"}}"#,
@@ -103,7 +103,7 @@ const DIFFERING: [(&str, &str); 21] = [
         r#"{"order":{"samples":10},"batch":{"max_tokens":64}}"#,
         r#"{"order":{"samples":10},"batch":{"strategy":"pack","capacity":64}}"#,
     ),
-    // A recipe and a state: what the recipe of the state has.
+    // A recipe and a state: the recipe in the state is compared.
     (
         r#"{"order":{"samples":1000,"seed":3},"deal":{"world_size":4}}"#,
         r#"{"samedeal":1,"kind":"sampler","recipe":{"order":{"name":"feistel","samples":1000,"seed":4}},"epoch":1,"consumed":8}"#,
@@ -113,7 +113,7 @@ const DIFFERING: [(&str, &str); 21] = [
         r#"{"order":{"samples":10},"batch":{"max_tokens":64},"deal":{"world_size":4}}"#,
     ),
     (r#"{"order":{"samples":10}}"#, r#"{"kind":"sampler","recipe":{},"epoch":1}"#),
-    // Of states, objects in lists have numbers; an object without members is a value.
+    // In states, objects in lists are numbered. An object without members counts as a value.
     (
         r#"{"kind":"batcher","epoch":3,"history":[{"steps":2,"batch":{}},{"steps":1}],"a":[[{"b" : 1}]]}"#,
         r#"{"history":[{"steps":2}],"kind":"batcher","x\u002fy":[true,null,"\u0041\n\u00e9"],"epoch":4,"z":-0.50E+3}"#,
@@ -122,7 +122,7 @@ const DIFFERING: [(&str, &str); 21] = [
     (r#"{"a":{"b":{"c":[]}}}"#, r#"{"a":{"b":{},"b.c":[]}}"#),
     (r#"{"event":"claim","reader":1,"start":0,"count":64}"#, r#"{"event":"claim","reader":2,"start":0,"count":64}"#),
     ("{}", " { } "),
-    // No objects, and members that are there twice.
+    // Texts that are not objects, and members that occur twice.
     ("", "{}"),
     ("{}", "[]"),
     ("{\"a\":1} {}", "{}"),
@@ -141,7 +141,7 @@ pub fn cases() -> Vec<Case> {
     let nested = |depth: usize| format!("{{\"order\":{{}},\"a\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
     let mut none: Vec<Call> = NONE.iter().map(|text| inspect(text)).collect();
     none.extend([inspect(&long), inspect(&nested(64)), inspect(&nested(65)), inspect(RECIPES[0])]);
-    // Objects and lists in one another, with a value in the innermost one.
+    // Nested objects and lists, with a value in the innermost one.
     let deep = |member: &str, depth: usize, [open, close]: [&str; 2]| {
         format!("{{\"deal\":{{}},\"{member}\":{}7{}}}", open.repeat(depth), close.repeat(depth))
     };

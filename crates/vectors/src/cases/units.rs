@@ -22,7 +22,7 @@ fn state(taken: u64) -> Call {
     Call::State { taken: Some(U64(taken)), steps: None }
 }
 
-/// Everything that a deal says of some ranks.
+/// All questions about a deal, for some ranks.
 fn look(order: &str, deal: &str, samples: u64, world: u32, unit: u64) -> Vec<Call> {
     let mut calls = vec![Call::Recipe, Call::Unit, Call::MaxNumSamples, Call::NumPositions, Call::NumDropped];
     for rank in [0, 1, world / 2, world - 1] {
@@ -78,7 +78,7 @@ fn grid() -> Vec<Case> {
     cases
 }
 
-/// Copies of samples that stay together: of composed orders.
+/// Composed orders whose copies of a sample stay together.
 pub fn groups() -> Vec<Case> {
     let orders = [
         "{\"name\":\"copies\",\"copies\":4,\"of\":{\"samples\":11,\"seed\":3}}",
@@ -96,7 +96,7 @@ pub fn groups() -> Vec<Case> {
     cases
 }
 
-/// From one world to another.
+/// States that are resumed with another world size.
 fn resumed() -> Vec<Case> {
     let mut cases = Vec::new();
     for layout in ["strided", "rotated"] {

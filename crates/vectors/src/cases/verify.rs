@@ -1,4 +1,4 @@
-//! Shards that readers have, compared with those that there are.
+//! The shards of all readers, compared with the shards that exist.
 
 use matrix::format::{Call, Case, Subject};
 

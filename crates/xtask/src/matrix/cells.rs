@@ -1,52 +1,52 @@
-//! The cells of the matrix: what answers the golden cases, and what that needs.
+//! The cells of the matrix: the engines and machines that answer the golden cases, and what they need.
 
 use super::needs;
 use crate::build;
 use crate::setup;
 use crate::suites;
 
-/// Which command runs a cell.
+/// The commands that run a cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Tier {
-    /// `cargo xtask test`, and the others: it needs nothing but a build.
+    /// `test`, `check` and `matrix`: the cell needs nothing but a build.
     Test,
     /// `check` and `matrix`.
     Check,
-    /// `check` and `matrix`: core modules, whose fingerprints are compared too.
+    /// `check` and `matrix`: the cell runs core modules, whose fingerprints are compared too.
     Core,
-    /// `matrix` alone: it needs large downloads, or minutes.
+    /// Only `matrix`: the cell needs large downloads, or minutes.
     Matrix,
 }
 
 /// An engine or a machine that answers the golden cases.
 pub struct Cell {
-    /// Its step.
+    /// The name of its step.
     pub step: &'static str,
     pub tier: Tier,
     pub words: &'static [&'static str],
     pub needs: &'static [&'static str],
-    /// Sources that its answers depend on, beside the golden cases.
+    /// The sources that its answers depend on, beside the golden cases.
     pub inputs: &'static [&'static [&'static str]],
 }
 
 impl Cell {
-    /// Its name, without the word that all of them begin with.
+    /// The name of the cell: that of its step, without `matrix: `.
     pub fn name(&self) -> &'static str {
         self.step.strip_prefix("matrix: ").unwrap_or(self.step)
     }
 }
 
-/// The folder of transcripts, of which the last words of many cells are.
+/// The folder of transcripts. Many cells end with this argument.
 pub const TRANSCRIPTS: &str = "target/transcripts";
-/// The cell that records them.
+/// The step of the cell that records the transcripts.
 pub const RECORDED: &str = "matrix: Cranelift, core calls";
 const NATIVE: &[&[&str]] = &[suites::MANIFESTS, suites::CORE, &["tests/matrix"]];
 const HOSTS: &[&str] = &["tests/matrix"];
-/// Sources of a core module and its replayers.
+/// The sources of a core module and of the programs that replay transcripts.
 pub const ENGINES: &[&[&str]] =
     &[suites::MANIFESTS, suites::INTERFACE, build::WASM, &["tests/engines", "tests/matrix/browsers.mjs"]];
 
-/// All of them, in the order of the table.
+/// All cells, in the order of the table.
 pub const CELLS: &[Cell] = &[
     Cell {
         step: "matrix: native core",
@@ -144,7 +144,7 @@ pub const CELLS: &[Cell] = &[
         &[PYTHON, WASMTIME, "cranelift", TRANSCRIPTS],
         &[RECORDED, setup::PYTHON],
     ),
-    // The first process of the Python host on a machine begins on it.
+    // Winch is tested because the first process of the Python host on a machine starts with it.
     replayed(
         "matrix: wasmtime-py with Winch",
         Tier::Core,
@@ -183,7 +183,7 @@ pub const CELLS: &[Cell] = &[
         &["node", BROWSER, "chromium", TRANSCRIPTS],
         &[RECORDED, setup::BROWSER],
     ),
-    // A cell names what records transcripts even if a build before it needs them, too.
+    // A cell names the step that records transcripts even if a build that it needs names this step too.
     replayed(
         "matrix: wasm2c",
         Tier::Matrix,
@@ -224,7 +224,7 @@ const BROWSER: &str = "tests/engines/replay/browser.mjs";
 const PYTHON: &str = "target/venv/bin/python";
 const WASMTIME: &str = "tests/engines/replay/wasmtime_py.py";
 
-/// An engine that replays transcripts.
+/// The cell of an engine that replays transcripts.
 const fn replayed(
     step: &'static str,
     tier: Tier,

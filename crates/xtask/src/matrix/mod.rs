@@ -1,6 +1,7 @@
-//! The matrix: every cell answers every golden case. An adapter in tests/matrix or tests/engines prints, for each group of cases,
-//! a line `matrix<TAB>ENGINE<TAB>GROUP<TAB>PASSED<TAB>FAILED`, with two fingerprints behind it if it has them, or
-//! `without<TAB>ENGINE<TAB>GROUP` where the engine has no such interface; here they become one table.
+//! The matrix: every cell answers every golden case. For each group of cases, an adapter in tests/matrix or
+//! tests/engines prints a line `matrix<TAB>ENGINE<TAB>GROUP<TAB>PASSED<TAB>FAILED`, with two fingerprints after it if
+//! it computes them. If the engine lacks the interface, the line is `without<TAB>ENGINE<TAB>GROUP`. This module makes
+//! one table of the lines.
 
 mod cells;
 mod needs;
@@ -22,24 +23,24 @@ use crate::progress::Progress;
 use crate::project;
 use crate::suites;
 
-/// Which cases are asked.
+/// The cases that the cells answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Cases {
-    /// The golden ones, without those that are marked as slow.
+    /// The golden cases, without those that are marked as slow.
     Small,
-    /// Every golden one.
+    /// All golden cases.
     All,
-    /// So many random ones, of a seed.
+    /// Random cases: their number, and their seed.
     Random(u32, u64),
 }
 
-/// Where random cases are, and what is recorded of them.
+/// The folder of random cases. `RANDOM_TRANSCRIPTS` is the folder of their transcripts.
 const RANDOM: &str = "target/random/cases";
 const RANDOM_TRANSCRIPTS: &str = "target/random/transcripts";
 const RANDOM_STEP: &str = "random cases";
 
 impl Cases {
-    /// For the stamp of a suite.
+    /// The setting for the stamp of a suite.
     pub fn name(self) -> String {
         match self {
             Self::Small => "small cases".into(),
@@ -48,7 +49,7 @@ impl Cases {
         }
     }
 
-    /// Tells a program which to ask.
+    /// Sets the environment variables that tell a program which cases to answer.
     pub fn tell(self, command: &mut Command) {
         match self {
             Self::Small => {}
@@ -62,15 +63,16 @@ impl Cases {
     }
 }
 
-/// The cells that need nothing but a build, and what they found side by side. They leave out the slow cases, which take
-/// several times as long as all others: the core answers these where golden cases are compared with it, and all cells do in
-/// `cargo xtask matrix`.
+/// The cells that need nothing but a build, and the table of their results. They leave out the slow cases, which take
+/// several times as long as all others. The core answers the slow cases in the check of golden cases, and all cells
+/// answer them in `cargo xtask matrix`.
 pub fn quick() -> Vec<Step> {
     let cells = of(&[Tier::Test]);
     cells.iter().map(|cell| step(cell, Cases::Small)).chain([table("matrix", &cells)]).collect()
 }
 
-/// The cells that only `check` runs: the browser beside the quick ones, and core modules on the engines that are at hand.
+/// The cells that only `check` runs: the Rust host and the browser beside the quick cells, and core modules in the
+/// engines that need no download.
 pub fn slow() -> Vec<Step> {
     let browser = of(&[Tier::Check]);
     let core = of(&[Tier::Core]);
@@ -80,11 +82,12 @@ pub fn slow() -> Vec<Step> {
     steps.chain(tables).collect()
 }
 
-/// `cargo xtask matrix`: all cells, or those with one of the words in their names, over the golden cases or random ones.
+/// `cargo xtask matrix`: all cells, or the cells with one of the words in their names, with the golden cases or with
+/// random ones.
 pub fn plan(words: &[&str], parts: Vec<Step>) -> Result<Plan, String> {
     let (cases, words) = options(words)?;
     let is_random = matches!(cases, Cases::Random(..));
-    // The cell of wasm2c is left out of random cases: its program is built together with the recorded golden cases.
+    // The cell of wasm2c is left out for random cases: its program is built together with the recorded golden cases.
     let cells = CELLS.iter().filter(|cell| !(is_random && cell.step.contains("wasm2c")));
     let all = cells.map(|cell| step(cell, cases)).collect();
     let chosen = suites::chosen(all, &words)?;
@@ -111,7 +114,7 @@ pub fn plan(words: &[&str], parts: Vec<Step>) -> Result<Plan, String> {
     Ok(Plan::new("matrix", parts, chosen.into_iter().chain([table]).collect()).with_summary())
 }
 
-/// `--random COUNT`, `--seed SEED`, and the words.
+/// The values of `--random COUNT` and `--seed SEED`, and the other words.
 fn options<'a>(words: &[&'a str]) -> Result<(Cases, Vec<&'a str>), String> {
     let (mut count, mut seed, mut rest) = (None, None, Vec::new());
     let mut words = words.iter();
@@ -146,7 +149,7 @@ fn step(cell: &'static Cell, cases: Cases) -> Step {
         .with_setting(cases.name())
 }
 
-/// Holds against each other what the cells found.
+/// The step that compares the results of the cells, and shows them as a table.
 fn table(name: &str, cells: &[&'static Cell]) -> Step {
     let cells = cells.to_vec();
     let steps: Vec<&'static str> = cells.iter().map(|cell| cell.step).collect();
@@ -163,7 +166,7 @@ fn run(progress: &Progress, cell: &Cell, cases: Cases) -> Outcome {
     let result = progress.run_into(&mut command, &output);
     let cells = match (report::parse(&fs::read_to_string(output)?), &result) {
         (Ok(cells), _) => cells,
-        // It ended in the middle of a line.
+        // The program failed in the middle of a line: its failure says more than the broken line.
         (Err(_), Err(why)) => return Err(why.clone().into()),
         (Err(why), Ok(())) => return Err(why.into()),
     };
@@ -177,14 +180,14 @@ fn run(progress: &Progress, cell: &Cell, cases: Cases) -> Outcome {
     }
 }
 
-/// Where the lines of a cell are kept between its step and the table.
+/// The file with the lines of a cell, which the step of the cell writes and the table reads.
 fn lines_of(step: &str) -> PathBuf {
     let file: String =
         step.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
     project::path("target/xtask").join(format!("{file}.tsv"))
 }
 
-/// The lines that a cell printed.
+/// The results that a cell printed.
 fn found(cell: &Cell) -> Result<Vec<report::Cell>, String> {
     let lines = fs::read_to_string(lines_of(cell.step)).unwrap_or_default();
     match report::parse(&lines)? {

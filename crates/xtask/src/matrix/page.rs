@@ -30,7 +30,7 @@ same build have it. Hosts that have no fingerprint compare each answer in their 
 
 ";
 
-/// Writes the page. `cells` has, for each cell of the code, its name and what it printed.
+/// Writes the page. `cells` has the name of each cell and its results.
 pub fn write(cells: &[(&str, Vec<Cell>)]) -> io::Result<()> {
     let path = project::path(PAGE);
     let temporary = path.with_extension("new");

@@ -1,4 +1,4 @@
-//! Output of the adapters, held against each other, and as tables.
+//! The output of the adapters: read, compared, and shown as tables.
 
 use crate::stamp::Digest;
 use crate::table;
@@ -10,15 +10,15 @@ pub struct Cell {
     pub group: String,
     pub passed: u64,
     pub failed: u64,
-    /// Whether the engine has no such interface.
+    /// Whether the engine lacks the interface that the group needs.
     pub without: bool,
-    /// Fingerprints, where the adapter computes them: of the answers in the notation of the cases, and of all that the core module
-    /// returned and wrote.
+    /// Fingerprints, if the adapter computes them: `answers` of the answers as the cases write them, `calls` of
+    /// everything that the core module returned and wrote.
     pub answers: String,
     pub calls: String,
 }
 
-/// The cells in what an adapter printed; other lines are passed over.
+/// The results in the output of an adapter. Other lines are skipped.
 pub fn parse(output: &str) -> Result<Vec<Cell>, String> {
     let lines = output.lines().filter(|line| line.starts_with("matrix\t") || line.starts_with("without\t"));
     let cell = |line: &str| match line.split('\t').collect::<Vec<_>>()[..] {
@@ -35,7 +35,8 @@ pub fn parse(output: &str) -> Result<Vec<Cell>, String> {
     lines.map(|line| cell(line).ok_or_else(|| format!("not a line of the matrix: {line}"))).collect()
 }
 
-/// Where an engine failed, or did not run the same groups with the same number of cases as the first.
+/// All problems: failed cases, a number of cases that differs from that of the first engine, different fingerprints,
+/// and a group that came twice.
 pub fn differences(cells: &[Cell]) -> Vec<String> {
     let mut problems = Vec::new();
     let engines = engines(cells);
@@ -71,7 +72,7 @@ pub fn differences(cells: &[Cell]) -> Vec<String> {
     problems
 }
 
-/// A line per group, a column per engine; the engine's version stands below its name.
+/// A table with a line for each group and a column for each engine. The version of an engine stands below its name.
 pub fn render(cells: &[Cell]) -> String {
     let engines = engines(cells);
     let halves = engines.iter().map(|engine| engine.split_once(" (").unwrap_or((engine, "")));
@@ -102,7 +103,7 @@ pub fn groups(cells: &[Cell]) -> Vec<&str> {
     distinct(cells.iter().map(|cell| cell.group.as_str()))
 }
 
-/// Without repetitions, in the order of the first appearance.
+/// The names without repetitions, in the order of their first appearance.
 fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen = Vec::new();
     names.for_each(|name| {
@@ -121,7 +122,7 @@ pub fn sum(cells: &[Cell], number: impl Fn(&Cell) -> u64) -> u64 {
     cells.iter().map(number).sum()
 }
 
-/// One of the fingerprints of a cell.
+/// A function that selects one of the fingerprints of a cell.
 type Print = fn(&Cell) -> &str;
 
 pub fn answers(cell: &Cell) -> &str {
@@ -132,7 +133,7 @@ pub fn calls(cell: &Cell) -> &str {
     &cell.calls
 }
 
-/// One fingerprint for all groups of an engine; nothing if it has none for a group.
+/// One fingerprint over all groups of an engine. Empty if a group has none.
 pub fn whole(cells: &[Cell], engine: &str, of: Print) -> String {
     let mut own: Vec<&Cell> = cells.iter().filter(|cell| cell.engine == engine).collect();
     own.sort_by_key(|cell| &cell.group);
@@ -144,7 +145,7 @@ pub fn whole(cells: &[Cell], engine: &str, of: Print) -> String {
     format!("{digest}")
 }
 
-/// A line for each engine.
+/// A table with a line for each engine.
 pub fn render_engines(cells: &[Cell]) -> String {
     let heading = ["engine", "cases passed", "failed", "answers", "calls"].map(String::from).to_vec();
     let row = |engine: &&str| {

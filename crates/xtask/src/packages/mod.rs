@@ -1,4 +1,5 @@
-//! `cargo xtask dist`: what a release publishes, in target/dist. Every file has the same bytes wherever the same commit is built.
+//! `cargo xtask dist`: the files that a release publishes, in target/dist. The same commit gives the same bytes on
+//! every machine.
 
 mod needs;
 
@@ -13,7 +14,7 @@ use crate::progress::Progress;
 use crate::project;
 use crate::suites::{self, INTERFACE, JAVASCRIPT, MANIFESTS, PYTHON};
 
-/// Where everything is that would be published.
+/// The folder of all files to publish.
 const DIST: &str = "target/dist";
 const VENV: &str = "target/venv-packaging";
 const EMPTY: &str = "dist: folder";
@@ -41,7 +42,8 @@ pub fn plan(words: &[&str]) -> Result<Plan, String> {
     }
 }
 
-/// `cargo xtask engines`: the Python and the npm package on the oldest and the newest of what they run on.
+/// `cargo xtask engines`: tests the Python and the npm package with the oldest and the newest versions of what they run
+/// on.
 pub fn engines() -> Plan {
     let step = Step::new("engines", &[needs::PYTHON, WHEEL, build::NPM], |progress| {
         let result = progress.run(&mut python(&["tests/packages/engines.py", DIST, "target/engines"]));
@@ -56,7 +58,7 @@ pub fn engines() -> Plan {
     Plan::new("engines", crate::parts(), vec![step]).with_summary()
 }
 
-/// The part that `check` runs: the packages that are quick to make, and the workflows.
+/// The checks that `check` runs: of the packages that are built quickly, and of the workflows.
 pub fn checks() -> Vec<Step> {
     vec![
         suites::suite(
@@ -77,7 +79,8 @@ pub fn checks() -> Vec<Step> {
     ]
 }
 
-/// Steps of many minutes: everything made again elsewhere, the crates built by a user, a registry.
+/// Checks that take many minutes: the packages built again in another folder, the crates in a project of a user, and a
+/// registry.
 fn thorough() -> Vec<Step> {
     vec![
         suites::suite("packages: crates in a project of their own", &[SUMS], || {
@@ -94,18 +97,18 @@ fn thorough() -> Vec<Step> {
     ]
 }
 
-/// The steps that make what is published.
+/// The steps that make the published files.
 pub fn parts() -> Vec<Step> {
     let mut steps = needs::parts();
     steps.extend([
         Step::new(EMPTY, &[], |_| {
-            // Removes the files of an earlier version, which would be published too.
+            // Files of an earlier version are removed, because they would be published too.
             fs::remove_dir_all(project::path(DIST)).ok();
             fs::create_dir_all(project::path(DIST))?;
             Ok(Report::default())
         }),
         Step::new(WHEEL, &[EMPTY, needs::PYTHON, build::COMPONENT_STEP], |progress| {
-            // The wheel is built from the source distribution, so both have everything.
+            // The wheel is built from the source distribution, so that a file that is missing there is missed at once.
             let build = ["-m", "build", "--no-isolation", "--outdir", DIST, "hosts/python"];
             progress.run(&mut dated(python(&build))?)?;
             Ok(Report::note("wheel and source distribution"))
@@ -121,7 +124,7 @@ pub fn parts() -> Vec<Step> {
             Ok(Report::note(COMPONENT_FILE))
         }),
         Step::new(WIT, &[EMPTY, needs::WKG], |progress| {
-            // It writes a lock file where it runs.
+            // wkg writes a lock file into its working directory.
             fs::create_dir_all(project::path("target/wkg"))?;
             let [wit, output] = ["wit", &format!("{DIST}/samedeal-wit-{}.wasm", version())].map(project::path);
             let mut command = project::own(&format!("{}/bin/wkg", needs::TOOLS), &["build", "--wit-dir"]);
@@ -145,9 +148,9 @@ pub fn parts() -> Vec<Step> {
     steps
 }
 
-/// Packs the crates without building them, which takes minutes: `dist --check` does.
+/// Packs the crates without building them, because that takes minutes. `dist --check` builds them.
 fn crates(progress: &Progress) -> Outcome {
-    // The component is no part of the repository, and cargo takes it for a change.
+    // The component is not in git, and cargo counts it as a change.
     let packages = PUBLISHED.iter().map(|name| format!("--package={name}"));
     progress.run(project::cargo(&["package", "--no-verify", "--allow-dirty"]).args(packages))?;
     for name in PUBLISHED {
@@ -157,12 +160,12 @@ fn crates(progress: &Progress) -> Outcome {
     Ok(Report::default())
 }
 
-/// The version of all packages.
 fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// The command, for which it is the time of the last commit: the same, whenever it runs.
+/// The command with `SOURCE_DATE_EPOCH` set to the time of the last commit, so that packages have the same dates
+/// whenever they are built.
 fn dated(mut command: Command) -> Result<Command, String> {
     let time = machine::answer(&mut project::program("git", &["log", "-1", "--format=%ct"]));
     command

@@ -1,4 +1,4 @@
-//! The programs that make and check packages, in the versions that the project releases with.
+//! The programs that build and check packages, in the versions that releases use.
 
 use crate::build;
 use crate::debian::Packages;
@@ -8,17 +8,17 @@ use crate::progress::Progress;
 use crate::project;
 use crate::setup;
 
-/// Python's tools that build packages and look at them.
+/// The step that installs the Python tools that build and check packages.
 pub const PYTHON: &str = "Python environment of packages";
-/// npm's.
+/// The step that installs the npm packages that check packages.
 pub const NODE: &str = "npm packages of packages";
-/// Lists what a crate is made of.
+/// The program that lists the dependencies of a crate.
 pub const CYCLONEDX: &str = "cargo-cyclonedx";
-/// Packs WIT, and moves components to and from registries.
+/// The program that packs WIT, and moves components to and from registries.
 pub const WKG: &str = "wkg";
-/// A registry on this machine.
+/// A registry of components on this machine, for tests.
 pub const REGISTRY: &str = "docker-registry";
-/// Where the programs are that cargo builds.
+/// The folder of the programs that cargo installs.
 pub const TOOLS: &str = "target/tools";
 
 const CYCLONEDX_VERSION: &str = "0.5.9";
@@ -27,7 +27,7 @@ const WKG_VERSION: &str = "0.16.1";
 const REGISTRY_PACKAGES: Packages =
     Packages { step: REGISTRY, programs: &["docker-registry"], names: &["docker-registry"] };
 
-/// A step for each of them.
+/// A step for each program.
 pub fn parts() -> Vec<Step> {
     vec![
         Step::new(PYTHON, &[setup::MACHINE], |progress| {
@@ -44,7 +44,7 @@ pub fn parts() -> Vec<Step> {
     ]
 }
 
-/// Builds a program from crates.io, unless it is there.
+/// Builds a program from crates.io, unless this version is there.
 fn tool(progress: &Progress, name: &str, version: &str, question: &[&str]) -> Outcome {
     let there = machine::answer(&mut project::own(&format!("{TOOLS}/bin/{name}"), question));
     if there.is_some_and(|answer| answer.ends_with(version)) {

@@ -1,10 +1,10 @@
-//! Where cells come from.
+//! Padding and packing: the sequence and the token that each cell of an array comes from.
 
 use matrix::format::{Call, Case, Subject};
 
 use super::asked;
 
-/// The most cells.
+/// The largest number of cells of an array.
 const MAX_CELLS: u32 = 1 << 26;
 
 pub fn cases() -> Vec<Case> {
@@ -32,7 +32,7 @@ fn pads() -> Vec<Call> {
             }
         }
     }
-    // The name is read before the numbers.
+    // The name of the side is checked before the numbers.
     calls.extend(["", "Right", "both"].map(|side| pad(&[3, 1], Some(2), 0, side)));
     calls
 }
@@ -46,7 +46,7 @@ fn packs() -> Vec<Call> {
         (&[0, 0], &[2]),
         (&[], &[]),
         (&[], &[0, 0]),
-        // They do not ascend to the number of sequences.
+        // Row ends that do not ascend, or do not end at the number of sequences.
         (&[3, 1], &[]),
         (&[3, 1], &[1]),
         (&[3, 1], &[3]),
@@ -61,7 +61,7 @@ fn packs() -> Vec<Call> {
     calls
 }
 
-/// None of these is ever made.
+/// Arrays that are too large, and the largest one. Too large arrays are refused before memory is allocated.
 fn large() -> Vec<Call> {
     vec![
         pad(&[MAX_CELLS + 1], None, 1, "right"),

@@ -1,4 +1,4 @@
-//! Batches of orders that are made of others, and of shards.
+//! Batches of composed orders, and of datasets in shards.
 
 use matrix::Engine;
 use matrix::format::{BatchRecipe, Batcher, Call, Case, Lists, Subject, U64};
@@ -11,7 +11,7 @@ pub fn cases() -> Vec<Case> {
     [wholes(), states(), refused()].concat()
 }
 
-/// Orders, and the number of samples that they are of.
+/// Orders, each with the number of samples in its dataset.
 const ORDERS: [(&str, usize); 7] = [
     ("{\"name\":\"sharded\",\"sizes\":[40,30,20],\"lanes\":4,\"shuffle_window\":5,\"seed\":1}", 90),
     (
@@ -25,7 +25,7 @@ const ORDERS: [(&str, usize); 7] = [
     ("{\"name\":\"subset\",\"indices\":[],\"of\":{\"samples\":10}}", 10),
 ];
 
-/// Strategies with every way to treat samples of more than 37 tokens.
+/// Strategies, some of them with a limit of 37 tokens and a treatment of longer samples.
 const BATCHES: [&str; 9] = [
     "\"max_tokens\":120",
     "\"max_tokens\":120,\"batch_window\":0,\"counting\":\"unpadded\"",
@@ -64,7 +64,7 @@ fn wholes() -> Vec<Case> {
     cases
 }
 
-/// States, and what may be added to an order between epochs.
+/// States, and states of orders that were changed afterwards, such as the weights of a blend.
 fn states() -> Vec<Case> {
     let mut cases = Vec::new();
     for (at, (order, samples)) in ORDERS.into_iter().take(6).enumerate() {
@@ -100,7 +100,7 @@ fn states() -> Vec<Case> {
         }
         let here = subject(&later(from), 2, BATCHES[0], samples, 1);
         cases.push(asked(&format!("a blend whose weights change at {from}"), here, calls));
-        // A state between two windows; and one of an epoch that cannot be used, nor the one after it.
+        // A state between two windows, and a state of epoch 2^64 - 1: neither this epoch nor the next one can be used.
         let between = states[0].as_str().expect("a text").replace("\"consumed\":0", "\"consumed\":16");
         let last = between.replace("\"epoch\":1", &format!("\"epoch\":\"{}\"", u64::MAX));
         let calls = [between, last].map(|state| Call::Resume { state }).into_iter().chain([Call::Consumed]);
@@ -162,7 +162,8 @@ fn refused() -> Vec<Case> {
     for (text, lists) in lists {
         cases.push(asked(&format!("{text}, lists: {lists:?}"), recipe(text, Some(30), lists), [Call::Recipe]));
     }
-    // Epochs that cannot be used: the length of the blend times the epoch is beyond 64 bits, too.
+    // Epochs that are too large. In the last two, the length of the blend times the epoch does not even fit into 64
+    // bits.
     let blend = "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"samples\":20},{\"name\":\"b\",\"samples\":10}]}";
     for epoch in [1 << 53, 1 << 60, u64::MAX] {
         cases.push(asked(&format!("a blend in epoch {epoch}"), subject(blend, 1, BATCHES[0], 30, epoch), []));

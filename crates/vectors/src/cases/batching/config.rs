@@ -1,4 +1,4 @@
-//! The options of a case, and the recipe that they make.
+//! The options of a case, and the recipe that is made of them.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ pub struct BatchConfig {
     pub mean_length: Option<u32>,
 }
 
-/// Which lengths are a bucket.
+/// How the lengths are divided into buckets.
 #[derive(Clone, Debug)]
 pub enum Buckets {
     BucketWidth(u32),
@@ -50,7 +50,7 @@ pub fn stream(config: &BatchConfig, rank: u32) -> Subject {
     Subject::BatchStream(BatchStream { recipe: recipe(config, None), epoch: config.epoch, rank })
 }
 
-/// With every member that the strategy uses.
+/// The recipe of a configuration, with every member that its strategy uses.
 pub fn recipe(config: &BatchConfig, lengths: Option<Vec<u32>>) -> BatchRecipe {
     let (strategy, counting) = (&*config.strategy, &*config.counting);
     let has_budget = matches!(strategy, "budget" | "bucket");

@@ -1,5 +1,5 @@
-//! Cases for single branches of the core that the grid of all options passes by: large inputs with few answers, and ends of
-//! ranges. `cargo xtask mutants` shows which branches these are.
+//! Cases for single branches of the core that the grid of all options does not reach: large inputs with few answers,
+//! and ends of ranges. `cargo xtask mutants` shows which branches these are.
 
 use super::config::{BatchConfig, batcher};
 use matrix::format::{Call, Case, U64};
@@ -8,14 +8,14 @@ use super::super::plans::sizes;
 use super::sets::{long_tail, uniform};
 use super::{asked, base, state_after, state_of, take, whole};
 
-/// More than the 8,192 items that a window takes where nothing looks at several of them.
+/// More items than a window of 8,192 has, so that there are two windows.
 const MANY: usize = 9_000;
 
 fn locate(sample: u64) -> Call {
     Call::Locate { sample: U64(sample), batch_size: None }
 }
 
-/// A case of many items: what they amount to, the hash of all, and where some samples are.
+/// A case of many items: its metrics, the fingerprint of all batches, and the places of six samples.
 fn of_many(name: &str, config: BatchConfig) -> Case {
     let samples = config.lengths.len() as u64;
     let calls = [Call::Metrics, Call::Fingerprint].into_iter();
@@ -24,10 +24,10 @@ fn of_many(name: &str, config: BatchConfig) -> Case {
 
 pub fn padded() -> Vec<Case> {
     let lengths = uniform(MANY, 101, 0, 9);
-    // Windows of 8,192 items do not end with a step of 15.
+    // 8,192 is no multiple of 15, the number of items in a step: a window does not end with a full step.
     let config = BatchConfig { max_batch_size: 5, max_length: 9, ..base("pad-to-max", &lengths, 3) };
     let mut cases = vec![of_many("pad-to-max of 9,000, 3 ranks of 5", config)];
-    // A step has one item for each rank, and none to spare.
+    // A step has one item for each rank, so that no rank can give an item to another one.
     for (count, world) in [(4, 3), (9, 4)] {
         let lengths = uniform(count, 102, 1, 60);
         let config =
@@ -39,7 +39,7 @@ pub fn padded() -> Vec<Case> {
 
 pub fn bucket() -> Vec<Case> {
     let mut cases = Vec::new();
-    // More lengths than there are buckets by default.
+    // More different lengths than there are buckets by default.
     for (set, lengths) in [
         ("uniform", uniform(400, 103, 0, 3_000)),
         ("a long tail", long_tail(400, 104).iter().map(|length| length * length).collect()),
@@ -59,7 +59,7 @@ pub fn bucket() -> Vec<Case> {
 
 pub fn budget() -> Vec<Case> {
     let mut cases = Vec::new();
-    // A longer item ends a batch whose number of items is no multiple.
+    // A longer item ends a batch whose number of items is not a multiple yet.
     for multiple in [2, 3, 5] {
         let lengths = uniform(70, 106, 1, 60);
         let config = BatchConfig { window: Some(0), multiple, budget: U64(300), ..base("budget", &lengths, 2) };
@@ -79,7 +79,7 @@ pub fn budget() -> Vec<Case> {
 
 pub fn pack() -> Vec<Case> {
     let mut cases = Vec::new();
-    // A pack of one long item costs as much as many of short ones.
+    // A pack with one long item costs as much as a pack with many short ones.
     let skewed = |count, seed| [uniform(count / 4, seed, 50, 64), uniform(count, seed + 1, 1, 16)].concat();
     for (count, world, rows) in [(60, 2, 3), (80, 3, 4), (100, 2, 7), (540, 2, 64), (540, 2, 65)] {
         let lengths = skewed(count, 108);
@@ -91,8 +91,8 @@ pub fn pack() -> Vec<Case> {
     cases
 }
 
-/// Which of the packings that numbers make are cases: small ones, those of large capacities, and those of more sizes than the
-/// master has rows.
+/// Numbers of the pseudorandom packings that are cases: small ones here, then ones with large capacities
+/// (`WIDE_PACKINGS`), and ones with more sizes than the master problem has rows (`LARGE_PACKINGS`).
 const PACKINGS: [u64; 11] = [21, 102, 512, 552, 730, 809, 884, 1_080, 1_517, 1_694, 2_231];
 const WIDE_PACKINGS: [u64; 2] = [6, 31];
 const LARGE_PACKINGS: [u64; 2] = [4, 6];
@@ -102,8 +102,8 @@ pub fn packings() -> Vec<Case> {
     few.chain(LARGE_PACKINGS.into_iter().map(large_packing)).chain(refilled()).collect()
 }
 
-/// Packings whose last bins are filled again, as many as there may be: 512 and an eighth of all, to the bin. One more would make another
-/// packing.
+/// Packings in which the last bins are filled again, as many as are allowed: 512 and an eighth of all bins. With one
+/// bin more, the result would be another packing.
 fn refilled() -> Vec<Case> {
     let sets: [(&[u32], usize, u32); 2] = [(&[13, 8], 4_466, 30), (&[13, 7, 16, 17, 12, 18, 7, 11], 3_857, 30)];
     let case = |(lengths, count, capacity): (&[u32], usize, u32)| {
@@ -114,7 +114,8 @@ fn refilled() -> Vec<Case> {
     sets.map(case).to_vec()
 }
 
-/// Items of two or three ranges of sizes in rows of any capacity; or in batches of so many tokens, which hold a few.
+/// Items with two or three ranges of sizes, in rows of any capacity, or in batches with a token budget that holds a few
+/// items.
 fn packing(number: u64) -> Case {
     let mut drawn = sizes(32, 3_000 + number, 1 << 20).into_iter();
     let mut below = |bound: u64| drawn.next().expect("enough numbers") % bound;
@@ -147,7 +148,7 @@ fn packing(number: u64) -> Case {
     asked(&name, batcher(config), [Call::Metrics, Call::Fingerprint])
 }
 
-/// Large capacities, where the effort comes to its end: as many units as column generation takes, or more.
+/// Large capacities at the limit of column generation: 2^18 units, one unit fewer, one more, and 2^20.
 fn wide_packing(number: u64) -> Case {
     let mut drawn = sizes(32, 5_000 + number, 1 << 20).into_iter();
     let mut below = |bound: u64| drawn.next().expect("enough numbers") % bound;
@@ -171,7 +172,7 @@ fn wide_packing(number: u64) -> Case {
     asked(&name, batcher(config), [Call::Metrics, Call::Fingerprint])
 }
 
-/// More than 512 sizes.
+/// Items of more than 512 sizes. The master problem of column generation has 512 rows at most.
 fn large_packing(number: u64) -> Case {
     let mut drawn = sizes(32, 4_000 + number, 1 << 20).into_iter();
     let mut below = |bound: u64| drawn.next().expect("enough numbers") % bound;
@@ -195,7 +196,7 @@ fn large_packing(number: u64) -> Case {
 
 pub fn states() -> Vec<Case> {
     let mut cases = Vec::new();
-    // Many windows of what another group left.
+    // The rest of an epoch that another group of ranks began, in many windows.
     let of = |world| {
         let config =
             BatchConfig { window: Some(100), max_length: 9, ..base("budget", &uniform(3_000, 110, 0, 9), world) };
@@ -204,7 +205,7 @@ pub fn states() -> Vec<Case> {
     let state = state_of(&[(3, 2)], of);
     let calls = [Call::Resume { state }].into_iter().chain((0..3_000).step_by(97).map(locate));
     cases.push(asked("where 3,000 samples are, after 2 steps of 3 ranks", of(2), calls));
-    // Many groups of one window.
+    // Many groups of ranks that took their steps in one window.
     let of = |world| {
         let config = BatchConfig { max_batch_size: 1, ..base("pad-to-max", &uniform(110, 111, 1, 9), world) };
         batcher(config)

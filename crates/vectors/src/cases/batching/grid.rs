@@ -1,4 +1,4 @@
-//! Every value of every field with every value of those that it meets.
+//! A grid of options: every value of a field with every value of the fields that interact with it.
 
 use super::config::{BatchConfig, Buckets, batcher};
 use matrix::format::{Call, Case, S64, U64};
@@ -46,7 +46,7 @@ pub fn bucket() -> Vec<Case> {
         }
     }
     for too_long in ["truncate", "drop", "split", "single"] {
-        // Of items, not of samples.
+        // Quantiles are those of items, not of samples. `too_long` makes items of samples.
         let config = BatchConfig {
             buckets: Some(Buckets::Quantiles(5)),
             too_long: too_long.into(),
@@ -55,7 +55,7 @@ pub fn bucket() -> Vec<Case> {
         };
         cases.push(whole(&format!("bucket by quantiles, {too_long}"), config));
     }
-    // Buckets with too few items for the ranks, of which each borrows from its own steps alone.
+    // Buckets with too few items for all ranks. Such a bucket takes items from its own steps only.
     for (at, world) in [(0, 5), (1, 8), (2, 8), (3, 5)] {
         let lengths =
             [uniform(40, 63, 0, 8), uniform(3, 64, 9, 16), uniform(20, 65, 17, 32), uniform(4, 66, 40, 60)].concat();
@@ -101,7 +101,7 @@ pub fn budget() -> Vec<Case> {
         epochs("budget"),
     ]
     .concat();
-    // Windows of no sample or a few, with a limit of samples in a batch besides the budget.
+    // Windows of 0, 1 and 20 samples, with a limit of rows beside the budget.
     for counting in COUNTINGS {
         for window in [0, 1, 20] {
             for (max_batch_size, multiple) in [(0, 1), (3, 1), (1, 1), (0, 4), (u32::MAX, u32::MAX)] {
@@ -113,7 +113,8 @@ pub fn budget() -> Vec<Case> {
             }
         }
     }
-    // Items without cost would all share a row, which has no room for them: then the packs of a last step are halved.
+    // Items of cost 0 would all fit into one batch by the budget, but a batch has at most 3 rows. The packs of the last
+    // step are halved for the ranks.
     for (at, tail) in TAILS.into_iter().chain(TAILS).enumerate() {
         for (world, lengths) in [(4, vec![0; 7]), (8, vec![0; 7]), (9, [vec![0; 14], vec![40; 5]].concat())] {
             let mut config = BatchConfig { max_batch_size: 3, tail: tail.into(), ..base("budget", &lengths, world) };
@@ -121,7 +122,7 @@ pub fn budget() -> Vec<Case> {
             cases.push(whole(&config_name("items without cost", &config), config));
         }
     }
-    // Numbers as large as they get.
+    // The largest values of all numbers.
     for (counting, linear, quadratic) in [("padded", 0, 0), ("unpadded", 0, 0), ("weighted", u32::MAX, u32::MAX)] {
         for budget in [u32::MAX.into(), u64::MAX] {
             for too_long in ["split", "single", "truncate"] {
@@ -134,7 +135,7 @@ pub fn budget() -> Vec<Case> {
                     too_long: too_long.into(),
                     ..base("budget", &[u32::MAX, 1, 65_535, u32::MAX - 1, 0, 1_000_000], 2)
                 };
-                // There would be 2^32 parts, or none.
+                // With these weights, a sample would be split into 2^32 parts, or into none.
                 if too_long == "split" && counting == "weighted" {
                     continue;
                 }
@@ -156,7 +157,7 @@ pub fn pack() -> Vec<Case> {
     ]
     .concat();
     for packing in ["fast", "optimal"] {
-        // Dense in few lengths near a half and a third of the capacity, and above.
+        // Many items in few lengths: near a half and a third of the capacity, and above.
         let near = [uniform(90, 41, 327, 340), uniform(40, 42, 490, 510), uniform(10, 43, 150, 170)].concat();
         let coarse = [uniform(60, 44, 60_000, 70_000), uniform(50, 45, 20_000, 90_000)].concat();
         for (set, lengths, capacity) in [
@@ -180,12 +181,14 @@ pub fn pack() -> Vec<Case> {
             }
         }
     }
-    // More sizes than the master has rows, so that several are a row; some of them more often than once.
+    // More sizes than the master problem has rows, so that a row stands for several sizes. Some sizes occur more than
+    // once.
     let lengths = [(440..954).collect(), uniform(120, 48, 440, 953)].concat();
     let config =
         BatchConfig { packing: "optimal".into(), capacity: 2_000, max_length: 953, ..base("pack", &lengths, 1) };
     cases.push(asked("more sizes than rows", batcher(config), [Call::Metrics, Call::Fingerprint]));
-    // A step that would take more exchanges than there may be; a batch of as many rows as are exchanged, and of more.
+    // A step that would need more exchanges than are allowed. Then batches of 64 rows, the most for which rows are
+    // exchanged, and of 65 rows.
     let skewed = uniform(1_500, 49, 0, 31).iter().map(|&x| 33 + x.pow(4) / 31_u32.pow(3)).collect();
     for (world, rows, lengths) in
         [(300, 5, skewed), (2, 64, uniform(140, 49, 33, 64)), (2, 65, uniform(140, 49, 33, 64))]
@@ -193,7 +196,7 @@ pub fn pack() -> Vec<Case> {
         let config = BatchConfig { max_batch_size: rows, ..base("pack", &lengths, world) };
         cases.push(asked(&config_name("a row each", &config), batcher(config), [Call::Metrics, Call::Fingerprint]));
     }
-    // The cost alone decides which rows are a step.
+    // The cost alone decides which rows form a step.
     for counting in COUNTINGS {
         for (world, rows) in [(2, 3), (8, 1), (4, 2), (2, 40)] {
             let lengths = long_tail(120, 47);
@@ -216,7 +219,8 @@ pub fn defaults() -> Vec<Case> {
         let config = BatchConfig { window: None, buckets: None, ..base(strategy, &lengths, 2) };
         cases.push(whole(&format!("{strategy} by default, {set}"), config));
     }
-    // More than the least window. Worlds whose windows are 8,192 and less than all items, and more than all.
+    // 9,000 samples are more than the smallest default window (8,192). The world sizes give windows of 8,192, of fewer
+    // samples than there are, and of more.
     let lengths = uniform(9_000, 91, 0, 9);
     for (strategy, counting, world, rows, budget) in [
         ("pad-to-max", "padded", 64, 4, 0),
@@ -250,7 +254,7 @@ pub fn defaults() -> Vec<Case> {
     cases
 }
 
-/// Steps that are many windows wide: what is left is not planned again for every item.
+/// Steps that are many windows wide. The rest of an epoch must not be planned again for every item.
 pub fn narrow() -> Vec<Case> {
     let mut cases = Vec::new();
     for (strategy, too_long) in
@@ -269,7 +273,7 @@ pub fn narrow() -> Vec<Case> {
     cases
 }
 
-/// Every set in every world.
+/// A case for every set of lengths with every world size. `vary` changes the options from case to case.
 fn of_every_set(strategy: &str, vary: impl Fn(&mut BatchConfig, usize)) -> Vec<Case> {
     let mut cases = Vec::new();
     for (i, (set, lengths)) in sets().iter().enumerate() {
@@ -282,7 +286,8 @@ fn of_every_set(strategy: &str, vary: impl Fn(&mut BatchConfig, usize)) -> Vec<C
     cases
 }
 
-/// Every end of an epoch with everything that can be done with what is too long, in every window; the other fields in turns.
+/// Every tail with every treatment of samples that are too long, in every window. The values of the other fields take
+/// turns.
 fn of_every_end(strategy: &str, windows: &[u32]) -> Vec<Case> {
     let mut cases = Vec::new();
     let mut at = 0;
@@ -313,7 +318,7 @@ fn of_every_end(strategy: &str, windows: &[u32]) -> Vec<Case> {
     cases
 }
 
-/// Counts tokens so, with a budget for a handful of items.
+/// Sets the counting. For weighted costs, it also sets a budget that holds a few items.
 fn count(config: &mut BatchConfig, counting: &str) {
     config.counting = counting.into();
     if counting == "weighted" {
@@ -324,7 +329,7 @@ fn count(config: &mut BatchConfig, counting: &str) {
     }
 }
 
-/// Seeds and epochs, one after the other on the same batcher.
+/// Seeds and epochs: each batcher goes to several epochs, one after the other.
 fn epochs(strategy: &str) -> Vec<Case> {
     let lengths = uniform(40, 11, 1, 60);
     [0, 1, 42, -7, i64::MIN]
@@ -345,7 +350,6 @@ fn epochs(strategy: &str) -> Vec<Case> {
         .collect()
 }
 
-/// Every order.
 fn orders() -> Vec<Case> {
     let lengths = uniform(30, 12, 1, 60);
     let of = |&order: &&str| {

@@ -1,4 +1,4 @@
-//! Indices of plans: their parts, and what they tell.
+//! Indices of plans: parts of an index, and batchers that use one.
 
 use super::config::{BatchConfig, Buckets, batcher};
 use matrix::Engine;
@@ -36,7 +36,7 @@ fn num_windows(subject: &Subject) -> u64 {
     ask(subject, &Call::NumWindows).parse().expect("a number")
 }
 
-/// Parts, the whole, and who uses it.
+/// Parts of an index, the whole index, and batchers that use it.
 fn whole() -> Vec<Case> {
     let mut cases = Vec::new();
     for at in 0..8 {
@@ -77,7 +77,7 @@ fn whole() -> Vec<Case> {
     cases
 }
 
-/// States of which the open window was read to its end, or is as wide as no window here.
+/// States whose open window was read to its end, or has a width that no window has here.
 fn whole_windows() -> Vec<Case> {
     let mut cases = Vec::new();
     for tail in ["keep", "drop"] {
@@ -122,7 +122,7 @@ fn refused() -> Vec<Case> {
         of_other,
         ask(&batcher(BatchConfig { epoch: U64(1), ..config(0, 2) }), &index(0, windows)),
     ];
-    // With the right checksum.
+    // Changed texts with the right checksum, so that the change itself must be found.
     let forged = |change: &dyn Fn(&str) -> String| {
         let text = change(text.split_once(",\"checksum\"").expect("a checksum").0);
         let checksum = Sha256::digest(&text).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
@@ -154,7 +154,7 @@ fn refused() -> Vec<Case> {
     let mut calls: Vec<_> = texts.map(|index| Call::UseIndex { index }).collect();
     calls.extend([Call::NumSteps, Call::UseIndex { index: text }, Call::NumSteps]);
     let mut cases = vec![asked("texts that are no index of these batches", subject, calls)];
-    // Metrics as large as they get.
+    // The largest metrics.
     let config = BatchConfig {
         counting: "weighted".into(),
         quadratic: u32::MAX,
@@ -166,7 +166,7 @@ fn refused() -> Vec<Case> {
     let text = ask(&subject, &index(0, 1));
     let calls = [index(0, 1), Call::UseIndex { index: text }, Call::Metrics];
     cases.push(asked("an index of large metrics", subject, calls));
-    // A multiple of the width within the last window.
+    // Position 32 is a multiple of the width of a window, but it lies within the last window.
     let of = |world| {
         let lengths = uniform(39, 33, 0, 60);
         batcher(BatchConfig { window: Some(16), ..base("budget", &lengths, world) })
@@ -204,7 +204,7 @@ fn joins() -> Vec<Case> {
     vec![asked("parts of an index", Subject::Functions {}, calls)]
 }
 
-/// Shapes, and few of them.
+/// Shapes of batches: many, and few with `pad_to_bucket`.
 fn shapes() -> Vec<Case> {
     let mut cases = Vec::new();
     for separate in [false, true] {
@@ -244,7 +244,7 @@ fn shapes() -> Vec<Case> {
         let calls = [Call::Shapes { filled: false }, Call::Shapes { filled: true }];
         cases.push(asked(&format!("shapes, number {at}"), batcher(config(at, 2)), calls));
     }
-    // Default windows: of an average that is said, and of separate buckets.
+    // Default windows with a given mean length, and with separate buckets.
     for (mean_length, separate) in [(Some(5), false), (Some(1), true), (None, true)] {
         let config = BatchConfig {
             window: None,

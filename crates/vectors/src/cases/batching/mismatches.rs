@@ -40,7 +40,7 @@ fn text_of(subject: &Subject, call: &Call) -> String {
     batcher.call(call).expect("an answer").as_str().expect("a text").to_string()
 }
 
-/// Another value for every member, one at a time; and each member that may be left out.
+/// States of recipes that differ in one member: it has another value, or is left out.
 fn case(strategy: &str, counting: &str, batch: &Value) -> Case {
     let order = json!({"name": "fisher-yates", "seed": 9});
     let mut others = vec![
@@ -81,12 +81,12 @@ fn case(strategy: &str, counting: &str, batch: &Value) -> Case {
     let mut calls: Vec<Call> = others
         .iter()
         .map(|(order, batch, lengths)| batcher(order, batch, lengths, 1))
-        // A recipe may not be without a member, or not with these lengths.
+        // Recipes that are not valid without the member, or with these lengths, are left out.
         .filter(|subject| Native::create(subject).is_ok())
         .map(|subject| Call::Resume { state: state(&subject, 0) })
         .collect();
     calls.push(Call::Metrics);
-    // Another world size is none of the recipe's other values.
+    // Another world size is no mismatch: it is not among the values that are compared.
     calls.push(Call::Resume { state: state(&batcher(&order, batch, &LENGTHS, 2), 0) });
     calls.push(state_after(0));
     asked(&format!("states of other recipes than {strategy}, {counting}"), here, calls)
@@ -116,7 +116,7 @@ fn lists() -> Case {
     asked("states of other lists", of(&boundaries, &lengths), calls.into_iter().chain([state_after(0)]))
 }
 
-/// States whose open window has another width than the windows of the batcher that goes on.
+/// States whose open window has another width than the windows of the batcher that resumes them.
 fn widths() -> Case {
     let made =
         |width: u64| batcher(&json!({"seed": 0}), &json!({"max_tokens": 70, "batch_window": width}), &LENGTHS, 1);
@@ -132,7 +132,7 @@ fn widths() -> Case {
     asked("windows of another width", here, calls)
 }
 
-/// Texts that are changed by hand.
+/// States with changes in their texts.
 fn texts() -> Case {
     let here = batcher(&json!({"seed": 0}), &json!({"max_tokens": 99, "batch_window": 40}), &LENGTHS, 1);
     let state = state(&here, 1);
@@ -143,7 +143,7 @@ fn texts() -> Case {
     let checksum = state.split("\"checksum\":").nth(1).expect("a checksum").trim_end_matches('}');
     let taken = format!("[{{\"world_size\":1,\"steps\":1}}],\"window\":40,\"checksum\":{checksum}");
     let calls = [
-        // No states.
+        // Texts that are no states.
         change("\"kind\":\"batcher\"", "\"kind\":\"batchers\""),
         change("\"samedeal\":1", "\"samedeal\":2"),
         change("\"samedeal\":1,", ""),
@@ -188,7 +188,7 @@ fn texts() -> Case {
         change("[12,7,30,1,64,0,25,9]", "[12,7,30,1,64,0,25]"),
         change("[12,7,30,1,64,0,25,9]", "[12,7,30,1,64,0,25,18446744073709551615]"),
         change("[12,7,30,1,64,0,25,9]", &format!("\"{}\"", "6d".repeat(32))),
-        // The state in another spelling, then with other numbers.
+        // The state in another spelling, then states with other numbers.
         change("\"seed\":0", "\"seed\":-0"),
         change("\"max_tokens\":99", " \"max_tokens\" :\t99\r\n "),
         change("\"epoch\":0", "\"epoch\":7"),
@@ -197,7 +197,7 @@ fn texts() -> Case {
         change("\"world_size\":1", "\"world_size\":1048577"),
         change("\"world_size\":1", "\"world_size\":4294967296"),
         state_after(0),
-        // Of other lengths.
+        // Checksums that are missing, not valid, or of other lengths.
         change(&format!(",\"checksum\":{checksum}"), ""),
         change(checksum, &checksum.replace('"', "")),
         change(checksum, "7"),
@@ -207,7 +207,7 @@ fn texts() -> Case {
         change(&taken, "[],\"window\":40,\"checksum\":0"),
         state_after(0),
         Call::Metrics,
-        // A history where nothing is left.
+        // A history after which no samples are left.
         change("\"consumed\":0", "\"consumed\":8"),
         state_after(0),
     ];

@@ -1,4 +1,4 @@
-//! Batches: every strategy with every way to count, end and treat what is too long, on lengths of every kind.
+//! Batches: every strategy with every counting, tail and treatment of long samples, on lengths of every kind.
 
 mod collation;
 mod composed;
@@ -42,7 +42,8 @@ pub fn files() -> Vec<File> {
     ]
 }
 
-/// Four rows of up to 64 tokens each, whatever the strategy.
+/// The options that cases start from: lengths up to 64, in batches of up to four rows, or with `budget`, of up to 128
+/// tokens.
 fn base(strategy: &str, lengths: &[u32], world: u32) -> BatchConfig {
     BatchConfig {
         lengths: lengths.to_vec(),
@@ -70,7 +71,8 @@ fn base(strategy: &str, lengths: &[u32], world: u32) -> BatchConfig {
     }
 }
 
-/// The metrics of a plan, all batches of the first and of the last rank, and a hash over the batches of all ranks.
+/// The metrics of a plan, all batches of the first and the last rank, single steps of all ranks, and a hash over the
+/// batches of all ranks.
 fn whole(name: &str, config: BatchConfig) -> Case {
     let last = config.world_size - 1;
     let subject = batcher(config);
@@ -83,13 +85,13 @@ fn whole(name: &str, config: BatchConfig) -> Case {
     asked(name, subject, [Call::Metrics].into_iter().chain(runs).chain(middle).chain([Call::Fingerprint]))
 }
 
-/// The number of steps; 0 if they cannot be planned.
+/// The number of steps; 0 if the steps cannot be planned.
 fn num_steps(plan: &mut Native) -> u32 {
     let Ok(steps) = plan.call(&Call::NumSteps) else { return 0 };
     steps.as_str().and_then(|steps| steps.parse().ok()).expect("a small number of steps")
 }
 
-/// The state after some ranks took some steps, and then others.
+/// The state after several groups of ranks, one after the other. `past` has the world size and the steps of each group.
 fn state_of(past: &[(u32, u64)], subject: impl Fn(u32) -> Subject) -> String {
     let mut state = None;
     for &(world, steps) in past {
@@ -116,7 +118,7 @@ fn take(rank: u32, start: u64, count: u32) -> Call {
     Call::Take { steps: Some(Window { rank, start: U64(start), count }) }
 }
 
-/// A name that tells a case from others of its set.
+/// The name of a case, with all options in which the cases of a set differ.
 fn config_name(set: &str, config: &BatchConfig) -> String {
     let BatchConfig { strategy, world_size: world, counting, tail, too_long, window, max_batch_size, .. } = config;
     let BatchConfig { max_length, multiple, packing, seed, epoch, .. } = config;

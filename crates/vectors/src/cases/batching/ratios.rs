@@ -17,7 +17,7 @@ pub fn batchers() -> Vec<Case> {
             cases.push(asked(&name, batcher(config), calls()));
         }
     }
-    // Far beyond its budget, and far below it.
+    // Costs far above the budget, and far below it.
     for (name, budget, too_long) in [("little", 1, "single"), ("as much as there may be", u64::MAX, "error")] {
         let config = BatchConfig {
             budget: U64(budget),

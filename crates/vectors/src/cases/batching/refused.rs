@@ -19,7 +19,7 @@ pub fn batchers() -> Vec<Case> {
         .collect()
 }
 
-/// Whatever the lengths.
+/// Configurations that are refused whatever the lengths are.
 fn configs() -> Vec<(&'static str, BatchConfig)> {
     let padded = base("pad-to-max", &[1, 2, 3], 1);
     let budget = base("budget", &[1, 2, 3], 1);
@@ -28,7 +28,7 @@ fn configs() -> Vec<(&'static str, BatchConfig)> {
     let ends = |ends: &[u32]| Some(Buckets::Boundaries(ends.to_vec()));
     let width = |width| BatchConfig { buckets: Some(Buckets::BucketWidth(width)), ..bucket.clone() };
     let quantiles = |count| BatchConfig { buckets: Some(Buckets::Quantiles(count)), ..bucket.clone() };
-    // Everything that can be wrong.
+    // A configuration in which everything is wrong that can be wrong.
     let wrong = BatchConfig {
         world_size: 0,
         max_batch_size: 0,
@@ -135,7 +135,7 @@ pub fn streams() -> Vec<Case> {
         .into_iter()
         .map(|(name, config)| stream(name, BatchConfig { window: Some(u32::MAX), ..config }, 9, vec![]))
         .collect();
-    // Lengths are not looked at, nor is the order.
+    // A stream uses neither the lengths nor the order of its recipe.
     let roomy = BatchConfig { order: "python".into(), ..base("budget", &[u32::MAX], 3) };
     let push = |samples: &[u64], lengths: &[u32]| Call::Push {
         samples: samples.iter().copied().map(U64).collect(),

@@ -1,8 +1,8 @@
-//! Lengths: real ones, such without a pattern, and such that are hard.
+//! Sets of lengths: real ones, pseudorandom ones, and ones that are hard to batch.
 
 use super::super::plans::sizes;
 
-/// The words of the verses of Ruth, in the King James Bible.
+/// The number of words of each verse in the book of Ruth (King James Bible).
 #[rustfmt::skip]
 const RUTH: [u32; 85] = [
     42, 39, 13, 31, 21, 38, 32, 32, 30, 14, 28, 37, 39, 21, 25, 41, 29, 18, 34, 21, 32, 32, 23, 36, 35, 24, 16, 28,
@@ -10,10 +10,10 @@ const RUTH: [u32; 85] = [
     19, 62, 33, 36, 28, 24, 31, 42, 21, 27, 61, 39, 27, 39, 16, 36, 52, 51, 28, 26, 28, 37, 16, 33, 10, 8, 8, 8, 8,
 ];
 
-/// The longest of all sets.
+/// The longest length in any set.
 pub const LONGEST: u32 = 64;
 
-/// A name for people, and the lengths.
+/// All sets, each with its name.
 pub fn sets() -> Vec<(&'static str, Vec<u32>)> {
     vec![
         ("Ruth", RUTH.to_vec()),
@@ -31,12 +31,12 @@ pub fn sets() -> Vec<(&'static str, Vec<u32>)> {
     ]
 }
 
-/// Lengths from `least` to `most`.
+/// Pseudorandom lengths from `least` to `most`.
 pub fn uniform(count: usize, seed: u64, least: u32, most: u32) -> Vec<u32> {
     sizes(count, seed, u64::from(most - least) + 1).iter().map(|&size| size as u32 + least).collect()
 }
 
-/// Most are short: a product of three numbers.
+/// Mostly short lengths and a few long ones. Each is a product of three pseudorandom numbers.
 pub fn long_tail(count: usize, seed: u64) -> Vec<u32> {
     let factor = |of: u64| sizes(count, seed * 10 + of, 256);
     let (a, b, c) = (factor(0), factor(1), factor(2));

@@ -1,4 +1,4 @@
-//! States of batchers: taken at any step, resumed on any world; and where samples are.
+//! States of batchers, taken at any step and resumed with any world size; and the places of samples.
 
 use super::config::{BatchConfig, Buckets, batcher};
 use matrix::Engine;
@@ -54,7 +54,7 @@ fn taken() -> Case {
     asked("all steps of the open window were taken", of(2), calls)
 }
 
-/// Plans of what others have left.
+/// Plans of the rest of an epoch that other groups of ranks have begun.
 fn histories() -> Vec<Case> {
     let mut cases = Vec::new();
     let pasts: [&[(u32, u64)]; 6] =
@@ -84,7 +84,7 @@ fn histories() -> Vec<Case> {
     cases
 }
 
-/// From one world to another.
+/// States that are resumed with another world size.
 fn moves() -> Vec<Case> {
     let mut cases = Vec::new();
     for at in 0..16 {
@@ -99,7 +99,7 @@ fn moves() -> Vec<Case> {
     cases
 }
 
-/// Segments of one world size that follow each other are one.
+/// Adjacent segments of a history with the same world size are joined.
 fn joined() -> Vec<Case> {
     let state = state_of(&[(2, 2)], |world| batcher(config(8, world)));
     let state = state
@@ -108,7 +108,7 @@ fn joined() -> Vec<Case> {
     vec![asked("a state that is not joined", batcher(config(8, 2)), calls)]
 }
 
-/// Other options for what is left of an epoch, and back.
+/// Other options for the rest of an epoch, and then the first options again.
 fn replanned() -> Vec<Case> {
     let mut cases = Vec::new();
     let lengths = uniform(90, 77, 0, 60);
@@ -152,7 +152,7 @@ fn replanned() -> Vec<Case> {
     cases
 }
 
-/// 0 and 2^32 - 1 are both no bound of the rows of a batch: the state of one is that of the other.
+/// `max_batch_size` 0 and 2^32 - 1 both mean "no limit": a state with one of them fits a recipe with the other.
 fn unbounded() -> Vec<Case> {
     let of = |strategy, max_batch_size| BatchConfig {
         max_batch_size,
@@ -173,7 +173,8 @@ fn unbounded() -> Vec<Case> {
     cases
 }
 
-/// A default window follows the world: a state goes on in every world, and each world of a history has its own.
+/// A default window depends on the world size. A state can be resumed with any world size, and each segment of a
+/// history has the window of its own world size.
 fn defaults() -> Vec<Case> {
     let by_default = |world| BatchConfig {
         window: None,
@@ -231,7 +232,7 @@ fn refused() -> Vec<Case> {
     let mut calls: Vec<_> = texts.into_iter().map(|state| Call::Resume { state }).collect();
     calls.extend([Call::Metrics, state_after(0), state_after(u64::MAX)]);
     calls.extend([Call::Resume { state: state.into() }, Call::Metrics, Call::Fingerprint]);
-    // The most segments of a history. They are of the same ranks, so that they become one.
+    // The largest number of segments in a history. They have one world size, so that they are joined.
     let segments = "{\"world_size\":2,\"steps\":1},".repeat(255);
     let segments = [Call::Resume { state: state.replace("[{", &format!("[{segments}{{")) }, Call::Consumed];
     let far = |text: String| {

@@ -1,4 +1,4 @@
-//! Streams, each beside the batcher that has the same lengths up front.
+//! Streams, each beside the batcher that gets the same lengths in its recipe.
 
 use super::config::{BatchConfig, Buckets, stream};
 use matrix::format::{Call, Case, S64, Subject, U64};
@@ -53,7 +53,7 @@ pub fn cases() -> Vec<Case> {
     };
     cases.push(whole("all at once: buckets of equal width", config.clone()));
     cases.push(streamed("buckets of equal width", config, 0, 7));
-    // Samples have numbers of their own.
+    // Samples may have any numbers, up to 2^53 - 1, in any order.
     let config = BatchConfig { lengths: vec![], window: Some(8), ..base("budget", &[], 1) };
     let far = (1_u64 << 53) - 1;
     let push = |samples: &[u64], lengths: &[u32]| Call::Push {
@@ -81,14 +81,14 @@ pub fn next() -> Call {
     Call::Take { steps: None }
 }
 
-/// Pushes the lengths, so many at a time.
+/// A case that pushes the lengths of a configuration, `pushed` at a time.
 fn streamed(name: &str, config: BatchConfig, rank: u32, pushed: usize) -> Case {
     let mut calls = Vec::new();
     let numbered: Vec<_> = (0..).zip(config.lengths.iter().copied()).collect();
     for part in numbered.chunks(pushed) {
         let (samples, lengths) = part.iter().map(|&(sample, length)| (U64(sample), length)).unzip();
         calls.push(Call::Push { samples, lengths });
-        // Takes after a push: one more than the windows that can be ready, so that some find no window.
+        // Takes after each push: one more than there can be windows, so that some takes find none.
         if numbered.len() <= pushed * 4 {
             calls.extend([next(), next()]);
         }
@@ -96,14 +96,14 @@ fn streamed(name: &str, config: BatchConfig, rank: u32, pushed: usize) -> Case {
     calls.push(Call::Metrics);
     calls.push(Call::Flush);
     calls.push(Call::Metrics);
-    // At most as many windows as items, which are at most twice as many as samples here.
+    // One take more than there are windows: the last one finds none.
     let subject = stream(&config, rank);
     let ready = ready_after(&subject, &calls);
     calls.extend((0..=ready).map(|_| next()));
     asked(name, subject, calls)
 }
 
-/// How many runs can be taken after some calls.
+/// The number of windows that can be taken after these calls.
 fn ready_after(subject: &Subject, calls: &[Call]) -> usize {
     use matrix::Engine;
     use matrix::native::Native;

@@ -8,16 +8,16 @@ use super::super::asked;
 use super::config::{BatchConfig, Buckets, batcher};
 use super::{TOO_LONG, base};
 
-/// The most samples of a case. One with more than `FEW` takes a second, and is marked as slow.
+/// The largest number of samples in a case. A case with more than `FEW` takes a second, and is marked as slow.
 const MOST: usize = 1 << 23;
 const FEW: usize = 1 << 19;
 
-/// Lengths of samples: as often as they come.
+/// Lengths, which are repeated for all samples of a case.
 const SHORT: [u32; 7] = [3, 9, 4, 1, 12, 7, 2];
-/// Some are longer than a batch has room for.
+/// Lengths of which some are longer than a batch has room for.
 const LONG: [u32; 9] = [5, 40, 8, 131, 16, 2, 64, 23, 97];
 
-/// A rule, and the options that need it. `lengths` are repeated.
+/// A rule of the default window, and options for which it decides. `lengths` are repeated for all samples.
 struct Rule {
     name: String,
     lengths: &'static [u32],
@@ -120,7 +120,7 @@ fn rules() -> Vec<Rule> {
     rules
 }
 
-/// One sample fewer is one window, and so many are two.
+/// Two cases of a rule: the most samples that are one window, and one sample more, which makes two windows.
 fn edges(Rule { name, lengths, config }: Rule) -> Vec<Case> {
     let subject = |count: usize| {
         let lengths = lengths.iter().copied().cycle().take(count).collect();

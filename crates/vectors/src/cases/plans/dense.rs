@@ -1,4 +1,4 @@
-//! Many shards of sizes without a pattern: cases for single branches of the core that the other cases pass by.
+//! Many shards with pseudorandom sizes: cases for single branches of the core that the other cases do not reach.
 //! `cargo xtask mutants` shows which branches these are.
 
 use matrix::format::Case;
@@ -6,14 +6,14 @@ use matrix::format::Case;
 use super::{plan, sizes, whole};
 use crate::cases::forms::Plan;
 
-/// Which of the plans that numbers make are cases.
+/// Numbers of the pseudorandom plans that are cases.
 const PLANS: [u64; 2] = [25, 119];
 
 pub fn cases() -> Vec<Case> {
     PLANS.into_iter().map(case).collect()
 }
 
-/// Shards by size, so many that the exchanges after longest-first go on for long.
+/// A plan by size with so many shards that the exchanges after longest-first go on for long.
 fn case(number: u64) -> Case {
     let [count, world, spread, least] = sizes(4, 2_000 + number, 1 << 20).try_into().expect("four numbers");
     let (count, world) = (8 + count % 60, 2 + world % 14);

@@ -1,4 +1,4 @@
-//! Shards to ranks that run near them.
+//! The policy `locality-aware`: shards go to ranks on the nodes that store them.
 
 use crate::cases::forms::{Locality, Plan};
 use matrix::format::{Call, Case, U64};
@@ -44,7 +44,7 @@ pub fn cases() -> Vec<Case> {
     let first_node = vec![vec![0]; 6];
     cases.push(near("all shards on one node", &[10; 6], &first_node, &[0, 1], 0));
     cases.push(near("all shards on one node, if need be", &[10; 6], &first_node, &[0, 1], 1_000));
-    // 31 of 61 are 1,016.4 thousandths of the mean, 30 of 60 the mean itself.
+    // With 61 samples, the load 31 is 1,016.4 thousandths of the mean. With 60 samples, the load 30 is the mean itself.
     cases.push(near("at the bound", &[10; 6], &first_node, &[0, 0], 0));
     cases.push(near("a hair above the bound", &[10, 10, 10, 10, 10, 11], &first_node, &[0, 1], 16));
     cases.push(near("a hair below the bound", &[10, 10, 10, 10, 10, 11], &first_node, &[0, 1], 17));
@@ -54,7 +54,7 @@ pub fn cases() -> Vec<Case> {
     cases.push(near("empty shards on one node", &[0, 0, 0, 0], &vec![vec![1]; 4], &[0, 1, 1], 0));
     cases.push(near("no shards near", &[], &[], &[3, 3], 50));
     cases.push(near("far numbers of nodes", &[4, 9], &[vec![u32::MAX], vec![0]], &[0, u32::MAX], 1_000));
-    // Another policy does not look at it, and nothing counts as near.
+    // Other policies ignore the locality, and no shard counts as near.
     let ignored = Some(Locality { holder_offsets: vec![9], holders: vec![], rank_nodes: vec![], tolerance: 0 });
     cases.push(whole("a locality that nobody needs", Plan { locality: ignored, ..plan(&[4, 9, 2], 2, 1) }));
     let shuffled = Plan {

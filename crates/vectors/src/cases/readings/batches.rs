@@ -12,7 +12,7 @@ pub fn cases() -> Vec<Case> {
 }
 
 impl Script {
-    /// Every batch, by its number and by its step, and the rows of every round.
+    /// Asks for every batch, by its number and by its step, and for the rows of every round.
     fn batches(&mut self) {
         let (world, workers) = self.group;
         for step in [0, 1, 4, 1 << 40] {
@@ -37,7 +37,7 @@ impl Script {
         }
     }
 
-    /// How many samples a round has.
+    /// The number of samples of a round.
     fn samples_of(&mut self, rank: u32, worker: u32, number: U64) -> u64 {
         let round = self.answer(ReadCall::Round { rank, worker, number });
         round["count"].as_str().and_then(|text| text.parse().ok()).expect("a number")
@@ -58,7 +58,7 @@ fn kinds() -> Vec<ReadOptions> {
     kinds
 }
 
-/// Of an epoch.
+/// Batches of whole epochs.
 fn whole() -> Vec<Case> {
     let mut cases = Vec::new();
     for options in kinds() {
@@ -73,7 +73,7 @@ fn whole() -> Vec<Case> {
     cases
 }
 
-/// Of what torn turns leave, to the same group and to another one.
+/// Batches of what torn turns leave, for the same group and for another one.
 fn rests() -> Vec<Case> {
     let mut cases = Vec::new();
     for options in kinds() {
@@ -90,7 +90,7 @@ fn rests() -> Vec<Case> {
     cases
 }
 
-/// A part of the rows of rounds that are long.
+/// Parts of the rows of long rounds.
 fn long_rounds() -> Vec<Case> {
     let mut cases = Vec::new();
     for (kind, options) in [

@@ -1,5 +1,5 @@
-//! Chains of groups without a pattern, of which a reading says little more than what each reader has left: cases for single
-//! branches of the core that the other cases pass by. `cargo xtask mutants` shows which branches these are.
+//! Pseudorandom chains of groups: cases for single branches of the core that the other cases do not reach. Each case
+//! asks little more than what is left for each reader. `cargo xtask mutants` shows which branches these are.
 
 use matrix::format::{Call, Case, ReadCall, S64, U64};
 
@@ -8,7 +8,7 @@ use crate::cases::forms::{Native, ReadOptions};
 
 use super::{REMAINDERS, Script, by_samples, grouped, state, stored, subject};
 
-/// Which of the chains that numbers make are cases.
+/// Numbers of the pseudorandom chains that are cases.
 const CHAINS: [u64; 4] = [92, 141, 156, 8_752];
 
 pub fn chains() -> Vec<Case> {
@@ -59,7 +59,7 @@ fn chain(number: u64) -> Case {
     steps.dedup();
     script.ask(steps.into_iter().filter(|&steps| steps <= most).map(|steps| ReadCall::State { steps: U64(steps) }));
     if most > 1 {
-        // The last group goes on itself, in the middle of a turn: what it took is not behind the end.
+        // The last group itself resumes in the middle of a turn. What it took must not come again behind the end.
         let state = script.answer(ReadCall::State { steps: U64(1) });
         script.ask([ReadCall::Resume { state: state.as_str().map(String::from).expect("a text") }]);
         for (rank, worker) in (0..world).flat_map(|rank| (0..workers).map(move |worker| (rank, worker))) {

@@ -1,4 +1,4 @@
-//! Groups and datasets that are large, of which a case asks for a part.
+//! Large groups and datasets. A case asks only for a part of them.
 
 use crate::cases::forms::ReadOptions;
 use matrix::format::{Case, ReadCall, U64};
@@ -68,7 +68,7 @@ fn many_samples() -> Vec<Case> {
                         .map(|start| ReadCall::Indices { rank, worker, start: U64(start), count: 5 }),
                 );
                 let rounds = script.number(ReadCall::NumRounds { rank, worker });
-                // A round of samples as they are stored is as many spans as samples.
+                // A round of samples as they are stored is long: it has a span for each sample.
                 let mut numbers = vec![0, 1, rounds / 2, rounds.saturating_sub(1)];
                 numbers.drain(..if name == "stored samples" { 3 } else { 0 });
                 script.ask(numbers.into_iter().map(|number| ReadCall::Round { rank, worker, number: U64(number) }));
@@ -94,7 +94,7 @@ fn large_windows() -> Case {
     script.case("rounds of a torn turn in windows of 2^20")
 }
 
-/// Rows that come as they are stored, 1,024 at a time, with a torn turn before them.
+/// Rounds after a torn turn: of samples as they are stored, 1,024 at a time, and of windows.
 fn rounds() -> Vec<Case> {
     let sizes = [3_000, 10, 4_000];
     let mut cases = Vec::new();

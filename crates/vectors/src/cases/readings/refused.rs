@@ -1,4 +1,4 @@
-//! Refusals of a reading: options, calls, and texts that are no state of a reading.
+//! Refusals of a reading: options, calls, and texts that are no states of this reading.
 
 use crate::cases::forms::ReadOptions;
 use matrix::format::{Case, ReadCall, S64, U64};
@@ -195,7 +195,7 @@ fn texts() -> Vec<Case> {
     cases
 }
 
-/// States of other recipes: one for every field.
+/// States of other recipes: each recipe differs in one field.
 fn recipes() -> Vec<Case> {
     let group = (2, 2, 2);
     let text = |text: &str| Some(String::from(text));
@@ -267,7 +267,7 @@ fn recipes() -> Vec<Case> {
     cases
 }
 
-/// Histories that no group has taken.
+/// Histories, most of which no group can have.
 fn histories() -> Vec<Case> {
     let mut cases = Vec::new();
     for (name, options) in [("samples", by_samples()), ("stored samples", stored()), ("shards", by_shards())] {
@@ -288,7 +288,7 @@ fn histories() -> Vec<Case> {
             with("0", &format!("[{}]", segment(world, workers, batch, drop_last, steps)))
         };
         let many = |count: usize| vec![segment(1, 2, 1, false, 1); count].join(",");
-        // Two groups that take turns: no two segments beside one another are of one group.
+        // Two groups that take turns, so that no two adjacent segments can be joined.
         let turns = |count: usize| {
             let of = |at: usize| segment(1, 2 + at as u64 % 2, 1, false, 1);
             (0..count).map(of).collect::<Vec<_>>().join(",")
@@ -337,7 +337,7 @@ fn histories() -> Vec<Case> {
             with("0", &format!("[{}]", segment(1, 1, 1, false, 1).replace("{", "{\"rank\":0,"))),
         ];
         for (nth, text) in texts.into_iter().enumerate() {
-            // A text that is a state after all replaces the reading: each has a case of its own.
+            // Each text has a case of its own, because a text that is a valid state replaces the reading.
             let mut script = Script::new(&SIZES, &options);
             script.ask([ReadCall::Resume { state: text }, ReadCall::IsRest, ReadCall::StepBounds]);
             script.ask([ReadCall::NumSamples { rank: 1, worker: 0 }, ReadCall::State { steps: U64(0) }]);
@@ -349,7 +349,7 @@ fn histories() -> Vec<Case> {
     cases
 }
 
-/// The largest number of segments that a state can have, and one more.
+/// The largest number of segments of a state, and one segment more.
 fn segments() -> Vec<Case> {
     let sizes = [400, 300];
     let options = by_shards();

@@ -10,7 +10,7 @@ type Taken = ((u32, u32, u32), u64);
 
 const SIZES: [u64; 6] = [13, 5, 0, 21, 9, 16];
 
-/// Every deal, with every remainder and with full batches alone.
+/// Options of both deals: with every remainder, with full batches only, and with other shuffles.
 fn kinds() -> Vec<ReadOptions> {
     let mut kinds = Vec::new();
     for remainder in REMAINDERS {
@@ -25,7 +25,7 @@ fn kinds() -> Vec<ReadOptions> {
     kinds
 }
 
-/// The group that took a state goes on: after whole turns and torn ones, to the end, one step at a time too.
+/// The group that took a state resumes it: after whole turns and torn ones, and at the end.
 pub fn same_group() -> Vec<Case> {
     let mut cases = Vec::new();
     for options in kinds() {
@@ -45,7 +45,7 @@ pub fn same_group() -> Vec<Case> {
     cases
 }
 
-/// Another group goes on.
+/// Another group resumes a state.
 pub fn other_groups() -> Vec<Case> {
     let mut cases = Vec::new();
     for options in kinds() {
@@ -69,7 +69,7 @@ pub fn other_groups() -> Vec<Case> {
     cases
 }
 
-/// Three groups and more, one after the other; the last one goes on after some of its own steps.
+/// Three groups or more, one after the other. The last group goes on after some of its own steps.
 pub fn chains() -> Vec<Case> {
     let chains: [&[Taken]; 5] = [
         &[((2, 2, 2), 1), ((1, 3, 3), 1), ((3, 1, 2), 1)],
@@ -95,7 +95,8 @@ pub fn chains() -> Vec<Case> {
     cases
 }
 
-/// Whole shards by their bytes: a part of a shard has its part of them, and a shard without samples keeps its own.
+/// Whole shards, weighed by their bytes: a part of a shard has its share of the bytes, and a shard without samples
+/// keeps its own.
 pub fn weights() -> Vec<Case> {
     let mut cases = Vec::new();
     let (empty, part) = (([4, 0, 4, 4], [10, 90, 10, 10]), ([6, 7, 2, 8], [10, 6, 1, 7]));

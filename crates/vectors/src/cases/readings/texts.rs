@@ -1,4 +1,4 @@
-//! States' texts: which segments they keep, and how many sizes they name.
+//! Texts of states: the segments that they keep, and how many sizes they list.
 
 use crate::cases::forms::ReadOptions;
 use matrix::format::{Case, ReadCall, U64};

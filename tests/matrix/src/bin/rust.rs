@@ -164,7 +164,8 @@ fn ask_sampler(sampler: &mut Sampler, call: &Call) -> Answer {
             sampler.locate_from(sample.0, position.0, batch_size)?.map_or(Value::Null, place)
         }
         Call::Step(AllRanks::Sampler { batch, batch_size, drop_last, first, count }) => {
-            let ranks = sampler.step(batch.0, batch_size, drop_last, first..first.saturating_add(count))?;
+            let size = BatchSize::new(batch_size).drop_last(drop_last);
+            let ranks = sampler.step(batch.0, size, first..first.saturating_add(count))?;
             let counts = ranks.iter().map(|samples| samples.len() as u32).collect();
             record(format::RankBatches { samples: ranks.concat().into_iter().map(U64).collect(), counts })
         }

@@ -1,4 +1,4 @@
-"""One of several ranks that compare before each epoch what they will read: `agreement.py EPOCHS`.
+"""One rank of a job whose ranks compare, before each epoch, what they will read: `agreement.py EPOCHS`.
 
 Rank 0 prints the median of the seconds that a comparison takes.
 """

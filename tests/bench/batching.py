@@ -49,7 +49,7 @@ class Contestant(NamedTuple):
 
     name: str
     kind: str
-    """The limit of a batch."""
+    """The limit of a batch: `FIXED`, `TOKENS` or `PACKS`."""
     make: Callable[[Task], Made]
 
 
@@ -71,8 +71,8 @@ class Result(NamedTuple):
     seconds: list[float]
     """Seconds of each epoch and rank."""
     again: list[float]
-    """For each pair of epochs: the share of the pairs of samples in a batch that share a batch in the next epoch
-    too."""
+    """For each pair of consecutive epochs: of the pairs of samples that share a batch, the share that also shares one
+    in the next epoch."""
     means: list[float]
     """Mean lengths of the batches of rank 0 in the first epoch, in their order."""
 
@@ -189,7 +189,7 @@ def measured(case: Case, epochs: int) -> list[Result]:
     task = case.task
     made = [contestant.make(task) for contestant in case.contestants]
     for one in made:
-        # A first plan, for imports, compilers and caches.
+        # The first plan is not timed, because it also pays for imports, compilers and caches.
         one.plan(0, epochs)
     times: list[list[float]] = [[] for _ in made]
     found: list[list[Figures]] = [[] for _ in made]
@@ -214,13 +214,13 @@ def measured(case: Case, epochs: int) -> list[Result]:
             places[number].append(batch_of(plan, len(task.lengths)))
             if epoch == 0:
                 means[number] = [mean_length(batch, task.lengths) for batch in plan[0] if batch]
-    # A smoke run has one epoch.
+    # A smoke run has one epoch, so it has no pair of epochs to compare.
     again = [[together(*pair) for pair in pairwise(epochs)] or [0.0] for epochs in places]
     return [Result(*result) for result in zip(case.contestants, found, times, again, means, strict=True)]
 
 
 def agree(metrics: samedeal.Metrics, counted: Figures) -> None:
-    """Checks that samedeal's metrics are those which are counted in its batches."""
+    """Checks that samedeal's metrics equal the figures that were counted from its batches."""
     fields = ("steps", "rows", "tokens", "padded", "slowest", "cost", "slowest_cost", "over_budget", "empty")
     for field in fields:
         assert getattr(metrics, field) == getattr(counted, field), field
@@ -237,7 +237,8 @@ def batch_of(plan: Plan, count: int) -> NDArray[np.int64]:
 
 
 def together(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
-    """The share of the pairs in a batch of one epoch that share a batch in the other."""
+    """Of the pairs of samples that share a batch in one epoch: the share of pairs that also share one in the other
+    epoch."""
 
     def pairs(labels: NDArray[np.int64]) -> int:
         counts = np.unique(labels, return_counts=True)[1]

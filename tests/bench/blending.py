@@ -1,10 +1,10 @@
-"""Blends side by side with those of Megatron and of Grain, each by its own code, in one run.
+"""Blends of samedeal side by side with blends of Megatron and of Grain, each made by its own code, in one run.
 
     cargo xtask bench --only blending
     target/venv-peers/bin/python tests/bench/blending.py [--smoke]
 
-Every figure in the table is the median of its runs. Megatron's is `build_blending_indices` of
-megatron-core, the compiled function that its `BlendedDataset` calls; Grain's is `MapDataset.mix`.
+Every figure in the table is the median of its runs. Megatron's code is `build_blending_indices` of megatron-core, the
+compiled function that its `BlendedDataset` calls; Grain's is `MapDataset.mix`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Row(NamedTuple):
 
 
 def weights_of(count: int, most: int = 100) -> list[int]:
-    """Weights that are equal in every run."""
+    """Random weights from a fixed seed, so that they are equal in every run."""
     numbers = random.Random(count)
     return [numbers.randint(1, most) for _ in range(count)]
 
@@ -55,7 +55,8 @@ def blend(count: int, samples: int, size: int, weights: list[int] | None = None,
 
 
 def megatron() -> Any:
-    """The compiled part of megatron-core alone, because the package around it imports all that training needs."""
+    """The compiled part of megatron-core, loaded alone: the package around it imports everything that training
+    needs."""
     distribution = importlib.metadata.distribution("megatron-core")
     file = next(
         file for file in distribution.files or () if file.name.startswith("helpers_cpp") and file.suffix == ".so"
@@ -69,7 +70,7 @@ def megatron() -> Any:
 
 
 def megatron_table(weights: list[int], size: int) -> tuple[NDArray[np.int16], NDArray[np.int64]]:
-    """The source of every sample, and its number in this source. Megatron has no way to compute fewer of them."""
+    """The source of every sample, and its number in this source. Megatron always computes the whole table."""
     sources, samples = np.zeros(size, np.int16), np.zeros(size, np.int64)
     shares = np.array(weights, np.float64) / sum(weights)
     megatron().build_blending_indices(sources, samples, shares, len(weights), size, False)

@@ -39,7 +39,7 @@ class Figures(NamedTuple):
     tokens: int
     padded: int
     slowest: int
-    """For every step, the tokens with padding of the rank that has most, summed up."""
+    """The sum over steps of the tokens, with padding, of the rank that has the most."""
     cost: int
     slowest_cost: int
     over_budget: int

@@ -41,7 +41,7 @@ FIGURES = {
     "first time": (FIRST, True),
     "first time, its peak": (PEAK, True),
 }
-"""For each figure: a program that prints a number, and whether the cache must be empty before."""
+"""For each figure: a program that prints its number, and whether the cache must be empty before the program starts."""
 
 
 def measured(source: Path, code: str, home: Path) -> float:

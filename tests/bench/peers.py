@@ -32,7 +32,7 @@ class Made(NamedTuple):
     plan: Callable[[int, int], Any]
     """A function that returns the batches of a rank in an epoch."""
     read: Callable[[Any], list[Batch]]
-    """A function that returns the samples of these batches."""
+    """A function that returns the samples of the batches that `plan` returned."""
 
 
 def single(batches: list[Any]) -> list[Batch]:
@@ -123,7 +123,7 @@ def lhotse(buckets: int) -> Callable[[Task], Made]:
             return list(sampler)
 
         def read(batches: list[CutSet]) -> list[Batch]:
-            # A cut that comes twice has the same number, followed by a word.
+            # lhotse appends a word to the id of a cut that comes twice. The id begins with the number of the sample.
             return [[[int(cut.id.split("_")[0])] for cut in batch] for batch in batches]
 
         return Made(plan, read)

@@ -19,12 +19,13 @@ LEFT_OUT = {
     "samedeal pack, whole window",
     "Lhotse DynamicBucketingSampler, 10 buckets",
 }
-"""Contestants that are only in the tables."""
+"""Contestants that the tables show and the pictures leave out."""
 COLOURS = {"tokens": "#2f6db3", "padding": "#e3a13c", "waiting": "#bbbbbb"}
 
 
 def draw(results: list[tuple[Case, list[Result]]], path: Path) -> None:
-    """The tokens that ranks compute for each token, and the lengths of consecutive batches."""
+    """Draws the lengths of samples, the tokens that ranks compute for each token, and the mean lengths of consecutive
+    batches."""
     import matplotlib
 
     matplotlib.use("svg")
@@ -54,7 +55,7 @@ def draw(results: list[tuple[Case, list[Result]]], path: Path) -> None:
 
 
 def bars(panel: Any, case: Case, results: list[Result]) -> None:
-    """For each token: the token, its padding, and the time that other ranks wait, in tokens."""
+    """Draws, for each token: the token itself, its padding, and the time that other ranks wait, in tokens."""
     names = [result.contestant.name for result in results]
     places = np.arange(len(results))
     tokens = [1.0] * len(results)

@@ -24,14 +24,14 @@ def reset_peak() -> int:
 
 
 def memory(field: str) -> int:
-    """A field of this process's memory, from the kernel."""
+    """A field of this process's memory in bytes, as the kernel counts it."""
     lines = Path("/proc/self/status").read_text().splitlines()
     kilobytes = next(line.split()[1] for line in lines if line.startswith(field))
     return int(kilobytes) << 10
 
 
 def with_compiled(measure: Callable[..., T]) -> Callable[..., T]:
-    """The measurement on a machine that has cached compiled code in an earlier run."""
+    """Wraps a measurement: an earlier process has cached the compiled code."""
 
     def measured(*arguments: int) -> T:
         subprocess.run([sys.executable, "-c", "import samedeal; samedeal.Sampler(1)[0]"], check=True)
@@ -41,7 +41,7 @@ def with_compiled(measure: Callable[..., T]) -> Callable[..., T]:
 
 
 def without_compiled(measure: Callable[..., T]) -> Callable[..., T]:
-    """The measurement with an empty cache of compiled code."""
+    """Wraps a measurement: the cache of compiled code is empty."""
 
     def measured(*arguments: int) -> T:
         before = {name: os.environ.pop(name, None) for name in ("HOME", "XDG_CACHE_HOME")}

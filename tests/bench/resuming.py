@@ -36,12 +36,12 @@ def resume_sampler(samples: int, world_size: int, epoch: int) -> float:
 
 
 def resume_order_torch(samples: int, world_size: int, epoch: int) -> float:
-    """A resume in torch's order, whose table is made anew."""
+    """Seconds of a resume in torch's order, whose table must be made again."""
     return resume(samples, world_size, epoch, "torch")
 
 
 def resume(samples: int, world_size: int, epoch: int, order: str) -> float:
-    """A resume in any order."""
+    """Seconds of a resume in any order."""
     from samedeal.torch import DistributedSampler
 
     def made(count: int) -> Any:
@@ -60,7 +60,7 @@ def resume(samples: int, world_size: int, epoch: int, order: str) -> float:
 
 
 def resume_torchdata(samples: int, world_size: int, epoch: int) -> float:
-    """A resume of torchdata's sampler."""
+    """Seconds of a resume of torchdata's sampler."""
     from torchdata.stateful_dataloader.sampler import StatefulDistributedSampler
 
     def made(count: int) -> Any:
@@ -77,7 +77,7 @@ def resume_torchdata(samples: int, world_size: int, epoch: int) -> float:
 
 
 def resume_grain(samples: int, world_size: int, epoch: int) -> float:
-    """A resume of Grain's pipeline."""
+    """Seconds of a resume of Grain's pipeline."""
 
     def made(count: int) -> Any:
         return grain_of(count, world_size, epoch)
@@ -177,7 +177,7 @@ def in_turns(samplers: list[Any], sources: list[Any], epoch: int, count: int) ->
 
 
 def pass_grain(samples: int, world_size: int, epoch: int) -> float:
-    """A pass over Grain's batches, which Grain makes itself, without a DataLoader."""
+    """Seconds of a pass over Grain's batches. Grain makes them itself, without a DataLoader."""
     for _ in grain_iterator(grain_of(1000, world_size, epoch).batch(BATCH)):
         pass
     began = perf_counter()

@@ -23,7 +23,7 @@ HOLES = {
     "b": "The command writes no state of batches. It continues them.",
     "c": "The command does not claim positions. It replays the log.",
 }
-"""The reasons why a cell cannot exist."""
+"""For each letter in the tables: the reason why a host cannot begin a case."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Case:
     samples: int = 0
     """Number of samples that are read once each; 0 if samples are not read once each."""
     others: tuple[dict[str, int], ...] = ()
-    """Other world sizes, and other numbers of workers, that can continue."""
+    """Other deals that can continue after a state: another world size, another number of workers."""
 
     @property
     def deal(self) -> dict[str, int]:
@@ -52,7 +52,7 @@ class Case:
 
     @property
     def counts_on(self) -> bool:
-        """Whether steps are counted from the beginning, also after a state."""
+        """Whether steps are counted from the beginning of the epoch even after a state, not from the state on."""
         return self.kind in ("schedule", "plan", "split")
 
     def asked(self, files: str) -> dict[str, Any]:
@@ -74,11 +74,12 @@ KINDS = {
     **dict.fromkeys(BATCHERS, "batcher"),
     **dict.fromkeys(READINGS, "reading"),
 }
-"""For each case whose name is not its kind: the kind."""
+"""The kind of each case whose name is not that of its kind."""
 
 
 def hole(began: str, name: str) -> str:
-    """The reason why a host cannot begin a case and leave it to others, as a letter; empty if it can."""
+    """A letter for the reason why a host cannot begin a case and leave it to others (`HOLES` explains it); empty if it
+    can."""
     letters = {"reading": "a", "plan": "a", "batcher": "b", "ledger": "c"}
     return letters.get(KINDS.get(name, name), "") if began == "command" else ""
 
@@ -93,7 +94,7 @@ def cases_of(random: Random) -> list[Case]:
 
     def seed() -> int | str:
         number = random.choice([random.randrange(100), random.randrange(-(2**63), 2**63)])
-        # Recipes have large seeds as texts.
+        # A recipe writes a seed of 2^53 or more as a text, because many JSON readers would lose its last digits.
         return number if abs(number) < 2**53 else str(number)
 
     def epoch() -> int:
@@ -117,7 +118,7 @@ def cases_of(random: Random) -> list[Case]:
     order = {"name": "blend", "seed": seed(), "samples": random.randrange(600, 900), "sources": sources}
     cases.append(Case("blend", "sampler", {"order": order, "deal": deals}, epoch(), 8, others=worlds))
 
-    # Recipes and states have a hash of lists with more than 256 items.
+    # The recipe and the state have a hash of the lengths, because a list of more than 256 items is too long for them.
     lengths = [random.randrange(1, 98) for _ in range(random.randrange(400, 600))]
     batches: dict[str, dict[str, Any]] = {
         "bucket": {"strategy": "bucket", "max_batch_size": 8, "quantiles": 6},
@@ -148,7 +149,7 @@ def cases_of(random: Random) -> list[Case]:
     samples = random.randrange(500, 700)
     recipe = {"order": {"name": "feistel", "samples": samples, "seed": seed()}}
     cases.append(Case("ledger", "ledger", recipe, epoch(), 40, samples=samples))
-    # More than 256 shards, so that the recipe has a hash of them.
+    # There are more than 256 shards, so the recipe has a hash of their sizes.
     shards = sizes(300, 3)
     recipe = {"shards": {"seed": seed(), "reshuffle": True}, "deal": {"world_size": 3, "workers": 2}}
     cases.append(Case("plan", "plan", recipe, epoch(), sizes=shards))

@@ -23,7 +23,7 @@ TURNS = 20
 SLOW_TURNS = 4
 """The value of `TURNS` for the command, which is started for each step."""
 FEW = 2
-"""A case with only this many steps cannot be left in the middle."""
+"""A case with at most this many steps has no middle in which a program could be killed."""
 
 
 @dataclass
@@ -34,7 +34,7 @@ class Left:
     reads: list[Any]
     """The answers of all steps that the program read."""
     saved: int
-    """Number of these steps that the saved state has."""
+    """Number of the steps in `reads` that the saved state counts as taken."""
 
     def read(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self.document.read_text())
@@ -163,7 +163,7 @@ class Crossing:
         for host in self.found.hosts:
             request = requests[host] = Request(self.folder / f"end-{host}")
             for (began, name), ways in deals.items():
-                # The command is slow, so it does only one of the ways.
+                # The command is slow, so it continues with only one of the world sizes.
                 chosen = self.random.randrange(len(ways))
                 for way, deal in enumerate(ways):
                     if host != "command" or way == chosen:
@@ -204,7 +204,7 @@ class Crossing:
         saved = [read for left in lefts for read in left.reads[: left.saved]]
         lost = [read for left in lefts for read in left.reads[left.saved :]]
         everything = items(case, self.reads[case.name])
-        # Steps that were read twice are exactly those that were read and not saved.
+        # Exactly the steps that were read and not saved are read twice.
         seen = items(case, saved + lost) + items(case, reads)
         has_recipe = host not in without(case)
         return [

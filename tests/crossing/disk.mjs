@@ -1,4 +1,4 @@
-// The files that programs in Node write, also for pages, which cannot write files.
+// Writes files for programs in Node, and for pages, which cannot write files themselves.
 import {
   appendFileSync,
   closeSync,

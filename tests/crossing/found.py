@@ -45,7 +45,7 @@ def print_of(value: object) -> str:
 
 
 def items(case: Case, reads: list[Any]) -> Counter[Any]:
-    """The samples, rows or parts that some steps read, with their numbers."""
+    """How often some steps read each sample, row or part."""
     ranks = [rank for step in reads for rank in step if rank is not None]
     if case.kind == "batcher":
         return Counter(sample for samples, *_ in ranks for sample in samples)

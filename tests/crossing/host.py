@@ -115,7 +115,8 @@ class Readings(Steps):
         def batch(rank: int) -> list[int] | None:
             if step >= self.made.num_steps(rank):
                 return None
-            # Users have the samples of each worker. PyTorch's loader takes batches from the workers in turn.
+            # PyTorch's loader takes batches from the workers in turn. `batch_at` names the worker of this step and the
+            # range of its samples, which is what that worker reads.
             found = self.made.batch_at(rank, step)
             return self.made.indices(rank, found.worker, found.start, found.start + found.count).tolist()
 

@@ -46,7 +46,7 @@ class Ledgers:
         return job(self.case | more, "ledger", states=True)
 
     def claims(self, request: Request, log: Path, readers: list[int], most: int) -> None:
-        """Adds a ledger to a request, with turns for claims and commits after the first turn of each case."""
+        """Adds a ledger to a request. Its turns claim and commit; they come after the first turn of each case."""
         request.jobs.append(job(self.case, "ledger", log=str(log), readers=readers, lease=NEVER))
         first = len(request.jobs) - 1
         turns = [{"job": first, "save": False} for _ in range(self.random.randint(len(readers) * 3, most))]
@@ -60,7 +60,7 @@ class Ledgers:
             self.claims(request, self.logs[host], [0, 1, 2], 24)
 
     def begun(self, host: str, told: Told) -> None:
-        """Records the claims that these readers read before they were killed."""
+        """Records the runs that the readers of `begin` claimed before they were killed."""
         if not hole(host, "ledger"):
             self.claimed[host] = self.read(told, "ledger")
 
@@ -75,7 +75,8 @@ class Ledgers:
         return runs
 
     def end(self, host: str, request: Request) -> None:
-        """Adds readers of a host, one of which has the number of a killed one, and a replay of the log before."""
+        """Adds two jobs for every host that was killed: a replay of the log as that host left it, and two readers that
+        finish a copy of it. One of them has the number of a killed reader."""
         for began in [host for host in self.found.hosts if host in self.claimed]:
             request.jobs.append(job(self.case, f"{began} replay", log=str(self.logs[began]), replay=True))
             if not hole(host, "ledger"):
@@ -122,7 +123,7 @@ class Ledgers:
             self.claims(request, log, [0, 50], 10)
 
     def went_between(self, chains: Chains, told: dict[str, Told]) -> None:
-        """Records the claims that these readers read."""
+        """Records the runs that the readers of `go_between` claimed."""
         for began, (between, _) in chains.items():
             if (who := f"{began} to {between}") in self.logs:
                 self.claimed[who] = self.read(told[between], "ledger")
@@ -143,7 +144,7 @@ class Ledgers:
                 requests[last].jobs.append(job(self.case, f"{who} ledger", **given))
 
     def finished(self, chains: Chains, told: dict[str, Told]) -> None:
-        """Checks the claims of these readers, and the replays of all hosts."""
+        """Checks the claims of the readers of `finish`, and the replays of all hosts."""
         for who in [who for who in self.logs if who.count(" ") == 1]:
             for host in self.found.hosts:
                 self.found.check((who.split()[1], host, "ledger"), self.replays(told[host], who, self.logs[who]))

@@ -24,7 +24,7 @@ def test_what_one_host_saves_another_continues(found: Round, cell: tuple[str, st
 
 
 def test_nothing_else_went_wrong(found: Round) -> None:
-    """Chains also have cells of cases that a host cannot begin."""
+    """`found.errors` may also have keys that are no cells: in a chain, a host continues a case that it cannot begin."""
     assert not {key: errors for key, errors in found.errors.items() if key not in CELLS}
 
 

@@ -66,7 +66,8 @@ def main(folder: Path) -> None:
     files = [file for file in library.rglob("*.py") if not LEFT_OUT.intersection(file.relative_to(library).parts)]
     shards: dict[str, list[Row]] = {}
     for file in sorted(files, key=lambda file: file.relative_to(library).parts):
-        # A file name that begins with an underscore would mark a temporary file, which readers skip.
+        # The name of a shard must not begin with an underscore: readers would take the file for a temporary one and
+        # skip it.
         shard = SINGLE if file.parent == library else file.relative_to(library).parts[0].strip("_")
         shards.setdefault(shard, []).extend(rows(library, file))
 

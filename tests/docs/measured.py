@@ -302,14 +302,14 @@ def write() -> tuple[list[Path], list[str]]:
 
 
 def gone(output: str) -> list[str]:
-    """The ids of stored figures that a benchmark no longer prints, in the parts that it printed."""
+    """The ids of stored figures that the benchmark no longer prints, among the parts of its output."""
     names = printed(output)[0]
     parts = {name.partition(".")[0] for name in names}
     return sorted(name for name in read().figures if name.partition(".")[0] in parts and name not in names)
 
 
 def stale() -> list[str]:
-    """The parts whose measured sources were not those of the work tree."""
+    """The parts that were measured with other sources than those of the work tree."""
     now = digest()
     return [name for name, part in read().parts.items() if part["sources"] != now]
 
@@ -332,7 +332,7 @@ def main() -> int:
     files = keep(output) if options.command == "keep" else []
     changed, wrong = write()
     print("\n".join([*(f"written: {file.relative_to(ROOT)}" for file in files + changed), *wrong]))
-    # A page may name a part that has no measurement yet.
+    # `keep` stores only some parts, so a page may name a part that has no measurement yet.
     return bool(wrong) and options.command == "write"
 
 

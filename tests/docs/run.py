@@ -18,11 +18,11 @@ HANG = 900
 """Seconds after which a program counts as hung."""
 SHARDS = 3
 ROWS = 100
-"""Each folder has a dataset `shards` with this many files, each with this many rows."""
+"""Numbers for the dataset `shards`, which each folder has: its files, and the rows of a file."""
 
 
 def folder(path: Path) -> Path:
-    """A folder with the things that pages use: the dataset `shards`, and the npm package."""
+    """Makes a folder with everything that pages use: the dataset `shards`, and the npm package."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -47,24 +47,26 @@ def environment(path: Path) -> dict[str, str]:
     launcher = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
     kept = {name: value for name, value in os.environ.items() if name not in launcher}
     folders = [str(ROOT / "target/debug"), str(Path(sys.executable).parent), os.environ["PATH"]]
-    # The cache of compiled components: the debug build of the command needs many seconds to compile one.
+    # The cache of compiled components is kept, because the debug build of the command needs many seconds to compile
+    # one.
     cache = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
     quiet = {
-        # Processes share few cores.
+        # One thread for each process: the processes of a page share few cores.
         "OMP_NUM_THREADS": "1",
         # Some libraries write to the home directory, print colours, and report their use.
         "HOME": str(path),
         "NO_COLOR": "1",
         "RAY_USAGE_STATS_ENABLED": "0",
-        # No process watches for machines that a cloud takes away. On a busy machine, workers start slowly.
+        # Ray must not watch for machines that a cloud takes away. Workers get time to start, because the machine may be
+        # busy.
         "RAY_TRAIN_ENABLE_PREEMPTION_WATCHER": "0",
         "RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S": "600",
-        # The end of a job is noticed early.
+        # Ray notices the end of a job early.
         "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.2",
-        # No process is started in advance.
+        # Ray starts no process in advance.
         "RAY_enable_worker_prestart": "0",
         "RAY_prestart_worker_first_driver": "0",
-        # Workers get as much of a busy machine as other processes.
+        # Ray's workers get as much of a busy machine as other processes do.
         "RAY_worker_niceness": "0",
         "XDG_CACHE_HOME": cache,
     }

@@ -15,7 +15,8 @@ PAGES = (
 NAMED = re.compile(r"`([A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)+/?)`")
 """Paths in backticks."""
 ABSENT = ("target/", "samedeal/samedeal")
-"""Beginnings of paths that only exist after a command, and of texts that are no paths of the project."""
+"""Beginnings of texts in backticks that no file of the project has: paths that a command makes, and texts that are no
+paths."""
 CORE = "crates/core/src/"
 """The folder of paths that name files of the core."""
 

@@ -12,6 +12,6 @@ PAGE = ROOT / "docs/spec/conformance.md"
 def test_every_group_belongs_to_a_part() -> None:
     groups = {file.stem for file in (ROOT / "tests/vectors").glob("*.json") if file.name != "schema.json"}
     table = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
-    # "those of the order `sharded`" refers to another row.
+    # A row may say "those of the order `sharded`", which names another row and not a group of its own.
     named = {name for line in table for name in re.findall(r"(?<!order )`([\w.-]+)`", line.split("|")[3])}
     assert named == groups

@@ -23,7 +23,7 @@ WORDS = {
     *("pad", "padded", "python", "repeat", "samples", "shared", "single", "skip", "split", "stop", "subset", "torch"),
     *("truncate", "weighted", "windows", "balance", "blend", "grown", "joined", "optimal", "sharded", "sequential"),
 }
-"""Names that hosts also need for another purpose: an option, a field, a function, a module."""
+"""Names that hosts also use for another purpose: for an option, a field, a function or a module."""
 KNOWN: dict[str, dict[str, int]] = {
     "cli": {"blend-exact": 1, "feistel": 1, "pad-to-max": 3, "renormalise": 1, "strided": 1, "unpadded": 1},
     "js": {"blend-exact": 2, "feistel": 1, "pad-to-max": 1, "renormalise": 1},

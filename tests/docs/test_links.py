@@ -9,7 +9,8 @@ from pages import ROOT, pages, prose
 
 REPOSITORY = "https://github.com/samedeal/samedeal/blob/main/"
 CRATE = ROOT / "hosts/rust/README.md"
-"""This page is also the first page of the documentation of the crate, which has no other files of the repository."""
+"""The README is also the first page of the crate's documentation. The crate has no other files of the repository, so
+links from this page must be URLs."""
 
 
 def anchors(page: Path) -> set[str]:

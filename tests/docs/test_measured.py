@@ -20,7 +20,7 @@ GIVEN = {
 }
 """Texts that look like figures, and the reasons why they are none."""
 TARGET = re.compile(r"[<>]= [\d.]+(?: \w+| %)?")
-"""The required value of a figure."""
+"""The form of a required value, such as `>= 2 times`. It is no measured figure."""
 QUANTITY = re.compile(
     r"\d[\d.,]*(?:x\b|\s?(?:%|(?:ns|us|ms|s|h|min|B|kB|KB|KiB|MB|MiB|GB|GiB|seconds?|minutes?|hours?|times)\b)"
     r"|\s(?:nano|micro|milli)seconds?\b|\s(?:kilo|mega|giga)bytes?\b)"
@@ -192,7 +192,7 @@ def test_counts_of_golden_cases_and_cells() -> None:
 
 
 def test_a_column_of_the_matrix_belongs_to_its_cell() -> None:
-    """There is a column for each cell, and the groups in it have as many cases as the cell has passed."""
+    """Every cell of the matrix has a column, and the groups in the column have as many cases as the cell has passed."""
     page = (ROOT / "docs/matrix.md").read_text(encoding="utf-8")
     lines = [
         [cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line.startswith("| ")

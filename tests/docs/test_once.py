@@ -1,5 +1,5 @@
-"""Texts of members are in the tables of the core, and in files that commands write from them. No other file may repeat
-them, in any language."""
+"""The texts of members are in the tables of the core, and in files that commands write from these tables. No other file
+may repeat one of the texts, in any language."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ WORDS = 7
 
 
 def words(text: str) -> str:
-    """The words of a text, without marks of comments and code and without line breaks. Names are split as in all
-    languages."""
+    """The words of a text, without line breaks and without marks of comments and code. `maxTokens`, `max_tokens` and
+    `max-tokens` give equal words."""
     text = re.sub(r"^\s*(//[/!]?|#!?|\*)\s?", " ", text, flags=re.MULTILINE)
     text = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
     return f" {' '.join(re.findall(r'[a-z0-9]+', text.lower()))} "

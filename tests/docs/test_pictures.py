@@ -1,4 +1,4 @@
-"""The pictures of the concepts are those that the package draws today."""
+"""The pictures in docs/concepts equal those that the package draws today."""
 
 from __future__ import annotations
 

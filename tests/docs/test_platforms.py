@@ -1,5 +1,5 @@
-"""The page of platforms says what the packages admit and what the tests install. Both are read from the files that
-decide them."""
+"""The page of platforms says which versions the packages admit and which ones the tests install. Both are read from the
+files that decide them."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def caret(bound: str) -> str:
 
 
 def requirements() -> dict[str, SpecifierSet]:
-    """What the Python package and its extras require."""
+    """The versions that the Python package and its extras require."""
     project = toml(PYTHON / "pyproject.toml")["project"]
     extras = project["optional-dependencies"]
     lines = [*project["dependencies"], *(line for name, found in extras.items() if name != "dev" for line in found)]
@@ -88,8 +88,8 @@ def requirements() -> dict[str, SpecifierSet]:
 
 
 def pinned() -> dict[str, str]:
-    """The versions of the Python environments with PyTorch and without it, which may not differ. (The oldest Python has
-    some others, because not all packages support it.)"""
+    """The versions that are pinned in the Python environments with PyTorch and without it, which may not differ. (The
+    environment for the oldest Python pins some others, because not all packages support it.)"""
     found: dict[str, str] = {}
     for file in ("requirements-dev.txt", "requirements-oracle.txt"):
         for line in (PYTHON / file).read_text(encoding="utf-8").splitlines():
@@ -113,7 +113,7 @@ def set_up(language: str) -> set[str]:
 
 
 def engines(name: str) -> Any:
-    """A constant of the program that tries the oldest and the newest engines."""
+    """A constant of tests/packages/engines.py, which tries the oldest and the newest engines."""
     tree = ast.parse((ROOT / "tests/packages/engines.py").read_text(encoding="utf-8"))
     [value] = [one.value for one in tree.body if isinstance(one, ast.Assign) and ast.unparse(one.targets[0]) == name]
     return ast.literal_eval(value)

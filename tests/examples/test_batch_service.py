@@ -24,14 +24,14 @@ def test_exactly_once() -> None:
     folder = EXAMPLES / "batch-service/dist"
     entries = [json.loads(line) for line in (folder / "epoch.log").read_text(encoding="utf-8").splitlines()]
     kinds = [entry.get("event", "header") for entry in entries]
-    # The service is started five times, and trainers join each time. Claims of the time before are claimed anew.
+    # The service is started five times, and trainers join each time. Claims of the start before are claimed again.
     assert kinds.count("join") >= 5
     assert kinds.count("claim") > kinds.count("commit")
     # The Python host reads the npm package's log.
     replay = Replay(FileLog(folder / "epoch.log"))
     replayed = [sample for batch in replay.samples(Sampler(2000, seed=42)) for sample in batch.tolist()]
     assert sorted(replayed) == list(range(2000))
-    # Results that do not count were deleted, except for those of the killed trainer.
+    # Results that do not count were deleted. Only the killed trainer may have left some.
     results = {int(path.stem) for path in (folder / "results").glob("*.json")}
     committed = {run.claim for run in replay.commits}
     assert committed <= results

@@ -1,4 +1,5 @@
-"""Components of other languages composed with samedeal.wasm, and C: all have the results of the Python host."""
+"""Components of other languages that are composed with samedeal.wasm, and C: all give the results of the Python
+host."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ def test_deal(example: str) -> None:
 
 
 def test_batches_by_tokens_in_c() -> None:
-    """Lengths that are asked for give the batches of a host that has them all, also after a resume on other ranks."""
+    """A program that is asked for lengths gets the same batches as a host that has all lengths, also after a resume on
+    another number of ranks."""
     lengths = np.arange(20_000) % 50 + 1
     before = Batcher(lengths, seed=7, world_size=2, max_tokens=64)
     after = Batcher(lengths, seed=7, rank=2, world_size=3, max_tokens=64)

@@ -15,7 +15,7 @@ import samedeal_reference as reference
 from test_reference import agree, failures, make, outcome, same
 
 SECONDS = 2
-"""Seconds of processor time. A case that takes plain Python longer is left out, because its algorithms are simple and
+"""Seconds of processor time for a case. A slower case is left out: the algorithms of this implementation are simple and
 slow."""
 
 

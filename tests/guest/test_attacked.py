@@ -77,8 +77,8 @@ def make(path: Path, user: int, mode: int = 0o755) -> Path:
 
 
 def deal(host: str, user: int = USER, umask: int = 0o022, caller: int | None = None, **environment: str) -> None:
-    """Deals as a user, which must succeed in any case. The user may read the interpreter anywhere, and write only as
-    itself."""
+    """Deals as a user; the call must succeed in any case. The user may read every file, so that the interpreter can be
+    anywhere, and may write only its own files."""
     ids = [f"--euid={user}", f"--ruid={user if caller is None else caller}", f"--regid={GROUP if user else 0}"]
     reads = ["--inh-caps=-all,+dac_read_search", "--ambient-caps=+dac_read_search"] if user else []
     done = subprocess.run(
@@ -207,7 +207,7 @@ def planted(at: Path, victim: Path) -> dict[str, str]:
 def test_what_another_user_left_is_neither_used_nor_changed(host: str, what: str, home: Path, machine: Path) -> None:
     shared = make(machine / "tmp", 0, 0o1777)
     project = make(home / "project", USER, 0o700)
-    # Files of the user with names as in the cache.
+    # The user's own files have names as in the cache. They must not be mistaken for it.
     (project / "samedeal").mkdir()
     for name in ("src.py", f"python-{0:064x}.code", "samedeal/main.py"):
         (project / name).write_text("text")
@@ -318,7 +318,8 @@ def test_a_superuser_who_became_a_user_for_a_while_keeps_nothing(saved: str, hom
 
 @each_host
 def test_in_a_user_namespace_without_a_map_nothing_is_kept(host: str, home: Path) -> None:
-    """In such a namespace, every other user has the number of this one."""
+    """In a user namespace without a map, all users appear under one number, so the owner of a folder cannot be
+    checked."""
     words = ["setpriv", f"--reuid={USER}", f"--regid={GROUP}", "--clear-groups", "unshare", "--user", *HOSTS[host]]
     environment = {"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1", "HOME": str(home)}
     done = subprocess.run(words, env=environment, cwd="/", capture_output=True, text=True, timeout=HANG, check=False)

@@ -136,7 +136,7 @@ def everything_in(home: Path) -> dict[str, tuple[object, ...]]:
 
 
 def run(words: list[str], home: Path, environment: dict[str, str]) -> str:
-    """What a program prints, run in the home."""
+    """The output of a program that is run in the home."""
     done = subprocess.run(words, env=environment, cwd=home, capture_output=True, text=True, timeout=HANG, check=False)
     assert done.returncode == 0, (words, done.stdout, done.stderr)
     return done.stdout

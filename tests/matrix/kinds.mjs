@@ -26,7 +26,7 @@ import { detectWith } from '../../hosts/js/dist/topology/launch.js';
 import { BaseMesh, MeshRecipe } from '../../hosts/js/dist/topology/mesh.js';
 
 const u64s = (values) => BigUint64Array.from(values, BigInt);
-/** Where each text ends in UTF-8, if all are laid end to end. */
+/** The end of each text in bytes of UTF-8, if all texts are laid end to end. */
 const endsOf = (texts) => {
   const encoder = new TextEncoder();
   let end = 0;
@@ -37,7 +37,7 @@ const endsOf = (texts) => {
 };
 /** Arguments that are texts, even if they only have digits. */
 const TEXTS = ['state', 'entry', 'header', 'checkpoint', 'recipe', 'text', 'sections', 'one', 'other'];
-/** Arguments with strings of digits, for numbers of 64 bits, as BigInt. */
+/** Arguments with numbers of 64 bits as BigInt. Cases write these numbers as strings of digits. */
 export const wide = (args) =>
   Object.fromEntries(
     Object.entries(args).map(([name, value]) => {
@@ -269,7 +269,8 @@ export const kinds = {
         return { samples: ranks.flatMap((one) => Array.from(one)), counts: ranks.map(({ length }) => length) };
       },
     },
-    // The class has no windows in 32 bits that could fail, and a range has an end in place of a count.
+    // The class has no windows in 32 bits that could fail, and its ranges have an end instead of a count. So failures
+    // of these calls are only compared on the engine.
     rawFailures: ['indices', 'indices32', 'batch32', 'step', 'locate-all', 'source-counts'],
     moves: ['at-epoch', 'at-rank', 'rest', 'resume'],
   },
@@ -298,7 +299,7 @@ export const kinds = {
       rows: (own, { shard, start, count }) => own.rows(shard, start, start + BigInt(count)),
       'step-bounds': (own, args) => withoutEqual(own.steps(args['batch-size'], { dropLast: args['drop-last'] })),
     },
-    // The class returns whole lists here.
+    // The class returns whole lists, so these calls cannot fail there.
     rawFailures: ['shards', 'loads', 'rows'],
     moves: ['at-epoch'],
   },
@@ -314,7 +315,8 @@ export const kinds = {
     engine: 'component',
     recipe: ({ header }) => new LedgerRecipe(header),
     make: (engine, { header }) => new AppliedLog(engine, header),
-    // Entries may only have digits, and there may be no entry.
+    // The entries are passed as texts. `crossing` would make numbers of entries that only have digits, and of an empty
+    // list.
     raw: { replay: (raw, { entries, reader, readers }) => raw.replay(entries, reader, readers) },
     own: {
       // The class leaves absent members out; the cases have them as null.
@@ -333,7 +335,8 @@ export const kinds = {
     engine: 'component',
     recipe: (options) => new ClientRecipe(clientOptions(options)),
     make: (engine, options) => new LedgerClient(engine, clientOptions(options)),
-    // Entries may only have digits, and there may be no entry.
+    // The entries are passed as texts. `crossing` would make numbers of entries that only have digits, and of an empty
+    // list.
     raw: { 'tell-entries': (raw, { entries, now }) => raw.tellEntries(entries, BigInt(now)) },
     own: {
       ...Object.fromEntries(
@@ -370,7 +373,7 @@ export const kinds = {
       'round-rows': (own, { rank, worker, number, start, count }) =>
         own.roundRows(rank, worker, number, start, start + BigInt(count)),
     },
-    // A range has an end in place of a count.
+    // The class has ranges with an end instead of a count, so it cannot fail in the same way.
     rawFailures: ['indices', 'round-rows'],
     rawOnly: ['batch', 'batch-at', 'step'],
     // These calls return another reading, on which the following calls are made.
@@ -380,7 +383,8 @@ export const kinds = {
     engine: 'component',
     recipe: (given) => new SplitRecipe(document(given)),
     make: (engine, { recipe }) => over(BaseSplit, () => engine).fromRecipe(recipe),
-    // There may be no ids; keys may only have digits.
+    // The types are chosen here, because `crossing` cannot see them: there may be no ids, and keys may only have
+    // digits.
     raw: {
       'part-of': (raw, { ids }) => raw.partOf(u64s(ids)),
       'part-of-keys': (raw, { keys }) => raw.partOfKeys(keys.join(''), endsOf(keys)),
@@ -396,7 +400,8 @@ export const kinds = {
         return idsOf(start, count).filter((_, i) => parts[i] === part);
       },
     },
-    // The class accepts lists of any length, and a range has an end in place of a count.
+    // The class accepts lists of any length, and ranges with an end instead of a count, so these calls cannot fail
+    // there.
     rawFailures: ['part-of', 'part-of-run', 'part-of-keys', 'members'],
   },
   schedule: {
@@ -416,7 +421,7 @@ export const kinds = {
           .slice(first, first + count)
           .flatMap((one) => Array.from(one)),
     },
-    // The class accepts ranges with any number of samples.
+    // The class accepts ranges with any number of samples, so these calls cannot fail there.
     rawFailures: ['indices', 'step'],
     moves: ['at-rank'],
   },
@@ -437,7 +442,7 @@ export const kinds = {
       'rank-at': (own, { coordinates }) =>
         own.rankAt(Object.fromEntries(Object.keys(own.axes).map((name, i) => [name, coordinates[i]]))),
     },
-    // The class cannot have more or fewer coordinates than axes.
+    // The class always passes as many coordinates as there are axes, so it cannot fail in this way.
     rawFailures: ['rank-at'],
   },
   'batch-recipe': {
@@ -478,7 +483,7 @@ export const kinds = {
       resume: resumed,
       replan: replanned,
     },
-    // The class's iteration ends with the steps, and its metrics have no ratios of other names.
+    // The class ends its iteration with the steps, and has no ratios of other names, so these calls cannot fail there.
     rawFailures: ['take', 'step', 'ratio'],
     moves: ['at-epoch', 'resume', 'replan'],
   },

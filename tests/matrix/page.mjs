@@ -12,8 +12,8 @@ const { chromium } = require('playwright-core');
 const TYPES = { '.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'application/wasm' };
 
 /**
- * Serves a page with this HTML. `folders` has a folder for the beginning of a path. Text that is posted to `/told` is
- * passed to `told`.
+ * Serves a page with this HTML. `folders` maps the beginning of a path to the folder of its files. `told` gets every
+ * text that the page posts to `/told`.
  */
 export async function serve(folders, html, told = () => {}) {
   const server = createServer(async (request, response) => {

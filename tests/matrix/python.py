@@ -49,7 +49,7 @@ BOUND = float(os.environ.get("SAMEDEAL_BOUND") or "inf")
 """The largest processor time of a case, in milliseconds. Golden cases have no such limit."""
 TEXTS = {"recipe", "state", "header", "entry", "entries", "checkpoint", "tier", "weight", "name", "role", "environment"}
 TEXTS |= {"side", "keys", "text", "sections", "parts", "one", "other"}
-# The numbers of 64 bits, which the golden cases write as strings.
+# Names of members with numbers of 64 bits. The golden cases write these numbers as strings.
 WIDE = {"samples", "seed", "epoch", "position", "index_in_rank", "index", "batch", "offset", "least", "most", "total"}
 WIDE |= {"start", "count"}
 WIDE |= {
@@ -92,7 +92,8 @@ def document(recipe: str, lists: Lists | None) -> Recipe:
 
 
 class Subject:
-    """An object of a recipe. A call that returns another object in the golden cases moves this object."""
+    """An object that is made from a recipe. If a call of a golden case returns another object, the subject moves to
+    it."""
 
     kind: type[Any]
     """The class of the layer below the public one."""
@@ -130,8 +131,8 @@ class Subject:
         return found(*values) if callable(found) else found
 
     windows: dict[str, Callable[..., Any]] = {}  # noqa: RUF012
-    """Calls of which the public form returns everything: functions that cut a part out of it, as the layer below
-    returns it."""
+    """Calls whose public form returns everything. For each: a function that cuts out the part that the layer below
+    returns."""
 
 
 class Samplers(Subject):
@@ -278,7 +279,8 @@ class Batches(Subject):
         self.now = samedeal.Batcher.from_recipe(recipe, lengths, epoch=epoch, lists=lists)
 
     def call(self, name: str, values: tuple[Any, ...]) -> Any:
-        """Makes the public call of this name; for batches and metrics, it must agree with the layer below."""
+        """Makes the public call of this name. For batches and metrics, the result must equal that of the layer
+        below."""
         if name == "take":
             result = self.use(name, *values)
             rank, start, count = values
@@ -297,7 +299,8 @@ class Batches(Subject):
         if name == "replan":
             return self.now.resume(*values, replan=True)
         if name == "use_index":
-            # The public call stores an index of another epoch, or of a whole epoch, until it can be used.
+            # The public call keeps an index of another epoch, or of a whole epoch, until the index can be used. So the
+            # result is that of the layer below.
             result = self.use(name, *values)
             self.now.use_index(*values)
             return result
@@ -502,12 +505,12 @@ def outcome(name: str, run: Callable[..., Any], *arguments: Any, **named: Any) -
 
 
 def parsed(value: Any, name: str = "") -> Any:
-    """Arguments with Python's names, and with 64-bit numbers as numbers."""
+    """Arguments with Python's names. Strings of digits become numbers of 64 bits."""
     if name == "lists":
         # The names of lists are those of the recipe.
         return {list_name: [int(number) for number in numbers] for list_name, numbers in value.items()}
     if isinstance(value, dict) and set(value) == {"repeat", "count"}:
-        # A long list that repeats a short one.
+        # A long list is written as a short one that is repeated, and a count.
         return parsed((value["repeat"] * -(-value["count"] // len(value["repeat"])))[: value["count"]], name)
     if isinstance(value, dict):
         names = {name: name.replace("-", "_") for name in value}

@@ -54,7 +54,7 @@ function runCase(engines, golden) {
   return kind.engine ? runObject(kind, engines[kind.engine], golden[key], golden) : runFunctions(kind, engines, golden);
 }
 
-/** Arguments with all items of the long lists that are written as a short list, which is repeated, and a count. */
+/** Arguments with their long lists in full. Cases write a long list as a short one that is repeated, and a count. */
 function inFull(given) {
   const full = (value) => {
     const { repeat, count } = value ?? {};
@@ -75,7 +75,7 @@ function runObject(kind, engine, given, { fails, calls = [], slow = false }) {
     own = kind.make(engine, given);
     return null;
   });
-  // If the class cannot express the case, it has made no object.
+  // The class cannot express every case. It then makes no object, and only the engine is tested.
   const unsaid = !own && !onClass.fails;
   const wrong =
     mismatch('the engine', onEngine, { fails }) ?? (unsaid ? undefined : mismatch('the class', onClass, { fails }));
@@ -96,7 +96,7 @@ function runObject(kind, engine, given, { fails, calls = [], slow = false }) {
         own = made;
         return null;
       };
-      // Only one such large table is made, so slow cases run on the engine alone.
+      // A slow case needs a large table. It runs on the engine alone, so that only one such table is made.
       const unasked = kind.rawOnly?.includes(call) || (expected.fails && kind.rawFailures.includes(call));
       const alone = unsaid || slow || unasked;
       const error =

@@ -80,13 +80,13 @@ def of_npm() -> Bill:
     options = ("--sbom-format", "cyclonedx", "--package-lock-only", "--omit", "dev", "--omit", "peer")
     bill: Bill = json.loads(output("npm", "sbom", *options, folder=ROOT / "hosts/js"))
     bill["metadata"]["component"]["name"] = "samedeal"
-    # npm's version would be the only part of the bill that the commit does not determine.
+    # The version of npm is removed: it is the only part of the bill that differs between two builds of a commit.
     del bill["metadata"]["tools"]
     return bill
 
 
 def of_components() -> Bill:
-    """The bill of the components by themselves, to which the crates are added."""
+    """A bill of the components alone. It has no dependencies yet; `joined` adds the crates."""
     root = {"type": "library", "bom-ref": "components", "name": "samedeal-components", "version": version()}
     root["licenses"] = [{"expression": "MIT OR Apache-2.0"}]  # type: ignore[assignment]
     return {"metadata": {"component": root}, "components": [], "dependencies": [{"ref": "components"}]}

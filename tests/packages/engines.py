@@ -30,8 +30,8 @@ ENGINES = ("wasmtime", "numpy")
 TESTS = ("abi", "compiled", "interruption", "memory", "process", "state")
 """The test files of the Python host that use the engine."""
 OTHER_WAY = "component_api"
-"""A test file that calls components in a second way, which the oldest wasmtime-py does not have, and the package does
-not need."""
+"""A test file that calls the component by wasmtime-py's own API for components. The oldest wasmtime-py does not have
+this API, and the package does not need it."""
 NODES = ("20", "latest")
 """The oldest major version in `engines` of package.json, and the newest release."""
 
@@ -107,7 +107,7 @@ def environments(wheel: Path, folder: Path) -> list[Environment]:
 
 
 def not_admitted(wheel: Path, versions: dict[str, str]) -> list[str]:
-    """The versions that the wheel does not admit."""
+    """The versions of an environment that the wheel does not admit."""
     with zipfile.ZipFile(wheel) as archive:
         [name] = [name for name in archive.namelist() if name.endswith("/METADATA")]
         metadata = archive.read(name).decode()
@@ -119,7 +119,7 @@ def not_admitted(wheel: Path, versions: dict[str, str]) -> list[str]:
 def try_python(tried: Environment) -> str:
     """Runs the golden cases, then the tests, in an environment."""
     cases = golden(run(tried.python, "tests/matrix/python.py"))
-    # Both runs are equal if the C API of this wasmtime cannot select Winch.
+    # The second run is equal to the first if the C API of this wasmtime cannot select Winch.
     cases += f", {golden(run(tried.python, 'tests/matrix/python.py', 'first'))} in a first process"
     # The engine packages are pinned, so that the test tools do not change their versions.
     pins = [f"{name}=={version}" for name, version in tried.versions().items() if name in ENGINES]

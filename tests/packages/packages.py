@@ -25,7 +25,7 @@ COMPONENTS = ("samedeal",)
 
 sys.path.insert(0, str(ROOT / "tests/reference"))
 
-# Programs in several languages that print the same batch.
+# Programs in several languages that all print the same batch.
 PYTHON = """
 from samedeal import Sampler
 
@@ -92,7 +92,7 @@ def readme(language: str) -> str:
 
 
 def wanted() -> list[int]:
-    """The output that these programs must have, from the second implementation of the specification."""
+    """The numbers that the programs must print, from the second implementation of the specification."""
     from samedeal_reference import Sampler
 
     recipe = '{"order":{"samples":10000000,"seed":42},"deal":{"world_size":8}}'

@@ -1,4 +1,5 @@
-"""The packages of a commit that are built in another folder, with another home of cargo, have the same bytes."""
+"""Two builds of one commit, in different folders and with different homes of cargo, give packages with the same
+bytes."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ def test_same_bytes(tmp_path: Path) -> None:
     # The tools that build packages may be shared, because they are no part of the packages.
     (clone / "target").mkdir()
     (clone / "target/tools").symlink_to(CARGO_TOOLS.parent)
-    # Cargo's downloads, under another path.
+    # Another path for the downloads of cargo must not change the packages.
     home = tmp_path / "cargo"
     home.mkdir()
     for entry in Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo")).iterdir():
@@ -34,7 +35,7 @@ def test_same_bytes(tmp_path: Path) -> None:
         shutil.rmtree(clone / "target", ignore_errors=True)
     here = {path.name: path.read_bytes() for path in DIST.iterdir()}
     assert len(here) > 12
-    # The packages are stored for inspection, if they differ.
+    # If the packages differ, the second ones stay in this folder for inspection.
     shutil.rmtree(AGAIN, ignore_errors=True)
     AGAIN.mkdir()
     for name, content in made.items():

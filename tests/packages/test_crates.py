@@ -45,7 +45,7 @@ def test_library(unpacked: Path, engine: str) -> None:
     manifest = f'[package]\nname = "program"\nedition = "2024"\n\n[dependencies]\n{samedeal}\n'
     (program / "Cargo.toml").write_text(manifest, encoding="utf-8")
     (program / "src/main.rs").write_text(RUST, encoding="utf-8")
-    # The versions with which the package was tested.
+    # The program gets the lock file of the package, so that it has the versions with which the package was tested.
     lock = (unpacked / f"samedeal-{VERSION}/Cargo.lock").read_bytes()
     (program / "Cargo.lock").write_bytes(lock)
     printed = cargo("run", folder=program)
@@ -53,7 +53,7 @@ def test_library(unpacked: Path, engine: str) -> None:
 
 
 def test_command(unpacked: Path, tmp_path: Path) -> None:
-    # The build of `cargo install`, with the versions with which the package was tested.
+    # `cargo install --locked` builds in this way, with the versions in the package's lock file.
     cargo("build", "--bin", "samedeal", folder=unpacked / f"samedeal-cli-{VERSION}")
     command = BUILD / "debug/samedeal"
     printed = output(command, *COMMAND.split(), "--format", "text", folder=tmp_path)

@@ -56,7 +56,7 @@ def test_errors_are_found(tmp_path: Path, command: tuple[str | Path, ...], old: 
 
 
 def test_versions_of_actions_are_told() -> None:
-    """After the hash of an action comes its version, which is the same in all workflows."""
+    """A comment after the hash of an action says its version. Equal actions have equal versions in all workflows."""
     found: dict[str, set[str]] = {}
     for path in (*WORKFLOWS, *ACTIONS):
         for action, rest in re.findall(r"uses: ([\w-]+/[\w/-]+)(.*)", path.read_text(encoding="utf-8")):

@@ -94,7 +94,8 @@ def test_left_of_a_stage_is_samples_less_positions() -> None:
     assert set(epoch[:3]) <= set(range(8))
     assert set(epoch[3:15]) <= set(range(20)) - set(epoch[:3])
     assert set(epoch[15:]) == set(range(40)) - set(epoch[:15])
-    # The new samples of the last stage are at the places of its own permutation, which has the number 2.
+    # The last stage permutes its elements by the permutation with the number 2. The new samples are the elements from 5
+    # on.
     pi = permutation(40 - 15, "grown", 0, 0, 2)
     new = [position for position in range(25) if pi.sample(position) >= 20 - 15]
     assert [epoch[15 + position] for position in new] == [20 + pi.sample(position) - 5 for position in new]
@@ -237,7 +238,7 @@ def test_balance(seed: int) -> None:
         for sample, c in enumerate(classes):
             rate = Fraction(factors[c], 10**6)
             assert seen[sample] in (rate.__floor__(), rate.__ceil__())
-            # Systematic sampling with this phase. The number of the sample in sigma[c] determines the phase.
+            # A sample is drawn by systematic sampling. Its number in sigma[c] determines its phase.
             number, n = number_of(made, sample, c), len(made.members[c])
             own = (below(stream("balance phase", seed, 0), 10**6) + 618034 * c) % 10**6
             phase = (Fraction(own, 10**6) + n - 1 - number) / n
@@ -299,13 +300,13 @@ def test_weighted(seed: int) -> None:
             places = [position for position, own in enumerate(all_of_epoch) if own == sample]
             assert made.first(epoch, sample, 0) == (places[0] if places else None)
         counts += here
-    # Far on, by the counts alone.
+    # Far on, epochs cannot be read one by one, so only the counts are checked.
     for sample, chance in enumerate(chances):
         assert abs(made.seen(sample, 10**6) - chance * 10**6) < 7
 
 
 def chances_without_replacement(weights: list[int], samples: int) -> list[Fraction]:
-    """min(1, c * weight), with the c for which they add up to the number of samples."""
+    """Each chance is min(1, c * weight), with the c for which the chances add up to the number of samples."""
     for certain in range(samples + 1):
         ranked = sorted(weights, reverse=True)
         rest = sum(ranked[certain:])
@@ -317,7 +318,7 @@ def chances_without_replacement(weights: list[int], samples: int) -> list[Fracti
 
 
 def test_neighbours_of_a_weighted_order_do_not_exclude_each_other() -> None:
-    """Without sigma, an epoch would have every seventh sample."""
+    """Without the permutation sigma, systematic sampling would take every seventh sample in an epoch."""
     pairs = 0
     for seed in range(10):
         here = set(order("weighted", weights=[3] * 700, samples=100, seed=seed).epoch(1))

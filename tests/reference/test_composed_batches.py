@@ -145,7 +145,8 @@ def test_epochs_that_cannot_be_used() -> None:
     sources = [{"name": "a", "samples": 3}]
     made = read({"name": "blend", "samples": 2**40, "sources": sources}, [1, 2, 3])
     assert failure(lambda: Batcher(made, 2**20))[:2] == ("out-of-range", "epoch")
-    # Windows are made one at a time: no memory grows with the size of the epoch.
+    # Windows are made one at a time, so no memory grows with the size of the epoch. This epoch would not fit into
+    # memory.
     assert len(Batcher(made, 0).take(0, 0, 3).batch_ends) == 3
 
 

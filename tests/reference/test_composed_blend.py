@@ -59,11 +59,11 @@ def test_a_pattern_is_one(kind: type[Tree | Tijdeman], seed: int) -> None:
 @pytest.mark.parametrize(
     ("kind", "weights", "sources"),
     [
-        # Sources 0 and 2 share a node of the number 0, which is removed before leaf 1 of the same weight.
+        # Leaves 0 and 2 are joined to a node with the number 0. It is taken before leaf 1, which has the same weight.
         (Tree, [1, 2, 1], [0, 1, 2, 1]),
         # The lighter child is on the left, and gets the half position first.
         (Tree, [3, 1], [0, 1, 0, 0]),
-        # At n = 2, both have (2 t - 1) / a = 1, so the first one is chosen.
+        # At n = 2, both sources have (2 t - 1) / a = 1, so the first one is chosen.
         (Tijdeman, [3, 1], [0, 0, 1, 0]),
         (Tijdeman, [0, 4], [1]),
     ],
@@ -102,7 +102,7 @@ def test_tijdeman_of_too_long_a_period() -> None:
 
 @pytest.mark.parametrize("seed", range(100))
 def test_bound_of_large_weights(seed: int) -> None:
-    """Weights with a sum near 2^53 - 1, and positions as large."""
+    """The sum of the weights is near 2^53 - 1, and positions are as large."""
     words = random.Random(seed)
     left, weights = MAX_SAMPLES, []
     for _ in range(words.randint(1, 12)):
@@ -172,7 +172,7 @@ def test_repeat_makes_whole_passes(name: str, seed: int) -> None:
             one = given[at : at + size]
             assert len(set(one)) == len(one)
             assert set(one) <= set(range(size))
-            # The order of this pass is that of the source's own epoch, independent of the other sources.
+            # The order of a pass is the order of the source's own epoch, whatever the other sources are.
             assert one == made.sources[i].order.epoch(at // size)[: len(one)]
 
 
@@ -255,7 +255,7 @@ def test_a_source_that_comes_later_changes_nothing_before(name: str) -> None:
     ours, theirs = ([sample for epoch in range(6) for sample in made.epoch(epoch)] for made in (short, long))
     assert ours[:73] == theirs[:73]
     assert ours != theirs
-    # Draws continue across the ends of stages, so all passes are whole.
+    # Draws go on across the ends of stages, so all passes are whole.
     for i, given in enumerate(passes(long, 6)):
         size = long.sources[i].order.range
         assert all(len(set(given[at : at + size])) == size for at in range(0, len(given) - size + 1, size))
@@ -268,7 +268,7 @@ def test_a_source_that_comes_later_does_not_change_the_default_length() -> None:
 
 
 def test_seeds_of_sources() -> None:
-    """Each source has a seed from its name, at any place in the list. A given seed stays."""
+    """The seed of a source follows from its name, whatever its place in the list. A given seed stays."""
     made = blend([1, 1], [500, 500], seed=9)
     first, second = (source.order for source in made.sources)
     assert first.epoch(0) != second.epoch(0)

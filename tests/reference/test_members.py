@@ -1,4 +1,5 @@
-"""Compares the table of members with that of SPEC: section 14 has the same rows, in the same order."""
+"""Compares the table of members of this implementation with the table in section 14 of SPEC: equal rows, in equal
+order."""
 
 from __future__ import annotations
 
@@ -74,7 +75,7 @@ def condition(text: str) -> list[dict[str, set[str]]]:
 
 
 def default(text: str) -> Any:
-    """The default of a row; None if it has none, or if the part about the recipe says what it is."""
+    """The default of a row; None if the row has none, or if the part about the recipe defines it."""
     if text in ("", "missing", "by the order"):
         return None
     if text in ("true", "false"):

@@ -13,7 +13,7 @@ import pytest
 FILES = sorted((Path(__file__).parents[1] / "vectors").glob("*.json"))
 FILES = [path for path in FILES if path.name != "schema.json"]
 PATH = re.compile(r"([a-z_]+)|\[([0-9]*)\]")
-# Sections that are at the top of a text if the member above is left out.
+# Names of sections. A section is at the top of a text if the text leaves out the member around it.
 SECTIONS = ("order", "deal", "batch", "steps", "split", "shards")
 
 
@@ -29,7 +29,7 @@ def texts(value: Any) -> Iterator[Any]:
         try:
             yield json.loads(value)
         except (ValueError, RecursionError):
-            # The text is invalid JSON, or too deep only for this reader.
+            # The text is invalid JSON, or nested too deep for Python's reader, so its paths cannot be checked.
             yield None
 
 
@@ -81,7 +81,8 @@ def paths(path: Path) -> Iterator[tuple[str, dict[str, Any], list[Any]]]:
         for part in (case, *case.get("calls", ())):
             if "path" in part.get("fails", {}):
                 own = [*texts(part.get("args", {}))]
-                # The path of a difference between states leads into the recipe of the object.
+                # States differ in a member of the object's recipe, so the path leads into this recipe and not into the
+                # state.
                 yield case["name"], part["fails"], [*own, *made, *(of["recipe"] for of in own if "recipe" in of)]
 
 

@@ -21,7 +21,7 @@ CASES = Path(os.environ.get("SAMEDEAL_CASES") or VECTORS)
 """The golden cases, or other cases in their form, such as random ones."""
 SCHEMA = json.loads((VECTORS / "schema.json").read_text(encoding="utf-8"))
 GROUPS = {"deal-unit", "splits", "steps", "batches-composed"}
-"""Groups that must exist, because they alone test a part of this implementation."""
+"""Groups that must not be missing, because no other group tests their part of this implementation."""
 FILES = sorted(path for path in CASES.glob("*.json") if path.name != "schema.json")
 
 # Cases that never run here: 214,748,364 samples take plain Python a quarter of an hour and 1 GB.
@@ -42,7 +42,7 @@ SLOW = {
     "as many workers as there may be",
 }
 
-# Results, or fields of results, with numbers of 64 bits, which are strings in the files.
+# Results, or fields of results, with numbers of 64 bits. The files write these numbers as strings.
 WIDE_RESULTS = {
     *(
         "num-samples",
@@ -120,7 +120,7 @@ def lists_of(fields: dict[str, Any]) -> list[tuple[str, list[int]]]:
 
 
 def is_repeated(value: Any) -> bool:
-    """Whether a list is written as a short list, which is repeated, and a count."""
+    """Whether a long list is written as a short one that is repeated, and a count."""
     return isinstance(value, dict) and value.keys() == {"repeat", "count"}
 
 
@@ -262,7 +262,7 @@ def agree(failure: dict[str, Any]) -> bool:
     value = failure["value"]
     if value in facts.get("known", []) or value in facts.get("needs", []):
         return False
-    # For a list or a text, the facts are about a value within it.
+    # If the value is a list or a text, the facts are about a value within it, so the value is not compared with them.
     number = int(value) if re.fullmatch("-?[0-9]+", value) and failure["kind"] == "out-of-range" else None
     least, most = (int(facts[name][0]) if name in facts else None for name in ("least", "most"))
     if least is not None and most is not None and least > most + 1:

@@ -39,7 +39,7 @@ def test_rotated_deals_everything(samples: int, world_size: int, remainder: str)
     if remainder == "pad":
         assert set(seen) == set(range(samples))
     assert sum(s.num_padding() for s in all_ranks) == max(0, first.num_positions() - samples)
-    # Both directions: the place of a position, and the samples of a rank.
+    # A position's place and a rank's samples must agree.
     places = set()
     for position in range(first.num_positions()):
         place = first.place_of(position, 1)
@@ -78,7 +78,7 @@ def test_rotated_goes_on_at_a_whole_row(taken: int, remainder: str) -> None:
     assert len(states) == 1
     rest = [s.resume(next(iter(states))) for s in all_ranks]
     assert dealt(rest) == [taken_by[taken:] for taken_by in dealt(all_ranks)]
-    # On fewer ranks, all positions that are left are dealt, once each.
+    # On fewer ranks after a resume, each position that is left is dealt once.
     fewer = [sampler(103, 3, rank).resume(next(iter(states))) for rank in range(3)]
     before = Counter(sample for part in dealt(all_ranks, 0, taken) for sample in part)
     assert before + Counter(sample for part in dealt(fewer) for sample in part) == Counter(range(103))

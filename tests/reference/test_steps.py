@@ -131,7 +131,7 @@ def test_locate_where_a_sample_comes_late_or_never() -> None:
     at = late.locate(2, late.step_of(10**9 - 1, 4) + 1)
     assert at is not None
     assert at.epoch == 10**9 + 1
-    # A source whose weight becomes 0 is not drawn again.
+    # A source whose weight becomes 0 is not drawn after that, so the search ends.
     sources = [{"name": "a", "samples": 3}, {"name": "b", "samples": 4}]
     ended = {"name": "blend", "sources": sources, "stages": [{"from": 20, "weights": [1, 0]}]}
     assert Schedule(recipe(ended, 2), [], 0).locate(5, 10) is None
@@ -156,11 +156,11 @@ def test_locate_in_epochs_that_end() -> None:
     shared = found(first, count=2**12, exhaustion="repeat", index_space="shared")
     assert shared == near
     assert found(first, count=2**12 + 1, exhaustion="repeat", index_space="shared") is None
-    # An order that can be a source of a blend is searched to its end.
+    # In this order, epochs do not end early and no sources are shared, so it is searched to its end.
     all_of_it = found(first, count=2**12 + 1, exhaustion="repeat")
     assert all_of_it is not None
     assert all_of_it.epoch == first + 2**12 + 1
-    # Every epoch draws the same part of this source.
+    # Every epoch draws the same part of this source, so the sample outside of this part is never found.
     part = ended | {"exhaustion": "fail", "samples": 1}
     assert Schedule(recipe(part, 1), [], 0).locate(1, 0) is None
 
@@ -188,8 +188,8 @@ def test_resume_on_another_number_of_ranks(section: dict[str, Any]) -> None:
 
 
 def test_units_are_aligned_in_every_epoch_of_copies() -> None:
-    """A group of copies belongs to one rank, also in a step that has the end of an epoch and the beginning of the
-    next."""
+    """A group of copies belongs to one rank, even in a step with the end of an epoch and the beginning of the next
+    one."""
     order = {"name": "copies", "copies": 4, "of": {"samples": 7}}
     for layout in LAYOUTS:
         for one in ranks_of(order, [(0, 12), (5, 24)], world_size=3, unit=4, layout=layout):
@@ -242,7 +242,8 @@ def test_windows_of_indices() -> None:
 
 
 def test_steps_of_a_past_with_other_ranks() -> None:
-    """Six ranks took steps of six. Four ranks cannot take such steps, but they know which ones were taken."""
+    """Six ranks took steps of six samples. Four ranks cannot take such steps, but they know which samples these steps
+    took."""
     sizes: Stages = [(0, 6), (5, 18), (9, 8)]
     before, after = (ranks_of(plain(50), sizes[: 2 * k], world_size=w) for k, w in ((1, 6), (2, 4)))
     state = before[0].state(9)
@@ -343,8 +344,8 @@ def test_states_that_lie_about_their_place() -> None:
 
 
 def test_a_past_with_other_ranks() -> None:
-    """Twelve ranks, then four, and now three. The three ranks have the steps from the last stage on whose size they do
-    not divide."""
+    """Twelve ranks trained, then four, and now three. Three ranks can take the steps after the last stage whose batch
+    size is no multiple of three."""
     sizes = [(0, 12), (3, 8), (5, 9)]
     three, four, twelve = (ranks_of(plain(40), sizes[:last], world_size=n) for n, last in ((3, 3), (4, 2), (12, 1)))
     for step in range(9):

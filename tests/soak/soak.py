@@ -20,7 +20,7 @@ WORKERS = {
     "Node": ["node", "--expose-gc", str(HERE / "work.mjs")],
 }
 INTERVALS = 60
-"""Number of intervals in a short run. In a long one, an interval is a minute."""
+"""Number of intervals in a run of up to an hour. In a longer run, an interval is a minute."""
 
 
 def followed(name: str, seconds: float, found: dict[str, list[Interval]], failed: list[str]) -> None:

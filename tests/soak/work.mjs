@@ -24,7 +24,7 @@ import {
 /** Milliseconds that one measurement of a kind should take. */
 const TARGET = 2;
 const BUFFER = new Uint8Array(1 << 16).map((_, i) => (i * 7919) >> 3);
-/** (module (memory (export "memory") 20)): with the initial memory of a component. */
+/** The module `(module (memory (export "memory") 20))`. Its memory is as large as the initial memory of a component. */
 const EMPTY = new WebAssembly.Module(
   // biome-ignore format: a section a line
   new Uint8Array([

@@ -57,7 +57,8 @@ kept_file = Path(tempfile.mkdtemp()) / "log"
 
 
 def control(_: random.Random) -> None:
-    """The control: interpreted code, arrays, a hash and an instance, like the other kinds, without samedeal."""
+    """The control: interpreted code, arrays, a hash and an instance. It loads the machine as the other kinds do, but
+    does not use samedeal."""
     numbers = [hash((i, i ^ 7)) & 0xFFFF for i in range(500)]
     np.sort(np.array(numbers * 4))
     hashlib.sha256(BUFFER[: 1 << 16]).digest()

@@ -33,14 +33,15 @@ class Finding(NamedTuple):
 
 
 class Keys:
-    """Keys that no other test of the source gets: consecutive seeds, or consecutive epochs of a seed."""
+    """Gives each test of a source keys that no other test gets: consecutive seeds, or consecutive epochs of one
+    seed."""
 
     def __init__(self) -> None:
         """Begins with the first seed."""
         self.tests = 0
 
     def next(self, count: int) -> list[Key]:
-        """The next `count` keys. Every fourth test gets seeds, which cost more than epochs."""
+        """The next `count` keys. Only every fourth test gets seeds, because a seed costs more than an epoch."""
         first = self.first()
         if self.tests % 4 == 0:
             return [(first + number, self.tests) for number in range(count)]
@@ -111,8 +112,7 @@ RELATED = ("next seed", "next epoch", "next seed against next epoch", "other hig
 
 
 def related(source: Source, n: int, seeds: int, keys: Keys) -> Iterator[tuple[str, float]]:
-    """For keys that are close to each other, one permutation after the inverse of the other is a uniform
-    permutation."""
+    """For two keys that are close to each other, the permutation of one after the inverse of the other is uniform."""
     count = max(seeds, 10 * factorial(n))
     for name in RELATED:
         first, second = (permutations(source, n, [*some]) for some in zip(*keys.related(name, count), strict=True))
@@ -174,7 +174,7 @@ def points_and_cycles(source: Source, n: int, seeds: int, keys: Keys) -> Iterato
     found = permutations(source, n, keys.next(seeds))
     expected = known.cycles(n)
     if n in source.even_only:
-        # Even permutations have as many cycles as samples, or 2 or 4 fewer, and so on.
+        # Even permutations have n, n - 2, n - 4, ... cycles.
         expected = np.where((n - np.arange(n + 1)) % 2 == 0, 2 * expected, 0)
     yield "cycles", known.histogram(count_cycles(found), expected)
     found = permutations(source, n, keys.next(seeds))
@@ -188,7 +188,7 @@ def points_and_cycles(source: Source, n: int, seeds: int, keys: Keys) -> Iterato
 
 
 def count_cycles(found: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The number of cycles of each row: of samples that are the smallest of their cycle."""
+    """The number of cycles of each row. A cycle is counted at its smallest sample."""
     least, jump, steps = np.tile(np.arange(found.shape[1]), (len(found), 1)), found, 1
     while steps < found.shape[1]:
         least = np.minimum(least, np.take_along_axis(least, jump, axis=1))
@@ -199,8 +199,8 @@ def count_cycles(found: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def order_of_pairs(source: Source, n: int, seeds: int, keys: Keys) -> Iterator[tuple[str, float]]:
-    """Inversions; also, even permutations are as frequent as odd ones, unless it is known that there are no odd
-    ones."""
+    """The number of inversions is as expected, and even permutations are as frequent as odd ones. For some n, a source
+    is known to give only even ones."""
     found = permutations(source, n, keys.next(seeds))
     counts = sum((found[:, at : at + 1] > found[:, at + 1 :]).sum(axis=1) for at in range(n - 1))
     assert not isinstance(counts, int)
@@ -235,8 +235,8 @@ def whole_correlations(source: Source, n: int, seeds: int, keys: Keys) -> Iterat
 
 
 def part(source: Source, n: int, key: Key, number: int) -> Samples:
-    """Neighbouring positions at some place in the epoch. Weak sources, such as a shuffle buffer, are read from the
-    start."""
+    """Neighbouring positions, at another place in the epoch for each `number`. Weak sources, such as a shuffle buffer,
+    are always read from the start."""
     start = 0 if source.is_weak else (number * 7_919 * RUN) % (n - 2 * RUN)
     return source.take(n, key, start, RUN)
 

@@ -39,7 +39,8 @@ def histogram(values: NDArray[np.int64], probabilities: Floats) -> float:
 
 
 def two_samples(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
-    """The p-value of two lists of small numbers being from one unknown distribution. The lists have equal lengths."""
+    """The p-value of two lists of small numbers, if both are from one unknown distribution. The lists have equal
+    lengths."""
     table = np.stack([np.bincount(each, minlength=1 + max(one.max(), other.max())) for each in (one, other)])
     cells = np.cumsum(table.sum(axis=0)) // round(4 * LEAST)
     joined = np.stack([np.bincount(np.unique(cells, return_inverse=True)[1], weights=row) for row in table])

@@ -1,4 +1,5 @@
-"""Known properties of the orders that a uniform shuffle does not have. The tests must find them."""
+"""Properties of samedeal's orders that are known, and that a uniform shuffle does not have. The tests must find
+them."""
 
 from __future__ import annotations
 

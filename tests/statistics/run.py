@@ -2,8 +2,8 @@
 
     run.py [--seeds N] [--quick] [--csv FILE]
 
-Every p-value counts: the smallest one of a shuffle, times their number (Bonferroni), and all of them together, which
-must be uniform (Kolmogorov and Smirnov). Seeds are fixed, so the same command gives the same p-values.
+Every p-value counts in two judgements: the smallest one of a shuffle, times their number (Bonferroni), and all of them
+together, which must be uniform (Kolmogorov and Smirnov). Seeds are fixed, so the same command gives the same p-values.
 """
 
 from __future__ import annotations

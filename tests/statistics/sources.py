@@ -61,17 +61,17 @@ def named(name: str) -> Callable[[int, Key, int, int], Samples]:
 
 
 def sharded_windows(n: int, key: Key, start: int, count: int) -> Samples:
-    """The order of one shard that is one window of one lane."""
+    """An order `sharded` with one shard, one lane and one window: only the shuffle within a window."""
     return _sharded([n], 1, n, key, start, count)
 
 
 def sharded_shards(n: int, key: Key, start: int, count: int) -> Samples:
-    """The order of n shards with one sample each."""
+    """An order `sharded` of n shards with one sample each: only the shuffle of shards."""
     return _sharded([1] * n, 1, 1, key, start, count)
 
 
 def sharded_lanes(n: int, key: Key, start: int, count: int) -> Samples:
-    """The order of n lanes with one sample each."""
+    """An order `sharded` of n lanes with one sample each: only the shuffle of lanes."""
     return _sharded([n], n, 1, key, start, count)
 
 
@@ -86,8 +86,8 @@ def _sharded(sizes: list[int], lanes: int, window: int, key: Key, start: int, en
 
 
 def numpy_permutation(n: int, key: Key, start: int, count: int) -> Samples:
-    """NumPy's permutation, from independent keys. For very many samples, it is independent numbers, because a few of
-    them are almost never equal."""
+    """NumPy's permutation, from independent keys. For very many samples, it returns independent numbers instead: a few
+    of them are almost never equal."""
     rng = np.random.default_rng((key[0] % 2**64, key[1]))
     if n > 10**7:
         return rng.integers(0, n, count)
@@ -95,7 +95,7 @@ def numpy_permutation(n: int, key: Key, start: int, count: int) -> Samples:
 
 
 def affine(n: int, key: Key, start: int, count: int) -> Samples:
-    """A multiplication and an offset: a bijection without disorder."""
+    """A multiplication and an offset: a bijection with visible order."""
     rng = np.random.default_rng(key)
     while np.gcd(factor := int(rng.integers(1, n + 1)), n) != 1:
         continue
@@ -136,13 +136,14 @@ def rounds(number: int) -> Callable[[int, Key, int, int], Samples]:
 
 
 def adding(n: int, key: Key, start: int, count: int) -> Samples:
-    """A good shuffle that adds its seed and epoch, so that the next seed is the next epoch."""
+    """A good shuffle whose key is the sum of seed and epoch. So an epoch of one seed equals the epoch before it of the
+    next seed."""
     return numpy_permutation(n, (key[0] + key[1], 0), start, count)
 
 
 def buffered(n: int, key: Key, start: int, count: int) -> Samples:
-    """A shuffle buffer of a quarter of the samples, at most 1,000: each sample replaces a random one, which is
-    returned."""
+    """A shuffle buffer of a quarter of the samples, and at most 1,000. Each new sample takes the place of a random one,
+    which is returned."""
     rng = np.random.default_rng(key)
     size = max(1, min(1000, n // 4))
     buffer = np.arange(size)

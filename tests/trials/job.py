@@ -1,7 +1,7 @@
 """A training job that resumes from a checkpoint file, and is killed at an unknown moment: `job.py OPTIONS`.
 
-Each rank writes the samples of a step before the ranks meet in this step. Rank 0 saves a checkpoint from time to time,
-in a file that is renamed: the state, and the number of steps of this life before it.
+Each rank writes the samples of a step before the ranks meet in this step. Rank 0 saves a checkpoint from time to time:
+the state, and the number of steps that this life took before it. A rename replaces the file, so it is always whole.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def train(options: dict[str, Any], rank: int) -> None:
                     part = checkpoint.with_suffix(".part")
                     part.write_text(json.dumps({"state": loader.state_dict(), "life": options["life"], "steps": steps}))
                     part.rename(checkpoint)
-    # No rank is done before all are.
+    # The file says that the rank is done. No rank writes it before all ranks are done.
     dist.barrier()
     Path(options["log"], f"{options['life']}-{rank}.done").touch()
 

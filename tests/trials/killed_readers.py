@@ -42,7 +42,7 @@ def draw(rng: random.Random) -> Drawn:
 
 
 def run(drawn: Drawn) -> Tally:
-    """Reads the epoch and kills readers, and then checks the log and the commits that readers knew of."""
+    """Reads the epoch and kills readers. Then checks the log, and the commits that the readers recorded."""
     with tempfile.TemporaryDirectory() as folder:
         return _run(drawn, Path(folder))
 
@@ -92,7 +92,7 @@ def _run(drawn: Drawn, folder: Path) -> Tally:
     require(
         all(by_log[position] == reader for position, reader in known.items()), "the log and the readers agree", known
     )
-    # A killed reader may not have heard of its last commit.
+    # A killed reader may not have received the answer to its last commit.
     unheard = drawn.samples - len(known)
     require(unheard <= tally.kills * drawn.block, "a reader that lives hears of its commits", unheard)
     sampler = Sampler(drawn.samples, seed=5)

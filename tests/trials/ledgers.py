@@ -46,7 +46,8 @@ def committed(entries: list[str]) -> dict[int, int]:
 
 
 def over_a_store(drawn: Drawn, rng: random.Random) -> Tally:
-    """Readers that take turns within each other's calls. Each may be killed, and another one takes its number."""
+    """Readers take turns, also within each other's calls. Each may be killed, and another reader then takes its
+    number."""
     world, store, owned, readers = World(rng), Store(), {}, []
     tally = Tally(trials=1, expected=drawn.positions - drawn.consumed)
     failures: list[Connection] = []
@@ -81,7 +82,7 @@ def over_a_store(drawn: Drawn, rng: random.Random) -> Tally:
                 reader = rng.choice(readers)
                 reader.act()
                 if rng.random() < 0.05:
-                    # The reader is killed. No other reader knows its unconfirmed commit.
+                    # The reader is killed. If its last commit was not confirmed, no other reader knows of it.
                     readers.remove(reader)
                     tally.kills += 1
                     if reader.again is not None and reader.again[1] is not None:
@@ -105,8 +106,8 @@ def over_a_store(drawn: Drawn, rng: random.Random) -> Tally:
 
 
 def _check(drawn: Drawn, entries: list[str], owned: dict[int, int], unknown: list[tuple[int, int, int]]) -> None:
-    """Checks that all positions are committed once: in the log, and by readers that know of it or were killed
-    before."""
+    """Checks that each position is committed once in the log, and that the readers know of the same commits. A killed
+    reader may have commits that were not confirmed."""
     by_log = committed(entries)
     require(sorted(by_log) == list(range(drawn.consumed, drawn.positions)), "every position is committed", by_log)
     for position, number in by_log.items():
@@ -139,7 +140,8 @@ def over_a_torn_file(drawn: Drawn, rng: random.Random) -> Tally:
             survived = committed(kept) if kept else {}
             for position in [*owned]:
                 if position not in survived:
-                    # No checkpoint newer than the log has this training, so it is done again.
+                    # The log lost this commit, and no checkpoint is newer than the log. So the training on this
+                    # position is lost, too, and is done again.
                     tally.redone += 1
                     del owned[position]
             tally.samples -= len(owned)
@@ -175,7 +177,7 @@ def over_changed_lines(drawn: Drawn, rng: random.Random) -> Tally:
         try:
             Replay(changed)
         except SamedealError:
-            # A reader of the whole log must refuse it, too.
+            # A reader that gets the whole log must refuse it, too.
             _refused(drawn, entries)
             continue
         with time_of(world):

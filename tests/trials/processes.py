@@ -1,8 +1,8 @@
 """Training jobs of real processes, killed at any moment and resumed from their checkpoints on other world sizes.
 
-Steps after the last checkpoint of a job are not in the model that continues, and are done again. So a life counts up to
-the step of the checkpoint from which the next life continues; the last life counts to its end. By these steps, every
-sample of every epoch is trained on once, and padding is counted.
+Steps after the last checkpoint of a job are not in the model that continues, and are done again. So the steps of a life
+count up to the checkpoint from which the next life continues; the steps of the last life count to its end. By these
+steps, every sample of every epoch is trained on once, and padding is counted.
 """
 
 from __future__ import annotations
@@ -153,7 +153,8 @@ def _check(drawn: Drawn, folder: Path, ends: list[tuple[int, Life, int | None]],
 
 
 def _padding(drawn: Drawn, folder: Path, ends: list[tuple[int, Life, int | None]], epoch: int) -> int:
-    """The number of repeated samples in an epoch: the life that reached its end padded the rest to a multiple."""
+    """The number of repeated samples in an epoch. The life that reached its end padded the rest to a multiple of the
+    number of its readers."""
     if drawn.kind == "budget":
         return 0
     before = 0

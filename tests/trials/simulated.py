@@ -54,7 +54,8 @@ class Reader:
         self.clock = (world.rng.uniform(0, 1e6), world.rng.choice((1.0, 1.0, 0.7, 1.4)))
         self.claims: list[Claim] = []
         self.again: tuple[Claim, int | None] | None = None
-        """A commit with its count, or a release (None), which may or may not be written."""
+        """The call whose outcome is unknown: its claim, and the count of a commit, or None for a release. It must be
+        repeated first."""
         self.busy = self.finished = self.replaced = False
         self.log = log
         with self.turn():
@@ -79,7 +80,7 @@ class Reader:
             self.busy = False
 
     def act(self, orderly: bool = False) -> None:
-        """Makes a random call; with `orderly`, a call that leads to the end of the epoch."""
+        """Makes a random call. With `orderly`, it makes a call that leads to the end of the epoch."""
         with self.turn():
             try:
                 self._act(orderly)
@@ -94,7 +95,7 @@ class Reader:
     def _act(self, orderly: bool) -> None:
         rng = self.world.rng
         if self.again is not None:
-            # The documentation requires this: an uncertain call is repeated before any other.
+            # A call whose outcome is unknown must be repeated before any other call, as the documentation says.
             claim, count = self.again
             self._release(claim) if count is None else self._commit(claim, count)
         elif not self.claims or (not orderly and rng.random() < 0.2):

@@ -8,7 +8,7 @@ from typing import Any
 
 
 class World:
-    """The elapsed time, and the clocks of all readers, which differ."""
+    """The elapsed time, and the clocks of the readers, which start and run differently."""
 
     def __init__(self, rng: random.Random) -> None:
         """Begins at 0."""
@@ -16,7 +16,8 @@ class World:
         self.now = 0.0
         """The elapsed time in seconds."""
         self.clocks: list[tuple[float, float]] = [(0.0, 1.0)]
-        """For the readers in nested calls at the moment: the start and the rate of their clocks."""
+        """The stack of the clocks of readers whose calls are nested at the moment: the start and the rate of each
+        clock."""
 
     def monotonic(self) -> float:
         """The time on the current reader's clock."""
@@ -43,7 +44,7 @@ class Store:
         """Begins empty."""
         self.entries: list[str] = []
         self.late: list[tuple[int, str]] = []
-        """Appends that their callers gave up, and which may still arrive."""
+        """Appends that may still arrive although their callers have given up."""
 
     def append(self, number: int, entry: str) -> bool:
         """Appends an entry, as a log does."""
@@ -62,7 +63,7 @@ class Connection:
     """The log as one reader sees it. Some answers never come, and other readers may act before an answer comes."""
 
     def __init__(self, world: World, store: Store, others: Callable[[], None]) -> None:
-        """Takes `others`, which is called where other readers can act."""
+        """Takes `others`, which is called at every point where other readers can act."""
         self.world, self.store, self.others = world, store, others
         self.faults = 0.0
         """The probability that a call fails."""
@@ -74,7 +75,7 @@ class Connection:
         return failed
 
     def read(self, start: int) -> list[Any]:
-        """The entries, or only the first ones, as text or as bytes."""
+        """The entries, or only the first few of them, as text or as bytes."""
         rng = self.world.rng
         self.others()
         found: list[Any] = self.store.entries[start:]
@@ -90,7 +91,7 @@ class Connection:
         return found
 
     def append(self, number: int, entry: str) -> bool:
-        """Appends at once, never, or later."""
+        """Appends the entry at once, later, or never."""
         rng = self.world.rng
         self.others()
         if self._fails():

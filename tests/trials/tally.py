@@ -20,7 +20,7 @@ class Tally:
     samples: int = 0
     """Number of samples that were taken, with repetitions."""
     repeated: int = 0
-    """Number of taken samples that were repetitions which the interface counts, such as padding."""
+    """Number of taken samples that the interface counts as repetitions, such as padding."""
     dropped: int = 0
     """Number of samples that the interface reports as dropped."""
     redone: int = 0

@@ -26,15 +26,14 @@ impl Row {
         Self { measure: measure.into(), ours, other: None, ratio: None, bounds: None }
     }
 
-    /// A comparison with another program, of which samedeal needs a fraction: the ratio is the other's value to
-    /// samedeal's.
+    /// A comparison with a program that needs more than samedeal: the ratio is the other's value divided by samedeal's.
     pub fn less_than(mut self, name: &'static str, other: Quantity) -> Self {
         self.ratio = Some(Quantity::Times(other.value() / self.ours.value()));
         self.other = Some((other, name));
         self
     }
 
-    /// A comparison with another program, of which samedeal needs a multiple: the ratio is samedeal's value to the
+    /// A comparison with a program that reaches less than samedeal: the ratio is samedeal's value divided by the
     /// other's.
     pub fn more_than(mut self, name: &'static str, other: Quantity) -> Self {
         self.ratio = Some(Quantity::Times(self.ours.value() / other.value()));

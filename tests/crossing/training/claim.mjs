@@ -15,7 +15,7 @@ for (let claim = await ledger.claim(); claim; claim = await ledger.claim()) {
     await claim.commit();
     console.log(start, count);
   } catch (error) {
-    // The lease has ended: others read the rest of this claim.
+    // The lease has ended, so other readers read the rest of this claim.
     if (error.field !== 'claim') throw error;
   }
 }

@@ -8,6 +8,6 @@ const modules = Object.fromEntries(words('components.txt').map(compile));
 for (const group of words('groups.txt')) {
   const outcome = replay(readFile(`${folder}/${group}.txt`), modules);
   print(lines(`jsc (${version})`, outcome));
-  // An exit code other than 0 would end the script before the other groups.
+  // A failed group only prints its errors. An exit code other than 0 would end the script before the other groups.
   for (const error of outcome.errors) printErr(error);
 }

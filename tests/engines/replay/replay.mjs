@@ -2,7 +2,7 @@
 // the language itself, so that it runs in every shell. `../README.md` describes transcripts.
 import { Crc } from './crc.mjs';
 
-/** The imports of a core module: a handle is the number of which it is made. */
+/** The import of a core module that makes or drops a handle. A handle is the number from which it is made. */
 const identity = (handle) => handle;
 
 /** An instance of a compiled core module. */

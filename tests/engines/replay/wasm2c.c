@@ -1,5 +1,5 @@
-// Asks core modules that wasm2c has turned into C again what transcripts have: `replay NAME FOLDER`. `../README.md` describes
-// transcripts. `modules.h` is written by wasm2c.py: for each component what opens and closes it, its memory and its functions.
+// Replays transcripts on core modules that wasm2c has turned into C: `replay NAME FOLDER`. `../README.md` describes
+// transcripts. wasm2c.py writes `modules.h`: for each component, its functions, its memory, and how it is opened and closed.
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@ enum { MAX_FUNCTIONS = 4096, MAX_WORDS = 20, SHOWN = 200 };
 typedef struct {
     char *name;
     char *kinds;
-    // By component, as the same name is a function of each.
+    // The function with this name in each component: several components have functions of one name.
     const function_t *found[COUNT];
 } called_t;
 
@@ -49,7 +49,7 @@ static void make_table(void) {
     }
 }
 
-// The memory of a big-endian machine is kept backwards: byte 0 is the last one.
+// wasm2c stores the memory backwards on a big-endian machine: byte 0 is the last one.
 static uint8_t *at(wasm_rt_memory_t *memory, uint64_t address, uint64_t length) {
     if (address + length > memory->size) die("outside of the memory", "address");
 #if WABT_BIG_ENDIAN

@@ -61,7 +61,7 @@ def component(name: str, header: str) -> str:
 
 
 def imported(headers: list[str]) -> str:
-    """The C code of imports: a handle is the number of which it is made."""
+    """The C code of the imports: each returns its argument, because a handle is the number from which it is made."""
     found = {match[1]: match for header in headers for match in IMPORT.finditer(header)}
     functions = []
     for declared, kind, instance, parameter in (match.groups() for match in found.values()):
@@ -89,7 +89,7 @@ def main(wasm2c: str, folder: Path, output: Path, *compiler: str) -> None:
     sources = [here / "wasm2c.c", *(made / f"{name}.c" for name in names)]
     sources += [runtime / "wasm-rt-impl.c", runtime / "wasm-rt-mem-impl.c"]
     includes = [f"-I{made}", f"-I{runtime}", f"-I{runtime.parent / 'include'}"]
-    # wabt asks for these options where floats and aliases must behave as in WebAssembly.
+    # wabt asks for these options, so that floats and aliases behave as in WebAssembly.
     options = ["-O2", "-std=gnu11", "-fno-strict-aliasing", "-frounding-math", "-fsignaling-nans", "-w"]
     subprocess.run([*compiler, *options, *includes, *sources, "-lm", "-o", output], check=True)
 

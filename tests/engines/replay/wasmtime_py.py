@@ -15,7 +15,7 @@ import wasmtime
 from wasmtime import _ffi as ffi
 
 WINCH = 2
-"""The number of the strategy, for which wasmtime-py has no name."""
+"""The number of the strategy Winch. wasmtime-py has no name for it."""
 KINDS = {"i": 32, "I": 64}
 
 
@@ -47,7 +47,7 @@ class Instance:
         self.store = wasmtime.Store(engine)
         linker = wasmtime.Linker(engine)
         for item in module.imports:
-            # A handle is the number of which it is made.
+            # A handle is the number from which it is made.
             linker.define_func(
                 item.module or "", item.name or "", item.type, identity if item.type.results else nothing
             )
@@ -62,7 +62,7 @@ class Instance:
 
 
 def signed(word: str, bits: int) -> int:
-    """A number in the form that wasmtime-py takes."""
+    """An unsigned decimal number of a transcript as a signed one, which wasmtime-py takes."""
     number = int(word)
     return number - 2**bits if number >= 2 ** (bits - 1) else number
 

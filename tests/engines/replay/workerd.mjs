@@ -14,7 +14,7 @@ const require = createRequire(import.meta.url);
 const { default: workerd, version } = require('workerd');
 const words = (file) => readFileSync(join(folder, file), 'utf8').trim().split('\n');
 
-// Paths are relative to the configuration.
+// An embedded file. workerd takes paths relative to its configuration.
 const embed = (name, kind, path) => `(name = "${name}", ${kind} = embed "${relative(folder, path)}")`;
 const modules = [
   embed('worker.mjs', 'esModule', join(here, 'worker.mjs')),
@@ -32,7 +32,7 @@ const config :Workerd.Config = (
 `,
 );
 
-// workerd writes its port to a pipe.
+// workerd chooses a free port, and writes it to the pipe 3.
 const server = spawn(workerd, ['serve', config, '--control-fd=3'], { stdio: ['ignore', 'inherit', 'inherit', 'pipe'] });
 try {
   const port = await new Promise((resolve, reject) => {

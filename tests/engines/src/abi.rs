@@ -1,5 +1,5 @@
-//! The canonical ABI for the types of the interface: between the notation of the golden cases and the memory of a core
-//! module.
+//! The canonical ABI for the types of the interface: converts values between the notation of the golden cases and the
+//! memory of a core module.
 //! https://github.com/WebAssembly/component-model/blob/main/design/mvp/CanonicalABI.md
 
 use serde_json::{Map, Value};
@@ -54,7 +54,7 @@ impl<M: Machine> Caller<'_, M> {
         answer
     }
 
-    /// A result that is a single number.
+    /// Converts the result of a call that is a single number.
     fn lift_word(&mut self, ty: &Type, word: Word) -> Answer {
         let bytes = word.bits().to_le_bytes();
         self.lift_answer(ty, &bytes[..self.size(ty) as usize])
@@ -78,7 +78,7 @@ impl<M: Machine> Caller<'_, M> {
         }
     }
 
-    /// A failure as the golden cases write it.
+    /// Converts a failure into the notation of the golden cases.
     fn lift_failure(&mut self, ty: &Type, bytes: &[u8]) -> Value {
         let mut failure = self.lift(ty, bytes);
         if let Some(fields) = failure.as_object_mut() {
@@ -92,7 +92,7 @@ impl<M: Machine> Caller<'_, M> {
         failure
     }
 
-    /// A value in the memory, in the notation of the golden cases.
+    /// Converts a value in the memory into the notation of the golden cases.
     fn lift(&mut self, ty: &Type, bytes: &[u8]) -> Value {
         let ty = &self.plain(ty);
         match ty {
@@ -146,7 +146,7 @@ impl<M: Machine> Caller<'_, M> {
         fields.map(|(field, (at, ty))| (field.name.clone(), self.lift(ty, &bytes[at.size_wasm32()..]))).collect()
     }
 
-    /// A parameter as the words of a call.
+    /// Converts an argument into the words of a call.
     fn lower(&mut self, ty: &Type, value: &Value, flat: &mut Vec<Word>) {
         let ty = &self.plain(ty);
         match ty {
@@ -178,8 +178,8 @@ impl<M: Machine> Caller<'_, M> {
                     let case = cases.cases.iter().position(|case| value == case.name.as_str());
                     flat.push(Word::I32(case.unwrap_or_else(|| panic!("an enum has no {value}")) as u32));
                 }
-                // In a call of the component that owns a resource, a handle is the number of which the component made
-                // it.
+                // The component owns all of its resources. In a call of the owner, a handle is the number from which
+                // the component made it.
                 TypeDefKind::Handle(_) => flat.push(Word::I32(narrow(value))),
                 other => panic!("a parameter that is a {} has no form here yet", other.as_str()),
             },

@@ -19,7 +19,7 @@ const NOT_OBJECTS: &[&str] = &["name", "slow", "calls", "fails"];
 /// them.
 const LENGTHS: &str = "lengths";
 const NUM_LENGTHS: &str = "num-lengths";
-/// Texts that cross the interface as one text, and where each ends in it, in bytes.
+/// Names of arguments: texts that cross the interface as one text, and the end of each in it, in bytes.
 const KEYS: &str = "keys";
 const ENDS: &str = "ends";
 
@@ -66,7 +66,7 @@ pub fn run<E: Engine>(world: &World, engine: &E, group: &str, cases: &[Value], r
     Outcome { passed: cases.len() - errors.len(), errors, answers, traffic, transcript }
 }
 
-/// Arguments with all items of the long lists that are written as a short list, which is repeated, and a count.
+/// Arguments with their long lists in full. Cases write a long list as a short one that is repeated, and a count.
 fn in_full(arguments: &Value) -> Cow<'_, Value> {
     let mut all = Cow::Borrowed(arguments);
     for (name, value) in arguments.as_object().into_iter().flatten() {
@@ -77,7 +77,8 @@ fn in_full(arguments: &Value) -> Cow<'_, Value> {
     all
 }
 
-/// The arguments of a call, with texts as one text and its ends. Cases have them as a list.
+/// The arguments of a call, with their list of texts as one text and the ends of the parts, as the interface takes
+/// them.
 fn with_texts(arguments: &Value) -> Cow<'_, Value> {
     let Some(texts) = arguments[KEYS].as_array() else { return Cow::Borrowed(arguments) };
     let texts = texts.iter().map(|text| text.as_str().expect("a key is a text"));

@@ -1,5 +1,5 @@
-//! The matrix adapter for core modules: takes the core module of the component, and runs the golden cases on it through
-//! the canonical ABI.
+//! The matrix adapter for core modules: runs the golden cases on the core module of the component, through the
+//! canonical ABI.
 
 mod abi;
 mod cases;
@@ -65,7 +65,8 @@ fn main() -> ExitCode {
         }
         write(&record.join("components.txt"), COMPONENTS.map(|name| format!("{name}\n")).concat().as_bytes());
     }
-    // Another build has its data at other addresses, so only its answers can be compared.
+    // Another build has its data at other addresses, so the fingerprints of its calls differ. Only its answers are
+    // compared.
     let adapted = Adapter { engine: &label, record, is_comparable: !options.contains_key("--components") };
     match chosen {
         Chosen::Wasmtime(compiler) => {

@@ -5,8 +5,7 @@ const COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0";
 /// The id of the section of a component that is a core module.
 const CORE_MODULE: u8 = 1;
 
-/// The bytes of the first core module of a component, which is the compiled one. Later modules connect it to its
-/// imports.
+/// The bytes of the first core module of a component: the compiled one. The modules after it connect it to its imports.
 pub fn of_component(component: &[u8]) -> Result<&[u8], String> {
     let mut rest = component.strip_prefix(COMPONENT).ok_or("this is no component")?;
     while let Some((&id, after)) = rest.split_first() {

@@ -19,9 +19,12 @@ const LINEAR = {
 };
 /** Calls whose cost grows with their arguments: no large arguments. */
 const COSTLY = ['Split#indices', 'Split#others'];
-/** Errors of other classes than the package's own, which its documentation has. */
+/**
+ * Errors that the documentation allows although their class is not the package's own: a message, and the calls that may
+ * throw it.
+ */
 const DOCUMENTED = [
-  // JavaScript's errors about an object that only pretends to be of a class.
+  // JavaScript itself throws these if an object only pretends to be of a class.
   [/private member/, /./],
   [/has been disposed of$/, /./],
   [/^(AbortError|The operation was aborted|This operation was aborted)/, /^read|^find/],
@@ -174,10 +177,10 @@ export class Runner {
     if (error instanceof h.Planted || error instanceof this.scope.samedeal.SamedealError)
       return this.#message(what, error);
     const told = error instanceof Error ? error.message : String(error);
-    // An error of a caller's own value: a proxy that was revoked.
+    // A caller's own value caused this error: a proxy that was revoked.
     if (/proxy that has been revoked/.test(told)) return;
-    // JavaScript's own errors: about the text of an argument, or about an operation that the result of an earlier call
-    // does not have.
+    // JavaScript itself throws other errors for the text of an argument, or for an operation that the result of an
+    // earlier call does not have. No function of the package is in their stack, except in a trap of WebAssembly.
     if (error instanceof Error && !/hosts\/js\/dist\//.test(error.stack?.split('\n').slice(1).join('\n') ?? '')) {
       if (!(error instanceof WebAssembly.RuntimeError)) return;
     }

@@ -1,9 +1,9 @@
-// All public names, found in the modules, so that a new name without arguments is an error.
+// Lists all public names, as found in the modules. A new name without arguments in calls.mjs is an error.
 import * as groups from '../../../hosts/js/dist/generated/options.js';
 import { CALLS, RECEIVERS } from './calls.mjs';
 import { OPTIONS } from './values.mjs';
 
-/** Names for the package itself, which the types do not have. */
+/** Names that JavaScript can see, and that only the package itself uses. The types do not have them. */
 const INTERNAL = ['constructor', 'call', 'aside', 'source', 'follow', 'move', 'forget', 'open', 'shardsOf'];
 const INTERNAL_OF_OBJECTS = ['Sampler#whole'];
 const ITERATORS = [Symbol.iterator, Symbol.asyncIterator];
@@ -28,7 +28,7 @@ export async function targets(scope) {
         if (typeof value !== 'string') missing(name);
       } else if (/^class\b/.test(Function.prototype.toString.call(value))) {
         classes.add(name);
-        // The package itself makes the errors.
+        // The constructor of SamedealError is not called, because only the package makes these errors.
         if (name !== 'SamedealError') add(`new ${name}`, undefined, `new ${module}.${name}`);
         for (const [key, own] of members(value, Function.prototype)) {
           if (typeof own.value === 'function' && !(key in Error) && typeof key === 'string') {
@@ -36,7 +36,7 @@ export async function targets(scope) {
           }
         }
       } else if (name !== 'init') {
-        // `init` would load modules that this fuzzer has loaded.
+        // `init` is not called: it would load modules that this fuzzer has loaded already.
         add(name, undefined, `${module}.${name}`);
       }
     }
@@ -60,7 +60,7 @@ export async function targets(scope) {
         if (!INTERNAL_OF_OBJECTS.includes(`${name}#${key}`))
           found.push({ what: `${name}#${key}`, of: name, head: `{}.${key}` });
       } else if (typeof own.value === 'function' && key !== 'number') {
-        // `number` is for the package itself, except as a property of a claim.
+        // The method `number` is only for the package itself. A claim has a property `number`, which is read above.
         add(`${name}#${key}`, name, `{}.${key}`);
       }
     }

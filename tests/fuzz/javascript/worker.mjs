@@ -52,7 +52,7 @@ async function main() {
   // Warnings of readers are expected.
   process.removeAllListeners('warning');
   process.on('warning', () => {});
-  // A rejected promise of a caller's own log or proxy, for which no code waited.
+  // A caller's own log or proxy may reject a promise for which no code waits. Node must not end because of it.
   process.on('unhandledRejection', () => {});
   const path = mkdtempSync(join(tmpdir(), 'samedeal-fuzz-'));
   try {

@@ -32,7 +32,7 @@ class Context:
         return self.r.choice(held) if held and self.r.random() < 0.8 else default
 
     def number(self, most: int) -> str:
-        """A number up to `most`."""
+        """A number from 0 to `most`, as text."""
         return str(count(self.r, most))
 
     def ask(self, name: str, default: int) -> int:
@@ -505,8 +505,8 @@ def argument(c: Context, what: str, parameter: inspect.Parameter, wild: float) -
         return edge(c.r)
     if kind < 0.45:
         return bad_list(c.r, [c.r.randrange(9) for _ in range(c.r.randint(1, 4))])
-    # Objects of other classes. Endless iterators are left out, because they would be read without end, as Python's own
-    # are.
+    # An object of another class. Endless iterators are left out: the package would read them without end, as Python's
+    # own functions would.
     held = [each for own, names in c.pool.items() if own not in ("Schedule", "ChunkStream") for each in names]
     if kind < 0.55 and held:
         return c.r.choice(held)

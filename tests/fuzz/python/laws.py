@@ -31,7 +31,7 @@ def law(name: str, holds: Any, *told: Any) -> None:
 
 
 def weight(value: Any) -> int:
-    """The number of numbers in a result, to which its cost is proportional."""
+    """The count of numbers in a result. The time that a call may take grows with it."""
     if isinstance(value, (list, tuple, dict)):
         parts = value.values() if isinstance(value, dict) else value
         return len(value) + sum(weight(part) for part in list(parts)[:1000])
@@ -49,7 +49,7 @@ _DOCUMENTED: tuple[tuple[str, type[Exception], str], ...] = (
     ("Ledger.pickle", TypeError, "a Ledger does not pickle"),
     ("Ledger.copy", TypeError, "a Ledger does not pickle"),
     ("Ledger", TimeoutError, "found nothing free in"),
-    # An error of the caller's own value: a closed file in place of a list.
+    # A caller's own value raises this error: a closed file in place of a list.
     ("", ValueError, "I/O operation on closed file"),
     ("torch.StepBatchSampler", TypeError, "is endless, and has no len"),
     ("torch.Claim", TypeError, "a Ledger does not pickle"),
@@ -75,7 +75,7 @@ def documented(what: str, error: Exception) -> bool:
 
 
 def control(value: Any) -> Any:
-    """A cheap answer of an object, which a failed call must not change."""
+    """An answer of an object that costs little to compute, and that a failed call must not change."""
     ask = _CONTROLS.get(type(value))
     if ask is None:
         return None

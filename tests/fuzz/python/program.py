@@ -129,12 +129,12 @@ class Run:
         }
 
     def step(self, statement: Statement, watched: bool = True) -> Failure | None:
-        """Runs a statement; returns a failure if its outcome is wrong. If `watched`, a failed call must not change any
-        object."""
+        """Runs a statement; returns a failure if its outcome is wrong. With `watched`, it also checks that a failed
+        call changes no object."""
         self.statements.append(statement)
         self._mark(f"{statement.name} = {statement.text}")
         touched = [self.values[name] for name in statement.needs if name in self.values]
-        # Every control answer costs as much as a call, so it is only read for calls that probably fail.
+        # Reading the control answers costs as much as a call, so they are only read around calls that probably fail.
         before = [laws.control(value) for value in touched] if watched else None
         code = compile(statement.text, "<fuzz>", "eval")
         error: BaseException | None = None
@@ -150,8 +150,8 @@ class Run:
             error = caught
         spent = time.perf_counter() - started
         if spent > self.slowest[0]:
-            # The machine may be busy, so the processor time counts. Reading it costs more than most calls, so it is
-            # read only here.
+            # The machine may be busy, so the processor time counts. To read it costs more than most calls, so it is
+            # read only for a call that would be the slowest so far.
             spent = min(spent, time.thread_time() - self._begun)
             self.slowest = max(self.slowest, (spent, statement.text[:300]))
         kind = type(error).__name__ if error is not None else "none"
@@ -197,7 +197,7 @@ def _of_message(what: str, error: samedeal.SamedealError) -> Failure | None:
         all(isinstance(part, str) for part in (error.field, error.value, error.allowed))
         and error.field
         and error.allowed
-        # A wrong name of an order is an error of the order.
+        # For a wrong name of an order, the error names the order and not the name.
         and (error.field in told or error.path == "order.name")
         and len(told) < 3000
         and type(pickle.loads(pickle.dumps(error))) is type(error)
@@ -218,7 +218,7 @@ def _again(statements: list[Statement], wanted: tuple[str, str], limits: Limits)
 
 
 def shrink(failure: Failure, limits: Limits, seconds: float = 5) -> Failure:
-    """The same failure, with fewer statements and simpler arguments."""
+    """Shrinks a failure: an equal failure with fewer statements and simpler arguments."""
     end = time.monotonic() + seconds
     best = failure
 

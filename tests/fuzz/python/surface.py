@@ -71,7 +71,7 @@ def _of_class(cls: type, what: str, path: str) -> list[Target]:
         if not owner.__module__.startswith("samedeal") or (
             is_tuple and (isinstance(value, _FIELD) or name.startswith("__"))
         ):
-            # Names of Python itself, and fields of records.
+            # These are methods of Python itself, and fields of records.
             continue
         if name in OPERATORS:
             found.append(Target(f"{what}.{name}", cls, OPERATORS[name], None))

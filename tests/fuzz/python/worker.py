@@ -190,7 +190,7 @@ class Fuzzer:
         rate = c.r.choice((0.0, 0.2, 0.2, 0.5)) if len(parameters) > 8 else 0.5
         wanted = [one for one in parameters if one.default is one.empty or c.r.random() < rate]
         if wild and wanted and c.r.random() < 0.02:
-            # Python reports the missing argument.
+            # One required argument is left out. Python itself reports it.
             wanted.pop(c.r.randrange(len(wanted)))
         c.keywords = frozenset(one.name for one in wanted)
         c.world = c.r.choice((1, 1, 2, 3, 4, 8))
@@ -275,7 +275,7 @@ def growth(measured: list[float]) -> float:
 
 
 def main() -> None:
-    """Takes the arguments: modules, seed, seconds, the name to call, the file for the running program, the largest
+    """Reads the arguments: modules, seed, seconds, the name to call, the file for the running program, and the largest
     number of calls."""
     modules, seed, seconds, only, file, most = sys.argv[1:]
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_DATA, MOST_DATA))
@@ -291,7 +291,7 @@ def main() -> None:
     limits = Limits()
     fuzzer = Fuzzer(int(seed), tuple(modules.split(",")), only, limits, mark)
     for text in RECEIVERS.values():
-        # Every component is compiled before the time counts.
+        # Each component is compiled before the time counts.
         eval(text, Run(limits, lambda _: None).values)
     started = told = time.monotonic()
     measured: list[float] = []

@@ -19,17 +19,19 @@ static PANIC: Mutex<String> = Mutex::new(String::new());
 /// cases.
 const LARGEST_TABLE: u64 = 1 << 17;
 const TABLES: [&str; 4] = ["fisher-yates", "torch", "python", "dotnet"];
-/// The largest count that a random case asks for. Counts above 2^20 are refused, which takes no time.
+/// The largest count that a random case asks for. It may also ask for a count above `MOST`, which is refused and takes
+/// no time.
 const LARGEST_ANSWER: u64 = 2500;
 const MOST: u64 = 1 << 20;
-/// Lists whose counting a host ends one above the limit: the failure then has another value.
+/// Names of lists that a host stops counting at one item above the limit. A failure for a longer list shows another
+/// number in each host, so such lists are left out.
 const COUNTED: [&str; 2] = ["history", "axes"];
 const MOST_COUNTED: usize = 65;
-/// The largest length of a sample if long samples are split: longer ones become very many parts.
+/// The largest length of a sample in a case that splits long samples. A longer one would be cut into very many parts.
 const LONGEST_SAMPLE: u64 = 1 << 16;
 /// The largest size of a case, in bytes.
 const LONGEST: usize = 256 << 10;
-/// Composed orders, and their layout.
+/// Words that a case with composed orders has: their names, and their layout `rotated`.
 const COMPOSED: [&str; 10] =
     ["blend", "grown", "exclude", "subset", "skip", "copies", "windows", "balance", "weighted", "rotated"];
 
@@ -106,7 +108,8 @@ pub fn text_of(seed: &Seed, name: &str) -> Option<String> {
     (text.len() < LONGEST).then_some(text)
 }
 
-/// Whether a case asks for a large table or for very many numbers at once, or has a value that a host cannot express.
+/// Whether a case is too dear: it asks for a large table or for very many numbers, or has a value that a host cannot
+/// express.
 pub fn is_dear(case: &Seed) -> bool {
     let (mut has_table, mut has_split, mut longest, mut any) = (false, false, 0, 0);
     let mut largest = 0;
@@ -180,7 +183,7 @@ pub fn ask(text: &str) -> Option<Answered> {
     }));
     let time = thread_time() - started;
     let panic = answered.is_err().then(last_panic);
-    // This panic is the adapter's, which has no such call.
+    // The adapter itself panics if an object has no such call. This is no fault of the core.
     if panic.as_ref().is_some_and(|why| why.contains("no call of") || why.contains("no function")) {
         return None;
     }
@@ -188,7 +191,8 @@ pub fn ask(text: &str) -> Option<Answered> {
 }
 
 impl Answered {
-    /// The sorts of answers: the kind and the field of a failure, or roughly the size of a result.
+    /// The sorts of answers. Two answers are of one sort if they have the same kind and field of failure, or results of
+    /// roughly the same size.
     pub fn sorts(&self, kind: &str) -> Vec<String> {
         let failed = |call: &str, failure: &matrix::format::Failure| {
             let allowed: String = failure.allowed.chars().filter(|c| !c.is_ascii_digit()).take(40).collect();

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::doc::Doc;
 use fastrand::Rng;
 
-/// The largest size of a case. A longer one takes the time of many short ones.
+/// The largest size of a case, in bytes. A longer case takes the time of many short ones.
 const LONGEST: usize = 16 << 10;
 /// The largest number of values that are stored for a name.
 const VALUES: usize = 600;
@@ -73,7 +73,7 @@ impl Corpus {
         let values = &mut self.values;
         let mut note = |name: &str, value: &Doc| {
             let known = values.entry(name.to_owned()).or_default();
-            // Values at the beginning of a file are often of one sort, so later values replace some of them.
+            // Values at the beginning of a file are often alike, so later values replace some of them at random.
             if known.len() < VALUES {
                 known.push(value.clone());
             } else {

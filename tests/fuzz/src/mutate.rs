@@ -8,7 +8,7 @@ use crate::corpus::{Corpus, Seed};
 
 /// Objects whose calls depend on earlier calls.
 const STATEFUL: [&str; 3] = ["ledger", "ledger-client", "batch-stream"];
-/// Arguments that are enums in some host, which therefore cannot pass another value.
+/// Arguments that are enums in some host, with their allowed values. Such a host cannot pass any other value.
 const ENUMS: [(&str, [&str; 2]); 4] = [
     ("role", ["shard", "replicate"]),
     ("side", ["left", "right"]),
@@ -85,7 +85,7 @@ impl Mutator<'_> {
     }
 
     fn argument(&mut self, call: &mut Doc) {
-        // The name of a ratio is an enum, too.
+        // The name of a ratio is an enum in some hosts, too.
         if call.get("call") == Some(&Doc::text("ratio")) {
             return;
         }
@@ -94,8 +94,8 @@ impl Mutator<'_> {
         }
     }
 
-    /// Changes a value, or something within it. `nested` is whether the value is within a text of JSON, where any value
-    /// is possible.
+    /// Changes a value, or something within it. `nested` says that the value is within a text of JSON, where any change
+    /// can be expressed.
     fn value(&mut self, name: &str, doc: &mut Doc, nested: bool) {
         if nested && self.one_in(12) {
             *doc = self.other(name);
@@ -153,7 +153,7 @@ impl Mutator<'_> {
         if nested {
             return self.digits(name, raw);
         }
-        // Outside of texts, a number has 32 bits or is absent.
+        // Outside of texts, an argument is a number of 32 bits, or it is absent.
         match self.rng.u8(0..3) {
             0 => (hostile::near(self.rng, raw.parse().unwrap_or(0)) as u32).to_string(),
             _ => hostile::narrow(self.rng).to_string(),

@@ -4,14 +4,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Files whose types users cannot name. `NOT_CALLED` has functions without arguments to vary, or that would wait for
-/// other processes.
+/// Files whose types users cannot name, so that their functions are not listed.
 const OWN_FILES: [&str; 5] = ["recipe.rs", "cache.rs", "component.rs", "native.rs", "named.rs"];
-const NOT_CALLED: [&str; 4] = [
-    // `claim` sleeps until other readers are done. `try_claim` does the same without sleep.
-    "claim", // Parts of errors and iterators, without arguments.
-    "cause", "io", "schedule",
-];
+/// Functions that the fuzzer need not call. `claim` sleeps until other readers are done; `try_claim`, which is called,
+/// does the same without sleep. The others are parts of errors and iterators, and take no arguments.
+const NOT_CALLED: [&str; 4] = ["claim", "cause", "io", "schedule"];
 
 fn sources(folder: &Path, texts: &mut Vec<(String, String)>) {
     for entry in fs::read_dir(folder).expect("a folder of sources") {

@@ -1,5 +1,5 @@
-//! A host that was compiled against the copy of the interface, against a component with a larger interface. `cargo
-//! xtask test` builds the component, and passes its path.
+//! A host that is compiled against the copy of the interface, run against a component with a larger interface. `cargo
+//! xtask test` builds this component, and passes its path.
 
 use std::path::{Path, PathBuf};
 
@@ -59,7 +59,7 @@ where
 
 fn is_told(failure: &types::Failure, expected: &Value) -> bool {
     let is_named = failure.kind == "unknown-name" && failure.path.ends_with("order.name");
-    // The list of allowed names has one more name.
+    // The component allows one more name than the copy's golden cases expect.
     assert_eq!(failure.allowed.contains(", backward"), is_named);
     let found = failure.allowed.replace(", backward", "");
     [(&failure.kind, &expected["kind"]), (&failure.field, &expected["field"]), (&failure.value, &expected["value"])]
@@ -147,7 +147,7 @@ fn the_exports_of_a_later_version_are_found() {
     let mut host = Sampling::new(&engine, &of_version(&engine, "@0.1.9"));
     let sampler = host.sampler(r#"{"order":{"name":"sequential","samples":3}}"#, 0, 0).unwrap();
     assert_eq!(host.indices(sampler, 0, 3).unwrap(), [0, 1, 2]);
-    // Another second number is another interface.
+    // A version with another second number is another interface, so its exports are not found.
     let mut store = Store::new(&engine, ());
     assert!(Samedeal::instantiate(&mut store, &of_version(&engine, "@0.2.0"), &Linker::new(&engine)).is_err());
 }
@@ -211,7 +211,7 @@ fn recipes_metrics_and_failures_grow() {
         let written = batches.batch_recipe().call_recipe(&mut store, recipe).unwrap().unwrap();
         assert_eq!(written.contains("latest_epoch"), is_there, "{written}");
     }
-    // A failure of a kind that the copy does not have.
+    // The copy does not know this kind of failure. The host gets it like any other.
     let types::Failure { kind, path, value, allowed, facts, .. } =
         read(&mut store, r#"{"batch": {"max_tokens": 9, "latest_epoch": 100}}"#).unwrap_err();
     assert_eq!([kind, path, value, allowed], ["too-late", "batch.latest_epoch", "100", "0 to 99"].map(str::to_owned));

@@ -160,7 +160,7 @@ impl Failure {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "call", content = "args", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum Call {
-    // Calls of a sampler. The objects that these four return replace the sampler.
+    // Calls of a sampler. The first four return another object, which replaces the sampler.
     AtEpoch {
         epoch: U64,
     },
@@ -415,10 +415,11 @@ pub enum Call {
         one: String,
         other: String,
     },
-    // Calls of a reading. Other objects have calls with the same names, so the case decides.
+    // Calls of a reading. Other objects have calls of the same names, so the kind of the case decides how a call is
+    // read.
     #[serde(untagged, skip_deserializing)]
     Reading(ReadCall),
-    // Calls of a client of a ledger, of a split, and of a schedule. The case decides about them, too.
+    // Calls of a client of a ledger, of a split, and of a schedule. The kind of the case decides about these, too.
     #[serde(untagged, skip_deserializing)]
     Client(ClientCall),
     #[serde(untagged, skip_deserializing)]

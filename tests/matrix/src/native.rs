@@ -318,7 +318,7 @@ fn ask_functions(call: &Call) -> Answer {
     })
 }
 
-/// Replaces an object by one that is made of it.
+/// Replaces an object by the one that `make` makes from it.
 fn replace<T>(object: &mut T, make: impl FnOnce(&T) -> Result<T, core::Failure>) -> Answer {
     *object = make(object)?;
     Ok(Value::Null)

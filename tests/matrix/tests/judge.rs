@@ -1,5 +1,5 @@
-//! Judges a mutant of the core: runs the groups of golden cases that `SAMEDEAL_GROUPS` names, separated by commas, in a process
-//! whose time and memory are bounded, because a mutant may never end or fill the memory.
+//! Judges a mutant of the core: runs the groups of golden cases that `SAMEDEAL_GROUPS` names, separated by commas. They
+//! run in a process whose time and memory are bounded, because a mutant may never end or may fill the memory.
 
 use std::env;
 use std::process::{Command, ExitCode};
@@ -7,7 +7,7 @@ use std::process::{Command, ExitCode};
 use matrix::native::Native;
 
 const GROUPS: &str = "SAMEDEAL_GROUPS";
-/// The variable that is set in the bounded process.
+/// The variable that tells a process that it is the bounded one.
 const BOUNDED: &str = "SAMEDEAL_BOUNDED";
 /// The limits: 20 seconds of processor time, of which every group needs less than three, and memory in units of 1 KiB.
 const LIMITS: &str = "ulimit -t 20 && ulimit -v 4000000 && exec \"$0\"";

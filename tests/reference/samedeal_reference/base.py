@@ -9,7 +9,7 @@ MASK32 = 2**32 - 1
 MAX_SAMPLES = 2**53 - 1
 MAX_WINDOW = 2**20
 MAX_U32, MAX_U64 = 2**32 - 1, 2**64 - 1
-TEXT_SHOWN = 64  # the most Unicode scalar values of a text that its failure repeats
+TEXT_SHOWN = 64  # the largest number of Unicode scalar values of a text that its failure shows
 
 
 class Failure(Exception):
@@ -28,13 +28,13 @@ def require(holds: bool, field: str, value: int | str | None, kind: str = "out-o
 
 
 def require_window(start: int, count: int, n: int) -> None:
-    """The failures of `indices`, where there are n indices."""
+    """Checks the arguments of `indices` for n indices."""
     require(start <= n, "start", start)
     require(count <= min(MAX_WINDOW, n - start), "count", count)
 
 
 def require_ranks(first: int, count: int, world_size: int, each: int = 1) -> None:
-    """The failures of `step`, where each rank has `each` numbers."""
+    """Checks the arguments of `step` if each rank has `each` numbers."""
     require(first < world_size, "first", first)
     require(count <= min(world_size - first, MAX_WINDOW // max(1, each)), "count", count)
 
@@ -49,7 +49,7 @@ def ceil_div(a: int, b: int) -> int:
 
 
 def le(x: int, size: int) -> bytes:
-    """LE8 and other sizes. Negative numbers are in two's complement."""
+    """LE8, or another size. Negative numbers are in two's complement."""
     return x.to_bytes(size, "little", signed=x < 0)
 
 

@@ -23,7 +23,7 @@ Options = dict[str, Any]
 
 @dataclass(frozen=True)
 class BatchConfig:
-    """A parsed recipe of batches, and the epoch. It has the members of the section `batch`. Those that its strategy
+    """A parsed recipe of batches, and the epoch. It has the members of the section `batch`. Members that the strategy
     does not use are 0, 1 or None."""
 
     seed: int
@@ -152,8 +152,8 @@ class BatchConfig:
         return sorted({a[max(1, ceil_div(b * len(a), q)) - 1] for b in range(1, q + 1)})
 
     def _tokens_of_items(self) -> list[int]:
-        """The lengths of the items of the sample of lengths. Items are whole if a window of these samples would
-        fail."""
+        """The lengths of the items into which the sample of lengths is cut. If a window of these samples would fail,
+        the items are whole samples."""
         most, lengths = self.longest, self.sample or ()
         if self.too_long == "drop":
             return [length for length in lengths if length <= most]

@@ -19,7 +19,8 @@ class Item:
 
 
 def treat(config: BatchConfig, items: Iterable[Item]) -> tuple[list[Item], int]:
-    """The items of samples or of other items, and the number of given ones with more than M tokens."""
+    """The items into which the given items (or samples) are cut, and the number of given ones with more than M
+    tokens."""
     most, given = config.longest, list(items)
     over = [item for item in given if item.length > most]
     if over:
@@ -40,7 +41,7 @@ def treat(config: BatchConfig, items: Iterable[Item]) -> tuple[list[Item], int]:
 
 
 def require_room(config: BatchConfig, over: list[Item]) -> None:
-    """The failures of items of more than M tokens."""
+    """Checks that items of more than M tokens can be treated."""
     require(config.too_long != "error", "lengths", f"{over[0].length} (sample {over[0].sample})")
     if config.too_long in ("truncate", "split"):
         require(config.max_length > 0, "max_length", 0)

@@ -31,7 +31,7 @@ def longest_first(items: list[Item]) -> list[Item]:
 
 
 class Window:
-    """The steps of a window of treated items; `index` is that of the stream that shuffles them."""
+    """The steps of a window of treated items. `index` is the index of the stream that shuffles the steps."""
 
     def __init__(self, config: BatchConfig, items: list[Item], index: int) -> None:
         self.config = config

@@ -29,7 +29,8 @@ def sample_of(lengths: list[int]) -> list[int]:
 
 
 class BatchRecipe:
-    """A recipe of batches. `lengths` are passed when they are asked for; only their number comes beside the text."""
+    """A recipe of batches. Only the number of lengths comes beside the text; the lengths are passed when they are asked
+    for."""
 
     def __init__(self, recipe: str, lengths: list[int] | None, lists: Lists) -> None:
         fields = read_recipe(recipe, lists, "batcher")
@@ -85,7 +86,7 @@ class BatchRecipe:
 
 
 def require_lengths(there: list[int] | str | None, beside: int | None, samples: int | None) -> int | None:
-    """The number of lengths: point 7."""
+    """Checks where the lengths come from, and returns their number: point 7."""
     if isinstance(there, list):
         narrow("lengths", there)
         require(beside in (None, len(there)), "lengths", None, "contradiction")
@@ -97,7 +98,7 @@ def require_lengths(there: list[int] | str | None, beside: int | None, samples: 
 
 
 def read_options(section: Section, lists: Lists | None = None) -> Options:
-    """The section `batch`: the second half of point 2, and points 3 to 6."""
+    """Reads the section `batch`: the second half of point 2, and points 3 to 6."""
     given = checked(BATCH, section, lists)
     strategy, most, longest = given["strategy"], section.get("max_batch_size"), section.get("max_length")
     limit = "max_cost" if given["counting"] == "weighted" else "max_tokens"

@@ -43,7 +43,7 @@ class Planned:
 
 
 def is_last(left: int, width: int) -> bool:
-    """Whether a window takes all positions that are left."""
+    """Whether the next window takes all `left` positions."""
     return left < width + ceil_div(width, 2)
 
 

@@ -14,7 +14,7 @@ MOST_STEPS = 2**30
 MOST_ITEMS = 2**40
 MOST_VALUE = 2**64 - 1
 
-# A column: pairs of a row, and how often the column has it.
+# A column: pairs of a row, and how often the row is in the column.
 Column = list[tuple[int, int]]
 
 
@@ -31,7 +31,7 @@ def over(a: int, b: int) -> int:
 
 
 class TooLarge(Exception):
-    """A number that is too large, which ends the search."""
+    """Raised if a number becomes too large, which ends the search."""
 
 
 def small(value: int) -> int:
@@ -55,7 +55,7 @@ class Knapsack:
         return len(self.sizes) * (self.capacity + 1)
 
     def solve(self, worth: list[int]) -> int:
-        # Local names and no calls in the inner loop, which takes most of the time of this implementation.
+        # The inner loop takes most of the time of this implementation, so it uses local names and makes no calls.
         values, last = [0] * (self.capacity + 1), [0] * (self.capacity + 1)
         for row, (size, value) in enumerate(zip(self.sizes, worth, strict=True)):
             if value <= 0:
@@ -131,7 +131,8 @@ def lower_bound(demand: list[int], worth: list[int], value: int) -> tuple[int, i
 
 
 def generate(sizes: list[int], counts: list[int], capacity: int, known: int, left: int) -> tuple[Master | None, int]:
-    """The search, for sizes that have items; no master if the bound ends it. Rows are those of SPEC."""
+    """The search for sizes that have items: the master, and the bound. There is no master if the bound ends the search,
+    or if there are too many units or items. Rows are the rows of SPEC."""
     unit = math.gcd(*sizes)
     units = capacity // unit
     if units > MOST_UNITS or sum(counts) > MOST_ITEMS:
@@ -195,7 +196,7 @@ def generate(sizes: list[int], counts: list[int], capacity: int, known: int, lef
 
 
 def bound_of_all(master: Master, sizes: list[int], counts: list[int], units: int) -> int:
-    """The bound if a row is several sizes."""
+    """The bound if a row may stand for several sizes."""
     bound = 0
     if len(sizes) * (units + 1) > MOST_STEPS:
         return bound
@@ -213,14 +214,15 @@ def bound_of_all(master: Master, sizes: list[int], counts: list[int], units: int
 
 
 def whole(master: Master, eighths: int) -> Iterator[tuple[Column, int]]:
-    """The patterns, and the number of bins of each."""
+    """For each pattern: the pattern, and its number of whole bins."""
     for column, uses in zip(master.columns, master.uses, strict=True):
         if column:
             yield column, (uses + (eighths << 37) + TINY) >> 40
 
 
 def expand(column: Column, bins: int, counts: list[int], together: int) -> Iterator[tuple[list[tuple[int, int]], int]]:
-    """Bins of a pattern while there are items: the content of each, and their number. The counts are reduced."""
+    """Fills bins of a pattern while there are items: the content of each, and the number of such bins. Reduces the
+    counts."""
     while bins:
         held: dict[int, int] = {}
         for row, each in column:

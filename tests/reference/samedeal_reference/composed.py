@@ -64,7 +64,7 @@ def need(section: Section, member: str) -> Any:
 
 
 def own_members(name: str, section: Section, lists: Lists, path: str = "") -> Section:
-    """The members of an order, each checked on its own. Every list must possibly belong to one of them."""
+    """The members of an order, each checked on its own. Each list must be able to belong to one of them."""
     below = [f"{member}/" for member, row in ORDER.items() if has_orders(row) and row.belongs({"name": name})]
     section = checked(ORDER, section, lists, path, name=name)
     allow(lists, path, ORDER, *below)
@@ -108,7 +108,7 @@ def read_blend(section: Section, lists: Lists, path: str, default: int) -> Read:
 
 
 def lanes_of(texts: list[Section]) -> int:
-    """The lanes that all sources of a blend with `by_lane` have."""
+    """The number of lanes, which must be equal in all sources of a blend with `by_lane`."""
     orders = [text["order"] for text in texts]
     for order in orders:
         require(order["name"] == "sharded", "name", order["name"], "contradiction")

@@ -25,7 +25,7 @@ class Composed:
 
     @property
     def rotated(self) -> bool:
-        """Whether rows of a deal begin with another rank each time."""
+        """Whether the rows of the order's deal are rotated: each row begins with another rank."""
         return not self.single
 
     has_table = False
@@ -61,10 +61,10 @@ class Composed:
         """The epoch and the position of a draw."""
         low, high = 0, 1
         while self.begin(high) <= draw:
-            # An order with positions has every draw, even the largest number in a state.
+            # An order with positions has draws without end, so this ends even for the largest number in a state.
             assert high < 2**256
             low, high = high, 2 * high
-        # The last epoch that begins at or before the draw. Empty epochs before it begin at the same draw.
+        # Of all epochs that begin at the same draw, the last one is found: the epochs before it are empty.
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if self.begin(middle) <= draw else (low, middle)

@@ -91,7 +91,7 @@ class Blend(Composed):
         self.stages.append(Stage(start, list(weights), pattern, before))
 
     def _exhausted(self, samples: int | None) -> int:
-        """L, the length of an epoch, unless the blend has `repeat`."""
+        """L, the length of an epoch of a blend without `repeat`."""
         most = [self.passes * source.order.length(0) for source in self.sources]
         if self.exhaustion == "stop":
             end = self._end(most)[0]
@@ -112,7 +112,8 @@ class Blend(Composed):
             self._begin(end, weights)
 
     def _end(self, most: list[int]) -> tuple[int, int]:
-        """The first position at which a source of the last stage would exceed its draws, and this source."""
+        """The first position at which a source of the last stage would need more draws than it has, and the number of
+        this source."""
         last = self.stages[-1]
         active = [i for i, weight in enumerate(last.weights) if weight]
         return min((self._place(last, i, most[i]), i) for i in active)
@@ -126,7 +127,8 @@ class Blend(Composed):
         return self.stages[bisect_right(self.stages, n, key=lambda stage: stage.start) - 1]
 
     def count(self, i: int, n: int) -> int:
-        """The number of positions below n that source i has: in all epochs with `repeat`, otherwise in one epoch."""
+        """The number of positions below n that source i has. With `repeat`, n counts over all epochs, otherwise within
+        one."""
         # The counts at the end of a stage are those at the beginning of the next one.
         stage = self._stage_of(n)
         run, within = divmod(n - stage.start, self.run)
@@ -163,8 +165,8 @@ class Blend(Composed):
         return self._place(stage, i, number)
 
     def start(self, epoch: int) -> tuple[int, list[int]]:
-        """The n of position 0 of an epoch, and for each source the number by which its draws exceed those counted from
-        n."""
+        """The n of position 0 of an epoch. For each source: the number of draws that it made before n began to
+        count."""
         if self.exhaustion == "repeat":
             return epoch * self.len, [0] * len(self.sources)
         # A source without a weight makes no passes.
@@ -189,7 +191,8 @@ class Blend(Composed):
         return None if at is None else at - n
 
     def _first(self, sample: int, low: int, end: int, more: list[int]) -> int | None:
-        """The first n with a sample, from `low` on and before `end`. Draws exceed those counted from n by `more`."""
+        """The first n with a sample, from `low` on and before `end`. `more[i]` is the number of draws of source i that
+        n does not count."""
         found = []
         for i, source in enumerate(self.sources):
             own = sample - self.offsets[i]
@@ -220,11 +223,11 @@ class Blend(Composed):
         return None
 
     def _may_come(self, sample: int) -> bool:
-        """Whether a sample may be in some epochs and not in others: that of a source of which an epoch draws only a
-        part."""
+        """Whether a sample may be in some epochs and not in others. This is so if an epoch draws only a part of its
+        source."""
         for i, source in enumerate(self.sources):
             here, order = self.count(i, self.len), source.order
-            # A source that is drawn completely can itself have other samples in other epochs.
+            # Even a source that is drawn completely may have other samples in other epochs, if its order is not single.
             is_part = here < self.passes * order.length(0) or not order.single
             if here > 0 and is_part and 0 <= sample - self.offsets[i] < order.range:
                 return True

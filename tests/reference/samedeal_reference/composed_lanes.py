@@ -8,7 +8,7 @@ from .composed_blend import Blend, Stage
 
 
 class LaneBlend(Blend):
-    """A blend whose lanes walk the pattern on their own."""
+    """A blend in which each lane follows the pattern on its own."""
 
     rotated = False
 
@@ -101,7 +101,7 @@ class LaneBlend(Blend):
                 n = self._nth(i, lane, e * self._size(i, lane) + at // self.lanes)
                 if n is not None and low <= n < end:
                     found.append(n)
-                    # A later pass comes before n only if a lane has begun it there.
+                    # A later pass can only come before n if a lane has begun it before n.
                     end, last = n, min(last, self._passes(i, n)[1])
                 e += 1
         return min(found, default=None)

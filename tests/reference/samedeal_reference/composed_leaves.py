@@ -44,7 +44,8 @@ class Grown(Composed):
         u = stages[t][2].sample(position - stages[t][0])
         while t > 0:
             d, before = stages[t][0], stages[t - 1]
-            # The rest of stage t - 1: its U without its own positions.
+            # `old` elements of stage t - 1 are left after its positions. They are the first elements of stage t, and
+            # the new samples come after them.
             old = before[1] - d
             if u >= old:
                 return before[1] + (u - old)

@@ -79,8 +79,8 @@ class Tree:
         for node, side in reversed(self.ways[i]):
             assert node.children
             weight, own = node.weight, node.children[side].weight
-            # The smallest n such that the child gets `number` + 1 of the first n + 1 positions: round(n * own /
-            # weight), where halves are rounded up at the left child, and therefore down at the right one.
+            # The smallest n such that the child gets `number` + 1 of the first n + 1 positions. Of n positions, it gets
+            # round(n * own / weight). Halves are rounded up for the left child, and therefore down for the right one.
             if side:
                 number = weight * (2 * number + 1) // (2 * own)
             else:

@@ -12,14 +12,14 @@ from .state import require_same
 
 
 def goes_on(order: Composed, here: Section, there: Section, epoch: int, position: int) -> None:
-    """Checks that the recipe of an order is that of a state, or has additions since then."""
+    """Checks that an order equals the order of a state, or has additions that begin where the state ends, or later."""
     order.require_epoch(epoch)
-    # The state may name a position that the epoch does not have.
+    # The state may name a position that the epoch does not have, so the position is limited to the length of the epoch.
     goes_on_from(order, here, there, epoch, min(position, order.length(epoch)))
 
 
 def goes_on_from(order: Composed, here: Section, there: Section, epoch: int, position: int) -> None:
-    """Checks an order, or an order within it, which has this position or ends at it."""
+    """Checks an order or an inner one. The state is at this position of its epoch, which may be the end of it."""
     if here["name"] == "skip" and skips(here) > skips(there):
         assert isinstance(order, View)
         entries("ranges", here["ranges"], [], (epoch, position))
@@ -62,7 +62,8 @@ def begin_of(entry: Section) -> tuple[int, ...]:
 
 
 def entries(member: str, here: list[Section], there: list[Section], end: tuple[int, ...]) -> None:
-    """Checks that the objects of the state come first, and that added ones begin where the state ends, or later."""
+    """Checks the objects of a list: the state's ones come first, and added ones begin where the state ends, or
+    later."""
     for number, entry in enumerate(here):
         if number < len(there):
             is_same = entry == there[number]

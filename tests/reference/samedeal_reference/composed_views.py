@@ -30,7 +30,7 @@ class Chosen(View):
     def __init__(self, of: Composed, indices: list[int]) -> None:
         super().__init__(of)
         self.indices = indices
-        # A steady order that is single has the same samples in every epoch.
+        # A steady order that is single has equal samples in every epoch, so the same indices are chosen in every epoch.
         self.steady = of.steady
         self._found: dict[int, list[int]] = {}
 
@@ -51,7 +51,7 @@ class Exclude(Chosen):
 
     def of_position(self, epoch: int, position: int) -> int:
         left_out = self._positions(epoch)
-        # Position left_out[j] of Y has left_out[j] - j positions before it that are not left out.
+        # Before position left_out[j] of Y, there are left_out[j] - j positions that are not left out.
         return position + bisect_right([at - j for j, at in enumerate(left_out)], position)
 
     def position(self, epoch: int, sample: int) -> int | None:

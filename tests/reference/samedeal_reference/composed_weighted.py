@@ -43,7 +43,7 @@ class Weighted(Composed):
         return self.samples
 
     def phase(self, epoch: int) -> int:
-        """u(e)."""
+        """u(e), the phase of an epoch."""
         return (self.bits + epoch * GOLDEN) % 2**64 * self.total >> 64
 
     def draw(self, epoch: int, k: int) -> int:
@@ -84,7 +84,7 @@ class Weighted(Composed):
     def _before(self, a: int, epochs: int) -> int:
         """The sum of ceil((a - u(e)) / T) over epochs."""
         q, r = divmod(a, self.total)
-        # u(e) < r if the 64 bits of e are below this.
+        # u(e) < r exactly if the 64 bits of e are below `bits`.
         bits = -(-(r << 64) // self.total)
         return epochs * q + quotients(epochs, self.bits, 2**64) - quotients(epochs, self.bits - bits, 2**64)
 
@@ -116,5 +116,5 @@ def quotients(count: int, offset: int, modulus: int, step: int = GOLDEN) -> int:
     top = (offset + count * step) // modulus
     if top == 0:
         return whole
-    # Count the points below the line in columns of the other axis.
+    # To reduce the numbers, the points below the line are counted in columns of the other axis.
     return whole + count * top - quotients(top, modulus - offset + step - 1, step, modulus)

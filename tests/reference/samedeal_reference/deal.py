@@ -64,7 +64,7 @@ class Deal:
         """n, the number of samples of a rank."""
         share, extra = divmod(self.units, self.world_size)
         mine = (share + (rank < extra)) * self.unit
-        # The last unit can have fewer positions than the others.
+        # The last unit can have fewer positions than the others, which its rank then lacks.
         missing = self.units * self.unit - self.count
         return mine - missing if missing and self._last_rank() == rank else mine
 
@@ -117,7 +117,7 @@ class Positions(Sequence[int]):
         return self.deal.first + self.deal.unit_of(self.rank, k) * self.deal.unit
 
     def _run(self, start: int, stop: int, step: int) -> list[int]:
-        """The positions from one index to another. Those of a unit are adjacent."""
+        """The positions from one index to another. The positions of a unit are adjacent."""
         assert step == 1
         unit = self.deal.unit
         found: list[int] = []

@@ -29,7 +29,7 @@ LAUNCHERS = {
 OF_STEP = {"SLURM_NTASKS": "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS_PER_NODE": "SLURM_STEP_TASKS_PER_NODE"}
 UNUSED = ["PMIX_RANK", "PMI_ID", "ALPS_APP_PE", "PALS_RANKID", "CLOUD_TPU_TASK_ID", "TPU_WORKER_ID"]
 
-# The Unicode property White_Space. `str.strip` without an argument also removes four control characters.
+# The Unicode property White_Space. Without an argument, `str.strip` would also remove four control characters.
 WHITE_SPACE = (
     "\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"
@@ -144,7 +144,7 @@ def detect(environment: list[tuple[str, str]], rank: int | None, world_size: int
 def holds(
     rank: int, world_size: int, local_rank: int | None, local_world_size: int | None, node: int, nodes: int
 ) -> bool:
-    """Whether node number `node` of `nodes` can have the process, if each node has at least one process."""
+    """Whether node number `node` of `nodes` can have the process. Each node has at least one process."""
     if local_rank is None or local_world_size is None or node >= nodes or local_rank >= local_world_size:
         return False
     before = rank - local_rank

@@ -78,7 +78,7 @@ def written(fields: dict[str, Any]) -> str:
 
 
 def state_of(kind: str, fields: dict[str, Any]) -> str:
-    """A state of a kind, of the members of a ledger's header."""
+    """A state of this kind, with the members of a ledger's header."""
     names = STATES[kind].keys() - {"samedeal", "kind"}
     return write_state(kind, **{name: value for name, value in fields.items() if name in names})
 
@@ -103,7 +103,7 @@ RUN = ("reader", "start", "count")
 EVENTS = dict.fromkeys(KINDS, RUN) | {"join": ("reader", "life"), "lease": ("reader", "lease")}
 EVENTS["checkpoint"] = ("number", "next", "committed", "lease", "free", "held")
 HELD = (2**53, 2**32, 2**53, 2**32, 2**32)
-"""For each place of a held run: one more than its largest number."""
+"""For each number of a held run, in its order: one more than the largest value."""
 
 
 def is_field(name: str, value: Any) -> bool:

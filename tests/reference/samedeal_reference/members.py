@@ -10,7 +10,8 @@ from .base import MAX_SAMPLES, MAX_U32, MAX_U64, MAX_WINDOW
 Names = dict[str, str]
 """The names among the members of an object, with their defaults."""
 Condition = tuple[dict[str, tuple[str, ...]], ...]
-"""Alternatives, each of which says which names other members need. No alternatives: always."""
+"""Alternatives. Each one says which names other members must have; one of them must hold. Without alternatives, the
+condition always holds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,10 +30,10 @@ class Member:
     brief: bool = False
     """Whether a canonical text leaves the default out."""
     apart: bool = False
-    """Whether the part about the recipe says how the value is checked."""
+    """Whether the check of the value is in the part about the recipe, and not in the table."""
 
     def belongs(self, here: Names) -> bool:
-        """Whether the member can be there, beside these names."""
+        """Whether the member may be there, if the names of other members are `here`."""
         return not self.when or any(all(here[name] in own for name, own in one.items()) for one in self.when)
 
 
@@ -69,7 +70,7 @@ def inside(of: Table, **rules: Any) -> Member:
 
 
 def section(of: Table) -> Member:
-    """An object that has no members by default."""
+    """A member whose value is an object; by default an empty one."""
     return inside(of, default={})
 
 
@@ -246,11 +247,11 @@ ALIKE: list[list[Table]] = [
     [ORDER, ORDER_OF_CHUNKS],
     [DEAL, DEAL_OF_STEPS, DEAL_OF_SHARDS, DEAL_OF_READERS, DEAL_OF_BATCHES, DEAL_OF_CHUNKS],
 ]
-"""Objects that are the same one in recipes of several kinds."""
+"""Objects that count as one object in recipes of several kinds: each may have a member that another one has."""
 
 
 def is_known(member: str, table: Table) -> bool:
-    """Whether the object can have this member in a recipe of some kind."""
+    """Whether the object may have this member in a recipe of some kind."""
     family = next((family for family in ALIKE if any(own is table for own in family)), [table])
     return any(member in own for own in family)
 
@@ -272,7 +273,7 @@ SEGMENT_OF_READERS = {
 
 
 def state(sections: Table, *, counted: bool = True, **progress: Member) -> Table:
-    """The members of a state. If it is `counted`, it can have `positions`."""
+    """The members of a state. A state that is `counted` may have `positions`."""
     return {
         "samedeal": replace(VERSION, needed=True),
         "kind": string(needed=True),

@@ -12,7 +12,7 @@ ANY = 2**32 - 1
 MOST_EFFORT = 2**32
 MOST_SUMS = 2**18
 
-# Classes, with the number of their items in a bin, from the first that was put in to the last.
+# The items of a bin, from the first that was put in to the last: pairs of a class and the number of its items.
 Content = tuple[tuple[int, int], ...]
 
 
@@ -38,8 +38,8 @@ def by_free(groups: list[Group]) -> list[Group]:
 
 
 def taken_into(groups: list[Group], others: list[Group]) -> list[Group]:
-    """The groups, and `others` with their contents reversed, so that their bins are filled again from the last item
-    on."""
+    """The groups and `others`, by free space. The contents of `others` are reversed, as if their bins were filled again
+    from the last item on."""
     return by_free(groups + [Group(group.content[::-1], group.free, group.bins) for group in others])
 
 
@@ -48,7 +48,7 @@ def effort(items: int, base: int, each: int) -> int:
 
 
 def pack(sizes: list[int], counts: list[int], capacity: int, slots: int, method: str) -> tuple[list[Group], int]:
-    """The groups, by free space, and the bound."""
+    """The groups of equal bins, by free space, and a lower bound of the number of bins."""
     classes = Classes(sizes, capacity)
     bound = least_bins(classes, counts, slots)
     zero = bool(sizes) and sizes[-1] == 0

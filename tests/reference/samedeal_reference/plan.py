@@ -79,7 +79,7 @@ def read_shards(section: Section, lists: Lists) -> PlanConfig:
 
 
 def by_weight(items: list[int], weights: list[int]) -> list[int]:
-    """The items by descending weight. Of equal ones, the earlier in the list comes first."""
+    """The items by descending weight. Items of equal weight stay in the order of the list."""
     return sorted(items, key=lambda item: -weights[item])
 
 
@@ -237,7 +237,8 @@ class Plan:
         return self._readers.get(rank * self._config.workers + worker, [])
 
     def ranks_with_shards(self) -> list[int]:
-        """The ranks with shards, for section 13. There may be millions of ranks without."""
+        """The ranks with shards, for section 13. There may be millions of ranks without shards, so a caller must not go
+        through all ranks."""
         return sorted({reader // self._config.workers for reader in self._readers})
 
     def num_shards(self, rank: int, worker: int) -> int:
@@ -282,7 +283,7 @@ class Plan:
         return millionths(found.most * found.members, found.total) if found.total > 0 else 10**6
 
     def _loads_of_all(self, tier: str, column: str) -> list[int]:
-        """The number of every member with shards, and a single 0 if some member has none."""
+        """A column of the loads of all members with shards, and a single 0 if some member has no shard."""
         busy = {reader // self._config.workers if tier == "ranks" else reader for reader in self._readers}
         loads = [self._load(tier, member)[column] for member in sorted(busy)]
         return loads + [0] * (len(busy) < self._members(tier))

@@ -57,7 +57,7 @@ def nearest(part: int, of: int) -> int:
 
 
 def refuse_section(section: Section, name: str, table: Table) -> None:
-    """Refuses a section that is present beside the one that is used."""
+    """Refuses a section that stands beside the one that is used."""
     refuse(section, *table)
     raise Failure("contradiction", name, "there")
 
@@ -124,7 +124,7 @@ class Reading:
         self._check()
 
     def _check(self) -> None:
-        """The failures of the rest for this group: `samples`, `sizes`, `bytes`, `history`."""
+        """Checks the rest of the epoch for this group: `samples`, `sizes`, `bytes`, `history`."""
         deal = self._deal
         if isinstance(deal, SampleDeal):
             deal.sampler(0, deal.left.consumed)
@@ -375,11 +375,11 @@ class Reading:
             padded = max(0, found.start + start + count - max(found.start + start, reader.samples - reader.padding))
             return RoundRows(reader.rows(number)[start : start + count], padded)
         first, base = found.start + start, self._dataset.base
-        # Number of the requested rows that are no padding.
+        # The number of requested rows that are samples and not padding.
         real = min(count, max(0, reader.samples - reader.padding - first))
         spans = found.spans.each()
         ends = [0, *accumulate(length for *_, length in spans)]
-        # Spans of samples, then spans of padding.
+        # The spans of samples come first, then the spans of padding.
         padded = found.count - min(found.count, max(0, reader.samples - reader.padding - found.start))
         windows = len(spans) - padded
         order = sorted(range(windows), key=lambda i: base[spans[i][1]] + spans[i][2])

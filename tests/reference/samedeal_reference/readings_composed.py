@@ -223,7 +223,7 @@ class ComposedDeal(RowDeal):
             require(self._end(consumed) <= MAX_SAMPLES, "samples", self.length)
 
     def row(self, reader: int, index: int) -> int:
-        """The number of a reader in a row."""
+        """The rest number of a reader at an index: the readers take the numbers of a row in a rotated order."""
         a = self.left.consumed + index * self.group.readers
         return a + (reader - self.left.turn(a, self.group.readers)) % self.group.readers
 

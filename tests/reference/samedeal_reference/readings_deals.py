@@ -26,7 +26,7 @@ def num_batches(samples: int, batch_size: int, drop_last: bool) -> int:
 
 
 def given(b: list[int], s: int) -> tuple[list[int], int]:
-    """The number of batches that each worker gave in s steps of its rank, and the worker that is next."""
+    """The number of batches that each worker gave in s steps of its rank, and the worker that gives the next one."""
     f, above = 0, max(b) + 1
     while above - f > 1:
         middle = (f + above) // 2
@@ -90,7 +90,7 @@ class Dataset:
 
 
 class Turn(NamedTuple):
-    """A torn turn: positions low to high - 1. The positions that are left have the numbers first to high - 1."""
+    """A torn turn: positions low to high - 1. Its positions that are left have the numbers first to high - 1."""
 
     low: int
     high: int
@@ -103,7 +103,7 @@ class Left:
     def __init__(
         self, samples: int, consumed: int, history: History, turn: Callable[[int, int], int] = lambda _a, _readers: 0
     ) -> None:
-        """The procedure `left`. `turn` is the number of readers by which a row is rotated."""
+        """The procedure `left`. `turn` gives the number of readers by which a row is rotated."""
         self.turn = turn
         c = p = o = consumed
         kept: list[Segment] = []
@@ -167,7 +167,7 @@ class SampleReader:
         return [self.sample(number) for number in self.numbers(start, count)]
 
     def rest(self) -> Sampler:
-        """The sampler of the rounds after the torn turns, for the order `sharded`."""
+        """The sampler of the rounds after the torn turns. Only the order `sharded` needs it."""
         return self.deal.sampler(self.number, self.start)
 
     def num_rounds(self) -> int:
@@ -313,7 +313,7 @@ class LeftPlan:
         return self.plan.shards(rank, worker, 0, self.plan.num_shards(rank, worker))
 
     def rows(self, rank: int) -> list[int]:
-        """The number of rows of each worker."""
+        """The number of rows of each worker of a rank."""
         return [sum(self.sizes[j] for j in self.shards(rank, v)) for v in range(self.group.workers)]
 
     def batches(self, rank: int) -> list[int]:
@@ -328,7 +328,7 @@ def taken(epoch: int, whole: PlanConfig, consumed: int, history: History) -> lis
     t = [0] * len(whole.sizes)
     for group, s in history:
         plan = LeftPlan(epoch, whole, group, t)
-        # Ranks without shards have no steps, so they are left out.
+        # Ranks without shards are left out, because they have no steps and there may be millions of them.
         b = {rank: plan.batches(rank) for rank in plan.plan.ranks_with_shards()}
         if s > max(map(sum, b.values()), default=0):
             raise Failure("out-of-range", "history")

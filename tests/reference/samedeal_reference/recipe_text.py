@@ -24,7 +24,7 @@ MAX_NUMBER = 2**53 - 1
 RANGES = {"natural": (0, 2**64), "long": (0, 2**64), "integer": (-(2**63), 2**63)}
 MAX_TEXT = 2**24
 MAX_INLINE = 256
-MAX_DEPTH = 24  # the most objects around an object
+MAX_DEPTH = 24  # the largest number of objects around an object
 HASH = re.compile(r"[0-9a-f]{64}")
 
 
@@ -167,7 +167,7 @@ def read_list(text: Text, read: Callable[[int], Any]) -> list[Any]:
 def read_objects(text: Text, table: Table, field: str) -> list[dict[str, Any]]:
     objects = read_list(text, lambda _at: read_object(text, table, field))
     if any(isinstance(each.get("weight"), Decimal) for each in objects):
-        # A source without a weight has the weight 1; a part without one is refused later.
+        # A source without a weight has the weight 1. A part without a weight is refused later, so its 0 has no effect.
         default = table["weight"].default
         weights = [each.get("weight", default or 0) for each in objects]
         for each, weight in zip(objects, whole_weights(weights, "weight"), strict=True):
@@ -190,7 +190,7 @@ def read_weights(text: Text, field: str) -> list[int]:
 
 
 def whole_weights(weights: list[int | Decimal], field: str, *, is_list: bool = False) -> list[int]:
-    """Weights as whole numbers, which they are unless one of them is a decimal."""
+    """Weights as whole numbers. They are changed only if one of them is a decimal."""
     whole_ones = [weight for weight in weights if not isinstance(weight, Decimal)]
     if len(whole_ones) == len(weights):
         return whole_ones
@@ -203,12 +203,13 @@ def read_weight(text: Text, field: str) -> int | Decimal:
 
 
 def read_number(text: Text, field: str, low: int, end: int, place: str = "") -> int:
-    """A number; `place` says which one of an array it is."""
+    """Reads a number; `place` says which number of an array it is."""
     text.space()
     if place and text.text.startswith('"', text.at):
         digits = text.string()
         number = in_digits(digits)
-        # Numbers in quotes are beyond the numbers of an array.
+        # Only a number beyond the numbers of an array needs quotes, and is out of range. Any other string is of a wrong
+        # type.
         require(number is None or abs(number) <= MAX_NUMBER, field, f"{digits}{place}")
         raise Failure("wrong-type", field, None)
     found = text.match(NUMBER)

@@ -23,8 +23,8 @@ def names_of(table: Table, members: Section, given: Names) -> Names:
 
 
 def checked(table: Table, members: Section, lists: Lists | None = None, path: str = "", **given: str) -> Section:
-    """The members of an object with their defaults and the numbers of their lists. Each one is checked on its own, in
-    the order of the table. `given` has names that the section may leave out."""
+    """The members of an object with their defaults, and with the numbers of their lists. Each member is checked on its
+    own, in the order of the table. `given` has names that the section may leave out."""
     here = names_of(table, members, given)
     beside = {name.removeprefix(path): numbers for name, numbers in lists or [] if name.startswith(path)}
     out: Section = {}
@@ -44,7 +44,7 @@ def checked(table: Table, members: Section, lists: Lists | None = None, path: st
 
 
 def valid(row: Member, name: str, value: Any, beside: list[int] | None) -> Any:
-    """The value of a member that is there: items 2 to 5 of its checks."""
+    """The value of a member that is present: items 2 to 5 of its checks."""
     if row.type == "objects":
         require(bool(value) or not row.needed, name, "", "missing")
         require(len(value) <= row.most, name, f"{len(value)} objects")
@@ -64,7 +64,7 @@ def valid(row: Member, name: str, value: Any, beside: list[int] | None) -> Any:
 
 
 def found(member: str, there: list[int] | str | None, beside: list[int] | None) -> list[int]:
-    """Numbers that are in a text or come beside it."""
+    """The numbers of a member, which are in the text or come beside it."""
     if beside is None:
         if there is None or isinstance(there, str):
             raise Failure("missing", member, "")
@@ -88,7 +88,7 @@ def allow(lists: Lists, path: str, table: Table, *below: str) -> None:
 
 
 def written_of(table: Table, members: Section, **given: str) -> Section:
-    """The members that a canonical text has."""
+    """The members of an object that its canonical text keeps."""
     here = names_of(table, members, given)
     return {
         name: members[name]

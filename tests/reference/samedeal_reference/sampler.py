@@ -119,7 +119,7 @@ class Sampler:
 
     @classmethod
     def of(cls, config: Config, sharding: Sharding | None) -> Sampler:
-        """A sampler without a recipe, for section 13."""
+        """A sampler that is made from values instead of a recipe, for section 13."""
         config.check()
         self = cls.__new__(cls)
         self._config, self._sharding, self._composed = config, sharding, None
@@ -163,7 +163,7 @@ class Sampler:
         return self._config.consumed
 
     def samples(self) -> int:
-        """R of section 15, or the number of samples."""
+        """R of section 15 for a composed order, otherwise the number of samples."""
         return self._composed.range if self._composed else self._config.samples
 
     def epoch_length(self) -> int:
@@ -355,7 +355,7 @@ class Sampler:
         n, end = self._config.samples, self._config.end()
         if start >= end:
             return None
-        # Positions from N on repeat those from 0 on.
+        # Positions from N on repeat the positions from 0 on.
         turn, within = divmod(start, n)
         for more, first in ((turn, within), (turn + 1, 0)):
             position = self._first(sample, first)

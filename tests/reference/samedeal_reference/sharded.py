@@ -13,7 +13,7 @@ from .orders import Order, feistel
 
 def shard_of(base: list[int], sample: int) -> tuple[int, int]:
     """The shard j that holds a sample, and the offset sample - base[j]."""
-    # A shard without samples begins where the next one does, and is never returned.
+    # An empty shard begins where the next one does, so it is never returned.
     shard = bisect_right(base, sample) - 1
     return shard, sample - base[shard]
 

@@ -11,7 +11,7 @@ from .recipe_text import HASH, MAX_NUMBER, MAX_TEXT, RANGES, SURROGATE, in_digit
 from .recipes import Section, arranged
 from .weights import number
 
-MAX_DEPTH = 24  # the most objects around an object; one more than in a recipe
+MAX_DEPTH = 24  # the largest number of objects around an object; one more than in a recipe
 Recipe = dict[str, Section]
 """The sections of a canonical text."""
 
@@ -87,7 +87,7 @@ def is_of_type(row: Member, value: Any) -> bool:
 
 
 def plain(table: Table, fields: Section) -> Section:
-    """An object of a text, with numbers for their digits."""
+    """An object of a text, with numbers in place of strings of digits."""
     return {name: plain_value(table[name], value) for name, value in fields.items()}
 
 
@@ -100,7 +100,7 @@ def plain_value(row: Member, value: Any) -> Any:
 
 
 def objects_around(value: Any) -> int:
-    """The most objects around an object in a value; -1 without objects."""
+    """The largest number of objects around an object in a value; -1 if the value has no object."""
     if isinstance(value, dict):
         return 1 + max(map(objects_around, value.values()), default=-1)
     return max(map(objects_around, value), default=-1) if isinstance(value, list) else -1

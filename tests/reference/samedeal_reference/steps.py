@@ -21,7 +21,7 @@ from .sampler_recipe import seed_of
 from .state import compare, read_text, write_state
 
 FAR_EPOCHS = 2**12
-"""Number of later epochs in which a sample is searched, if epochs may end early, or sources are shared."""
+"""Number of later epochs in which a sample is searched if epochs may end early, or if sources share their samples."""
 
 Section = dict[str, Any]
 
@@ -65,7 +65,7 @@ def read_steps(section: Section, world_size: int, unit: int) -> Section:
     sizes = [section["batch_size"], *(stage["batch_size"] for stage in stages)]
     for size in sizes:
         require(size % unit == 0, "batch_size", size, "contradiction")
-    # Earlier stages may be from a time with another world size.
+    # Only the last stage must fit: earlier stages may belong to another world size.
     require(sizes[-1] % (world_size * unit) == 0, "batch_size", sizes[-1], "contradiction")
     return canonical(STEPS, section)
 
@@ -159,7 +159,7 @@ class Schedule:
 
     @cached_property
     def _num_steps(self) -> int:
-        # The number of steps is the step of the first draw that does not exist.
+        # The steps end before the step of the first draw that does not exist. Its number is the number of steps.
         return self._step(self._order.begin(self._steps.get("epochs", self._epochs)))
 
     @property

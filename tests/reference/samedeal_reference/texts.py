@@ -115,7 +115,7 @@ def recipe_after(state: str, sections: str) -> str:
     if "kind" not in found or not isinstance(found.get("recipe"), Pairs):
         raise Failure("wrong-type", "state", state)
     members("sections", sections)
-    # The section stays as it is written in the text.
+    # The section of the recipe is copied from the text, so that its spelling stays.
     own, others = (text[1:-1].strip() for text in (dict(values(state))["recipe"], sections.strip()))
     return "{" + ",".join(part for part in (own, others) if part) + "}"
 
@@ -196,7 +196,7 @@ def first_name(path: str) -> str:
 
 
 def alike(recipe: list[tuple[str, str]], state: list[tuple[str, str]]) -> None:
-    """Removes the parts of a state that its comparison with a recipe does not need."""
+    """Removes the parts of a state that are not compared with a recipe."""
     own = [(path.removeprefix("recipe."), value) for path, value in state if path.startswith("recipe.")]
     if own:
         state[:] = own
@@ -212,7 +212,7 @@ def by_path(field: str, pairs: list[tuple[str, str]]) -> dict[str, str]:
 
 
 def told_below(path: str, here: dict[str, str], others: dict[str, str]) -> bool:
-    """Whether a list or an object is empty here, and the other text has members of it that are not here."""
+    """Whether an empty list or object need not be told, because the other text has members of it, which are told."""
     below = {"[]": "[", "{}": "."}.get(here[path])
     return below is not None and any(other.startswith(path + below) and other not in here for other in others)
 

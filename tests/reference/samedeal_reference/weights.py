@@ -12,18 +12,19 @@ DECIMAL = re.compile(r"(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?"
 TOTAL = 10**15
 MAX_DIGITS = 19
 FAR = 100
-"""Weights so many digits apart have no common proportion below 2^53."""
+"""Weights whose digits are this far apart have no common proportion below 2^53."""
 
 
 class Decimal(NamedTuple):
-    """Digits, of which the last one is not 0, times a power of ten."""
+    """A decimal number: `digits`, whose last one is not 0, times ten to the power `exponent`."""
 
     digits: int
     exponent: int = 0
 
 
 def number(digits: str) -> int:
-    """The number of digits. Those of 40 digits and more are beyond all ranges, and Python refuses very long ones."""
+    """The number that digits stand for. Of 40 digits and more, only the first 40 are read: such a number is beyond all
+    ranges, and Python refuses very long ones."""
     return int(digits) if len(digits) < 40 else int(digits[:40])
 
 
@@ -34,7 +35,7 @@ def normal(digits: int, exponent: int = 0) -> Decimal:
 
 
 def decimal(found: re.Match[str], field: str, place: str = "") -> Decimal:
-    """The number of a match of DECIMAL."""
+    """The number in a match of DECIMAL."""
     sign, before, fraction, exponent = found.groups(default="")
     power = max(-(2**31), min(2**31 - 1, number(exponent or "0")))
     text = before + fraction
@@ -46,7 +47,7 @@ def decimal(found: re.Match[str], field: str, place: str = "") -> Decimal:
 
 
 def whole(weights: list[Decimal], field: str, *, is_list: bool = False) -> list[int]:
-    """Whole numbers in proportion to weights, of which one has a fraction or an exponent."""
+    """Whole numbers in proportion to the weights, of which at least one has a fraction or an exponent."""
     there = [weight for weight in weights if weight.digits > 0]
     if not there:
         return [0] * len(weights)
@@ -66,7 +67,8 @@ def whole(weights: list[Decimal], field: str, *, is_list: bool = False) -> list[
 
 
 def rounded(weights: list[Decimal], top: int) -> list[int]:
-    """By the largest remainder. The greatest weight is below 10^top."""
+    """The weights as whole numbers, rounded by the largest remainder. The greatest of the given weights is below
+    10^top."""
     parts = []
     for digits, exponent in weights:
         shift = exponent + MAX_DIGITS - top

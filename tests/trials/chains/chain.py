@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Group:
-    """A group of readers that read a part of an epoch, and save a state."""
+    """Readers that together read a part of an epoch, and then save a state."""
 
     world_size: int
     workers: int

@@ -1,7 +1,7 @@
 """Chains of training loops: accumulated updates, ranks that are replaced, files that are lost, and an evaluation.
 
-The model of a loop is the list of the samples in its updates. It is saved between two updates, with the loader's state
-at the last update: samples that were read after this update are read again.
+The model of a loop is the list of the samples in its updates. It is saved between two updates, together with the
+loader's state at the last update. Samples that were read after this update are read again.
 """
 
 from __future__ import annotations
@@ -94,13 +94,13 @@ def _run(loop: Loop, folder: Path) -> Tally:
         for loader in ranks:
             if state is not None:
                 loader.load_state_dict(state)
-            # The epoch is set after the state was loaded: another epoch than the state's would be an error.
+            # `set_epoch` is called after the state was loaded. It would fail with another epoch than the state has.
             loader.set_epoch(loop.epoch)
         last = number + 1 == len(loop.lives)
         read, begun = _batches(loop, life, folder, lost, ranks, None if last else life.part, tally)
         updated = min(map(len, read)) // life.accumulation * life.accumulation
         if not last:
-            # A rank that was replaced after the last update has no state of this update.
+            # A rank that was replaced after the last update began after it, so its loader has no state of this update.
             states = [loader.state_dict(updated - at) for loader, at in zip(ranks, begun, strict=True) if at <= updated]
             require(all(each == states[0] for each in states), "all ranks write the same state", states)
             state = states[0]
@@ -109,7 +109,7 @@ def _run(loop: Loop, folder: Path) -> Tally:
             model.update(sample for batch in kept for sample in batch)
             tally.redone += sum(map(len, own)) - sum(map(len, kept))
             tally.samples += sum(map(len, own))
-    # If a file was lost after a part of it was read, this part stays in the model.
+    # A part of a file that was read before the file was lost stays in the model.
     unread = {sample for sample in gone if not model[sample]}
     tally.dropped += len(unread)
     wanted = set(range(samples)) - unread

@@ -106,7 +106,7 @@ def drawn(rng: random.Random, *, depth: int = 2, shards: bool = False) -> Order:
     while True:
         try:
             order = _drawn(rng, rng.randint(0, depth), shards)
-            # Any of the epochs that a chain reads can be refused.
+            # Each epoch is made here, because an order may refuse any of the epochs that a chain reads.
             lengths = [Sampler(order=order, epoch=epoch).epoch_length for epoch in range(5)]
         except (SamedealError, ValueError):
             # Random parts may not fit together.

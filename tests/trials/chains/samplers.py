@@ -23,8 +23,8 @@ def draw(rng: random.Random) -> Chain:
         order, unit = order.copies(copies), copies
     found = groups(rng)
     if rng.random() < 0.2:
-        # Only the last group may have the layout `contiguous`, from which several ranks cannot take a state in the
-        # middle.
+        # Several ranks with the layout `contiguous` cannot save a state in the middle of an epoch, so only the last
+        # group may have this layout.
         found = (*found[:-1], replace(found[-1], layout="contiguous"))
     return Chain({"order": order, "unit": unit}, rng.choice((0, 0, 1, 2, 3)), found)
 
@@ -51,7 +51,7 @@ def run(chain: Chain) -> Tally:
         require(sorted(whole) == list(range(len(whole))), "an epoch is a permutation", whole)
     state, consumed = None, 0
     read: list[list[int]] = []
-    """For each rank: its samples, as long as all groups are equal."""
+    """For each rank: its samples, for as long as all groups are equal."""
     unchanged = True
     for number, group in enumerate(chain.groups):
         last = number + 1 == len(chain.groups)

@@ -32,7 +32,8 @@ def run(chain: Chain) -> Tally:
     taken: list[int] = []
     state, step = None, 0
     for number, group in enumerate(chain.groups):
-        # The batch size changes here to a multiple of the world size. Past batch sizes may be any numbers.
+        # The world size shrinks until it fits the past batch sizes. From this step on, the batch size is a multiple of
+        # it.
         world_size = group.world_size
         while not _fits([size for start, size in stages if start < step], world_size):
             world_size -= 1
@@ -63,7 +64,7 @@ def run(chain: Chain) -> Tally:
 
 
 def _fits(past: list[int], world_size: int) -> bool:
-    """Whether a schedule accepts these past batch sizes: after the first one that the world size divides, it must
+    """Whether a schedule accepts these past batch sizes. From the first one on that the world size divides, it must
     divide all."""
     fits = [size % world_size == 0 for size in past]
     return fits == sorted(fits)

@@ -21,7 +21,7 @@ pub const GROUP: Group = Group {
 
 /// Padded batches within a budget: name, world size and window.
 const PADDED: [(&str, u32, u32); 3] = [("budget-1", 1, 8_192), ("budget-8", 8, 8_192), ("budget-8-whole", 8, WHOLE)];
-/// The numbers of different lengths in the dense sets.
+/// Numbers of different lengths in the dense sets, one set for each.
 const FEW: [u64; 5] = [2, 5, 20, 50, 200];
 
 fn run(bench: &mut Bench) -> Result<()> {
@@ -48,7 +48,7 @@ fn run(bench: &mut Bench) -> Result<()> {
         for distinct in FEW {
             let lengths = dense(distinct, count / 2, 2_048);
             let batcher = packed(lengths, 2_048, packing).batch_window(WHOLE).epoch(bench.run).build()?;
-            // Only the certified bound is used.
+            // The figures need only the bound that optimal packing certifies, not its packs.
             let bound =
                 packed(dense(distinct, count / 2, 2_048), 2_048, Packing::Optimal).batch_window(WHOLE).build()?;
             let bound = bound.metrics()?.packs_bound as f64;

@@ -1,4 +1,4 @@
-//! Datasets in files: plans of very many shards, and reading by them.
+//! Datasets in files: the plans of very many shards, and the time to read them.
 
 use std::hint::black_box;
 use std::time::Instant;

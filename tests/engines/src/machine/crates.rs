@@ -32,7 +32,8 @@ impl Compiler {
     }
 }
 
-/// An instance on the engine of a crate, with its compiled modules. The crates have equal names for equal things.
+/// Defines an instance on the engine of a crate, with its compiled modules. The crates use the same names, so one macro
+/// writes the code for all of them.
 macro_rules! machine {
     ($name:ident, $engine:ident, $instantiate:ident) => {
         pub struct $name {
@@ -53,8 +54,8 @@ macro_rules! machine {
             fn new(module: &$engine::Module) -> Result<Self, $engine::Error> {
                 let mut store = $engine::Store::new(module.engine(), ());
                 let mut linker = $engine::Linker::new(module.engine());
-                // A module only imports functions that make a handle of a resource, or the reverse. A handle is the
-                // number of which it is made.
+                // A module imports only functions that make a handle of a resource, or turn it back. A handle is the
+                // number from which it is made, so both return their argument.
                 for import in module.imports() {
                     let $engine::ExternType::Func(ty) = import.ty() else { panic!("{} is no function", import.name()) };
                     linker.func_new(import.module(), import.name(), ty.clone(), |_, arguments, results| {

@@ -43,7 +43,7 @@ impl Tape {
         }
     }
 
-    /// Later lines belong to this component.
+    /// Changes the component to which later lines belong.
     fn about(&mut self, component: &str) {
         if self.component != component {
             component.clone_into(&mut self.component);
@@ -62,8 +62,8 @@ impl Tape {
             if id == known {
                 let parameters: String = arguments.iter().map(kind).collect();
                 let result = result.as_ref().map_or('-', kind);
-                // A function without parameters has a word for them, too, so that every line has the same number of
-                // words.
+                // The letters of the result and of the parameters form one word. A missing result is `-`, so the word
+                // is never empty, and every line has the same number of words.
                 writeln!(lines, "function {id} {result}{parameters} {function}").expect("a string takes all");
             }
             write!(lines, "call {id} ").expect("a string takes all");

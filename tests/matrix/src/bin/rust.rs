@@ -342,7 +342,7 @@ fn ask_functions(call: &Call) -> Answer {
     })
 }
 
-/// Replaces an object by one that is made of it.
+/// Replaces an object by the one that `make` makes from it.
 fn replace<T>(object: &mut T, make: impl FnOnce(&T) -> Result<T, Error>) -> Answer {
     *object = make(object)?;
     Ok(Value::Null)
@@ -369,7 +369,7 @@ fn numbers(numbers: &[U64]) -> Vec<u64> {
 
 /// A ratio in the component's millionths; users get it as a fraction.
 fn millionths(ratio: f64) -> u64 {
-    // The interface has no greater ratio than 2^53 - 1 millionths. The float of the host is rounded.
+    // The host rounds its float, and the interface has no ratio above 2^53 - 1 millionths.
     ((ratio * 1e6).round() as u64).min((1 << 53) - 1)
 }
 

@@ -75,7 +75,7 @@ impl Engine {
         Ok(Found { passed, wrong, broken, time })
     }
 
-    /// The failed ones among some cases. If the engine dies of them, halves of them are run.
+    /// The cases that fail, among some. If the engine dies, each half of the cases is run alone.
     pub fn wrong_of(
         &self,
         root: &Path,
@@ -151,12 +151,12 @@ fn last_lines(text: &str) -> String {
     lines[lines.len().saturating_sub(12)..].join("\n")
 }
 
-/// Waits for a process, and kills it if it takes too much processor time or makes no progress. The time is that of the
-/// last check.
+/// Waits for a process, and kills it if it takes too much processor time or makes no progress. Returns its status and
+/// its processor time at the last check.
 fn wait(mut child: Child, patience: Duration) -> io::Result<(Option<ExitStatus>, Duration)> {
     let (started, mut time) = (Instant::now(), Duration::ZERO);
     loop {
-        // The time is also read of a process that has just ended: it exists until it is waited for.
+        // The time is also read after the process has ended: the system keeps it until the process is waited for.
         time = time.max(time_of(child.id()));
         if let Some(status) = child.try_wait()? {
             return Ok((Some(status), time));

@@ -1,5 +1,5 @@
-//! The process that makes random cases and asks the native core. A stack overflow or an endless loop of the core ends
-//! only this process, and the case is known.
+//! The process that makes random cases and asks the native core. If the core overflows the stack or loops forever, only
+//! this process ends, and the file `CURRENT` has the case.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -50,7 +50,7 @@ pub struct Made {
     pub wrong: Vec<(String, String)>,
 }
 
-/// Answers requests, a line each, until there are no more.
+/// Answers the requests of the parent, each in a line, until its input ends.
 pub fn serve(seed: u64, folder: &Path, vectors: &Path) -> io::Result<()> {
     setrlimit(Resource::As, Rlimit { current: Some(MEMORY), maximum: Some(MEMORY) })?;
     fuzz::ask::watch_panics();
@@ -114,7 +114,8 @@ fn make(
         write(&round.join(host), &groups, from, from + part, |_| true)?;
         from += part;
     }
-    // The second implementation gets other cases in every round, so that they are not always those of one host.
+    // The share of the second implementation moves from round to round, so that it does not always get the cases of one
+    // host.
     let from = (order.round as f64 * 0.37) % 1.0 * (1.0 - order.reference);
     write(&round.join(REFERENCE), &groups, from, from + order.reference, |quick| quick)?;
     Ok(made)

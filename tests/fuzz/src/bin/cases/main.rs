@@ -24,11 +24,13 @@ use generate::{CURRENT, Made, Order};
 
 /// The processor time of the core for a case, in milliseconds on a usual machine.
 const BOUND_MS: f64 = 1000.0;
-/// This time for a host, which answers each call in two ways, through generated code that it may have to compile first.
+/// The processor time of a host for a case. A host answers each call in two ways, through generated code that it may
+/// have to compile first.
 const HOST_BOUND_MS: f64 = 4000.0;
 /// Number of cases in a round. The rounds of a seed are always the same, however long they take.
 const ROUND: usize = 24_000;
-/// Cases that each engine answers in a second of processor time, for the first round. All engines get the same time.
+/// Number of cases that each engine answers in a second of processor time, as a guess for the first round. Later rounds
+/// use measured speeds, so that all engines get the same time.
 const SPEEDS: [f64; ENGINES.len()] = [1000.0, 400.0, 1000.0, 500.0];
 /// The processor time after which a case of the core counts as hung.
 const HANGS: Duration = Duration::from_secs(60);
@@ -93,7 +95,7 @@ fn run(options: &Options, root: &Path, folder: &Path) -> io::Result<Report> {
         if round == 0 {
             growth.0 = growth.1;
         }
-        // The next round is generated while the engines answer this one.
+        // The generator makes the next round while the engines answer this one.
         let is_last = wanted
             .map_or(report.elapsed() + report.elapsed() / (round as u32 + 2) > options.time, |wanted| cases >= wanted);
         let asked = std::mem::replace(&mut next, order(round + 1, speeds, cases));

@@ -54,7 +54,7 @@ fn smaller(case: &Seed) -> Vec<Seed> {
             values.push(changed);
         }
     }
-    // If there are very many steps: those that shorten most, and a sample of the others.
+    // With very many steps, only those that shorten most are tried, and a sample of the others.
     values.sort_by_key(length);
     let room = CANDIDATES.saturating_sub(all.len()).max(50);
     let stride = values.len().div_ceil(room / 2).max(1);

@@ -61,7 +61,7 @@ impl Surface {
         } else {
             sub.examples[rng.usize(..sub.examples.len())].clone()
         };
-        // The files of the examples do not exist here, so names of existing files replace them.
+        // The files that the examples name do not exist here, so names of existing files replace them.
         for word in &mut words {
             if word.contains('/') || word.contains('.') && !word.starts_with('-') {
                 *word = if rng.bool() { "shards".into() } else { file(rng) };
@@ -120,7 +120,7 @@ impl Opt {
     }
 }
 
-/// A number that requests little, or one that no option accepts.
+/// A number that asks for little, or a text that no option accepts as a number.
 fn number(rng: &mut Rng) -> String {
     match rng.u8(0..8) {
         0 => hostile::raw_number(rng),

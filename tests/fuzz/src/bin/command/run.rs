@@ -14,7 +14,7 @@ use fuzz::usage;
 /// The largest processor time of a run, after which it is killed. A dataset of some thousand samples takes
 /// milliseconds.
 const MOST_TIME: Duration = Duration::from_secs(120);
-/// The largest processor time of a run that may be of a very large epoch: it is killed, although it has no fault.
+/// The largest processor time of a run that may read a very large epoch. It is then killed, which counts as no failure.
 const MOST_TIME_OF_LARGE: Duration = Duration::from_secs(5);
 /// The largest memory that a run may use at once, in megabytes.
 const MOST_MB: f64 = 1500.0;
@@ -99,7 +99,7 @@ pub fn run(rng: &mut Rng, program: &Path, place: &Path, words: &[String]) -> io:
     Ok(Ran { ended: if was_stopped { "stopped".into() } else { ended }, time, memory_mb, was_stopped, wrong })
 }
 
-/// Whether a word may have a number of 10^5 or more, also as `--samples=1e8`.
+/// Whether a word may have a number of 10^5 or more. `--samples=1e8` has one, too.
 fn may_be_large(word: &str) -> bool {
     let value = word.rsplit('=').next().unwrap_or(word);
     let is_long = word.len() > 5 && word.contains(|c: char| c.is_ascii_digit());

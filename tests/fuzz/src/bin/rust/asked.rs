@@ -13,7 +13,7 @@ use samedeal::{BatchSize, Error, FailureKind};
 
 /// The largest number of failures that are stored.
 const KEPT: usize = 30;
-/// The largest number of samples in an order with a table, and in one request.
+/// The largest number of samples in an order with a table, and the largest number of samples in one request.
 pub const SMALL: u64 = 20_000;
 
 pub struct Asked<'a> {
@@ -259,7 +259,8 @@ impl<'a> Asked<'a> {
     /// A text with this name from the corpus, such as a state.
     pub fn known(&mut self, name: &str) -> String {
         let known = self.corpus.value(&mut self.rng, name).map(text_of).unwrap_or_default();
-        // A text may be damaged. States of large tables belong to objects that are not made here.
+        // One text in four is damaged. A state of a large table can only be refused, because no object here has such a
+        // table.
         if self.one_in(4) { hostile::damaged(&mut self.rng, &known) } else { known }
     }
 }

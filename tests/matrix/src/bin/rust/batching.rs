@@ -96,7 +96,8 @@ pub fn pack(lengths: &[u32], row_ends: &[u32], width: u32) -> Answer {
     Ok(record(format::Packed { sources: values, position_ids, segment_ids, cu_seqlens, max_seqlen }))
 }
 
-/// Tokens that are their own numbers, so that each cell shows its origin. None if there would be more than allowed.
+/// Tokens that are their own numbers, so that each cell of a batch shows its origin. None if they would exceed the
+/// memory limit.
 fn tokens(lengths: &[u32]) -> Vec<u32> {
     let count = lengths.iter().map(|&length| u64::from(length)).sum::<u64>();
     if count > 1 << 26 { Vec::new() } else { (0..count as u32).collect() }

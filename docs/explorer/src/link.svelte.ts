@@ -1,4 +1,7 @@
-/** The part of the address behind `#`: the view and everything that it shows. Every view of every deal has a link. */
+/**
+ * The part of the address after `#`: a view, and everything that the view shows. So every view of every deal has a
+ * link.
+ */
 
 import { digits, digitsOfEach } from './parts/number.ts';
 
@@ -18,7 +21,7 @@ export const DEFAULTS = {
   batch: '16',
   drop: '',
   rank: '0',
-  /** How many Parquet files were open. The link does not contain the files. */
+  /** Number of Parquet files that were open. The link does not contain the files. */
   files: '',
   /** The width of a cell. An empty text: as wide as the numbers. */
   zoom: '',
@@ -28,13 +31,16 @@ export const DEFAULTS = {
   state: '',
   worlds: '8, 6, 5',
   taken: '3, 4',
-  /** Of the run that wrote a state: its ranks, its batch size, and the position at which these ranks began. Empty: not known. */
+  /**
+   * The run that wrote a state: its ranks, its batch size, and the position at which these ranks began. Empty: not
+   * known.
+   */
   ranks: '',
   each: '',
   begun: '0',
   /** The ranks that go on after the state. */
   next: '6',
-  /** After how many steps the run of the first view loses ranks. */
+  /** The number of steps after which the run of the first view loses ranks. */
   loss: '3',
   entries: '',
   lengths: 'chat',
@@ -70,7 +76,7 @@ const NUMBERS: readonly Key[] = [
 ];
 type Values = Record<Key, string>;
 
-/** The longest value in a link: browsers and chats cut longer addresses. */
+/** The longest value in a link. Browsers and chats cut off longer addresses. */
 const LONGEST = 8000;
 
 class Link {
@@ -86,8 +92,8 @@ class Link {
   });
 
   /**
-   * Takes the values of the address's view from an address. A value that is not there gets its default, unless it was
-   * too long for the address. The values of other views stay as they are. `keysOf` knows the views of the page.
+   * Reads the view and its values from an address. A value that is missing gets its default, unless it was too long for
+   * the address. The values of other views stay as they are. `keysOf` knows the views of the page.
    */
   read(hash: string, keysOf: (view: string) => readonly Key[] | undefined): void {
     const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');

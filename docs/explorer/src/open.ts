@@ -14,7 +14,7 @@ import { stopWhereTheStateDoes } from './views/resume/stop.ts';
 /** The name of a pasted text in messages. */
 const UNNAMED = 'The text';
 
-/** The largest document that is read: longer files are no recipes, states or logs. */
+/** The largest document that is read, in bytes. A longer file is no recipe, state or log. */
 const LARGEST = 64 * 2 ** 20;
 
 /** For each kind of document, the value of the link that it becomes. */
@@ -45,7 +45,7 @@ export async function openFiles(files: readonly File[]): Promise<void> {
 
 async function openFile(file: File): Promise<void> {
   const head = await file.slice(0, 4096).text();
-  // Only a long list is opened as a file: a short one can be edited on the page, and be in a link.
+  // A long list is opened as a file. A short one becomes a text, which can be edited on the page and be in a link.
   if (/\.npy$/i.test(file.name) || (file.size > LONG && isNumbers(head))) return openLengths(file);
   if (file.size > LARGEST) return session.say(`${file.name} is too large for a recipe, a state or a log`);
   const text = await file.text();
@@ -69,7 +69,7 @@ async function openLengths(file: File): Promise<void> {
   session.say(`${file.name} is a list of lengths`);
 }
 
-/** Opens an index of the batches that are shown, or says why it is not theirs. */
+/** Opens an index of the batches that are shown. If it belongs to other batches, the page says so. */
 async function openIndex(index: string, name: string): Promise<void> {
   link.view = 'batches';
   const found = await engine.useIndex({ ...questionOf(link.plain), index });
@@ -107,12 +107,12 @@ async function openParquet(files: File[]): Promise<void> {
   session.say(`${rows}. They stay in your browser.`);
 }
 
-/** Opens a recipe, a state, a log, a list of lengths, or entries of ranks, and shows the view for it. */
+/** Opens a recipe, a state, a log, a list of lengths or an index, or entries of ranks, and shows the view for it. */
 export async function openText(text: string, name = UNNAMED, size?: number): Promise<void> {
   const found = await engine.recognise({ text, shown: link.values.recipe });
   if ('problem' in found) return session.say(found.problem.message);
   const { kind } = found.value;
-  // The view stays as it is.
+  // An unknown text does not change the view.
   if (kind === 'unknown') return session.say(`${name} ${found.value.text}`);
   session.refused = '';
   if (kind === 'index') return openIndex(found.value.text, name);
@@ -183,8 +183,8 @@ function addEntry(text: string, name: string): void {
 }
 
 /**
- * Shows a state, and replaces the recipe and the epoch, which may be those of another run. The ranks and the batch size
- * are those of the run, if the checkpoint has them; else the view of checkpoints asks for them.
+ * Shows a state. It replaces the recipe and the epoch, which may belong to another run. The ranks and the batch size
+ * come from the checkpoint; if it does not have them, the view of checkpoints asks for them.
  */
 function showState({
   text,

@@ -5,13 +5,15 @@ import type { StateFacts } from './parts/state.ts';
 /** The data of the page that a link does not contain: files, and values that are too long for an address. */
 class Session {
   dataset = $state.raw<Dataset>();
-  /** How often files were opened: the same question has another answer for other files. */
+  /**
+   * Number of times that files were opened. It tells questions about other files apart, because their answers differ.
+   */
   opened = $state(0);
   /** The files from which values were read, by the names of the values. */
   loaded = $state.raw<Partial<Record<Key, { from: string; value: string }>>>({});
   /** A state that was opened, and that no view can use. */
   state = $state.raw<StateFacts>();
-  /** How many indices of batches were opened. */
+  /** Number of indices of batches that were opened. */
   indices = $state(0);
   /** The reason why the index that was opened last cannot be used. */
   refused = $state('');
@@ -21,8 +23,8 @@ class Session {
    */
   stopped = $state('');
   /**
-   * Whether the values came from another view or a document. Only then they may be changed to fit the view; what the
-   * user types is not changed.
+   * Whether the values came from another view or a document. Only such values may be changed to fit the view, not those
+   * that the user types.
    */
   carried = $state(false);
   /** A message at the bottom of the page, which is shown for a moment. */

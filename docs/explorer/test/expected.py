@@ -1,4 +1,5 @@
-"""What the page has to show, by the Python package: reads questions, one a line as JSON, and writes the answers."""
+"""Computes the expected values of the page by the Python package: reads questions, one a line as JSON, and writes the
+answers."""
 
 import json
 import struct
@@ -14,7 +15,8 @@ from mixes import drift, labels, rank_drift, steps_of_blend  # noqa: F401
 
 
 def step(recipe, epoch, step, batch, ranks, indices, drop=False):
-    """The samples of ranks in a step, as far as they are on the screen, and how many of all that are padding."""
+    """The samples of ranks in a step, as far as they are on the screen, and the number of padding samples in the whole
+    step."""
     rows = {}
     for rank in range(ranks):
         sampler = samedeal.Sampler.from_recipe(recipe, rank=rank, epoch=epoch)
@@ -26,7 +28,7 @@ def step(recipe, epoch, step, batch, ranks, indices, drop=False):
 
 
 def places(recipe, samples, epochs, batch):
-    """When and where samples are seen."""
+    """The places at which samples are seen."""
     found = []
     for epoch in epochs:
         sampler = samedeal.Sampler.from_recipe(recipe, epoch=epoch)
@@ -40,7 +42,7 @@ def places(recipe, samples, epochs, batch):
 
 
 def state(recipe, epoch, taken):
-    """A checkpoint, and which samples of its epoch had been seen."""
+    """A checkpoint, and which samples of its epoch the run had seen."""
     ranks = json.loads(samedeal.Sampler.from_recipe(recipe).recipe)["deal"]["world_size"]
     samplers = [samedeal.Sampler.from_recipe(recipe, rank=rank, epoch=epoch) for rank in range(ranks)]
     seen = sorted({int(sample) for sampler in samplers for sample in sampler.indices(0, taken)})
@@ -87,7 +89,7 @@ def checkpoint(recipe, epoch, ranks, batch, steps, next, before=None):
 
 
 def other_states(lengths):
-    """The states of batches that went on with more ranks and other options, and of a dataset in files."""
+    """The states of batches that continued with more ranks and other options, and of a dataset in files."""
 
     def batcher_of(ranks, **options):
         recipe = {"deal": {"world_size": ranks}, "batch": {"max_tokens": 100, "batch_window": 200, **options}}
@@ -135,7 +137,7 @@ def resume(recipe, epoch, batch, worlds, taken):
 
 
 def count(seen, sampler, skip, take):
-    """Counts what a rank reads after the first samples; returns how much of it is padding."""
+    """Counts the samples that a rank reads after the first `skip` ones; returns the number of them that are padding."""
     everything = sampler.indices()
     own = len(everything) - sampler.num_padding
     end = len(everything) if take is None else min(skip + take, len(everything))
@@ -155,7 +157,7 @@ def fingerprints(recipe, epochs):
 
 
 def batches(recipes, lengths, epoch, step):
-    """What each strategy makes of the lengths, and the samples of every rank in a step of the first one."""
+    """The metrics of each strategy for the lengths, and the samples of every rank in a step of the first strategy."""
     found = {}
     for strategy, recipe in recipes.items():
         batcher = samedeal.Batcher.from_recipe(recipe, lengths, epoch=epoch)
@@ -175,7 +177,7 @@ def batches(recipes, lengths, epoch, step):
 
 
 def lengths_file(path, samples, dtype="u4", text=False):
-    """Writes lengths: as NumPy does, or one a line."""
+    """Writes lengths to a file: in the format of NumPy, or as one number on each line."""
     lengths = (1 + np.arange(samples, dtype=np.uint64) * 2654435761 % 2**32 % 1999).astype(dtype)
     if text:
         np.savetxt(path, lengths, fmt="%d")
@@ -185,7 +187,8 @@ def lengths_file(path, samples, dtype="u4", text=False):
 
 
 def _opened(path):
-    """The lengths of a file, and a list to which is added how many of them are asked for."""
+    """A function that returns lengths of a file, a list to which it adds the size of each request, and the number of
+    all lengths."""
     lengths = np.load(path, mmap_mode="r") if path.endswith(".npy") else np.loadtxt(path, dtype=np.uint32)
     asked = []
 
@@ -197,7 +200,8 @@ def _opened(path):
 
 
 def steps_of_file(path, recipe, steps):
-    """The samples of all ranks in some steps, and how many lengths were asked for up to the first of them."""
+    """The samples of all ranks in some steps, and the number of lengths that were asked for up to the first of these
+    steps."""
     take, asked, samples = _opened(path)
     document = json.loads(recipe)
     whole = {**document, "order": {**document.get("order", {}), "samples": samples}}
@@ -210,7 +214,7 @@ def steps_of_file(path, recipe, steps):
 
 
 def totals_of_file(path, recipes):
-    """What each strategy makes of a whole epoch."""
+    """The metrics of each strategy for a whole epoch."""
     lengths = np.load(path) if path.endswith(".npy") else np.loadtxt(path, dtype=np.uint32)
     found = {}
     for strategy, recipe in recipes.items():
@@ -228,7 +232,8 @@ def totals_of_file(path, recipes):
 
 
 def files(folder, sizes):
-    """Writes Parquet files: a text, its number of words, and an image whose width tells the sample, in every row."""
+    """Writes Parquet files. Each row has a text, its number of words, and an image whose width is the number of the
+    sample."""
     pictures = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
     first = 0
     for number, size in enumerate(sizes):
@@ -254,7 +259,7 @@ def png(width):
 
 
 def shards(recipe, epoch, round):
-    """What every reader reads in a round, by file."""
+    """The rows that every reader reads in a round, by file."""
     reading = samedeal.Reading.from_recipe(recipe).at_epoch(epoch)
     found = {}
     for rank in range(reading.world_size):

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { at, expect, numbers, python, test } from './page.ts';
 
-// Parquet files that are dropped on the page, against what pyarrow wrote and Python computes.
+// Parquet files that are dropped on the page. The page must show the rows that pyarrow wrote and Python's samples.
 test.describe('Parquet files', () => {
   const sizes = [300, 450, 50];
   const samples = 800;
@@ -71,7 +71,7 @@ test.describe('Parquet files', () => {
     await page.goto(at('shards'));
     await page.getByLabel('Files to open').setInputFiles(paths());
     await expect(page.getByLabel('Samples in each file')).toHaveValue(sizes.join(', '));
-    // What follows from the sizes comes after them.
+    // The page shows the new sizes first, and the sentence that follows from them a moment later.
     await expect.poll(async () => numbers(await page.locator('[data-says]').innerText())).toContain(sizes.length);
   });
 

@@ -1,4 +1,4 @@
-// Playwright has no driver for the Firefox of a system: puppeteer speaks WebDriver BiDi with it.
+// Playwright cannot drive the Firefox of a system, so these tests use puppeteer, which speaks WebDriver BiDi.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const places = [process.env.FIREFOX, '/usr/bin/firefox-esr', '/usr/bin/firefox']
 const executablePath = places.find((path) => path && existsSync(path));
 const RECIPE = '{"order":{"samples":1000,"seed":42},"deal":{"world_size":8}}';
 
-/** What each view shows once it has an answer. */
+/** For each view, the selector of an element that is there once the view has an answer. */
 const VIEWS = {
   sample: 'tr[data-place]',
   resume: '[data-count=torch]',
@@ -75,7 +75,7 @@ test.describe('Firefox', () => {
       expect(errors).toEqual([]);
     }
     rmSync(folder, { recursive: true });
-    // Without the file: this page is that of the other tests too.
+    // The opened file must not stay in the page, because the other tests use the same page.
     await page.goto('about:blank');
   });
 

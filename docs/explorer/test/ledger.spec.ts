@@ -36,7 +36,7 @@ async function shown(page: Page): Promise<State> {
   };
 }
 
-/** Pastes a log, as somebody does. */
+/** Pastes a log as a user does. */
 async function paste(page: Page, log: string): Promise<void> {
   await page.evaluate((text) => {
     const data = new DataTransfer();
@@ -55,7 +55,7 @@ for (const name of ['dies', 'restarts', 'many']) {
       await expect(page.locator('[data-said]')).toContainText(`Entry ${entry}:`);
       const expected = states[entry] as State;
       const found = await shown(page);
-      // A reader that did not join yet has a row too.
+      // The page also has a row for a reader that has not joined yet.
       for (const [reader, done] of Object.entries(found.readers))
         expect(done).toEqual(expected.readers[reader] ?? [0, 0, 0, 0]);
       expect({ ...found, readers: 0 }).toEqual({ ...expected, readers: 0 });
@@ -163,7 +163,7 @@ test('zooming shows a part of the log, and the link keeps it', async ({ page }) 
   await page.getByRole('button', { name: 'All', exact: true }).click();
   await expect(page.locator('g[data-claim]')).toHaveCount(all);
   await settled(page);
-  // A click selects the entry there.
+  // A click on the chart selects the entry at this place.
   const box = await chart.boundingBox();
   await page.mouse.click((box?.x ?? 0) + 80, (box?.y ?? 0) + 30);
   await expect(page.locator('[data-said]')).toContainText(/Entry [0-5]:/);
@@ -214,6 +214,6 @@ test('a log of 10^12 positions and 40,001 entries is answered', async ({ page })
   await expect(page.locator('[data-fact=committed]')).toHaveText('80,000,000,000 of 1,000,000,000,000');
   await page.getByLabel('State after entry', { exact: true }).fill('20000');
   await expect(page.locator('[data-fact=committed]')).toContainText('40,000,000,000 of');
-  // So many claims are drawn as fewer bars.
+  // The 40,000 claims are drawn as at most 3,000 bars.
   expect(await page.locator('g[data-claim]').count()).toBeLessThan(3001);
 });

@@ -1,4 +1,4 @@
-"""What the view of ledgers has to show, computed by the Python package."""
+"""Computes the expected values of the view of ledgers, by the Python package."""
 
 import json
 import sys
@@ -14,7 +14,7 @@ import make
 
 
 def ledger_log(samples, block, seconds, dies, restarts=None, until=0):
-    """A new log, of real readers."""
+    """A new log that real readers wrote."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "epoch-0.log")
         lost = {int(reader): read for reader, read in dies.items()}
@@ -23,7 +23,7 @@ def ledger_log(samples, block, seconds, dies, restarts=None, until=0):
 
 
 def ledger_states(log):
-    """The state after each entry: the progress that the component counts, and what each reader did."""
+    """The state after each entry: the progress by the component, and the claims and commits of each reader."""
     lines = log.splitlines()
     machine = Machine(lines[0])
     claims, readers, states = {}, {}, []
@@ -47,7 +47,7 @@ def ledger_states(log):
                 done["lost"] += event.count
                 claims[event.claim]["left"] = 0
         progress = machine.progress()
-        # Positions that were claimed at some time, held or not.
+        # All positions that were ever claimed, whether they are held now or not.
         ends = [
             json.loads(other)["start"] + json.loads(other)["count"]
             for other in lines[: len(states) + 1]
@@ -67,7 +67,8 @@ def ledger_states(log):
 
 
 def ledger_takeovers(log):
-    """Positions that one claim left and another took: counts by the reader that left and the one that took."""
+    """Positions that one claim left and another one took, counted by the reader that left them and the reader that took
+    them."""
     owner, committed, left, found = {}, set(), {}, {}
     for line in log.splitlines()[1:]:
         entry = json.loads(line)

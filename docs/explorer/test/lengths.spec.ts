@@ -29,7 +29,7 @@ test.beforeAll(() => {
 });
 test.afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A file of lengths that Python writes. */
+/** Lets Python write a file of lengths. */
 async function written(name: string, samples: number, how: { dtype?: string; text?: boolean } = {}): Promise<string> {
   const path = join(folder, name);
   await python('lengths_file', { path, samples, ...how });
@@ -40,7 +40,7 @@ const open = (page: Page, file: string | { name: string; mimeType: string; buffe
   page.getByLabel('Files to open').setInputFiles(file);
 const textFile = (name: string, text: string) => ({ name, mimeType: 'application/json', buffer: Buffer.from(text) });
 
-/** Whether the batches on the page are these. */
+/** Checks that the page shows these batches. */
 async function shows(page: Page, ranks: number[][] | undefined): Promise<void> {
   expect(ranks).toHaveLength(3);
   for (const [rank, samples] of (ranks ?? []).entries())
@@ -69,7 +69,7 @@ test('of a file of 100 MB, the first step is shown from one window, and planning
   await expect(page.getByText(`${grouped(samples)} samples, the longest has 1,999 tokens`)).toBeVisible();
   await expect(page.locator('[data-loaded=lengths]')).toHaveText('From many.npy, 100 MB');
   await shows(page, expected.steps[0]);
-  // As many lengths as Python looks up for one step: those of the sample and of one window.
+  // The page looks up as many lengths as Python does for one step: the sample of lengths, and one window.
   const planned = page.locator('[data-planned]');
   const one = `budget: 1 of ${grouped(expected.windows)} windows planned. Lengths looked up: ${grouped(expected.asked)} `;
   await expect(planned).toContainText(one);
@@ -78,8 +78,8 @@ test('of a file of 100 MB, the first step is shown from one window, and planning
   await expect(page.locator('[data-fact=steps]')).toHaveCount(0);
   await expect(page.locator('[data-says]')).toContainText('wastes the least in the part of the epoch that is planned');
 
-  // Another step is asked for while the epoch is planned, and then the planning is stopped. The page itself does both: this test may be
-  // slower than the planning.
+  // The page is asked for another step while it plans the epoch, and then the planning is stopped. A script in the page
+  // does both, because this test may be slower than the planning.
   const said = page.evaluate(() => {
     const click = (selector: string) => document.querySelector<HTMLElement>(selector)?.click();
     const samples = () => document.querySelector('[data-shape="0"] [data-samples]')?.textContent;
@@ -116,7 +116,7 @@ test('of a file of 100 MB, the first step is shown from one window, and planning
   await expect(page.locator('[data-shape]')).toHaveCount(0);
   await step.fill('400');
   await shows(page, expected.steps[2]);
-  // It stays stopped.
+  // The planning stays stopped.
   await expect(windows(page, 'pack')).toHaveText(/^1 of /);
 });
 
@@ -146,7 +146,7 @@ test('the totals of a text of lengths are what Python says, and its index tells 
   const index = readFileSync(await download.path(), 'utf8');
   expect(index).toBe(own.index);
 
-  // A page that has planned nothing.
+  // A new page, which has planned nothing yet.
   await page.goto('about:blank');
   await page.goto(at('batches', { batches: RECIPE }));
   await open(page, path);
@@ -163,7 +163,7 @@ test('the totals of a text of lengths are what Python says, and its index tells 
   await page.getByLabel('Step', { exact: true }).fill(String(last + 1));
   await expect(page.getByText(`step is ${last + 1}; allowed: 0 to ${last}`)).toBeVisible();
   await page.getByLabel('Step', { exact: true }).fill('0');
-  // That of another strategy is one of those that are compared.
+  // The index of another strategy is accepted if the strategy is one of those that are compared.
   await open(page, textFile('pack.json', expected.pack?.index ?? ''));
   await showsTotals(page, 'pack', expected.pack as Totals);
 
@@ -205,7 +205,7 @@ test('numbers of NumPy of any width are lengths', async ({ page }) => {
     await expect(page.locator('[data-loaded=lengths]')).toContainText(`From ${name}`);
     await shows(page, expected.steps[0]);
   }
-  // Of one byte, lengths are others.
+  // A file with one byte for each length has other lengths.
   const bytes = await written('u1.npy', 70_000, { dtype: '|u1' });
   await open(page, bytes);
   await expect(page.getByText('70,000 samples, the longest has 255 tokens')).toBeVisible();
@@ -246,7 +246,7 @@ test('a file that holds no lengths is refused, and says why', async ({ page }) =
     await expect(page.locator('.notice')).toContainText(says);
     await expect(page.locator('[data-shape="0"] [data-samples]'), name).toHaveText(before);
   }
-  // Zeros behind a point change no number, and the last line needs no end.
+  // Zeros after a point do not change a number, and the last line needs no line break.
   writeFileSync(join(folder, 'points.txt'), `${many}12.0, 13.`);
   await open(page, join(folder, 'points.txt'));
   await expect(page.getByText('5,002 samples, the longest has 17 tokens')).toBeVisible();

@@ -11,9 +11,9 @@ const BLENDS = {
 const LARGE =
   '{"order":{"name":"blend","samples":1000000000000,"seed":42,"sources":[{"name":"web","weight":731,"samples":800000000000},{"name":"code","weight":269,"samples":90000000000}]},"deal":{"world_size":4096}}';
 
-/** A number as it is shown, with a sign that is no hyphen or none. */
+/** The number in a text of the page, whose minus sign is not a hyphen. */
 const signed = (text: string) => Number(text.replaceAll(',', '').replace('−', '-'));
-/** Shown drifts have three digits. */
+/** Compares a drift with the one on the page, which has three decimals. */
 const close = (found: number, expected: number) => expect(Math.abs(found - expected)).toBeLessThan(0.00051);
 
 for (const [name, recipe] of Object.entries(BLENDS)) {
@@ -93,7 +93,7 @@ test('a rank that has other shares than its weights ask for is named, and the la
     );
     return numbers;
   });
-  // Weights 7, 2, 1 repeat after ten positions, and every eighth of them is one of five.
+  // The weights 7, 2, 1 repeat after ten positions, so every eighth position meets only five of the ten places.
   const [, rank, share, name] = (await said.textContent())?.match(/rank (\d), ([\d.]+) % are from (\w+)/) ?? [];
   const source = ['web', 'code', 'maths'].indexOf(name ?? '');
   expect((100 * (counts[Number(rank)]?.[source] ?? 0)) / 2048).toBeCloseTo(Number(share), 1);
@@ -114,7 +114,7 @@ test('drawing labels keeps the page busy for less than 50 ms at a time', async (
   });
   await page.getByRole('button', { name: '1,000 labels of ImageNet' }).click();
   await expect(page.getByText('Dark colours are the labels that are stored first.')).toBeVisible();
-  // What takes long is the number of elements: one for each group of labels, and none for rows of tables that are closed.
+  // The time grows with the number of elements. So each group of labels is one element, and a closed table has no rows.
   expect(await page.locator('[aria-label="Labels by batch"] svg *').count()).toBeLessThan(250);
   await expect(page.locator('tr[data-batch]')).toHaveCount(0);
   const longest = await page.evaluate(() => Math.max(0, ...(window as unknown as { long: number[] }).long));

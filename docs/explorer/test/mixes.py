@@ -1,4 +1,5 @@
-"""What the view of mixes has to show, by the Python package. A shuffle buffer is read from its beginning."""
+"""Computes the expected values of the view of mixes, by the Python package. A shuffle buffer is read from its
+beginning."""
 
 import itertools
 import json
@@ -9,7 +10,8 @@ import samedeal
 
 
 def drift(recipe, epoch, positions):
-    """For each number of positions by how many samples each source is ahead of its share, since the blend began."""
+    """For each number of positions, the number of samples by which each source is ahead of its share, since the blend
+    began."""
     sampler = samedeal.Sampler.from_recipe(recipe, epoch=epoch)
     order = json.loads(sampler.recipe)["order"]
     stages = [(0, [source["weight"] for source in order["sources"]])]
@@ -34,7 +36,7 @@ def drift(recipe, epoch, positions):
 
 
 def rank_drift(recipe, epoch, start, end):
-    """For each rank the farthest drift of each source, after any of its samples among these positions."""
+    """For each rank, the farthest drift of each source after any of the rank's samples among these positions."""
     sampler = samedeal.Sampler.from_recipe(recipe, epoch=epoch)
     order = json.loads(sampler.recipe)["order"]
     stages = [(0, [source["weight"] for source in order["sources"]])]
@@ -54,7 +56,7 @@ def rank_drift(recipe, epoch, start, end):
 
 
 def steps_of_blend(recipe, epoch, batch, steps):
-    """What each source gives to each step, counted sample by sample over all ranks; and to the batch of rank 1."""
+    """The samples of each source in each step, counted one by one over all ranks, and in the batch of rank 1."""
     world = json.loads(samedeal.Sampler.from_recipe(recipe).recipe)["deal"]["world_size"]
     found = []
     for step in steps:
@@ -70,7 +72,7 @@ def steps_of_blend(recipe, epoch, batch, steps):
 
 
 def mixed(bits):
-    """The end of MurmurHash3."""
+    """The finaliser of MurmurHash3."""
     bits &= 0xFFFFFFFF
     bits = ((bits ^ (bits >> 16)) * 0x85EBCA6B) & 0xFFFFFFFF
     bits = ((bits ^ (bits >> 13)) * 0xC2B2AE35) & 0xFFFFFFFF
@@ -78,12 +80,12 @@ def mixed(bits):
 
 
 def below(limit, seed, place):
-    """The random number of a place."""
+    """The random number that belongs to a place."""
     return (mixed((place & 0xFFFFFFFF) ^ mixed((place >> 32) ^ seed)) * limit) >> 32
 
 
 def buffered(stream, size, seed):
-    """A shuffle buffer, as everybody writes it."""
+    """A shuffle buffer in its usual form."""
     size = min(size, len(stream))
     held, out = list(stream[:size]), []
     for place, sample in enumerate(stream[size:]):
@@ -97,7 +99,8 @@ def buffered(stream, size, seed):
 
 
 def labels(settings, batches):
-    """Counts of labels in batches of three orders, the mean distances, and the one of a perfect shuffle."""
+    """Counts of labels in the batches of three orders, the mean distances, and the mean distance of a perfect
+    shuffle."""
     samples, count, files, batch = (settings[name] for name in ("samples", "labels", "files", "batch"))
     sizes = [samples // files + (file < samples % files) for file in range(files)]
     seed, epoch = settings["seed"], settings["epoch"]

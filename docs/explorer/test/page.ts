@@ -7,7 +7,7 @@ import { test as base, type ConsoleMessage, expect, type Page, type WebError } f
 const root = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
 const PYTHON = `${root}/target/venv/bin/python`;
 
-/** The page from a server, which playwright.config.ts starts, and the page in one file, from a disk. */
+/** The page on a server, which playwright.config.ts starts, and the page as one file on a disk. */
 export const page = `http://127.0.0.1:${process.env.EXPLORER_PORT}/index.html`;
 export const dist = fileURLToPath(new URL('../dist/', import.meta.url));
 export const onDisk = pathToFileURL(`${dist}explorer.html`).href;
@@ -16,7 +16,7 @@ export const command = process.env.SAMEDEAL_COMMAND ?? `${root}/target/debug/sam
 
 /** With EXPLORER_SLOW=300, answers of the Worker take up to 300 ms longer, and the page computes at a tenth of its speed. */
 const SLOW = Number(process.env.EXPLORER_SLOW ?? 0);
-/** Makes a page slow where the test is not, so that a test which waits for too little fails on every machine. */
+/** Makes a page slow, but not the test. So a test that waits for too little fails on every machine. */
 async function slow(window: Page): Promise<void> {
   const session = await window.context().newCDPSession(window);
   await session.send('Emulation.setCPUThrottlingRate', { rate: 10 });
@@ -36,8 +36,8 @@ export const at = (view: string, values: Record<string, string> = {}): string =>
   `${page}#/${view}?${new URLSearchParams(values)}`;
 
 /**
- * Tests that share one window, which a browser takes longer to make than to load the page in: each begins with an empty one. A test fails if a
- * page throws, or says something on its console that is an error.
+ * Tests that share one window, because a browser takes longer to make a window than to load the page. Each test begins
+ * with an empty page. It fails if the page throws, or writes an error to its console.
  */
 export const test = base.extend<{ watched: undefined }, { window: Page }>({
   window: [
@@ -78,7 +78,7 @@ export const test = base.extend<{ watched: undefined }, { window: Page }>({
 export { expect };
 
 let asked: ((question: string) => Promise<string>) | undefined;
-/** Starts the one Python that answers all questions of these tests. It ends with them, as its input does. */
+/** Starts the Python process that answers all questions of these tests. It ends with its standard input. */
 function start(): (question: string) => Promise<string> {
   if (!existsSync(PYTHON)) throw new Error(`no Python at ${PYTHON}: cargo xtask setup makes it`);
   const script = fileURLToPath(new URL('expected.py', import.meta.url));
@@ -93,15 +93,15 @@ function start(): (question: string) => Promise<string> {
   };
 }
 
-/** What Python answers, now. The function is one of `expected.py`. */
+/** The answer of a function of `expected.py`. */
 export async function python<T>(name: string, question: Record<string, unknown>): Promise<T> {
   asked ??= start();
   return JSON.parse(await asked(JSON.stringify({ name, ...question }))) as T;
 }
 
-/** What a program prints that somebody copied from the page. */
+/** The output of a program that was copied from the page. */
 export function run(language: 'Python' | 'JavaScript' | 'Command', code: string): string {
-  // Playwright asks programs for colours.
+  // Playwright sets variables that make programs print colours.
   const env = { ...process.env, PYTHONPATH: `${root}/hosts/python/src`, FORCE_COLOR: '0' };
   const options = { encoding: 'utf8', env } as const;
   if (language === 'Python') return execFileSync(PYTHON, ['-c', code], options);
@@ -118,7 +118,7 @@ export async function snippet(opened: Page, language: string): Promise<string> {
   return opened.getByRole('tabpanel').innerText();
 }
 
-/** Waits until the page has answered what it was asked last. */
+/** Waits until the page has answered its last question. */
 export const settled = (opened: Page): Promise<void> =>
   expect(opened.locator('[data-busy]').first()).toHaveAttribute('data-busy', 'false');
 

@@ -1,4 +1,4 @@
-// `npm run pictures` makes the pictures of the README, of the page as it was built.
+// `npm run pictures` makes the pictures of the README from the built page.
 import { at, test } from './page.ts';
 
 const VIEWS = {

@@ -60,7 +60,7 @@ test.describe('batches', () => {
     const steps = page.locator('tr[data-strategy=budget] [data-fact=steps]');
     await expect(steps).toBeVisible();
     const before = numbers(await steps.innerText().then((text) => text.replaceAll(',', '')));
-    // Sixteen notches double the tokens.
+    // Sixteen notches to the right double the tokens.
     const drag = page.getByLabel('Drag the tokens of a batch');
     await drag.fill(String(Number(await drag.inputValue()) + 16));
     await expect(steps).not.toHaveText(String(before[0]));
@@ -186,7 +186,7 @@ test.describe('batches', () => {
     });
     const { concerned = 0, steps = 0 } = compared.budget ?? {};
     expect(concerned).toBeGreaterThan(0);
-    // 100 + 100 * 100 = 10100.
+    // A sample of 100 tokens costs 100 + 100 * 100 = 10,100, which is `max_cost`.
     const long = `${concerned} of 3,000 samples are longer than 100 tokens: the longest has 120`;
     await expect(page.locator('[data-says]')).toContainText(long);
     await page.locator('[data-policy=drop]').click();

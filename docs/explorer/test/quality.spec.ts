@@ -25,7 +25,7 @@ const BLEND =
 const STATE =
   '{"samedeal":1,"kind":"sampler","recipe":{"order":{"name":"feistel","samples":50000,"seed":42}},"epoch":2,"consumed":12800}';
 
-/** What a link to a view has, if a view without it shows nothing. */
+/** The values that a link to a view must have. Without them, these views show nothing. */
 const GIVEN: Readonly<Record<string, Record<string, string>>> = {
   mix: { recipe: BLEND },
   checkpoint: {
@@ -59,7 +59,7 @@ for (const [name, view, values] of SHOWN)
       for (const details of all as HTMLDetailsElement[]) details.open = true;
     });
     await page.addScriptTag({ path: axe });
-    // The schemes differ in colours alone.
+    // The schemes differ only in colours, so the second one is only checked for contrast.
     for (const [colorScheme, rules] of [
       ['light', {}],
       ['dark', { runOnly: ['color-contrast', 'link-in-text-block'] }],
@@ -126,7 +126,7 @@ test('a picture is before its controls, and one value is no slider', async ({ pa
       const pictures = top('main .picture :is(svg.chart, canvas, table, .epoch)');
       const ranges = [...document.querySelectorAll<HTMLInputElement>('input[type=range]')];
       return {
-        // The slider of the first view is above the two stripes that it moves.
+        // The first view is left out: its slider is above the two stripes that it moves.
         isAfter: isStart || controls.length === 0 || Math.min(...pictures) < Math.min(...controls),
         empty: ranges.filter(({ min, max }) => Number(min) >= Number(max)).length,
       };
@@ -235,7 +235,7 @@ test('on a phone, the picture is on the first screen, and questions and the reci
   await summary.click();
   await page.getByLabel('World size').fill('6');
   await expect(page.getByText('Recipe: feistel, 1,000 samples, 6 ranks')).toBeVisible();
-  // A field that is wrong is not hidden.
+  // The form is opened if one of its fields is wrong.
   await page.goto(at('resume', { recipe: '{"order":{"samples":1000},"deal":{"unit":-1}}' }));
   await page.reload();
   await expect(page.getByLabel('Unit', { exact: true })).toHaveAttribute('aria-invalid', 'true');
@@ -305,7 +305,7 @@ test('all computing is in the Worker, and dragging steps of 10^12 samples keeps 
   await page.goto(at('step', { recipe, batch: '64', zoom: '8' }));
   const grid = page.locator('[data-answers]');
   await expect(grid).toBeVisible();
-  // The page itself never makes an instance of the component.
+  // Only the Worker makes an instance of the component, never the page.
   expect(page.workers()).toHaveLength(1);
   const before = Number(await grid.getAttribute('data-answers'));
   const longest = await page.evaluate(async () => {
@@ -323,7 +323,7 @@ test('all computing is in the Worker, and dragging steps of 10^12 samples keeps 
   });
   await expect.poll(async () => Number(await grid.getAttribute('data-answers'))).toBeGreaterThan(before + 2);
   await expect(grid).toHaveAttribute('data-busy', 'false');
-  // A measure and no limit: the machine may have other work.
+  // The time is reported and not limited, because the machine may have other work.
   test.info().annotations.push({ type: 'longest task of the page, in ms', description: String(Math.round(longest)) });
   console.log(`longest task of the page while dragging: ${Math.round(longest)} ms`);
 });
@@ -345,7 +345,7 @@ test('the page works below any path of a server, and loads a view when it is ope
   const first = asked.splice(0);
   const size = first.reduce((sum, name) => sum + readFileSync(join(dist, name)).length, 0);
   console.log(`the first view loads ${size} bytes in ${first.length} files`);
-  // The whole component is above 400 kB, and the first view does not need it.
+  // The whole component has more than 400 kB. The first view must not load it.
   expect(size).toBeLessThan(400_000);
   await page.getByRole('link', { name: 'When and where is a sample seen?' }).click();
   await expect(page.locator('tr[data-place]')).toHaveCount(8);
@@ -365,7 +365,7 @@ test('the page in one file works from a disk, and asks for nothing else', async 
 });
 
 test('on a disk, the page of a server leads to the page in one file', async ({ browser }) => {
-  // In a window of its own: the browser loads no modules from a disk, and says so on the console.
+  // This test needs a window of its own: the browser loads no modules from a disk, and reports this on the console.
   const context = await browser.newContext();
   const page = await context.newPage();
   await page.goto(onDisk.replace('explorer.html', 'index.html'));

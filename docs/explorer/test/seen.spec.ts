@@ -119,7 +119,7 @@ test.describe('sample', () => {
       await expect(says).toHaveText(
         new RegExp(`^No: the run had not seen sample .* yet. It comes at position .*; ${read}$`),
       );
-      // The deal of a recipe of the same order stays.
+      // A state with the order of the shown recipe does not change the deal of this recipe.
       await page.getByLabel('World size').fill('4');
       await page.getByLabel('State of a checkpoint').fill(state.replace('24000', '12000'));
       await expect(says).toContainText('the first 12,000 of 50,000');
@@ -168,7 +168,7 @@ test('a state of batches, or of files, says what it is, and what can be said of 
       .setInputFiles({ name: 'state.json', mimeType: 'application/json', buffer: Buffer.from(state) });
   await page.goto(at('step'));
   const card = page.getByLabel('The state that was opened');
-  // It counts the positions of whole windows, and the steps of the window that is open.
+  // The state has the positions of whole windows, and the steps of the open window.
   const parts = ['Positions in whole windows200', 'Part 13 steps on 2 ranks'];
   const expected: [string, string[]][] = [
     ['The run had taken nothing of epoch 3.', ['Epoch3', 'Positions in whole windows0']],
@@ -195,7 +195,7 @@ test('a state of batches, or of files, says what it is, and what can be said of 
   await expect(card).toContainText('The run had taken 1 step of epoch 5.');
   const facts = ['Epoch5', 'Positions read', 'Part 11 step on 2 ranks, 2 workers each, batch size 8'];
   await expect(card.locator('tr')).toContainText(facts);
-  // Its recipe is shown, with the ranks and workers of its last part.
+  // The page shows the recipe of the state, with the ranks and workers of its last part.
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Which files does every reader read?');
   await expect(page.getByLabel('World size')).toHaveValue('2');
   await expect(page.getByLabel('Epoch', { exact: true }).last()).toHaveValue('5');
@@ -213,7 +213,7 @@ const openedAs = (page: Page, text: string) =>
     .getByLabel('Files to open')
     .setInputFiles({ name: 'state.json', mimeType: 'application/json', buffer: Buffer.from(text) });
 
-/** The samples of the rows of the view of checkpoints, by part, step and rank. */
+/** The samples in the rows of the view of checkpoints, by part, step and rank. */
 const rowsOf = async (page: Page): Promise<Record<string, string>> =>
   Object.fromEntries(
     await page
@@ -248,7 +248,7 @@ test.describe('checkpoint', () => {
       await expect(page.getByLabel('Batch size of a rank')).toHaveValue('16');
       await page.getByLabel('Ranks that go on').fill(String(next));
       await expect.poll(() => rowsOf(page)).toEqual(rows);
-      // What is copied goes on after the state.
+      // The copied programs continue after the state.
       const printed = numbers(run('Python', await snippet(page, 'Python')));
       const [first = ''] = [rows['after 0 0']];
       expect(printed.slice(1)).toEqual(numbers(first));
@@ -390,13 +390,13 @@ test.describe('resume', () => {
     await page.goto(at('resume', { batch: '64', worlds: '8, 6', taken: '3' }));
     await page.getByLabel('Files to open').setInputFiles(file);
     await expect(page.getByLabel('Steps taken')).toHaveValue('50');
-    // The stop follows the sizes, and stays there also if these are not possible for a moment.
+    // The stop follows the batch size, even if the batch size was invalid for a moment.
     await page.getByLabel('Batch size').fill('');
     await page.getByLabel('Batch size').fill('16');
     await expect(page.getByLabel('Steps taken')).toHaveValue('200');
     await page.getByLabel('Batch size').fill('64');
     await expect(page.locator('tr[data-part]').first().locator('td').last()).toHaveText('25,600');
-    // Opened elsewhere, the state is offered.
+    // A state that was opened in another view is offered as a stop.
     await page.goto(at('sample', { batch: '16' }));
     await page.getByLabel('Files to open').setInputFiles(file);
     await page.getByRole('link', { name: 'What if ranks change?' }).click();
@@ -404,7 +404,7 @@ test.describe('resume', () => {
     await page.getByLabel('Steps taken').fill('3, 4');
     await page.getByRole('button', { name: 'Stop the first part there' }).click();
     await expect(page.getByLabel('Steps taken')).toHaveValue('200, 4');
-    // With other batches, it would stop within a step.
+    // With this batch size, the position of the state is within a step.
     await page.getByLabel('Batch size').fill('7');
     await expect(page.locator('[data-stop]')).toContainText('no whole number of steps of the first part');
   });
@@ -417,7 +417,7 @@ test.describe('resume', () => {
     await expect(page.locator('tr[data-part]').nth(1)).toContainText('640');
     await page.getByLabel('Steps taken').fill('9, 1');
     await expect(page.getByText('9 steps on 8 ranks; allowed: 0 to 8')).toBeVisible();
-    // The last answer is not one for values that are refused.
+    // The last answer is marked as old, because the current values are refused.
     await expect(page.locator('[data-says]')).toHaveCSS('opacity', '0.45');
   });
 

@@ -10,10 +10,10 @@ const RECIPES = {
   large: '{"order":{"samples":1000000000000,"seed":"9223372036854775807"},"deal":{"world_size":4096}}',
 };
 
-/** The rows of the table, which has what the picture shows. */
+/** The rows of the table, which has the content of the picture. */
 async function shown(page: import('@playwright/test').Page): Promise<Record<string, string[]>> {
   await page.getByText('As a table').click();
-  // The table is filled once it is open.
+  // The table gets its rows when it is opened.
   await page.locator('tr[data-rank]').first().waitFor();
   const rows = await page.locator('tr[data-rank]').all();
   const found = await Promise.all(
@@ -82,7 +82,7 @@ test('the arrow keys select a sample and say where it is', async ({ page }) => {
   await expect(facts).toContainText('Rank2');
   await expect(facts).toContainText('Index in batch1');
   await expect(facts).toContainText(`Sample${row?.[1]}`);
-  // Position 3 * 16 * 8 is the first one of step 3; a row of positions goes to all ranks.
+  // Step 3 begins at position 3 * 16 * 8. From there on, each row of 8 positions has one for every rank.
   await expect(facts).toContainText(`Position in epoch${3 * 16 * 8 + 8 + 2}`);
 });
 
@@ -124,7 +124,7 @@ test('what is copied prints what the page shows', async ({ page }) => {
     expect(printedArray(printed).map(String), language).toEqual(expected);
   }
   const printed = run('Command', `${await snippet(page, 'Command')} --format text`);
-  // A line has the rank, the index in the batch and the sample.
+  // A line of the output has the rank, the index in the batch, and the sample.
   expect(
     printed
       .trim()
@@ -160,7 +160,7 @@ test('the whole batch of one rank is listed, copied and linked as Python has it'
   const other = await context.newPage();
   await other.goto(page.url());
   await expect(other.locator('[data-batch]')).toHaveText(expected.join(', '));
-  // A cell of another rank chooses that rank; one that is not there is said at the field.
+  // A click on a cell of another rank chooses this rank. The field shows an error for a rank that does not exist.
   await other.getByRole('application').focus();
   for (const key of ['ArrowDown', 'ArrowDown']) await other.keyboard.press(key);
   await expect(other.getByLabel('Rank', { exact: true })).toHaveValue('6');
@@ -175,7 +175,8 @@ test('the padding of one rank is said', async ({ page }) => {
 });
 
 test('no label of the picture lies over another one, at any width', async ({ context }) => {
-  // Records where texts are drawn, of the newest frame. What a page begins with stays with it, so it is not the window of all tests.
+  // Records the places of all texts in the newest frame. The script stays in its window, so this test does not use the
+  // common one.
   const page = await context.newPage();
   await page.addInitScript(() => {
     const texts: { text: string; left: number; right: number; y: number }[] = [];
@@ -291,7 +292,7 @@ test('what another view had and this one has not is fitted, but not what somebod
   await expect(field('Step')).toHaveValue(/^[1-9]\d*$/);
   await expect(page.locator('.stale')).toHaveCount(0);
 
-  // A state is of a smaller run than what was shown.
+  // The state belongs to a smaller run than the one that is shown.
   await page.goto(at('step', { recipe: large, step: '1000', batch: '64', rank: '9' }));
   await tab('When was a sample seen?');
   await field('Sample indices').fill('123 4000000 4999999');
@@ -306,7 +307,7 @@ test('what another view had and this one has not is fitted, but not what somebod
   await tab('What does a rank read?');
   await expect(field('Step')).toHaveValue('781');
   await expect(field('Rank')).toHaveValue('0');
-  // A link to a step that there is not shows no answer, and its slider still reaches the last step.
+  // A link to a step that does not exist shows no answer, but its slider still reaches the last step.
   await page.goto(at('mix', { recipe: small, step: '99999' }));
   await expect(page.getByText('allowed: 0 to')).toBeVisible();
   await expect.poll(async () => Number(await page.getByLabel('Drag: Step').getAttribute('max'))).toBeGreaterThan(100);

@@ -6,8 +6,8 @@ import type { Engine } from './worker.ts';
 export const engine = wrap<Engine>(new EngineWorker());
 
 /**
- * The answer to the latest question. While one is computed, only the newest question waits, so dragging a slider never makes a queue. The
- * last good answer stays until the next one is there.
+ * The answer to the latest question. While an answer is computed, only the newest question waits, so dragging a slider
+ * never makes a queue. The last good answer stays until the next one is there.
  */
 export class Live<Q, A> {
   value = $state.raw<A>();
@@ -17,7 +17,7 @@ export class Live<Q, A> {
   question = $state.raw<Q>();
   problem = $state.raw<Problem>();
   busy = $state(false);
-  /** How many answers there were: tests wait for the next one. */
+  /** Number of answers so far. Tests use it to wait for the next one. */
   answers = $state(0);
   readonly #compute: (question: Q) => Promise<Answer<A>>;
   #waiting: { question: Q } | undefined;

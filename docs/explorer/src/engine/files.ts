@@ -5,10 +5,13 @@ import { LengthList, type Values } from './lengths.ts';
 /** The Parquet files that the user dropped. They stay in the browser. */
 let dropped: File[] = [];
 let shards: ShardFiles | undefined;
-/** The dropped files, found again for one column. */
+/** The dropped files, opened again to read one column. */
 let ofColumn: { column: string; shards: ShardFiles } | undefined;
 
-/** How often files were opened. Answers are cached together with this number, so none is used for other files. */
+/**
+ * Number of times that files were opened. Answers are cached together with this number, so that none is used for other
+ * files.
+ */
 export let opened = 0;
 
 /** The facts about the opened files that the page shows. */
@@ -21,7 +24,7 @@ export interface Dataset {
 
 export const sizesOfFiles = (): Float64Array | undefined => shards && Float64Array.from(shards.sizes, Number);
 
-/** Reads the footers of Parquet files. They are in the order of their names, as the files of a directory are. */
+/** Reads the footers of Parquet files. The files are sorted by name, as the files of a directory are. */
 export async function openFiles({ files }: { files: File[] }): Promise<Dataset> {
   const sorted = [...files].sort((a, b) => (a.name < b.name ? -1 : 1));
   shards = await findShards(sorted);

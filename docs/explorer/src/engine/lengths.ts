@@ -1,12 +1,12 @@
 import { grouped } from '../parts/text.ts';
 import { PageError } from './answer.ts';
 
-/** The lengths of all samples, in numbers no wider than their file has. */
+/** The lengths of all samples, in numbers as narrow as in their file. */
 export type Values = Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
 
-/** The longest length that there is. */
+/** The largest length that a sample may have. */
 const MOST = 0xffff_ffff;
-/** How many numbers of a file are read at a time. */
+/** Number of items of a file that are read at a time. */
 const SLICE = 1 << 22;
 const WHAT = 'whole numbers from 0 to 4,294,967,295';
 
@@ -41,7 +41,7 @@ const [ZERO, NINE, DOT] = [48, 57, 46];
 /** The bytes that may be between numbers: white space, commas, semicolons, and the brackets of a list of JSON. */
 const BETWEEN = new Set([9, 10, 11, 12, 13, 32, 44, 59, 91, 93]);
 
-/** Reads lengths of a text, some bytes at a time. A number may have a point, and zeros behind it. */
+/** Reads the lengths in a text, some bytes at a time. A number may have a point and zeros after it. */
 class LengthText {
   readonly list = new LengthList();
   /** The number that is being read; -1 between numbers. */

@@ -14,8 +14,8 @@ export function canonical({ recipe }: { recipe: string }) {
 }
 
 /**
- * What the checkpoint says about the ranks that took a state (`taken_by` beside it): their number, the batch size, and the
- * position at which they began. An empty text: not known.
+ * The facts about the run that wrote a state, from the member `taken_by` beside the state: its ranks, its batch size,
+ * and the position at which these ranks began. Empty texts for unknown facts.
  */
 export interface Taken {
   ranks: string;
@@ -35,10 +35,13 @@ export type Found =
   | { kind: 'sampler' | 'batcher' | 'reading' | 'plan'; text: string }
   | { kind: 'state'; of: string; text: string; recipe: string; epoch: string; taken: Taken }
   | { kind: 'log' | 'lengths' | 'index' | 'entries'; text: string }
-  /** `text` is the rest of a sentence that says what the text is. */
+  /** `text` completes a sentence whose subject is the opened text. */
   | { kind: 'unknown'; text: string };
 
-/** The first state within a JSON document, such as the `trainer_state.json` of a checkpoint, and who took it. */
+/**
+ * The first state within a JSON document, such as the `trainer_state.json` of a checkpoint, and the facts about its
+ * run.
+ */
 function stateWithin(value: unknown, beside?: unknown, depth = 0): { state: Members; taken: Taken } | undefined {
   if (typeof value === 'string')
     return value.includes('"samedeal"') && depth <= 32 ? stateWithin(parsed(value), beside, depth + 1) : undefined;
@@ -64,7 +67,7 @@ function recipeOf(state: Members, shown: string): string {
     if (orderOf(shown) === JSON.stringify((state.recipe as Members).order)) return shown;
     return samplerOf(own).recipe;
   } catch {
-    // The view of the recipe says what is wrong with it.
+    // An invalid recipe stays as it is: the view of the recipe shows its error.
     return own;
   }
 }
@@ -75,7 +78,7 @@ export function recognise({ text, shown = '' }: { text: string; shown?: string }
   const first = parsed(plain.slice(0, plain.indexOf('\n') < 0 ? plain.length : plain.indexOf('\n')));
   if (isObject(first) && first.kind === 'ledger') return { kind: 'log', text: `${plain}\n` };
   if (isNumbers(plain)) return { kind: 'lengths', text: plain };
-  // A damaged index is an index too: the component says what is wrong with it.
+  // A damaged index is treated as an index, so that the component names its error.
   if (/^\{[^{}]*"kind"\s*:\s*"index"/.test(plain)) return { kind: 'index', text: plain };
   const document = parsed(plain);
   const found = stateWithin(document);

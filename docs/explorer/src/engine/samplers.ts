@@ -2,7 +2,7 @@ import { Sampler } from 'samedeal/web';
 import { digits } from '../parts/number.ts';
 import { sizesOfFiles } from './files.ts';
 
-/** How many samplers are cached, so that an order with a table is shuffled once, and not at every question. */
+/** Number of samplers in the cache. Without it, an order with a table would be shuffled at every question. */
 const KEPT = 8;
 const kept = new Map<string, Sampler>();
 
@@ -23,7 +23,7 @@ export function samplerOf(recipe: string, epoch: number | bigint = 0, state = ''
     sampler = Sampler.fromRecipe(recipe, { epoch, ...besides(recipe) });
     if (state) sampler.resume(state);
   }
-  // Moves the sampler to the end of the cache, which drops its first samplers first.
+  // Moves the sampler to the end of the cache, because the first samplers are dropped first.
   kept.delete(key);
   kept.set(key, sampler);
   for (const [oldest, unused] of kept) {

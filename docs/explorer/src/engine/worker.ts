@@ -22,7 +22,10 @@ function of<M extends Functions, K extends keyof M & string>(load: () => Promise
   return Object.fromEntries(wrapped) as Answering<Pick<M, K>>;
 }
 
-/** The component with everything. It is large, so the first view, which needs samplers alone, does not wait for it. */
+/**
+ * The whole component, once it was asked for. It is large, so the first view, which needs only samplers, does not wait
+ * for it.
+ */
 let whole: Promise<unknown> | undefined;
 const withComponent =
   <M>(load: () => Promise<M>) =>
@@ -32,7 +35,7 @@ const withComponent =
     return module;
   };
 
-/** In the page of one file, which has the component anyway, samplers are those of the component (vite.config.ts). */
+/** The page of one file contains the component anyway, so it takes samplers from there (vite.config.ts). */
 const withSamplers = <M>(load: () => Promise<M>) => (import.meta.env.MODE === 'disk' ? withComponent(load) : load);
 
 const engine = {

@@ -1,6 +1,6 @@
 import { parsed } from './json.ts';
 
-/** A recipe as a literal of each language, in one line. */
+/** The literal of a recipe in each language, in one line. */
 export function literal(recipe: string) {
   const document = parsed(recipe);
   const text = document === undefined ? recipe : JSON.stringify(document);

@@ -1,24 +1,25 @@
 import { interpolateCividis } from 'd3-scale-chromatic';
 
 /**
- * Colours of things that have no order, such as ranks, files and sources: those of Okabe and Ito, which people with any
- * kind of colour blindness tell apart. On a dark page they are lighter, since a dark blue is lost there (`app.css`).
+ * The colours of things without an order, such as ranks, files and sources. They are the colours of Okabe and Ito,
+ * which people with any kind of colour blindness can tell apart. On a dark page they are lighter, because a dark blue
+ * is lost there (`app.css`).
  */
 export const CATEGORIES = 8;
 export const category = (number: number): string => `var(--data-${number % CATEGORIES})`;
-/** The names of these colours for `themed`, since a canvas cannot read custom properties. */
+/** The names of these colours for `themed`, because a canvas cannot read custom properties. */
 export const DATA = Array.from({ length: CATEGORIES }, (_, number) => `data-${number}` as const);
 
 /**
- * 256 steps of cividis: interpolating a colour for every cell of every frame would take too long. Its darkest quarter is
- * left out, which is hardly seen on a dark page.
+ * 256 colours of cividis, made once: to interpolate a colour for every cell of every frame would take too long. The
+ * darkest quarter of cividis is left out, because it is hardly visible on a dark page.
  */
 const STEPS = 256;
 const scale = Array.from({ length: STEPS }, (_, step) => interpolateCividis(0.25 + (0.75 * step) / (STEPS - 1)));
 export const sequential = (share: number): string =>
   scale[Math.max(0, Math.min(STEPS - 1, Math.floor(share * STEPS)))] as string;
 
-/** The colours of text on backgrounds: black or white, whichever has more contrast. */
+/** For each background, the colour of text on it: black or white, whichever has more contrast. */
 const onColour = new Map<string, string>();
 export function textOn(colour: string): string {
   let text = onColour.get(colour);
@@ -45,7 +46,10 @@ export function themed<N extends string>(element: HTMLElement, names: readonly N
   return Object.fromEntries(found) as Record<N, string>;
 }
 
-/** Calls a function when the page becomes dark or light, since a canvas has to be drawn again. Returns how to stop. */
+/**
+ * Calls a function when the page becomes dark or light, so that a canvas is drawn again. Returns a function that stops
+ * this.
+ */
 export function onTheme(change: () => void): () => void {
   const dark = matchMedia('(prefers-color-scheme: dark)');
   dark.addEventListener('change', change);

@@ -1,4 +1,4 @@
-/** JSON that keeps the digits of numbers beyond 2^53, such as seeds of 64 bits. */
+/** Reads and writes JSON without losing the digits of numbers beyond 2^53, such as seeds of 64 bits. */
 
 type Raw = { rawJSON?: (text: string) => unknown; isRawJSON?: (value: unknown) => boolean };
 const { rawJSON } = JSON as unknown as Raw;
@@ -28,8 +28,8 @@ export function shown(value: unknown): string {
 }
 
 /**
- * The number in a typed text, 1e6 and 1_000 too. Any other text is returned as it is, so that the core's error names
- * it. Large seeds are texts.
+ * The number in a typed text; `1e6` and `1_000` are numbers, too. Any other text is returned as it is, so that the
+ * core's error names it. A large seed stays a text.
  */
 function typed(text: string, member = ''): unknown {
   const plain = text.replaceAll(/[_,\s]/g, '');

@@ -1,6 +1,6 @@
 import { grouped, short } from './text.ts';
 
-/** A part of an axis of whole numbers. In a link: `120-480`, or an empty text for all of the axis. */
+/** A part of an axis of whole numbers. In a link it is written as `120-480`, or as an empty text for the whole axis. */
 export interface Range {
   from: number;
   to: number;
@@ -12,7 +12,7 @@ export function ranged(text: string, least: number, most: number): Range {
   return range.from < range.to ? range : { from: least, to: most };
 }
 
-/** A range of the axis, at least `shortest` long. */
+/** The range, moved and widened so that it lies on the axis and is at least `shortest` long. */
 export function fitted({ from, to }: Range, least: number, most: number, shortest: number): Range {
   const length = Math.min(most - least, Math.max(shortest, Math.round(to - from)));
   const first = Math.round(
@@ -24,5 +24,8 @@ export function fitted({ from, to }: Range, least: number, most: number, shortes
 export const written = ({ from, to }: Range, least: number, most: number): string =>
   from <= least && to >= most ? '' : `${from}-${to}`;
 
-/** The format for numbers of an axis: in full if the range is a small part of its values, so that neighbours differ. */
+/**
+ * The format for numbers of an axis. If the range is a small part of its values, numbers are written in full, so that
+ * neighbours differ.
+ */
 export const onAxis = ({ from, to }: Range): ((value: number) => string) => (to - from < to / 8 ? grouped : short);

@@ -1,7 +1,10 @@
 import { isObject, type Members, parsed, shown } from './json.ts';
 import { counted } from './text.ts';
 
-/** The facts about a state that no view can use: its kind, how far the run was, and what the state does not contain. */
+/**
+ * The facts about a state that no view can use: its kind, how far the run was, and the facts that the state does not
+ * have.
+ */
 export interface StateFacts {
   title: string;
   says: string;
@@ -63,7 +66,7 @@ function farOf(state: Members, history: Members[]): string {
   const steps = history.reduce((sum, segment) => sum + number(segment.steps), 0);
   if (state.kind !== 'batcher')
     return history.length > 0 ? `The run had taken ${counted(steps, 'step')} of ${epoch}.` : `The run was in ${epoch}.`;
-  // The history only has the steps of the open window. The state does not say how many steps there were before it.
+  // The history has only the steps of the open window. The state does not have the number of steps before it.
   const consumed = number(state.consumed);
   if (consumed === 0)
     return steps > 0

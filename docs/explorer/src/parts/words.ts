@@ -21,7 +21,8 @@ const ORDERS: Readonly<Record<string, string>> = {
 const SYSTEMS: Readonly<Record<string, string>> = { torch: 'PyTorch', python: 'Python', dotnet: '.NET' };
 
 /**
- * A description of a recipe in a line, as far as the text is one; without the ranks if the view has ranks of its own.
+ * A description of a recipe in a line, as far as it can be read. If the view has ranks of its own, those of the recipe
+ * are left out.
  */
 export function inWords(recipe: string, withRanks: boolean): string {
   const document = parsed(recipe);

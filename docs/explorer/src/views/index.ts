@@ -16,7 +16,7 @@ export interface View {
   short: string;
   /** The values that a link to this view has. */
   keys: readonly Key[];
-  /** The title of the closed form. If there is none, it is the recipe of a sampler in words. */
+  /** The title of the closed form. Without it, the title is the recipe of a sampler in words. */
   entered?: string;
   load: () => Promise<Parts>;
 }

@@ -12,7 +12,7 @@ import { limitOf, roomOf, STRATEGIES, strategyOf, withBatch, withRoom } from './
 
 export interface BatchesQuestion {
   batches: string;
-  /** The budget from which the recipe was made, if its strategy has no member for a limit of tokens. */
+  /** The budget from which the recipe was made. It is needed if the strategy has no member for a limit of tokens. */
   budget: string;
   /** The name of an example, `column:` and the name of a column of the files, or numbers. */
   lengths: string;
@@ -24,18 +24,18 @@ export interface BatchesQuestion {
 export interface Compared {
   strategy: string;
   isChosen: boolean;
-  /** How many windows are planned, and how many the epoch has. */
+  /** Number of planned windows, and number of windows of the epoch. */
   known: number;
   windows: number;
   steps: number;
   rows: number;
   padding: number;
-  /** The share of the budgets of all batches that is filled with tokens of samples. */
+  /** The tokens of samples in all batches, as a share of their budgets. */
   filled: number;
   slowest: number;
-  /** The number of different shapes of batches. Undefined after an index was opened, which does not say it. */
+  /** Number of different shapes of batches. Undefined after an index was opened, which does not have it. */
   shapes: number | undefined;
-  /** The reason why there is no plan; else empty. */
+  /** The reason why there is no plan; otherwise empty. */
   problem: string;
 }
 
@@ -67,13 +67,13 @@ export interface BatchesAnswer {
   /** The number of known steps: all of the epoch, if it is planned as a whole. */
   steps: number;
   isWhole: boolean;
-  /** How many lengths were looked up to plan these steps. */
+  /** Number of lengths that were looked up to plan these steps. */
   asked: number;
   /** The batches at the step; none if the step is in a window that is not planned yet. */
   shapes: Shape[];
   /**
-   * The costs of the ranks at evenly spaced steps between `from` and `to`: of a small epoch as a whole, else of the
-   * window with the chosen step.
+   * The costs of the ranks at evenly spaced steps between `from` and `to`. These are all steps of a small epoch,
+   * otherwise the steps of the window with the chosen step.
    */
   costs: { from: number; to: number; steps: { step: number; least: number; most: number; slowest: number }[] };
 }
@@ -82,20 +82,20 @@ export interface BatchesAnswer {
 export interface Progress {
   known: number;
   windows: number;
-  /** How many strategies have planned the whole epoch. */
+  /** Number of strategies that have planned the whole epoch. */
   whole: number;
   isDone: boolean;
 }
 
 const BINS = 48;
-/** The most ranks whose batches are shown: more do not fit on a screen. */
+/** The largest number of ranks whose batches are shown: more do not fit on a screen. */
 const SHOWN_RANKS = 8;
-/** The most batches that are asked for to draw the costs. */
+/** The largest number of batches that are asked for to draw the costs. */
 const COSTS = 1600;
 const KEPT = 12;
-/** The most samples of an epoch that is planned as a whole at once. */
+/** The largest number of samples in an epoch that is planned as a whole at once. */
 const SMALL = 1 << 16;
-/** How long one call may plan further windows, in milliseconds. */
+/** The time in which one call may plan further windows, in milliseconds. */
 const PATIENCE = 200;
 
 /** Lengths, and the facts about them that the page shows without a plan. */
@@ -118,7 +118,7 @@ async function lengthsOf(text: string): Promise<Lengths> {
       ? await columnLengths(text.slice('column:'.length))
       : (openedLengths(text) ?? lengthsOfText(unshelved(text, 'lengths')));
   if (values.length === 0) throw new PageError('lengths', 'Enter the lengths of the samples, or choose an example');
-  // The plans are disposed of, since they refer to the old lengths, which may be large.
+  // The plans are disposed of, because they refer to the old lengths, which may be large.
   for (const plan of plans.values()) plan.dispose();
   plans.clear();
   let longest = 1;
@@ -208,7 +208,7 @@ export async function batches(question: BatchesQuestion): Promise<BatchesAnswer>
   own.moreUntil(() => !isSmall && own.steps > Number(step), end);
   for (const candidate of candidates) goOn(candidate, isSmall ? never : isBegun, end);
   const { worldSize, steps, isWhole } = own;
-  // For a step that does not exist, the component says what is wrong with it.
+  // The batch of a step that does not exist is asked for, too, so that the component names the error.
   const isKnown = isWhole ? steps > 0 : !(Number(step) >= steps);
   return {
     ...{ samples: values.length, longest, room, tooLong, worldSize, histogram, steps, isWhole, asked: own.asked },
@@ -249,18 +249,18 @@ export async function planMore({ isAll, ...question }: BatchesQuestion & { isAll
 }
 
 /**
- * Opens an index of any of the strategies, which has the number of steps of each window. Returns the name of the
+ * Opens an index of one of the strategies. An index has the number of steps of each window. Returns the name of the
  * strategy.
  */
 export async function useIndex({ index, ...question }: BatchesQuestion & { index: string }): Promise<string> {
   const { own, candidates } = settingOf(question, await lengthsOf(question.lengths));
   const of = candidates.find(({ plan }) => plan && index.includes(`"${plan.batcher.recipeFingerprint()}"`));
-  // If no strategy has the fingerprint in the index, the component says what is wrong with it.
+  // If the index belongs to no strategy, the chosen one opens it, so that the component names the error.
   (of?.plan ?? own).use(index);
   return of?.strategy ?? strategyOf(question.batches);
 }
 
-/** The index of the chosen strategy. All of its windows have to be known. */
+/** The index of the chosen strategy. All of its windows must be known. */
 export async function indexOf(question: BatchesQuestion): Promise<string> {
   return settingOf(question, await lengthsOf(question.lengths)).own.index();
 }
@@ -280,8 +280,8 @@ function tooLongOf(recipe: string, { values, longest }: Lengths): BatchesAnswer[
 }
 
 /**
- * The longest sample that the component takes, up to `longest`. It is found by asking, since with weighted costs only
- * the component knows the limit.
+ * The longest sample, up to `longest`, that the component accepts. It is found by asking: with weighted costs, only the
+ * component knows the limit.
  */
 function mostThatFits(recipe: string, longest: number): number {
   const { batch } = parsed(withBatch(recipe, { too_long: undefined, lengths: undefined })) as Members;

@@ -1,6 +1,6 @@
-/** Examples of lengths. They are made with whole numbers only, so every browser makes the same. */
+/** Examples of lengths. They are computed with whole numbers only, so that every browser gets the same lengths. */
 
-/** The lengths at each tenth of the samples, sorted. */
+/** For each example: its smallest length, and the lengths at each tenth of the sorted samples. */
 const TENTHS = {
   chat: [6, 24, 46, 80, 130, 200, 310, 480, 760, 1200, 2048],
   documents: [40, 180, 310, 450, 620, 850, 1200, 1700, 2500, 3900, 8192],
@@ -14,7 +14,7 @@ export function example(name: Example): Uint32Array<ArrayBuffer> {
   const tenths = TENTHS[name];
   let state = 1;
   return Uint32Array.from({ length: SAMPLES }, () => {
-    // A linear congruential generator of 32 bits; the upper ones are good enough for this.
+    // A linear congruential generator of 32 bits. Its upper bits are random enough for an example.
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
     const place = Math.floor((state / 2 ** 32) * 10_000);
     const tenth = Math.floor(place / 1000);

@@ -10,24 +10,24 @@ export interface Totals {
   slowest: number;
 }
 
-/** How many parts of an index are collected before they are joined. */
+/** Number of parts of an index that are collected before they are joined. */
 const PARTS = 256;
 
 /**
- * The indices of epochs that were planned as a whole or whose index was opened, and the number of shapes of their
- * batches, if it is known.
+ * For each epoch that was planned as a whole, or whose index was opened: its index, and the number of shapes of its
+ * batches if it is known.
  */
 const indices = new Map<string, { index: string; shapes: number | undefined }>();
 
 /**
- * The batches of a recipe in an epoch. Some windows are known: the first ones, planned one after the other, or all,
- * from an index.
+ * The batches of a recipe in an epoch. Some windows are known: the first ones, which were planned one after the other,
+ * or all of them, from an index.
  */
 export class Plan {
   readonly batcher: Batcher;
   readonly windows: number;
   readonly worldSize: number;
-  /** How many lengths were looked up. */
+  /** Number of lengths that were looked up. */
   asked = 0;
   /** The error that ended the planning. */
   problem: unknown;
@@ -64,7 +64,7 @@ export class Plan {
     }
   }
 
-  /** How many windows are known. */
+  /** Number of known windows. */
   get known(): number {
     return this.#ends.length;
   }
@@ -73,7 +73,7 @@ export class Plan {
     return this.known === this.windows;
   }
 
-  /** How many steps the known windows have. */
+  /** Number of steps of the known windows. */
   get steps(): number {
     return this.#ends.at(-1) ?? 0;
   }
@@ -142,7 +142,7 @@ export class Plan {
     this.#numShapes = shapes;
   }
 
-  /** The steps of the window with a step. The window has to be known. */
+  /** The steps of the window that has a step. The window must be known. */
   around(step: number): { from: number; to: number } {
     const window = this.#ends.findIndex((end) => end > step);
     return { from: this.#ends[window - 1] ?? 0, to: this.#ends[window] ?? 0 };

@@ -19,8 +19,8 @@ const positive = (value: unknown): number | undefined => (typeof value === 'numb
 export const strategyOf = (recipe: string): string => String(batchOf(recipe).strategy ?? 'budget');
 
 /**
- * The budget of a recipe: the tokens of a batch, padding included. A number of rows cannot express every budget, so
- * `asked`, the budget that was entered, is returned if the recipe follows from it.
+ * The budget of a recipe: the tokens of a batch, including padding. A recipe with a number of rows cannot express every
+ * budget. So if the recipe follows from the budget `asked`, which the user entered, this budget is returned.
  */
 export function roomOf(recipe: string, longest: number, asked?: number): number {
   const { max_tokens, max_cost, max_batch_size, capacity, max_length } = batchOf(recipe);
@@ -36,7 +36,7 @@ export function roomOf(recipe: string, longest: number, asked?: number): number 
 }
 
 /**
- * The longest sample that is not too long, in tokens. Undefined with weighted costs, for which only the core knows it.
+ * The length in tokens above which a sample is too long. Undefined with weighted costs, because only the core knows it.
  */
 export function limitOf(recipe: string): number | undefined {
   const { max_tokens, max_cost, capacity, max_length } = batchOf(recipe);
@@ -65,7 +65,7 @@ export function withRoom(recipe: string, strategy: string, room: number, longest
   const { capacity } = batchOf(recipe);
   const chosen = positive(capacity);
   if (strategy !== 'pack' || strategyOf(recipe) !== 'pack' || chosen === undefined || chosen > room) return next;
-  // A capacity stays if the user entered it, which is so if it did not follow from the budget.
+  // A capacity that the user entered stays. It is one if it does not follow from the budget.
   const derived = batchOf(withSizes(recipe, strategy, roomOf(recipe, longest, asked), longest)).capacity;
   return derived === chosen ? next : withCapacity(next, chosen, room);
 }
@@ -97,8 +97,7 @@ function withSizes(recipe: string, strategy: string, room: number, longest: numb
       : strategy === 'pad-to-max'
         ? { max_batch_size: rows, ...(longest > room ? { max_length: limit } : {}) }
         : { max_tokens: room };
-  // The budget of a weighted recipe becomes one of tokens, so the members that only a weighted recipe can have are
-  // removed.
+  // The new budget is one of tokens, so members that need weighted costs are removed.
   const costs = rest.counting === 'weighted' ? ['counting', ...(strategy === 'budget' ? ['packing'] : [])] : [];
   const isKept =
     strategyOf(recipe) === strategy ? (name: string) => !costs.includes(name) : (name: string) => COMMON.includes(name);

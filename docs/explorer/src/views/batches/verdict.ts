@@ -1,7 +1,7 @@
 import { counted, grouped, percent } from '../../parts/text.ts';
 import { type BatchesAnswer, type Compared, isWhole } from './compute.ts';
 
-/** The strategy that fills most of the budget with tokens: padding and room that stays empty are both waste. */
+/** The strategy that fills the largest part of the budget with tokens. Padding and empty room both count as waste. */
 export const leastWaste = ({ compared }: BatchesAnswer): Compared | undefined =>
   compared.reduce<Compared | undefined>(
     (best, one) => (one.problem || one.steps === 0 || (best && best.filled >= one.filled) ? best : one),
@@ -41,7 +41,7 @@ export function verdict(answer: BatchesAnswer): string {
   return `${at}, ${best.strategy} wastes the least${of}: ${percent(best.padding)} is padding and ${percent(best.filled)} of the budget is filled${steps} (${others.join(', ')})${long}.`;
 }
 
-/** A sentence that says what another budget changed for the chosen strategy. */
+/** A sentence about the change that another budget made for the chosen strategy. */
 export function changed(now: BatchesAnswer, before: BatchesAnswer | undefined): string {
   const [own, old] = [now, before].map((answer) => answer?.compared.find(({ isChosen }) => isChosen));
   if (!before || !own || !old || own.strategy !== old.strategy)

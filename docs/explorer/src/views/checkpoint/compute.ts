@@ -5,13 +5,13 @@ import { edited, type Members, parsed, shown } from '../../parts/json.ts';
 import { grouped } from '../../parts/text.ts';
 
 export interface CheckpointQuestion {
-  /** The recipe of the order in the state, with the deal of the run but its number of ranks. */
+  /** The recipe of the order in the state, with the deal of the run except for its number of ranks. */
   recipe: string;
   state: string;
   /** The ranks of the run and the batch size of each; empty if they are not known. */
   ranks: string;
   each: string;
-  /** The position at which ranks like these began: above 0 if the run had other ranks before. */
+  /** The position at which these ranks began. It is above 0 if the run had another number of ranks before. */
   begun: string;
   /** The ranks that go on. */
   next: string;
@@ -22,18 +22,18 @@ export interface Row {
   step: number;
   rank: number;
   samples: number[];
-  /** How many samples the batch has. `samples` has the first ones. */
+  /** Number of samples of the batch. `samples` may have only the first ones. */
   size: number;
-  /** The index from which on samples are padding. */
+  /** The index at which the padding begins. */
   padding: number;
-  /** For each sample, the rank that reads it if the run goes on with its own ranks; -1 if none does. */
+  /** For each sample, the rank that would read it if the run continued on its own ranks; -1 if none would. */
   before: number[];
 }
 
 /** Some steps on a number of ranks. */
 export interface Steps {
   worldSize: number;
-  /** The first step that is shown, how many are shown, and how many there are. */
+  /** The first step that is shown, the number of steps that are shown, and the number of all steps. */
   first: number;
   count: number;
   steps: number;
@@ -44,13 +44,13 @@ export interface CheckpointAnswer {
   epoch: string;
   consumed: number;
   positions: number;
-  /** The position at which ranks like these began; 0 if that is not known. */
+  /** The position at which these ranks began; 0 if it is not known. */
   begun: number;
   /** The steps before the state and after it; null if the ranks or the batch size are not known. */
   run: { batchSize: number; taken: number; last: Steps; next: Steps } | null;
 }
 
-/** How many steps are shown, of how many ranks and samples. */
+/** The largest numbers of steps, of ranks and of samples that are shown. */
 const STEPS = 3;
 const RANKS = 16;
 const SAMPLES = 64;
@@ -74,7 +74,7 @@ export function checkpoint({ recipe, state, ranks, each, begun, next }: Checkpoi
   const steps = naming('each', () => own.numBatches(size));
   const batchSize = Number(size);
   const taken = consumed === positions ? steps : (consumed - from) / (own.worldSize * batchSize);
-  // The core says what the run had consumed after so many steps.
+  // The core computes the position after these steps, which must be that of the state.
   if (!Number.isSafeInteger(taken) || taken > steps || consumedAfter(own, taken * batchSize) !== consumed)
     throw new PageError(
       'each',
@@ -88,7 +88,7 @@ export function checkpoint({ recipe, state, ranks, each, begun, next }: Checkpoi
   return { ...answer, run: { batchSize, taken, last, next: stepsOf(after, batchSize, 0, STEPS, before) } };
 }
 
-/** Runs a computation, and gives an error the name of the field on the page whose value is wrong. */
+/** Runs a computation. An error gets the name of the field on the page with the wrong value. */
 function naming<T>(field: string, compute: () => T): T {
   try {
     return compute();

@@ -1,7 +1,7 @@
 import { counted, grouped, percent } from '../../parts/text.ts';
 import type { CheckpointAnswer } from './compute.ts';
 
-/** A sentence that says where the run stood, and what is left. */
+/** A sentence about how far the run was, and what is left of the epoch. */
 export function said({ epoch, consumed, positions, begun, run }: CheckpointAnswer): string {
   const read = `${grouped(consumed)} of ${counted(positions, 'position')} (${percent(consumed / Math.max(1, positions))})`;
   const where = `The run stopped in epoch ${grouped(BigInt(epoch))} after ${read}`;

@@ -3,8 +3,8 @@ import { literal } from '../../parts/code.ts';
 import { entriesOf } from './entries.ts';
 
 /**
- * Programs in every language: with documents of two ranks, they print in what these differ. Otherwise they print the entry
- * of a rank.
+ * Programs in every language. If there are documents of two ranks, the programs print their differences; otherwise they
+ * print the entry of a rank.
  */
 export function snippets(entries: string, recipe: string): Snippets {
   const documents = entriesOf(entries).flatMap(({ text }) => (text.startsWith('{') ? [text] : []));

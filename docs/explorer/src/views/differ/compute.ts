@@ -15,7 +15,7 @@ export interface Group {
   labels: string[];
   /** The values of the fields, in the order of the document; a fingerprint has one. */
   fields: Record<string, string>;
-  /** The recipe or configuration that has the fingerprint, if it was found; else empty. */
+  /** The recipe or configuration that has the fingerprint; empty if none was found. */
   found: string;
 }
 
@@ -58,11 +58,11 @@ export function differ({ entries: text, recipe }: DifferQuestion): DifferAnswer 
 /** The members of a recipe, of a state, or of an object that `toJSON` wrote, by their paths. */
 function membersOf(label: string, entry: string): Record<string, string> {
   const document = parsed(entry);
-  // `toJSON` has the recipe as a text.
+  // The text that `toJSON` wrote has the recipe as a string.
   const isText = isObject(document) && typeof document.recipe === 'string';
   const text = isText ? JSON.stringify({ ...document, recipe: parsed(document.recipe as string) }) : entry;
   try {
-    // The prefix is removed, so that a recipe can be compared with the recipe in a state.
+    // The prefix is removed, so that a recipe can be compared with the recipe within a state.
     const members = differences(text, '{}').map(({ path, one = '' }) => [
       path.replace(/^recipe\./, ''),
       shown(parsed(one)),
@@ -77,8 +77,8 @@ const EPOCHS = 100;
 const WORLDS = 128;
 
 /**
- * The fingerprints of a recipe at the first epochs, and of its variants that one rank may have by mistake: the seed 0,
- * another world size or remainder.
+ * The fingerprints of a recipe at the first epochs, and of the variants that one rank may have by mistake: the seed 0,
+ * another world size, another remainder.
  */
 function knownFingerprints(text: string): Map<string, string> {
   const known = new Map<string, string>();
@@ -89,7 +89,7 @@ function knownFingerprints(text: string): Map<string, string> {
     try {
       add(samplerOf(recipe).recipeFingerprint(), `the recipe${name}`);
     } catch {
-      // A variant that this order cannot have.
+      // This order cannot have the variant.
     }
     for (let epoch = 0; epoch < epochs; epoch++) {
       try {

@@ -7,8 +7,8 @@ export interface Entry {
 }
 
 /**
- * Finds the documents and fingerprints in a text. Each may have a label before it, in its line, such as `rank 3:`. Documents may have several
- * lines.
+ * Finds the documents and fingerprints in a text. Each may have a label before it in its line, such as `rank 3:`. A
+ * document may have several lines.
  */
 export function entriesOf(text: string): Entry[] {
   const entries: Entry[] = [];
@@ -21,7 +21,7 @@ export function entriesOf(text: string): Entry[] {
       .replace(/[:=\s]+$/, '')
       .trim();
     const given = /^\d+$/.test(name) ? `rank ${name}` : name || `rank ${entries.length}`;
-    // A label that is there already gets a number.
+    // A label that another entry has already gets a number.
     let unique = given;
     for (let copy = 2; entries.some((entry) => entry.label === unique); copy++) unique = `${given} (${copy})`;
     entries.push({ label: unique, text: found });
@@ -47,7 +47,7 @@ export function entriesOf(text: string): Entry[] {
 /** The end of the object that begins at `from`. */
 function endOf(text: string, from: number): number {
   let depth = 0;
-  // Strings are matched as a whole, since they can contain braces.
+  // Strings are matched as a whole, because they can contain braces.
   const token = /"(?:[^"\\]|\\.)*"|[{}]/g;
   token.lastIndex = from;
   for (let found = token.exec(text); found; found = token.exec(text)) {
@@ -67,7 +67,7 @@ export function withEntry(entries: string, text: string, name = ''): string {
   return `${entries.trim() ? `${entries.trimEnd()}\n` : ''}${label}${line}\n`;
 }
 
-/** The entries that are shown if the user has entered none: rank 2 has another seed. */
+/** The entries of an example, which is shown until the user enters some: rank 2 has another seed. */
 export const EXAMPLE = [42, 42, 43, 42]
   .map((seed, rank) => `rank ${rank}: {"order":{"samples":1000,"seed":${seed}},"deal":{"world_size":4}}`)
   .join('\n');

@@ -2,7 +2,8 @@ import type { Snippets } from '../../parts/Code.svelte';
 import { literal } from '../../parts/code.ts';
 
 /**
- * Programs for the replay of one reader, in every language. `recipe` is that of a sampler with the order of the log.
+ * Programs for the replay of one reader, in every language. `recipe` is the recipe of a sampler with the order of the
+ * log.
  */
 export function snippets(recipe: string, reader: string, readers: string): Snippets {
   const { python, javascript, rust } = literal(recipe);

@@ -7,29 +7,32 @@ import { type Claim, type Entry, follow, header, type Log } from './log.ts';
 
 /** The facts about a log: its epoch, and how far it goes. */
 export interface LedgerAnswer {
-  /** The name of the log in the other questions. */
+  /** The name of the log in later questions. */
   id: number;
   order: string;
   seed: string;
-  /** A recipe of a sampler with the order of the log. */
+  /** The recipe of a sampler with the order of the log. */
   recipe: string;
   epoch: string;
-  /** The first position of the ledger, and how many there are. */
+  /** The first position of the ledger, and its number of positions. */
   first: number;
   positions: number;
   block: number;
   lease: number;
   entries: number;
   readers: number[];
-  /** How many lines the picture has for each reader: as many as claims that it has open at the same time. */
+  /**
+   * For each reader, the number of lines in the picture: the largest number of claims that it has open at the same
+   * time.
+   */
   lines: number[];
   committed: number;
   claimed: number;
   /** Positions that were committed more than once. */
   twice: number;
-  /** How many claims ended without a commit of all their positions. */
+  /** Number of claims that ended before all of their positions were committed. */
   lost: number;
-  /** Whether the last line was half an entry, which is left out. */
+  /** Whether the last line was only a part of an entry, and was left out. */
   isCut: boolean;
 }
 
@@ -105,9 +108,9 @@ export function ledger({ log: kept }: { log: string }): LedgerAnswer {
 
 export interface EntryQuestion {
   id: number;
-  /** The entry after which the state is shown; empty: the last one. */
+  /** The entry after which the state is shown; empty for the last one. */
   entry: string;
-  /** The entries on the screen, and the pixels that it has for them. */
+  /** The entries on the screen, and the width of the picture in pixels. */
   from: number;
   to: number;
   width: number;
@@ -124,7 +127,7 @@ export interface ReaderState {
   lost: number;
 }
 
-/** A claim on the screen, or several in a row that are too narrow to be told apart. */
+/** A claim on the screen, or several neighbouring claims that are too narrow to be told apart. */
 export interface Bar {
   reader: number;
   line: number;
@@ -137,7 +140,7 @@ export interface Bar {
   commits: number[];
 }
 
-/** The positions that a reader claimed and did not commit, and who claimed them afterwards. */
+/** The positions that a reader claimed and did not commit, and the readers that claimed them afterwards. */
 export interface Loss {
   reader: number;
   /**
@@ -145,13 +148,13 @@ export interface Loss {
    * ended, and it continued.
    */
   kind: 'lost' | 'again' | 'back';
-  /** Its last entry; with `again` the one at which it joined. */
+  /** The last entry of the reader. With `again`, it is the entry with which it joined again. */
   last: number;
   count: number;
-  /** The first of these positions, if they are one run; else null. */
+  /** The first of these positions if they form one run; otherwise null. */
   start: number | null;
   by: { reader: number; count: number }[];
-  /** How many of these positions nobody claimed again. */
+  /** Number of these positions that nobody has claimed again. */
   free: number;
 }
 
@@ -175,26 +178,26 @@ export interface EntryAnswer {
   readers: ReaderState[];
   losses: Loss[];
   bars: Bar[];
-  /** The takeovers on the screen; the newest ones if there are many. */
+  /** The takeovers on the screen. If there are many, only the newest ones. */
   takeovers: Takeover[];
   /** The last entries of readers that were lost. */
   ends: { reader: number; entry: number }[];
   /** The entries on the screen at which a reader joined. */
   joins: { reader: number; entry: number }[];
   /**
-   * The epoch by positions, in pieces: for each piece the positions of each reader, those that are claimed, and those
-   * that are left.
+   * The epoch by positions, in pieces. A piece has the positions that each reader committed, those that are only
+   * claimed, and those that are left.
    */
   pieces: Piece[];
   /** The last runs that were committed, the newest first. */
   runs: { entry: number; reader: number; start: number; count: number; claim: number }[];
-  /** How many runs were committed. */
+  /** Number of runs that were committed. */
   committedRuns: number;
 }
 
 /**
- * A part of the epoch: how many of its positions each reader committed, by rows, and how many are claimed only
- * (`open`).
+ * A part of the epoch. `of` has the number of positions that each reader committed, by rows; `open` is the number of
+ * positions that are only claimed.
  */
 export interface Piece {
   of: [row: number, positions: number][];
@@ -203,8 +206,8 @@ export interface Piece {
 }
 
 /**
- * The most runs that are shown one by one. If there are more, neighbouring runs are counted together, in `PIECES`
- * pieces.
+ * The largest number of runs that are shown one by one. With more runs, neighbouring ones are counted together, in
+ * `PIECES` pieces.
  */
 const EXACT = 600;
 const PIECES = 200;
@@ -291,7 +294,7 @@ function losses(log: Log, entry: number): Loss[] {
     else left.set(claim.reader, [claim]);
   }
   if (left.size === 0) return [];
-  // Other readers write the release of a reader that is gone, so a release does not show that its reader was there.
+  // A release does not show that its reader was still there: other readers write it for a reader that is gone.
   const last = new Map<number, number>();
   for (const [number, it] of log.entries.entries())
     if (number <= entry && 'reader' in it && it.kind !== 'release') last.set(it.reader, number);
@@ -373,10 +376,13 @@ function pieces(runs: { start: number; count: number; row?: number }[], first: n
   return parts.map(({ by, ...rest }) => ({ of: [...by].sort(([a], [b]) => a - b), ...rest }));
 }
 
-/** The most bars: more cannot be drawn fast enough while the user drags. */
+/** The largest number of bars. More bars cannot be drawn fast enough while the user drags. */
 const BARS = 3000;
 
-/** The claims on the screen. Neighbours of a reader that are too narrow to be told apart, or too many to be drawn, are one bar. */
+/**
+ * The claims on the screen. Neighbouring claims of a reader become one bar if they are too narrow to be told apart, or
+ * too many to be drawn.
+ */
 function bars(log: Log, from: number, to: number, width: number): Bar[] {
   const pixel = (to - from) / Math.max(1, width);
   for (let least = 2 * pixel; ; least *= 2) {

@@ -8,7 +8,7 @@ export interface Claim {
   reader: number;
   start: number;
   count: number;
-  /** How many of its positions were committed in the end. */
+  /** Number of its positions that were committed in the end. */
   committed: number;
   /** The entry that ended the claim; null if the claim is open at the end of the log. */
   end: number | null;
@@ -93,7 +93,7 @@ export function follow(lines: string[], replay: LedgerReplay): Log {
   return { lines, entries, claims: [...byNumber.values()], readers: [...held.keys()].sort((a, b) => a - b) };
 }
 
-/** The members of the first entry of a log, which say what the log is of. */
+/** The members of the first entry of a log, which describe its epoch. */
 export function header(line: string): {
   order: Members;
   epoch: string;

@@ -27,7 +27,7 @@ export function said({ entry, said: it, claim }: EntryAnswer, log: LedgerAnswer)
   }
 }
 
-/** A sentence about the positions of readers that did not finish their claims, and about how far the epoch is. */
+/** A sentence about the positions of readers that did not finish their claims, and about the progress of the epoch. */
 export function verdict({ entry, committed, losses }: EntryAnswer, log: LedgerAnswer): string {
   const positions = (count: number) => counted(count, 'position');
   const told = losses.slice(0, 3).map(({ reader, kind, last, count, start, by, free }) => {

@@ -20,7 +20,7 @@ export class ShuffleBuffer {
   slice(from: number, to: number): number[] {
     const full = this.#samples - this.#size;
     const found: number[] = [];
-    // While the buffer is full: a slot returns the sample that was put there last.
+    // While the buffer is full, a slot returns the sample that was put there last.
     const filled = this.#before(from, Math.min(to, full));
     for (let place = from; place < Math.min(to, full); place++) {
       const slot = this.#slot(place);
@@ -44,7 +44,7 @@ export class ShuffleBuffer {
     return held;
   }
 
-  /** Sample number `number` of those that are returned after the last sample was read. */
+  /** A sample that is returned after the last one was read; `number` counts these samples. */
   #atEnd(number: number): number {
     if (!this.#rest) {
       const full = this.#samples - this.#size;
@@ -68,7 +68,7 @@ export class ShuffleBuffer {
   }
 }
 
-/** A number below a limit of at most 2^20: the same for the same seed and place. */
+/** A random number below `limit`, which is at most 2^20. It depends only on the seed and the place. */
 export function below(limit: number, seed: number, place: number): number {
   const high = Math.floor(place / 2 ** 32);
   return Math.floor((mixed((place >>> 0) ^ mixed(high ^ seed)) * limit) / 2 ** 32);

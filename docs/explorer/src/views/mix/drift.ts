@@ -4,17 +4,17 @@ import { isObject, type Members, parsed } from '../../parts/json.ts';
 export interface DriftQuestion {
   recipe: string;
   epoch: string;
-  /** The positions on the screen; `to` 0: to the end of the epoch. */
+  /** The positions on the screen. If `to` is 0, they go to the end of the epoch. */
   from: number;
   to: number;
 }
 
-/** How far the count of a source is from its share, over the columns of the picture. */
+/** For each column of the picture, the distance of a source's count from its share. */
 export interface SourceDrift {
   name: string;
   /** The share of the positions on the screen that the source should have by its weight. */
   asked: number;
-  /** How many of the positions on the screen have a sample of the source. */
+  /** Number of positions on the screen that have a sample of the source. */
   count: number;
   /** The bound that the drift never exceeds, in samples. */
   bound: number;
@@ -40,14 +40,17 @@ export interface DriftAnswer {
 }
 
 const COLUMNS = 96;
-/** The most prefixes of the epoch whose counts are asked for. */
+/** The largest number of prefixes of the epoch whose counts are asked for. */
 const LOOKS = 1152;
-/** A factor for uneven distances: looks at equal distances would miss a drift that repeats at this distance. */
+/**
+ * A factor for uneven distances between the prefixes. Equal distances would miss a drift that repeats at the same
+ * distance.
+ */
 const GOLDEN = 0.618033988749895;
 
 /**
- * The weights of a blend, each set from the position on at which it begins. Positions are counted over all epochs if
- * the sources continue over their ends (`goesOn`).
+ * The weights of a blend, with the position at which each set of weights begins. If the sources continue across the
+ * ends of epochs (`goesOn`), positions are counted over all epochs.
  */
 export class Weights {
   readonly #stages: { from: bigint; weights: bigint[]; sum: bigint }[];
@@ -77,7 +80,7 @@ export class Weights {
     this.#first = this.goesOn ? epoch * BigInt(length) : 0n;
   }
 
-  /** The share that a source should have at a position. */
+  /** The share of a source, by its weight, at a position. */
   share(source: number, position: number): number {
     const at = this.#first + BigInt(position);
     const stage = this.#stages.findLast(({ from }) => from <= at);
@@ -86,7 +89,7 @@ export class Weights {
 
   /**
    * The number of samples that a source has by exact proportion in the positions `from` to `to` - 1 of the epoch, in
-   * millionths. If `from` is undefined, since the beginning of the blend.
+   * millionths. If `from` is undefined, the count begins with the blend.
    */
   expected(source: number, from: number | undefined, to: number): bigint {
     const [start, end] = [from === undefined ? 0n : this.#first + BigInt(from), this.#first + BigInt(to)];
@@ -98,7 +101,7 @@ export class Weights {
   }
 }
 
-/** The drift of every source along a part of the epoch. Counts are asked only for what is drawn. */
+/** The drift of every source along a part of the epoch. Counts are only asked for where the picture shows them. */
 export function drift(question: DriftQuestion): DriftAnswer {
   const epoch = integer(question.epoch);
   const sampler = samplerOf(question.recipe, epoch);
@@ -147,7 +150,7 @@ export interface MixedStepsQuestion {
   batch: string;
   step: string;
   rank: string;
-  /** How many steps are on the screen. */
+  /** Number of steps on the screen. */
   count: number;
 }
 
@@ -168,8 +171,8 @@ export interface MixedStepsAnswer {
 }
 
 /**
- * The samples of each source in some steps. The positions of a step come from states, which have the number of
- * positions that all ranks have read.
+ * The samples of each source in some steps. The positions of a step come from states, because a state has the number of
+ * positions that all ranks together have read.
  */
 export function mixedSteps(question: MixedStepsQuestion): MixedStepsAnswer {
   const epoch = integer(question.epoch);
@@ -199,7 +202,7 @@ export function mixedSteps(question: MixedStepsQuestion): MixedStepsAnswer {
       own[source] = (own[source] as number) + 1;
     }
   } catch {
-    // In a shared index space, the source of a sample cannot be told from its index.
+    // In a shared index space, several sources may have a sample, so its index does not tell its source.
     isJoined = false;
   }
   return {

@@ -4,9 +4,9 @@ import { parsed, shown } from '../../parts/json.ts';
 import { below, ShuffleBuffer } from './buffer.ts';
 
 export interface LabelsQuestion {
-  /** A dataset that is stored by label, and how it is shuffled. */
+  /** The description of a dataset that is stored by label, and of its shuffle. */
   labelled: string;
-  /** The batches on the screen; `to` 0: to the end of the epoch. */
+  /** The batches on the screen. If `to` is 0, they go to the end of the epoch. */
   from: number;
   to: number;
 }
@@ -16,7 +16,10 @@ export interface Shuffled {
   id: 'feistel' | 'sharded' | 'buffer';
   /** For each batch, the share of each group of labels in it. */
   shares: number[][];
-  /** The mean over these batches of their distance from the mix of the dataset: half of the sum of all differences. */
+  /**
+   * The mean distance of these batches from the mix of the dataset. The distance of a batch is half of the sum of all
+   * differences.
+   */
   distance: number;
 }
 
@@ -27,10 +30,10 @@ export interface LabelsAnswer {
   to: number;
   /** The numbers of the batches that are shown. */
   shown: number[];
-  /** The first label of each group, and at last the number of all labels. */
+  /** The first label of each group, and finally the number of all labels. */
   groups: number[];
   orders: Shuffled[];
-  /** The mean distance that batches of a perfect shuffle have. */
+  /** The mean distance of batches of a perfect shuffle. */
   perfect: number;
   /** Recipes of the orders of samedeal. */
   recipes: { feistel: string; sharded: string };
@@ -38,7 +41,7 @@ export interface LabelsAnswer {
 
 const BATCHES = 96;
 const GROUPS = 20;
-/** How many samples are asked for, at most. */
+/** The largest number of samples that are asked for. */
 const SAMPLES = 1 << 20;
 const MOST = { labels: 1000, files: 100_000, batch: 1 << 16, buffer: 100_000 };
 
@@ -85,8 +88,7 @@ export function settings(labelled: string) {
 }
 
 /**
- * The labels of batches in three orders of a dataset that is stored by label. Only as many batches of the part of the
- * epoch are read as are drawn.
+ * The labels of batches in three orders of a dataset that is stored by label. Only the batches that are drawn are read.
  */
 export function labels(question: LabelsQuestion): LabelsAnswer {
   const { samples, labels, batch, buffer, sizes, seed, epoch, isFilesFirst, recipes } = settings(question.labelled);
@@ -133,7 +135,7 @@ export function labels(question: LabelsQuestion): LabelsAnswer {
   return { labels, batches, from, to, shown, groups, orders, perfect: perfect(begins, batch), recipes };
 }
 
-/** The function from a place to a sample, if files are read one after the other in a random order. */
+/** Reads files one after the other, in a random order: returns the function from a place to its sample. */
 function filesFirst(sizes: number[], seed: number): (place: number) => number {
   const files = sizes.map((_, file) => file);
   for (let at = files.length - 1; at > 0; at--) {
@@ -184,7 +186,7 @@ function deviation(samples: number, own: number, batch: number): number {
   const [least, most] = [Math.max(0, batch - (samples - own)), Math.min(batch, own)];
   const share = own / samples;
   const middle = Math.max(least, Math.min(most, Math.floor(batch * share)));
-  // Summed from the middle out; all weights are multiples of the probability of the middle.
+  // The sum goes from the middle outwards, because all weights are multiples of the probability of the middle.
   let [total, sum] = [0, 0];
   const add = (x: number, weight: number) => {
     total += weight;

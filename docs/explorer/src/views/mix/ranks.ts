@@ -1,12 +1,12 @@
 import { integer, samplerOf } from '../../engine/samplers.ts';
 import { type DriftQuestion, Weights } from './drift.ts';
 
-/** The samples of each source on one rank, and how far they are from the shares by weight. */
+/** The samples of each source on one rank, and their distance from the shares by weight. */
 export interface RankDrift {
   rank: number;
   samples: number;
   counts: number[];
-  /** The farthest drift after any of its samples, in samples. */
+  /** For each source, the farthest drift after any sample of the rank, in samples. */
   farthest: number[];
 }
 
@@ -17,31 +17,28 @@ export interface RankDriftAnswer {
   from: number;
   to: number;
   ranks: RankDrift[];
-  /** Whether each rank takes every W-th position, on W ranks. */
+  /** Whether each of W ranks takes every W-th position. */
   isStrided: boolean;
   /**
-   * A rank with a share of a source that chance does not explain; else null. Gradients that are averaged over ranks do
-   * not show it, but metrics of one rank do.
+   * A rank whose share of a source cannot be explained by chance; otherwise null. Gradients that are averaged over
+   * ranks do not show such a share, but metrics of one rank do.
    */
   unlike: { rank: number; source: number; share: number; asked: number } | null;
   /**
-   * The rank and the source with the largest drift. The drift of as many random draws is hardly ever above `chance`.
+   * The rank and the source with the largest drift. Equally many random draws hardly ever drift by more than `chance`.
    */
   worst: { rank: number; source: number; drift: number; chance: number } | null;
 }
 
-/** The most positions that are asked for one by one. */
+/** The largest number of positions that are asked for one by one. */
 const POSITIONS = 16_384;
 /**
- * The most ranks that have a row. If there are more, those with the largest drift have one, in the order of their
- * drift.
+ * The largest number of ranks that have a row. If there are more ranks, those with the largest drift have rows, sorted
+ * by their drift.
  */
 const RANKS = 64;
 
-/**
- * The drift of every rank since the beginning of a part of the epoch, over the positions that the deal gives to the
- * rank.
- */
+/** The drift of every rank, counted from the beginning of a part of the epoch, over the positions of the rank. */
 export function rankDrift(question: DriftQuestion): RankDriftAnswer {
   const epoch = integer(question.epoch);
   const sampler = samplerOf(question.recipe, epoch);
@@ -98,8 +95,8 @@ export function rankDrift(question: DriftQuestion): RankDriftAnswer {
 }
 
 /**
- * The drift that chance does not explain, in standard deviations: in a million ranks of random samples, no source
- * drifts so far.
+ * The drift in standard deviations from which on chance does not explain it: among a million ranks of random samples,
+ * no source drifts so far.
  */
 const FAR = 5;
 

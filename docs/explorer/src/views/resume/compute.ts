@@ -8,7 +8,7 @@ export interface ResumeQuestion {
   recipe: string;
   epoch: string;
   batch: string;
-  /** The world size of each part of the epoch, and the number of steps of each part but the last. */
+  /** The world size of each part of the epoch, and the number of steps of each part except for the last one. */
   worlds: string;
   taken: string;
 }
@@ -21,44 +21,47 @@ export interface Part {
   steps: number;
   /** Samples of each rank in these steps. */
   samples: number;
-  /** The first position of this part, and the one after its last position. */
+  /** The first position of this part, and the position after its last one. */
   from: number;
   to: number;
-  /** The state at its beginning; the first part has none. */
+  /** The state at the beginning of this part; empty for the first part. */
   state: string;
 }
 
 /** How often the samples of an epoch were seen. */
 export interface Count {
   once: number;
-  /** Seen by two parts, or twice by one, without padding. */
+  /** Number of samples that two parts saw, or one part twice, without padding. */
   twice: number;
   never: number;
-  /** Repeated at the end, so that ranks have equal numbers of steps. */
+  /** Number of samples that were repeated at the end, so that all ranks have as many steps. */
   padding: number;
   /** For each piece of the epoch, in the order of positions: how many of its samples each part saw; then those seen twice, and never. */
   pieces: number[][];
-  /** The parts by positions, if samples were not counted one by one. */
+  /** The runs of positions that each part saw, if samples were not counted one by one. */
   segments: Segment[];
 }
 
 export interface ResumeAnswer {
   positions: number;
   parts: Part[];
-  /** The most samples that are counted one by one. If there are more, positions are counted. */
+  /** The largest number of samples that are counted one by one. With more samples, positions are counted instead. */
   most: number;
-  /** How many of the given stops belong to no part. */
+  /** Number of given stops that belong to no part. */
   unused: number;
   own: Count;
   torch: Count;
 }
 
 const MOST_PARTS = 6;
-/** The most samples that are counted one by one, which takes a tenth of a second. */
+/** The largest number of samples that are counted one by one, which takes a tenth of a second. */
 const MOST_COUNTED = 1 << 21;
 const PIECES = 160;
 
-/** An epoch that is begun on one number of ranks and finished on others: with states, and as torch's sampler does it. */
+/**
+ * An epoch that begins on one number of ranks and ends on others: once with states, and once as torch's sampler
+ * resumes.
+ */
 export function resume(question: ResumeQuestion): ResumeAnswer {
   const worlds = listed(question.worlds);
   if (worlds.length > MOST_PARTS)
@@ -108,7 +111,7 @@ export function resume(question: ResumeQuestion): ResumeAnswer {
   };
 }
 
-/** The samples that every rank of a part reads: its first `take` ones. */
+/** The samples that every rank of a part reads: its first `take` samples. */
 interface Run {
   recipe: string;
   state: string;
@@ -121,9 +124,9 @@ function count(runs: readonly Run[], epoch: number | bigint, whole: string): Cou
   all.setRank(0);
   const order = all.indices();
   const seen = new Uint8Array(all.samples);
-  // The number of the part that saw each sample last, from 1.
+  // For each sample, the number of the part that saw it last, counted from 1.
   const by = new Uint8Array(all.samples);
-  // How often the order has each sample in the epoch: some orders repeat samples.
+  // For each sample, how often the order has it in the epoch: some orders repeat samples.
   const due = new Uint8Array(all.samples);
   for (const sample of order) due[sample] = (due[sample] ?? 0) + 1;
   let padding = 0;

@@ -2,11 +2,13 @@ import { integer, samplerOf } from '../../engine/samplers.ts';
 import { type Members, parsed } from '../../parts/json.ts';
 import type { Count, Part, ResumeQuestion } from './compute.ts';
 
-/** A run of positions that the same part saw, that several parts saw, or that none saw. */
+/** A run of positions that one part saw, that several parts saw, or that none saw. */
 export interface Segment {
   from: number;
   to: number;
-  /** The part; the number of parts if several saw these positions, and one more if none did. */
+  /**
+   * The number of the part. It is the number of parts if several parts saw these positions, and one more if none did.
+   */
   which: number;
 }
 
@@ -18,7 +20,7 @@ interface Run {
 }
 
 /**
- * The positions that a run with states sees, which can be counted for an epoch of any size, where samples cannot be
+ * The positions that a run with states sees. Positions can be counted for an epoch of any size, where samples cannot be
  * counted one by one.
  */
 export function ownByPosition(recipe: string, parts: readonly Part[], positions: number): Count {
@@ -34,9 +36,9 @@ export function ownByPosition(recipe: string, parts: readonly Part[], positions:
 
 /**
  * The positions that loaders see if they resume torch's `DistributedSampler`. This sampler has no state, so loaders
- * skip as many samples of every rank as each rank had read. torchdata's `StatefulDistributedSampler` does so, and
- * Accelerate's `skip_first_batches` by batches. How often a position is read does not depend on the seed. So this is
- * counted in an order without a shuffle, which has any size.
+ * skip as many samples of every rank as each rank had read. torchdata's `StatefulDistributedSampler` skips samples in
+ * this way, and Accelerate's `skip_first_batches` skips batches. The seed does not change how often a position is read,
+ * so positions are counted in an order without a shuffle, which can have any size.
  */
 export function torchByPosition(question: ResumeQuestion, parts: readonly Part[]): Count {
   const epoch = integer(question.epoch);

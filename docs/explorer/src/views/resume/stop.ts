@@ -3,7 +3,7 @@ import { isObject, parsed, shown } from '../../parts/json.ts';
 import { listed } from '../../parts/text.ts';
 import { session } from '../../session.svelte.ts';
 
-/** The positions that a state has consumed; undefined if it has none, or does not say it. */
+/** The number of positions that a state has consumed; undefined if the state does not have it. */
 export function consumedOf(state: string): number | undefined {
   const document = parsed(state);
   const consumed = isObject(document) ? Number(shown(document.consumed)) : 0;
@@ -11,8 +11,8 @@ export function consumedOf(state: string): number | undefined {
 }
 
 /**
- * The stops of all parts, where the first part stops at the position of a state. Undefined if that is no whole number
- * of steps.
+ * The stops of all parts if the first part stops at the position of a state. Undefined if this position is not after a
+ * whole number of steps.
  */
 export function stoppedAt(
   { worlds, taken, batch }: { worlds: string; taken: string; batch: string },

@@ -2,7 +2,7 @@ import type { Snippets } from '../../parts/Code.svelte';
 import { literal } from '../../parts/code.ts';
 import { digitsOfEach } from '../../parts/number.ts';
 
-/** The values of the view that programs have. */
+/** The values of the view that its programs use. */
 interface Values {
   recipe: string;
   epoch: string;
@@ -12,8 +12,8 @@ interface Values {
 }
 
 /**
- * Programs in every language: without a state, they locate the samples in all epochs of the picture. With one, they print
- * whether the run had seen them. The command answers for the first sample, and the first epoch.
+ * Programs in every language. Without a state, they locate the samples in all epochs of the picture. With a state, they
+ * print whether the run had seen the samples. The command only answers for the first sample and the first epoch.
  */
 export function snippets(values: Values, epochs: readonly string[]): Snippets {
   const samples = digitsOfEach(values.samples);

@@ -5,7 +5,7 @@ import { digitsOfEach } from '../../parts/number.ts';
 
 export interface SampleQuestion {
   recipe: string;
-  /** The first epoch to look at, and how many. */
+  /** The first epoch, and the number of epochs. */
   epoch: string;
   epochs: string;
   batch: string;
@@ -26,7 +26,8 @@ export interface Seen {
 }
 
 /**
- * The status of a sample at a checkpoint. `both`: it comes several times in the epoch, and was seen, but comes again.
+ * The status of a sample at a checkpoint. `both`: the epoch has the sample several times; the run had seen it, and it
+ * comes again.
  */
 export interface Verdict {
   sample: number;
@@ -35,7 +36,7 @@ export interface Verdict {
   position: number | null;
 }
 
-/** How far a run was when it wrote its state. */
+/** The progress of a run when it wrote its state. */
 export interface Progress {
   epoch: string;
   consumed: number;
@@ -47,7 +48,7 @@ export interface SampleAnswer {
   epochs: string[];
   steps: number;
   places: Seen[];
-  /** Samples that an epoch leaves out, or that come more often than is shown. */
+  /** Samples that an epoch does not have, or has more often than is shown. */
   missing: { sample: number; epoch: string }[];
   checkpoint: (Progress & { verdicts: Verdict[] }) | null;
 }
@@ -93,7 +94,7 @@ function placesOf(sampler: Sampler, sample: number, size: number | bigint, epoch
 }
 
 /**
- * How far the run was when it wrote this state. This needs no sample, so it is known even if a sample index is wrong.
+ * The progress of the run when it wrote this state. It needs no sample, so it is shown even if a sample index is wrong.
  */
 export function progress({ recipe, state }: Pick<SampleQuestion, 'recipe' | 'state'>): Progress | null {
   if (!state) return null;
@@ -102,8 +103,8 @@ export function progress({ recipe, state }: Pick<SampleQuestion, 'recipe' | 'sta
 }
 
 /**
- * Whether the run that wrote this state had seen the samples in its epoch. A sampler after the state finds only places
- * that are still to come; `before` has the others.
+ * Whether the run that wrote this state had seen the samples in its epoch. A sampler that resumed the state only finds
+ * places that are still to come; `before` finds the earlier ones.
  */
 function checkpoint(
   { recipe, state }: SampleQuestion,

@@ -1,7 +1,7 @@
 import { counted, grouped } from '../../parts/text.ts';
 import type { SampleAnswer, Seen } from './compute.ts';
 
-/** The most places, or samples, in a sentence. */
+/** The largest number of places, or of samples, in a sentence. */
 const MOST = 4;
 
 /** A sentence that says when and where the samples are seen. */

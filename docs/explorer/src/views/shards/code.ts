@@ -30,7 +30,7 @@ fn main() -> Result<(), samedeal::Error> {
   };
 }
 
-/** The command for a reader. It needs no sizes, since it reads them from the files. */
+/** The command for a reader. It has no sizes, because the command reads them from the files. */
 function command(recipe: string, epoch: string, rank: number, worker: number): string {
   const isWhole = member(recipe, 'shards.sizes') !== '';
   const section = isWhole ? 'shards' : 'order';

@@ -5,7 +5,7 @@ export interface ShardsQuestion {
   reading: string;
   epoch: string;
   round: string;
-  /** The first reader on the screen, and how many are shown. */
+  /** The first reader on the screen, and the number of readers that are shown. */
   first: number;
   count: number;
 }
@@ -14,13 +14,13 @@ export interface ShardsQuestion {
 export interface ReaderRow {
   rank: number;
   worker: number;
-  /** The samples of the reader in the epoch, and how many of them are padding. */
+  /** Number of samples of the reader in the epoch, and number of them that are padding. */
   samples: number;
   padding: number;
   rounds: number;
-  /** The files that the reader opens in the epoch; null if it has too many rounds to look at all of them. */
+  /** The files that the reader opens in the epoch; null if it has too many rounds to collect them. */
   files: number[] | null;
-  /** How many samples the reader has in this round. */
+  /** Number of samples of the reader in this round. */
   count: number;
   spans: { shard: number; firstRow: number; numRows: number }[];
 }
@@ -48,11 +48,11 @@ export interface ShardsAnswer {
   advice: { lanes: number; shuffleWindow: number; varianceRatio: number } | undefined;
 }
 
-/** The most rounds of a reader whose files are collected. */
+/** The largest number of rounds of a reader whose files are collected. */
 const ROUNDS = 256;
 const gathered = new Map<string, number[] | null>();
 
-/** The files of a reader: its own, or those of all its rounds if single samples are dealt. */
+/** The files of a reader. If single samples are dealt, they are the files of all its rounds. */
 function filesOf(reading: Reading, rank: number, worker: number): number[] | null {
   const key = `${rank} ${worker}`;
   const known = gathered.get(key);
@@ -67,7 +67,8 @@ function filesOf(reading: Reading, rank: number, worker: number): number[] | nul
 }
 
 /**
- * The most readers whose samples are counted. If there are more, this number of them is counted, at equal distances.
+ * The largest number of readers whose samples are counted. If there are more, so many of them are counted, at equal
+ * distances.
  */
 const READERS = 4096;
 

@@ -12,7 +12,7 @@ export function verdict({ worldSize, workers, sizes, balance, idle, readers, ste
   const none = idle > 0 ? `; ${counted(idle, 'reader')} ${idle === 1 ? 'has' : 'have'} no batch` : '';
   if (most.samples === least.samples)
     return `${who}, evenly: each reads ${counted(most.samples, 'sample')}${seen}${none}.`;
-  // The steps of a run depend on the samples of whole ranks, so these are compared as well.
+  // The steps of a run depend on the samples of whole ranks, so ranks are compared as well.
   const loads = new Map<number, number>();
   for (const { rank, samples } of readers) loads.set(rank, (loads.get(rank) ?? 0) + samples);
   const [fewest, greatest] = [Math.min(...loads.values()), Math.max(...loads.values())];

@@ -16,31 +16,33 @@ export interface Column {
   ranks: Run[][];
 }
 
-/** What a run with one sampler read, step by step, and how often it saw the samples of the epoch. */
+/** The samples that a run with one sampler read, step by step, and how often it saw the samples of the epoch. */
 export interface Stripe {
   columns: Column[];
   once: number;
-  /** Seen twice or more, without padding. */
+  /** Number of samples that were seen twice or more, without padding. */
   twice: number;
   never: number;
   padding: number;
 }
 
 export interface StoryAnswer {
-  /** The steps of each part but the last. */
+  /** The steps of each part except for the last one. */
   taken: number[];
   own: Stripe;
   torch: Stripe;
 }
 
-/** A sampler for each part, and the samples of a rank at which it begins and ends in this part. */
+/** A part of the run: its sampler, and the samples of a rank at which it begins and ends. */
 interface Part {
   sampler: Sampler;
   from: number;
   to: number;
 }
 
-/** The epoch of the first view, with states of samedeal and with torch's sampler, if ranks are lost after `loss` steps. */
+/**
+ * The epoch of the first view, if ranks are lost after `loss` steps: with states of samedeal, and with torch's sampler.
+ */
 export function story({ loss }: { loss: string }): StoryAnswer {
   const { worlds, batch, least, most } = STORY;
   const first = Number(digits(loss));
@@ -61,7 +63,7 @@ export function story({ loss }: { loss: string }): StoryAnswer {
     taken.push(steps_);
     state = sampler.state(to);
   }
-  // torch's sampler has no state: a loader that resumes skips as many samples of every rank as each rank had read.
+  // torch's sampler has no state. A loader that resumes skips as many samples of every rank as each rank had read.
   let skip = 0;
   const torch = worlds.map((worldSize, at): Part => {
     const sampler = Sampler.fromRecipe(recipeOf('torch', worldSize));
@@ -115,7 +117,7 @@ function stripe(parts: readonly Part[]): Stripe {
 export interface Mixed {
   /** For each batch, the share of each file. */
   shares: number[][];
-  /** How many files a batch has samples of: the mean. */
+  /** The mean number of files from which a batch has samples. */
   files: number;
 }
 

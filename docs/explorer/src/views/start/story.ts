@@ -8,7 +8,7 @@ export const STORY = {
   /** The steps after which ranks may be lost. */
   least: 1,
   most: 6,
-  /** Of the shuffle buffer beside it: the files of the dataset, and the samples that the buffer holds. */
+  /** The shuffle buffer: the number of files of its dataset, and the number of samples that it holds. */
   files: 8,
   buffer: 100,
 } as const;
@@ -16,7 +16,7 @@ export const STORY = {
 export const recipeOf = (name: 'feistel' | 'torch', worldSize: number): string =>
   JSON.stringify({ order: { ...STORY.order, name }, deal: { world_size: worldSize } });
 
-/** The state of a run that is opened as an example: it was taken by 8 ranks, in the middle of an epoch. */
+/** The state of an example run, which 8 ranks wrote in the middle of an epoch. */
 export const EXAMPLE_STATE = JSON.stringify({
   samedeal:
     '{"samedeal":1,"kind":"sampler","recipe":{"order":{"name":"feistel","samples":50000,"seed":42}},"epoch":2,"consumed":12800}',

@@ -13,19 +13,19 @@ export interface StepQuestion {
   indices: number;
 }
 
-/** The batch of one rank, as far as it is on the screen. */
+/** The batch of one rank, or the part of it that is on the screen. */
 export interface StepRow {
   rank: number;
   samples: ArrayLike<number>;
-  /** With a blend, the source of each sample; with files, its file. */
+  /** For each sample, the number of its source in a blend, or of its file. */
   groups: number[];
-  /** The index from which on samples are padding, counted from the first index on the screen. */
+  /** The index at which the padding begins, counted from the first index on the screen. */
   padding: number;
 }
 
 export interface StepAnswer {
   worldSize: number;
-  /** Sample indices are below this number. */
+  /** The number above all sample indices. */
   samples: number;
   steps: number;
   batchSize: number;
@@ -37,17 +37,20 @@ export interface StepAnswer {
   rows: StepRow[];
 }
 
-/** The most samples of a batch that are listed: more are not read on a screen, and a program computes them as fast. */
+/**
+ * The largest number of samples of a batch that are listed. Nobody reads more on a screen, and a program computes them
+ * as fast.
+ */
 const MOST_LISTED = 1 << 16;
 
 export interface BatchAnswer {
   worldSize: number;
   rank: number;
   samples: ArrayLike<number>;
-  /** How many samples the batch has, and how many of them are padding, which comes last. */
+  /** Number of samples of the batch, and number of them that are padding. The padding comes last. */
   size: number;
   padding: number;
-  /** The samples as a text: all that are listed, with commas. */
+  /** The listed samples as a text, with commas. */
   text: string;
 }
 
@@ -81,7 +84,7 @@ export function step(question: StepQuestion): StepAnswer {
   sampler.setRank(0);
   // No rank has more samples than the first one.
   const steps = sampler.numBatches(size, cut);
-  // This call makes the core check the step and the batch size.
+  // Parsing the step here makes the core check the step and the batch size.
   const number = Number(integer(question.step));
   if (steps > 0) sampler.batch(integer(question.step), size, cut);
   const batchSize = Number(size);
@@ -113,7 +116,7 @@ export function step(question: StepQuestion): StepAnswer {
   return { worldSize, samples, steps, batchSize, groups, groupedBy, firstRank, firstIndex: question.firstIndex, rows };
 }
 
-/** The names of the files of a dataset: the last sample is in the last one. */
+/** The names of the files of a dataset. The last file is the one with the last sample. */
 function filesOf(sampler: ReturnType<typeof samplerOf>): string[] {
   const last = sampler.samples > 0 ? sampler.shardOf(sampler.samples - 1).shard : -1;
   return Array.from({ length: last + 1 }, (_, file) => `file ${file}`);
@@ -122,7 +125,7 @@ function filesOf(sampler: ReturnType<typeof samplerOf>): string[] {
 function sourcesOf(sampler: ReturnType<typeof samplerOf>): string[] {
   try {
     const names = sampler.sources;
-    // With a shared index space, a sample may be of several sources.
+    // With a shared index space, a sample may belong to several sources, and this call fails.
     sampler.sourceOf(0);
     return names;
   } catch {
@@ -131,7 +134,7 @@ function sourcesOf(sampler: ReturnType<typeof samplerOf>): string[] {
 }
 
 export interface CellAnswer {
-  /** The position of the sample in the epoch: its first one, if it comes several times. */
+  /** The first position of the sample in the epoch. */
   position: number | null;
   shard: { shard: number; offset: number } | null;
 }

@@ -1,4 +1,5 @@
-"""Writes the example logs of the explorer, beside this file: readers of unequal speed, in one process."""
+"""Writes the example logs of the explorer beside this file. The readers have different speeds, and run in one
+process."""
 
 from __future__ import annotations
 
@@ -56,7 +57,7 @@ def run(
             if reader in dies and read[reader] + part > dies[reader]:
                 del dies[reader]
                 if reader == restarts:
-                    # A new process with the same number: the old claims are released.
+                    # A new process has the same number, so the old claims are released when it joins.
                     ledgers[reader], claims[reader] = joins(reader), None
                     heapq.heappush(due, (now + 40 * seconds[reader], reader))
                 continue
@@ -66,7 +67,7 @@ def run(
             try:
                 claims[reader] = claim = ledgers[reader].claim(timeout=0)
             except TimeoutError:
-                # Other readers have claimed all that is left. If they died, their leases have to end.
+                # Other readers have claimed everything that is left. If they died, their leases must end first.
                 if not any(other for who, other in claims.items() if who != reader and any(who == r for _, r in due)):
                     time.sleep(LEASE)
                 claims[reader] = None

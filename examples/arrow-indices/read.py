@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 
 class Batches:
-    """The batches of one rank, as arrays that lie in the file itself. The system reads the pages that are used."""
+    """The batches of one rank, as arrays in the file itself. The system only reads pages of the file that are used."""
 
     def __init__(self, source: pa.MemoryMappedFile) -> None:
-        """Makes it over a file, which has to stay open as long as its arrays are used."""
+        """Opens the batches in a file, which must stay open as long as the arrays are used."""
         self._reader = pa.ipc.open_file(source)
         metadata = self._reader.schema.metadata or {}
         self.metadata = {name.decode(): value.decode() for name, value in metadata.items()}

@@ -22,7 +22,7 @@ function* records(sampler, batchSize) {
   const fields = [new Field('sample', new Uint32(), false)];
   const schema = new Schema(fields, new Map(Object.entries(metadata).map(([name, value]) => [name, String(value)])));
   for (const batch of sampler.batches(batchSize)) {
-    // The array of samedeal is the column: it is not copied.
+    // The array of samedeal becomes the column itself, without a copy.
     if (!(batch instanceof Uint32Array)) throw new RangeError('samples is above 2^32: this column has 32 bits');
     const column = makeData({ type: fields[0].type, data: batch });
     yield new RecordBatch(schema, makeData({ type: new Struct(fields), length: batch.length, children: [column] }));
@@ -30,8 +30,8 @@ function* records(sampler, batchSize) {
 }
 
 /**
- * Writes a file under another name first, so a file of this name is always complete. All batches are in memory until
- * then.
+ * Writes the file under another name first, and then renames it, so a file of this name is always complete. All batches
+ * are in memory until it is written.
  */
 async function save(batches, output) {
   const temporary = `${output}.new`;

@@ -12,7 +12,7 @@ from samedeal.ledger import FileLog, Replay
 def collect(log: Path, results: Path) -> dict[int, str]:
     """The result of each sample.
 
-    A file whose claim was not committed is left over from a trainer that was stopped. Its samples were dealt again.
+    A file whose claim was not committed is a rest of a trainer that was stopped. Its samples were dealt again.
     """
     collected: dict[int, str] = {}
     for run in Replay(FileLog(log)).commits:

@@ -9,7 +9,7 @@ export class Dealer {
   #options;
   /** The trainers that have asked since the service started. */
   #trainers = new Map();
-  /** The claims that are committed, and how many samples these are. */
+  /** The claims that are committed, and the number of their samples. */
   #committed = new Set();
   #done = 0;
 
@@ -23,9 +23,9 @@ export class Dealer {
   }
 
   /**
-   * The next batch of a trainer: `{ claim, samples }`, `{ wait }` in milliseconds if others have claimed all that is
-   * left, or `{ finished }`. A trainer that has not committed its batch gets the same batch again: it may have missed
-   * the answer.
+   * The next batch of a trainer: `{ claim, samples }`, `{ wait }` in milliseconds if other trainers have claimed all
+   * that is left, or `{ finished }`. A trainer that has not committed its batch gets it again, because it may have
+   * missed the answer.
    */
   claim(trainer) {
     return this.#inTurn(trainer, async (state) => {
@@ -39,8 +39,8 @@ export class Dealer {
   }
 
   /**
-   * Commits a batch. Returns whether it counts. If not, another trainer gets its samples, or has them: drop the
-   * results.
+   * Commits a batch. Returns whether it counts. If it does not, another trainer has its samples or gets them, so the
+   * results must be dropped.
    */
   commit(trainer, claim) {
     return this.#inTurn(trainer, async (state) => {
@@ -59,7 +59,7 @@ export class Dealer {
     });
   }
 
-  /** How many samples of the epoch are committed. */
+  /** Number of samples of the epoch that are committed. */
   progress() {
     return { samples: this.#sampler.numPositions, committed: this.#done };
   }
@@ -69,7 +69,7 @@ export class Dealer {
     this.#done += count;
   }
 
-  /** Does a request of a trainer when the earlier requests of this trainer are done. */
+  /** Does a request of a trainer after all earlier requests of this trainer. */
   #inTurn(trainer, task) {
     const { trainers, ...options } = this.#options;
     if (!Number.isInteger(trainer) || trainer < 0 || trainer >= trainers) {

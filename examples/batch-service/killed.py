@@ -1,4 +1,4 @@
-"""Shows that nothing is lost or done twice: kills the service four times in an epoch, and one trainer for good."""
+"""Shows that no sample is lost or done twice: kills the service four times in an epoch, and one trainer for good."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** The log of a ledger in a file, for one process. What `append` has added is on the disk. */
+/** The log of a ledger in a file, for one process. When `append` returns, the entry is on the disk. */
 export class FileLog {
   #file;
   #size = 0;
@@ -20,7 +20,7 @@ export class FileLog {
     mkdirSync(dirname(path), { recursive: true });
     this.#file = openSync(path, 'a+');
     const lines = readFileSync(this.#file, 'utf8').split('\n');
-    // A process that was killed can leave half an entry.
+    // The last line may be a part of an entry, if the process was killed while it wrote.
     lines.pop();
     for (const line of lines) this.#size += Buffer.byteLength(line) + 1;
     this.#entries = lines;
@@ -44,7 +44,7 @@ export class FileLog {
       for (let at = 0; at < line.length; ) at += writeSync(this.#file, line, at);
       fdatasyncSync(this.#file);
     } catch (error) {
-      // The disk may be full: half an entry must not stay.
+      // If the disk is full, a part of the entry may be written. It must not stay.
       ftruncateSync(this.#file, this.#size);
       throw error;
     }

@@ -30,7 +30,7 @@ function start(path, values) {
     const [status, answer] = await respond(dealer, request);
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
   });
-  // Listens before it opens the log, so that a second service at the same port ends here.
+  // The service listens before it opens the log, so that a second service at the same port ends here.
   server.listen(port, '127.0.0.1', () => {
     dealer = new Dealer(sampler, new FileLog(path), dealing);
     console.log(`http://127.0.0.1:${server.address().port}`);

@@ -15,7 +15,7 @@ from urllib.request import Request, urlopen
 
 
 def post(url: str, body: dict[str, int], patience: float) -> dict[str, Any]:
-    """The answer to a request. While the service is away, the request is repeated, which is safe for all requests."""
+    """The answer to a request. While the service is down, the request is repeated, which is safe for all requests."""
     request = Request(url, json.dumps(body).encode(), {"content-type": "application/json"})
     end, pause = time.monotonic() + patience, 0.01
     while True:
@@ -49,7 +49,7 @@ def save(path: Path, results: dict[int, str]) -> None:
 
 
 def train(url: str, trainer: int, folder: Path, seconds: float, patience: float) -> None:
-    """Works until the epoch is finished. Results are saved before they are committed, so that no commit lacks them."""
+    """Works until the epoch is finished. Results are saved before the commit, so each committed batch has results."""
     while True:
         batch = post(f"{url}/claim", {"trainer": trainer}, patience)
         if batch.get("finished"):

@@ -25,7 +25,7 @@ static u64 number(const char *text, u64 most) {
     return found;
 }
 
-/// A place in the memory of WebAssembly. Another call may move the memory: do not keep it.
+/// A place in the memory of WebAssembly. Another call may move this memory, so do not keep the pointer.
 static const u8 *at(w2c_core *core, u32 address) { return w2c_core_memory(core)->data + address; }
 
 static u32 read32(w2c_core *core, u32 address) {
@@ -69,7 +69,7 @@ int main(int count, char **words) {
     w2c_core core;
     instantiate(&core);
 
-    // The list of lists is empty: any aligned address but 0 stands for it.
+    // The list of lists is empty. Its address must be aligned and not 0, and is not read.
     u32 made = new_sampler(&core, pass(&core, recipe), (u32)strlen(recipe), 8, 0, epoch, rank);
     u32 sampler = read32(&core, value_of(&core, made, 4));
     free_new_sampler(&core, made);

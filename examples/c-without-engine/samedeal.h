@@ -20,7 +20,7 @@
 #define get_batch SAMPLING(0x5Bmethod0x5Dsampler0x2Ebatch)
 #define free_get_batch FREE(0x5Bmethod0x5Dsampler0x2Ebatch)
 
-/// A new instance. Each interface that has objects may have a table of handles: no table is needed here.
+/// Makes a new instance. Each interface with objects may have a table of handles; this program needs none.
 #define instantiate(core) wasm2c_core_instantiate(core, 0, 0, 0, 0, 0, 0, 0, 0)
 
 /// The functions that make and drop handles of a resource, as a host has them: a handle of an object is the object itself. This

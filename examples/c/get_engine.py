@@ -32,13 +32,13 @@ def headers(version: str) -> Path:
 
 
 def main() -> None:
-    """Makes the folder anew, and puts it in its place when it is complete."""
+    """Makes a new folder, and puts it in its place when it is complete."""
     version = metadata.version("wasmtime")
     new = ENGINE.with_suffix(".new")
     shutil.rmtree(new, ignore_errors=True)
     shutil.copytree(headers(version), new / "include")
     template = (new / "include/wasmtime/conf.h.in").read_text(encoding="utf-8")
-    # The library of the package is built with all features. CMake would write the same lines.
+    # The library of the package is built with all features, so all of them are defined, as CMake would do.
     (new / "include/wasmtime/conf.h").write_text(
         re.sub("^#cmakedefine", "#define", template, flags=re.M), encoding="utf-8"
     )

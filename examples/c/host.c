@@ -47,7 +47,7 @@ value as_boolean(bool of) {
 value as_text(const char *of) {
     value made = of_kind(WASMTIME_COMPONENT_STRING);
     made.of.string.size = strlen(of);
-    // The engine only reads it.
+    // The cast removes `const`, but the engine only reads the text.
     made.of.string.data = (char *)of;
     return made;
 }
@@ -90,10 +90,10 @@ void host_open(struct host *host, const char *path, int64_t memory_limit) {
     check(wasmtime_component_new(host->engine, (const uint8_t *)bytes.data, bytes.size, &host->component));
     wasm_byte_vec_delete(&bytes);
     host->store = wasmtime_store_new(host->engine, NULL, NULL);
-    // -1: no limit of its own for tables, instances and memories.
+    // -1: tables, instances and memories have no limit of their own.
     wasmtime_store_limiter(host->store, memory_limit, -1, -1, -1, -1);
     host->context = wasmtime_store_context(host->store);
-    // The component imports nothing: the linker stays empty.
+    // The component imports nothing, so the linker stays empty.
     host->linker = wasmtime_component_linker_new(host->engine);
     check(wasmtime_component_linker_instantiate(host->linker, host->context, host->component, &host->instance));
 }
@@ -136,7 +136,8 @@ bool host_call(struct host *host, const char *interface_name, const char *functi
         *result = answer;
         return true;
     }
-    // The value is on the heap, and there is none if the function returns `result<_, failure>`. This moves it out.
+    // The value is on the heap. There is none if the function returns `result<_, failure>`. It is copied out before the
+    // answer is deleted.
     bool is_ok = answer.of.result.is_ok;
     value inner = as_boolean(is_ok);
     if (answer.of.result.val) {
@@ -174,7 +175,8 @@ bool host_failed_with(const struct host *host, const char *kind) {
 void host_print_failure(const struct host *host, FILE *to) {
     const wasm_name_t *path = host_failure(host, PATH), *given = host_failure(host, VALUE);
     const wasm_name_t *allowed = host_failure(host, ALLOWED);
-    // Members of a section are arguments to users: `deal.world_size` is `world_size`. Only `order.name` is `order`.
+    // A path of a member becomes the name that users know: `deal.world_size` is `world_size`. Only `order.name` is
+    // `order`.
     const char *name = path->data;
     size_t size = path->size;
     const char *point = (const char *)memchr(name, '.', size);

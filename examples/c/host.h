@@ -1,4 +1,4 @@
-// A small host: what every program needs that calls samedeal.wasm under wasmtime, through the C API for components.
+// A small host: functions that every program needs to call samedeal.wasm under wasmtime, by the C API for components.
 #ifndef HOST_H
 #define HOST_H
 
@@ -43,7 +43,7 @@ void host_close(struct host *host);
 bool host_call(struct host *host, const char *interface_name, const char *function, const value *arguments, size_t count,
                value *result);
 
-/// `host_call`, or the end of the program with the message of the failure.
+/// Like `host_call`, but a failure ends the program with its message.
 value host_demand(struct host *host, const char *interface_name, const char *function, const value *arguments,
                   size_t count);
 

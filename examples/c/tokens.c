@@ -1,12 +1,14 @@
 // Batches of sequences of different length: the first steps of one rank, one in a line, and the state after them.
 //
-// The component does not hold the lengths of a dataset. It asks for those that a call needs, and the call is made again.
+// The component does not hold the lengths of a dataset. It asks for the lengths that a call needs, and then the call is
+// repeated.
 #include "host.h"
 
 /// The length of a sample, in tokens. It stands for a file or an array of yours.
 static uint32_t length_of(uint64_t sample) { return 1 + (uint32_t)(sample % 50); }
 
-/// Gives the lengths that an object wants, a `batch-recipe` or a `batcher`. Returns how many they were.
+/// Passes the lengths that an object wants; the object is a `batch-recipe` or a `batcher`. Returns the number of
+/// lengths.
 static size_t supply(struct host *host, const char *wanted, const char *supplied, const value *object) {
     value samples = host_demand(host, "batches", wanted, object, 1);
     size_t count = samples.of.list.size;
@@ -22,7 +24,7 @@ static size_t supply(struct host *host, const char *wanted, const char *supplied
     return count;
 }
 
-/// Calls a function of a batcher, the first argument, as often as it wants lengths.
+/// Calls a function of a batcher, which is the first argument, until it wants no more lengths.
 static value answer(struct host *host, const char *function, const value *arguments, size_t count) {
     value result;
     while (!host_call(host, "batches", function, arguments, count, &result)) {
@@ -60,7 +62,7 @@ int main(int count, char **words) {
     value of[] = {recipe, as_u64(epoch)};
     value batcher = host_demand(&host, "batches", "[constructor]batcher", of, 2);
     if (count == 7) {
-        // Objects never change: the rest of an epoch is another batcher.
+        // Objects never change, so the rest of an epoch is another batcher.
         value from[] = {batcher, as_text(words[6])};
         value rest = host_demand(&host, "batches", "[method]batcher.resume", from, 2);
         host_drop(&host, &batcher);
@@ -75,7 +77,7 @@ int main(int count, char **words) {
     const wasmtime_component_vallist_t *batches = column(&taken, "batch-ends");
     size_t item = 0;
     for (size_t i = 0; i < batches->size; i++) {
-        // A batch ends with a row, and a row with an item.
+        // The last row of a batch ends with the batch, and the last item of a row ends with the row.
         uint32_t row_end = batches->data[i].of.u32;
         size_t end = row_end ? rows->data[row_end - 1].of.u32 : 0;
         for (const char *space = ""; item < end; item++, space = " ") printf("%s%" PRIu64, space, samples->data[item].of.u64);

@@ -1,4 +1,4 @@
-"""Writes a small dataset in shards: python make_shards.py FOLDER. A real one is there already."""
+"""Writes a small dataset in shards: python make_shards.py FOLDER. With a dataset of your own, leave this out."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ SCHEMA = pa.schema(
 
 
 def places(shards: Shards, recipe: str, epoch: int, step: int, batch_size: int) -> pa.Table:
-    """A table of the rows that each rank reads at the step, by shard and row. The recipe is of these shards."""
+    """A table of the rows that each rank reads at the step, by shard and row. The recipe must be for these shards."""
     sampler = Sampler.from_recipe(recipe, lists={"sizes": shards.sizes}, epoch=epoch)
     rows = []
     for rank in range(sampler.world_size):
@@ -44,7 +44,7 @@ def places(shards: Shards, recipe: str, epoch: int, step: int, batch_size: int) 
 
 
 def ask(places: pa.Table, query: str) -> duckdb.DuckDBPyConnection:
-    """The answer to a query over these rows. DuckDB only reads the shards that have some of them."""
+    """The answer to a query over these rows. DuckDB only reads the shards that have one of them."""
     connection = duckdb.connect()
     connection.register("places", places)
     connection.execute("SET VARIABLE shards = (SELECT list(DISTINCT shard ORDER BY shard) FROM places)")

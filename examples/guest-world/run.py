@@ -13,7 +13,7 @@ from wasmtime.component import Component, Linker
 
 
 def call(path: Path, *arguments: Any) -> Any:
-    """The result of the export `batches`. A guest gets the interfaces of WASI, but no files and variables."""
+    """The result of the export `batches`. A guest gets the interfaces of WASI, but no files and no variables."""
     config = Config()
     config.cache = True  # the engine of a language is compiled once: this takes seconds
     engine = Engine(config)

@@ -13,7 +13,7 @@ const { component } = await componentize({
   sourcePath: here('guest.js'),
   witPath: here('../guest-world/wit'),
   worldName: 'guest',
-  // The guest uses no interface of the system.
+  // The guest needs no interface of the system, so none is linked in.
   disableFeatures: ['clocks', 'fetch-event', 'http', 'random', 'stdio'],
 });
 await writeFile(`${output}.new`, component);

@@ -1,6 +1,6 @@
 import { Sampler } from 'samedeal:deal/sampling@0.1.0';
 
-/** All batches of one rank: the numbers of 64 bits are BigInt here, and a failure of samedeal is thrown as `{ payload }`. */
+/** All batches of one rank. Numbers of 64 bits are BigInt, and a failure of samedeal is thrown as `{ payload }`. */
 export function batches(recipe, epoch, rank, batchSize) {
   try {
     const sampler = new Sampler(recipe, [], epoch, rank);

@@ -1,9 +1,10 @@
 """Lets componentize-py call constructors that return a result.
 
-Its bindings (0.25.1) take what a constructor returns for the object itself, and read `finalizer` and `handle`
-of it. The constructors of samedeal can fail: they return `Ok(object)` or `Err(failure)`, and the guest ends
-with "'Ok' object has no attribute 'finalizer'". Here `Ok` passes both on to its object, and `Err` is raised,
-as it is by every other function. For a later version that needs no help, this changes nothing.
+The bindings of componentize-py 0.25.1 take the result of a constructor for the object itself, and read `finalizer` and
+`handle` of it. The constructors of samedeal can fail, so they return `Ok(object)` or `Err(failure)`, and the guest
+would end with "'Ok' object has no attribute 'finalizer'". This module makes `Ok` pass both attributes on to its object,
+and makes `Err` be raised, as other functions raise it. A later version may not need this module; then it changes
+nothing.
 """
 
 from typing import Any, NoReturn

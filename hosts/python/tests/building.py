@@ -41,8 +41,8 @@ def check_that_it_goes_on(how: str, folder: Path, victim: str, **environment: st
     """Kills a process that builds an index, removes two of its parts, and lets another process build the rest."""
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        # A process group of its own can be killed as a whole. Its output is read until the last of its processes has
-        # ended.
+        # The process gets a process group of its own, which can be killed as a whole. Its output is read until the last
+        # process of the group has ended.
         words = [sys.executable, __file__, str(folder), how, *arguments]
         return subprocess.run(
             words,

@@ -1,4 +1,4 @@
-"""Values that cannot be meant, and the errors that are expected for them."""
+"""Values that no caller can mean, and the errors that are expected for them."""
 
 from __future__ import annotations
 
@@ -50,5 +50,5 @@ def fails(error: type[SamedealError], field: str) -> Iterator[pytest.ExceptionIn
     assert caught.value.field == field
     assert caught.value.allowed
     assert len(caught.value.value) <= 64
-    # A wrong name of an order is an error of the order.
+    # For a wrong name of an order, the error names the order and not the name.
     assert field in str(caught.value) or caught.value.path == "order.name"

@@ -1,8 +1,8 @@
 """Jobs of several ranks: started by `torchrun`, or as processes in which PyTorch is imported already.
 
-Every rank is a process of its own, in a process group of its job. `torchrun` is what users have, so each framework has
-a job under it. `ranks` starts the other jobs: it forks their processes from a server that has imported the slow
-modules once.
+Every rank is a process of its own, in a process group of its job. Users start jobs by `torchrun`, so each framework has
+one job under it. `ranks` starts the other jobs faster: a server imports the slow modules once, and forks the processes
+of all of them.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ def torchrun(world_size: int, *arguments: Any) -> subprocess.CompletedProcess[st
 
 
 def ranks(world_size: int, *arguments: Any) -> subprocess.CompletedProcess[str]:
-    """Runs a script in `world_size` processes without `torchrun`, with its variables. Ends with the first rank that
-    fails."""
-    # This process has the store, as torchrun's agent does, so the port is known and taken.
+    """Runs a script in `world_size` processes without `torchrun`, but with the variables that it sets. Ends when the
+    first rank fails."""
+    # This process keeps the store, as torchrun's agent does. So the port is known, and no other process can take it.
     from torch.distributed import TCPStore
 
     store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False, timeout=timedelta(seconds=HANG))
@@ -121,7 +121,8 @@ def _run(jobs: list[tuple[list[str], dict[str, str], str]]) -> dict[int, int]:
                 if code := processes[number].exitcode:
                     failed[number] = code
     finally:
-        # The other processes are ended, as torchrun does. No signal ends a process that is in an uninterruptible call.
+        # The other processes are ended, as torchrun does. A process in an uninterruptible call does not end by a
+        # signal.
         for number in running.values():
             processes[number].terminate()
         for number in running.values():
@@ -154,7 +155,7 @@ def _begin(words: list[str], environment: dict[str, str], place: str) -> None:
         os.close(file)
     os.environ.clear()
     os.environ.update(environment)
-    # Processes that this one starts use the start method of the platform, not the one of this process.
+    # Processes that the script starts use the platform's start method, and not that of this server.
     multiprocessing.set_start_method(None, force=True)
     if words[0] == "-m":
         sys.argv = words[1:]

@@ -93,7 +93,7 @@ def test_every_sample_once_and_no_batch_over_its_budget(strategy: str, world_siz
         counted["slowest"] += max(padded)
         counted["slowest_cost"] += max(costs)
     assert sorted(seen) == list(range(3_000))
-    # Batches that mix buckets have the rest of each bucket at the end of a window.
+    # A batch mixes buckets only where the rests of the buckets are joined, at the end of a window.
     assert strategy != "bucket" or mixed <= 4 * world_size * batcher.num_windows
     assert {name: getattr(metrics, name) for name in counted} == counted
     assert metrics.steps == len(batcher) == batcher.num_steps
@@ -173,7 +173,7 @@ def test_buckets_of_width_are_those_of_their_multiples() -> None:
 
 
 def test_defaults_follow_the_world_and_the_lengths() -> None:
-    # Half as many samples as the window of 64 ranks has room for, and more than the window of one rank.
+    # There are more samples than in the window of one rank, and half as many as fit into the window of 64 ranks.
     lengths = np.random.default_rng(3).gamma(1.0, 50.0, 60_000).astype(int) + 1
     for world_size in (1, 64):
         follows = Batcher(lengths, max_tokens=1_500, world_size=world_size).metrics()
@@ -184,7 +184,7 @@ def test_defaults_follow_the_world_and_the_lengths() -> None:
     taken = [sample for step in range(200) for sample in one.batch(step).samples.tolist()]
     left = [s for rank in range(64) for batch in many.batches(0, rank) for s in batch.samples.tolist()]
     assert sorted(taken + left) == list(range(60_000))
-    # The rest of the window of one rank is smaller than a step of 64 ranks.
+    # The rest of one rank's window is smaller than a step of 64 ranks.
     assert many.metrics().padding_ratio < 0.1
     short = lengths % 60 + 1
     assert Batcher(short, strategy="bucket").metrics().padding_ratio < 0.05
@@ -336,7 +336,8 @@ def test_memory_limits() -> None:
         lengths = np.ones(count, dtype=np.uint32)
         with pytest.raises(OutOfMemoryError):
             Batcher(lengths, max_tokens=10, batch_window=count, memory_limit=least + 2**17).batch(0)
-    # One batch has all samples, which do not fit: the error says so, and smaller calls still work.
+    # One batch has all samples, which do not fit into the memory limit. The error says so, and smaller calls still
+    # work.
     batcher = Batcher(np.zeros(2**17, dtype=np.uint32), max_tokens=10**6, batch_window=2**18, memory_limit=5_250_000)
     for _ in range(3):
         with fails(OutOfMemoryError, "count"):
@@ -360,7 +361,7 @@ def test_batches_too_large_together_come_one_by_one(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(Plan, "take", sparse)
     assert plain(batcher) == wanted
-    # The last call finds the end.
+    # The last call finds that there are no more batches.
     assert counts.count(1) == len(wanted) + 1
 
 
@@ -518,7 +519,8 @@ def test_a_stream_gives_what_a_batcher_gives(strategy: str, piece: int) -> None:
     for start in range(0, 3_000, piece):
         stream.push(range(start, start + piece), LENGTHS[start : start + piece])
         found += stream
-    # The stream still has a window, and the rest of the window before; with "pad-to-max", 8,192 samples.
+    # The stream still holds a window, and the rest of the window before. With "pad-to-max", a window has 8,192 samples,
+    # which are more than all of these.
     assert len(found) > 0.8 * len(batcher) or strategy == "pad-to-max"
     stream.flush()
     found += stream

@@ -125,7 +125,7 @@ def test_a_run_goes_on_with_a_stage_on_other_ranks() -> None:
     first = Batcher(LENGTHS, order=BLEND, world_size=4, **OPTIONS)
     taken = [first.batch(step, rank).samples.tolist() for step in range(3) for rank in range(4)]
     state = first.state(3)
-    # The open epoch stays as it is; the stage begins with the next epoch.
+    # The stage begins with the next epoch, so the open epoch stays as it is.
     more = BLEND.stage(WEB + CODE, {"web": 1, "code": 3})
     second = Batcher(LENGTHS, order=more, world_size=3, **OPTIONS)
     second.resume(state)

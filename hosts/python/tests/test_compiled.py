@@ -112,7 +112,7 @@ def test_files_of_the_user_stay(home: Path, name: str, marker: bytes | None) -> 
     before = everything_in(own)
     assert keeps() is (name in ("samedeal", "."))
     if name == ".":
-        # The cache makes its own folder beside the user's files.
+        # The cache makes its folder beside the user's files, which changes the time of this directory.
         before["."] = everything_in(own)["."]
         assert before.items() <= everything_in(own).items()
     else:

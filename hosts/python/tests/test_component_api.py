@@ -536,7 +536,7 @@ def test_samplers_of_composed_orders(recipe: Recipe, where: dealing.Where) -> No
     if where.consumed:
         theirs = held(oracle.call("[method]sampler.rest", theirs, where.consumed))
     made = dealing.Deal(where, recipe, MEMORY)
-    # A fate has all places of a sample: tens of thousands in some of these cases.
+    # A fate has all places of a sample, which are tens of thousands in some of these cases.
     slow = ("fingerprint", "fate") if made.epoch_length() > 2**30 else ("fate",)
     calls: Calls = [("fate", 3, 2, 0), ("fate", 2**64 - 1, 1, 0), ("fate", 0, 0, 0), ("fate", 0, 1, 2**64 - 1)]
     calls += [each for each in calls_of(oracle.functions, "sampler") if each[0] not in slow]
@@ -948,7 +948,7 @@ def test_indices_into_is_indices() -> None:
 
 
 def test_memory_may_grow_between_calls() -> None:
-    # Each round needs more memory than before, so the array views of the round before become too short.
+    # Each round needs more memory than the one before, so array views of the round before would be too short.
     recipe, where = dealt(2**23, order="sequential")
     deal = dealing.Deal(where, recipe, MEMORY)
     for count in (1, 2**10, 2**15, 2**18, 2**20):

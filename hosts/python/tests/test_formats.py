@@ -42,7 +42,7 @@ def write_feather(path: Path, rows: list[dict[str, Any]]) -> None:
 
 
 def write_json(path: Path, rows: list[dict[str, Any]]) -> None:
-    # Lines of some hundred bytes, an empty line, and none at the end of the file.
+    # Lines of about 2,000 bytes, an empty line between them, and no line break at the end of the file.
     lines = [json.dumps({**row, "padding": "." * 2000}) for row in rows]
     path.write_text("\n\n".join(filter(None, ["\n".join(lines[:10]), "\n".join(lines[10:])])), encoding="utf-8")
 
@@ -159,7 +159,8 @@ def test_files_of_a_store(data: Path) -> None:
 def test_a_file_that_is_cut_off(data: Path) -> None:
     (path,) = data.glob("3-*")
     whole = path.read_bytes()
-    # In the middle, and within the mark of the end. JSON has no such mark, but its last row is then cut in two.
+    # The file is cut in the middle, and within the mark of its end. JSON has no such mark; there, the last row is cut
+    # in two.
     for cut in (len(whole) // 2 - 1, len(whole.rstrip(b"\0")) - 3):
         path.write_bytes(whole[:cut])
         with pytest.raises(OSError, match=path.name):

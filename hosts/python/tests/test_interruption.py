@@ -106,7 +106,7 @@ def test_signal_handlers_may_move_the_sampler() -> None:
             state = sampler.rank, sampler.epoch, *place(sampler)
             index = sampler[0]
             if last == before:
-                # No handler ran in between, so all values are of one state, and no move was lost.
+                # No handler ran in between, so all values belong to one state, and no move was lost.
                 assert state == (rank, before, before, rank, 0)
                 seen.append((before, rank, index))
             if nested >= 100:
@@ -135,8 +135,8 @@ def test_interrupted_calls_leave_nothing_behind() -> None:
             armed = False
             raise Interrupted
 
-    # This is a function of its own because Python 3.13 does not catch an exception at the jump back of a loop in a
-    # `with` around it.
+    # The loop is in a function of its own: in a `with` around a loop, Python 3.13 does not catch an exception that is
+    # raised at the jump back of the loop.
     def call_until_interrupted(is_long: int) -> None:
         nonlocal armed
         armed = True
@@ -145,7 +145,7 @@ def test_interrupted_calls_leave_nothing_behind() -> None:
                 sampler.batch(1, 2**17)
             else:
                 assert Sampler(2**20).batch(0, 8).tolist() == model
-            # Python drops exceptions from finalizers, so the flag ends the loop.
+            # Python drops exceptions from finalizers, so the loop ends by the flag.
             if not armed:
                 break
 
@@ -317,6 +317,6 @@ def test_reads_are_of_one_epoch_and_rank(read: Callable[[Sampler], list[Any]]) -
 
     with another_thread(move):
         for _ in range(50):
-            # Iterations refuse to go on after a change of the sampler.
+            # An iteration refuses to continue after a change of the sampler.
             with contextlib.suppress(RuntimeError):
                 assert read(sampler) in models

@@ -77,12 +77,12 @@ def test_every_sample_once_although_a_reader_is_killed(tmp_path: Path) -> None:
     replayed = np.concatenate([*replay.samples(order)])
     assert sorted(replayed) == list(range(600))
     for number in (0, 2):
-        # A replay on as many readers gives each reader its own samples.
+        # A replay on as many readers gives each reader the samples that it read itself.
         own = np.concatenate([*replay.samples(order, number, 3)])
         assert own.tolist() == [int(word) for line in told[number].splitlines() for word in line.split()]
     counts = {number: sum(commit.count for commit in replay.commits if commit.reader == number) for number in range(3)}
     assert counts[0] > counts[2] > counts[1] > 0
-    # A replay on fewer readers: each takes the runs of all readers whose number is its own modulo theirs.
+    # A replay on two readers gives reader r the runs of all readers with number modulo 2 = r.
     even, odd = (np.concatenate([*replay.samples(order, number, 2)]) for number in range(2))
     assert len(even) == counts[0] + counts[2]
     assert len(odd) == counts[1]
@@ -106,7 +106,7 @@ def test_a_reader_that_comes_back_begins_anew(tmp_path: Path) -> None:
 
 
 def test_what_is_left_of_an_epoch(tmp_path: Path) -> None:
-    """A ledger takes over the rest of a fixed deal, by a state."""
+    """A ledger takes over the rest of a fixed deal by its state."""
     dealt = [Sampler(50, seed=1, rank=rank, world_size=4) for rank in range(4)]
     seen = [sampler.indices(0, 5) for sampler in dealt]
     rest = Sampler(50, seed=1, rank=2, world_size=3)
@@ -313,7 +313,7 @@ def test_a_claim_of_unknown_outcome_is_the_next_one_also_after_another_call(rele
     assert first is not None
     with pytest.raises(OSError, match="in time"):
         ledger.claim()
-    # This call does not read the log first. Its entry is refused, because the entry of the claim is in its place.
+    # This call does not read the log first, so its entry is refused: the entry of the claim is in its place.
     if release:
         first.release()
     else:
@@ -332,7 +332,7 @@ def test_what_a_log_did_not_say_that_it_appended_is_known_later() -> None:
     claim.commit(3)
     with pytest.raises(OSError, match="no answer"):
         claim.commit(3)
-    # This call reads the log, in which the commit is. So the repeated commit adds nothing.
+    # This call reads the log, which has the commit. So the commit adds nothing when it is repeated.
     assert ledger.progress().committed == 6
     claim.commit(3)
     assert (claim.committed, ledger.progress().entries) == (6, 5)
@@ -370,7 +370,7 @@ def test_the_last_life_of_a_reader_takes_over() -> None:
     assert first.start == 0
     for claim in held:
         assert claim is not None
-        # This holds also if the other process of the reader has claimed the same positions.
+        # The claims are lost, even those whose positions the new process has claimed.
         with pytest.raises(ContradictionError, match="claim is"):
             claim.commit()
         assert claim.lost
@@ -405,7 +405,7 @@ def test_what_an_interrupted_call_claimed_is_the_next_claim(monkeypatch: pytest.
         for _ in range(2):
             with pytest.raises(KeyboardInterrupt):
                 ledger.claim()
-    # No object had the claim, so it could not be committed.
+    # No object had the claim, so nobody could have committed it.
     assert ledger.progress().claimed == 10
     assert [claim.start for claim in ledger] == [0, 10]
 
@@ -427,7 +427,7 @@ def test_an_action_of_a_later_component_ends_the_operation_with_an_error(
     assert (error.kind, error.field, error.value) == ("unknown-name", "action", "compact")
     assert error.known == ("checkpoint", "read", "append", "done", "claimed", "wait", "held", "finished")
     assert str(error).endswith("finished: this version of samedeal is too old for its component")
-    # Nothing was written, and the next operation begins anew.
+    # Nothing was written, so the next operation begins again.
     assert log.read(0) == before
     assert [claim.start for claim in ledger] == [0, 10]
 
@@ -610,7 +610,7 @@ def test_a_log_that_was_replaced_is_another_one(tmp_path: Path, how: str) -> Non
         (tmp_path / "copy").write_bytes(text)
         (tmp_path / "copy").replace(path)
     elif how == "rewritten":
-        # The file is the same, and as long as before: only its text differs.
+        # The new file is as long as the old one; only its text differs.
         path.write_bytes(text.replace(b'"reader":0', b'"reader":1'))
     else:
         path.unlink()
@@ -703,7 +703,7 @@ def test_zeros_that_a_loss_of_power_left_are_cut_off(tmp_path: Path, torn: bytes
     assert other.claim() is not None
     assert path.read_bytes().startswith(whole + b'{"event":"join","reader":1,"life":"')
     assert ledger.progress() == other.progress()
-    # A log of which nothing was written completely before a power failure.
+    # A power failure can leave a log in which nothing was written completely.
     path.write_bytes(torn.replace(b"event", b"samedeal")[:4] + bytes(zeros))
     assert [claim.start for claim in Ledger(Sampler(20), FileLog(path), reader=0, block=10)] == [0, 10]
 

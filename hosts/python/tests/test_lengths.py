@@ -130,10 +130,11 @@ def test_single_lengths_of_a_large_file_are_read(kind: str, cold: bool, tmp_path
         samples = np.concatenate([rng.integers(0, len(part), 900), np.arange(70, 90), [5, 5, 0, len(part) - 1, 0]])
         assert lengths.at(samples).tolist() == LENGTHS[1_000:][samples].tolist()
     assert lengths.at(np.array([], dtype=np.int64)).tolist() == []
-    # Device number 0 is a file system in memory or in layers, whose mappings name another device.
+    # A device with the major number 0 is a file system in memory or in layers. Its mappings name another device, so it
+    # is left out.
     if sys.platform == "linux" and os.major(Path(whole.filename).stat().st_dev):
         assert reads
-    # A read that would cost as much as all page faults comes from the mapping, and so do all later reads.
+    # A read that would cost as much as all page faults uses the mapping instead, and so do all later reads.
     before = len(reads)
     samples = rng.permutation(len(part))
     assert lengths.at(np.tile(samples, 3)).tolist() == np.tile(LENGTHS[1_000:][samples], 3).tolist()
@@ -189,7 +190,7 @@ def test_sources_of_a_blend_are_read_where_they_are(tmp_path: Path) -> None:
     ],
 )
 def test_values_are_checked_when_they_are_read(error: type[Exception], told: str, value: Any) -> None:
-    # The last length belongs to no run of 16, so it is not asked for first.
+    # The last length is in no run of 16 lengths, so it is not among those that are asked for first.
     lengths: list[Any] = [*LENGTHS.tolist(), value]
     batcher = Batcher(lengths, order="sequential", mean_length=150, **OPTIONS)
     assert batcher.batch(0).samples.tolist()
@@ -321,7 +322,7 @@ def test_an_index_says_how_long_an_epoch_is() -> None:
         other.use_index(3)  # type: ignore[arg-type]
     with fails(MissingError, "index"):
         join_indices([])
-    # The index does not describe this rest of the epoch, of which other ranks took steps.
+    # Other ranks took steps of this rest of the epoch, so the index does not describe it.
     third = Batcher(LENGTHS, **OPTIONS | {"world_size": 3})
     third.use_index(third.index(0, third.num_windows))
     third.resume(batcher.state(10))
@@ -445,7 +446,7 @@ def test_a_map_that_does_not_give_what_it_was_given(tmp_path: Path) -> None:
         build_index(batcher, path, progress=3)  # type: ignore[arg-type]
     with pytest.raises(ContradictionError, match="workers is 4 of 7 parts; allowed: a function"):
         build_index(batcher, path, workers=lambda plan, parts: map(plan, parts[3:]))
-    # The parts that came are kept.
+    # The parts that came before the error are kept.
     missing: list[Any] = []
 
     def noting(plan: Any, parts: list[Any]) -> Any:
@@ -551,7 +552,7 @@ def other_lengths() -> Any:
     Batcher(noting, **OPTIONS)
     other = LENGTHS.copy()
     rest = np.setdiff1d(np.arange(SAMPLES), noting.seen)
-    # The lengths are permuted among samples that the fingerprint does not read, so the number of steps can be equal.
+    # The lengths are moved among samples that the fingerprint does not read, so even the number of steps can be equal.
     other[rest] = np.roll(other[rest], 1)
     return other
 
@@ -591,7 +592,7 @@ def test_the_window_of_a_state_is_that_of_those_who_began_it() -> None:
     state = narrow.state(3)
     assert json.loads(state)["window"] == 40
     wide.resume(state.replace('"batch_window":40', '"batch_window":100'))
-    # The windows have 40 positions, then 100, 100, 100 and 60.
+    # The first window has the 40 positions of the state; the others have 100, 100, 100 and 60.
     assert wide.num_windows == 5
     seen = [sample for batch in itertools.islice(narrow, 3) for sample in batch.samples.tolist()]
     rest = [sample for batch in wide for sample in batch.samples.tolist()]

@@ -1,5 +1,5 @@
-"""Lists and dictionaries of all public names: a value that is no list, or has no order, is refused and not read as a
-list."""
+"""All public functions that take a list or a dictionary. A value that is no list, or has no order, is refused, and not
+read as a list."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ NO_DICTIONARIES = [[("a", 2)], (("a", 2),), {("a", 2)}, "a", b"a", iter([("a", 2
 @pytest.mark.parametrize("name", LISTS)
 @pytest.mark.parametrize("value", NO_LISTS, ids=lambda value: type(value).__name__)
 def test_what_is_no_list_is_refused(name: str, value: Any) -> None:
-    # The order of axes does not matter, and weights may have names.
+    # Sets are accepted for axes, whose order does not matter, and dictionaries for weights, which may have names.
     meant = {"Mesh shard": ("set", "frozenset"), "Order stage weights": ("dict",)}
     if type(value).__name__ in meant.get(name, ()):
         return
@@ -129,11 +129,12 @@ def test_all_lists_of_public_names_are_here() -> None:
         if not callable(found) or (isinstance(found, type) and issubclass(found, (Exception, tuple))):
             continue
         if found.__module__.endswith("records"):
-            # Classes of answers are not called by users.
+            # Users do not call the classes of answers.
             continue
         for name, parameter in inspect.signature(found).parameters.items():
             kinds = ("Iterable", "ArrayLike", "Numbers", "Lengths", "Stages", "Mapping[", "Sequence")
-            # Recipes and orders are refused in other tests, like texts, and a batch size may be a number.
+            # Other tests refuse wrong recipes and orders, like texts. A batch size may be a number, so it is left out
+            # as well.
             others = ("order", "recipe", "batch_size")
             if not any(kind in str(parameter.annotation) for kind in kinds) or name in others:
                 continue

@@ -81,7 +81,7 @@ def test_a_timeout_ends_the_wait_for_a_stopped_process(tmp_path: Path) -> None:
             with pytest.raises(TimeoutError, match="another process holds the lock of this log") as caught:
                 ledger.claim(timeout)
             assert caught.value.filename == str(path)
-        # A call in another thread waits without a timeout. This thread does not wait for it.
+        # A call in another thread waits for the lock without a timeout. This thread must not wait for that call.
         waiting = threading.Thread(target=ledger.progress)
         waiting.start()
         wait_for_a_waiter(os.getpid())
@@ -103,7 +103,7 @@ def test_nothing_is_committed_into_a_file_that_was_removed(tmp_path: Path, again
         assert writer.stdin is not None
         writer.stdin.write("\n")
         writer.stdin.flush()
-        # The writer has opened the file.
+        # The writer has opened the file, and waits for the lock.
         wait_for_a_waiter(writer.pid)
         path.unlink()
         if again:

@@ -34,7 +34,7 @@ def test_a_log_of_many_readers_opens_at_its_checkpoint(tmp_path: object) -> None
     log = FileLog(f"{tmp_path}/log")
     sampler = Sampler(1 << 40)
     claims = []
-    # Each reader opens the log behind the last checkpoint.
+    # Each reader opens the log at the last checkpoint, and not at its beginning.
     for reader in range(1100):
         ledger = Ledger(sampler, log, reader=reader, block=8, checkpoint_interval=500)
         claims.append(ledger.claim(timeout=0))

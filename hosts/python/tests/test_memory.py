@@ -57,7 +57,7 @@ def test_a_state_beyond_the_limit() -> None:
     zeros = ",".join(["0"] * 500_000)
     order = f'{{"name":"feistel","samples":10,"seed":0,"sizes":[{zeros}]}}'
     state = f'{{"samedeal":1,"kind":"sampler","recipe":{{"order":{order}}},"epoch":0,"consumed":0}}'
-    # While the text is read, its list takes four times as much memory as the text.
+    # The list in the text takes four times as much memory as the text while it is read.
     for limit, error in ((2**22, OutOfMemoryError), (2**25, ContradictionError)):
         sampler = Sampler(10, memory_limit=limit)
         for _ in range(3):
@@ -173,7 +173,7 @@ def test_the_least_memory_of_plans_and_streams() -> None:
             stream.chunks(2**53, 1)
 
 
-# From limits without room for a second list to limits without room for the answer.
+# The limits go from one without room for a second list to one without room for the answer.
 LIMITS = [2**17 + 2**k for k in range(16, 21)]
 
 

@@ -79,7 +79,7 @@ def test_the_columns_of_counts_say_where_each_source_is() -> None:
     sizes = np.array([WEB, CODE, BOOKS])
     assert (found["from_pass"] * sizes + found["from_position"] == found["first"]).all()
     assert (found["to_pass"] * sizes + found["to_position"] == found["first"] + found["count"]).all()
-    # Each source goes on in the second epoch where the first one ended.
+    # In the second epoch, each source continues where it ended in the first one.
     assert found["first"].tolist() == Sampler(order=a_blend()).source_counts()["count"].tolist()
 
 
@@ -147,7 +147,7 @@ def test_a_run_resumes_with_a_stage_and_a_source_on_another_world() -> None:
     counted = names_of(Sampler(order=more), seen)
     assert counted == {"web": 4200, "code": 1200, "books": 600}
     assert names_of(Sampler(order=more), rest) == dict.fromkeys(("web", "code", "books", "math"), 1500)
-    # The passes of each source go on after the resume: "web" has 4,200 draws.
+    # The passes of each source continue after the resume: "web" has 4,200 draws in all.
     web = Counter(sample for sample in [*seen, *rest] if sample < WEB)
     assert sorted(set(web.values())) == [5, 6]
     # A stage that begins before the state would change samples that were read.
@@ -342,7 +342,8 @@ def test_weights_decide_how_often(replacement: bool) -> None:
         assert Sampler(order=order, epoch=epoch).epoch_length == len(samples) == 30
         assert {found[sample] for sample in range(10)} <= {1, 2}
         assert replacement or set(found.values()) == {1}
-        # The large weights have a third of the draws; without replacement, each has one surely.
+        # The large weights have a third of the draws. Without replacement, each of these samples is drawn in every
+        # epoch.
         assert sum(found[sample] for sample in range(10)) == 10
         seen += found
     assert not any(seen[sample] for sample in range(110, 117))
@@ -795,7 +796,7 @@ def test_states_of_many_sources_resume() -> None:
 
 @pytest.mark.parametrize("number", [3, 2**53, 2**63])
 def test_an_order_is_that_of_its_members(number: int) -> None:
-    """Numbers that JSON tools would round are written as texts, also numbers that no sampler accepts."""
+    """Numbers that JSON tools would round are written as texts, even numbers that no sampler accepts."""
     orders = (
         samedeal.order("feistel", 10).copies(number),
         samedeal.order("feistel", number),

@@ -54,8 +54,8 @@ def test_numpy_waits_until_it_is_needed() -> None:
 
 
 def test_what_takes_long_to_import_is_not() -> None:
-    """Some modules are slow to import: `wasmtime` declares its whole C API, `dataclasses` imports `inspect`, and
-    `hashlib` loads OpenSSL."""
+    """Importing the package must not import slow modules: `wasmtime` declares its whole C API, `dataclasses` imports
+    `inspect`, and `hashlib` loads OpenSSL."""
     code = """
 import sys
 before = set(sys.modules)
@@ -178,12 +178,12 @@ def test_wheel_in_a_fresh_environment(wheel: Path, tmp_path: Path) -> None:
     home = tmp_path / "fresh"
     venv.create(home, with_pip=True)
     python = str(home / ("Scripts" if sys.platform == "win32" else "bin") / "python")
-    # Isolated (`-I`), like the command that makes the environment: bytecode is then written into it, and removed with
-    # it.
+    # The command is isolated (`-I`), like the one that makes the environment. So bytecode is written into the
+    # environment, and is removed with it.
     install = [python, "-I", "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-index", "--no-deps"]
     subprocess.run([*install, str(wheel)], check=True)
-    # The dependencies come from this environment. A path file with their folders does not add the editable
-    # installation.
+    # The dependencies come from this environment. They are added by a path file with their folders, which does not add
+    # the editable installation of the package.
     site = next((home).rglob("site-packages"))
     borrowed = {str(importlib.metadata.distribution(name).locate_file("")) for name in ("wasmtime", "numpy")}
     (site / "borrowed.pth").write_text("\n".join(borrowed))

@@ -53,7 +53,7 @@ def test_a_row_group_is_decoded_once_for_all_lanes(one_group: Shards, decoded: l
     found = read(one_group, reading)
     assert [sample for *_, sample in found] == reading.indices(0).tolist()
     assert all(number == sample and text == f"row {sample}" for number, text, sample in found)
-    # The rest is from lanes that the large file shares with its neighbours, and from the ends of decoded batches.
+    # More rows are decoded in lanes that the large file shares with its neighbours, and at the ends of decoded batches.
     assert sum(decoded) < 1.5 * one_group.samples
 
 
@@ -80,7 +80,7 @@ def test_an_order_that_is_made_of_others_shares_it_too(one_group: Shards, decode
     found = read(one_group, reading)
     assert [sample for *_, sample in found] == reading.indices(0).tolist()
     assert all(number == sample for number, _, sample in found)
-    # If lanes were decoded separately, each would decode half of the group on average.
+    # If each lane decoded the group by itself, it would decode half of the group on average.
     assert sum(decoded) < 3 * one_group.samples
 
 

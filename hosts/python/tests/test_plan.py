@@ -138,7 +138,7 @@ def test_rows() -> None:
     rows = shuffled.rows(0)
     assert sorted(rows.tolist()) == list(range(50)) != rows.tolist()
     assert shuffled.rows(0, 10, 13).tolist() == rows[10:13].tolist()
-    # The order of rows is the same, whether or not shards are shuffled.
+    # Whether shards are shuffled does not change the order of their rows.
     assert make(seed=3, shuffle=False, shuffle_rows=True).rows(0).tolist() == rows.tolist()
     shuffled.set_epoch(1)
     assert shuffled.rows(0).tolist() != rows.tolist()
@@ -407,7 +407,7 @@ def test_what_readers_cannot_have() -> None:
     for shards in (5, -1, 2**32):
         with pytest.raises(OutOfRangeError) as caught:
             verify_shards(5, [[0], [shards]])
-        # The component refuses the 5, and does not know about lists of lists.
+        # The component refuses the 5. It gets one flat list, so its error names no list and no index.
         told = "5" if shards == 5 else f"{shards} (at index 0 of list 1)"
         assert (caught.value.field, caught.value.value, caught.value.allowed) == ("assigned", told, "0 to 4")
     for value in [*NOT_WHOLE, Vicious()]:

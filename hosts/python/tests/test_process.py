@@ -149,8 +149,8 @@ def test_a_fork_while_other_threads_work() -> None:
 @forks
 @pytest.mark.parametrize("first", ["", "s[0]; "])
 def test_children_that_end_like_programs(first: str) -> None:
-    # The fork comes before and after the parent has compiled. Unlike a child of multiprocessing, this one frees all
-    # objects.
+    # The parent forks before or after it has compiled the component. Unlike a child of multiprocessing, this child
+    # frees all objects.
     code = f"import os, samedeal; s = samedeal.Sampler(10) if {bool(first)} else None; {first}pid = os.fork();" + (
         "t = samedeal.Sampler(10); assert sorted(t) == list(range(10)); s = None;"
         "assert pid == 0 or os.waitpid(pid, 0)[1] == 0"
@@ -178,7 +178,7 @@ def test_threads_share_a_sampler() -> None:
 
 
 def test_threads_begin_at_once() -> None:
-    # A fresh process, so that the threads meet before the component is compiled.
+    # The threads meet in a new process, before the component is compiled.
     code = (
         "import samedeal; from concurrent.futures import ThreadPoolExecutor\n"
         "with ThreadPoolExecutor(8) as pool:\n"
@@ -194,7 +194,7 @@ Thing = Sampler | ShardPlan | ChunkStream | Mesh
 
 
 def things() -> list[Thing]:
-    """An object of each other kind, moved to another epoch or rank where possible."""
+    """An object of each other kind, moved to another epoch or rank if it has one."""
     sampler = Sampler.sharded([13, 0, 70], lanes=4, shuffle_window=8, seed=3, world_size=2, memory_limit=2**24)
     plan = ShardPlan(range(100), world_size=3, workers=2, seed=4, memory_limit=2**24)
     near = ShardPlan([5, 6], policy="locality-aware", holders=[[1], [2]], rank_nodes=[1, 2], world_size=2, bytes=[7, 8])
@@ -295,7 +295,7 @@ def test_a_fork_while_other_threads_plan() -> None:
 
 @forks
 def test_a_child_compiles_what_the_parent_has_not() -> None:
-    # Fresh processes, in which the parent has compiled nothing, one component, or both.
+    # The parent has used nothing, a sampler, a plan, or a sampler and a stream before it forks.
     for first in (
         "",
         "samedeal.Sampler(10)[0]",

@@ -51,7 +51,7 @@ def test_setting_epochs_takes_few_calls(samples: int, calls: list[int]) -> None:
     for epoch in range(2, 34):
         sampler.set_epoch(epoch)
         assert len(sampler) == -(-samples // 2)
-    # A longer epoch needs one call, and another one to find its end.
+    # A longer epoch needs two calls: one for its samples, and one to find its end.
     assert len(calls) <= (64 if samples == 5_000 else 16)
 
 

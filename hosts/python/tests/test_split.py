@@ -39,7 +39,7 @@ def test_parts_have_about_their_shares_and_every_sample_is_in_one() -> None:
     assert sum(map(len, found.values())) == SAMPLES
     assert set.union(*found.values()) == set(range(SAMPLES))
     for part, weight in WEIGHTS.items():
-        # The limit is six standard deviations of independent draws; a permutation deviates less.
+        # The limit is six standard deviations of independent draws. A permutation deviates less than that.
         assert abs(len(found[part]) - SAMPLES * weight / 10) < 6 * (SAMPLES * weight / 10) ** 0.5
 
 

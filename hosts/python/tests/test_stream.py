@@ -44,7 +44,7 @@ def test_streams() -> None:
 
 
 def test_a_stream_that_does_end() -> None:
-    # Places are counted to 2**53 - 1, which so many readers reach in a few steps.
+    # Places are counted up to 2**53 - 1. With this number of readers, a few steps reach the limit.
     stream = ChunkStream(0, 2**32 - 1)
     found = []
     with fails(OutOfRangeError, "count"):

@@ -31,7 +31,7 @@ LENGTHS = [3, 9, 4, 4, 7, 1, 2, 5] * 10
 
 
 def cases(rank: int, world_size: int, files: Path, equal: Path, even: Path) -> dict[str, Any]:
-    """A sampler for each case. Where ranks differ, the last rank does."""
+    """A sampler for each case. If ranks differ, only the last rank differs from the others."""
     data, odd = range(100), rank == world_size - 1
     first: dict[str, Any] = {"num_replicas": world_size, "rank": rank}
     grid: dict[str, Any] = (
@@ -84,7 +84,7 @@ def cases(rank: int, world_size: int, files: Path, equal: Path, even: Path) -> d
         "world_size twice": DistributedSampler(data, num_replicas=2 * world_size, rank=rank),
         "sampler": BatchSampler(LENGTHS, max_tokens=20) if odd else DistributedSampler(data),
         "lengths": BatchSampler([*LENGTHS[:-1], 6 if odd else 7], max_tokens=20),
-        # The recipe has a hash of some lengths. The length that differs here is not among them.
+        # The recipe has a hash of some of the lengths. The length that differs here is not among these.
         "window_lengths": BatchSampler(changed(odd), max_tokens=20, order="sequential"),
         "max_tokens": BatchSampler(LENGTHS, max_tokens=20 + odd),
         "history": taken(BatchSampler(LENGTHS, max_tokens=20), 1 + odd),
@@ -92,7 +92,7 @@ def cases(rank: int, world_size: int, files: Path, equal: Path, even: Path) -> d
         "fine files": Resumable(DataLoader(ShardedDataset(files), batch_size=None, num_workers=2)),
         # Without a worker or with one, a single process reads all rows of the rank.
         "fine workers": DataLoader(ShardedDataset(even), batch_size=None, num_workers=int(odd)),
-        # All ranks have the same number of steps, but they read parts of two deals.
+        # All ranks have the same number of steps, but their readers take part in two different deals.
         "workers": DataLoader(ShardedDataset(even), batch_size=None, num_workers=1 + odd),
         "workers of shards": Resumable(
             DataLoader(ShardedDataset(equal, deal="shards"), batch_size=None, num_workers=1 + odd)
@@ -120,7 +120,7 @@ def cases(rank: int, world_size: int, files: Path, equal: Path, even: Path) -> d
         "steps of a rest": Resumable(DataLoader(ShardedDataset(files, deal="shards"), batch_size=None, num_workers=1)),
         "steps of uneven readers": DataLoader(ShardedDataset(files, remainder="uneven"), batch_size=None),
         "steps of a subclass": DataLoader(range(101), sampler=Unpadded(range(101))),
-        # The number of steps depends on the number of workers of a loader.
+        # The number of steps depends on the workers of a loader, and a dataset without a loader does not know them.
         "fine shards": ShardedDataset(files, deal="shards"),
         "fine equal shards": DataLoader(ShardedDataset(equal, deal="shards", batch_size=9), batch_size=None),
         "broken": DistributedSampler(Shrinking(odd), **first),
@@ -130,7 +130,7 @@ def cases(rank: int, world_size: int, files: Path, equal: Path, even: Path) -> d
 
 
 def changed(odd: bool) -> list[int]:
-    """Many lengths. If odd, one of them differs, which the recipe's hash does not cover."""
+    """Many lengths. If odd, one of them differs, and the recipe's hash does not cover it."""
     many = [5] * 40_000
     told = Batcher(many, max_tokens=20).recipe_fingerprint()
     others = ([*many[:at], 6, *many[at + 1 :]] for at in range(0, 8_192, 16))

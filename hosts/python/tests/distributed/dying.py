@@ -29,7 +29,7 @@ def main(data: Path, out: Path, what: str) -> None:
         ids: list[int] = batch.column("id").to_pylist()
         info = get_worker_info()
         if what == "worker" and rank == VICTIM and info is not None and info.id == 1 and batch.num_rows:
-            # The launcher ends the other ranks after this kill, so they must have read something before.
+            # The launcher ends the other ranks after this kill, so this rank waits until they all have read something.
             while not all(log.is_file() and log.stat().st_size for log in logs):
                 time.sleep(0.01)
             os.kill(os.getpid(), signal.SIGKILL)
@@ -43,7 +43,7 @@ def main(data: Path, out: Path, what: str) -> None:
             log.flush()
             if what == "rank" and rank == VICTIM and step == 5:
                 os.kill(os.getpid(), signal.SIGKILL)
-            # Every rank waits for all others, as in a training step.
+            # Every rank waits here for all others, as in a training step.
             dist.all_reduce(torch.ones(1))
     (out / f"{rank}.done").touch()
 

@@ -1,4 +1,5 @@
-"""A rank of a job with data and tensor parallelism, which reads a dataset in shards: writes the samples that it got."""
+"""A rank of a job with data and tensor parallelism, which reads a dataset in shards and writes the samples that it
+got."""
 
 from __future__ import annotations
 

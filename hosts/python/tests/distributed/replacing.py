@@ -60,8 +60,8 @@ def main(out: Path) -> None:
     told: dict[str, Any] = {}
     for workers in (0, 1):
         for counted in (True, False):
-            # The replaced rank resumes after the same number of batches as the others, after fewer, and without a
-            # state.
+            # The replaced rank resumes in three ways: after as many batches as the other ranks, after fewer, and
+            # without a state.
             for steps in (3, 2, 0):
                 made, fresh = loaders(files, workers), loaders(files, workers)
                 for name, loader in made.items():
@@ -89,7 +89,7 @@ def main(out: Path) -> None:
                     if is_new:
                         batches = iter(source)
                     if steps == 3:
-                        # The replaced rank goes on with the others.
+                        # The replaced rank continues together with the others.
                         next(batches)
                         told[f"{kind}, and one more"] = verified(source), verified(sampler)
                     del batches

@@ -73,7 +73,7 @@ def main(out: Path, checkpoint: Path, max_tokens: int, death: int | None) -> Non
             for samples, rows in loader:
                 loss = model(rows.unsqueeze(2)).square().mean()
                 optimizer.zero_grad()
-                # Every rank waits for all others in this call.
+                # The backward pass makes every rank wait for all others.
                 loss.backward()
                 optimizer.step()
                 taken += 1

@@ -157,7 +157,7 @@ def test_lengths_from_a_column(make: Any) -> None:
 
 @pytest.mark.parametrize("made", [dict, pa.table])
 def test_texts_need_a_unit(made: Any) -> None:
-    """The units are those of the command, with equal counts. Words are separated by white space as Unicode defines
+    """The units are those of the command, and give equal counts. Words are separated by white space as Unicode defines
     it."""
     texts = ["", "one", " two  words ", "a\u00a0b\u2003c\td", "f\x1cg é€😀"]
     expected = {"words": [0, 1, 2, 4, 2], "characters": [0, 3, 12, 7, 7], "bytes": [0, 3, 12, 10, 13]}
@@ -282,7 +282,7 @@ def test_padding() -> None:
     assert made["token_type_ids"].tolist() == [[7, 1, 1, 1], [7, 7, 7, 1]]
     assert made["token_type_ids"].dtype == torch.int32
     assert made["label"].tolist() == [1.5, 2.0]
-    # A mask that the samples bring is kept, and samples that are plain sequences become input_ids.
+    # The masks that samples bring are kept, and samples that are plain sequences become input_ids.
     assert PadCollator()([{"input_ids": [1], "attention_mask": [0]}])["attention_mask"].tolist() == [[0]]
     made = PadCollator(width=3, max_length=2)([torch.tensor([1.5, 2, 3], dtype=torch.bfloat16), torch.ones(0)])
     assert made["input_ids"].dtype == torch.bfloat16
@@ -469,7 +469,7 @@ def test_a_collator_with_another_capacity_is_refused(workers: int) -> None:
     for collate in (PackCollator(512), PackCollator(), PadCollator()):
         for loader in loaders(collate):
             assert "input_ids" in next(iter(loader))
-    # If the sampler has no rows, the collator's capacity holds.
+    # A sampler without rows does not set the capacity, so that of the collator holds.
     sampler = BatchSampler(LENGTHS, max_tokens=2_000, counting="unpadded", **ONE)
     assert next(iter(loaders(PackCollator(256))[0]))["input_ids"].shape[1] == 256
 
@@ -489,7 +489,7 @@ def test_a_collator_cuts_samples_where_the_sampler_did() -> None:
                 next(iter(loader))
         loader = DataLoader(Texts(), batch_sampler=sampler, collate_fn=made(**own, max_length=100))
         assert max(batch["input_ids"].shape[1] for batch in loader) == 100
-    # No sample is cut, so the side of truncation does not matter.
+    # No sample is longer than its batch, so nothing is cut, and the side of truncation does not matter.
     sampler = BatchSampler(LENGTHS, too_long="truncate", max_tokens=2_000, **ONE)
     assert len(list(DataLoader(Texts(), batch_sampler=sampler, collate_fn=PadCollator()))) == len(sampler)
     with pytest.raises(OutOfRangeError, match="capacity is 4; allowed: at least 5, the longest sample"):
@@ -499,7 +499,7 @@ def test_a_collator_cuts_samples_where_the_sampler_did() -> None:
 @pytest.mark.parametrize("workers", [0, 2])
 @pytest.mark.parametrize("strategy", ["budget", "pack"])
 def test_parts_of_samples_are_served(strategy: str, workers: int) -> None:
-    """All tokens come once, on three ranks and after a resume on two."""
+    """All tokens come once, on three ranks and, after a resume, on two."""
     options: dict[str, Any] = {"budget": {"max_tokens": 400, "max_length": 50}, "pack": {"capacity": 50}}[strategy]
     made: Any = PackCollator(50, mask_first_label=False) if strategy == "pack" else PadCollator()
     seen: Counter[int] = Counter()
@@ -694,7 +694,7 @@ def test_packed_batches_of_one_shape() -> None:
     assert full["position_ids"].tolist() == [[0, 1, 2, *range(5)], [0, *range(7)], [*range(8)]]
     short = PackCollator(8, rows=1, pad_sequences_to_multiple_of=4, max_length=3)([[1]])
     assert (short["cu_seq_lens_q"].tolist(), short["max_length_q"]) == ([0, 1, 4, 7, 8], 3)
-    # More sequences than the multiple are padded to the next multiple: no error.
+    # More sequences than the multiple are no error: they are padded to the next multiple.
     assert len(made([[1]] * 15)["cu_seq_lens_q"]) == 21
     empty = PackCollator(8, rows=3, pad_sequences_to_multiple_of=10)([])
     assert empty["input_ids"].shape == (3, 8)
@@ -776,7 +776,7 @@ def test_other_tails_repeat_nothing() -> None:
         loader = Resumable(DataLoader(Marked(), batch_sampler=sampler, collate_fn=list))
         assert sampler.num_padding == 0
         assert {loader.num_padding for _ in loader} == {0}
-        # The answer needs no plan of any window.
+        # The number of padding samples is known without planning any window.
         assert BatchSampler(LENGTHS, tail=tail, max_tokens=900, **ONE).batcher.num_known_windows == 0
 
 

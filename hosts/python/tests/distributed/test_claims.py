@@ -25,7 +25,8 @@ HERE = Path(__file__).parent
 
 def test_loops_that_differ_in_speed_share_an_epoch(tmp_path: Path) -> None:
     store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False, timeout=timedelta(seconds=HANG))
-    # Workers, and seconds for a batch. The last reader is killed in the middle of a claim.
+    # For each reader: its number of workers, and the seconds for a batch. The last reader is killed in the middle of a
+    # claim.
     readers = [(0, 0.001), (2, 0.004), (2, 0.016), (0, 0.05)]
     command = [sys.executable, str(HERE / "claiming.py"), str(store.port)]
     processes = [
@@ -51,7 +52,7 @@ def test_loops_that_differ_in_speed_share_an_epoch(tmp_path: Path) -> None:
     last.send_signal(signal.SIGKILL)
     told = [process.communicate(timeout=HANG)[0] for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0, -signal.SIGKILL]
-    # The store ends with the job, but a copy of its log can stay.
+    # The store ends with the job, but a copy of its log can be kept in a file.
     kept = FileLog(tmp_path / "log")
     copy_log(StoreLog(store), kept)
     replay, order = Replay(kept), Sampler(claiming.SAMPLES, seed=claiming.SEED)
@@ -60,7 +61,7 @@ def test_loops_that_differ_in_speed_share_an_epoch(tmp_path: Path) -> None:
     for number in range(3):
         own = np.concatenate([*replay.samples(order, number, 4)]).tolist()
         assert own == [int(word) for line in told[number].splitlines() for word in line.split()]
-    # A loop that was killed has committed the batches that it finished, but no batch that only its workers fetched.
+    # A killed loop has committed the batches that it finished, but no batch that only its workers had fetched.
     assert sum(commit.count for commit in replay.commits if commit.reader == 3) in (8, 16)
 
 
@@ -144,14 +145,14 @@ def test_a_loader_by_itself_commits_nothing() -> None:
 
 
 def test_a_loader_out_of_order_is_refused() -> None:
-    """The loop would commit another batch than the one that it got, because commits follow the sampler's order."""
+    """Commits follow the order of the sampler, so the loop would commit another batch than the one that it got."""
     ledger = Ledger(Sampler(16), MemoryLog(), reader=0, block=16)
     batches = ClaimSampler(ledger, 4)
     loader = DataLoader(torch.arange(16), batch_sampler=batches, num_workers=2, in_order=False)
     with pytest.raises(ContradictionError, match="in_order is False; allowed: True"):
         Claimed(loader)
     assert ledger.progress().committed == 0
-    # Without workers, loaders give batches in order whatever `in_order` is.
+    # A loader without workers gives batches in order, whatever `in_order` is.
     for workers, in_order in ((0, False), (2, True)):
         ledger = Ledger(Sampler(16), MemoryLog(), reader=0, block=16)
         loader = DataLoader(

@@ -456,7 +456,7 @@ def test_readers_of_few_lanes_are_told_once(data: Path) -> None:
         warnings.simplefilter("error", LanesWarning)
         dataset.set_epoch(1)
         ids(dataset)
-        # No warning with the advised lanes, on another rank, with all lanes in one rank, or for whole files.
+        # These give no warning: the advised number of lanes, another rank, all lanes in one rank, and whole files.
         ids(ShardedDataset(data, batch_size=32, rank=0, world_size=8, lanes=128, shuffle_window=128))
         ids(ShardedDataset(data, batch_size=32, rank=1, world_size=8))
         ids(ShardedDataset(data, batch_size=32, rank=0, world_size=1))
@@ -500,7 +500,8 @@ def test_a_page_that_is_damaged_is_an_error(data: Path, tmp_path: Path) -> None:
 
 
 def test_memory_is_that_of_windows(tmp_path: Path) -> None:
-    # 128 MB of incompressible rows in one file. A reader by windows never has more than a small part of them in memory.
+    # The file has 128 MB of incompressible rows. A reader by windows holds only a small part of them in memory at a
+    # time.
     rows = 32_768
     noise = np.random.default_rng(0).bytes(4_096 * rows)
     blob = pa.FixedSizeBinaryArray.from_buffers(pa.binary(4_096), rows, [None, pa.py_buffer(noise)])
@@ -571,7 +572,7 @@ def test_ranks_that_end_at_different_steps_are_told_of_at_once(data: Path, tmp_p
         ShardedDataset(folder, rank=0, world_size=4, batch_size=30, drop_last=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        # The warning comes once. Other ranks, and datasets in which every reader has batches, do not warn.
+        # The warning comes once. Other ranks do not warn, and neither do datasets in which every reader has batches.
         ids(dataset)
         ShardedDataset(data, batch_size=50, deal="shards", rank=1, world_size=4)
         ShardedDataset(data, batch_size=50, rank=0, world_size=4)
@@ -613,7 +614,7 @@ def test_the_recipe_is_that_of_the_reading(data: Path, deal: str) -> None:
     assert ranks[0].recipe == ranks[1].recipe == Reading(SIZES, world_size=2, **group).recipe
     ranks[1].set_epoch(4)
     assert (ranks[1].recipe, ranks[1].reading(2).epoch) == (ranks[0].recipe, 4)
-    # The batches that a reading predicts for the first worker are those which this worker reads.
+    # The batches that the reading predicts for the first worker must be the batches that this worker reads.
     reading = ranks[1].reading(2)
     loader = DataLoader(ShardedDataset(data, **group, epoch=4, rank=1, world_size=2), batch_size=None, num_workers=2)
     read = [batch.column("id").to_pylist() for batch in loader]
@@ -640,7 +641,7 @@ def test_a_transform_that_workers_cannot_get_is_refused_by_name(data: Path, star
     loader = DataLoader(dataset, batch_size=None, num_workers=1, multiprocessing_context=start)
     with pytest.raises(WrongTypeError, match=r"transform is .*; allowed: a function that pickles, .* forkserver"):
         iter(loader)
-    # Other picklers work as usual: the check is only made where a loader starts workers.
+    # Other picklers work as usual, because the check is only made when a loader starts workers.
     dataset.__getstate__()
 
 

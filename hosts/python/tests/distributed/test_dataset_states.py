@@ -81,7 +81,8 @@ class Job:
         self.whole = [self._loader(dataset) for dataset in self.ranks]
 
     def _loader(self, dataset: ShardedDataset) -> Batches:
-        """The batches that a loader gives in a pass, worker by worker. A worker without further batches is left out."""
+        """The batches that a loader gives in a pass, one from each worker in turn. A worker without further batches is
+        left out."""
         assert dataset.batch_size is not None
         queues = []
         for worker in range(self.workers):
@@ -124,7 +125,8 @@ def check_rest(deal: str, first: list[int], job: Job) -> None:
         assert seen.total() - SAMPLES == -(SAMPLES - len(first)) % readers or not rest
     else:
         assert set(seen.values()) == {1}
-        # The remainder that cannot be divided among the readers, or among batches of each reader.
+        # The deal leaves out or repeats the remainder that cannot be divided among the readers, or among batches of
+        # each reader.
         size = 2 if deal == "drop" else job.ranks[0].batch_size
         assert size is not None
         assert SAMPLES - seen.total() <= readers * (size - 1)
@@ -242,11 +244,11 @@ def test_without_workers_the_dataset_counts(data: Path, deal: str) -> None:
     assert next(rest) == whole[5]
     assert list(rest) == whole[6:]
     assert list(twin) == whole
-    # Single rows, and batches of another size.
+    # The state also resumes single rows, and batches of another size.
     rows = dataset_of(data, deal, 0, 2, batch_size=None, transform=lambda row: row["id"])
     rows.load_state_dict(state)
     assert list(rows) == [i for batch in whole[5:] for i in batch]
-    # The workers of a plain loader read ahead of the loop by an unknown number of batches.
+    # The workers of a plain loader read ahead of the loop, by an unknown number of batches, so its state is refused.
     plain = loader_of(dataset, 2)
     assert len(take(plain, 3)) == 3
     with pytest.raises(MissingError, match="Resumable"):
@@ -281,7 +283,7 @@ def test_under_the_loader_of_torchdata(data: Path, deal: str, workers: int, opti
             assert list(loader) == whole[0][done:]
             dataset.set_epoch(1)
             assert list(loader) == whole[1]
-    # A state after the last batch leaves nothing: the epoch that is set comes next.
+    # A state after the last batch leaves no batches, so the next pass reads the epoch that is set.
     iterator = iter(loader := loader_of(dataset_of(data, deal, 1, 2), workers, made, **options))
     take(iterator, len(whole[0]))
     state = pickle.loads(pickle.dumps(loader.state_dict()))
@@ -290,8 +292,8 @@ def test_under_the_loader_of_torchdata(data: Path, deal: str, workers: int, opti
     loader = loader_of(dataset, workers, made, **options)
     loader.load_state_dict(state)
     if workers or deal == "shards":
-        # A worker knows only its own part, and another rank may have more files, so the warning says which method to
-        # call.
+        # A worker knows only its own part of the epoch, and another rank may have more files. So it does not know
+        # whether anything is left, and the warning names the method to call.
         dataset.set_epoch(0)
         assert list(loader) == []
     dataset.set_epoch(1)
@@ -311,7 +313,7 @@ def test_under_the_loader_of_torchdata(data: Path, deal: str, workers: int, opti
         for part in (state, state["_snapshot"], each, each["fetcher_state"]):
             with pytest.raises(WrongTypeError, match=r"StatefulDataLoader; allowed: .*num_workers=0.*Resumable"):
                 dataset.load_state_dict(part)
-    # A state of Resumable says where a pass begins, for the workers of this loader too.
+    # A state of Resumable has the place where the next pass begins. The workers of this loader follow it, too.
     counted = Resumable(loader_of(dataset_of(data, deal, 1, 2), workers))
     take(counted, 5)
     dataset = dataset_of(data, deal, 1, 2)
@@ -434,7 +436,7 @@ def test_states_are_what_any_host_resumes(data: Path, taken: int) -> None:
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_an_epoch_that_was_read_is_left_without_a_warning(data: Path, workers: int) -> None:
-    """The loader's length is that of the whole epoch, whatever is left of it."""
+    """The loader's length is the length of the whole epoch, however much of the epoch is left."""
 
     def made() -> Resumable:
         return Resumable(loader_of(dataset_of(data, "samples", 0, 2), workers))
@@ -487,7 +489,7 @@ UNEQUAL: dict[str, dict[str, Any]] = {
 
 
 def unequal(folder: Path, deal: str, world_size: int, state: Any = None) -> list[ShardedDataset]:
-    """The datasets of all ranks, each as its own process has it."""
+    """The datasets of all ranks, each made as in its own process."""
     options: dict[str, Any] = {"batch_size": 20, "columns": ["id"], "transform": ids, **UNEQUAL[deal]}
     ranks = [ShardedDataset(folder, rank=rank, world_size=world_size, **options) for rank in range(world_size)]
     for dataset in ranks if state is not None else ():
@@ -497,8 +499,8 @@ def unequal(folder: Path, deal: str, world_size: int, state: Any = None) -> list
 
 @pytest.fixture(scope="session")
 def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two files with 40 and 101 rows. Two ranks have 2 and 6 batches; if samples are dealt, they have 71 and 70
-    rows."""
+    """Two files with 40 and 101 rows. If files are dealt, the two ranks have 2 and 6 batches. If samples are dealt,
+    they have 71 and 70 rows."""
     return write(tmp_path_factory.mktemp("two") / "shards", (40, 101))
 
 

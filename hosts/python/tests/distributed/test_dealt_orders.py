@@ -66,7 +66,7 @@ def test_a_blend_resumes_in_another_world_with_more(workers: int) -> None:
         assert len(loader) == 24
         rest += list(loader)
     assert names(rest) == {"web": 60 + 100, "code": 20 + 100, "math": 200}
-    # Passes over the source "web" go on: no sample comes a second time before all have come.
+    # The passes over the source "web" continue after the resume: no sample comes again before all samples have come.
     seen = Counter(text for text in itertools.chain(*before, *rest) if text.startswith("web"))
     assert set(seen.values()) == {1}
     assert len(seen) == 400
@@ -135,7 +135,8 @@ def test_an_order_has_its_own_seed_and_shuffles_as_it_says() -> None:
     data, order = Texts("a", 10), samedeal.order("feistel", 10, 3)
     with fails(ContradictionError, "seed"):
         DistributedSampler(data, 2, 0, seed=3, order=order)
-    # The order says itself whether it is shuffled: loops that evaluate pass shuffle=False, which changes nothing.
+    # The order itself decides whether it is shuffled. Loops for evaluation pass shuffle=False, which changes nothing
+    # here.
     unshuffled = DistributedSampler(data, 2, 0, shuffle=False, order=order)
     assert list(unshuffled) == list(DistributedSampler(data, 2, 0, order=order))
     sampler = DistributedSampler(data, 2, 0, order=order)
@@ -178,7 +179,7 @@ def test_the_end_of_whole_numbers_does_not_stop_a_rewind() -> None:
     first = list(itertools.islice(sampler, 5))
     sampler.load_state_dict(sampler.state_dict(5))
     assert list(itertools.islice(sampler, 5)) != first
-    # A trainer begins again from the start.
+    # Trainers use this call to begin again from the start.
     sampler._rewind(0)
     assert list(itertools.islice(sampler, 5)) == first
     with fails(OutOfRangeError, "epoch"):

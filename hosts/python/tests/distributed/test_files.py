@@ -1,5 +1,5 @@
-"""Files of a dataset: which ones a path names, where they may be, and columns that other programs wrote in other
-types."""
+"""Files of a dataset: the files that a path names, the places where they may be, and columns that other programs wrote
+in other types."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_links_that_lead_back_by_another_directory_or_nowhere_are_errors(tmp_pat
         (folder / "x").symlink_to(target)
         with pytest.raises(OSError, match=r"data/x'") as caught:
             Shards.find(folder)
-        # The second link leads to itself.
+        # The link "x" leads to itself.
         assert caught.value.errno == (errno.ENOENT if target == "nowhere" else errno.ELOOP)
         with pytest.raises(OSError, match=r"data/x'"):
             Shards.find(folder / "x")
@@ -136,7 +136,7 @@ def test_a_directory_that_cannot_be_listed_is_an_error(tmp_path: Path) -> None:
         "except PermissionError as error: print(error.filename)\n"
     )
     command = [sys.executable, "-c", script, "."]
-    # The error is about this directory; the directories above it need no permission.
+    # The error is about this directory, although the directories above it are closed as well.
     run = subprocess.run(command, cwd=tmp_path / "data", capture_output=True, text=True, timeout=HANG, check=False)
     closed.chmod(0o755)
     assert run.stdout.strip() == "./b/closed", run.stderr
@@ -295,7 +295,7 @@ def test_file_systems_under_workers(data: Path, kind: str, method: str) -> None:
     elif kind == "subtree":
         paths, options = data.name, {"filesystem": pafs.SubTreeFileSystem(str(data.parent), pafs.LocalFileSystem())}
     else:
-        # A file system in front of another one, such as a cache.
+        # The file system stands in front of another one, as a cache does.
         paths, options = (
             data.name,
             {"filesystem": fsspec.filesystem("dir", path=str(data.parent), fs=fsspec.filesystem("file"))},

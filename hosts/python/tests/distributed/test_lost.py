@@ -111,10 +111,10 @@ def test_the_error_says_how_to_go_on(data: Path) -> None:
     path.unlink()
     with pytest.raises(OSError, match=r"to go on without it, resume with lost=\{'.*3\.parquet': 400\}"):
         list(loader)
-    # The directory alone does not show that a file is missing.
+    # A directory without the file does not show that a file is missing, so the state is refused.
     with pytest.raises(ContradictionError, match=r"if files were lost, name them: lost=\{path: rows\}"):
         loader_of(data, 0, 1).load_state_dict(state)
-    # The number of rows of the lost file is wrong.
+    # The given number of rows of the lost file is wrong, so the state is refused.
     with pytest.raises(ContradictionError, match="samples 1000, as in the state"):
         loader_of(data, 0, 1, lost={str(path): 399}).load_state_dict(state)
     resumed = loader_of(data, 0, 1, lost={str(path): 400})

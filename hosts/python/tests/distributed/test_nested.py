@@ -1,4 +1,4 @@
-"""Loaders that form batches of items that are batches already."""
+"""Loaders that make batches out of items that are batches already."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Lengths(torch.utils.data.Dataset[Any]):  # type: ignore[misc]
 
 
 def only(found: Any) -> Any:
-    """The batches as they are, in place of a collator that would stack them: their lengths may differ."""
+    """Returns the batches as they are. PyTorch's collator would stack them and fail, because their lengths differ."""
     return found
 
 

@@ -72,7 +72,7 @@ def test_a_state_is_of_the_rows_that_were_packed() -> None:
         with pytest.raises(ContradictionError, match="dataset is one of the fingerprint"):
             refused.load_state_dict(state)
         assert refused.samples_consumed == 0
-        # A state without the rows does not say how they are packed.
+        # A plain state of a sampler does not say how the rows are packed, so it is accepted.
         refused.load_state_dict({"samedeal": state["samedeal"]})
 
 
@@ -84,7 +84,8 @@ def loader_of(rank: int, world_size: int, workers: int = 0) -> Resumable:
 
 
 def test_weights_are_shares_of_tokens() -> None:
-    """Weights hold for rows in every prefix of steps up to the bound, and for tokens as far as rows are full."""
+    """In every prefix of steps, the weights hold for rows up to the bound, and for tokens as far as the rows are
+    full."""
     _, order = interleave(ROWS, WEIGHTS, seed=1, samples=6_000)
     bounds = np.asarray(Sampler(order=order).source_bounds) / 1e6
     loaders = [loader_of(rank, 2, workers=rank) for rank in range(2)]
@@ -127,7 +128,7 @@ def test_a_state_goes_on_with_other_ranks_and_no_row_is_seen_twice_in_a_pass() -
     rows = 100 * 8 + 30 * 12
     for number, (name, weight) in enumerate(WEIGHTS.items(), 1):
         passes = rows * weight / 10 / len(ROWS[name])
-        # The first label of a sample is masked, so samples of one token do not show.
+        # The first label of a sample is masked, so a sample of one token leaves no label and is not counted.
         times = [seen[number, sample] for sample in range(2_000) if TEXTS[name].lengths[sample] > 1]
         assert max(times) - min(times) <= 1
         assert abs(np.mean(times) - passes) < 0.05
@@ -198,7 +199,7 @@ def test_rows_have_the_capacity_that_they_were_packed_for() -> None:
 
 
 def rows_of(samples: int, **options: Any) -> PackedDataset:
-    """Rows of many windows. A sample is its number, once for each of its tokens."""
+    """Packed rows of many windows. Each token of a sample is the number of the sample."""
     lengths = np.random.default_rng(3).integers(1, 40, samples)
     return PackedDataset(range(samples), capacity=64, lengths=lengths, batch_window=500, **options)
 
@@ -212,7 +213,7 @@ def test_a_window_is_planned_when_one_of_its_rows_is_read() -> None:
 
     order = samedeal.order("feistel", 10**9, seed=5)
     rows = PackedDataset(range(10**9), capacity=64, lengths=lengths, order=order)
-    # Only a subset of samples is asked for, which stands for all of them.
+    # Only a subset of the samples is asked for. It stands for all of them.
     assert sum(asked) == 2**14
     asked.clear()
     first = rows[0]
@@ -222,7 +223,7 @@ def test_a_window_is_planned_when_one_of_its_rows_is_read() -> None:
     assert sum(part.length for part in rows.parts(0)) <= 64
     for row in range(20_000):
         rows.samples(row)
-    # Each window is planned once, for about 8,192 samples.
+    # Each window is planned only once, and has about 8,192 samples.
     assert sum(asked) - window < 20_000 * 64 / 20.5 + 2 * window
     again = sum(asked)
     for row in (19_999, 3, 12_345):
@@ -321,7 +322,8 @@ def test_threads_read_rows_of_one_dataset(monkeypatch: pytest.MonkeyPatch, count
 
 
 def test_what_a_thread_forgets_costs_time_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thread that knows fewer windows may replace the known windows in the middle of another thread's call."""
+    """Another thread may replace the known windows by fewer ones in the middle of a call. Then they are planned again,
+    and the rows stay the same."""
     rows = rows_of(10_000)
     wanted = [rows.samples(row).tolist() for row in range(len(rows))]
     read = PackedDataset._read
@@ -375,7 +377,7 @@ def test_documents_that_are_longer_than_a_row_come_whole() -> None:
 
 
 def test_weights_are_shares_of_tokens_of_split_documents() -> None:
-    """Weights hold in every prefix for split books, of which a row has only a part, and for short samples."""
+    """In every prefix, the weights hold for split books, of which a row has only a part, and for short samples."""
     capacity = 256
     lengths = {
         "books": np.random.default_rng(1).integers(2_000, 9_000, 60),

@@ -28,7 +28,7 @@ def _no_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("given", [{"num_replicas": 2}, {"num_replicas": 1}, {"rank": 0}, {"rank": 1}])
 def test_half_of_a_place_is_refused_where_nobody_says_the_other_half(given: dict[str, Any]) -> None:
-    """PyTorch refuses this as well: with rank 0 in every process, half of the data would not be read."""
+    """PyTorch refuses half of a place as well: with rank 0 in every process, half of the data would never be read."""
     with pytest.raises(ValueError, match="init_process_group"):
         Theirs(range(10), **given)
     shared: dict[str, Any] = {"mesh": Mesh(2, {"dp": 2}, shard=["dp"])}
@@ -56,7 +56,7 @@ def test_the_other_samplers_refuse_half_of_a_place(data: Path) -> None:
                 make(**{given: 1})
             assert caught.value.field == ("world_size" if given == "rank" else "rank")
     with pytest.raises(SamedealError, match="mesh"):
-        # The mesh does not say which of its ranks this process is.
+        # The mesh alone does not tell which of its ranks this process is.
         DistributedSampler(range(10), mesh=Mesh(2, {"dp": 2}, shard=["dp"]))
 
 

@@ -29,7 +29,7 @@ def combinations(world_size: int) -> list[str]:
 
 
 def expected(combination: str, epoch: int, rank: int, world_size: int) -> list[list[int]]:
-    """The samples that each worker of a rank has to read, from the plan and the sampler."""
+    """The samples that each worker of a rank must read, from the plan and the sampler."""
     _, count, deal = combination.split(":")
     workers = max(1, int(count))
     options: dict[str, Any] = dict(reader.DEALS[deal])
@@ -70,7 +70,7 @@ def test_every_sample_once_and_in_order(data: Path, tmp_path: Path, world_size: 
             steps = [record["steps"] for record in found]
             assert [min(steps), max(steps)] == found[0]["promised"], combination
             if combination.endswith("padded"):
-                # Every rank has the same number of steps. This costs repetitions, whose number is known.
+                # Every rank has the same number of steps. The repetitions that this needs are counted.
                 assert len(set(steps)) == 1
                 assert set(everything) == set(range(SAMPLES))
                 readers = world_size * len(found[0]["readers"])
@@ -80,7 +80,8 @@ def test_every_sample_once_and_in_order(data: Path, tmp_path: Path, world_size: 
 
 
 def test_epochs_are_told_apart_by_workers_that_live_on() -> None:
-    """Spawned workers persist in the test above, which compares each epoch with these expectations."""
+    """The test above compares each epoch with `expected`, also in spawned workers that persist. So `expected` must
+    differ between epochs."""
     assert expected("spawn:2:samples", 0, 0, 1) != expected("spawn:2:samples", 1, 0, 1)
 
 

@@ -1,4 +1,4 @@
-"""Ranks that are compared in the middle of a pass, in which one of them was replaced."""
+"""Ranks that are compared in the middle of a pass after one of them was replaced."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ def test_a_replaced_rank_is_where_the_others_are(tmp_path: Path) -> None:
             assert by_loader.startswith(FIELDS[name]), (kind, by_loader)
             assert by_sampler.startswith(FIELDS[name]), (kind, by_sampler)
         else:
-            # No error before the first batch: a rank that begins cannot be distinguished from a rank that begins anew.
+            # There is no error if the rank has not read a batch yet: a rank that begins its first pass looks the same.
             assert (by_loader, by_sampler) == (None, None), (kind, by_loader, by_sampler)

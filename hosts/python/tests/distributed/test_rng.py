@@ -19,8 +19,8 @@ EPOCHS = 3
 
 
 class Augmented(Dataset[Any]):  # type: ignore[misc]
-    """A sample that is changed by a number of each generator. `gauss` computes two numbers and keeps one for the next
-    call."""
+    """A sample that is changed by a random number of each generator. `gauss` computes two numbers at a time and keeps
+    one for the next call, which is a part of its state."""
 
     def __len__(self) -> int:
         return SAMPLES
@@ -48,7 +48,7 @@ def train(loader: Any, stop: int | None, checkpoint: Path) -> list[Any]:
     for epoch in range(loader.epoch, EPOCHS):
         loader.set_epoch(epoch)
         for batch in loader:
-            # Dropout takes random numbers as well.
+            # Dropout takes numbers of the generator as well.
             seen.append([batch, torch.nn.functional.dropout(torch.ones(8)).tolist()])
             if len(seen) == stop:
                 torch.save({"loader": loader.state_dict(), "rng": rng_state()}, checkpoint)
@@ -93,7 +93,7 @@ def test_without_the_state_they_differ(tmp_path: Path) -> None:
 
 
 def test_a_loader_without_a_generator_draws_once_more(tmp_path: Path) -> None:
-    """The documentation warns of this: the resumed pass begins with another random number of PyTorch's generator."""
+    """The documentation warns of this case: the resumed pass draws one more random number from PyTorch's generator."""
     seed_all(1)
     train(loader_of("samples", None), 7, tmp_path / "saved")
     saved = torch.load(tmp_path / "saved", weights_only=True)

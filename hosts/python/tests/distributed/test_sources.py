@@ -108,7 +108,8 @@ def test_options_of_the_blend(three: dict[str, Path]) -> None:
 
 
 def test_cursors_do_not_begin_anew(three: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cursor stays open across rounds: rounds end within windows, whose other rows belong to the next round."""
+    """A round ends within windows, whose other rows belong to the next round. So a cursor stays open from round to
+    round."""
     opened: list[tuple[int, int]] = []
     known = Cursor._open
 
@@ -119,7 +120,7 @@ def test_cursors_do_not_begin_anew(three: dict[str, Path], monkeypatch: pytest.M
     monkeypatch.setattr(Cursor, "_open", spied)
     found = rows(dataset(three, exhaustion="stop", samples=None))
     assert len(found) > 300
-    # Each lane is opened once in each shard. It can lie in two shards.
+    # A lane is opened once in each of its shards. It lies in at most two shards.
     assert len(opened) <= 2 * 3 * 6
 
 
@@ -335,11 +336,12 @@ def test_by_lane_each_row_is_decoded_by_one_reader(
         reading = Reading(order=order_of(samples=600, by_lane=True), world_size=readers)
         assert [row["sample"] for row in found] == reading.indices(reader).tolist()
         own = {(row["source"], row["id"]) for row in found}
-        # 600 positions are less than a pass over every source but the smallest.
+        # 600 positions are less than a pass over every source except for the smallest, so samples of the others come
+        # once.
         assert not {one for one in own & ids if one[0] != "math"}
         ids |= own
         counts.append(decoded)
-        # Every reader has the shares of the blend, up to one sample a lane and source.
+        # Every reader has the shares of the blend, up to one sample for each lane and source.
         shares = Counter(row["source"] for row in found)
         for name, weight in WEIGHTS.items():
             assert abs(shares[name] - len(found) * weight / 10) <= 2 * 6 / readers

@@ -124,8 +124,8 @@ def test_a_state_of_fewer_batches_than_the_loop_got(kind: str, workers: int) -> 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_length_of_an_epoch_is_that_of_the_whole(kind: str) -> None:
-    """The length is the same before, during and after a resume, on another world size too, because learning rates are
-    scheduled by it."""
+    """The length is the same before, during and after a resume, even on another world size, because schedules of
+    learning rates depend on it."""
     loader = Resumable(loader_of(kind, 1, 4))
     take(loader, 4)
     state = loader.state_dict()
@@ -210,7 +210,7 @@ def test_padding_of_the_batch_that_the_loop_got(tmp_path: Path, rows: bool, work
 
 @pytest.mark.parametrize("drop_last", [False, True])
 def test_questions_are_of_the_next_pass(drop_last: bool) -> None:
-    """The next pass may be the rest of an epoch, also on another world size."""
+    """The next pass may be the rest of an epoch, even on another world size."""
     before = DistributedSampler(Numbers(), 4, 0, seed=7, drop_last=drop_last)
     before.set_epoch(2)
     take(before, 100)
@@ -285,17 +285,17 @@ def test_a_state_says_who_took_it() -> None:
     consumed = json.loads(state["samedeal"])["consumed"]
     size = consumed // 4 // 3
     assert state["taken_by"] == {"world_size": 4, "from": 0, "batch_size": size}
-    # The member `taken_by` is informative: a wrong value in it is no error.
+    # The member `taken_by` only informs people, so a wrong value in it is no error.
     other = Resumable(loader_of("samples", 0, 2))
     other.load_state_dict({**state, "taken_by": {"world_size": "many"}})
     other.load_state_dict(state)
-    # No rank has read more since then.
+    # No rank has read a batch since the state was loaded, so the state is still the same.
     assert other.state_dict() == state
     take(other, 1)
     assert other.state_dict()["taken_by"] == {"world_size": 2, "from": consumed, "batch_size": size}
     other.set_epoch(5)
     assert other.state_dict().keys() == {"samedeal"}
-    # Ranks that continue on the same world size keep the beginning, also if one of them was started anew.
+    # Ranks that continue on the same world size keep `from`, even if one of them was started again.
     again = Resumable(loader_of("samples", 1, 4))
     again.load_state_dict(state)
     take(again, 1)
@@ -314,7 +314,7 @@ def test_breaking_off_and_beginning_again(kind: str) -> None:
     state = loader.state_dict()
     take(loader, 1)
     loader.load_state_dict(state)
-    # A pass may look at the first batches before the run goes on.
+    # A loop may look at the first batches, and then begin its pass again.
     assert take(loader, 2) == whole[4:6]
     loader.set_epoch(0)
     assert list(loader) == whole[4:]
@@ -367,7 +367,7 @@ def test_passes_of_others_do_not_count(kind: str, workers: int) -> None:
         assert took
         assert loader.state_dict() == state
     got += take(batches, 1)
-    # The sampler counts the batches of the loop that continues.
+    # The sampler still counts the batches of the loop, and not those of the passes that others made.
     state = loader.state_dict()
     assert sampler.state_dict() == state
     assert got + list(batches) == whole
@@ -404,9 +404,9 @@ def test_ranks_of_uneven_length(drop_last: bool) -> None:
     assert [len(loader.sampler) for loader in loaders] == [6, 6, 5, 5]
     if not drop_last:
         assert sorted(i for own in given for batch in own for i in batch) == list(range(22))
-    # A rank with fewer samples knows that all ranks have ended.
+    # After all loops have ended, even a rank with fewer samples has the state of the end.
     assert len({loader.state_dict()["samedeal"] for loader in loaders}) == 1
-    # A rank that has no samples left knows that others have some, before its loop has ended.
+    # In the middle of its loop, even a rank without further samples knows that other ranks have some.
     for steps in range(4 - drop_last):
         partly = [made(rank) for rank in range(4)]
         assert [len(take(loader, steps)) for loader in partly] == [steps] * 4
@@ -722,8 +722,8 @@ def test_a_rest_that_nobody_reads_is_told_of() -> None:
 @pytest.mark.parametrize("batched", [False, True])
 @pytest.mark.parametrize("made", [DataLoader, StatefulDataLoader])
 def test_a_state_that_counts_what_workers_have_fetched(made: Any, batched: bool, workers: int) -> None:
-    """The state of a plain loader with workers is ahead of the loop, until the loop has all batches. torchdata's counts
-    the batches of the loop."""
+    """The state of a plain loader with workers is ahead of the loop until the loop has all batches. The state of
+    torchdata's loader counts the batches of the loop."""
     data = range(400)
     sampler: Any = DistributedSampler(data, 1, 0)
     how: dict[str, Any] = {"batch_size": 20, "sampler": sampler}

@@ -29,7 +29,7 @@ COPIES = 3
 
 
 class Endless(list[int]):
-    """A list that says a length which no list can have."""
+    """A list whose length is larger than any list can have."""
 
     def __len__(self) -> int:
         return 10**30
@@ -101,7 +101,7 @@ def test_what_the_loop_got_is_what_a_state_counts(workers: int, steps: int | Non
             _ = again.epoch_length
     else:
         assert (again.epoch_length, len(again)) == (STEPS, STEPS - 7)
-    # Frameworks set the epoch before each pass.
+    # Frameworks set the epoch before each pass. This must not move a training in steps.
     again.set_epoch(again.epoch)
     assert take(again, STEPS - 7) == whole[7:]
     assert json.loads(again.state_dict()["samedeal"])["step"] == STEPS
@@ -123,7 +123,7 @@ def test_any_world_takes_what_is_left(world_sizes: tuple[int, ...]) -> None:
         seen += [sorted(itertools.chain(*step)) for step in zip(*parts, strict=True)]
         (text,) = {loader.state_dict()["samedeal"] for loader in loaders}
         state = {"samedeal": text}
-    # Each step has the samples that it has without a resume, so each epoch has every sample once.
+    # Each step has the samples that it would have without a resume, so each epoch has every sample once.
     assert seen == [sorted(step) for step in whole_of(0, 1)]
     drawn = Counter(itertools.chain(*seen))
     assert drawn.total() == STEPS * SIZE

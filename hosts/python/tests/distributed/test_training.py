@@ -60,7 +60,7 @@ def test_every_sample_is_read_once(files: Path, killed: Path, tmp_path: Path, wo
         saved = torch.load(killed / f"{name}.pt")
         steps = saved["steps"]
         assert 0 < DEATH - steps <= training.EVERY
-        # Steps after the checkpoint are not in the weights, so their samples are read again.
+        # Steps after the checkpoint are not in the weights, so their samples are read again, and do not count here.
         before = [log[:steps] for log in batches(killed, name, WORLD)]
         after = batches(tmp_path / "rest", name, world_size)
         for epoch in range(training.EPOCHS):
@@ -68,7 +68,7 @@ def test_every_sample_is_read_once(files: Path, killed: Path, tmp_path: Path, wo
                 [i for log in logs for at, samples in log if at == epoch for i in samples] for logs in (before, after)
             )
             middle += bool(first and rest)
-            # PyTorch's samplers repeat some samples of the rest, so that every rank has the same number.
+            # PyTorch's samplers repeat some samples of the rest, so that every rank has an equal number.
             then = 1
             if kind in training.FILES:
                 then = max(1, workers if world_size == WORLD else training.OTHER_WORKERS[workers])

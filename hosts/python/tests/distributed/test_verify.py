@@ -50,7 +50,7 @@ def test_every_rank_is_told_what_differs_and_where(world_size: int, tmp_path: Pa
         assert "0 on ranks" in texts["steps of shards"]
     assert [error for error, _, _ in broken] == ["ContradictionError"] * last + ["WrongTypeError"]
     assert f"on rank {last}: dataset is <Shrinking>" in broken[0][2]
-    # No rank waits for a rank whose loader is of another class, or which fails in another way.
+    # Ranks do not wait for a rank whose loader is of another class, or for one that fails in another way.
     assert [error for error, _, _ in foreign] == ["ContradictionError"] * last + ["WrongTypeError"]
     assert f"on rank {last}: sampler is <DataLoader>" in foreign[0][2]
     assert [error for error, _, _ in failing] == ["ContradictionError"] * last + ["OSError"]

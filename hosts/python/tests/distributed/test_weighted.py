@@ -36,14 +36,14 @@ def epoch_of(world_size: int, epoch: int, **options: Any) -> Counter[int]:
 
 @pytest.mark.parametrize("world_size", [1, 2, 4])
 def test_counts_are_shares_rounded_in_each_epoch_and_near_them_over_all(world_size: int) -> None:
-    # The factors: 0.5, 5 and 0.
+    # The expected counts of a sample in an epoch, by class: 0.5, 5 and 0.
     factors = [weight * NUM / sum(WEIGHTS) for weight in WEIGHTS]
     total: Counter[int] = Counter()
     for epoch in range(40):
         seen = epoch_of(world_size, epoch)
         assert seen.total() == NUM
         assert all(seen[sample] in (int(factor), -int(-factor // 1)) for sample, factor in enumerate(factors))
-        # A class has its share, too.
+        # The samples of a class together have the share of the class.
         assert sum(seen[sample] for sample in range(90)) == 45
         total += seen
         assert all(abs(total[sample] - (epoch + 1) * factor) < 3 for sample, factor in enumerate(factors))
@@ -129,7 +129,8 @@ def test_what_cannot_be_meant(error: type[SamedealError], field: str, given: dic
 
 
 def test_without_replacement_a_sample_comes_once_at_most_and_in_proportion() -> None:
-    # Five draws: 400 and 90 come surely, since 5 * 400 > 605 and 4 * 90 > 205. The others share three draws.
+    # Five draws without replacement. Samples 0 and 3 come in every epoch, because 5 * 400 > 605 and 4 * 90 > 205. The
+    # others share three draws.
     weights = [400, 9, 3, 90, 0, 30, 30, 30, 12, 1]
     sampler = sampler_of(0, 1, weights, 5, replacement=False)
     assert sampler.replacement is False
@@ -141,7 +142,7 @@ def test_without_replacement_a_sample_comes_once_at_most_and_in_proportion() -> 
         seen.update(samples)
     shares = [1.0 if weight > 30 else 3 * weight / 115 for weight in weights]
     assert all(abs(seen[sample] - 1_000 * share) < 7 for sample, share in enumerate(shares))
-    # All of those that have a weight.
+    # Nine draws have all samples with a weight.
     assert sorted(sampler_of(0, 1, weights, 9, replacement=False)) == [0, 1, 2, 3, 5, 6, 7, 8, 9]
     assert epoch_of(3, 1, weights=weights, count=6, replacement=False) == epoch_of(
         1, 1, weights=weights, count=6, replacement=False
@@ -182,7 +183,7 @@ def test_an_epoch_may_be_much_shorter_than_the_weights(asked: int) -> None:
 def test_small_weights_are_seen_beside_large_ones() -> None:
     weights = np.concatenate((np.full(1_000_000, 1e-3), np.ones(1_000_000)))
     samples = np.array(list(sampler_of(0, 1, weights, 100_000)))
-    # A thousandth of the draws is 99.9.
+    # The first million samples have 1 / 1001 of the weight, which is 99.9 draws.
     assert 99 <= int((samples < 1_000_000).sum()) <= 101
 
 

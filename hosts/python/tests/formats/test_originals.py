@@ -32,7 +32,7 @@ def write_saved(folder: Path) -> None:
     columns = [dict(row, tokens=row["tokens"].tolist()) for row in rows(0, ROWS)]
     own = datasets.Dataset.from_list(columns)
     own.save_to_disk(folder, num_shards=3)
-    # The cache of `map` in the folder is no data.
+    # `map` writes a cache into the folder, which is no data.
     kept = datasets.load_from_disk(folder).map(lambda row: row, cache_file_name=str(folder / "cache-1.arrow"))
     assert len(kept) == ROWS
 
@@ -76,7 +76,7 @@ def data(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 def id_of(row: dict[str, Any]) -> int:
-    """The number of a row, of which all columns are right."""
+    """The number of a row. All columns of the row must be right."""
     if "__key__" in row:
         number = int(row["id.cls"])
         assert row["__key__"] == f"{number:05}"

@@ -81,8 +81,8 @@ def train(kind: str, workers: int, out: Path, checkpoints: Path, death: int | No
                 log.flush()
                 assert accelerator.sync_gradients or not last
                 if accelerator.sync_gradients:
-                    # The checkpoint overwrites the previous one. A run that can be killed meanwhile would have to write
-                    # a new one first.
+                    # The checkpoint overwrites the previous one. A real run can be killed in the middle of this, so it
+                    # would write to a new place.
                     accelerator.save_state(str(out / name))
                     (out / name / "steps.json").write_text(json.dumps(steps))
                     accelerator.wait_for_everyone()

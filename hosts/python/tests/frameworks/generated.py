@@ -25,7 +25,7 @@ class Own(TrainerMixin, GRPOTrainer):  # type: ignore[misc]
 
 
 def trainer(made: type[Any], out: Path, seen: list[list[int]], given: Any = None, **options: Any) -> Any:
-    """A trainer of a model that says one word, and what it has generated for in `seen`."""
+    """A trainer of a model that says one word. It adds the prompts of each batch to `seen`."""
     words = {"<pad>": 0, "<end>": 1, **{f"w{i}": i + 2 for i in range(PROMPTS)}}
     known = Tokenizer(models.WordLevel(words, unk_token="<pad>"))
     known.pre_tokenizer = pre_tokenizers.Whitespace()

@@ -122,7 +122,7 @@ def train(run: tuple[str, int, bool], out: Path, checkpoints: Path, stop: int | 
     found = checkpoint(checkpoints / name, 9)
     log = out / f"{name}-{rank}.json"
     if kill:
-        # The killed process cannot write its log later. The content is not read.
+        # The process is killed before it could write its log, so the log is written now. Its content is not read.
         log.write_text("[]")
     try:
         trainer.fit(model, datamodule=Data(kind, workers), ckpt_path=found if found.exists() else None)

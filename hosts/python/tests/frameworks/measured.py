@@ -59,7 +59,7 @@ def main(out: Path, shards: Path) -> None:
     for name, plain in loaders(shards).items():
         loader = prepare(accelerator, plain)
         whole: dict[str, list[Any]] = {"ids": [], "tokens": [], "objects": [], "losses": []}
-        # States of units are taken after whole units.
+        # The state of a sampler with units can only be taken after whole units.
         steps, half = len(loader), len(loader) // 4 * 2 if name == "units" else len(loader) // 2
         state, consumed = loader.state_dict(), 0
         for number, batch in enumerate(loader, 1):

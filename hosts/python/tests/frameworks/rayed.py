@@ -24,7 +24,7 @@ def look(config: dict[str, Any]) -> None:
     """Writes the rank of a worker without a process group, where Ray sets no variables."""
     context = ray.train.get_context()
     sampler = DistributedSampler(range(10), shuffle=False)
-    # A sampler that knows its rank is not replaced.
+    # Ray replaces the sampler of a loader unless the sampler knows its rank.
     prepared = ray.train.torch.prepare_data_loader(DataLoader(range(10), 2, sampler=sampler))
     assert prepared.sampler is sampler
     batches = DataLoader(range(10), batch_sampler=BatchSampler([1] * 10, max_tokens=2))

@@ -98,7 +98,8 @@ def test_a_second_deal_loses_samples_and_is_told(killed: Path) -> None:
             assert "samedeal.accelerate.prepare" in text
             assert ("DataLoaderDispatcher" if name.startswith("dispatched") else "BatchSamplerShard") in text
         seen = {i for one in told for i in one[name][1]}
-        # Only about half of the samples are seen, because the first ones come again.
+        # Only about half of the samples are seen: each loader deals its batches a second time, so the first samples
+        # come again.
         assert len(seen) < accelerated.SAMPLES * 0.6, name
 
 
@@ -154,19 +155,19 @@ def test_one_process() -> None:
     for number, batch in enumerate(loader):
         assert batch.device == accelerator.device
         last.append(accelerator.gradient_state.end_of_dataloader)
-        # `gather_for_metrics` cuts nothing off.
+        # No sample of this batch is padding, so `gather_for_metrics` cuts nothing off.
         assert len(accelerator.gather_for_metrics(batch)) == 4
         if number == 1:
             state = loader.state_dict()
     assert last == [False] * 4 + [True]
-    # A loop that is left early removes its loader from the gradient state.
+    # A loop that is left early must remove its loader from the gradient state.
     for _ in loader:
         break
     assert loader not in accelerator.gradient_state.dataloader_references
     loader.load_state_dict(state)
     seen = [*itertools.chain(*loader)]
     assert (len(seen), len({int(i) for i in seen})) == (12, 12)
-    # With one process, nothing is dealt again, and the sampler within Accelerate's own loaders is found.
+    # With one process, nothing is dealt again. `verify_ranks` finds the sampler within Accelerate's own loaders.
     verify_ranks(accelerator.prepare(DataLoader(range(20), 4, sampler=DistributedSampler(range(20), 1, 0))))
     verify_ranks(data_loader.skip_first_batches(loader.loader, 2))
 
@@ -220,7 +221,8 @@ def test_files(tmp_path: Path, workers: int) -> None:
 
 @pytest.mark.parametrize("world_size", [3, 4])
 def test_metrics_have_each_sample_once(tmp_path: Path, world_size: int) -> None:
-    """A loader of Accelerate gives 22 results for 22 samples as well."""
+    """Every sample has one result, without those of padding. (Accelerate's own loader also returns 22 results for 22
+    samples.)"""
     (tmp_path / "shards").mkdir()
     pq.write_table(pa.table({"id": range(measured.SAMPLES)}), tmp_path / "shards" / "0.parquet")
     job = ranks(world_size, HERE / "measured.py", tmp_path, tmp_path / "shards")
@@ -238,10 +240,10 @@ def test_metrics_have_each_sample_once(tmp_path: Path, world_size: int) -> None:
         assert sorted(found["tokens"]) == sorted([*found["ids"], *found["ids"]])
         assert found["objects"] == [str(i) for i in found["ids"]]
         if name in ("samples-4", "workers", "units"):
-            # Each rank gives one number for a step. With one sample in a batch, it would count as a number of the
-            # sample.
+            # Each rank gives one number for each step. With one sample in a batch, this number would be taken for one
+            # of the sample.
             assert found["losses"] == [world_size] * found["steps"]
-        # The rest of an epoch has its own padding.
+        # The rest of an epoch has padding of its own.
         left -= found["consumed"]
         assert len(found["rest"]) == len({*found["rest"]}) == left or name == "dropped", name
         assert {*found["rest"]} <= {*found["ids"]} or name == "dropped"
@@ -249,8 +251,8 @@ def test_metrics_have_each_sample_once(tmp_path: Path, world_size: int) -> None:
 
 @pytest.mark.parametrize("whole_windows", [True, False])
 def test_a_state_counts_what_the_model_was_updated_with(tmp_path: Path, whole_windows: bool) -> None:
-    """A state may be saved after any batch: also if windows of accumulation go on into the next epoch, and in the first
-    window after a resume."""
+    """A state may be saved after any batch, even if a window of accumulation goes on into the next epoch, and in the
+    first window after a resume."""
     data = range(22)
 
     def made() -> tuple[accelerate.Accelerator, PreparedLoader, Any, Any]:
@@ -288,7 +290,7 @@ def test_a_state_counts_what_the_model_was_updated_with(tmp_path: Path, whole_wi
         rest, again = train(folder, tmp_path / "whole" / str(saved))
         assert rest == whole[updated[saved] :], saved
         if saved == 6:
-            # A checkpoint of the resumed training, in its first window of accumulation.
+            # The resumed training saves again in its first window of accumulation.
             third, _ = train(tmp_path / "third", folder / "2")
             assert third == rest[again[2] :]
 

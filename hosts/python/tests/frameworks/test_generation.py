@@ -51,7 +51,8 @@ def test_the_first_epoch_is_that_of_trl(tmp_path: Path, options: dict[str, Any])
 
 
 def test_a_training_goes_on(tmp_path: Path) -> None:
-    """A checkpoint lies between generation batches, or within one, which then comes again."""
+    """A checkpoint lies between two generation batches, or within one. In the second case, this generation batch comes
+    again."""
     whole, steps = train(Own, tmp_path / "whole", num_train_epochs=2)
     rest, again = train(Own, tmp_path / "rest", tmp_path / "whole" / "checkpoint-4", num_train_epochs=2)
     assert (rest, again) == (whole[4:], steps)
@@ -59,7 +60,7 @@ def test_a_training_goes_on(tmp_path: Path) -> None:
     whole, steps = train(Own, tmp_path / "twice", **options)
     rest, again = train(Own, tmp_path / "more", tmp_path / "twice" / "checkpoint-3", **options)
     assert rest == whole[1:]
-    # The half of a generation batch that was trained before is one more update.
+    # One update more: the first half of the generation batch was trained on before the checkpoint, and comes again.
     assert again == steps + 1
 
 
@@ -78,7 +79,7 @@ def test_a_training_goes_on_with_more_processes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("processes", "copies", "local"), [(1, 2, 8), (2, 2, 6), (2, 4, 2), (3, 8, 8), (4, 2, 2)])
 def test_batches_are_those_of_accelerate(processes: int, copies: int, local: int) -> None:
-    """The batches are equal for any number of processes, also if the processes share the copies of a prompt."""
+    """The batches are equal for any number of processes, even if processes share the copies of a prompt."""
     theirs = RepeatSampler(range(100), copies, processes * local // copies, repeat_count=3, seed=7)
     for rank in range(processes):
         batches = torch.utils.data.BatchSampler(theirs, local, drop_last=False)
@@ -88,7 +89,7 @@ def test_batches_are_those_of_accelerate(processes: int, copies: int, local: int
         ours = _Prompts(range(100), processes, rank, order=order, unit=plan.batch_size, drop_last=True)
         theirs.generator.manual_seed(7)
         repeated = [batch for batch in torch.utils.data.BatchSampler(ours, local, True) for _ in range(plan.repeats)]
-        # Accelerate deals the repetitions of a generation batch in turn.
+        # Accelerate deals the repetitions of a generation batch to the processes in turn.
         assert repeated == list(shard)
 
 

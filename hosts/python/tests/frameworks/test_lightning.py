@@ -71,7 +71,8 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_sample_is_trained_once(whole: Path, stopped: Path, tmp_path: Path) -> None:
-    """The number of devices stays. The tutorial shows others, and so does a test below without a process group."""
+    """The number of devices stays the same. The tutorial resumes on other numbers, and so does a test below, without a
+    process group."""
     job = run(WORLD, tmp_path / "rest", stopped)
     assert job.returncode == 0, job.stderr
     for one in lit.RUNS:
@@ -91,14 +92,14 @@ def test_every_sample_is_trained_once(whole: Path, stopped: Path, tmp_path: Path
             padding = 0 if one[0] == "budget" else -left % WORLD
             assert {*first, *rest} == set(range(lit.SAMPLES)), (name, epoch)
             assert first.total() + rest.total() == lit.SAMPLES + padding, (name, epoch)
-        # The trainer counts on from the checkpoint to the end of the epoch.
+        # The trainer continues to count at the checkpoint, up to the end of the epoch.
         for rank in after:
             steps = rank["seen"]
             assert [step["step"] for step in steps] == list(range(SAVED, SAVED + len(steps)))
             assert [step["batch"] for step in steps] == list(range(before[0][-1]["batch"] + 1, steps[0]["batches"]))
         assert [rank["seen"] for rank in after] == [rank["seen"][SAVED:] for rank in complete], name
         assert [rank["weights"] for rank in after] == [rank["weights"] for rank in complete], name
-        # Loaders without a sampler of this package are changed by the trainer as usual.
+        # The trainer still changes loaders without a sampler of this package.
         shares = one[2]
         assert {rank["validation"] for rank in after} == {"DistributedSampler" if shares else "SequentialSampler"}
         assert len(after[0]["validated"]) == (-(-8 // WORLD) if shares else 8)
@@ -240,7 +241,7 @@ def test_a_checkpoint_counts_what_the_model_was_updated_with(
     trainer, rest = in_this_process(tmp_path / "rest", "torch", trainer=options, saved=path)
     assert rest.seen == whole.seen[15 * epoch + updated :]
     assert (trainer.global_step, trainer.current_epoch) == (8, 2)
-    # A second checkpoint, of the resumed training, on another world size and with other windows.
+    # The resumed training saves a second checkpoint, which is resumed on another world size and with other windows.
     if (epoch, batch) == (0, 5):
         second = tmp_path / "second.ckpt"
         in_this_process(
@@ -358,7 +359,8 @@ def test_the_length_may_be_asked_before_the_checkpoint_is_restored(
         assert rest.steps == 30
         assert rest.seen == whole.seen[step:]
     else:
-        # 6 updates before, 5 of this epoch and 8 of the next, if the checkpoint was loaded before the length was asked.
+        # 19 updates if the checkpoint was loaded before the length was asked: 6 before, 5 of this epoch and 8 of the
+        # next. Otherwise two epochs of 8 updates.
         assert rest.steps == (16 if late or made is Scheduled else 19)
         # 45 of 75 samples are left of the first epoch.
         assert [one["epoch"] for one in rest.seen] == [0] * 5 + [1] * 8
@@ -411,7 +413,8 @@ def test_the_estimate_after_a_resume_on_other_devices(
     updates = torch.load(path, weights_only=False)["global_step"]
     for rank in range(after[0]):
         rest = train(*after, rank, path)
-        # PyTorch saves the rate of the next update with the optimizer, so this rate belongs to the schedule before.
+        # PyTorch saves the rate of the next update with the optimizer, so the first rate still follows the old
+        # schedule.
         expected = [1 - updates / whole.steps, *(1 - i / rest.steps for i in range(updates + 1, rest.steps))]
         assert rest.rates == pytest.approx([1e-4 * rate for rate in expected])
         windows = Counter(one["step"] for one in rest.seen if one["epoch"] == rest.seen[0]["epoch"])
@@ -420,7 +423,7 @@ def test_the_estimate_after_a_resume_on_other_devices(
 
 
 def test_a_schedule_that_was_saved_with_another_end(tmp_path: Path) -> None:
-    """A warning says the right number of steps; Lightning loads the old number with the schedule."""
+    """The warning has the right number of steps. Lightning loads the old number together with the schedule."""
     path = tmp_path / "saved.ckpt"
     options = {"limit_val_batches": 0, "max_epochs": 3}
     trainer = lit.trainer_of(tmp_path / "first", At("on_train_batch_end", 0, 5, path), **options)
@@ -574,7 +577,7 @@ def test_ranks_of_different_length_are_refused(tmp_path: Path) -> None:
     assert whole[0] == 0
     assert "steps is 5 on rank 0, 4 on rank 1; allowed: the same on every rank" in whole[1]
     assert late == 4
-    # If the trainer ends before the first rank does, no rank waits.
+    # If the trainer stops before the shortest rank ends, no rank waits for another one.
     assert (limited, ended) == (2, 3)
 
 
@@ -617,7 +620,7 @@ def test_the_rest_of_a_data_module_is_left_alone(tmp_path: Path) -> None:
     assert data.train_dataloader() is data.loader
     assert data.state_dict() == {"value": 7}
     lit.trainer_of(tmp_path).fit(lit.Model(), datamodule=data)
-    # A validation loads states, too, but not for the training after it.
+    # A validation also loads states, but they must not move the training after it.
     again = Counting(sampled())
     trainer = lit.trainer_of(tmp_path / "again", limit_val_batches=1, max_epochs=1)
     model = lit.Model()

@@ -146,7 +146,7 @@ def test_the_loss_is_that_of_the_sequences_one_by_one(kind: str, attention: str,
 
 @pytest.mark.parametrize("kind", MODELS)
 def test_a_mask_of_ones_or_a_cache_mixes_samples(kind: str) -> None:
-    """The collator leaves out a mask of ones and a cache, because with them the same batches have another loss."""
+    """With a mask of ones or a cache, the same batches have another loss, so the collator leaves both out."""
     model = model_of(kind, "sdpa")
     wanted = one_by_one(model)
     assert off(summed(model, packed(PackCollator(CAPACITY, mask="2d"))), wanted) > FAR
@@ -260,8 +260,8 @@ def full_shapes(options: dict[str, Any]) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])
 @pytest.mark.parametrize("kind", ["llama", "gpt2"])
 def test_rows_of_padding_change_no_loss_and_no_gradient(kind: str, attention: str) -> None:
-    # Eager attention computes its softmax in float32, in which the mask of float64 is infinite. The result of a row in
-    # which all is masked would be nan.
+    # Eager attention computes its softmax in float32, in which the mask value of float64 is infinite. A row in which
+    # all cells are masked would give nan.
     model = model_of(kind, attention, torch.float32)
     shapes = full_shapes(BUCKETS)
     filled = served(BUCKETS, PadCollator(shapes=shapes), 2)

@@ -52,7 +52,7 @@ def test_processes_that_are_no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(RuntimeError, match="outside of a Ray Train training function"):
         ray.train.get_context()
     assert DistributedSampler(range(8)).num_replicas == 4
-    # Older versions of Ray have a context in every process, without the name of an experiment.
+    # Older versions of Ray have a context in every process. It then has no name of an experiment.
     for experiment, expected in ((None, (1, 4)), ("name", (2, 3))):
         context = Mock(**{"get_experiment_name.return_value": experiment})
         context.configure_mock(**{"get_world_rank.return_value": 2, "get_world_size.return_value": 3})
@@ -63,7 +63,7 @@ def test_processes_that_are_no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("workers", [0, 1])
 def test_a_loader_that_reads_ahead(workers: int) -> None:
-    """A loader from `prepare_data_loader` reads one batch ahead, and begins anew for every iterator."""
+    """A loader from `prepare_data_loader` reads one batch ahead, and each of its iterators begins from the start."""
 
     def loader() -> Resumable:
         sampler = DistributedSampler(range(40), 1, 0, seed=5)
@@ -80,7 +80,7 @@ def test_a_loader_that_reads_ahead(workers: int) -> None:
 
 
 def test_an_index_by_ray_data_goes_on_after_a_kill(tmp_path: Path) -> None:
-    """The index is that of one process, byte for byte."""
+    """The index equals the index that one process builds, byte for byte."""
     (tmp_path / "home").mkdir()
     (tmp_path / "index").mkdir()
     check_that_it_goes_on("ray", tmp_path / "index", "group", **RAY, HOME=str(tmp_path / "home"))

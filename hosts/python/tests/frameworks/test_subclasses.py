@@ -147,7 +147,7 @@ def test_ranks_are_set_for_the_next_pass() -> None:
     sampler = DistributedSampler(data, 4, 3, seed=2)
     begun = iter(sampler)
     first = next(begun)
-    # Rank and number of replicas are set one after the other, and are valid only together.
+    # Rank and number of replicas are set one after the other. In between they may be invalid together.
     sampler.num_replicas = 2
     assert (sampler.rank, sampler.num_replicas) == (3, 2)
     for call in (lambda: len(sampler), lambda: iter(sampler), lambda: sampler.num_samples):
@@ -156,7 +156,7 @@ def test_ranks_are_set_for_the_next_pass() -> None:
     sampler.rank = 1
     assert [*sampler] == [*Theirs(data, 2, 1, seed=2)]
     assert (sampler.num_samples, sampler.total_size, len(sampler)) == (52, 104, 52)
-    # The pass that was open still belongs to the rank with which it began.
+    # A pass that is open keeps the rank with which it began.
     assert [first, *begun] == [*Theirs(data, 4, 3, seed=2)]
     mesh = samedeal.Mesh(4, {"dp": 2, "tp": 2}, shard=["dp"])
     sampler = DistributedSampler(data, 4, 3, mesh=mesh)

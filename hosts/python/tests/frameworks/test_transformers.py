@@ -72,7 +72,7 @@ def test_every_sample_is_trained_on_once(killed: Path, tmp_path: Path) -> None:
             left = trained.SAMPLES - len(first)
             assert len(rest) == left + (0 if kind == "budget" else -left % WORLD), name
             assert {*first, *rest} == set(range(trained.SAMPLES)), name
-        # Steps are counted on, and the progress ends at its planned end.
+        # Steps are counted on after the resume, and the progress ends at the planned number of steps.
         numbers, at, most, _ = zip(*after[0], strict=True)
         assert numbers == tuple(range(trained.EVERY + 1, most[0] + 1))
         assert set(most) == {numbers[-1]}
@@ -138,7 +138,7 @@ def test_trainings_that_end_in_other_places(tmp_path: Path, options: dict[str, A
     assert again.state.global_step == expected
     assert again.model.seen == whole.model.seen[first:]
     assert again.state.epoch == whole.state.epoch
-    # With `ignore_data_skip`, the epoch begins again, for users who want that.
+    # With `ignore_data_skip`, the epoch begins again, as users of this option want.
     anew = trainer_of(tmp_path / "anew", given=sampler, **epochs, ignore_data_skip=True)
     anew.train(resume_from_checkpoint=str(tmp_path / "whole" / f"checkpoint-{first}"))
     assert anew.model.seen[0] == whole.model.seen[32]
@@ -171,7 +171,7 @@ def test_epochs_need_not_be_equally_long(tmp_path: Path) -> None:
 
 
 def test_a_resume_of_many_steps_is_at_once(tmp_path: Path) -> None:
-    """Finished steps are neither read nor dealt: only the rest is asked of the loader."""
+    """Finished steps are neither read nor dealt: the loader is only asked for the rest."""
 
     class Counting(trained.Features):
         asked = 0
@@ -311,7 +311,7 @@ def test_a_checkpoint_counts_what_the_model_was_updated_with(tmp_path: Path, kin
     rest.train(resume_from_checkpoint=str(saved))
     assert rest.model.seen == whole.model.seen[saver.saved :]
     if event != "on_optimizer_step":
-        # At this event, the Trainer has not counted the update yet.
+        # At the event `on_optimizer_step`, the Trainer has not counted the update yet, so the number of steps differs.
         assert rest.state.global_step == whole.state.global_step
 
 

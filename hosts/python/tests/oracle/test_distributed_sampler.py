@@ -49,7 +49,7 @@ def test_it_is_an_instance_of_the_original_and_called_like_it() -> None:
     assert [p.name for p in mine[: len(theirs)]] == [p.name for p in theirs]
     assert [p.default for p in mine[: len(theirs)]] == [p.default for p in theirs]
     assert all(p.kind is p.KEYWORD_ONLY for p in mine[len(theirs) :])
-    # Attributes that loaders of PyTorch read are those of PyTorch's sampler.
+    # Loaders of PyTorch read these attributes, so they must equal those of PyTorch's sampler.
     assert sampler.order == ("torch" if torch.__version__ >= (2, 6) else "torch-2.5")
     sampler.epoch = 3
     assert (sampler.epoch, list(sampler)) == (3, list(Epoch(3)))
@@ -103,8 +103,8 @@ def test_copies(copied: Any) -> None:
 def test_under_a_loader(method: str, persistent: bool) -> None:
     data = list(range(1_003))
     workers: dict[str, Any] = {"num_workers": 2, "multiprocessing_context": method, "persistent_workers": persistent}
-    # PyTorch's original runs in a loader without workers, which reads the same: spawned workers would import PyTorch
-    # anew.
+    # PyTorch's sampler is read by a loader without workers, which gives the same batches: each spawned worker would
+    # import PyTorch.
     loaders = [
         torch.utils.data.DataLoader(data, 32, sampler=kind(data, 4, 3, seed=1), **options)
         for kind, options in ((ours.DistributedSampler, workers), (Original, {}))

@@ -80,7 +80,8 @@ fn ratios() {
     assert_eq!(metrics.budget_utilisation(), to_six_places(tokens / (4_000.0 * metrics.steps as f64 * 3.0)));
     assert_eq!(metrics.slowest_rank_utilisation(), to_six_places(tokens / (3.0 * slowest)));
     assert_eq!(metrics.cost_imbalance(), to_six_places(3.0 * metrics.slowest_cost as f64 / metrics.cost as f64));
-    // With weighted counting, the utilisation is that of the cost: these batches are full by cost, not by tokens.
+    // With weighted counting, the utilisation counts the cost: these batches are full by their cost, not by their
+    // tokens.
     let weighted = Batcher::builder([10; 40]).counting(Counting::Weighted).quadratic(1).max_cost(1_100);
     assert_eq!(weighted.build().unwrap().metrics().unwrap().budget_utilisation(), 1.0);
     let packed = with(Batcher::builder([300; 8]), Strategy::Pack).build().unwrap();
@@ -152,7 +153,7 @@ fn a_recipe_makes_the_same_batches_again() {
             assert_eq!((same.recipe().unwrap(), same.rank()), (recipe.clone(), 0));
             assert_eq!(same.recipe_fingerprint().unwrap(), batcher.recipe_fingerprint().unwrap());
             assert_eq!(same.fingerprint().unwrap(), batcher.fingerprint().unwrap());
-            // Options that are set replace the options of the recipe.
+            // Options that are set after the recipe replace those of the recipe.
             let other = again().world_size(3).seed(1).build().unwrap();
             let seeds = recipe.replace("\"seed\":-5", "\"seed\":1").replace("\"world_size\":4", "\"world_size\":3");
             assert_eq!((other.recipe().unwrap(), other.world_size()), (seeds, 3));
@@ -308,8 +309,8 @@ fn a_stream_gives_what_a_batcher_gives() -> Result<(), Error> {
             stream.push(samples, lengths)?;
             found.extend(stream.ready().collect::<Result<Vec<_>, _>>()?);
         }
-        // At most a window, and the samples that the window before left over, wait in the stream; with `PadToMax`,
-        // 8,192 samples.
+        // The stream still holds at most a window, and the samples that the window before left over. With `PadToMax`, a
+        // window has 8,192 samples.
         assert!(found.len() as u64 * 5 > batcher.num_steps().unwrap() * 4 || strategy == Strategy::PadToMax);
         stream.flush()?;
         while let Some(batches) = stream.take()? {

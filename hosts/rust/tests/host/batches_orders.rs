@@ -39,7 +39,7 @@ fn a_sample_is_in_as_many_batches_as_the_order_has_it() {
             assert_eq!(samples(&batcher.at_epoch(epoch).unwrap()), expected, "{order:?} in epoch {epoch}");
         }
         let again = Batcher::from_recipe(batcher.recipe().unwrap(), lengths(count)).build();
-        // The lists of these orders are in the recipe. More than 256 lengths are only a hash there, and are passed
+        // The recipe has the lists of these orders. Of more than 256 lengths it has only a hash, so they are passed
         // beside it.
         assert_eq!(again.unwrap().fingerprint().unwrap(), batcher.fingerprint().unwrap());
     }
@@ -50,7 +50,7 @@ fn a_list_of_the_order_is_beside_the_boundaries() {
     let kept = (0..300).map(|index| index * 2).collect::<Vec<u64>>();
     let order = Order::new("feistel", 600).subset(kept.clone());
     let made = |of: samedeal::BatchBuilder<Batcher>| of.strategy(samedeal::Strategy::Bucket).max_batch_size(8);
-    // `order` replaces the lists of the order only: boundaries that were set before stay.
+    // `order` replaces only the lists of the order, so boundaries that were set before stay.
     let batcher = made(Batcher::builder(lengths(600))).boundaries([20, 60]).order(order.clone()).build().unwrap();
     let other = made(Batcher::builder(lengths(600))).order(order).boundaries([20, 60]).build().unwrap();
     assert_eq!(batcher.fingerprint().unwrap(), other.fingerprint().unwrap());
@@ -71,7 +71,7 @@ fn lengths_of_sources_are_joined() {
         let batcher = Batcher::builder(by_source()).order(order).max_tokens(512).build().unwrap();
         assert_eq!(samples(&batcher), samples(&whole));
     }
-    // The order may come from a recipe.
+    // The order may also come from a recipe.
     let again = Batcher::from_recipe(whole.recipe().unwrap(), by_source()).build().unwrap();
     assert_eq!(again.recipe().unwrap(), whole.recipe().unwrap());
 
@@ -90,7 +90,7 @@ fn lengths_of_sources_are_joined() {
             Lengths::by_source([("", [0_u32; 0]); 0]),
             "lengths is of no source; allowed: those of the sources web, books",
         ),
-        // The number of lengths in all is right, but not that of each source.
+        // The number of all lengths is right, but the numbers for the sources are not.
         (
             Lengths::by_source([("web", &all[..399]), ("books", &all[399..])]),
             "lengths is 399 of the source web; allowed: 400",
@@ -101,7 +101,7 @@ fn lengths_of_sources_are_joined() {
         assert_eq!(error.to_string(), said);
         assert_eq!(error.failure().unwrap().kind, FailureKind::Contradiction);
     }
-    // Only a blend has sources. If sources share a dataset, a sample has no unique source.
+    // Only a blend has sources. If sources share a dataset, the source of a sample is not unique.
     let plain = Batcher::builder(by_source()).max_tokens(512).build();
     assert_eq!(failing(plain), (FailureKind::Missing, "samples".into()));
     let plain = Batcher::builder(by_source()).order(Order::new("feistel", 450)).max_tokens(512).build();

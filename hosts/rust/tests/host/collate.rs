@@ -16,7 +16,7 @@ fn padding() {
     assert_eq!((String::from_iter(&left.values).as_str(), left.width), ("-abc------de", 4));
     let wide = pad(&tokens, &lengths, Padding::new('-').width(5).pad_to_multiple_of(3)).unwrap();
     assert_eq!((wide.width, wide.values.len()), (6, 18));
-    // The mask marks cells without a token, even if a token equals the padding value.
+    // The mask marks cells without a token, so it is right even if a token equals the padding value.
     let same = pad(&[0, 0], &[1, 1], Padding::new(0).width(2)).unwrap();
     assert_eq!(same.attention_mask, [true, false, true, false]);
     let none = pad::<u8>(&[], &[], Padding::new(1)).unwrap();

@@ -3,7 +3,7 @@
 use wit_parser::WorldItem;
 use wit_parser::decoding::{DecodedWasm, decode};
 
-/// The most bytes of the component.
+/// The largest size of the component, in bytes.
 const MOST: usize = 835_000;
 /// All interfaces that the component exports.
 const INTERFACES: [&str; 12] = [
@@ -31,7 +31,7 @@ fn it_imports_nothing_and_exports_the_interfaces() {
     found.sort_unstable();
     let name = |export: &str| Some(export.strip_prefix("samedeal:deal/")?.split_once("@0.1.")?.0.to_owned());
     let names: Vec<_> = found.iter().filter_map(|export| name(export)).collect();
-    // Hosts that were built against 0.1.0 find the exports of 0.1.x only.
+    // Versions 0.1.x export the names of 0.1.0, so that hosts that were built against 0.1.0 find them.
     assert_eq!(names, INTERFACES, "{found:?}");
 }
 

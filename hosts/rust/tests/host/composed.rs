@@ -47,7 +47,7 @@ fn a_blend_gives_exact_counts_and_whole_passes() {
         assert_eq!(counts.count, [700, 200, 100]);
         assert_eq!((counts.from_pass, counts.from_position), (vec![0, 0, 0], vec![0, 0, 0]));
         assert_eq!((counts.to_pass, counts.to_position), (vec![1, 4, 1], vec![0, 0, 10]));
-        // The passes over sources continue in the next epoch.
+        // Each pass over a source continues in the next epoch.
         let next = sampler.at_epoch(1).unwrap().source_counts(..).unwrap();
         assert_eq!(
             (next.first, next.from_pass, next.from_position),
@@ -79,7 +79,7 @@ fn a_blend_gives_exact_counts_and_whole_passes() {
 fn a_state_goes_on_in_another_world_with_more_stages_and_sources() {
     let sampler = Sampler::from_order(mixture()).world_size(4).build().unwrap();
     let state = sampler.state(100).unwrap();
-    // From position 400 on, less of `web`; from position 700 on, only a new source.
+    // From position 400 on, the order has less of `web`; from position 700 on, it has only a new source.
     let order = mixture().stage(400, [40, 50, 10]).source(Source::new("new", 30, 0)).stage(700, [0, 0, 0, 1]);
     let mut rest = Sampler::from_order(order.clone()).world_size(3).remainder(Remainder::Uneven).build().unwrap();
     rest.resume(&state).unwrap();

@@ -98,7 +98,8 @@ fn a_batch_is_refused_where_it_would_be_too_long_and_not_before() {
     let widest = Sampler::new(1).unwrap().max_count();
     let sampler = Sampler::new(u64::from(widest) + 1).unwrap();
     for batch_size in [widest + 1, 2 * widest, u32::MAX] {
-        // The failure is that of the component: its value is the batch size that was passed, not the size of the batch.
+        // The component itself refuses the call, so the value is the batch size that was passed, not the size of the
+        // batch.
         let expected = sampler.batch::<u64>(0, batch_size).unwrap_err();
         assert_eq!(expected.failure().unwrap().value, batch_size.to_string());
         assert_eq!(sampler.batches(batch_size).map(|batches| batches.len()), Err(expected));
@@ -171,7 +172,7 @@ fn many_samplers_fit_into_a_limited_address_space() {
         all.sort_unstable();
         assert!(all.into_iter().eq(0..sampler.samples()));
     }
-    // A table that is larger than the memory that is reserved at first.
+    // The table is larger than the memory that is reserved at first, so the memory must grow.
     assert_eq!(made(5_000_000).unwrap().indices::<u64>(..3).unwrap().len(), 3);
     let full = (0..2000).map(made).find_map(|sampler| {
         let error = sampler.as_ref().err().cloned();

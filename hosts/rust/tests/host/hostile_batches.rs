@@ -167,14 +167,14 @@ fn calls() {
 fn more_lengths_than_there_is_memory_for() {
     let long = vec![1; 8 << 20];
     let planned = |builder: BatchBuilder<Batcher>| builder.build().and_then(|batcher| batcher.num_steps());
-    // The table of the order does not fit. The lengths alone are no problem: they stay on this side.
+    // The table of the order does not fit into the memory. The lengths do not matter, because they stay in the host.
     let builder = Batcher::builder(&*long).max_tokens(10).memory_limit(32 << 20);
     assert_eq!(failing(planned(builder.clone().order("torch"))).0, FailureKind::OutOfMemory);
     assert!(planned(builder).is_ok());
     for &strategy in Strategy::ALL {
         let some = Batcher::builder(&long[..1 << 20]).strategy(strategy).max_batch_size(8).max_length(64);
         let some = if strategy == Strategy::PadToMax { some } else { some.batch_window(1 << 20) };
-        // Some of these memory limits are enough, and others are not.
+        // Some of these memory limits are large enough, and others are not.
         let mut made = 0;
         for limit in (32..200).step_by(23) {
             let steps = planned(some.clone().memory_limit(limit << 20));
@@ -289,7 +289,7 @@ fn filled(memory_limit: usize) {
     for _ in 0..2 {
         let refused = (0..).map(|_| push(&mut stream, PIECE)).find(Result::is_err).unwrap();
         assert_eq!(failing(refused).0, FailureKind::OutOfMemory);
-        // More samples than fit into the free memory, and more than fit into any memory.
+        // The first count exceeds the free memory, the second one any memory.
         for count in [1 << 20, 1 << 24] {
             assert_eq!(failing(push(&mut stream, count)).0, FailureKind::OutOfMemory);
         }

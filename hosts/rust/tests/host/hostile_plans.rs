@@ -150,7 +150,7 @@ fn verification() {
         assert_eq!(failing(verify_runs(3, offsets, &[0, 1])), contradiction("offsets"));
     }
     assert_eq!(verify_runs(u32::MAX, &[0], &[]).unwrap().gaps.as_slice(), from_ref(&(0..u32::MAX)));
-    // Far more overlaps than shards.
+    // There are far more overlaps than shards.
     let again = vec![0; 20_000_000];
     assert_eq!(verify_shards(1, &[&again]).unwrap().overlaps.len(), again.len() - 1);
     assert_eq!(verify_shards::<&[u32]>(50_000_000, &[]).unwrap().gaps.as_slice(), from_ref(&(0..50_000_000)));
@@ -199,7 +199,7 @@ fn samplers_over_shards() {
     assert_eq!(failing(sampler.round(u64::MAX)), out_of_range("number"));
     assert_eq!(failing(sampler.shard_of(13)), out_of_range("sample"));
     assert_eq!(sampler.shard_of(9).map(|place| (place.shard, place.offset)), Ok((1, 0)));
-    // The greatest numbers: lanes, windows, and shards in a round.
+    // The greatest numbers of lanes, of samples in a window, and of shards in a round.
     let samples = Sampler::sharded(vec![1; (1 << 20) + 1]).lanes(1).shuffle_window(1 << 20).build().unwrap();
     assert_eq!(samples.round(0).unwrap().spans.len(), 1 << 20);
     let samples = Sampler::sharded(vec![1; (1 << 20) + 2]).lanes(2).shuffle_window(1 << 20).build().unwrap();

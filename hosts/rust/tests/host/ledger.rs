@@ -57,8 +57,8 @@ fn contradiction(field: &str) -> (FailureKind, String) {
     (FailureKind::Contradiction, field.to_owned())
 }
 
-/// Starts a reader in a process of its own: it runs this program again, with the test `a_reader` and environment
-/// variables for it.
+/// Starts a reader in a process of its own. The process is this program again, which runs the test `a_reader` with
+/// environment variables for it.
 fn spawn(kind: &str, path: &Path, reader: u32, pause: u64) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "ledger::a_reader", "--nocapture", "--include-ignored"]);
@@ -70,7 +70,7 @@ fn spawn(kind: &str, path: &Path, reader: u32, pause: u64) -> Child {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
 }
 
-/// The work of a process that `spawn` started: it waits for the other processes, reads and commits claims in parts, and
+/// The work of a process that `spawn` started. It waits for the other processes, reads and commits claims in parts, and
 /// prints the samples of each part.
 #[test]
 #[ignore = "a part of the test below"]
@@ -120,7 +120,7 @@ fn processes_of_unequal_speed_one_of_them_killed() {
 fn processes_that_share_a_folder() {
     let path = processes_share("folder");
     let files = files_of(&path);
-    // The process that was killed may have left a temporary file.
+    // The killed process may have left a temporary file.
     let entries: Vec<_> = files.iter().filter(|(name, _)| !name.starts_with('.')).collect();
     for (number, (name, text)) in (0..).zip(&entries) {
         assert_eq!((**name).clone(), format!("{number:016}.json"));
@@ -157,7 +157,7 @@ fn processes_share(kind: &str) -> PathBuf {
 
     let opened = || Replay::of_log(log_of(kind, &path)).unwrap();
     // The log shows that every sample was committed once. Each reader has printed everything that it committed; only
-    // the reader that died may have printed less.
+    // the killed one may have printed less.
     let replay = opened();
     let mut all = replay.samples(&sampler()).unwrap().collect::<Result<Vec<_>, _>>().unwrap();
     all.sort_unstable();
@@ -170,7 +170,7 @@ fn processes_share(kind: &str) -> PathBuf {
         assert!(committed.starts_with(&told) && (committed.len() == told.len() || !finished), "reader {reader}");
         counts.push(committed.len());
     }
-    // The reader that is four times as slow does less work, and the other readers did not wait for it.
+    // The reader that is four times as slow does less work, and the others did not wait for it.
     assert!((1..counts[0]).contains(&counts[2]), "{counts:?}");
     let mut replay = opened();
     assert!(!replay.progress().unwrap().is_finished());
@@ -238,7 +238,7 @@ fn a_silent_reader_loses_its_claim_and_is_told() {
     assert!(time > Duration::ZERO && time <= Duration::from_secs(3), "{time:?}");
     claim.renew().unwrap();
     assert_eq!(claim.committed(), 1_000);
-    // The other reader waits until the lease has passed since the renewal.
+    // The other reader waits for the end of the lease, which counts from the renewal.
     let begun = Instant::now();
     let mut rest = other.claim().unwrap().unwrap();
     assert!(begun.elapsed() >= Duration::from_millis(2500), "{:?}", begun.elapsed());
@@ -336,7 +336,7 @@ fn a_torn_line_is_cut_off_and_other_files_are_left_alone() {
     let appended =
         |text: &str| OpenOptions::new().append(true).open(&path).unwrap().write_all(text.as_bytes()).unwrap();
 
-    // A writer died within the first entry; below, within later entries.
+    // A writer died in the middle of the first entry. Below, it dies in the middle of later entries.
     for torn in ["{", "{\"samedeal\":1,\"kind\":\"ledger\",\"or"] {
         fs::write(&path, torn).unwrap();
         open().unwrap();
@@ -395,7 +395,7 @@ fn zeros_that_a_loss_of_power_left_are_cut_off() {
     drop(open().unwrap());
     let header = first_line(&path);
     for torn in ["", "{\"ev", "{\"event\":\"claim\",\"rea"] {
-        // Short and long runs of zero bytes.
+        // The file ends with a short or a long run of zero bytes.
         for zeros in [1, 100, 1 << 20] {
             fs::write(&path, [header.as_bytes(), torn.as_bytes(), &vec![0; zeros]].concat()).unwrap();
             assert_eq!(Replay::open(&path).unwrap().count(), 0);
@@ -406,7 +406,7 @@ fn zeros_that_a_loss_of_power_left_are_cut_off() {
             assert_eq!(text.lines().count(), 3);
         }
     }
-    // A log of which no byte was written, only zeros.
+    // No byte of this log was written: it has only zeros.
     fs::write(&path, [0; 100]).unwrap();
     drop(open().unwrap());
     assert_eq!(first_line(&path), header);
@@ -441,7 +441,7 @@ fn a_log_that_was_replaced_is_another_one() {
         }
         assert_eq!(fs::read(&path).ok(), before);
         if let Some((ledger, mut held)) = new {
-            // The new log still works: the old reader wrote nothing to it.
+            // The new log still works, because the old reader wrote nothing to it.
             held.commit_rest().unwrap();
             while let Some(mut claim) = ledger.claim().unwrap() {
                 claim.commit_rest().unwrap();
@@ -536,7 +536,7 @@ fn entries_of_a_folder_are_files_of_one_line() {
         assert!(text.contains(told) && text.contains("0000000000000003.json"), "{text}");
     }
     fs::remove_dir_all(&path).unwrap();
-    // Paths that cannot be a log: the parent is missing, or the path is a file.
+    // These paths cannot be a log: the parent is missing, or the path is a file.
     let error = FolderLog::new(path.join("no")).append(0, "one").unwrap_err();
     assert!(error.kind() == io::ErrorKind::NotFound && error.to_string().contains("no: "), "{error}");
     fs::write(&path, "a file").unwrap();
@@ -605,7 +605,7 @@ struct Contended {
 
 impl Log for Contended {
     fn read(&mut self, from: u64) -> io::Result<Vec<String>> {
-        // One entry at a time.
+        // This store returns one entry at a time.
         Ok(self.entries.iter().skip(from as usize).take(1).cloned().collect())
     }
 
@@ -642,7 +642,7 @@ fn somebody_is_faster() {
     assert!(error.to_string().contains("none when it is read"), "{error}");
     assert_eq!(failing::<()>(Err(error)), contradiction("log"));
 
-    // Entries of the greatest length, and longer ones.
+    // The entries have the greatest length, or more.
     let raw = RawLedger::new(&header).unwrap();
     for long in [1 << 24, (1 << 24) + 1, 1 << 27] {
         let (kind, field) = failing(raw.apply(&" ".repeat(long)));
@@ -691,7 +691,7 @@ fn what_a_log_did_not_say_that_it_appended_is_known_later() {
     claim.commit(10).unwrap();
     entries(4);
     assert!(matches!(claim.commit(10), Err(Error::Log(_))));
-    // `progress` reads the log and finds that the commit was added. The same commit again then adds nothing.
+    // `progress` reads the log and finds the commit. Then the same commit adds nothing when it is repeated.
     assert_eq!((ledger.progress().unwrap().committed, claim.committed()), (20, 10));
     claim.commit(10).unwrap();
     assert_eq!(claim.committed(), 20);
@@ -728,7 +728,7 @@ fn of_two_processes_with_one_number_the_second_takes_over() {
         assert_eq!(failing(claim.commit(1)), contradiction("claim"));
         assert_eq!(failing(claim.renew()), contradiction("claim"));
     }
-    // The old process is refused even before it has read of the new one.
+    // The old process is refused even before it has read about the new one.
     drop(claims);
     for refused in [failing(old.try_claim()), failing(old.claim()), failing(old.set_lease(Duration::from_secs(1)))] {
         assert_eq!(refused, contradiction("reader"));
@@ -803,7 +803,7 @@ struct Counted {
 impl Log for Counted {
     fn read(&mut self, from: u64) -> io::Result<Vec<String>> {
         let entries = self.log.read(from)?;
-        // The first read returns a whole window, of which the reader uses only entry 0.
+        // The first read returns a whole window, of which the reader uses only entry 0, so it counts as one.
         self.read.fetch_add(if from == 0 { 1 } else { entries.len() }, Ordering::Relaxed);
         Ok(entries)
     }

@@ -1,4 +1,4 @@
-//! The tests of the host, in one program: with several programs, the engine would be linked several times.
+//! The tests of the host are one program: for several programs, the engine would be linked several times.
 
 mod batches;
 mod batches_orders;
@@ -26,7 +26,7 @@ mod units;
 
 use samedeal::{Error, FailureKind};
 
-/// Whether the memory has a limit: the component has one, and the linked core (`native`) has none.
+/// Whether the memory has a limit. The component has one; the linked core (`native`) has none.
 const HAS_MEMORY_LIMIT: bool = cfg!(feature = "component");
 
 /// The failure of a call that must fail, as kind and field.

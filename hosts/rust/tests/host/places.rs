@@ -39,7 +39,7 @@ fn meshes_that_contradict_themselves() {
     assert_eq!(failing(4, vec![Axis::shard("a", 2), Axis::replicate("a", 2)]).kind, FailureKind::Contradiction);
     assert_eq!(failing(0, vec![]).field, "world_size");
     assert_eq!(failing(4, vec![Axis::shard("a", 0)]).kind, FailureKind::OutOfRange);
-    // Sizes with an overflowing product, very long names, and more axes than allowed.
+    // The product of the sizes overflows, names are very long, and there are more axes than allowed.
     assert_eq!(failing(4, (0..64).map(|i| Axis::shard(i.to_string(), u32::MAX)).collect()).field, "axes");
     let long = failing(4, vec![Axis::shard("é".repeat(40 << 20), 0)]);
     assert!(long.value.chars().count() < 100, "{}", long.value.chars().count());

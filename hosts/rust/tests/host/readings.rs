@@ -123,14 +123,14 @@ fn rows_of_a_round_hold_its_samples() {
 
 #[test]
 fn millions_of_readers_take_little_memory() {
-    // The most ranks: in the reading, and in the history of a state.
+    // The largest number of ranks, in the reading and in the history of a state.
     let small = || Reading::builder([40, 0, 13]).deal(Deal::Shards).memory_limit(32 << 20);
     let many = |world: u32| small().world_size(world).build().unwrap();
     assert_eq!(many(1 << 22).num_idle_readers(), Ok((1 << 22) - 2));
     let state = many(1 << 22).state(7).unwrap();
     let rest = many(2).resume(&state).unwrap();
     assert_eq!((rest.num_samples(0, 0), rest.num_samples(1, 0)), (Ok(33), Ok(6)));
-    // Many groups in the history of a state, one after the other.
+    // The history of this state has many groups, one after the other.
     let mut state = many(1).state(1).unwrap();
     for number in 0..12 {
         let next = small().world_size((1 << 16) - number % 2);
@@ -141,7 +141,7 @@ fn millions_of_readers_take_little_memory() {
 
 #[test]
 fn bytes_of_another_number_are_not_copied() {
-    // The memory has room for one list of this length, not for two.
+    // The memory has room for one list of this length, but not for two.
     let wrong = || Reading::builder([5]).deal(Deal::Shards).weight(Weight::Bytes).bytes(vec![1; 1_400_000]);
     assert_eq!(failing(wrong().memory_limit(32 << 20).build()), (FailureKind::Contradiction, "bytes".into()));
 }
@@ -172,7 +172,7 @@ fn a_reading_says_its_recipe() {
 fn options_replace_those_of_a_recipe() {
     let shards = builder(Deal::Shards).build().unwrap().recipe().unwrap();
     let other = Reading::from_recipe(&shards).seed(3).shuffle(false).workers(2).epoch(5).build().unwrap();
-    // The recipe has `shuffle_rows`.
+    // `shuffle_rows` is a part of the recipe.
     let same = builder(Deal::Shards).seed(3).shuffle(false).shuffle_rows(true).workers(2).build().unwrap();
     assert_eq!((other.recipe(), other.epoch()), (same.recipe(), 5));
     let samples = r#"{"order":{"sizes":[5,6]}}"#;
@@ -193,7 +193,7 @@ fn one_reading_is_not_changed_by_others() {
         assert_ne!(next.indices(0, 0, ..).unwrap(), first);
     }
     assert_eq!(whole.indices(0, 0, ..).unwrap(), first);
-    // The rest of an epoch outlives the reading from which it was made.
+    // The rest of an epoch must outlive the reading from which it was made.
     let rest = whole.resume(&state).unwrap();
     drop(whole);
     assert_eq!(rest.indices(0, 0, ..).unwrap(), first[100..]);

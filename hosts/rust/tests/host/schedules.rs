@@ -87,7 +87,7 @@ fn iterators_give_the_same_batches() {
     assert_eq!(failing(schedule.step(12, 3..)), (FailureKind::OutOfRange, "first".into()));
     assert_eq!(schedule.steps(7..7).unwrap().count(), 0);
     assert_eq!((&schedule).into_iter().next().unwrap().unwrap(), batches[0]);
-    // Ranges at the last steps.
+    // These ranges end at the last step, or begin there.
     let end = schedule.num_steps();
     assert_eq!(schedule.steps(end - 2..).unwrap().collect::<Result<Vec<_>, _>>().unwrap().len(), 2);
     assert_eq!(schedule.steps(end..).unwrap().count(), 0);
@@ -97,7 +97,7 @@ fn iterators_give_the_same_batches() {
 
 #[test]
 fn a_sample_is_found_in_every_epoch() {
-    // The batch size divides the epoch, so no step has parts of two epochs and a sample twice.
+    // The batch size divides the epoch, so no step has parts of two epochs, and no sample comes twice in a step.
     let schedule = Schedule::builder(SAMPLES, 20).seed(42).world_size(4).build().unwrap();
     for sample in [0, 37, 99] {
         let (mut step, mut epochs) = (0, Vec::new());
@@ -122,7 +122,7 @@ fn a_state_continues_on_another_world_size() {
     assert_eq!(schedule.at_rank(3).unwrap().state(11).unwrap(), state);
     let other = schedule.to_builder().unwrap().rank(2).world_size(3).build().unwrap();
     assert_eq!((other.resume(&state).unwrap(), other.rank(), other.world_size()), (11, 2, 3));
-    // Batch sizes of later steps may differ from the state; batch sizes of earlier steps may not.
+    // The batch sizes of later steps may differ from the state, but not those of earlier steps.
     assert_eq!(builder().stages([(10, 48), (12, 96)]).build().unwrap().resume(&state).unwrap(), 11);
     let earlier = builder().stages([(9, 48)]).build().unwrap();
     assert_eq!(failing(earlier.resume(&state)), (Contradiction, "stages".into()));
@@ -164,7 +164,7 @@ fn recipes_and_lists() {
     let other = Schedule::from_recipe(&recipe).batch_size(96).stages([]).build().unwrap();
     assert_eq!(other.batch_size(12).unwrap(), 96);
 
-    // The recipe has only a hash of a long list, but `to_builder` keeps the list.
+    // A long list is only a hash in the recipe, but `to_builder` keeps the list.
     let kept = (0..SAMPLES * 5).map(|index| index * 2).collect::<Vec<_>>();
     let order = Order::new("feistel", SAMPLES * 10).subset(kept.clone());
     let subset = Schedule::from_order(order, 10).build().unwrap();
@@ -185,7 +185,7 @@ fn blends_go_on_from_epoch_to_epoch() {
         (0..10).flat_map(|step| [0, 1].map(|rank| schedule.at_rank(rank).unwrap().batch(step).unwrap()).concat());
     assert_eq!(all.clone().count(), 200);
     assert_eq!(all.by_ref().filter(|sample| *sample >= 1_000).count(), 60);
-    // Stages of later steps may differ from the state.
+    // The stages of later steps may differ from the state.
     let state = schedule.state(7).unwrap();
     let changed = Schedule::from_order(blend.clone().stage(140, [1, 1]), 20).build().unwrap();
     assert_eq!(changed.resume(&state).unwrap(), 7);

@@ -102,11 +102,12 @@ fn rows_are_those_of_the_shard() {
     let moving = ShardPlan::builder(samples.clone()).shuffle(true).seed(4).build().unwrap();
     let rows = moving.rows(2, ..).unwrap();
     assert!(!rows.is_sorted());
-    // The order of rows does not depend on the shuffle of shards. Without any shuffle, it is the storage order.
+    // The order of rows does not depend on the shuffle of shards. Without any shuffle, it is the order in which rows
+    // are stored.
     let others = || ShardPlan::builder(samples.clone()).seed(4).shuffle(false);
     assert_eq!(others().shuffle_rows(true).build().unwrap().rows(2, ..).unwrap(), rows);
     assert!(others().build().unwrap().rows(2, ..).unwrap().into_iter().eq(0..200_000));
-    // Ranges that are longer than a window, and shorter ones.
+    // Some of these ranges are longer than a window, others are shorter.
     assert_eq!(moving.rows(2, 65_000..140_001).unwrap(), rows[65_000..140_001]);
     assert_eq!(moving.rows_window(2, 199_999, 1).unwrap(), rows[199_999..]);
     assert!(moving.rows(1, ..).unwrap().is_empty());
@@ -164,7 +165,7 @@ fn chunks_of_a_known_number() {
     for (reader, expected) in [(0, [0, 2, 4, 6, 8]), (1, [1, 3, 5, 7, 9])] {
         let stream = ChunkStream::builder(reader, 2).chunks(10).order("sequential").build().unwrap();
         assert_eq!(stream.chunks(0, 5).unwrap(), expected);
-        // With the order `sequential`, the next cycle is the same.
+        // With the order `sequential`, the next cycle has the same order.
         assert_eq!(stream.chunks(5, 5).unwrap(), expected);
     }
     let stream = |reader| ChunkStream::builder(reader, 4).chunks(12).order("sequential").build().unwrap();

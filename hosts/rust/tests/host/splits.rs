@@ -30,7 +30,7 @@ fn every_id_is_in_one_part() {
     }
     let share = counts[2] as f64 / SAMPLES as f64;
     assert!((0.79..0.81).contains(&share), "{share}");
-    // Any ids, in any order, also far apart.
+    // The ids may come in any order, and may be far apart.
     assert_eq!(split.part_of(&[7, (1 << 53) - 2, 7]).unwrap()[0], parts[7]);
     assert_eq!(split.part_of_run(1_000, 50).unwrap(), parts[1_000..1_050]);
     assert!(split.part_of(&[]).unwrap().is_empty() && split.indices("test", 0).unwrap().is_empty());
@@ -80,7 +80,7 @@ fn keys_have_parts_of_their_own() {
     assert!((977..5_000).all(|row| parts[row] == parts[row % 977]));
     assert!((0..3).all(|part| parts.contains(&part)));
     assert_eq!(split.part_of_keys(&["speaker-5", "", "é"]).unwrap()[0], parts[5]);
-    // More keys than fit into one call of an instance with little memory.
+    // These keys do not fit into one call of an instance with little memory.
     let small = Split::from_recipe(split.recipe().unwrap()).memory_limit(32 << 20).build().unwrap();
     let long = (0..40).map(|key| key.to_string().repeat(1 << 19)).collect::<Vec<_>>();
     assert_eq!(small.part_of_keys(&long).unwrap(), split.part_of_keys(&long).unwrap());

@@ -81,7 +81,7 @@ fn batches_go_on_where_they_were() {
     let mut rest = batcher(2);
     rest.set_epoch(8).unwrap();
     rest.resume(&state).unwrap();
-    // Some windows are completely taken, and one is open.
+    // Some windows have been read completely, and one is open.
     assert_eq!((rest.epoch(), rest.consumed() > 0), (3, true));
     assert!(state.contains(r#""history":[{"world_size":2,"steps":3}],"window":"#), "{state}");
     assert_eq!(rest.num_steps().unwrap(), whole.num_steps().unwrap() - 9);
@@ -101,8 +101,8 @@ fn batches_go_on_where_they_were() {
     }
     seen.sort_unstable();
     assert_eq!(seen, (0..500).collect::<Vec<_>>());
-    // `set_epoch` with the epoch of the state changes nothing. Another epoch, and the same epoch by `at_epoch`, have no
-    // history.
+    // `set_epoch` with the epoch of the state changes nothing. Any other epoch has no history, and neither has the same
+    // epoch after `at_epoch`.
     other.set_epoch(3).unwrap();
     assert_eq!(other.consumed(), rest.consumed());
     let again = other.at_epoch(3).unwrap();

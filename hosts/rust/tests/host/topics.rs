@@ -3,7 +3,8 @@
 const CRATE: &str = include_str!("../../src/lib.rs");
 const TOPICS: &str = include_str!("../../src/topics.md");
 
-/// The names that an item makes public, such as `use index::Index`, `use texts::{differences, inspect}` or `fn orders()`.
+/// The names that an item makes public. An item is, for example, `use index::Index`, `use texts::{differences,
+/// inspect}` or `fn orders()`.
 fn names(item: &str) -> Vec<&str> {
     let (kind, rest) = item.split_once(' ').unwrap();
     let listed = match kind {

@@ -19,7 +19,7 @@ fn arrays_are_numpy_files() {
     let (header, values) = npy(&bytes);
     assert_eq!(header.trim_end(), "{'descr': '<i8', 'fortran_order': False, 'shape': (70000,), }");
     assert_eq!(values, Sampler::new(70_000).unwrap().indices::<u64>(..).unwrap());
-    // No partial file stays behind. Standard output is allowed, too, if it is not a terminal.
+    // No partial file stays behind. `npy` may also go to standard output, if this is no terminal.
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
     assert_eq!(run("indices --samples 70_000 --format npy").stdout, bytes);
     let output = run("batches --samples 100 --batch-size 32 --drop-last --format npy");
@@ -121,7 +121,7 @@ fn formats_mean_the_same_in_every_subcommand() {
         assert_eq!(json(&format!("{subcommand} --format json")), value);
         let bare = text(&format!("{subcommand} --format text"));
         assert!(!bare.contains(['│', '┆']) && bare.ends_with('\n'), "{bare}");
-        // A line for every row of the table, without its frame, its heading and the note below it.
+        // The bare output has a line for every row of the table, without the frame, the heading and the note.
         assert_eq!(bare.lines().count(), table.lines().filter(|line| line.starts_with('│')).count() - 1, "{bare}");
         assert_eq!(failing(&format!("{subcommand} --json --format text")).0, 2);
     }
@@ -206,7 +206,7 @@ fn programs_get_all_and_tables_say_how_much_they_show() {
         text("batches --samples 14,822 --batch-size 2")
             .contains("5 of the 7,411 batches of rank 0 of 1; --start, --count")
     );
-    // JSON has every repetition; a table shows some of them.
+    // JSON has all repetitions of a sample; a table shows only some of them.
     let found = json("locate --samples 1 --world-size 1,000 --sample 0 --json");
     assert_eq!(found["samples"][0]["places"].as_array().unwrap().len(), 1000);
     assert_eq!(found["samples"][0]["copies"], 999);
@@ -219,7 +219,7 @@ fn programs_get_all_and_tables_say_how_much_they_show() {
 
 #[test]
 fn what_is_printed_is_read() {
-    // A text that may be one grouped number or a list of samples: the size of the dataset decides.
+    // The text may be one grouped number or a list of samples. The size of the dataset decides.
     let asked = |samples: &str, sample: &str| {
         let found = json(&format!("locate --samples {samples} --sample {sample} --json"));
         let found = found["samples"].as_array().unwrap().iter().map(|found| found["sample"].as_u64().unwrap());
@@ -249,7 +249,7 @@ fn every_answer_in_json_is_an_object() {
         assert!(json(&format!("{arguments} --json")).is_object(), "{arguments}");
     }
     assert_eq!(text("state --samples 9 --taken 3 --json"), text("state --samples 9 --taken 3"));
-    // The world size of a mesh is the product of its axes. An option with another one is refused.
+    // The world size of a mesh is the product of its axes, so an option with another world size is refused.
     assert_eq!(json("mesh dp=2 tp=3 --shard dp --json"), json("mesh dp=2 tp=3 --world-size 6 --shard dp --json"));
     assert_eq!(failing("mesh dp=2 tp=3 --world-size 5").0, 2);
     assert!(failing("mesh a=65536 b=65536").1.contains("multiply to more than 4294967295 ranks"));

@@ -89,7 +89,7 @@ fn batches_are_those_of_the_library() {
                 told,
                 "{asked}"
             );
-            // A text line of the same batch: five numbers, and a part for each row.
+            // A line of text has the same batch: five numbers, and a part for each row.
             let parts = line.split('\t').collect::<Vec<_>>();
             let rows = batch.row_ends.len() as u64;
             let numbers = parts[..5].iter().map(|part| part.parse::<u64>().unwrap()).collect::<Vec<_>>();
@@ -107,7 +107,7 @@ fn batches_are_those_of_the_library() {
         assert!((ratio - metrics.slowest_rank_utilisation()).abs() < 1e-12, "{asked}");
         let recipe = serde_json::from_str::<Value>(&batcher.recipe().unwrap()).unwrap();
         assert_eq!((&found["recipe"], &found["rank"], &found["epoch"]), (&recipe, &1.into(), &2.into()));
-        // The recipe of these options equals the recipe of the library, and makes the same batches.
+        // The options give the same recipe as the library, and the recipe makes the same batches.
         let path = path.with_file_name("recipe.json");
         assert_eq!(
             text(&asked.replacen("batches ", "recipe ", 1).replace("--rank 1 ", "").replace("--epoch 2 ", "")),
@@ -220,7 +220,7 @@ fn strategies_are_compared_with_the_same_room() {
     let weighted = json(&format!("{asked} --counting weighted --quadratic 1 --max-batch-size 10 --json"));
     let batch = &weighted["strategies"][5]["recipe"]["batch"];
     assert_eq!(weighted["strategies"].as_array().unwrap().len(), 8);
-    // Room for ten of the longest samples: each costs 250 + 250^2.
+    // The budget has room for ten of the longest samples, each of which costs 250 + 250^2.
     assert_eq!((&batch["counting"], &batch["max_cost"]), (&"weighted".into(), &(10 * (250 + 250 * 250)).into()));
     // An option goes only to the strategies that use it.
     let some =
@@ -232,7 +232,7 @@ fn strategies_are_compared_with_the_same_room() {
         let is_multiple = matches!(name, "bucket rows" | "bucket tokens" | "budget padded");
         assert_eq!(batch.get("batch_size_multiple"), is_multiple.then_some(&2.into()), "{name}");
     }
-    // The command lines to copy have these options, too, with order, seed and epoch.
+    // The command lines to copy also have these options, and the order, the seed and the epoch.
     let more = "--boundaries 90,120 --max-length 200 --too-long drop --order torch --epoch 3 --max-tokens 2500";
     let shown = text(&format!("{asked} {more}"));
     let line = shown.lines().find_map(|line| line.strip_prefix("  samedeal ")).unwrap();
@@ -248,7 +248,7 @@ fn strategies_are_compared_with_the_same_room() {
 fn a_comparison_fills_the_budget_and_says_which_strategy_wastes_least() {
     let (lengths, path) = samples("budget");
     let asked = format!("batches {} --lengths --compare --world-size 2", path.display());
-    // A row of the longest sample is 250 tokens: one fits into 499, and two into 500.
+    // A row of the longest sample has 250 tokens, so one row fits into 499, and two rows into 500.
     for (budget, rows) in [(499_u64, 1_u64), (500, 2), (1200, 4)] {
         let found = json(&format!("{asked} --max-tokens {budget} --json"));
         let strategy =
@@ -256,7 +256,7 @@ fn a_comparison_fills_the_budget_and_says_which_strategy_wastes_least() {
         assert_eq!(strategy("bucket rows")["recipe"]["batch"]["max_batch_size"], rows);
         let pack = strategy("pack fast")["recipe"]["batch"].clone();
         assert_eq!((&pack["max_batch_size"], &pack["capacity"]), (&rows.into(), &(budget / rows).into()));
-        // The mean batch of each strategy is not larger than the budget, and not much smaller.
+        // The mean batch of each strategy is at most as large as the budget, and not much smaller.
         for name in ["bucket tokens", "budget padded", "budget unpadded", "pack fast", "pack optimal"] {
             let metrics = &strategy(name)["metrics"];
             let mean = metrics["tokens"].as_f64().unwrap() / metrics["steps"].as_f64().unwrap() / 2.0;
@@ -434,7 +434,7 @@ fn refusals_say_what_to_do_instead() {
         let said = String::from_utf8(run(&format!("batches --samples 10 --batch-size 2 {options}")).stderr).unwrap();
         assert!(said.lines().nth(1).is_some_and(|line| line.contains("--lengths [<COLUMN>]")), "{said}");
     }
-    // The message names one missing option, not two.
+    // The message names only one of the missing options.
     let said = String::from_utf8(run("batches --samples 10 --max-tokens 9").stderr).unwrap();
     assert!(said.lines().nth(1).is_some_and(|line| line.trim() == "--lengths [<COLUMN>]"), "{said}");
     assert_eq!(said.lines().nth(2), Some(""), "{said}");

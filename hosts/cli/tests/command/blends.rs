@@ -74,7 +74,7 @@ fn a_plot_shows_the_drift_between_its_bounds() {
         let farthest = values.iter().map(|value| value.as_f64().unwrap().abs()).fold(0.0, f64::max);
         assert!(values.len() == 64 && 0.25 < farthest && farthest <= bound + 1e-5, "{line}");
     }
-    // With few positions, there is a column for each.
+    // If there are few positions, each has a column of its own.
     let short = json(&format!("blend {THREE} --plot --start 2 --end 5 --json"));
     assert_eq!(short["drift"][0]["values"].as_array().unwrap().len(), 3);
 }
@@ -146,7 +146,7 @@ fn locate_and_explain_show_every_place() {
         assert_eq!(sampler.at_rank(place["rank"].as_u64().unwrap() as u32).unwrap().sample_at(position).unwrap(), 720);
     }
     assert!(text(&format!("locate {recipe} --sample 720 --batch-size 8")).lines().count() >= 8);
-    // A state in the middle of the epoch: some places of the sample were seen.
+    // The state is in the middle of the epoch, so some places of the sample were seen, and others were not.
     fs::write(&state, text(&format!("state {recipe} --taken 160"))).unwrap();
     let resume = format!("--resume {}", state.display());
     for deal in [format!("{recipe} {resume}"), format!("{resume} --world-size 3")] {
@@ -222,7 +222,7 @@ fn long_lists_come_from_files() {
     assert!(said.contains("indices is missing") && said.ends_with("such as --list of/indices=FILE"), "{said}");
     let (_, said) = failing(&format!("indices {recipe} --list of/indices={}", path("none")));
     assert!(said.contains("blend-lists/none: "), "{said}");
-    // The state has only the hash of the list, too.
+    // The state, like the recipe, has only a hash of the list.
     fs::write(path("state"), text(&format!("state {recipe} {list} --taken 10"))).unwrap();
     let (_, said) = failing(&format!("indices --resume {}", path("state")));
     assert!(said.contains("the state has only a hash of indices"), "{said}");

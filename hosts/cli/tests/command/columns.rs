@@ -56,7 +56,7 @@ pub fn write(path: &Path) {
         column::<ByteArrayType>(&mut group, &[b"ok".to_vec(), vec![233, 116], vec![]].map(ByteArray::from), &[], &[]);
         column::<DoubleType>(&mut group, &[1.0, f64::NAN, 3.0], &[], &[]);
         column::<Int64Type>(&mut group, &[1, 1_500_000, -1], &[], &[]);
-        // The last time is beyond the calendar.
+        // The last time is so late that no calendar has it.
         column::<Int64Type>(&mut group, &[0, 86_400_000_000, i64::MAX], &[], &[]);
         column::<Int96Type>(&mut group, &[Int96::new(); 3], &[], &[]);
         // [1, 2], [], [3]

@@ -1,4 +1,4 @@
-//! Checkpoints: the facts in their states, and what became of samples and steps.
+//! Checkpoints: the facts in their states, and the status of samples and steps.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,7 +10,8 @@ use serde_json::{Value, json as value};
 use crate::files::{self, Dataset};
 use crate::{failing, json, one_step, text};
 
-/// A checkpoint that `tests/data/make.py` wrote. Most of them have the state after 40 samples on each of 8 ranks.
+/// The path of a checkpoint that `tests/data/make.py` wrote. Most checkpoints have the state after 40 samples on each
+/// of 8 ranks.
 fn data(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name).display().to_string()
 }
@@ -30,7 +31,7 @@ fn states_are_found_in_every_format() {
         let expected = value!(["sampler", "torch", 7, 3, 1003, 320, 683]);
         assert_eq!(Value::from(told.to_vec()), expected, "{name}");
         assert_eq!(state["batch_size"], if name == "trainer_state.json" { 4.into() } else { Value::Null });
-        // The state is resumed from each of these files.
+        // The run can be resumed from each of these files.
         let rest = text(&format!("indices --resume {} --world-size 5 --rank 1 --count 3 --format text", data(&name)));
         let mut resumed = sampler(1, 5);
         resumed.resume(state["state"].as_str().unwrap()).unwrap();
@@ -64,7 +65,7 @@ fn what_a_checkpoint_says_of_its_ranks_is_used() {
     for (option, allowed) in [("--world-size 5", "allowed: 8, as in"), ("--batch-size 8", "allowed: 4, as in")] {
         assert!(failing(&format!("{step} {option}")).1.contains(allowed), "{option}");
     }
-    // Another epoch may have other ranks.
+    // The ranks of another epoch may be others.
     one_step(&format!("explain {checkpoint} --step 9 --epoch 4 --world-size 5 --json"));
     let resumed = write(160);
     assert!(text(&format!("explain {resumed}")).contains("160 positions, by ranks that it does not name"));
@@ -90,14 +91,14 @@ fn states_in_objects_are_found() {
         for state in states {
             let told = ["kind", "order", "seed", "consumed", "left"].map(|field| state[field].clone());
             assert_eq!(Value::from(told.to_vec()), value!(["sampler", "torch", 7, 320, 683]), "{protocol}");
-            // The text that is shown as the state can be resumed.
+            // The state in the output can be resumed.
             let own = files::folder("explain-objects").join("state.json");
             fs::write(&own, state["state"].as_str().unwrap()).unwrap();
             let rest = json(&format!("indices --resume {} --world-size 5 --rank 1 --count 3 --json", own.display()));
             assert_eq!(rest["indices"], Value::from(expected.clone()), "{protocol}");
         }
     }
-    // A state as JSON within JSON keeps all its members, also seeds of 64 bits.
+    // A state that is JSON within JSON keeps all its members, even seeds of 64 bits.
     let path = files::folder("explain-json").join("saved.json");
     let state = text.replace("\"seed\":7", "\"seed\":\"-9223372036854775807\"");
     fs::write(&path, format!("{{\"run\":[{{\"loader\":{state}}}],\"samedeal\":\"0.1.0\"}}")).unwrap();
@@ -130,7 +131,7 @@ fn the_state_of_readers_says_what_is_left() {
     {
         assert!(shown.contains(words), "{shown}");
     }
-    // After 2 steps, workers 0 and 1 of both ranks gave a batch each.
+    // After 2 steps, workers 0 and 1 of both ranks have given one batch each.
     let whole = readers(2, 3, 4);
     let readers = [(0, 0), (0, 1), (1, 0), (1, 1)];
     let seen = readers.iter().flat_map(|&(rank, worker)| whole.indices(rank, worker, ..4).unwrap());
@@ -167,7 +168,7 @@ fn the_state_of_readers_says_what_is_left() {
 fn readers_go_on_from_a_state() {
     let path = data("lightning.ckpt");
     let state = readers(2, 3, 4).state(2).unwrap();
-    // The readers that took the state, with its batch size, and other readers.
+    // The state is resumed by the readers that took it, with its batch size, and by other readers.
     for (world, workers, batch, option) in [(2, 3, 4, ""), (3, 2, 5, "--batch-size 5"), (1, 1, 4, "--batch-size 4")] {
         let rest = readers(world, workers, batch).resume(&state).unwrap();
         for rank in 0..world {
@@ -191,7 +192,7 @@ fn readers_go_on_from_a_state() {
 fn replay_reads_what_a_state_of_readers_leaves() {
     let dataset = Dataset::write("replay-readers");
     let folder = dataset.folder.display();
-    // One file is empty.
+    // The file with 0 rows is empty.
     let sizes = [3, 40, 1, 0, 57, 20, 9];
     assert_eq!(sizes.iter().sum::<u64>(), dataset.rows.len() as u64);
     for deal in ["samples", "shards"] {
@@ -213,7 +214,7 @@ fn replay_reads_what_a_state_of_readers_leaves() {
                 assert_eq!(found["last"], Value::from(&wanted[count - count.min(5)..]));
             }
         }
-        // A state of other files is refused.
+        // The state belongs to other files, so it is refused.
         let other = Reading::builder([1, 2]).deal(deal.parse().unwrap()).build().unwrap().state(1).unwrap();
         fs::write(&path, other).unwrap();
         let (code, said) = failing(&format!("replay {folder} --resume {} --batch-size 4", path.display()));
@@ -231,7 +232,7 @@ fn samples_are_seen_or_to_come_or_padding_or_dropped() {
     }
     let all = (0..1003).map(|sample| format!("--sample {sample}")).collect::<Vec<_>>().join(" ");
     let state = fs::read_to_string(&path).unwrap();
-    // 683 samples are left: 5 ranks need 2 of padding, 4 ranks drop 3.
+    // 683 samples are left. 5 ranks add 2 samples of padding; 4 ranks drop 3 samples.
     for (deal, world) in [("--world-size 5", 5), ("--world-size 4 --remainder drop", 4)] {
         let found = json(&format!("locate --resume {path} {deal} --batch-size 8 {all} --json"));
         let found = found["samples"].as_array().unwrap();
@@ -341,7 +342,7 @@ fn a_checkpoint_says_what_became_of_steps_and_of_other_epochs() {
     );
     let lines = text(&format!("{asked} --step 11..13 --format text"));
     assert!(lines.starts_with("11\t0\t0\t") && lines.lines().count() == 2 * 8 * 4, "{lines}");
-    // Epochs before the epoch of the state were read, later ones were not.
+    // Epochs before the epoch of the state were read; later ones were not.
     for (epoch, status) in [(2, "seen"), (4, "upcoming")] {
         let found = one_step(&format!("{asked} --step 3 --epoch {epoch} --json"));
         assert_eq!((&found["epoch"], &found["status"]), (&epoch.into(), &status.into()));
@@ -362,7 +363,7 @@ fn a_checkpoint_says_what_became_of_steps_and_of_other_epochs() {
             }
         }
     }
-    // A dataset in files: the state was taken after 2 steps.
+    // A dataset in files, whose state was taken after 2 steps.
     let readers_of = format!("explain {} --world-size 2", data("lightning.ckpt"));
     let found = json(&format!("{readers_of} --step 1..=2 --json"))["steps"].clone();
     assert_eq!((&found[0]["status"], &found[1]["status"]), (&"seen".into(), &"upcoming".into()));
@@ -411,8 +412,8 @@ fn batches_know_their_worlds() {
         assert!(shown.contains(words), "{shown}");
     }
     assert_eq!((&found["history"][0]["steps"], &found["place"]), (&5.into(), &"loop.0.samedeal".into()));
-    // By step: the world sizes of the history, and of the rest, which the last one continues unless another one is
-    // named.
+    // By step: the ranks of the history took the first steps. The last of these groups also takes the rest, unless
+    // another world size is named.
     for (step, batcher, own, world) in [(4, &first, 4, 4), (5, &second, 0, 3), (8, &second, 3, 3), (9, &rest, 0, 2)] {
         let more = if step == 9 { "--world-size 2" } else { "" };
         let found = one_step(&format!("explain {path} {file} {options} {more} --step {step} --json"));
@@ -423,7 +424,7 @@ fn batches_know_their_worlds() {
             assert_eq!(part["samples"], Value::from(batcher.batch_of(rank, own).unwrap().samples));
         }
     }
-    // Several steps are shown if the same ranks read them.
+    // Several steps are shown together if the same ranks read them.
     let asked = format!("explain {path} {file} {options}");
     let found = json(&format!("{asked} --step 6..9 --json"))["steps"].clone();
     assert_eq!(found[2], one_step(&format!("{asked} --step 8 --json")));
@@ -431,7 +432,7 @@ fn batches_know_their_worlds() {
     assert!(said.contains("--step is 6..=9; allowed: 6..9, or from 9 on: the run had other ranks"), "{said}");
     let lines = text(&format!("{asked} --step 9..=10 --world-size 2 --format text"));
     assert!(lines.starts_with("9\t0\t0\t") && lines.contains("\n10\t1\t"), "{lines}");
-    // Other epochs are shown as the continuing ranks read them.
+    // Steps of other epochs are shown for the ranks that continue.
     for (epoch, status) in [(1, "seen"), (3, "upcoming")] {
         let batcher = build(2).epoch(epoch).build().unwrap();
         let found = one_step(&format!("{asked} --world-size 2 --step 7 --epoch {epoch} --json"));
@@ -443,7 +444,7 @@ fn batches_know_their_worlds() {
         assert_eq!((&place["status"], &place["step"]), (&status.into(), &own.step.into()));
         assert_eq!(found[1], json(&format!("{asked} --world-size 2 --sample 5 --json"))["samples"][0]);
     }
-    // By sample: every sample has one place that is not padding.
+    // By sample: every sample has exactly one place that is not padding.
     let all = (0..600).map(|sample| format!("--sample {sample}")).collect::<Vec<_>>().join(" ");
     let found = json(&format!("locate {file} {options} --resume {path} --world-size 2 {all} --json"));
     let mut worlds = BTreeMap::<u64, u32>::new();
@@ -464,7 +465,7 @@ fn batches_know_their_worlds() {
         assert_eq!(batch.rows().nth(number("row") as usize).unwrap()[number("index_in_row") as usize], sample);
     }
     assert_eq!((worlds.len(), worlds.values().sum::<u32>()), (3, 600));
-    // `explain` counts all steps from the beginning of the epoch, also steps to come.
+    // `explain` counts all steps from the beginning of the epoch, even those that are still to come.
     let own = rest.batch_of(1, 2).unwrap().samples[0];
     let found = json(&format!("explain {path} {file} {options} --world-size 2 --sample {own} --json"));
     let place = &found["samples"][0]["places"][0];
@@ -472,7 +473,7 @@ fn batches_know_their_worlds() {
     assert_eq!(Value::from(told.to_vec()), value!(["upcoming", 5 + 4 + 2, 1, "epoch"]));
     let shown = text(&format!("explain {path} {file} {options} --world-size 2 --sample {own}"));
     assert!(shown.contains("all steps are counted from the beginning of the epoch"), "{shown}");
-    // The message names the differing option, not a hash.
+    // The message names the option that differs, and not a hash.
     let (code, said) =
         failing(&format!("explain {path} {file} --lengths --max-tokens 301 --tail duplicate --sample 1"));
     assert!(code == 2 && said.contains("--max-tokens is 301; allowed: 300"), "{said}");
@@ -505,13 +506,13 @@ fn a_state_of_other_files_says_what_may_differ() {
     }
     let (_, said) = failing(&format!("indices {folder}/a.parquet {resume}"));
     assert!(said.contains("the state is of other files: their numbers of rows differ"), "{said}");
-    // Files in another order, with the same number of samples.
+    // The files are in another order, but have the same number of samples.
     let (_, said) = failing(&format!(
         "indices {folder}/b {folder}/a {folder}/Z.parquet {folder}/a.parquet {folder}/a0.parquet {resume}"
     ));
     assert!(said.contains("name the files of the run, in their order") || said.contains("Name the files"), "{said}");
     assert_eq!(json(&format!("explain {} --sample 129 --json", path.display()))["samples"][0]["row"], Value::Null);
-    // The file and the row of a sample.
+    // The answer has the file and the row of a sample.
     let found = json(&format!("explain {} {folder} --sample 129 --json", path.display()))["samples"][0].clone();
     assert_eq!(found["row"], 8);
     assert!(found["file"].as_str().unwrap().ends_with("b/d.parquet"), "{found}");
@@ -572,7 +573,7 @@ fn several_states_are_told_apart() {
         let (code, found) = failing(&format!("explain {}", broken.display()));
         assert!(code == 2 && found.contains(said), "{found}");
     }
-    // For a directory, the message names the file with a state, in it or in its subdirectories.
+    // If the path is a directory, the message names the file with a state in it or in its subdirectories.
     fs::create_dir_all(folder.join("step-10/deep/deeper")).unwrap();
     fs::write(folder.join("step-10/deep/deeper/state.json"), &one).unwrap();
     fs::write(folder.join("step-10/rng.pth"), "PK\u{3}\u{4}").unwrap();
@@ -587,7 +588,7 @@ fn several_states_are_told_apart() {
     assert!(said.ends_with(&format!("name one of the files in it that hold states: {here}, {there}")), "{said}");
     assert_eq!(failing(&format!("indices --resume {}", folder.display())).1, said);
     assert!(failing("explain no-such-file").1.contains("no-such-file"));
-    // A second checkpoint is refused, and the message has a command that compares the two.
+    // A second checkpoint is refused. The message has a command that compares both.
     let (code, said) = failing(&format!("explain {path} {}", data("state.json")));
     let diff = said.split_once("To compare two checkpoints: diff ").unwrap().1;
     assert!(code == 2 && diff.contains(&format!("samedeal explain {path} --format text")), "{said}");

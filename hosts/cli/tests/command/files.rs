@@ -10,7 +10,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
-/// `note` is missing in every second row.
+/// The schema of the files. `note` is missing in every second row.
 const SCHEMA: &str = "message row {
     required binary text (utf8);
     required int32 number;
@@ -28,7 +28,7 @@ pub fn folder(name: &str) -> PathBuf {
     path
 }
 
-/// Files in a directory tree, among others that are not Parquet.
+/// A directory tree with Parquet files and other files.
 pub struct Dataset {
     pub folder: PathBuf,
     /// For every sample: the file relative to the folder, the row, and the text.
@@ -39,7 +39,7 @@ impl Dataset {
     pub fn write(name: &str) -> Self {
         let folder = folder(name);
         let mut rows = Vec::new();
-        // The files in the byte order of their paths: `.` comes before `/`, and upper case before lower.
+        // The files are in the byte order of their paths: `.` comes before `/`, and upper case before lower case.
         for (file, count, compression) in [
             ("Z.parquet", 3, Compression::UNCOMPRESSED),
             ("a.parquet", 40, Compression::ZSTD(ZstdLevel::default())),

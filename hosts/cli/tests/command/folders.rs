@@ -30,7 +30,7 @@ fn hidden_and_temporary_names_are_passed_over() {
         fs::create_dir_all(folder.join(name).parent().unwrap()).unwrap();
         fs::copy(&file, folder.join(name)).unwrap();
     }
-    // The file has another name; the hidden link is not followed.
+    // The first file does not end in `.parquet`, and the link is hidden, so it is not followed.
     fs::write(folder.join("A.PARQUET"), "no Parquet").unwrap();
     symlink("nowhere", folder.join(".link")).unwrap();
     assert_eq!(samples(folder), 130);
@@ -48,7 +48,7 @@ fn links_are_followed() {
     symlink(dataset.folder.join("a.parquet"), folder.join("x.parquet")).unwrap();
     symlink(dataset.folder.join("b"), folder.join("b")).unwrap();
     assert_eq!(samples(&folder), 69);
-    // A file that is found by two paths is refused.
+    // The file has two paths through the link, so it is refused.
     symlink("b", folder.join("c")).unwrap();
     refused(&folder, &["the same file as"]);
 }
@@ -65,7 +65,7 @@ fn links_that_lead_nowhere_or_back_are_named() {
         symlink(target, dataset.folder.join("b/back")).unwrap();
         refused(&dataset.folder, &["folder-circle/b/back: is a link that leads back to a directory above it"]);
     }
-    // Two links in a circle.
+    // The two links lead to each other.
     let dataset = Dataset::write("folder-circles");
     symlink("../b", dataset.folder.join("a/x")).unwrap();
     symlink("../a", dataset.folder.join("b/y")).unwrap();
@@ -77,7 +77,7 @@ fn what_cannot_be_listed_is_named() {
     let dataset = Dataset::write("folder-closed");
     let closed = dataset.folder.join("b");
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
-    // The user root can list a closed directory.
+    // Root can list a closed directory, so this is only tested for other users.
     if fs::read_dir(&closed).is_err() {
         refused(&dataset.folder, &["folder-closed/b: "]);
     }
@@ -93,7 +93,7 @@ fn a_pipe_is_an_error_and_no_wait() {
     refused(&pipe, &["pipe.parquet: is no regular file"]);
     let (code, said) = failing(&format!("batches {} --lengths n --max-tokens 9", pipe.display()));
     assert!(code == 2 && said.contains("is no regular file"), "{said}");
-    // Below a directory, other files than regular ones are passed over.
+    // Files that are no regular files are left out if they are below a directory.
     assert_eq!(samples(&dataset.folder), 130);
     refused(Path::new("/dev/null"), &["/dev/null: is no regular file"]);
 }
@@ -102,7 +102,7 @@ fn a_pipe_is_an_error_and_no_wait() {
 fn names_that_are_not_utf8_are_errors() {
     let dataset = Dataset::write("folder-names");
     let name = OsStr::from_bytes(b"caf\xe9.parquet");
-    // Some file systems have no such names.
+    // Some file systems do not allow such names.
     if fs::copy(dataset.folder.join("a.parquet"), dataset.folder.join("b").join(name)).is_err() {
         return;
     }

@@ -69,7 +69,7 @@ fn rows_are_the_same_in_every_format() {
                 let value = match &row[name.as_str()] {
                     Value::Null => String::new(),
                     Value::String(words) => words.clone(),
-                    // Python and Rust write the same numbers with and without a point.
+                    // Python writes some numbers with a point that Rust writes without one.
                     Value::Number(number) if number.is_f64() => number.as_f64().unwrap().to_string(),
                     value => value.to_string(),
                 };
@@ -86,7 +86,7 @@ fn rows_are_the_same_in_every_format() {
         for (read, row) in read.iter().zip(&rows) {
             for name in &names {
                 let (read, row) = (&read[name.as_str()], &row[name.as_str()]);
-                // A column with numbers and words is a column of words.
+                // A column with numbers and words is read as a column of words.
                 let is_same = read == row || read.as_f64().is_some_and(|it| row.as_f64() == Some(it));
                 assert!(is_same || read.as_str() == Some(&row.to_string()), "{arguments}: {name}: {read} {row}");
             }
@@ -122,7 +122,7 @@ fn tables_and_help_follow_the_width() {
     assert!(widest(batches, 200) > 90 && widest(batches, 200) == text(batches).lines().next().unwrap().chars().count());
     let files = format!("indices {} --quiet", dataset.folder.display());
     assert!(widest(&files, 50) <= 50);
-    // A paragraph is one line in the text of the help, and only the width breaks it.
+    // A paragraph is one line in the source of the help, so only the width of the terminal breaks it.
     for subcommand in ["recipe", "locate", "steps"] {
         let output = command(&format!("{subcommand} --help")).env("COLUMNS", "70").output().unwrap();
         let help = String::from_utf8(output.stdout).unwrap();
@@ -176,8 +176,8 @@ fn what_differs_is_told_in_words() {
     fs::write(path("short"), r#"{"samedeal": 1, "order": {"seed": 5, "samples": 1000}}"#).unwrap();
     let differing = |one: &str, other: &str| run(&format!("diff {} {} --format text", path(one), path(other)));
     let told = |one, other| String::from_utf8(differing(one, other).stdout).unwrap();
-    // A default that is written out is no difference.
-    // A recipe as people write it has no version.
+    // "short" leaves out members that have their defaults, and "bare" also the version, as people do. Both are equal to
+    // "one".
     fs::write(path("bare"), r#"{"order": {"samples": 1000, "seed": 5}}"#).unwrap();
     for same in ["one", "short", "bare"] {
         assert_eq!((differing("one", same).status.code(), told("one", same)), (Some(0), String::new()));
@@ -208,8 +208,7 @@ fn a_shell_gets_its_completions_and_its_manual() {
     }
     assert!(text("man").starts_with(".ie") && text("man").contains("samedeal"));
     let folder = files::folder("man");
-    // An earlier page stays as it is for a process that has it open: the new page is written under another name, and
-    // then renamed.
+    // A process that has an earlier page open keeps it: the new page is written under another name, and then renamed.
     let [page, kept] = ["samedeal-locate.1", "kept"].map(|name| folder.join(name));
     fs::write(&page, "earlier").unwrap();
     fs::hard_link(&page, &kept).unwrap();

@@ -1,6 +1,8 @@
-//! Checkpoints that somebody made to harm the reader: each is refused or explained, with bounded memory, time and output.
+//! Checkpoints that somebody made to harm the reader. Each is refused or explained, with bounded memory, time and
+//! output.
 //!
-//! Only Linux has a limit for the memory that a process really uses, so that there the limits are set. Times are those of the processor.
+//! The limits are only set on Linux, because only Linux can limit the memory that a process really uses. Times are
+//! processor times.
 
 use std::fs;
 use std::io::{Cursor, Write};
@@ -12,12 +14,13 @@ use zip::{CompressionMethod, ZipWriter};
 
 use crate::files::folder;
 
-/// The most seconds of the processor. The slowest file takes a few, and more in a build without optimisation.
+/// The largest processor time in seconds. The slowest file takes a few seconds, and more in a build without
+/// optimisation.
 const SECONDS: u32 = 60;
-/// The most memory of the heap, in kB: for files of 64 MB and the values in them. It is more than a gigabyte, because
-/// the engine's build with checks needs more.
+/// The largest size of the heap in kB, for files of 64 MB and the values in them. It is more than a gigabyte, because a
+/// build of the engine with checks needs more.
 const KILOBYTES: u32 = 1_500_000;
-/// The most that may be printed, in bytes.
+/// The largest number of bytes that may be printed.
 const PRINTED: usize = 1 << 26;
 
 /// Explains a file in a process with limits. Returns the exit code, standard output and standard error.
@@ -39,7 +42,7 @@ fn explained(path: &Path, options: &str) -> (i32, String, String) {
 #[track_caller]
 fn check(name: &str, bytes: &[u8], code: i32, words: &str) {
     let path = written(name, bytes);
-    // A refused file is refused before anything is printed, so one format is enough.
+    // A refused file prints nothing, so one format is enough.
     let formats = if code == 0 { &["--json", "--format text", ""][..] } else { &["--json"] };
     for options in formats {
         let (found, printed, said) = explained(&path, options);
@@ -73,7 +76,7 @@ fn pickle(parts: &[&[u8]]) -> Vec<u8> {
     [&[&b"\x80\x04"[..]], parts, &[b"."]].concat().concat()
 }
 
-/// A dictionary that is a state, with a recipe that these instructions make.
+/// A dictionary that is a state. The instructions in `recipe` make its recipe.
 fn state_as_values(recipe: &[u8], epoch: u8) -> Vec<u8> {
     let (version, kind) = ([text("samedeal"), b"K\x01".to_vec()].concat(), [text("kind"), text("sampler")].concat());
     let epoch = [text("epoch"), vec![b'K', epoch], text("consumed"), b"K\x05".to_vec()].concat();
@@ -91,7 +94,7 @@ fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
     archive.finish().unwrap().into_inner()
 }
 
-/// The places in an archive at which its list of files and its last record begin.
+/// The places in an archive at which its list of files begins, and at which its last record begins.
 fn directory(archive: &[u8]) -> (usize, usize) {
     let end = archive.len() - 22;
     let number = |at: usize| u32::from_le_bytes(archive[at..at + 4].try_into().unwrap()) as usize;
@@ -99,7 +102,7 @@ fn directory(archive: &[u8]) -> (usize, usize) {
     (number(end + 16), end)
 }
 
-/// A copy of an archive in whose list the only file occurs under each of these names, which have the same length.
+/// A copy of an archive. Its list has the only file under each of these names, which have equal lengths.
 fn overlapping(archive: &[u8], names: &[String]) -> Vec<u8> {
     let (start, end) = directory(archive);
     let entry = &archive[start..end];
@@ -131,7 +134,7 @@ fn many_states() {
         let end = b"u".repeat(levels as usize);
         check("nested", &pickle(&[&keys, &values, b"N", &end]), 2, "show one of them with --place");
     }
-    // A long text many times, and a short one.
+    // A long text comes many times, and then a short one.
     let sizes = vec!["1"; 50_000].join(",");
     let long = state_of(&format!(r#"{{"name":"feistel","samples":1000,"seed":1,"other":[{sizes}]}}"#), "5");
     check("repeated", &pickle(&[b"](", &text(&long).repeat(600), b"e"]), 2, "show one of them with --place");
@@ -140,7 +143,7 @@ fn many_states() {
 
 #[test]
 fn many_values() {
-    // Values that refer to the value before, or to none.
+    // Some of these values repeat the value before them, others have none before them.
     let chunk = [b"(N", &b"2".repeat(4_000_000)[..], b"e"].concat();
     check("twice", &pickle(&[b"]]", &chunk.repeat(15)]), 2, "too many");
     check("memo", &pickle(&[b"N", &b"\x94".repeat(60_000_000)]), 2, "too many");
@@ -156,16 +159,16 @@ fn many_values() {
 
 #[test]
 fn values_that_hold_one_another() {
-    // Forty lists, each of which contains the one before twice: 2^40 values, if they are written out.
+    // Each of forty lists contains the list before it twice. Written out, they would be 2^40 values.
     let laughs = [&b"]q\x00"[..], &b"0]q\x01(h\x00h\x00e0h\x01q\x00".repeat(40)].concat();
     check("laughs", &pickle(&[&laughs]), 2, "holds no state");
     check("laughs-in-a-state", &pickle(&[&state_as_values(&laughs, 0)]), 2, "holds");
-    // Many states that share a long list: equal states are read once, and the number of different ones is bounded.
+    // Many states share a long list. Equal states are read once, and the number of different states is limited.
     let list = [b"](", &b"K\x01".repeat(1_000_000)[..], b"eq\x05"].concat();
     let first = state_as_values(&list, 0);
     let more = (0..50_000_u32).map(|number| state_as_values(b"h\x05", number as u8)).collect::<Vec<_>>().concat();
     check("shared", &pickle(&[b"](", &first, &more, b"e"]), 2, "holds");
-    // Values that contain themselves.
+    // These values contain themselves.
     check("itself", &pickle(&[b"]q\x00h\x00a"]), 2, "holds no state");
     check(
         "state-itself",
@@ -173,7 +176,7 @@ fn values_that_hold_one_another() {
         2,
         "holds no state",
     );
-    // Values that are nested deeper than Python writes are not searched; values that are less deep are.
+    // Values are searched as deep as Python writes them, and no deeper.
     check("deep", &pickle(&[&b"]".repeat(2_000_000), &text(&state(5)), &b"a".repeat(2_000_000)]), 2, "holds no state");
     check("less-deep", &pickle(&[&b"]".repeat(900), &text(&state(5)), &b"a".repeat(900)]), 0, "feistel");
     check("deep-json", "[".repeat(60_000_000).as_bytes(), 2, "no JSON");
@@ -184,7 +187,7 @@ fn archives() {
     let whole = pickle(&[&text(&state(5))]);
     let file = archive(&[("a/data.pkl", &whole)]);
     check("sound", &file, 0, "feistel");
-    // One file under twenty names; its pickle has as many values as are allowed.
+    // An archive has one file under twenty names. The pickle in it has as many values as are allowed.
     let large = pickle(&[&b"N0".repeat(8_000_000), b"N"]);
     let names = (0..20).map(|number| format!("{number:02}.pkl")).collect::<Vec<_>>();
     check("overlapping", &overlapping(&archive(&[("00.pkl", &large)]), &names), 2, "which is more than any");
@@ -197,8 +200,8 @@ fn archives() {
         file[at..at + bytes.len()].copy_from_slice(bytes);
         file
     };
-    // Archives with a wrong checksum, wrong sizes, a wrong place of the file, a wrong number of files, and a wrong
-    // place and size of their list.
+    // Each of these archives has one fault: a wrong checksum, wrong sizes, a wrong place of the file, a wrong number of
+    // files, or a wrong place or size of the list.
     check("checksum", &changed(start + 16, &[1, 2, 3, 4]), 2, "data.pkl");
     for (name, at, bytes) in [
         ("packed-size", start + 20, [0xfe, 0xff, 0xff, 0xff]),
@@ -213,7 +216,7 @@ fn archives() {
     for cut in [1, 10, 22, 60, file.len() / 2] {
         check("cut", &file[..file.len() - cut], 2, "cut off at its end");
     }
-    // Archives whose records for large archives claim 2^63 files, or a list of 2^63 bytes.
+    // The records for large archives claim 2^63 files, or a list of 2^63 bytes.
     for (name, count, size) in
         [("zip64-count", 1 << 63, 64), ("zip64-size", 1, 1 << 63), ("zip64-both", u64::MAX, u64::MAX)]
     {
@@ -221,7 +224,7 @@ fn archives() {
     }
 }
 
-/// An archive with the records of one that is larger than 4 GB.
+/// An archive with the records that archives above 4 GB have.
 fn zip64(begin: &[u8], count: u64, size: u64, start: usize) -> Vec<u8> {
     let numbers = |numbers: &[u64]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<_>>();
     let record = [b"PK\x06\x06", &numbers(&[44])[..], &[45, 0, 45, 0, 0, 0, 0, 0, 0, 0, 0, 0]].concat();
@@ -231,7 +234,7 @@ fn zip64(begin: &[u8], count: u64, size: u64, start: usize) -> Vec<u8> {
     [begin, &record, &locator, &last].concat()
 }
 
-/// States of orders that would need long tables, or that are made of many other orders.
+/// States of orders that need long tables, or that consist of many other orders.
 #[test]
 fn orders_that_cost() {
     for order in [
@@ -263,7 +266,7 @@ fn states_that_cannot_be() {
     }
     let two = format!("[{:?},{:?}]", state(5), state(1001));
     check("second", two.as_bytes(), 2, "1: the state of a sampler, but consumed is 1001; allowed: 0 to 1000");
-    // The sound state is shown if it is named.
+    // The valid state is shown if its place is named.
     let path = written("named", two.as_bytes());
     assert_eq!(explained(&path, "--place 0").0, 0);
     assert_eq!(explained(&path, "--place 1").0, 2);

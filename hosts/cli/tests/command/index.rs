@@ -24,7 +24,8 @@ fn an_index_is_the_same_from_any_number_of_threads() {
         assert_eq!(asked(&with), asked(&of), "{shown}");
     }
 
-    // Batches of other options or another epoch refuse the index, as do commands that do not use one.
+    // The index is refused for batches with other options or of another epoch, and by commands that do not use an
+    // index.
     for (arguments, told) in [
         (format!("batches {with} --max-length 500"), "fingerprint is"),
         (format!("batches {} --epoch 0", with.replace(" --epoch 1", "")), "epoch is 1; allowed: 0"),

@@ -61,7 +61,7 @@ fn what_readers_did_and_its_samples() {
     fs::write(&path, "").unwrap();
     assert!(told(&format!("ledger {log}")).ends_with("the first line of the log of a ledger"));
     assert_eq!(told(&format!("ledger {log}.no")).matches("epoch.log.no: ").count(), 1);
-    // A file that is no log is not called a state.
+    // The message about a file that is no log must not speak of a state.
     for text in ["name,tokens", &sampler.state(0).unwrap()] {
         fs::write(&path, format!("{text}\n")).unwrap();
         let told = told(&format!("ledger {log}"));
@@ -101,7 +101,7 @@ fn a_log_may_be_a_folder_with_a_file_for_each_entry() {
     refused(&log, "has no file 0000000000000004.json, but has 0000000000000005.json");
 }
 
-/// The log does not say whether a run was given back or taken over, so the table has one column for both.
+/// The log does not tell whether a run was given back or taken over, so the table has one column for both.
 #[test]
 fn runs_that_were_taken_over() {
     let path = files::folder("ledger-taken").join("epoch.log");
@@ -135,8 +135,8 @@ fn claims_that_a_join_freed() {
     let (first, other) = (open(1), open(4));
     let mut claims = [first.claim().unwrap().unwrap(), first.claim().unwrap().unwrap()];
     claims[0].commit(10).unwrap();
-    // Another process joins with the number of the reader: 20 positions of one claim and 30 of the next are free, and
-    // not claimed again yet.
+    // Another process joins with the number of the reader. So 20 positions of one claim and 30 of the next one are
+    // free, and nobody has claimed them yet.
     let again = open(1);
     let (found, shown) = (json(&format!("ledger {log} --json")), text(&format!("ledger {log}")));
     assert_eq!(found["readers"][0]["freed"], 50);
@@ -175,11 +175,11 @@ fn the_rows_of_files() {
     let first = shown.lines().nth(3).unwrap();
     assert!(first.contains(file) && first.contains(&format!(" {row} ")), "{first}");
     assert!(shown.ends_with("130 of the 130 samples of reader 0 of 1\n"), "{shown}");
-    // The log has the sizes of a few files.
+    // For a few files, the log has their sizes.
     assert_eq!(text(&format!("{replay} --format text")), text(&format!("{here} --format text")));
     let (_, told) = failing(&format!("{here}/b"));
     assert!(told.contains("name the files of the run, in their order"), "{told}");
-    // The log has only a hash of the sizes of many files.
+    // For many files, the log has only a hash of their sizes.
     let sampler = Sampler::sharded([1; 300]).build().unwrap();
     let path = dataset.folder.join("many.log");
     drop(Ledger::builder(0).open(&sampler, FileLog::open(&path).unwrap()).unwrap());
@@ -194,7 +194,7 @@ fn the_end_of_an_epoch_is_waited_for() {
     let ledger = Ledger::builder(1).block(10).open(&sampler, FileLog::open(&path).unwrap()).unwrap();
     ledger.claim().unwrap().unwrap().commit_rest().unwrap();
     let writer = thread::spawn(move || {
-        // The command may read the log before or after these commits, and has to be right in both cases.
+        // The command may read the log before or after these commits, and must be right in both cases.
         thread::sleep(Duration::from_millis(300));
         while let Some(mut claim) = ledger.claim().unwrap() {
             claim.commit_rest().unwrap();

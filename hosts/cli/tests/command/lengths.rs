@@ -18,7 +18,7 @@ fn lengths(of: &str) -> Vec<u64> {
     let batch = &found["batches"][0];
     let numbers =
         |name: &str| batch[name].as_array().unwrap().iter().map(|it| it.as_u64().unwrap()).collect::<Vec<_>>();
-    // The last batch of an epoch is sorted.
+    // The batch is sorted, because it is the last one of the epoch.
     let mut lengths = numbers("samples").into_iter().zip(numbers("lengths")).collect::<Vec<_>>();
     lengths.sort_unstable();
     assert!(lengths.iter().map(|&(sample, _)| sample).eq(0..lengths.len() as u64), "{lengths:?}");
@@ -100,7 +100,7 @@ fn parquet_columns_that_tell_no_lengths_are_refused() {
             "holds bytes that are not marked as text; allowed: --length-unit bytes".to_owned(),
         ),
         ("text --length-unit items", "holds text; allowed: --length-unit words, characters or bytes".to_owned()),
-        // Words, characters and bytes are all lengths of a text, and none is the default.
+        // A text has a length in words, in characters and in bytes, and none of them is the default.
         (
             "text",
             "row 0: column \"text\" holds text; say what to count of it: --length-unit words, characters or bytes"

@@ -113,7 +113,7 @@ fn verify_accepts_every_deal() {
                 let deal =
                     format!("--samples {samples} --world-size {world} --remainder {remainder} --layout {layout}");
                 let found = json(&format!("verify {deal} --json"));
-                // Steps are not checked without batches.
+                // Without a batch size, steps are not checked.
                 assert_eq!(found["passed"], Value::Null, "{deal}: {found}");
                 let dropped = if remainder == "drop" { samples % world } else { 0 };
                 assert_eq!(found["dropped"], dropped, "{deal}");
@@ -145,7 +145,7 @@ fn verify_counts_what_the_full_batches_hold() {
         "--samples 1001 --world-size 8 --batch-size 21",
         "--samples 9 --world-size 2 --batch-size 4 --remainder uneven",
         "--samples 5 --world-size 2 --batch-size 10",
-        // Some samples are left out at their first place, and seen as padding.
+        // Here, some samples are left out at their first place, and then seen as padding.
         "--samples 17 --world-size 8 --batch-size 2 --layout contiguous",
     ] {
         let world: u32 = deal.split(' ').nth(3).unwrap().parse().unwrap();
@@ -163,7 +163,7 @@ fn verify_counts_what_the_full_batches_hold() {
         assert_eq!(found["passed"], true, "{deal}: {found}");
         assert_eq!((number("seen"), number("padding")), (seen.len() as u64, held - seen.len() as u64), "{deal}");
         assert_eq!(number("seen") + number("dropped") + number("left_out"), number("samples"), "{deal}");
-        // The exit code does not matter here: the steps may be unequal.
+        // The exit code does not matter, because it also tells whether the steps are equal.
         let all: Value = serde_json::from_slice(&run(&format!("verify {deal} --json")).stdout).unwrap();
         assert_eq!(all["left_out"], 0, "{deal}");
     }
@@ -188,7 +188,7 @@ fn verify_says_what_it_did_not_check() {
     assert_eq!((&found["passed"], &found["steps"]), (&Value::Null, &Value::Null));
     let passed = found["checks"].as_array().unwrap().iter().map(|check| check["passed"].clone()).collect::<Value>();
     assert_eq!(passed, serde_json::json!([true, true, true, true, null]));
-    // JSON has numbers here, and no sentences.
+    // In JSON, these facts are numbers and not sentences.
     let found = json("verify --samples 9000 --world-size 2 --batch-size 4 --json");
     assert_eq!(found["checks"][3]["found"], serde_json::json!({ "ranks": [{ "count": 2, "samples": 4500 }] }));
     assert_eq!(found["checks"][4]["found"], serde_json::json!({ "ranks": [{ "count": 2, "batches": 1125 }] }));
@@ -204,7 +204,7 @@ fn locate_knows_what_no_batch_holds() {
     };
     let all = [(Some(1), Some(1)), (Some(1), Some(1)), (Some(1), Some(2))];
     assert_eq!(batches(json(&format!("locate {deal} --json"))), all);
-    // Rank 0 has two full batches, rank 1 a full and a partial one.
+    // Rank 0 has two full batches; rank 1 has a full one and a partial one.
     let full = [all[0], (None, None), all[2]];
     assert_eq!(batches(json(&format!("locate {deal} --drop-last --json"))), full);
     let found = text(&format!("locate {deal} --drop-last --format text"));
@@ -274,7 +274,7 @@ fn replay_goes_on_after_a_sample_without_a_value() {
     let asked = format!("replay {} --batch-size 4 --order sequential --column note", dataset.folder.display());
     let found = json(&format!("{asked} --json"));
     let (mut hash, mut nulls) = (Sha256::new(), 0);
-    // A null is no empty text.
+    // A null is not the same as an empty text.
     for (_, row, text) in &dataset.rows {
         let is_null = row % 16 % 2 == 1;
         nulls += u64::from(is_null);
@@ -340,7 +340,7 @@ fn refusals_say_which_value_and_what_is_allowed() {
     let (_, said) = failing("indices --samples 9007199254740992");
     assert!(said.starts_with("error: --samples is 9007199254740992; allowed: 0 to 9007199254740991"), "{said}");
     assert!(failing("indices --samples 10 --order deal").1.starts_with("error: --order is \"deal\"; known: feistel, "));
-    // Only the component has a limit of memory: a command that links the core has none.
+    // Only the component has a memory limit. A command with the linked core has none.
     if cfg!(feature = "component") {
         let (code, said) = failing("indices --samples 6e8 --order fisher-yates");
         assert!(code == 2 && said.starts_with("error: no memory for --samples 600000000; allowed: "), "{said}");
@@ -412,10 +412,10 @@ fn every_subcommand_has_help_with_examples() {
     assert_eq!(names.len(), 23, "{names:?}");
     for subcommand in names {
         let help = text(&format!("{subcommand} --help"));
-        // `orders` has no options for which it could have examples.
+        // `orders` has no options, so it has no examples.
         let command = format!("samedeal {subcommand} ");
         assert!(subcommand == "orders" || help.contains("Examples:") && help.contains(&command), "{help}");
-        // Only command lines to copy may be longer than a terminal is wide.
+        // No line of the help is longer than a terminal is wide, except for command lines to copy.
         let long = help.lines().find(|line| line.chars().count() > 110 && !line.trim_start().starts_with("samedeal "));
         assert_eq!(long, None, "{subcommand}");
     }

@@ -107,7 +107,7 @@ fn files_are_named() {
     assert!(found["ranks"][0]["contents"]["text"][0].as_str().unwrap().starts_with(file.as_str()));
     let shown = text(&format!("steps {path} --batch-size 8 --seed 5 --step 40 --column text"));
     assert!(shown.contains("naïve") && shown.contains(file), "{shown}");
-    // The order `sharded`, also from a recipe that has the sizes of the files.
+    // The order `sharded` works in the same way, by options and by a recipe that has the sizes of the files.
     let deal = "--order sharded --lanes 4 --shuffle-window 16 --seed 5 --batch-size 8 --world-size 2";
     let recipe = dataset.folder.join("run.json");
     text(&format!("steps {path} {deal} --recipe-out {}", recipe.display()));
@@ -129,7 +129,8 @@ fn states_go_on() {
     assert_eq!(fs::read_to_string(&state).unwrap().trim(), schedule().state(15).unwrap());
     assert_eq!(text(&format!("steps {STEPS} --state 15")).trim(), schedule().state(15).unwrap());
     let resume = format!("--resume {}", state.display());
-    // A state is resumed alone, with its options, with another number of ranks, and with other sizes of later steps.
+    // A state is resumed alone, with the options of its run, with another number of ranks, and with other sizes of
+    // later steps.
     let found = json(&format!("steps {resume} --world-size 2 --json"));
     assert_eq!((&found["resumed_at"], &found["steps"][0]["step"]), (&15.into(), &15.into()));
     assert_eq!(found["steps"][0]["why"], value!(["resumed"]));
@@ -142,12 +143,13 @@ fn states_go_on() {
     assert_eq!(taken["ranks"][1]["samples"], Value::from(two.batch(15).unwrap()));
     let place = json(&format!("steps {resume} --locate 3 --json"))["samples"][0]["places"][0].clone();
     assert!(place["step"].as_u64().unwrap() >= 15, "{place}");
-    // Options that contradict the state.
+    // Options that contradict the state are refused.
     let (code, said) = failing(&format!("steps {resume} --batch-size 16"));
     assert!(code == 2 && said.contains("state.json: --batch-size is 16; allowed: "), "{said}");
     let (_, said) = failing(&format!("steps {} {resume}", STEPS.replace("42", "43")));
     assert!(said.contains("state.json: --seed is 43; allowed: "), "{said}");
-    // The number of samples alone does not ask for batch sizes, nor for the default seed.
+    // Options that are not given do not ask for their defaults: with `--samples`, batch sizes and the seed still come
+    // from the state.
     assert_eq!(text(&format!("steps {resume} --samples 1000 --order feistel")), text(&format!("steps {resume}")));
     for (option, allowed) in [
         ("--samples 999", "there are 999 samples; allowed: 1000, as in the state"),
@@ -157,7 +159,7 @@ fn states_go_on() {
         let (code, said) = failing(&format!("steps {resume} {option}"));
         assert!(code == 2 && said.contains(&format!("state.json: {allowed}")), "{said}");
     }
-    // Other commands do not take this state, and `steps` takes no other kind of state.
+    // Other commands refuse this state, and `steps` refuses states of any other kind.
     for other in ["indices --samples 1000", "verify --samples 1000", "indices"] {
         let (_, said) = failing(&format!("{other} {resume}"));
         assert!(said.ends_with("the state of steps over epochs; `samedeal steps --resume` continues it"), "{said}");
@@ -179,7 +181,7 @@ fn recipes_are_written_and_read() {
     assert_eq!(text(&format!("steps {STEPS} --recipe-out -")).trim(), schedule().recipe().unwrap());
     let recipe = format!("--recipe {}", path.display());
     assert_eq!(text(&format!("steps {recipe}")), text(&format!("steps {STEPS}")));
-    // A blend with a long list, which comes beside the recipe.
+    // The list of this blend is so long that it comes beside the recipe.
     let kept = (0..300).map(|index| 3 * index).collect::<Vec<u64>>();
     let web = Order::new("feistel", 1_000).subset(kept.clone());
     let blend = Order::blend([Source::new("web", web, 7), Source::new("books", 50, 3)]).samples(400);
@@ -191,7 +193,7 @@ fn recipes_are_written_and_read() {
     fs::write(&list, serde_json::to_string(&kept).unwrap()).unwrap();
     let found = json(&format!("steps {recipe} --list sources/web/indices={} --step 9 --json", list.display()));
     assert_eq!(found["ranks"][0]["samples"], Value::from(schedule.batch(9).unwrap()));
-    // A recipe of a sampler has no steps. A recipe of steps is only for this command.
+    // A recipe of a sampler has no steps, and a recipe of steps is only for this command.
     fs::write(&path, r#"{"order": {"samples": 9}}"#).unwrap();
     assert!(failing(&format!("steps {recipe}")).1.contains("run.json: steps is missing"));
     fs::write(&path, r#"{"order": {"samples": 9}, "steps": {"batch_size": 3}}"#).unwrap();

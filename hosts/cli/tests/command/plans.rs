@@ -60,7 +60,7 @@ fn bytes_are_those_of_the_row_groups() {
     for (file, samples) in found["files"].as_array().unwrap().iter().zip(SIZES) {
         let on_disk = fs::metadata(file["path"].as_str().unwrap()).unwrap().len();
         let bytes = file["bytes"].as_u64().unwrap();
-        // The footer is the rest of the file.
+        // The bytes of the rows are less than the file, which also has a footer.
         assert!(bytes < on_disk && (bytes > 0) == (samples > 0), "{file}, {on_disk} bytes");
         assert_eq!(file["samples"], samples);
     }
@@ -139,7 +139,7 @@ fn a_plan_whose_ranks_end_at_different_steps_does_not_verify() {
         let words = if code == 0 { "│ equal steps ┆ ok " } else { "│ equal steps ┆ FAILED ┆ ranks take " };
         assert!(shown.status.code() == Some(code) && table.contains(words), "{table}");
     }
-    // A list of what a run read has no steps that could be checked.
+    // A list of the files that a run read has no steps, so none are checked.
     let read = dataset.folder.join("read.json");
     std::fs::write(&read, "[[0,1,2,3,4,5,6]]").unwrap();
     let found = json(&format!("{deal}={} --batch-size 1 --json", read.display()))["verification"].clone();
@@ -153,7 +153,7 @@ fn what_was_really_read_is_held_against_the_files() {
     let file = files::folder("plan-read-lists").join("read.json");
     let write = |lists: Value| fs::write(&file, lists.to_string()).unwrap();
     let verify = format!("shards {path} --verify={}", file.display());
-    // Files by number and by path, also by a path that is written in another way.
+    // A file may be named by its number or by its path, even if the path is written in another way.
     let by_path = format!("{path}/../plan-read/a0.parquet");
     write(value!([[6, 0, 1], [], [3, by_path, 2, 5]]));
     assert!(text(&verify).contains("0 readings too many"));
@@ -175,7 +175,7 @@ fn what_was_really_read_is_held_against_the_files() {
     assert!(found["gaps"][0]["last_path"].as_str().unwrap().ends_with(".parquet"), "{found}");
     let lines = verdict(&format!("{verify} --format text"), 1);
     assert!(lines.lines().any(|line| line.starts_with("gap\t2\t3\t") && line.split('\t').count() == 5), "{lines}");
-    // A gap of a single file.
+    // This gap has only one file.
     write(value!([[6, 0, 1, 3, 4, 5]]));
     assert!(!verdict(&verify, 1).contains("1 file: "));
     assert!(verdict(&format!("{verify} --format text"), 1).contains("\ngap\t2\t1\t"));
@@ -195,7 +195,7 @@ fn what_was_really_read_is_held_against_the_files() {
     assert!(failing(&format!("shards {path} --verify=no/such.json")).1.contains("no/such.json: "));
 }
 
-/// A list of what was read is never skipped in silence, whatever other arguments are given.
+/// A list of the files that a run read is never ignored, whatever the other arguments are.
 #[test]
 fn a_list_is_no_dataset() {
     let dataset = Dataset::write("plan-list-path");
@@ -224,7 +224,7 @@ fn broken_files_are_named_and_may_be_left_out() {
     fs::write(&cut, &whole[..whole.len() / 2]).unwrap();
     fs::write(&rows, b"rows, but not of Parquet").unwrap();
     fs::write(&zeros, b"").unwrap();
-    // The length of the footer, which is just before the last four bytes, points outside the file.
+    // The length of the footer stands just before the last four bytes. Here it points outside the file.
     let mut long = whole.clone();
     let at = long.len() - 8;
     long[at..at + 4].copy_from_slice(&u32::MAX.to_le_bytes());
@@ -256,8 +256,8 @@ fn a_footer_that_contradicts_itself_is_not_believed() {
     let mut bytes = fs::read(&path).unwrap();
     let at = bytes.len() - 8;
     let length = u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
-    // In Thrift's compact protocol, field 3 of the file (an i64) is the number of rows: 9, which is 18 in zigzag
-    // coding.
+    // In Thrift's compact protocol, field 3 of the file (an i64) has the number of rows: 9, which zigzag coding writes
+    // as 18.
     let footer = &mut bytes[at - length..at];
     let number = footer.windows(2).position(|pair| pair == [0x16, 18]).unwrap();
     footer[number + 1] = 20;
@@ -286,7 +286,8 @@ fn the_same_file_is_dealt_once() {
             assert!(said.contains(".parquet"), "{said}");
         }
     }
-    // A folder and a file beside it are not the same. The order sharded numbers samples in the given order of paths.
+    // A folder and a file beside it are different files, so both may be given. Samples are numbered in the order of the
+    // given paths.
     let found = json(&format!("shards {path}/b {path}/a {path}/Z.parquet --json"));
     let sizes = found["files"].as_array().unwrap().iter().map(|file| file["samples"].clone());
     assert_eq!(sizes.collect::<Vec<_>>(), [20, 9, 1, 0, 3]);

@@ -30,7 +30,7 @@ fn all(reading: &Reading, (world, workers): Group) -> Vec<Vec<Vec<u64>>> {
     (0..world).map(|rank| (0..workers).map(|worker| of(rank, worker)).collect()).collect()
 }
 
-/// The batch of every rank in a step. It is read as the first batch after a resume just before the step.
+/// The batches of all ranks in a step. They are read as the first batches after a resume just before the step.
 fn step(reading: &Reading, (world, workers): Group, number: u64) -> Vec<Vec<u64>> {
     let next = reading.resume(&reading.state(number).unwrap()).unwrap();
     let batch = |rank| {
@@ -45,8 +45,8 @@ fn samples(found: &Value) -> Vec<Vec<u64>> {
     ranks.map(|rank| serde_json::from_value(rank["samples"].clone()).unwrap()).collect()
 }
 
-/// Calls `check` for each deal and each group of readers that resumes a state in the middle of a turn of 2 ranks with 3
-/// workers: with the deal, the options of the readers, the group, and the rest.
+/// Calls `check` for each deal and each group of readers. The group resumes a state that 2 ranks with 3 workers took in
+/// the middle of a turn. `check` gets the deal, the options of the group, the group, and the rest of the epoch.
 fn each(test: &str, check: impl Fn(&str, &str, Group, &Reading)) {
     let path = files::folder(&format!("readings-{test}")).join("state.json");
     for deal in ["samples", "shards"] {
@@ -76,7 +76,7 @@ fn steps_and_batches_are_those_of_the_library() {
         let found = json(&format!("batches {options} --worker {worker} --json"));
         assert_eq!(found["batches"], own.chunks(4).map(Value::from).collect::<Value>());
         assert_eq!(found["recipe"], serde_json::from_str::<Value>(&rest.recipe().unwrap()).unwrap());
-        // With another batch size, the rest is dealt anew.
+        // With another batch size, the rest is dealt again.
         let path = options.split(' ').nth(1).unwrap();
         let other = builder(deal).batch_size(5).build().unwrap().resume(&fs::read_to_string(path).unwrap()).unwrap();
         let found = json(&format!("batches --resume {path} --batch-size 5 --drop-last --json"));
@@ -111,7 +111,7 @@ fn samples_are_located_among_the_readers() {
             assert!(!is_left || left.contains(&sample));
         }
         assert_eq!(places, readers.iter().flatten().map(Vec::len).sum::<usize>());
-        // The number of a batch is the step of its rank.
+        // The number of a batch equals the step of its rank.
         for number in [0, 3] {
             let (rank, batch) = (group.0 - 1, &step(rest, group, number)[group.0 as usize - 1]);
             let found = json(&format!("locate {options} --sample {} --json", batch[0]));
@@ -140,11 +140,11 @@ fn readers_together_have_what_is_left() {
         let found: Value = serde_json::from_slice(&output.stdout).unwrap();
         let readers = (0..group.0).flat_map(|rank| (0..group.1).map(move |worker| (rank, worker)));
         let padding = readers.map(|(rank, worker)| rest.num_padding(rank, worker).unwrap()).sum::<u64>();
-        // Consumed: 4 steps of 2 ranks in batches of 4.
+        // The state has 4 steps of 2 ranks, with batches of 4.
         assert_eq!((&found["consumed"], &found["seen"], &found["padding"]), (&32.into(), &65.into(), &padding.into()));
         let samedeal::Steps { least, most, .. } = rest.steps().unwrap();
         assert_eq!(found["steps"], value!([least, most]), "{deal} {options}");
-        // Ranks that read whole files have different numbers of steps, and their numbers of samples are not checked.
+        // Ranks that read whole files have different numbers of steps. Their numbers of samples are not checked.
         let checks = found["checks"].as_array().unwrap();
         let failed = checks.iter().filter(|check| check["passed"] == false).map(|check| check["name"].clone());
         let expected = if least == most { vec![] } else { vec![Value::from("equal steps")] };

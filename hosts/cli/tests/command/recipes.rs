@@ -60,7 +60,7 @@ fn files_are_the_sizes_of_a_recipe() {
     let recipe = format!("--recipe {}", path.display());
     let deal = "--order sharded --lanes 8 --shuffle-window 16 --seed 5 --world-size 2";
     fs::write(&path, text(&format!("recipe {folder} {deal}"))).unwrap();
-    // Without the files, the recipe has their sizes; with the files, their names are shown as well.
+    // Without the files, the command takes their sizes from the recipe. With the files, it also shows their names.
     let bare = text(&format!("indices {recipe} --rank 1 --workers 2 --all --format text"));
     let indices = format!("indices {folder} --rank 1 --workers 2 --all --format text");
     let named = text(&format!("{indices} {deal}"));
@@ -86,13 +86,13 @@ fn files_are_the_sizes_of_a_recipe() {
         .unwrap();
     let (_, said) = failing(&format!("indices {folder} --recipe {} {resume}", other.display()));
     assert!(said.ends_with("seed is 5, and 6 in the recipe; give the recipe of the run"), "{said}");
-    // Other files than those of the recipe are refused.
+    // The recipe belongs to other files, so these are refused.
     let (_, said) = failing(&format!("indices {folder}/b {recipe}"));
     assert!(
         said.contains("run.recipe: sizes is ") && said.ends_with("name the files of the run, in their order"),
         "{said}"
     );
-    // For an order without files, the files count as their number of samples.
+    // An order without files takes only the number of samples from the files.
     fs::write(&path, r#"{"order": {"name": "feistel", "samples": 130, "seed": 5}}"#).unwrap();
     assert_eq!(
         text(&format!("indices {folder} {recipe} --all --json")),
@@ -165,7 +165,7 @@ fn a_recipe_says_how_batches_are_made_too() {
     let options = "--seed 4 --order torch --world-size 3 --max-tokens 200 --batch-window 50 --tail drop";
     let printed = text(&format!("recipe {files} {options}"));
     fs::write(&path, &printed).unwrap();
-    // A recipe has a hash in place of more than 256 lengths.
+    // The recipe has a hash of the lengths, because there are more than 256.
     assert!(printed.contains(r#""max_tokens":200"#) && printed.contains(r#""lengths":""#), "{printed}");
     let found = json(&format!("recipe {files} {options} --fingerprint --json"));
     assert_eq!(text(&format!("recipe {files} {recipe} --fingerprint")).trim(), found["recipe_fingerprint"]);
@@ -189,7 +189,7 @@ fn a_recipe_says_how_batches_are_made_too() {
     assert_eq!(rest(&recipe), rest(options));
     let step = |more: &str| text(&format!("explain {} {files} {more} --step 2 --json", state.display()));
     assert_eq!(step(&recipe), step("--max-tokens 200 --batch-window 50 --tail drop"));
-    // Recipes of batches that are refused.
+    // In these cases, a recipe of batches is refused.
     let (_, said) = failing(&format!("batches --batch-size 4 {recipe}"));
     assert!(said.contains("run.json: the recipe is of batches") && said.contains("with --lengths"), "{said}");
     let (code, said) = failing(&format!("batches {files} {recipe} --compare"));

@@ -1,5 +1,5 @@
-//! The JSON Schema of the answers, as it is published. A test of the documentation, which has a library for schemas, checks
-//! that answers fit it.
+//! The JSON Schema of the answers, as it is published. A test in `tests/docs` has a library for schemas, and checks
+//! that answers fit the schema.
 
 use std::fs;
 use std::path::Path;
@@ -31,7 +31,7 @@ fn a_subcommand_has_its_schema_alone() {
     for (name, of) in schema()["properties"].as_object().unwrap() {
         let own: Value = serde_json::from_str(&text(&format!("schema {name}"))).unwrap();
         assert_eq!(own["title"], format!("samedeal {name} --json"));
-        // Parts of one name are numbered in the whole, and have other names in it.
+        // Within the whole schema, parts of one name are numbered, so their names differ from those here.
         let count = |of: &Value| of["anyOf"].as_array().map(Vec::len);
         assert_eq!(count(&own), count(of), "{name}");
     }

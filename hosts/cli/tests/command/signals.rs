@@ -1,4 +1,4 @@
-//! The files that a signal leaves behind.
+//! The files that stay after a signal.
 #![cfg(unix)]
 
 use std::fs;
@@ -11,14 +11,14 @@ use crate::{command, files};
 fn no_partial_file_is_left() {
     let folder = files::folder("signals");
     let path = folder.join("out");
-    // Commands that would write for minutes.
+    // These commands would write for minutes.
     let runs = [
         "indices --samples 9e9 --format text --output".to_owned(),
         "blend --source web:9e9:7 --source books:9e9:3 --samples 9e9 --rank 0 --report --recipe-out".to_owned(),
     ];
     for (arguments, (name, number)) in runs.iter().flat_map(|run| [("INT", 2), ("TERM", 15)].map(|it| (run, it))) {
         let mut child = command(&format!("{arguments} {}", path.display())).stdout(Stdio::null()).spawn().unwrap();
-        // The name ends at random, so that nobody can guess it and leave a link there.
+        // The name ends with random characters. Nobody can guess it, and so nobody can put a link in its place.
         let begin = format!(".out.{}-", child.id());
         let is_partial =
             |name: &str| name.len() == begin.len() + "0123456789abcdef.partial".len() && name.starts_with(&begin);

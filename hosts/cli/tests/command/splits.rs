@@ -77,7 +77,7 @@ fn a_recipe_is_written_and_read() {
     let recipe = format!("split --recipe {}", path.display());
     let list = "--samples 3000 --members test --format text";
     assert_eq!(text(&format!("{recipe} {list}")), text(&format!("split {PARTS} {list}")));
-    // With samples, the recipe is written, and the report is printed too.
+    // With a number of samples, the recipe is written and the report is printed.
     assert!(text(&format!("split --samples 30 {PARTS} --recipe-out {}", path.display())).contains("training"));
     // If the report fails, no recipe is written.
     let other = path.with_file_name("other.json");
@@ -105,7 +105,7 @@ fn rows_of_files_are_samples() {
     let shown = text(&format!("split {path} {PARTS} --members training"));
     let first = found["indices"][0].as_u64().unwrap() as usize;
     assert!(shown.contains("file") && shown.contains(&dataset.rows[first].0), "{shown}");
-    // Samples are split by a column of numbers, and by a column of texts.
+    // Samples can be split by a column of numbers, or by a column of texts.
     let ids = json(&format!("split {path} --column number {PARTS} --each --json"));
     let numbers = [3, 40, 1, 0, 57, 20, 9].into_iter().flat_map(|count| (0..count).map(|row| row % 16));
     assert_eq!(ids["part_of"], Value::from(split().part_of(&numbers.collect::<Vec<_>>()).unwrap()));
@@ -140,14 +140,14 @@ fn files_tell_ids_and_keys() {
     let each = |what: &str| json(&format!("split {what} {PARTS} --each --json"))["part_of"].clone();
     assert_eq!(each(&format!("{table} --column speaker --keys")), of_keys(&["ann", "bob", "ann", "cid"]));
     assert_eq!(each(&format!("{table} --column patient")), of_ids(&[7, 9, 7, 1]));
-    // A number as a key is not split as the same number as an id.
+    // A number that is a key and the same number as an id may be in different parts.
     assert_eq!(each(&format!("{table} --column patient --keys")), of_keys(&["7", "9", "7", "1"]));
     assert_eq!(each(&file("ids.txt", "5\n3\n5\n")), of_ids(&[5, 3, 5]));
     assert_eq!(each(&format!("{} --keys", file("keys.txt", "a b\n\nä\n"))), of_keys(&["a b", "", "ä"]));
     assert_eq!(each(&file("ids.json", "[4, 9]")), of_ids(&[4, 9]));
     let lines = file("rows.jsonl", "{\"who\": \"x\"}\n{\"who\": \"y\"}\n");
     assert_eq!(each(&format!("{lines} --column who --keys")), of_keys(&["x", "y"]));
-    // A list of members has the numbers of rows.
+    // The list of members has the numbers of the rows.
     let found = json(&format!("split {table} --column speaker --keys --part all:1 --members all --json"));
     assert_eq!((&found["indices"], &found["samples"]), (&serde_json::json!([0, 1, 2, 3]), &4.into()));
     for (what, words) in [

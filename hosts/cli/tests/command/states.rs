@@ -30,7 +30,7 @@ fn another_world_goes_on_with_what_is_left() {
         assert!(shown.lines().all(|line| seen.insert(line.parse().unwrap())));
     }
     assert_eq!(seen.len(), 1_003);
-    // A second state, from the first one on.
+    // The second state continues from the first one.
     let chained = text(&format!("state {deal} {resume} --world-size 5 --taken 10"));
     assert!(chained.contains("\"consumed\":370") && chained.contains("\"epoch\":3"), "{chained}");
     let found = json(&format!("batches {deal} {resume} --world-size 5 --rank 1 --batch-size 8 --count 1 --json"));
@@ -42,7 +42,7 @@ fn another_world_goes_on_with_what_is_left() {
     assert!(!located.is_empty());
 }
 
-/// A state from standard input, which is a pipe that cannot be read twice, like a process substitution.
+/// The state comes from standard input. This is a pipe, which cannot be read twice, like a process substitution.
 #[test]
 fn a_state_comes_from_a_pipe_too() {
     let state = text("state --samples 100 --taken 10");
@@ -89,7 +89,8 @@ fn a_state_dict_of_python_is_a_state() {
     fs::write(&path, state_dict(&state)).unwrap();
     let resume = format!("indices --samples 100 --resume {} --count 3 --format text", path.display());
     assert_eq!(text(&resume), wanted);
-    // The state of a worker of torchdata's StatefulDataLoader also has what this worker has given.
+    // The state that a worker of torchdata's StatefulDataLoader saves also has the number of samples that this worker
+    // gave.
     fs::write(&path, state_dict(&state).replace("}\n", ", \"reader\": {\"taken\": 3}}")).unwrap();
     let (code, said) = failing(&resume);
     assert!(code == 2 && said.contains("the state of one worker of a loader; only the StatefulDataLoader"), "{said}");
@@ -132,7 +133,8 @@ fn what_is_no_state_is_refused() {
     assert!(code == 2 && said.contains("0 to 100"), "{said}");
 }
 
-/// A state has only the number of positions of finished windows. The rest may be planned with other options.
+/// A state has the number of positions of finished windows, and not their plan. So the rest may be planned with other
+/// options.
 #[test]
 fn a_state_of_batches_knows_its_open_window() {
     let folder = files::folder("open-window");
@@ -182,7 +184,7 @@ fn a_state_of_batches_has_their_options() {
     fs::write(&path, batcher.state(9).unwrap()).unwrap();
     let of = format!("batches {} --lengths --resume {} --world-size 3 --json", lengths.display(), path.display());
     assert_eq!(json(&of), json(&format!("{of} --max-tokens 300 --seed 7")));
-    // Options replace all batch options of the state, not single ones.
+    // If batch options are given, they replace all batch options of the state, and not only some.
     let (_, told) = failing(&format!("{of} --max-batch-size 4"));
     assert!(told.contains("max-tokens") || told.contains("budget"), "{told}");
     let (_, told) = failing(&format!("{of} --max-tokens 200"));

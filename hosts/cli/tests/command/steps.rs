@@ -37,7 +37,7 @@ fn a_step_is_a_batch_of_every_rank() {
             assert_eq!(part["samples"], Value::from(batch));
         }
     }
-    // Ranks 1 and 2 repeat a sample at the very end.
+    // Ranks 1 and 2 repeat a sample at the end of the epoch.
     let lines = text(&format!("step 10 {deal} --format text"));
     let last = lines.lines().filter(|line| line.ends_with("\tpadding")).collect::<Vec<_>>();
     assert_eq!(lines.lines().count(), 3 * 14);
@@ -80,7 +80,7 @@ fn a_step_and_places_of_its_samples_agree() {
     }
 }
 
-/// Programs get the whole values in the files, with their types.
+/// A program gets the whole values in the files, with their types.
 #[test]
 fn columns_are_exact_and_typed() {
     let path = files::folder("step-columns").join("all.parquet");
@@ -144,7 +144,7 @@ fn what_is_stored_is_shown() {
         }
     }
     assert_eq!(shown, 6);
-    // Columns of numbers, lists and missing values.
+    // These are columns of numbers and of lists, and missing values.
     let table = text(&format!("step 4 {deal} --column words"));
     assert!(table.contains("words") && table.contains("[\"") && table.contains("step 4 of the 22"), "{table}");
     let numbers = text(&format!("step 4 {deal} --column number --format text"));
@@ -221,7 +221,7 @@ fn places_in_batches_are_told_of_samples_that_have_none_too() {
     let found = text(&dropped);
     let lines = found.lines().collect::<Vec<_>>();
     assert_eq!(lines.len(), 2);
-    // The two samples have 41 and 83 tokens: one of them is dropped.
+    // The two samples have 41 and 83 tokens. One of them is dropped.
     assert!(!lines[0].contains("dropped") || !lines[1].contains("dropped"), "{found}");
     assert!(lines.iter().filter(|line| line.contains("\tdropped\t")).count() == 1, "{found}");
     assert!(lines.iter().all(|line| line.contains("lengths.json\t")), "{found}");
@@ -253,7 +253,7 @@ fn steps_are_counted_over_epochs_too() {
     let shown = text(&rest.replace("--json", "").replace("--samples", "step 9 --samples"));
     assert!(shown.contains("step 9 of the 10 of what is left of epoch 4"), "{shown}");
 
-    // Epochs of batches of different length differ in their steps.
+    // If batches have different lengths, the numbers of steps of epochs differ.
     let (lengths, path) = lengths("global");
     let mut batcher = Batcher::builder(lengths).max_tokens(300).world_size(2).build().unwrap();
     let mut before = 0;
@@ -273,7 +273,7 @@ fn several_steps_are_those_one_by_one() {
     let (_, by_length) = lengths("ranges");
     let files = format!("{} --order sharded --workers 2 --world-size 2 --batch-size 3", dataset.folder.display());
     let by_length = format!("{} --lengths --max-tokens 300 --world-size 2", by_length.display());
-    // The first deal has 34 steps in an epoch; the others have fewer than 100.
+    // An epoch of the first deal has 34 steps; epochs of the others have fewer than 100.
     let numbers = "--samples 1000 --world-size 3 --batch-size 10".to_owned();
     for deal in [&numbers, &files, &by_length] {
         for (range, steps, global) in [("3..6", 3..6, ""), ("5..=5", 5..6, ""), ("0..=99", 0..100, "--global")] {
@@ -281,7 +281,7 @@ fn several_steps_are_those_one_by_one() {
             let found = json(&format!("step {range} {deal} --json"));
             let one_by_one = steps.clone().map(|step| one_step(&format!("step {step} {deal} --json")));
             assert_eq!(found, serde_json::json!({ "steps": one_by_one.collect::<Vec<_>>() }), "{range} {deal}");
-            // A line begins with the step, or with the epoch and the step in it.
+            // A line begins with the global step, or with the epoch and the step within it.
             let lines = steps.zip(found["steps"].as_array().unwrap()).flat_map(|(step, answer)| {
                 let lead = match global {
                     "" => answer["step"].to_string(),
@@ -319,7 +319,7 @@ fn several_steps_are_those_one_by_one() {
 fn samples_are_found_in_several_epochs() {
     let (_, by_length) = lengths("locate-ranges");
     let by_length = format!("locate {} --lengths --max-tokens 300 --world-size 2 --sample 3,4", by_length.display());
-    // In a contiguous layout, a sample is padding in some epochs only.
+    // In a contiguous layout, a sample is padding only in some epochs.
     let numbers = "locate --samples 1001 --world-size 8 --batch-size 32 --sample 9,31,7".to_owned();
     for asked in [&numbers, &by_length] {
         let found = json(&format!("{asked} --epoch 2..5 --json"));
@@ -367,8 +367,8 @@ fn steps_that_are_not_there_are_refused() {
     assert!(failing("step x --samples 10 --batch-size 5").1.contains("'<STEP|RANGE>': allowed: 0 to"));
 }
 
-/// A recipe that `jq .` or `JSON.parse` and `stringify` wrote, which round numbers beyond 2^53 - 1, deals the same
-/// samples.
+/// A recipe still deals the same samples after `jq .` or `JSON.parse` and `stringify` wrote it. These tools round
+/// numbers beyond 2^53 - 1.
 #[test]
 fn a_recipe_that_a_tool_wrote_deals_the_same() {
     fn rounded(value: Value) -> Value {
@@ -387,7 +387,7 @@ fn a_recipe_that_a_tool_wrote_deals_the_same() {
         fs::write(&other, serde_json::to_string_pretty(&rounded(recipe)).unwrap()).unwrap();
         let deals = [&path, &other].map(|path| text(&format!("indices --recipe {} --count 20", path.display())));
         assert_eq!(deals[0], deals[1]);
-        // A number that may have been rounded is refused.
+        // A number that a tool may have rounded is refused.
         let text = fs::read_to_string(&path).unwrap();
         let seed = options.rsplit(' ').next().unwrap();
         fs::write(&other, text.replace(&format!("\"{seed}\""), seed)).unwrap();

@@ -21,13 +21,13 @@ fn units_are_those_of_the_library() {
     assert_eq!((&place["rank"], &place["batch"], &place["index_in_batch"]), (&1.into(), &0.into(), &7.into()));
     let step = one_step(&format!("step 2 {deal} --batch-size 8 --json"));
     assert_eq!(step["ranks"][1]["samples"], Value::from(sampler.batch::<u64>(2, 8).unwrap()));
-    // A recipe has the unit.
+    // The recipe has the unit, too.
     let folder = files::folder("unit");
     let (recipe, state) = (folder.join("run.json"), folder.join("state.json"));
     fs::write(&recipe, text(&format!("recipe {deal}"))).unwrap();
     let by_recipe = format!("--recipe {}", recipe.display());
     assert_eq!(json(&format!("indices {by_recipe} --rank 1 --all --json")), found);
-    // A state is resumed in whole units.
+    // A state is taken and resumed at whole units.
     fs::write(&state, text(&format!("state {deal} --taken 20"))).unwrap();
     let resume = format!("--resume {}", state.display());
     let rest = json(&format!("indices --samples 1000 --seed 3 --unit 4 --world-size 2 {resume} --all --json"));
@@ -50,7 +50,7 @@ fn verify_knows_what_units_promise() {
                     "--samples {samples} --world-size {world} --unit {unit} --remainder {remainder} --layout {layout}"
                 );
                 let found = json(&format!("verify {deal} --json"));
-                // Steps are not checked without batches.
+                // Without a batch size, steps are not checked.
                 assert_eq!(found["passed"], Value::Null, "{deal}: {found}");
                 let over = samples % (world * unit);
                 let dropped = if remainder == "drop" { over } else { 0 };
@@ -59,7 +59,7 @@ fn verify_knows_what_units_promise() {
             }
         }
     }
-    // An order that has each sample several times.
+    // This order has each sample four times.
     let path = files::folder("unit-copies").join("run.json");
     let copies = Order::new("feistel", 101).copies(4);
     fs::write(&path, Sampler::from_order(copies).unit(4).world_size(3).build().unwrap().recipe().unwrap()).unwrap();
@@ -75,7 +75,7 @@ fn other_units_are_refused() {
     }
     let said = String::from_utf8(run("indices --samples 10 --unit -1").stderr).unwrap();
     assert!(said.contains("'--unit <N>': allowed: 1 to 2^20"), "{said}");
-    // Options with which --unit has no meaning.
+    // With these options, --unit has no meaning and is refused.
     let dataset = files::Dataset::write("unit-refused");
     let path = dataset.folder.display();
     let (_, said) = failing(&format!("indices {path} --order sharded --workers 2 --unit 2"));

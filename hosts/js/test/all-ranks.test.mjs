@@ -1,4 +1,4 @@
-// What all ranks see at a step, many samples at a time, and objects that go on after a state alone.
+// Steps of all ranks, calls for many samples at a time, and objects that are made from a state alone.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { composed } from './entries.mjs';
@@ -18,7 +18,7 @@ for (const [entry, samedeal] of Object.entries(composed)) {
       return true;
     });
   };
-  /** The same object on every rank. */
+  /** An equal object for every rank. */
   const ranks = (worldSize, make) => Array.from({ length: worldSize }, (_, rank) => make({ worldSize, rank }));
 
   describe(`${entry}: a step of all ranks`, () => {
@@ -50,7 +50,7 @@ for (const [entry, samedeal] of Object.entries(composed)) {
           refused(() => all[1].step(5, 4), 'out-of-range', 'batch', '0 to 4');
         }
       }
-      // Two batches on one rank, one on the other.
+      // Rank 0 has two batches, rank 1 has one.
       const uneven = new Sampler(9, { worldSize: 2, remainder: 'uneven', order: 'sequential' });
       assert.deepEqual(lists(uneven.step(1, 4)), [[8], []]);
       assert(new Sampler(2 ** 40, { worldSize: 2 }).step(3, 2).every((batch) => batch instanceof Float64Array));
@@ -319,7 +319,7 @@ test('a step of more samples than a list has is refused at once, and says how ma
         return true;
       });
     }
-    // A batch is no larger than what a rank has.
+    // A batch is never larger than the samples of its rank.
     assert.equal(new Sampler(4096 * 3, { worldSize: 4096 }).step(0, 1e6).length, 4096);
   }
 });

@@ -1,4 +1,5 @@
-// Where lengths are: lists that are not copied, and what gives the lengths of some samples, at once or later.
+// Sources of lengths: lists, which are not copied, and functions that return the lengths of some samples at once or
+// later.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -11,7 +12,7 @@ const lengths = some(samples);
 const options = { maxTokens: 2000, worldSize: 2, batchWindow: 8192 };
 const whole = new Batcher(lengths, options);
 const of = (indices) => indices.map((sample) => lengths[sample]);
-/** As a file in a page gives them. */
+/** Lengths that come later, as from a file in a page. */
 const later = {
   length: samples,
   async take(indices) {
@@ -50,7 +51,7 @@ test('a function goes with an order that knows how many samples there are', () =
 test('lengths that come later', async () => {
   const batcher = new Batcher(later, options);
   refused(() => batcher.batch(0), 'wrong-type', 'lengths');
-  // Questions that wait at the same time, and one of many windows.
+  // These questions wait for lengths at the same time. One of them needs many windows.
   const [fingerprint, first, places, shapes] = await Promise.all([
     batcher.withLengths((own) => own.fingerprint()),
     batcher.withLengths((own) => own.batch(0)),

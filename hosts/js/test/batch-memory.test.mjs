@@ -1,4 +1,4 @@
-// What becomes of batchers where memory ends, or a call does not come to its end.
+// Batchers if the memory is full, or if a call ends in the middle.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { some } from './batching.mjs';
 import { compiled, LIMIT, limited, overridden, trap } from './limited.mjs';
 import { overflow } from './values.mjs';
 
-/** One instance with little memory, which all objects have to share. */
+/** An engine with only one instance, which has little memory and is shared by all objects. */
 function small() {
   const bindings = componentInstances(limited, LIMIT)();
   return new Engine(() => bindings);

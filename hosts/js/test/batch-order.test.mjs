@@ -1,4 +1,4 @@
-// Batches of orders that are made of others, or in shards, and lengths by the sources of a blend.
+// Batches of composed and sharded orders, and lengths by the sources of a blend.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Batcher, BatchStream, balance, blend, grown, order, Sampler, sharded, weighted, windows } from 'samedeal';
@@ -147,7 +147,7 @@ describe('lengths by the sources of a blend', () => {
       assert.deepEqual(sorted(samplesOf(batcher)), sorted(new Sampler(view)));
       assert.equal(new Batcher(whole, batcher.config).recipe, batcher.recipe);
     }
-    // As many together, and not of each source.
+    // The number of all lengths is right, but the numbers for the sources are not.
     const wrong = { ...lengths, a: some(499), b: some(301) };
     assert.throws(() => new Batcher(wrong, { order: made, maxTokens: 400 }), {
       name: 'SamedealError',

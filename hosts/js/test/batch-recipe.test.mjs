@@ -1,4 +1,4 @@
-// Recipes of batches: what is written is read again as the same batcher, and what is no recipe is an error.
+// Recipes of batches: a written recipe gives the same batcher again, and a text that is no recipe is an error.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Batcher, BatchStream, SamedealError, Sampler } from 'samedeal';
@@ -106,7 +106,7 @@ test('what JSON cannot carry is refused by its name', () => {
   ]) {
     refused(() => Batcher.fromRecipe(recipe, [3]), kind, field);
   }
-  // Digits after this mark were written as a number before.
+  // A text that begins with a zero byte is no number, even if digits follow it.
   refused(() => Batcher.fromRecipe({ batch: { max_tokens: '\u00009' } }, [3]), 'wrong-type', 'max_tokens');
   for (const options of [{ rank: 1 }, { epoch: -1 }, { state: '3' }, { worldSize: 2 }, { boundaries: [3] }]) {
     assert.throws(() => Batcher.fromRecipe({ batch: { max_tokens: 9 } }, [3], options), SamedealError);

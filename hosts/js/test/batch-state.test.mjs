@@ -1,4 +1,4 @@
-// States of batchers, and where a batcher puts a sample.
+// States of batchers, and the places of samples in batches.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Batcher, SamedealError, Sampler } from 'samedeal';
@@ -226,7 +226,8 @@ describe('refusals', () => {
       try {
         batcher.resume(text);
         assert.equal(BigInt(batcher.epoch), BigInt(JSON.parse(text).epoch));
-        // A history that has more than its window, and a checksum of other lengths, are told by what plans the window.
+        // Only the planning of the window finds a history with more steps than the window has, or a checksum of other
+        // lengths.
         batcher.batch(0);
       } catch (error) {
         assert(error instanceof SamedealError, `${error} of ${text}`);

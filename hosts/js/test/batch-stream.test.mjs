@@ -1,4 +1,5 @@
-// Streams of batches: those of a batcher, whatever comes when, and nothing that is lost.
+// Streams of batches: their batches equal those of a batcher, in whatever parts the samples come, and no sample is
+// lost.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
@@ -12,7 +13,7 @@ import { NO_LIST, NOT_32_BITS, NOT_WHOLE, overflow, refused, wrong } from './val
 
 const numbered = (count, from = 0) => Float64Array.from({ length: count }, (_, i) => from + i);
 
-/** The batches of a stream that is given these lengths, `count` at a time, and asked after each time. */
+/** All batches of a stream. It gets `count` of these lengths at a time, and is asked for batches after each time. */
 function streamed(stream, lengths, count) {
   const batches = [];
   for (let at = 0; at < lengths.length; at += count) {
@@ -193,7 +194,7 @@ describe('memory', () => {
       }
     };
     take();
-    // There is room again, however large the memory came to be.
+    // The taken batches have freed their memory, so there is room again, however far the memory has grown.
     stream.push(numbered(2000, pushed), new Uint8Array(2000).fill(7));
     stream.flush();
     take();
@@ -225,13 +226,14 @@ describe('memory', () => {
         call();
         return false;
       } catch (error) {
-        // A regular expression near the end of the stack would end the process.
+        // The message is compared without a regular expression, because one near the end of the stack would end the
+        // process.
         if (error.message.startsWith(lost)) return true;
         throw error;
       }
     };
     let ended = 0;
-    // The stack may also be too short for the call to begin.
+    // The stack may already be too short for the call to begin.
     for (let round = 0; round < 20; round++) {
       const stream = make();
       overflow(() => isLost(() => stream.take()));

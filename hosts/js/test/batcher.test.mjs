@@ -1,4 +1,4 @@
-// Batchers: what they promise of every batch, what they tell, and what they refuse.
+// Batchers: properties that every batch must have, the facts that a batcher reports, and the values that it refuses.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
@@ -6,7 +6,7 @@ import { Batcher } from 'samedeal';
 import { some, WAYS, windowed } from './batching.mjs';
 import { NO_LIST, NOT_32_BITS, NOT_WHOLE, refused, wrong } from './values.mjs';
 
-/** As fractions of whole numbers come: with six decimal places. */
+/** Fractions as the metrics have them: computed from whole numbers, with six decimal places. */
 const rounded = (values) => values.map((value) => Math.round(value * 1e6) / 1e6);
 const ratios = ({ paddingRatio, budgetUtilisation, slowestRankUtilisation, costImbalance }) => [
   paddingRatio,
@@ -85,7 +85,7 @@ describe('batches', () => {
       repeated: 0,
       fullRows: 32,
     });
-    // Sent to a worker, a batch takes nothing else along.
+    // The batch has memory of its own, so nothing else is copied if it is sent to a worker.
     assert.equal(batch.samples.buffer.byteLength, 16);
   });
 
@@ -271,11 +271,11 @@ describe('refusals', () => {
   test('lists', () => {
     for (const value of NO_LIST) {
       const isObject = Object.prototype.toString.call(value) === '[object Object]';
-      // An object has lengths by the sources of a blend, and this is none.
+      // An object is read as lengths by the sources of a blend, but this order is no blend.
       refused(() => new Batcher(value, { maxTokens: 9 }), isObject ? 'contradiction' : wrong(value), 'lengths');
       if (value !== undefined) refused(() => as('boundaries')(value), wrong(value), 'boundaries');
     }
-    // biome-ignore lint/suspicious/noSparseArray: what is not there is no number
+    // biome-ignore lint/suspicious/noSparseArray: the list has a hole on purpose
     refused(() => new Batcher([1, , 3], { maxTokens: 9 }), 'missing', 'lengths');
   });
 
@@ -292,11 +292,11 @@ describe('refusals', () => {
         refused(() => as(option, others)(value), 'unknown-name', field);
       }
       for (const value of [null, 3, new Map(), ['pack'], Symbol('pack')]) {
-        // An order that JSON has no text for is refused as an option, and not as the member of the recipe.
+        // A value that JSON cannot express is refused as the option, and not as the member of the recipe.
         const own = field === 'name' && typeof value === 'object' && value !== null ? 'order' : field;
         refused(() => as(option, others)(value), 'wrong-type', own);
       }
-      // The members of an order are an order.
+      // An object with members is a valid order, so it is left out.
       if (option !== 'order') refused(() => as(option, others)({}), 'wrong-type', field);
     }
     for (const option of ['too_long', 'budget', 'lengths', 'samples'])
@@ -311,7 +311,7 @@ describe('refusals', () => {
     assert.throws(() => new Batcher([1], { maxLength: 3 }), {
       message: 'maxTokens is missing; needed: the most tokens of a batch, or maxBatchSize and maxLength',
     });
-    // Members of a recipe are what they are.
+    // A recipe has names of members, not of options.
     assert.throws(() => Batcher.fromRecipe({ batch: { maxTokens: 9 } }), { message: /known: max_tokens, / });
   });
 

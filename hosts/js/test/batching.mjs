@@ -1,9 +1,9 @@
-// What the tests of batchers and of streams share.
+// Helpers of the tests of batchers and of streams.
 
 /** Lengths of 0 to 99 tokens, without a pattern. */
 export const some = (count) => Uint32Array.from({ length: count }, (_, i) => ((i * 2_654_435_761) % 2 ** 32) % 100);
 
-/** A way to batch by every strategy. */
+/** Options for each strategy of batching. */
 export const WAYS = {
   'pad-to-max': { strategy: 'pad-to-max', maxBatchSize: 7 },
   'bucket by width': { strategy: 'bucket', maxBatchSize: 8, bucketWidth: 16 },
@@ -15,5 +15,5 @@ export const WAYS = {
   pack: { strategy: 'pack', capacity: 128, maxBatchSize: 2 },
 };
 
-/** A window, unless the strategy uses none. */
+/** The option for a window, if the strategy has windows. */
 export const windowed = ({ strategy }, batchWindow) => (strategy === 'pad-to-max' ? {} : { batchWindow });

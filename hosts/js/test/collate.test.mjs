@@ -1,4 +1,4 @@
-// Collation: every cell holds the token that belongs there, of whatever type tokens are.
+// Collation: each cell has the right token, for every type of tokens.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Batcher, collatePack, collatePad } from 'samedeal';
@@ -204,7 +204,7 @@ describe('refusals', () => {
       refused(() => collatePad(value, { offsets: [0, 3] }), wrong(value), 'sequences');
     }
     refused(() => collatePad([new Int8Array(1), new Uint8Array(1)]), 'contradiction', 'sequences');
-    // biome-ignore lint/suspicious/noSparseArray: what is not there is no sequence
+    // biome-ignore lint/suspicious/noSparseArray: the list has a hole on purpose
     refused(() => collatePad([two[0], , two[1]]), 'missing', 'sequences');
     for (const value of NO_LIST.slice(1)) {
       refused(() => pad('offsets')(value), wrong(value), 'sequences');

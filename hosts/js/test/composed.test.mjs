@@ -1,4 +1,5 @@
-// Orders that are made of others, on both engines: what README.md and SPEC.md promise of each of them, and what is refused.
+// Composed orders on both engines: the promises of README.md and SPEC.md about each of them, and values that are
+// refused.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
@@ -17,9 +18,9 @@ const countOf = (samples) => {
 };
 
 for (const [entry, { Sampler, balance, blend, grown, order, sharded, weighted, windows }] of Object.entries(composed)) {
-  /** The positions of an epoch, in their order. */
+  /** The samples of an epoch, in the order of positions. */
   const epochOf = (what, epoch = 0) => [...new Sampler(what, { epoch, layout: 'strided' })];
-  /** What all ranks see of an epoch, or of its rest, from a state on. */
+  /** The samples of all ranks in an epoch, or in its rest after a state. */
   const dealt = (what, worldSize, state) => {
     const samples = [];
     for (let rank = 0; rank < worldSize; rank++) {
@@ -60,7 +61,7 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, weighted, w
         [...part.count],
         range(3).map((source) => within.get(source)),
       );
-      // 312 or 313 of 120 samples each are two passes and some more.
+      // The positions have 312 or 313 samples of the source with 120 samples: two passes, and a part of the third.
       assert.deepEqual([part.fromPass[2], part.toPass[2]], [1, 2]);
       assert.equal(part.toPass[2] * 120 + part.toPosition[2], part.first[2] + part.count[2]);
     });
@@ -103,7 +104,7 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, weighted, w
       assert.deepEqual(sorted(dealt(more, 3, state)), sorted(whole.slice(1200)));
       const { count } = new Sampler(more).sourceCounts(2000, 4000);
       assert(Math.abs(count[2] - 1333) <= 2 && Math.abs(count[0] - 333) <= 2);
-      // It cannot begin before what was dealt.
+      // A stage cannot begin before the position of the state, because these positions were dealt already.
       refused(() => new Sampler(mixed.stage(1100, [1, 1, 1])).resume(state), 'contradiction', 'stages');
       assert.deepEqual(
         epochOf(mixed),
@@ -228,7 +229,7 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, weighted, w
       assert.deepEqual(sorted([...seen, ...dealt(after, 6, state)]), range(1300));
       assert.deepEqual(epochOf(after, 1), epochOf(before, 1));
       assert.deepEqual(epochOf(after, 3), epochOf(order('feistel', { samples: 1300, seed: 5 }), 3));
-      // Once more in the same epoch, from a state in the rest of it.
+      // The order grows once more in the same epoch, and continues from a state in its rest.
       const rest = new Sampler(after, { worldSize: 3 });
       rest.resume(state);
       const later = after.grow(2, 700, 1301);
@@ -351,7 +352,7 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, weighted, w
           assert(count >= Math.floor(share) && count <= Math.ceil(share), `sample ${sample}, epoch ${epoch}`);
         }
         const few = [...countOf(epochOf(once, epoch))];
-        // Sample 5 comes surely, since 3 * 12 > 20.
+        // Sample 5 comes in every epoch, because 3 * 12 > 20.
         assert(few.length === 3 && few.every(([, count]) => count === 1) && few.some(([sample]) => sample === 5));
       }
       assert.equal(new Sampler(weighted([3, 1])).length, 2);
@@ -587,7 +588,7 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, weighted, w
         () => windows([3], 1, { samples: 1 }),
         () => plain.skip([{ epoch: 0, start: 0, end: 3 }]),
         () => grown(3, [{ epoch: 0, consumed: 0, samples: 3, seed: 1 }]),
-        // These are the order's.
+        // These options belong to the order, and not to the sampler.
         () => new Sampler(plain, { seed: 3 }),
         () => new Sampler(plain, { order: 'torch' }),
       ]) {

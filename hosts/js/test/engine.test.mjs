@@ -1,4 +1,4 @@
-// Which instance a sampler is in, and what becomes of it when one is lost.
+// The instances in which samplers are, and the samplers of an instance that is lost.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SamplerRecipe } from '../dist/deal/recipe.js';
@@ -8,7 +8,10 @@ import { entries } from './entries.mjs';
 
 const recipe = (samples, order = 'feistel') => SamplerRecipe.of(samples, { order });
 
-/** An engine whose samplers tell their instance, which has room for so many; `instances` has what is in each. */
+/**
+ * An engine whose samplers tell the number of their instance. An instance has room for `most` samplers. `instances` has
+ * the samplers of each one.
+ */
 function counting(most = Number.POSITIVE_INFINITY) {
   const instances = [];
   const engine = new Engine(() => {
@@ -127,7 +130,7 @@ test('a failure changes nothing, anything else replaces the instance', () => {
     );
     assert.deepEqual([one.call((raw) => raw.samples()), other.call((raw) => raw.samples())], [1, 2]);
   }
-  // Nothing calls into a lost instance.
+  // No call reaches a lost instance, not even to free an object.
   const lost = instances.at(-1).size;
   assert.throws(() => one.call(throwing(new Error('lost'))));
   other.close();
@@ -168,7 +171,7 @@ for (const [entry, { Sampler }] of Object.entries(entries)) {
     let overflows = 0;
     for (let round = 0; round < 6 * calls.length; round++) {
       const call = calls[round % calls.length];
-      // The depth at which the stack ends differs by the size of the frames.
+      // The depth at which the stack ends depends on the size of the frames, so the size varies.
       const deeper = (...frame) => {
         deeper(...frame);
       };
@@ -176,7 +179,7 @@ for (const [entry, { Sampler }] of Object.entries(entries)) {
         try {
           callNearTheEnd();
         } catch (error) {
-          // The bindings may say of the overflow that a task ended early; no failure of a value comes of it.
+          // The bindings may report the overflow as a task that ended early, but never as the failure of a value.
           assert(error instanceof Error && !(error instanceof SamedealError), String(error));
           overflows++;
           call();

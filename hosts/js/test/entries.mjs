@@ -1,4 +1,4 @@
-// The entries of the package with samplers, for the tests that hold for all of them.
+// The entries of the package that have samplers, for tests that hold for all of them.
 import * as node from 'samedeal';
 import * as light from 'samedeal/light';
 import * as web from 'samedeal/web';
@@ -6,5 +6,5 @@ import * as web from 'samedeal/web';
 await web.init();
 
 export const entries = { samedeal: node, 'samedeal/light': light };
-/** Those that have composed orders. */
+/** The entries that have composed orders. */
 export const composed = { samedeal: node, 'samedeal/web': web };

@@ -1,7 +1,7 @@
-// What the package has besides Parquet, each part of it asked once: what comes of it has to be the same in Node, in a page and in
-// every bundle. It imports nothing, so that it runs wherever its text is.
+// Calls every part of the package except for Parquet once. The answers must be equal in Node, in a page and in every
+// bundle. This file imports nothing, so that its text runs anywhere.
 
-/** A text that tells what all parts answer. `samedeal` is the package, as it is imported there. */
+/** A text with the answers of all parts. `samedeal` is the package as the caller has imported it. */
 export async function everything(samedeal) {
   const { Batcher, BatchStream, ChunkStream, Mesh, MemoryLog, Reading, Sampler, SamedealError } = samedeal;
   const { Schedule, ShardPlan, Split } = samedeal;

@@ -1,4 +1,5 @@
-// The examples of the documentation, but those of orders, which test/composed.test.mjs has: each runs, and prints what it says.
+// The examples of the documentation run, and print the text beside them. (Examples of orders are in
+// test/composed.test.mjs.)
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,12 +11,12 @@ import * as samedeal from 'samedeal';
 const source = fileURLToPath(new URL('../src', import.meta.url));
 const files = readdirSync(source, { recursive: true }).filter((file) => file.endsWith('.ts') && !/^order\b/.test(file));
 
-/** What an example prints. */
+/** The output of an example. */
 async function printed(code) {
   const lines = [];
   const log = (...values) =>
     lines.push(values.map((value) => (typeof value === 'string' ? value : inspect(value))).join(' '));
-  // An example may wait.
+  // An example may have an `await`.
   const AsyncFunction = (async () => {}).constructor;
   await new AsyncFunction('console', ...Object.keys(samedeal), code)({ log }, ...Object.values(samedeal));
   return lines;

@@ -1,4 +1,5 @@
-// The log in a folder: as other logs, shared by processes, and replaced. tests/crossing/training shares a folder with Python.
+// The log in a folder: it works as other logs do, is shared by processes, and may be replaced. In
+// tests/crossing/training, Python shares a folder with Node.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -90,7 +91,7 @@ for (const how of ['begun anew', 'gone', 'cut']) {
     const claim = await old.claim();
     rmSync(how === 'cut' ? join(path, '0000000000000002.json') : path, { recursive: true });
     const anew = how === 'begun anew' ? await open() : undefined;
-    // Its last entry is the same text as in the old log.
+    // The last entry of the new log has the same text as in the old log.
     const held = await anew?.claim();
     const before = how === 'gone' ? undefined : contents(path);
     for (const call of [() => claim.commit(), () => claim.release(), () => old.claim(), () => old.progress()]) {
@@ -114,11 +115,11 @@ test('a folder that is replaced during a commit gets no entry', async (t) => {
     return ledger.claim();
   };
   const claim = await claimed(path, 0);
-  // As long as this one.
+  // The other log is as long as this one.
   await claimed(other, 1);
   const before = contents(other);
   const { randomUUID } = crypto;
-  // Between the look at the folder and the writing.
+  // The folder is replaced after the log was read and before the entry is written.
   t.mock.method(crypto, 'randomUUID', () => {
     t.mock.restoreAll();
     renameSync(path, `${path} before`);

@@ -1,4 +1,4 @@
-// A short run of tests/fuzz/javascript, and whether it finds what is wrong.
+// A short run of tests/fuzz/javascript, and checks that it finds planted faults.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ before(async () => {
 });
 after(() => rmSync(folder, { recursive: true }));
 
-/** A program of calls of one object, each with its arguments. */
+/** A program with these calls of one object, each with its arguments. */
 const program = (...calls) => ({
   statements: calls.map(([what, ...given]) => {
     const target = found.find((each) => each.what === what);
@@ -31,7 +31,7 @@ const program = (...calls) => ({
 
 const runner = (limit = 1e6) => new Runner(scope, prototypes, limit);
 
-/** With another method in the place of one. */
+/** Runs `call` while another method replaces one of a class. */
 async function broken(of, name, method, call) {
   const { prototype } = of;
   assert(name in prototype && !Object.hasOwn(prototype, name), `${name} is not where this test looks for it`);

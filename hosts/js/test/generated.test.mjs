@@ -1,5 +1,5 @@
-// What is put around generated JavaScript (scripts/generated.mjs), and that the generator still needs it; and the calls into components
-// (src/engine/abi.ts).
+// The code that is added around generated JavaScript (scripts/generated.mjs), and a check that the generator still
+// needs it. Also the calls into components (src/engine/abi.ts).
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

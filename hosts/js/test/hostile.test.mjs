@@ -1,10 +1,10 @@
-// Whatever a caller passes is a typed error, and the object is as good as before.
+// Hostile values: each one is a typed error, and the object works as before.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { entries } from './entries.mjs';
 import { wrong } from './values.mjs';
 
-/** No whole numbers at all, whatever the parameter. */
+/** Values that are no whole numbers, for any parameter. */
 const NOT_WHOLE = [
   Number.NaN,
   Number.POSITIVE_INFINITY,
@@ -28,9 +28,9 @@ const NOT_WHOLE = [
   new Date(3),
   new Uint32Array([3]),
 ];
-/** Whole, and beyond 64 bits. */
+/** Whole numbers beyond 64 bits. */
 const TOO_LARGE = [2 ** 64, -(2 ** 64), 1e300, -1e300, 2n ** 64n, -(2n ** 64n), 10n ** 100n];
-/** Whole, and beyond 32 bits or negative. */
+/** Whole numbers that are negative or beyond 32 bits. */
 const NOT_32_BITS = [-1, -1n, 2 ** 32, 2n ** 32n, 2 ** 32 + 3, Number.MAX_SAFE_INTEGER, ...TOO_LARGE];
 const NOT_64_BITS = [-1, -1n, Number.MIN_SAFE_INTEGER, ...TOO_LARGE];
 
@@ -38,7 +38,7 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
   const made = new Sampler(10, { seed: 42, epoch: 1, order: 'torch', worldSize: 3 });
   const as = (option) => (value) => new Sampler(10, { [option]: value });
 
-  /** Every parameter: its name in the shared interface, what is out of its range, a call that passes it. */
+  /** All parameters: the name in the shared interface, values out of the range, and a call that passes a value. */
   const parameters = [
     ['samples', NOT_64_BITS.concat(2 ** 53, 2n ** 53n, 2n ** 64n - 1n), (value) => new Sampler(value)],
     ['seed', [2 ** 53, -(2 ** 53), 2n ** 63n, -(2n ** 63n) - 1n, ...TOO_LARGE], as('seed')],
@@ -64,13 +64,13 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
     ['batch_size', NOT_32_BITS.concat(0, 0n), (value) => made.placeOf(0, value)],
   ];
 
-  /** Holds `call` to a typed error about `field`, and the sampler to its numbers after it. */
+  /** Checks that `call` throws a typed error about `field`, and that the sampler still gives its numbers. */
   function refused(call, kind, field) {
     assert.throws(call, (error) => {
       assert(error instanceof SamedealError && error instanceof Error, String(error));
       assert.equal(error.name, 'SamedealError');
       assert.equal(error.kind, kind);
-      // A value that JSON has is refused by the engine, as the member of the recipe.
+      // A value that JSON can express is refused by the engine, as the member of the recipe.
       assert.equal(error.field === 'name' ? 'order' : error.field, field);
       assert.equal(typeof error.value, 'string');
       assert(error.allowed.length > 0 && error.message.includes(error.allowed), error.message);
@@ -100,7 +100,7 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
         [(at) => made.placeOf(at, 3), '0 to 11'],
         [(at) => made.locate(at, 3), '0 to 9'],
       ]) {
-        // 100 crosses, and is refused by the engine.
+        // The number 100 reaches the engine, which refuses it.
         for (const at of [-1, -1n, 100, 2n ** 64n]) {
           assert.throws(() => call(at), { kind: 'out-of-range', value: String(at), allowed });
         }

@@ -1,4 +1,4 @@
-// No two files of the sources import each other, directly or through others, not even for a type.
+// No two files of the sources import each other, directly or through other files, not even for a type.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';

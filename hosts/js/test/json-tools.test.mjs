@@ -1,4 +1,5 @@
-// Texts that JSON.parse and JSON.stringify went through, which know no number beyond 2^53 - 1: the same samples, or a refusal.
+// Texts that passed through JSON.parse and JSON.stringify, which round numbers beyond 2^53 - 1: they give the same
+// samples, or an error.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Batcher, blend, ChunkStream, order, Reading, Sampler, Schedule, ShardPlan, Split } from 'samedeal';

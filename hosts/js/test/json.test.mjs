@@ -1,4 +1,4 @@
-// JSON.stringify of what the package makes, and back.
+// Objects of the package through JSON.stringify and back.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Batcher, BatchStream, ChunkStream, Mesh, SamedealError, Sampler, ShardPlan } from 'samedeal';
@@ -7,7 +7,7 @@ import { wrong } from './values.mjs';
 const WIDE = 2n ** 63n - 1n;
 const again = (value) => JSON.parse(JSON.stringify(value));
 
-/** No number in JSON is one that a reader would round. */
+/** Checks that a JSON reader would round no number of a value. */
 function exact(value) {
   if (typeof value === 'number') assert(!Number.isInteger(value) || Number.isSafeInteger(value), String(value));
   else if (typeof value === 'object' && value !== null) Object.values(value).forEach(exact);
@@ -62,7 +62,7 @@ test('metrics, with their ratios', () => {
     assert.equal(json[name], String(metrics[name]));
   }
   assert.equal(json.tokens, '14');
-  // Costs beyond 2^53 - 1 are bigints, of which JSON has none.
+  // Costs beyond 2^53 - 1 are bigints, which JSON does not have.
   const options = { maxCost: 2n ** 63n, counting: 'weighted', quadratic: 2 ** 20 };
   const large = new Batcher([2 ** 21], options).metrics();
   assert.equal(typeof large.cost, 'bigint');

@@ -1,4 +1,5 @@
-// Ledgers: readers of unequal speed on one log, some of whom fall silent. What the entries must be is in tests/vectors.
+// Ledgers: readers of unequal speed share a log, and some of them stop without a word. The golden cases have the
+// expected entries.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
@@ -13,7 +14,7 @@ const text = (log) => log.entries.map((entry) => `${entry}\n`).join('');
 const sorted = (samples) => Array.from(samples).sort((one, other) => one - other);
 
 let calls = 0;
-/** The same log in a store that takes its time, now more and now less, and gives a few entries at a time. */
+/** A store with the same log, which answers after different times and returns only a few entries at a time. */
 const slow = (log) => ({
   async read(from) {
     await setTimeout((calls++ * 7) % 4);
@@ -25,7 +26,7 @@ const slow = (log) => ({
   },
 });
 
-/** The same log in a store that fails while it is away: after it has added the entry, or in place of that. */
+/** A store with the same log, which fails while it is away: after it has added the entry, or without adding it. */
 const failing = (log, isAway, adds = true) => ({
   read: (from) => log.read(from),
   append(number, entry) {
@@ -56,7 +57,7 @@ describe('Ledger', () => {
     } finally {
       LedgerClient.prototype.step = step;
     }
-    // Nothing was written, and another operation begins.
+    // Nothing was written, so the next operation begins as usual.
     assert.equal(text(log), before);
     assert.equal((await ledger.claim()).count, SAMPLES);
     ledger.dispose();
@@ -69,7 +70,7 @@ describe('Ledger', () => {
       const samples = [];
       for (let claim = await ledger.claim(); claim; claim = await ledger.claim()) {
         while (claim.committed < claim.count) {
-          // It dies with the rest in its hands.
+          // The reader dies while it holds the rest of a claim.
           if (parts-- === 0) return samples;
           await setTimeout(pause);
           const part = Math.min(5, claim.count - claim.committed);
@@ -86,7 +87,7 @@ describe('Ledger', () => {
     assert.equal(found[1].length, 35);
     assert(found[2].length > 0 && 2 * found[2].length < found[0].length, found.map(({ length }) => length).join());
 
-    // The log says so once more, to any number of readers.
+    // A replay of the log gives every reader its samples again.
     for (const [reader, samples] of found.entries()) {
       assert.deepEqual([...replayLedger(log.entries, { reader, readers: 4 }).samples(sampler())], samples);
     }
@@ -127,14 +128,14 @@ describe('Ledger', () => {
     assert.deepEqual([...rest.samples(5, 9n)], epoch.slice(405, 409));
     assert.throws(() => rest.samples(0, 601), { kind: 'out-of-range', field: 'end' });
     await assert.rejects(rest.commit(601), { kind: 'out-of-range', field: 'count' });
-    // Who holds all that is left would wait for itself.
+    // A reader that holds all remaining positions would wait for itself, so it gets an error.
     assert.deepEqual(await other.tryClaim(), { held: true });
     await assert.rejects(other.claim(), {
       kind: 'contradiction',
       field: 'claim',
       message: 'claim is reader 2; allowed: a reader that commits or releases what it holds: nothing else is left',
     });
-    // Overlapping calls take turns.
+    // Calls that overlap are done one after the other.
     const calls = [rest.commit(100), other.progress(), rest.commit(), other.progress(), other.claim()];
     const [, before, , { finished }, none] = await Promise.all(calls);
     assert.deepEqual([before.committed, before.claimed, finished, none], [500, 500, true, null]);
@@ -281,7 +282,7 @@ describe('Ledger', () => {
     await claim.commit();
     assert.deepEqual(await old.progress(), await later.progress());
 
-    // The claim that the first one could not write, the second one writes: the same entry with the same number.
+    // The first process could not write a claim. Then the second process writes the same claim, with the same number.
     let isAway = false;
     const first = await open(failing(log, () => isAway, false));
     isAway = true;
@@ -329,7 +330,7 @@ describe('Ledger', () => {
     const counted = {
       async read(from) {
         const entries = log.read(from);
-        // Of those that come with the first one, none is used.
+        // The first read returns more entries than entry 0, but only entry 0 is used, so it counts as one.
         read += from === 0 ? 1 : entries.length;
         return entries;
       },
@@ -432,7 +433,7 @@ describe('Ledger', () => {
     const seen = [];
     for await (const claim of ledger) {
       seen.push(...claim.samples());
-      // What is left is committed when the next one is asked for.
+      // The rest of a claim is committed when the loop asks for the next claim.
       if (claim.start === 0) await claim.commit(3);
     }
     assert.deepEqual(seen, [...shards]);
@@ -448,7 +449,7 @@ describe('Ledger', () => {
     await first.commit(400);
     await first.release();
     await second.commit();
-    // Of one reader of many, as of all.
+    // The events are equal for one of many readers and for all readers.
     for (const options of [{}, { reader: 1, readers: 2 }]) {
       const schedule = replayLedger(log.entries, options);
       const found = [];
@@ -484,7 +485,7 @@ describe('Ledger', () => {
     const encoder = new TextEncoder();
     const bytes = {
       read: (from) => log.read(from).map((entry) => (from % 2 ? Buffer.from(entry) : encoder.encode(entry))),
-      // What a store adds, though it says nothing of it, is found again as bytes.
+      // The store adds an entry without an answer. The ledger must find this entry again, although it comes as bytes.
       append: (number, entry) => failing(log, (at) => at === 3).append(number, entry),
     };
     const ledger = await openLedger(sampler(), bytes, { reader: 0, block: 400 });
@@ -519,10 +520,10 @@ describe('Ledger', () => {
         assert.deepEqual([...replayLedger(make(half + tail))], expected.slice(0, -1));
       }
     }
-    // In UTF-8 or not.
+    // The cut-off bytes may be invalid UTF-8.
     const torn = Buffer.concat([Buffer.from(whole), Buffer.of(0x7b, 0xe9)]);
     assert.deepEqual([...replayLedger(torn)], expected);
-    // Within a log they are no torn entry.
+    // Within the log, zero bytes are no torn entry but an error.
     assert.throws(() => replayLedger(`\0\0${whole}`), { field: 'state', message: /line 1/ });
   });
 
@@ -544,7 +545,7 @@ describe('Ledger', () => {
     log.entries.pop();
     assert.equal((await ledger.progress()).claimed, count);
 
-    // A line without an end is none yet.
+    // A line without its line break is no entry yet.
     assert.deepEqual([...replayLedger(text(log).slice(0, -1))], []);
     for (const none of ['', [], new Set()])
       assert.throws(() => replayLedger(none), { kind: 'missing', field: 'entry' });
@@ -554,7 +555,7 @@ describe('Ledger', () => {
     for (const other of [null, undefined, 3, {}]) {
       assert.throws(() => replayLedger(other), { kind: wrong(other), field: 'lines' });
     }
-    // A store that does not show what it says is there.
+    // This store refuses an entry because there is one, but then does not return that entry.
     log.entries.splice(1);
     const stubborn = { read: (from) => log.read(from), append: () => false };
     await assert.rejects(openLedger(sampler(), stubborn, { reader: 5 }), {
@@ -602,7 +603,7 @@ describe('Ledger', () => {
       for (const value of out) refused(replay(value), 'out-of-range', field);
       for (const value of NOT_WHOLE) refused(replay(value), wrong(value), field);
     }
-    // No line of the log is to blame.
+    // The wrong value is an argument, so the error names no line of the log.
     assert.throws(
       () => replayLedger(log.entries, { reader: 3, readers: 3 }),
       ({ value }) => value === '3',
@@ -622,7 +623,7 @@ describe('Ledger', () => {
       { ...run, number: 3, start: 0, count: 3 },
       { ...run, number: 5, start: 3, count: 7 },
     ];
-    // The entry that only renews the lease commits nothing.
+    // The entry that only renews the lease commits nothing, so it is no run.
     assert.deepEqual([...replayLedger(log.entries)], runs);
     assert.deepEqual([...replayLedger(log.entries, { reader: 1, readers: 4 })], runs);
     assert.deepEqual([...replayLedger(log.entries, { reader: 0, readers: 4 })], []);

@@ -1,4 +1,4 @@
-// Lists of numbers: what is wrong with one says where.
+// Lists of numbers: an error about a list names the place of the wrong item.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -13,7 +13,7 @@ import {
   verifyShards,
 } from 'samedeal';
 
-/** Holds a call to a typed error. */
+/** Checks that a call throws a typed error. */
 function refused(call, expected) {
   assert.throws(call, (error) => {
     assert(error instanceof SamedealError, String(error));

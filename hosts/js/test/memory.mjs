@@ -1,11 +1,11 @@
-// Where the memory of a WebAssembly module ends, changed without any other tool.
+// Changes the memory limit of a WebAssembly module, without any other tool.
 
 const MEMORY_SECTION = 5;
 
-/** The bytes of a module with its memory ending after so many pages of 64 KiB; unchanged where it has none. */
+/** The bytes of a module whose memory is limited to `pages` pages of 64 KiB; unchanged if it has no memory. */
 export function withMemory(module, pages) {
   const bytes = new Uint8Array(module);
-  /** A number in LEB128, and where it ends. */
+  /** A number in LEB128, and the place after it. */
   const number = (at) => {
     let [value, shift] = [0, 0];
     for (;;) {
@@ -19,7 +19,7 @@ export function withMemory(module, pages) {
     const id = bytes[at];
     const [size, start] = number(at + 1);
     if (id === MEMORY_SECTION) {
-      // One memory, with a maximum, whose number is written over in as many bytes as it has.
+      // The section has one memory with a maximum. The new maximum is written over it, in as many bytes.
       const [, maximum] = number(start + 2);
       const [, end] = number(maximum);
       if (bytes[start] !== 1 || (bytes[start + 1] & 1) === 0) throw new Error('a memory without a maximum');

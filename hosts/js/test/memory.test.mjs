@@ -1,4 +1,4 @@
-// Memory comes back, and where there is none, that is an error like any other.
+// Memory is freed, and a call without enough memory throws a typed error.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import { entries } from './entries.mjs';
 import { LIMIT, samplers } from './limited.mjs';
 
 const MIB = 1 << 20;
-/** A sampler whose table takes so many bytes. */
+/** A sampler whose table takes `bytes` bytes. */
 const withTable = (Sampler, bytes) => {
   const sampler = new Sampler(bytes / 4, { order: 'fisher-yates' });
   sampler.sampleAt(0);
@@ -22,7 +22,7 @@ for (const [entry, Sampler] of Object.entries(samplers)) {
     test('so does the garbage collector', async () => {
       for (let total = 0; total < 3 * LIMIT; total += MIB) {
         withTable(Sampler, MIB);
-        // The collector tells the engine in a task of its own.
+        // The engine hears from the collector in a task of its own, so the test waits for one.
         globalThis.gc();
         await setImmediate();
       }
@@ -48,7 +48,7 @@ for (const [entry, Sampler] of Object.entries(samplers)) {
       assert.throws(fill, { name: 'SamedealError', kind: 'out-of-memory', field: 'samples' });
       assert(kept.length > 1000);
       for (const sampler of kept) assert.equal(sampler.batch(0, 1000).length, 1000);
-      // Another epoch is another object, until the one before it is freed.
+      // In another epoch, a sampler is another object of the engine. Both objects exist until the old one is freed.
       for (const sampler of kept.splice(100, 100)) sampler.dispose();
       for (const sampler of kept) sampler.setEpoch(2);
       assert.throws(() => kept[0].sampleAt(1000), { field: 'position' });
@@ -85,7 +85,8 @@ for (const [entry, Sampler] of Object.entries(samplers)) {
 
 for (const [entry, { Sampler }] of Object.entries(entries)) {
   test(`${entry}: the collector gives memory back in a loop that awaits nothing but microtasks`, async () => {
-    // Nobody is told there of what was collected: whole instances have to go.
+    // Without other tasks, the engine is not told which objects were collected. Memory is only freed with whole
+    // instances.
     const before = process.memoryUsage.rss();
     for (let total = 0; total < 320 * MIB; total += MIB) {
       withTable(Sampler, MIB);

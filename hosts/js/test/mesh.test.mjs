@@ -1,4 +1,4 @@
-// Meshes and launchers. What the numbers must be is in tests/vectors.
+// Meshes and launchers. The golden cases have the expected numbers.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { describe, test } from 'node:test';

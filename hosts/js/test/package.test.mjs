@@ -1,4 +1,4 @@
-// The package as users get it: packed, installed in an empty project, run, type-checked, and shown in a page.
+// The package as users get it: it is packed, installed in an empty project, run, type-checked, and shown in a page.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import {
@@ -20,7 +20,10 @@ import { gzipSync } from 'node:zlib';
 import { write } from './parquet-files.mjs';
 
 const run = promisify(execFile);
-/** npm is a script, which names itself to what it runs: Windows starts no script by its name alone. */
+/**
+ * The command of npm. npm is a script, and tells its path to the programs that it runs. Windows cannot start a script
+ * by its name alone.
+ */
 const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm'];
 const host = fileURLToPath(new URL('..', import.meta.url));
 const { version } = JSON.parse(readFileSync(join(host, 'package.json'), 'utf8'));
@@ -40,7 +43,7 @@ before(async () => {
 });
 after(() => rmSync(project, { recursive: true }));
 
-/** What a module prints, run in the project. */
+/** The output of a module that runs in the project. */
 async function output(text) {
   writeFileSync(join(project, 'example.mjs'), text);
   return (await run(process.execPath, ['example.mjs'], { cwd: project })).stdout;
@@ -132,7 +135,7 @@ test('the component is read and compiled at the first call', async () => {
   assert.equal(await output(text), '0 1 1 1 1\n');
 });
 
-// Before 20.19 and 22.10 Node reads text.
+// Node before 20.19 and 22.10 cannot require ES modules, and reads the inline text.
 const skip = !process.features.require_module;
 test('where text stands in for files, Node does not read it, and both entries are the same', { skip }, async () => {
   const inline = join(project, 'node_modules/samedeal/dist/inline');
@@ -152,7 +155,7 @@ test('where text stands in for files, Node does not read it, and both entries ar
 });
 
 test('no module awaits anything at its top level', async () => {
-  // Such a module cannot be required.
+  // A module that awaits something at its top level cannot be required.
   const text =
     "for (const entry of ['samedeal', 'samedeal/light', 'samedeal/web', 'samedeal/parquet', 'samedeal/node']) console.log(require(entry).version);";
   const args = ['--experimental-require-module', '--no-warnings', '-e', text];
@@ -175,7 +178,7 @@ test('a failed init can be tried again', async () => {
 test('the types hold in a strict project', async () => {
   const consumer = join(project, 'types');
   mkdirSync(consumer);
-  /** Modules, by the libraries that they are compiled with: all of the same libraries at once. */
+  /** Modules to compile, by the list of their libraries. All modules with the same libraries are compiled together. */
   const modules = {};
   const check = (text, lib) => {
     modules[lib] ??= [];
@@ -503,7 +506,7 @@ test('a page loads as much as the documentation says', () => {
     return [file, ...imported.flatMap(scripts)];
   };
   const told = (what) => Number(new RegExp(`^\\| ${what} \\|.* (\\d+) kB \\|$`, 'm').exec(page)?.[1]);
-  // Nothing else is asked for, one after the other or at once.
+  // The page loads no other files, neither one after the other nor at once.
   const COMPONENT = 'components/samedeal.core.wasm';
   for (const [entry, others] of [
     ['web.js', [COMPONENT]],

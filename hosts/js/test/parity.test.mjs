@@ -1,4 +1,4 @@
-// The table of what each language has (docs/parity.md), held against what this package exports.
+// Compares the table of features in docs/parity.md with the exports of this package.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -15,7 +15,7 @@ const cells = (line) =>
     .split('|')
     .slice(1, -1)
     .map((cell) => cell.trim());
-/** Types alone, which are no values. */
+/** Names that are only types, so they are no values of a module. */
 const TYPES = ['Log', 'Order'];
 
 test('what the table says of Node and of pages is there', () => {
@@ -34,7 +34,7 @@ test('what the table says of Node and of pages is there', () => {
       }
     }
   }
-  // And the other way round: what is exported is in the table.
+  // The other direction: every export must be in the table.
   const silent = ['orders', 'SamedealError', 'version'];
   const missing = [...Object.keys(samedeal), ...Object.keys(parquet)].filter((name) => !silent.includes(name));
   for (const column of ['Node', 'page']) {

@@ -1,4 +1,4 @@
-// How often each page of a Parquet file is decoded, where many lanes stand in one row group.
+// Counts how often each page of a Parquet file is decoded if many lanes are in one row group.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -9,7 +9,10 @@ import { Reading } from 'samedeal';
 import { findShards, readBatches } from 'samedeal/parquet';
 import { folder, python } from './parquet-files.mjs';
 
-/** How often each page was decompressed, by what is in it. The package takes the functions at its first reading. */
+/**
+ * For each page, by the hash of its bytes: how often it was decompressed. The package takes the functions when it first
+ * reads.
+ */
 const decoded = new Map();
 const { SNAPPY } = compressors;
 compressors.SNAPPY = (input, length) => {
@@ -20,7 +23,7 @@ compressors.SNAPPY = (input, length) => {
 
 const ROWS = 12_800;
 
-/** One row group. Each column and each page has values that no other has. */
+/** Writes a file with one row group. No two pages and no two columns have equal values. */
 const SCRIPT = `
 import json, sys, pyarrow as pa, pyarrow.parquet as pq
 path, rows, options = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3])
@@ -39,7 +42,7 @@ table = pa.table({
 pq.write_table(table, path, row_group_size=rows, write_batch_size=50, use_dictionary=["kind", "kinds.list.element"], **options)
 `;
 
-/** The row with that number, as a reader gives it. */
+/** The row with this number, as a reader returns it. */
 function rowOf(id) {
   const many = Array.from({ length: id % 4 }, (_, k) => k);
   return {
@@ -54,7 +57,7 @@ function rowOf(id) {
   };
 }
 
-/** Reads an epoch with so many lanes, and tells how often each page of a column was decoded. */
+/** Reads an epoch with this number of lanes. Returns how often each page of a column was decoded. */
 async function decodes(path, column, lanes) {
   const shards = await findShards(path, { columns: column === 'id' ? ['id'] : ['id', column] });
   const reading = new Reading(shards.sizes, { lanes, shuffleWindow: 16, batchSize: 64, seed: 3 });
@@ -75,7 +78,10 @@ function written(t, options) {
   return path;
 }
 
-/** Of the first ones, each page tells its rows, or an index does. Pages of the others, which hold two kinds of values, begin at different rows. */
+/**
+ * Columns of two kinds. Pages of the first kind tell their rows, or an index does. A column of the second kind has two
+ * kinds of values, whose pages begin at different rows.
+ */
 const [ONE, TWO] = [
   ['number', 'text', 'kind', 'list', 'kinds'],
   ['both', 'pairs'],
@@ -85,7 +91,7 @@ for (const index of [false, true]) {
   const told = index ? 'with a page index' : 'without a page index';
 
   test(`64 lanes in one row group ${told}: each page and each dictionary is decoded once`, async (t) => {
-    // Five lanes in each page, and none in two.
+    // Each page has the rows of five lanes, and no lane is in two pages.
     const path = written(t, { max_rows_per_page: 1000, write_page_index: index });
     for (const column of [...ONE, ...TWO]) {
       const times = await decodes(path, column, 64);
@@ -97,11 +103,11 @@ for (const index of [false, true]) {
   test(`pages that begin at any row, ${told}`, async (t) => {
     const path = written(t, { data_page_size: 4096, write_page_index: index });
     for (const column of [...ONE, ...TWO]) {
-      // Two runs of rows need a page of these.
+      // With an index, two runs of rows may need the same page of these columns.
       const most = index && TWO.includes(column) ? 2 : 1;
       for (const lanes of [1, 7, 64]) {
         const times = await decodes(path, column, lanes);
-        // A lane ends where another one began, and has left.
+        // A lane may end in a page in which another lane began, and which that lane has left already.
         const limit = lanes === 1 ? most : 2 * most;
         assert(Math.max(...times) <= limit, `${column}, ${lanes} lanes: ${Math.max(...times)} times`);
       }

@@ -1,4 +1,5 @@
-// Parquet files for tests: by pyarrow, which writes what others do, and by hyparquet-writer, which is quick.
+// Writes Parquet files for tests: with pyarrow, which writes every kind of file, or with hyparquet-writer, which is
+// fast.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,21 +7,21 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parquetWriteFile } from 'hyparquet-writer';
 
-/** What has pyarrow. */
+/** The Python that has pyarrow. */
 const program = process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python';
 export const python = fileURLToPath(new URL(`../../../target/venv/${program}`, import.meta.url));
 
-/** A folder of its own, which `t` removes in the end. */
+/** A new folder, which is removed at the end of the test `t`. */
 export function folder(t) {
   const path = mkdtempSync(join(tmpdir(), 'samedeal-'));
   t.after(() => rmSync(path, { recursive: true }));
   return path;
 }
 
-/** The option of a test that asks Linux what is open, or has names that only Linux allows. */
+/** The option of a test that needs Linux: it asks the system for open files, or uses names that only Linux allows. */
 export const linux = { skip: process.platform !== 'linux' && 'asks Linux' };
 
-/** The files in a folder that this process has open; none where the system does not tell. */
+/** The files in a folder that this process has open. Empty if the system cannot tell. */
 export function open(where) {
   if (linux.skip) return [];
   return readdirSync('/proc/self/fd').flatMap((fd) => {
@@ -32,7 +33,10 @@ export function open(where) {
   });
 }
 
-/** Files with consecutive numbers in a column `id`, so many in each, and their texts; `others` are more options. */
+/**
+ * Writes files with these numbers of rows. A column `id` numbers all rows, and another one has texts. `others` are
+ * further options.
+ */
 export function write(where, sizes, others = {}) {
   let base = 0;
   return sizes.map((size, i) => {
@@ -48,7 +52,7 @@ export function write(where, sizes, others = {}) {
   });
 }
 
-/** Files of these sizes with columns of every kind, each file with another codec, layout and version of pages. */
+/** Writes files of these sizes with columns of every kind. Each file has another codec, layout and version of pages. */
 const SCRIPT = `
 import json, sys
 import numpy as np, pyarrow as pa, pyarrow.parquet as pq
@@ -76,7 +80,7 @@ export function writeWithPyarrow(where, sizes) {
   execFileSync(python, ['-c', SCRIPT, where, JSON.stringify(sizes)]);
 }
 
-/** The row with that number, as a reader gives it. */
+/** The row with this number, as a reader returns it. */
 export function rowOf(id) {
   return {
     id: BigInt(id),

@@ -1,4 +1,4 @@
-// Parquet files that take much memory although they are small: what is told of them, and what is refused.
+// Parquet files that are small but need much memory: warnings about them, and files that are refused.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { Reading } from 'samedeal';
 import { findShards, readBatches, readShards } from 'samedeal/parquet';
 import { folder, python } from './parquet-files.mjs';
 
-/** A file that a line of Python writes, of the table `table`. */
+/** Lets Python write a file with the table `table`, which is a Python expression. */
 function written(t, table, options = '') {
   const path = join(folder(t), 'a.parquet');
   const script = `
@@ -19,7 +19,7 @@ pq.write_table(table, sys.argv[1], row_group_size=2**31 - 1, store_schema=False$
   return path;
 }
 
-/** What is told before the first row is read. No row is: the file fails as soon as something was told. */
+/** The warnings before the first row is read. No row is ever read, because the file fails after the first warning. */
 async function told(t, path, read) {
   const heard = [];
   const hear = ({ code, message }) => code === 'SAMEDEAL_LANES' && heard.push(message);
@@ -61,7 +61,7 @@ describe('row groups that take much memory', () => {
       message,
       /several of 128 lanes lie: each of 1 readers .* about 1\.1 GB .*; lanes: 104, row groups with/,
     );
-    // With so many, nothing is told, and rows come.
+    // With this number of lanes, there is no warning, and rows are read.
     const heard = [];
     process.on('warning', (warning) => heard.push(warning.message));
     for await (const row of readShards(path, { lanes: 104, columns: ['number 3'] })) {

@@ -1,4 +1,4 @@
-// Which files paths, directories and addresses stand for.
+// The files that paths, directories and addresses stand for.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { findShards, readRows, readShards } from 'samedeal/parquet';
 import { folder, linux, write } from './parquet-files.mjs';
 
 const isWindows = process.platform === 'win32';
-/** The option of a test about what only POSIX has: FIFOs, modes, users. */
+/** The option of a test that needs FIFOs, modes or users, which only POSIX systems have. */
 const posix = { skip: isWindows && 'Windows has none of these' };
 
 const STORED = { deal: 'shards', shuffle: false, policy: 'round-robin' };
@@ -22,7 +22,7 @@ async function ids(paths, options = STORED) {
   return seen;
 }
 
-/** A file with one row, whose number is `id`. */
+/** Writes a file with one row, whose number is `id`. */
 function put(path, id) {
   mkdirSync(dirname(path), { recursive: true });
   const columnData = [{ name: 'id', data: Int32Array.of(id), type: 'INT32', nullable: false }];
@@ -33,7 +33,7 @@ function put(path, id) {
   }
 }
 
-/** Holds reading to an error that names the path. */
+/** Checks that reading fails with an error that names the path. */
 async function refused(where, path, what) {
   await assert.rejects(ids(where), (error) => {
     assert(error.message.startsWith(`${path}: `), error.message);
@@ -56,9 +56,9 @@ test('a directory stands for its *.parquet files, in the order of their bytes, w
   }
   mkdirSync(join(where, 'empty.parquet'));
   if (!isWindows) execFileSync('mkfifo', [join(where, 'fifo.parquet')]);
-  // '.' is before '/', which is before '0'.
+  // Paths are sorted by their bytes: '.' comes before '/', and '/' before '0'.
   assert.deepEqual(await ids(where), [0, 1, 2, 3]);
-  // What is named is read, whatever its name.
+  // A path that is named is read, even if its name is that of a hidden file.
   assert.deepEqual(await ids([join(where, '_temporary'), join(where, '.a.parquet')]), [100, 100]);
   const empty = join(where, 'empty.parquet');
   await assert.rejects(ids(empty), {
@@ -72,7 +72,7 @@ test('a path that is missing keeps the code of its error, and a pattern is told 
   const where = folder(t);
   put(join(where, 'a.parquet'), 0);
   await assert.rejects(ids(join(where, 'b.parquet')), { code: 'ENOENT', message: /b\.parquet'$/ });
-  // Windows has no names with the first two of these marks.
+  // Windows does not allow names with `*` or `?`, the marks of the first two patterns.
   for (const pattern of ['*.parquet', '?.parquet', '[ab].parquet', '{a,b}.parquet'].slice(isWindows ? 2 : 0)) {
     const path = join(where, pattern);
     await assert.rejects(ids(path), {
@@ -80,7 +80,7 @@ test('a path that is missing keeps the code of its error, and a pattern is told 
       message: /: ENOENT.* \(patterns are not expanded: pass a directory/,
     });
     put(path, 1);
-    // A name may have such marks.
+    // A file may have such marks in its name. It is then read.
     assert.deepEqual(await ids(path), [1]);
     rmSync(path);
   }
@@ -116,7 +116,7 @@ test('a link that leads back, or nowhere, is an error that names it', posix, asy
     rmSync(join(where, name));
   }
   assert.deepEqual(await ids(where), [0]);
-  // Through another directory.
+  // The link leads back through another directory.
   const other = folder(t);
   symlinkSync(where, join(other, 'back'));
   symlinkSync(other, join(where, 'there'));
@@ -126,14 +126,14 @@ test('a link that leads back, or nowhere, is an error that names it', posix, asy
 test('a directory that cannot be listed is an error that names it', posix, async (t) => {
   const where = folder(t);
   put(join(where, 'a.parquet'), 0);
-  // All that is loaded on demand is loaded before the user changes.
+  // The modules that load on demand are loaded here, before the process changes its user.
   assert.deepEqual(await ids(where), [0]);
   const shut = join(where, 'shut');
   mkdirSync(shut);
   chmodSync(where, 0o755);
   chmodSync(shut, 0);
   const isRoot = process.geteuid() === 0;
-  // Nobody refuses anything to root.
+  // Root may list any directory, so the test runs as another user.
   if (isRoot) process.seteuid(65534);
   try {
     await refused(where, shut, /EACCES/);
@@ -176,7 +176,7 @@ test('a name that is not UTF-8 is an error that names it', linux, async (t) => {
   await refused(where, join(where, 'b\ufffd.parquet'), /not UTF-8 \(62e92e70617271756574 in hexadecimal\)/);
 });
 
-/** A server of the files in a folder; `requests` are the ranges that were asked for. */
+/** Starts a server for the files in a folder. `requests` has the ranges of all requests. */
 async function serving(t, where, { ranges = true } = {}) {
   const requests = [];
   const server = createServer((request, response) => {
@@ -204,7 +204,7 @@ test('addresses of files are read by ranges', async (t) => {
     for (const options of [STORED, { lanes: 4, shuffleWindow: 16, seed: 3 }]) {
       assert.deepEqual(await ids(addresses, options), await ids(paths, options));
     }
-    // A server that knows no ranges gives the whole file once for each opening.
+    // A server without support of ranges sends the whole file each time that it is opened.
     assert(ranges ? requests.length > 10 : requests.length > 0);
     await refused(`${address}/2.parquet`, `${address}/2.parquet`, /404/);
     const twice = [addresses[0], addresses[0]];

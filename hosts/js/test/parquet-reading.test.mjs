@@ -1,4 +1,4 @@
-// Parquet files, read by the readers of a `Reading`: whole epochs, and what states leave of them.
+// Parquet files that the readers of a `Reading` read: whole epochs, and the rest after a state.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
@@ -20,11 +20,14 @@ async function all(batches) {
 const idsOf = (batch) => batch.map(({ id }) => id);
 const ascending = (ids) => ids.toSorted((a, b) => a - b);
 
-/** Every worker of every rank. */
+/** All readers: every worker of every rank. */
 const readersOf = ({ worldSize = 1, workers = 1 }) =>
   Array.from({ length: worldSize * workers }, (_, i) => ({ rank: Math.floor(i / workers), worker: i % workers }));
 
-/** What the loaders of all ranks give in their first `steps` steps, as loaders do: batches of the workers of a rank in turn. */
+/**
+ * The batches that the loaders of all ranks give in their first `steps` steps. A loader takes a batch of each worker of
+ * its rank in turn.
+ */
 async function taken(shards, reading, { worldSize = 1, workers = 1 }, steps = Number.POSITIVE_INFINITY) {
   const ids = [];
   for (let rank = 0; rank < worldSize; rank++) {
@@ -61,7 +64,7 @@ describe('a reader of a reading', () => {
       const of = (group) => new Reading(shards.sizes, { ...deal, ...bytes, seed: 3, batchSize: 16, ...group });
       const four = { worldSize: 2, workers: 2 };
       const reading = of(four).atEpoch(5);
-      // An odd number of steps: one worker of each rank has given a batch more than the other.
+      // After an odd number of steps, one worker of each rank has given a batch more than the other.
       const first = await taken(shards, reading, four, 11);
       if (deal.deal !== 'shards') assert.equal(first.flat().length, 11 * 2 * 16);
       const state = reading.state(11);
@@ -73,14 +76,14 @@ describe('a reader of a reading', () => {
         const batchSize = group.batchSize ?? 16;
         assert(second.every(({ length }) => length <= batchSize));
       }
-      // Three groups, one after the other, none of which ends with a whole turn.
+      // Three groups read one after the other. The first two stop in the middle of a turn.
       const three = { worldSize: 1, workers: 3, batchSize: 7 };
       const middle = of(three).resume(state);
       const second = await taken(shards, middle, three, 5);
       const last = of(four).resume(middle.state(5));
       const third = await taken(shards, last, four);
       assert.deepEqual(ascending([...first.flat(), ...second.flat(), ...third.flat()]), EVERY);
-      // The same group goes on as if nothing had been.
+      // If the same group continues, it reads as if it had not been interrupted.
       const whole = await taken(shards, reading, four);
       const onwards = await taken(shards, of(four).resume(state), four);
       const texts = (batches) => batches.map(String).sort();
@@ -235,7 +238,7 @@ test('what findShards finds', async (t) => {
   const both = await findShards(paths);
   assert.deepEqual(both.columns, ['id', 'text']);
   assert([0, 2].every((i) => both.bytes[i] > shards.bytes[i] && shards.bytes[i] > 0));
-  // Copies: no reader is led astray by what somebody writes into them.
+  // The lists are copies, so a caller who writes into them does not mislead a reader.
   shards.sizes.fill(9);
   assert.deepEqual([...shards.sizes], [3, 0, 4]);
 });
@@ -280,7 +283,7 @@ test('what is refused, at the call', async (t) => {
   const [kind, message] = told([30, 41]);
   assert.equal(kind, 'contradiction');
   assert.match(message, /^sizes is 41 samples in shard 1; allowed: 40, the rows of .*1\.parquet$/);
-  // As with readShards, names of columns are held against those of the files where the iteration begins.
+  // Names of columns are compared with those of the files when the iteration begins, as in readShards.
   const pass = readBatches(shards, reading, { rank: 0, paddingColumn: 'text' });
   await assert.rejects(all(pass), { kind: 'contradiction', field: 'padding_column' });
   await assert.rejects(findShards(where, { columns: ['Id'] }), { kind: 'unknown-name', field: 'columns' });

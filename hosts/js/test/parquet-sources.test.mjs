@@ -1,4 +1,5 @@
-// Parquet files from anywhere, readers that go on or end early, what is told meanwhile, and rows of any samples.
+// Parquet files from any source: readers that continue or end early, warnings and progress meanwhile, and rows of any
+// samples.
 import assert from 'node:assert/strict';
 import { openAsBlob, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -9,7 +10,10 @@ import { findShards, readBatches, readRows, readShards } from 'samedeal/parquet'
 import { blocksOf, Held } from '../dist/parquet/held.js';
 import { folder, rowOf, write, writeWithPyarrow } from './parquet-files.mjs';
 
-/** How many bytes each page had that was decompressed from Snappy. The package takes the functions at its first reading. */
+/**
+ * The sizes of the pages that were decompressed from Snappy, in bytes. The package takes the functions when it first
+ * reads.
+ */
 const decompressed = [];
 const { SNAPPY } = compressors;
 compressors.SNAPPY = (input, length) => {
@@ -28,7 +32,7 @@ async function all(items) {
   return seen;
 }
 
-/** The bytes of a file in memory. `asked` is told of every range. */
+/** A file in memory. `asked` is called at every request for a range. */
 function buffer(path, asked = () => {}) {
   const bytes = readFileSync(path);
   return {
@@ -109,7 +113,7 @@ describe('where a reader goes on', () => {
         await all(readShards(paths, { ...own, state: { samedeal: state } })),
         await all(readShards(paths, own)),
       );
-      // On the same number of ranks, every reader goes on where it was.
+      // On the same number of ranks, every reader continues at its own place.
       const whole = await all(
         readShards(paths, { ...own, state: undefined, epoch: 4, batchSize: 16, rank: 1, worldSize: 2 }),
       );
@@ -174,7 +178,7 @@ describe('a reader that ends early', () => {
     let waits;
     const server = createServer((request, response) => {
       const [, start, end = bytes.length - 1] = /^bytes=(\d+)-(\d+)?$/.exec(request.headers.range ?? '') ?? [];
-      // The footer comes, and a later request has no answer.
+      // The server answers requests for the footer. It never answers a later request.
       if (waits && request.method === 'GET') return waits();
       response.setHeader('content-length', start === undefined ? bytes.length : Number(end) - start + 1);
       response.writeHead(start === undefined ? 200 : 206, { 'content-range': `bytes ${start}-${end}/${bytes.length}` });
@@ -204,7 +208,7 @@ describe('a reader that ends early', () => {
       server.closeAllConnections();
       server.close();
     }
-    // Nobody listens there any more.
+    // The server is closed, so nobody listens at this address.
     await assert.rejects(findShards(url), (error) => {
       assert.equal(error.code, 'ECONNREFUSED');
       assert(error.message.startsWith(`${url}: `) && error.message.includes('ECONNREFUSED'), error.message);
@@ -284,7 +288,7 @@ test('the first rows come before the rest of their window is read', async (t) =>
     let asked = 0;
     return buffer(path, async () => {
       most = Math.max(most, ++now);
-      // The footer is read by whoever looks for files.
+      // The first request is the one for the footer, when the files are looked up.
       if (++asked > 1 && !needed.has(i)) await gate;
       now -= 1;
     });
@@ -305,7 +309,7 @@ test('columns that are next to each other are asked for at once', async (t) => {
     rows.map(({ id }) => id).sort((one, other) => one - other),
     Array.from({ length: 1000 }, (_, i) => i),
   );
-  // The footer by whoever looks for files and whoever reads them, and the rows.
+  // The footer is read when the files are looked up and again when they are read; the third request is for the rows.
   assert.equal(asked, 3);
 });
 
@@ -320,7 +324,7 @@ test('a large column is read page by page, and only as far as somebody asks', as
   const shards = await findShards(file);
   bytes = 0;
   assert.deepEqual(await readRows(shards, [3]), [{ text: data[3] }]);
-  // A footer, a header and a page.
+  // Only a footer, a header and one page are read.
   assert(bytes < 300_000, `${bytes} bytes for the first page`);
   assert.deepEqual(
     await readRows(shards, [399, 3, 200]),
@@ -345,7 +349,8 @@ test('blocks of files are held up to a bound', async () => {
   const held = new Held();
   for (const block of blocks) await held.read(file, block);
   assert.equal(asked.length, 40);
-  // The last 32 are there, in whole or in part; what is outside of a block is read.
+  // The last 32 blocks are in memory and can be read in whole or in part. Bytes outside of a block are read from the
+  // file.
   for (const block of blocks.slice(8))
     assert.equal((await held.slice(file, block, block.start + 5, block.end)).byteLength, size - 5);
   assert.equal(asked.length, 40);
@@ -355,7 +360,7 @@ test('blocks of files are held up to a bound', async () => {
   held.drop(blocks[39]);
   await held.slice(file, blocks[39], blocks[39].start, blocks[39].end);
   assert.equal(asked.length, 43);
-  // Neighbours are joined; what is too large, or not within the file, is in no block.
+  // Neighbouring ranges are joined. A range that is too large, or not within the file, is in no block.
   const some = [
     [0, 100],
     [100, 2000],

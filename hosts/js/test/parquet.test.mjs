@@ -1,4 +1,4 @@
-// Parquet shards, dealt and read.
+// Parquet shards that are dealt and read.
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -89,7 +89,7 @@ describe('what is read', () => {
       const marks = (await all(readShards(where, { ...options, rank }))).map(({ extra }) => extra);
       assert.deepEqual([marks.length, marks.indexOf(true)], [368, rank === 0 ? -1 : 367]);
     }
-    // More padding than samples.
+    // There is more padding than there are samples.
     const few = folder(t);
     write(few, [2, 1]);
     for (let rank = 0; rank < 20; rank++) {
@@ -188,7 +188,7 @@ describe('what is read', () => {
     });
     writeFileSync(join(where, 'notes.txt'), 'no Parquet');
     mkdirSync(join(where, 'folder.parquet'));
-    // 'a.b/' comes before 'a/', and the greater character after the lesser one, though not in UTF-16.
+    // 'a.b/' comes before 'a/'. Names are sorted by code points: in UTF-16, the last two would be in the other order.
     expected.push(2, 1, 0, 3, 4);
     const inOrder = { deal: 'shards', shuffle: false, policy: 'round-robin' };
     assert.deepEqual(await ids(where, inOrder), expected);
@@ -205,7 +205,7 @@ describe('what is read', () => {
 });
 
 describe('what cannot be read', () => {
-  /** Holds an iteration to an error that names the path, with all files closed. */
+  /** Checks that an iteration fails with an error that names the path, and that all files are closed. */
   async function fails(where, path, what, options) {
     await assert.rejects(ids(where, options), (error) => {
       assert(error.message.startsWith(`${path}: `), error.message);
@@ -236,7 +236,7 @@ describe('what cannot be read', () => {
     for (let end = 1; end < whole.length; end += 13) {
       writeFileSync(odd, whole.subarray(0, end));
       await fails(where, odd, /not a Parquet file, or cut off/);
-      // With its end, and something missing before it.
+      // This file has its end, but lacks some bytes before it.
       writeFileSync(odd, Buffer.concat([whole.subarray(0, Math.max(0, end - 13)), whole.subarray(end)]));
       for (const options of [{}, { deal: 'shards' }]) {
         try {
@@ -285,7 +285,7 @@ describe('what cannot be read', () => {
       const options = { rowGroupSize: 1000, dictionarySize: 0, statistics: false };
       const [less] = write(folder(t), [0], { ...options, columnData: columnData(50) });
       const [more] = write(where, [0], { ...options, columnData: columnData(100) });
-      // The footer of the longer one, after the pages of the shorter one where those of the longer one were.
+      // The file has the footer of the longer file, and the pages of the shorter file in the place of its own.
       const [short, long] = [readFileSync(less), readFileSync(more)];
       const footer = long.length - 8 - long.readUInt32LE(long.length - 8);
       const pages = Buffer.alloc(footer);
@@ -413,7 +413,7 @@ describe('how it is read', () => {
   test('a header that is longer than what is read of the file at a time', async () => {
     const varint = (value) => (value < 128 ? [value] : [(value % 128) | 128, ...varint(Math.floor(value / 128))]);
     const field = (value) => [0x15, ...varint(2 * value)];
-    // Four numbers of the page, and in field 5 statistics with a long text.
+    // The header has four numbers of the page. Field 5 has statistics with a long text.
     const text = [0x1c, 0x18, ...varint(100_000), ...new Array(100_000).fill(65), 0];
     const header = (rows) => {
       return [...[0, 8, 8].flatMap(field), 0x2c, ...[rows, 0, 3, 3].flatMap(field), ...text, 0, 0];
@@ -430,7 +430,7 @@ describe('how it is read', () => {
       { row: 0, rows: 2, start: 0, end: bytes.length / 2, dictionary: undefined },
       { row: 2, rows: 3, start: bytes.length / 2, end: bytes.length, dictionary: undefined },
     ];
-    // Where the column is said to end does not matter: not every writer counts that right.
+    // The stated end of the column does not matter, because some writers compute it wrongly.
     for (const last of [bytes.length, bytes.length - 1, 1, 0]) {
       assert.deepEqual(await pages(bytes.length, 0, 5, last), whole);
     }
@@ -441,14 +441,14 @@ describe('how it is read', () => {
 });
 
 describe('what is said to whoever runs the process', () => {
-  /** What is said meanwhile, as [code, message]. */
+  /** The warnings during `work`, as [code, message]. */
   async function warnings(work) {
     const heard = [];
     const hear = ({ name, code, message }) => name === 'SamedealWarning' && heard.push([code, message]);
     process.on('warning', hear);
     try {
       await work();
-      // They are told a tick later.
+      // Node emits warnings a tick later.
       await setTimeout(0);
     } finally {
       process.off('warning', hear);
@@ -505,7 +505,7 @@ describe('what is asked for', () => {
   const NOT_WHOLE = [Number.NaN, 1.7, '3', null, true, {}, [3], Symbol('3')];
   const NOT_32_BITS = [-1, -1n, 2 ** 32, 2n ** 64n, 1e300];
 
-  /** At the call, or where the iteration begins. */
+  /** Checks that an error is thrown, at the call or when the iteration begins. */
   async function refused(call, kind, field) {
     const reading = async () => {
       for await (const _ of call()) assert.fail('a row');
@@ -585,7 +585,7 @@ describe('what is asked for', () => {
     for (const paths of [where, [path, path], [path, pathToFileURL(path)]]) {
       await refused(() => readShards(paths), 'contradiction', 'paths');
     }
-    // However long they are, in whole.
+    // The message has both paths in full, however long they are.
     const deep = join(where, 'd'.repeat(100));
     mkdirSync(deep);
     symlinkSync(path, join(deep, 'same.parquet'));

@@ -1,4 +1,4 @@
-// Whole shards to readers, and chunks without end. What the numbers must be is in tests/vectors.
+// Plans of whole shards, and endless streams of chunks. The golden cases have the expected numbers.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -207,7 +207,7 @@ describe('ShardPlan', () => {
   });
 
   test('a plan that does not fit is an error, and those that do go on', () => {
-    // One instance, which all plans have to share.
+    // All plans share this one instance.
     const bindings = componentInstances(limited)();
     const Limited = over(BaseShardPlan, () => new Engine(() => bindings));
     const kept = [];
@@ -375,7 +375,7 @@ describe('ChunkStream', () => {
 });
 
 test('chunks whose tables are too many at once come one by one', () => {
-  // Every chunk is of a cycle of its own.
+  // Each chunk of this reader is in another cycle, which needs a table of its own.
   const stream = new ChunkStream(0, 40_000, { chunks: 40_000, order: 'fisher-yates' });
   assert.throws(() => stream.chunks(0, 1024), { field: 'count' });
   const some = [];

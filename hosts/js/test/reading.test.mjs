@@ -1,4 +1,5 @@
-// Readings: what every worker of every rank reads, and what states leave. What the numbers must be is in tests/vectors.
+// Readings: the samples of every worker of every rank, and the rest after a state. The golden cases have the expected
+// numbers.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -31,14 +32,17 @@ const DEALS = {
   },
 };
 
-/** The samples of all readers, the workers of rank 0 first. */
+/** The samples of each reader; the workers of rank 0 come first. */
 function lists(reading, { worldSize = 1, workers = 1 }) {
   return Array.from({ length: worldSize * workers }, (_, i) => [
     ...reading.indices(Math.floor(i / workers), i % workers),
   ]);
 }
 
-/** What the loaders of all ranks give in `steps` steps: batches of the workers of a rank in turn. */
+/**
+ * The samples that the loaders of all ranks give in `steps` steps. A loader takes a batch of each worker of its rank in
+ * turn.
+ */
 function taken(reading, group, steps) {
   const { workers = 1, batchSize = 1 } = group;
   const all = lists(reading, group);
@@ -89,7 +93,7 @@ describe('Reading', () => {
       );
     }
     assert.deepEqual(reading.steps, plan.steps(10));
-    // Three shards have samples.
+    // Only three shards have samples, so one of the four readers is idle.
     assert.equal(reading.numIdleReaders, 1);
   });
 
@@ -112,7 +116,7 @@ describe('Reading', () => {
           if (number > 0) reading = of(group).resume(reading.state(steps));
           assert.equal(reading.isRest, number > 0);
           assert.equal(reading.epoch, 4);
-          // Between two turns of the workers, wherever there are several.
+          // If there are several workers, the group stops in the middle of a turn.
           steps = number === 2 ? reading.steps.most : Math.floor(reading.steps.most / 7) | 1;
           seen.push(...taken(reading, group, steps));
         }
@@ -278,7 +282,7 @@ describe('Reading', () => {
       bytes: bytes.map(Number),
       epoch: String(2n ** 64n - 1n),
     });
-    // Defaults are the component's: what was not given is not written.
+    // The component has the defaults, so options that were not given are not written.
     assert.deepEqual(again(new Reading([5])), {
       recipe: '{"order":{"name":"sharded"}}',
       sizes: [5],
@@ -411,7 +415,7 @@ describe('what is refused', () => {
     refused(() => new Reading(SIZES, { epoch: 3 }), 'unknown-name', 'options');
     refused(() => new Reading(SIZES, { drop_last: true }), 'unknown-name', 'options');
     for (const value of [null, 3, 'seed', []]) refused(() => new Reading(SIZES, value), 'wrong-type', 'options');
-    // What is undefined was not given.
+    // An option that is undefined counts as not given.
     const same = new Reading(SIZES, { lanes: undefined, policy: undefined, bytes: undefined });
     assert.equal(same.recipe, new Reading(SIZES).recipe);
   });
@@ -478,7 +482,7 @@ describe('what is refused', () => {
 
 describe('memory', () => {
   test('readings that do not fit are an error, and those that do go on', () => {
-    // One instance, which all of them have to share.
+    // All readings share this one instance.
     const bindings = componentInstances(limited)();
     const Limited = over(BaseReading, () => new Engine(() => bindings));
     const kept = [];
@@ -492,7 +496,7 @@ describe('memory', () => {
       refused(() => reading.numSteps(1), 'out-of-range', 'rank');
     }
     for (const reading of kept) reading.dispose();
-    // What the options and the reading of epoch 0 took is given back with each.
+    // The memory for the options and for the reading of epoch 0 is freed with each reading.
     for (let epoch = 0; epoch < 100; epoch++) {
       const whole = new Limited(new Uint32Array(20_000).fill(3), { workers: 2 });
       const moved = whole.atEpoch(epoch);
@@ -551,7 +555,7 @@ describe('memory', () => {
       try {
         nearTheEnd(call);
       } catch (error) {
-        // The bindings may say of the overflow that a task ended early; no failure of a value comes of it.
+        // The bindings may report the overflow as a task that ended early, but never as the failure of a value.
         assert(error instanceof Error && !(error instanceof SamedealError), String(error));
         overflows += 1;
         call();

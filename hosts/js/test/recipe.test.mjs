@@ -1,4 +1,4 @@
-// Recipes: what is written is read again as the same sampler, and what is no recipe is an error.
+// Recipes: a written recipe gives the same sampler again, and a text that is no recipe is an error.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as node from '../dist/index.js';
@@ -85,7 +85,7 @@ test('a section that is no object is a typed error in every class', async () => 
       }
     }
   }
-  // Nothing of a member is called.
+  // No method of a member is called, even if it has the name of a standard method.
   const odd = { toString: 4, valueOf: 5 };
   for (const members of [{ world_size: odd }, { workers: odd }]) {
     for (const kind of [Reading, ShardPlan, Sampler, Batcher]) {
@@ -99,7 +99,7 @@ test('a section that is no object is a typed error in every class', async () => 
 
 test('texts may have escapes, as writers of JSON make them', async () => {
   const { blend, Sampler, Split } = await import('samedeal');
-  // What Python's json.dumps writes.
+  // Python's json.dumps writes this text.
   const split = Split.fromRecipe('{"split": {"parts": [{"name": "M\\u00fcnchen \\ud83c\\udf0d", "weight": 1}]}}');
   assert.deepEqual(split.parts, ['München 🌍']);
   assert.throws(() => Split.fromRecipe('{"split": {"parts": [{"name": "\\ud83c", "weight": 1}]}}'), { field: 'name' });

@@ -1,4 +1,4 @@
-// Options are plain objects: anything else would be taken for no options at all, and so for seed 0 and one rank.
+// Options must be plain objects. Any other object would be read as no options, and so as seed 0 and one rank.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import vm from 'node:vm';
@@ -15,7 +15,7 @@ class Config {
   }
 }
 
-/** What has no members that say anything, and what errors call it. */
+/** Objects whose members are no options, with the name that errors have for them. */
 const NO_RECORDS = [
   [Promise.resolve({ seed: 3 }), 'a Promise'],
   [new Map([['seed', 3]]), 'a Map'],
@@ -31,7 +31,7 @@ const NO_RECORDS = [
   [new Error('seed'), 'an Error'],
   [
     (function () {
-      // biome-ignore lint/complexity/noArguments: this is the object that is tried.
+      // biome-ignore lint/complexity/noArguments: the test needs this object
       return arguments;
     })(),
     'an object',
@@ -40,7 +40,7 @@ const NO_RECORDS = [
   [vm.runInNewContext('new Map([["seed", 3]])'), 'a Map'],
 ];
 
-/** Plain objects that were not written as literals of this realm. */
+/** Plain objects that are no literals of this realm. */
 const RECORDS = [
   Object.assign(Object.create(null), { seed: 3 }),
   Object.freeze({ seed: 3 }),
@@ -59,7 +59,7 @@ for (const [entry, package_] of Object.entries({ ...composed, 'samedeal/inline':
   const whole = order('feistel', { samples: 10 });
   const [recipe, state] = [sampler.recipe, sampler.state(0)];
 
-  /** Every call that takes a plain object: its field in errors, and the call. */
+  /** All calls that take a plain object: the name of the argument in errors, and the call. */
   const calls = [
     ['options', (given) => new Sampler(10, given)],
     ['options', (given) => new Sampler(whole, given)],
@@ -119,7 +119,10 @@ for (const [entry, package_] of Object.entries({ ...composed, 'samedeal/inline':
     ['options', (given) => replayLedger('', given)],
     ['recipe', (given) => Sampler.fromRecipe(given)],
   ];
-  /** Those that take a `Map`, as the order of its names can matter, or a list, which the engine refuses where it is wrong. */
+  /**
+   * Calls that also take other objects: a `Map`, because the order of its names can matter, or a list, which the engine
+   * refuses if it is wrong.
+   */
   const lists = [
     ['sources', (given) => blend(given), [Map, Array]],
     ['parts', (given) => new Split(given), [Map, Array]],
@@ -186,7 +189,7 @@ test('readers of Parquet files', async () => {
   for (const [value] of NO_RECORDS) {
     assert.throws(() => readShards('data', value), { field: 'options' });
     await assert.rejects(findShards('data', value), { field: 'options' });
-    // The files are looked at first.
+    // The first argument is checked first.
     assert.throws(() => readBatches(value, undefined, {}), { field: 'shards' });
     await assert.rejects(readRows(value, []), { field: 'shards' });
   }

@@ -1,4 +1,5 @@
-// The class, on both engines. What the numbers must be is in tests/vectors, and tests/matrix holds this host to it.
+// The class `Sampler` on both engines. The golden cases have the expected numbers, and tests/matrix compares this host
+// with them.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -256,7 +257,7 @@ for (const [entry, { Sampler, orders, version }] of Object.entries(entries)) {
   });
 }
 
-/** The options that make another sampler like this one. */
+/** The options that make an equal sampler. */
 function same({ seed, epoch, order, rank, worldSize, remainder, layout, consumed }) {
   return { seed, epoch, order, rank, worldSize, remainder, layout, consumed };
 }

@@ -1,4 +1,4 @@
-// Schedules: a whole training in one row of steps. What the numbers must be is in tests/vectors.
+// Schedules: the steps of a whole training in one sequence. The golden cases have the expected numbers.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
@@ -11,10 +11,10 @@ import { NO_STATES } from './states.mjs';
 import { NOT_32_BITS, NOT_WHOLE, overflow, refused, wrong } from './values.mjs';
 
 const range = (count, first = 0) => Array.from({ length: count }, (_, i) => first + i);
-/** The positions of epochs end to end. */
+/** The samples of several epochs, one after the other. */
 const drawn = (what, epochs, options = {}) =>
   range(epochs).flatMap((epoch) => [...new Sampler(what, { epoch, ...options })]);
-/** What all ranks together see at steps, sorted within each step. */
+/** The samples of all ranks at each step, sorted within the step. */
 const stepsOf = (schedule, count, first = 0) =>
   range(count, first).map((step) =>
     range(schedule.worldSize)
@@ -120,7 +120,7 @@ test('long runs are the windows that they are read in', () => {
   assert.equal(whole.length, 50 * 1000 + 10 * 20_000 + 2940 * 100);
   const one = [...schedule.batches(0, 3000)].flatMap((batch) => [...batch]);
   assert.deepEqual([...whole], one);
-  // A step of more than one window.
+  // A step with more samples than fit into one window.
   const large = new Schedule(1e6, 200_000);
   assert.deepEqual(new Set(large.indices(0, 5)).size, 1e6);
 });
@@ -428,7 +428,7 @@ test('schedules that do not fit are an error, and those that do go on', () => {
     { name: 'SamedealError', kind: 'out-of-memory' },
   );
   assert(kept.length > 3);
-  // What is made of the positions of an epoch comes with the first call.
+  // The first call of a schedule needs memory for the positions of an epoch, so half of the schedules are freed first.
   for (const schedule of kept.splice(kept.length >> 1)) schedule.dispose();
   const first = kept[0].batch(3);
   for (const schedule of kept) assert.deepEqual(schedule.batch(3), first);

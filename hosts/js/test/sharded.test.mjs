@@ -1,4 +1,4 @@
-// The order `sharded` of the class, on both engines. What the numbers must be is in tests/vectors.
+// The order `sharded` of the class, on both engines. The golden cases have the expected numbers.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inspect } from 'node:util';

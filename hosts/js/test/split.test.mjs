@@ -1,4 +1,4 @@
-// Splits: which part each sample is in. What the numbers must be is in tests/vectors.
+// Splits: the part of each sample. The golden cases have the expected numbers.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inspect } from 'node:util';

@@ -9,7 +9,7 @@ import { wrong } from './values.mjs';
 const SIZES = [300, 0, 701, 2];
 
 for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
-  /** By the name of an order, what makes a sampler of it. */
+  /** For each order: a function that makes a sampler of it. */
   const makers = {
     ...Object.fromEntries(
       ['feistel', 'torch', 'sequential'].map((order) => [order, (options) => new Sampler(1003, { order, ...options })]),
@@ -179,7 +179,7 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
         ['x'.repeat(2 ** 27), 2 ** 27],
       ]) {
         const told = { kind: 'out-of-range', field: 'state', value: `of ${bytes} bytes`, allowed: 'up to 16777216' };
-        // What is much too long is not counted further.
+        // A text that is much too long is not counted to its end.
         if (text.length > 2 ** 26) told.value = `of at least ${text.length} bytes`;
         assert.throws(() => sampler.resume(text), told);
       }
@@ -299,7 +299,7 @@ test('a loop over batches has the state after those that it gave', async () => {
   for (const [loop, states] of [
     [sampler.batches(10), [0, 10, 20, 30, 40, 50, 52].map((taken) => sampler.state(taken))],
     [sampler.batches(10, { start: 4 }), [40, 50, 52].map((taken) => sampler.state(taken))],
-    // Nothing is left after the last one.
+    // After the last whole batch, a state has nothing left, although some samples were dropped.
     [sampler.batches(10, { start: 3, dropLast: true }), [30, 40, 52].map((taken) => sampler.state(taken))],
     [batcher.batches(2), [2, 3, 4, 5].map((steps) => batcher.state(steps))],
     [batcher[Symbol.iterator](), [0, 1, 2, 3, 4, 5].map((steps) => batcher.state(steps))],
@@ -309,7 +309,7 @@ test('a loop over batches has the state after those that it gave', async () => {
     for (const _ of loop) found.push(loop.state());
     assert.deepEqual([...found, loop.state()], [...states, states.at(-1)]);
   }
-  // Whatever else was read meanwhile, and after `break`.
+  // The state does not change by other reads in between, and it is right after `break`.
   const loop = sampler.batches(10);
   for (const batch of loop) if (batch.includes(sampler.indices(25, 26)[0])) break;
   sampler.batch(5, 10);
@@ -317,7 +317,7 @@ test('a loop over batches has the state after those that it gave', async () => {
   assert.deepEqual([...loop], []);
   const rest = Sampler.fromState(loop.state());
   assert.deepEqual([rest.consumed, rest.length], [60, 43]);
-  // It is not the state of another epoch.
+  // The loop belongs to the epoch in which it began, so it has no state in another epoch.
   sampler.setEpoch(1);
   assert.throws(() => loop.state(), { kind: 'out-of-range', field: 'epoch' });
 });

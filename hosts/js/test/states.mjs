@@ -1,6 +1,6 @@
-// What is no state, for the tests of samplers and of batchers.
+// Texts that are no states, for the tests of samplers and of batchers.
 
-/** Texts of anything else. */
+/** Texts that are no state of any kind. */
 export const NO_STATES = [
   ...[
     '',
@@ -24,7 +24,7 @@ export const NO_STATES = [
   '9'.repeat(2 ** 14),
 ];
 
-/** So many texts, each a state in which something else was put in one place; the same ones every time. */
+/** `count` texts. Each is the state with a change in one place. They are the same in every run. */
 export function* changed(state, count) {
   let seed = 1;
   const below = (bound) => {

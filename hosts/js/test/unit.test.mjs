@@ -1,4 +1,4 @@
-// Units: neighbouring positions that no deal separates.
+// Units: neighbouring positions that every deal keeps together.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { composed, entries } from './entries.mjs';
@@ -28,7 +28,7 @@ for (const [entry, { Sampler, SamedealError, order }] of Object.entries({ ...ent
             assert.equal(sampler.unit, 4);
             for (let at = 0; at < samples.length; at += 4) {
               const unit = samples.slice(at, at + 4);
-              // Each goes on in order, from a multiple of 4 on; padding goes on with the first samples.
+              // A unit is consecutive, and begins at a multiple of 4. Units of padding continue with the first samples.
               if (at < samples.length - sampler.numPadding) assert.equal(unit[0] % 4, 0, `${layout} ${remainder}`);
               assert.deepEqual(
                 unit,
@@ -105,7 +105,7 @@ for (const [entry, { Sampler, SamedealError, order }] of Object.entries({ ...ent
         [10, 10, 10],
       );
       assert.deepEqual(sorted(prompts.flatMap((each) => [...each])), range(30));
-      // Without units, ranks have parts of them.
+      // Without units, ranks get parts of groups.
       const torn = ranks(3, (place) => new Set(new Sampler(groups, place)));
       assert(torn.some(({ size }) => size > 10));
     });

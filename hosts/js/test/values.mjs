@@ -1,12 +1,12 @@
-// Values that fit nowhere, for the tests of all classes.
+// Values that no parameter accepts, for the tests of all classes.
 import assert from 'node:assert/strict';
 import { SamedealError } from 'samedeal';
 
-/** No whole numbers at all, whatever the parameter. */
+/** Values that are no whole numbers, for any parameter. */
 export const NOT_WHOLE = [Number.NaN, Number.POSITIVE_INFINITY, 1.7, '3', null, true, {}, [3], Symbol('3'), () => 3];
-/** Whole, and beyond 32 bits or negative. */
+/** Whole numbers that are negative or beyond 32 bits. */
 export const NOT_32_BITS = [-1, -1n, 2 ** 32, 2n ** 32n, 1e300, 2n ** 64n];
-/** No lists of whole numbers. */
+/** Values that are no lists of whole numbers. */
 export const NO_LIST = [
   undefined,
   null,
@@ -18,7 +18,7 @@ export const NO_LIST = [
   new ArrayBuffer(4),
 ];
 
-/** Holds `call` to a typed error about `field`. */
+/** Checks that `call` throws a typed error about `field`. */
 export function refused(call, kind, field) {
   assert.throws(call, (error) => {
     assert(error instanceof SamedealError, String(error));
@@ -27,14 +27,16 @@ export function refused(call, kind, field) {
   });
 }
 
-/** Makes a call near the end of the stack, again and again: in the middle of it the stack overflows. */
+/**
+ * Calls a function near the end of the stack again and again, so that the stack overflows in the middle of the call.
+ */
 export function overflow(call) {
   let overflows = 0;
   const nearTheEnd = () => {
     try {
       nearTheEnd();
     } catch (error) {
-      // The bindings may say of the overflow that a task ended early; no failure of a value comes of it.
+      // The bindings may report the overflow as a task that ended early, but never as the failure of a value.
       assert(error instanceof Error && !(error instanceof SamedealError), String(error));
       overflows += 1;
       call();
@@ -48,5 +50,5 @@ export function overflow(call) {
   assert(overflows > 0);
 }
 
-/** The kind of error of a value that has no type that could be taken: nothing was given, or something else. */
+/** The kind of the error for a value of a wrong type: `missing` if it is undefined, otherwise `wrong-type`. */
 export const wrong = (value) => (value === undefined ? 'missing' : 'wrong-type');

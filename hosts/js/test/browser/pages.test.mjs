@@ -13,7 +13,7 @@ import { folder, write } from '../parquet-files.mjs';
 const host = fileURLToPath(new URL('../..', import.meta.url));
 const dist = join(host, 'dist/');
 
-/** The pages of the documentation that have HTML, and what the bodies of their examples become. */
+/** For each page of the documentation with HTML: the texts that the bodies of its examples get. */
 const EXAMPLES = {
   'README.md': ['8 0 6 3'],
   '../../docs/reference/javascript/pages.md': ['14 steps', '8 0 6 3', '32 steps'],
@@ -24,7 +24,7 @@ test('the examples of the documentation run in a page', async () => {
   for (const [file, expected] of Object.entries(EXAMPLES)) {
     const answers = [];
     const text = readFileSync(join(host, file), 'utf8');
-    // A block of text after the HTML is what the page shows.
+    // If a block of text follows the HTML, it has the text that the page must show.
     for (const [, html, shown] of text.matchAll(
       /^```html[^\n]*\n(.*?)^```$(?:[^`]|`(?!``))*(?:^```text\n(.*?)^```)?/gms,
     )) {
@@ -114,7 +114,7 @@ test('a page reads Parquet files: from a server, and those that are dropped on i
       const reading = new Reading(dropped.sizes, options);
       const rest = reading.resume(reading.state(4));
       const wrong = await readShards(['/data/none.parquet']).next().catch(String);
-      // It comes of the entry for Parquet, which is a file of its own.
+      // The error comes from the entry for Parquet, which is a file of its own, and must have the same class.
       const refused = await findShards([3]).catch((error) => error);
       const aborted = await readShards(urls, { signal: AbortSignal.abort() })
         .next()
@@ -225,7 +225,7 @@ const LOADED = `
   };`;
 const SHOWN = `${LOADED}\ndocument.body.textContent = await all().catch(String);`;
 
-/** Runs `use` with a folder of these files. */
+/** Calls `use` with a folder that has these files. */
 async function inFolder(files, use) {
   const folder = mkdtempSync(join(tmpdir(), 'samedeal-page-'));
   try {

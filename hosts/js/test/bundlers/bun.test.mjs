@@ -1,4 +1,5 @@
-// The package in Bun, without a bundler: a directory of Parquet files, whose names Bun gives in another form than Node.
+// The package in Bun, without a bundler: a directory of Parquet files. Bun returns names of files in another form than
+// Node.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -17,7 +18,7 @@ before(async () => {
 });
 after(() => made?.remove());
 
-/** What a module of the project prints in Bun. */
+/** The output of a module of the project in Bun. */
 async function printed(entry, data = made.data) {
   const { stdout } = await run(bun, ['run', entry], { cwd: made.project, env: { ...process.env, DATA: data } });
   return stdout.trim();

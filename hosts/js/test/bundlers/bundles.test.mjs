@@ -1,5 +1,5 @@
-// The package in what bundlers make, for Node and for pages, with their defaults and nothing else. Each bundle is run
-// where it finds no file of the package.
+// The package in bundles for Node and for pages, which each bundler makes with its defaults. Each bundle runs in a
+// place where it finds no file of the package.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => made?.remove());
 
-/** What each bundler does to an entry of the project, for Node or for a page. */
+/** For each bundler: a function that bundles an entry of the project, for Node or for a page. */
 const BUNDLERS = {
   async esbuild(entry, outdir, platform) {
     const { build } = await tool('esbuild');
@@ -49,7 +49,8 @@ const BUNDLERS = {
       entry: `./${entry}`,
       target: platform === 'node' ? 'node20' : 'web',
       experiments: { outputModule: true },
-      // Minifying takes most of the time, and the largest bundle has what the others have.
+      // Minifying takes most of the time, so only the largest bundle is minified. It contains everything that the
+      // others do.
       optimization: { minimize: entry === 'page.js' },
       output: { path, filename: entry, module: true },
     });
@@ -58,7 +59,7 @@ const BUNDLERS = {
     assert(!stats.hasErrors(), stats.toString({ all: false, errors: true }));
   },
   async bun(entry, outdir, platform) {
-    // The command of its package is a link on some systems and a file on others; this is what either leads to.
+    // The command of the package `bun` is a link on some systems and a file on others. Both lead to this program.
     const bun = fileURLToPath(new URL('node_modules/bun/bin/bun.exe', import.meta.url));
     await run(bun, ['build', entry, `--outdir=${outdir}`, `--target=${platform}`], { cwd: made.project });
   },
@@ -197,9 +198,10 @@ for (const name of ['vite-5', 'vite-7', 'vite-8']) {
         const { build } = await tool(name);
         const outDir = made.out(`${name}-${entry}`);
         writeFileSync(join(made.project, 'index.html'), html(entry));
-        // The first page waits at its top level, which older targets do not have.
+        // The first page has an `await` at its top level, which older targets do not support.
         const settings = { outDir, emptyOutDir: true, target: 'es2022' };
-        // Vite 5 to 7 make a Worker for a plain script, which has no `import()`; `samedeal/web` loads its engine with one.
+        // Vite 5 to 7 make a Worker of a plain script by default. It has no `import()`, by which `samedeal/web` loads
+        // its engine.
         const worker = entry === 'page-thread.js' && name !== 'vite-8' ? { format: 'es' } : {};
         await build({
           root: made.project,

@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => made?.remove());
 
-/** What a module of the project prints in Deno, which asks nobody for a permission that it has not. */
+/** The output of a module of the project in Deno. Deno must not ask the user for permissions. */
 async function printed(entry, ...permissions) {
   const settings = { cwd: made.project, env: { ...process.env, DATA: made.data, DENO_NO_UPDATE_CHECK: '1' } };
   const { stdout } = await run(process.execPath, [deno, 'run', '--no-prompt', ...permissions, entry], settings);
@@ -26,7 +26,7 @@ async function printed(entry, ...permissions) {
 
 describe('Deno', () => {
   for (const [entry, answers, ...permissions] of [
-    // The component is a file, which a program may read only where it is allowed to.
+    // The component is a file, which the program needs the permission to read.
     ['node.js', ANSWERS, '--allow-read=.'],
     ['node-inline.js', ANSWERS],
     ['node-web.js', ANSWERS],

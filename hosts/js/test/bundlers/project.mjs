@@ -1,4 +1,4 @@
-// A project that has the packed package installed, as users get it, for the bundlers in this folder to work on.
+// A project in which the packed package is installed, as users do it. The bundlers in this folder work on it.
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { write } from '../parquet-files.mjs';
 const run = promisify(execFile);
 const host = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What is asked in every bundle, before everything is. */
+/** The calls in every bundle: some of their own, and those of `everything`. */
 const CALLS = `
   const answers = () => [
     new Sampler(10, { seed: 42, epoch: 1, order: 'torch', worldSize: 3 }).indices(),
@@ -23,7 +23,7 @@ const CALLS = `
   ].map((list) => Array.from(list).join(' ')).join(' / ');
   const all = async () => answers() + ' / ' + await everything(samedeal);`;
 
-/** What they answer: the first part is the example of the README. */
+/** The answers to these calls. The first part is the example of the README. */
 export const ANSWERS = `8 0 6 3 / 2 / 0 2 / 1 1 / ${await everything(samedeal)}`;
 export const LIGHT_ANSWERS = '8 0 6 3 / 1';
 
@@ -42,15 +42,15 @@ const web = (show) => `
   ${show}(await all());`;
 const show = '((text) => { document.body.textContent = text; })';
 
-/** A page that shows what its Worker posts. */
+/** A page that shows the messages of its Worker. */
 const thread = (name) => `
   const worker = new Worker(new URL('./${name}.js', import.meta.url), { type: 'module' });
   worker.onmessage = ({ data }) => ${show}(data);
   worker.onerror = ({ message }) => ${show}('failed: ' + message);`;
 
-/** What `samedeal/parquet` reads with, and what that needs. */
+/** The packages with which `samedeal/parquet` reads, and their dependencies. */
 const PARQUET = ['hyparquet', 'hyparquet-compressors', 'fzstd', 'hysnappy'];
-/** What the numbers of the rows add up to. */
+/** The sum of the numbers of all rows. */
 export const PARQUET_ANSWER = '4950';
 
 /** The files of the project. */
@@ -106,9 +106,9 @@ const FILES = {
     };`,
 };
 
-/** Makes the project; `remove` takes it away. */
+/** Makes the project. Its method `remove` deletes it. */
 export async function makeProject() {
-  // Some tools compare paths of files with real ones.
+  // Some tools compare paths of files with their real paths, so links are resolved here.
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'samedeal-bundlers-')));
   const project = join(root, 'project');
   mkdirSync(project);
@@ -124,7 +124,7 @@ export async function makeProject() {
   return {
     project,
     data,
-    /** An empty folder away from the project, so that a bundle finds nothing of it. */
+    /** An empty folder outside of the project, so that a bundle finds no file of the project. */
     out: (name) => {
       const folder = join(root, 'out', name);
       mkdirSync(folder, { recursive: true });
@@ -137,17 +137,20 @@ export async function makeProject() {
   };
 }
 
-/** What a bundle prints in Node. */
+/** The output of a bundle in Node. */
 export async function printed(bundle, environment = {}) {
   const options = { cwd: dirname(bundle), env: { ...process.env, ...environment } };
   const { stdout } = await run(process.execPath, [bundle], options);
   return stdout.trim();
 }
 
-/** Where all pages of a file of tests are shown: starting a browser takes longer than a page. */
+/** The context of the browser for all pages of a file of tests. A browser starts slower than a page. */
 let context;
 
-/** What a page shows in the end: one of these files, or what is at a URL. Errors of the page are told; so is what it loads. */
+/**
+ * The text that a page finally shows. The page has one of these files, or is at a URL. `loads` gets the path of every
+ * file that the page loads.
+ */
 export async function shown({ folder, data, bundle, url, loads = () => {} }) {
   const html = bundle ? `<body><script type="module" src="/out/${bundle}"></script></body>` : '';
   context ??= startBrowser().then((browser) => browser.newContext());
@@ -163,7 +166,7 @@ export async function shown({ folder, data, bundle, url, loads = () => {} }) {
   }
 }
 
-/** A tool of the package.json in this folder. */
+/** Imports a tool of the package.json in this folder. */
 export async function tool(name) {
   try {
     return await import(name);

@@ -1,4 +1,5 @@
-// The types with older versions of TypeScript, and what `require` gives: in ES modules and in CommonJS, by the rules of resolution that Node has had since version 16.
+// The types with older versions of TypeScript, in ES modules and in CommonJS, by the resolution rules of Node since
+// version 16; and the values that `require` returns.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -46,7 +47,7 @@ const USE = `
   new Mesh(4, { dp: 4 });
   export { again, all, blend, few, indices, SamedealError, steps, sum, wrong, type Indices, type Kind };`;
 
-// A program that has no types of pages: a worker's, or one that runs in several places.
+// A program without the types of pages, for a worker or for several platforms.
 const PLAIN = `
   import { init, Sampler } from 'samedeal/web';
   import { Sampler as Light } from 'samedeal/light';

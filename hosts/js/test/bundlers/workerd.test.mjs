@@ -1,4 +1,4 @@
-// The package in a Worker of Cloudflare, which compiles no WebAssembly while it runs.
+// The package in a Worker of Cloudflare, which cannot compile WebAssembly while it runs.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -24,7 +24,7 @@ test('a Worker, bundled as wrangler does it', async () => {
     outdir: out,
     logLevel: 'error',
   });
-  // Also where there is no FinalizationRegistry yet.
+  // The first of these dates has no FinalizationRegistry yet.
   for (const compatibilityDate of ['2024-09-01', '2025-09-01']) {
     const worker = new Miniflare({
       modules: true,

@@ -1,4 +1,5 @@
-// This package against a component that has more than the interface that it was made for: a copy of dist/ with it in it.
+// This package against a component with a larger interface than the one for which it was made. The component is in a
+// copy of dist/.
 import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Tables of the size at which engines go wrong: gigabytes, and a minute.
+// Tables of several gigabytes, a size at which engines have had faults. The tests take about a minute.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { entries } from '../entries.mjs';
@@ -18,7 +18,7 @@ for (const [entry, { Sampler }] of Object.entries(entries)) {
       Uint32Array.of(8, 0, 6, 3),
     );
     const state = big.state(5);
-    // Each of these is another object, which must not lie behind the table of the one before.
+    // Each of these calls makes another object. It must not take memory behind the table of the object before it.
     big.setRank(1);
     big.setEpoch(1);
     big.setRank(0);
@@ -32,7 +32,8 @@ for (const [entry, { Sampler }] of Object.entries(entries)) {
   });
 
   test(`${entry}: large tables, one after the other`, () => {
-    // The collector need not be asked, and no task needs to end: 200 tables of 8 MB.
+    // 200 tables of 8 MB must fit one after the other, although the test never asks the collector and never ends a
+    // task.
     for (let seed = 0; seed < 200; seed++) new Sampler(2e6, { seed, order: 'fisher-yates' }).sampleAt(0);
   });
 }

@@ -177,8 +177,8 @@ class PreparedLoader(Resumable, DataLoaderStateMixin):
         are not in the saved model, and come again. So `save_state` may be called after any `accelerator.accumulate`.
 
         Args:
-            batches: How many batches of this loop the state counts; by default those that the model was updated with,
-                by `accelerator.accumulate`, or all without it.
+            batches: How many batches of this loop the state counts. By default the batches that the model was updated
+                with; all batches, if the loop has no `accelerator.accumulate`.
 
         Raises:
             OutOfRangeError: The loop did not get so many batches.
@@ -207,7 +207,7 @@ class PreparedLoader(Resumable, DataLoaderStateMixin):
         if self._is_updated():
             self._update = None
         self.begin()
-        # With 0, Accelerate does not cut off samples.
+        # With a remainder of 0, Accelerate does not cut off samples.
         self.remainder = 0
         try:
             for batch in super().__iter__():
@@ -226,7 +226,7 @@ class PreparedLoader(Resumable, DataLoaderStateMixin):
 
     @property
     def batch_sampler(self) -> Any:
-        """Raises an AttributeError, so that Accelerate does not skip batches by it: a state resumes without that."""
+        """Raises an AttributeError, so that Accelerate does not skip batches: a resumed loader gives only the rest."""
         advice = "a loader that was prepared goes on by load_state_dict, which skip_first_batches cannot"
         raise AttributeError(f"batch_sampler: {advice}", name="batch_sampler", obj=self)
 

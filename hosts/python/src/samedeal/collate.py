@@ -74,10 +74,11 @@ def pad(
         width: A fixed width. By default, the length of the longest sequence.
 
     Raises:
-        OutOfRangeError: `width` is less than the longest sequence, or there are more than 2**26 cells.
+        OutOfRangeError: `width` is less than the longest sequence, `pad_to_multiple_of` is 0, there are more than 2**26
+            cells, or the type of the tokens cannot hold `padding_value`.
         UnknownNameError: There is no such side.
         WrongTypeError: A value is not of the type that its parameter takes.
-        ContradictionError: Offsets do not ascend from 0 to the number of tokens.
+        ContradictionError: Offsets do not ascend from 0 to the number of tokens, or tokens have different shapes.
         OutOfMemoryError: There is no memory for so many cells.
     """
     tokens, lengths = _tokens(sequences, offsets)
@@ -106,9 +107,11 @@ def pack(
         padding_value: Value of cells without a token.
 
     Raises:
-        OutOfRangeError: A row holds more than `width` tokens, or there are more than 2**26 cells.
+        OutOfRangeError: A row holds more than `width` tokens, there are more than 2**26 cells, or the type of the
+            tokens cannot hold `padding_value`.
         WrongTypeError: A value is not of the type that its parameter takes.
-        ContradictionError: `row_ends` do not ascend to the number of sequences, or `offsets` to the number of tokens.
+        ContradictionError: `row_ends` do not ascend to the number of sequences, or `offsets` to the number of tokens;
+            or tokens have different shapes.
         OutOfMemoryError: There is no memory for so many cells.
     """
     tokens, lengths = _tokens(sequences, offsets)

@@ -292,7 +292,8 @@ class _Loader:
         if stale:
             self._tell_length()
         if another and (stale or trainer.max_steps != -1):
-            # If the epoch was over when it was saved, Lightning otherwise counts its batches for the next one.
+            # If the epoch was over when the checkpoint was saved, Lightning would otherwise count the batches of that
+            # epoch for this one.
             trainer.fit_loop.epoch_loop.restarting = False
 
     def _count_from_update(self) -> None:
@@ -305,7 +306,8 @@ class _Loader:
         if self._counted == self._before or self._counted != current + loop.restarted_on_train_batch_end:
             return
         if loop.restarted_on_train_batch_end and self._is_saved_after_update:
-            # Lightning would count the update of that batch here, if the batch were not taken back below.
+            # The checkpoint was saved at the end of a batch with an update. Lightning counts this update when it
+            # restarts at the end of a batch, which the lines below prevent, so the update is counted here.
             loop._batches_that_stepped += 1
         for counts in (progress.total, progress.current):
             counts.completed -= current - self._before

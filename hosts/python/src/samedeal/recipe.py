@@ -154,7 +154,7 @@ def weight(field: str, value: Any, of: str) -> float | str:
 
     allowed = f"a number {of}, such as 7 or 0.7"
     if is_fraction(value):
-        # The text of a float of 32 bits has its own digits: 0.7, and not 0.699999988.
+        # The text of a NumPy float of 32 bits has only the digits that identify it: 0.7, and not 0.699999988.
         found = float(str(value)) if type(value).__module__ == "numpy" else float(value)
         if not isfinite(found):
             raise OutOfRangeError(field, str(found), allowed)
@@ -192,7 +192,7 @@ def _shown(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """An array as a list, and a number of NumPy as an integer."""
+    """An array as a list, a number of NumPy as a number of Python, and a mapping as a dictionary."""
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, Mapping):

@@ -26,9 +26,9 @@ def inspect(text: str) -> TextKind:
     TextKind(form='state', of='sampler')
 
     Raises:
-        WrongTypeError: The text is no JSON object, or of no such kind.
+        WrongTypeError: The text is no JSON object, or neither a recipe nor a state nor a log.
         OutOfRangeError: The text has more than 2**24 bytes, or is of another version.
-        UnknownNameError: There is no such kind of state.
+        UnknownNameError: The member `kind` of the text is no kind that is known.
     """
     if not isinstance(text, str):
         raise WrongTypeError("text", check.described(text), "a text")
@@ -38,8 +38,9 @@ def inspect(text: str) -> TextKind:
 def recipe_after(state: str | Mapping[str, Any], sections: Mapping[str, Any] | str | None = None) -> str:
     """The recipe of an object that continues after a state, if only the state is known.
 
-    The recipe has the sections of the state, such as "order", and those of `sections`, which a state does not have,
-    such as "deal". The recipe is not checked. Pass lists that the state has as a hash to `from_recipe`.
+    The recipe has the sections of the state, such as "order". It also has the sections that you pass as
+    `sections`: sections that no state has, such as "deal". The recipe is not checked. Pass lists that the state has as
+    a hash to `from_recipe`.
 
     >>> import samedeal
     >>> state = samedeal.Sampler(1000, seed=42, world_size=8).state(10)

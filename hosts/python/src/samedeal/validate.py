@@ -30,7 +30,8 @@ from .torch import ShardedDataset, StepsWarning
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# How many samples have their reads counted at a time: 8 bytes for each sample on every rank.
+# How many samples have their reads counted at a time. Each of them takes 16 bytes on every rank: the number of its
+# reads, and the number that is expected.
 BLOCK = 1 << 22
 # The most wrong samples that the report names; it gives the number of the others.
 SHOWN = 10

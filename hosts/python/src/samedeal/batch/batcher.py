@@ -281,7 +281,8 @@ class Batcher(BatcherBase):
             try:
                 found = self._engine.use(_window, config, rank, start, count)
             except SamedealError:
-                # Reads steps one by one: a window may be too large, and steps before one that fails can still be given.
+                # Reads steps one by one: `count` steps may be too many for one call, and the steps before a step that
+                # fails can still be given.
                 if count == 1:
                     raise
                 count = 1

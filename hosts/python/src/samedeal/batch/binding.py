@@ -97,7 +97,7 @@ class Plan(Resource, batches.Batcher):
     def go_on(self, state: str, replan: bool) -> Where:
         """Moves to the rest of the epoch of a state, with other options if `replan`. Returns the new place."""
         made = self.replan(state) if replan else self.resume(state)
-        # Not whole until the end: an interruption here would leave `made` in the instance for ever.
+        # The core is not `whole` until the end: an interruption here would leave `made` in the instance for ever.
         self.core.whole = False
         whole = self.at_epoch(made.epoch())
         begun = made.state(0)

@@ -232,7 +232,7 @@ _SENT = "with several workers, one that pickles: a function of a module, and no 
 
 
 def _begin(plan: Callable[[Part], str]) -> None:
-    """Begins a process of the pool. `plan` is not used: to unpickle it has set `_last`."""
+    """Begins a process of the pool. `plan` is not used here: `_last` was set when `plan` was unpickled."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -94,7 +94,10 @@ class Lengths:
         return Lengths.of(numpy.load(path, mmap_mode="r"))
 
     def identity(self) -> int | None:
-        """A checksum of all lengths; None if a function or an object of the user gives them, which may be slow."""
+        """A checksum of all lengths.
+
+        None if a function or an object of the user gives them, which may be slow, or if a length is wrong.
+        """
         import numpy
 
         if self.samples is None or isinstance(self._read, _Asked):

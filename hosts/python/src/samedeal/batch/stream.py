@@ -27,10 +27,11 @@ Self = TypeVar("Self", bound="BatchStream")
 class BatchStream(BatchStreamBase):
     """Batches of one rank, for samples whose lengths become known as they come.
 
-    The batches are those that a `Batcher` gives for the same lengths with the order "sequential". Push samples as they
-    come, and take the batches that are ready. The batches of a window are ready when one more sample has come than the
-    window has. Every rank pushes all samples. A stream holds the samples of one window (8,192 samples with
-    "pad-to-max", or if `batch_window` is 0) and the samples that are left of the window before.
+    The batches are those that a `Batcher` gives for the same lengths with the order "sequential" and the same
+    `batch_window`. Push samples as they come, and take the batches that are ready. The batches of a window are ready
+    when samples have come for one and a half windows, because the last window may be half a window longer. Every rank
+    pushes all samples. A stream holds the samples that wait (up to one and a half windows, if you take each window as
+    soon as it is ready) and at most as many samples of earlier windows.
 
     A stream has no state to save. To continue after an interruption, push the same samples to a new stream, and skip
     the batches that were taken before. Only the lengths are needed, and planning costs the same again.

@@ -40,7 +40,8 @@ class Where(NamedTuple):
 _EPOCHS, _refused = abi.result(sampling.ABI_SHORT_EPOCHS, types.ABI_FAILURE)
 
 FEW = 2**10
-"""The most samples of a short epoch. The call that returns its length reads it, too: a second call would cost more."""
+"""The most samples of a short epoch. One call returns the length of such an epoch and its samples: a second call would
+cost more."""
 
 _AHEAD, _MOST_AHEAD = 2**6, 2**12
 """The most epochs, and the most samples, that are read at a time if epochs are set one after the other."""
@@ -117,7 +118,7 @@ class Deal(Resource, sampling.Sampler):
     def go_on(self, state: str) -> Where:
         """Moves to the rest of the epoch of a state. Returns the new place."""
         made = self.resume(state)
-        # Not whole until the end: an interruption here would leave `made` in the instance for ever.
+        # The core is not `whole` until the end: an interruption here would leave `made` in the instance for ever.
         self.core.whole = False
         where = Where(made.epoch(), self.current.rank, made.consumed())
         self.become(made, where)
@@ -164,7 +165,7 @@ class Deal(Resource, sampling.Sampler):
 
 
 def orders() -> tuple[str, ...]:
-    """The names of the orders that need only samples and a seed, the default first; "sharded" needs shards."""
+    """The names of the orders that need only samples and a seed, the default first. "sharded" is not one of them."""
     return _facts()[0]
 
 

@@ -121,11 +121,11 @@ class Sampler(SamplerBase):
         check.asked(move, [check.u32("rank", rank)])
 
     def resume(self, state: str | Mapping[str, Any]) -> None:
-        """Continues from a state, in O(1): moves to its epoch, and deals the positions that were not consumed.
+        """Continues from a state: moves to its epoch, and deals the positions that were not consumed.
 
-        After an error, nothing has changed. The state need not be trusted: it is checked. An order may have been
-        extended since the state was taken (stages and sources of a blend, growth, ranges to skip), if the extension
-        begins at the position of the state or later.
+        Costs O(1), with the order "sharded" O(shards). After an error, nothing has changed. The state need not be
+        trusted: it is checked. An order may have been extended since the state was taken (stages and sources of a
+        blend, growth, ranges to skip), if the extension begins at the position of the state or later.
 
         Args:
             state: The text that `state` gave, or the dictionary that a `state_dict` gave.

@@ -46,7 +46,7 @@ def step(deal: Deal, batch: int, batch_size: int, drop_last: bool) -> list[NDArr
     world_size = deal.world_size()
     if world_size > MOST_RANKS:
         raise OutOfMemoryError("world_size", str(world_size), f"up to {MOST_RANKS} ranks; ask a rank for its batch")
-    # For a size of 0, the component raises the error below.
+    # If `batch_size` is 0, the component raises the error, in the call of `deal.step` below.
     window = max(1, max_count() // max(1, batch_size))
     found: list[NDArray[np.int64]] = []
     while len(found) < world_size:

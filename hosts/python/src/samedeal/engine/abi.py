@@ -61,7 +61,7 @@ class Type(Generic[T]):
         self.flat = flat
         """How many numbers a value has as an argument."""
         self.flatten = flatten
-        """Makes the numbers of a value that is passed as an argument. `lower` makes those of a value in memory."""
+        """Makes the numbers of a value as an argument; `lower` makes the numbers of a value in memory."""
 
     @property
     def size(self) -> int:
@@ -234,7 +234,7 @@ UNIT: Type[None] = Type("", 1, 0, lambda core, value: (), lambda core, numbers: 
 
 
 class Handle:
-    """A resource of the interface: an object in an instance, which has this handle there."""
+    """A resource of the interface: an object in an instance. The instance knows the object by the number `handle`."""
 
     core: Core
     handle: int
@@ -316,7 +316,7 @@ NOTHING: Lift[None] = Lift(lambda core, result: None)
 
 
 _WANTED = "wanted"
-"""The kind of failure with which a batcher asks for lengths. The call is repeated once they were supplied."""
+"""The kind of failure with which a batcher asks for lengths. The call is repeated once the lengths were supplied."""
 
 
 class Function(Generic[T]):
@@ -341,7 +341,7 @@ class Function(Generic[T]):
             except SamedealError as error:
                 if error.kind != _WANTED or core.give is None:
                     raise
-            # If `give` raises, the next call of the function continues from where this one was.
+            # If `give` raises, the windows that were planned so far are kept, and the next call continues after them.
             core.give(arguments[0])
 
     def read(self, core: Core, lift: Callable[[Core, int], U | SamedealError], *arguments: Any) -> U:

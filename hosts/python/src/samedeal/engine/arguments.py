@@ -98,7 +98,7 @@ class Beyond(int):
 
 
 def u32(field: str, value: Any) -> int:
-    """`value` as an `int` of 32 bits; a `Beyond` if it is a whole number with more bits."""
+    """`value` as an `int`, if it is 0 to 2**32 - 1; a `Beyond` for any other whole number, also a negative one."""
     if type(value) is int and 0 <= value <= U32_MAX:
         return value
     return _within(field, value, U32)
@@ -121,7 +121,7 @@ def _within(field: str, value: Any, width: Width) -> int:
 
 
 def u64(field: str, value: Any) -> int:
-    """`value` as an `int` of 64 bits, where all such numbers are allowed."""
+    """`value` as an `int`, for a parameter that allows all of 0 to 2**64 - 1."""
     return value if type(value) is int and 0 <= value <= U64_MAX else integer(field, value, U64)
 
 
@@ -314,7 +314,7 @@ def _check_size(field: str, values: Any) -> None:
 
 
 FEW = 100
-"""The most items that `repr` and tables show one by one, and the most keys that `elsewhere` looks at."""
+"""The most items that `repr` and tables show one by one; the most keys of a dictionary that `elsewhere` looks at."""
 
 
 def is_boolean(value: Any) -> bool:

@@ -396,7 +396,8 @@ def _remove_leftovers(folder: str) -> None:
 def _remove_leftover(folder: str) -> None:
     """Deletes a half-made folder if it belongs to this user, is stale, and holds at most a part of the marker.
 
-    The folder is read through a descriptor, so that nobody can exchange it meanwhile. (Windows opens no folders.)
+    The folder is read through a descriptor, so that nobody can exchange it meanwhile. Windows cannot open a folder in
+    this way: `os.open` raises an `OSError` there, and the folder stays.
     """
     at = os.open(folder, _READ)
     try:

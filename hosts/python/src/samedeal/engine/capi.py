@@ -1,9 +1,9 @@
 """wasmtime's C API: the functions that this host calls, in the library that the package `wasmtime` brings.
 
-The package itself is not imported. It declares two thousand functions and types, which takes longer than the rest of
-`import samedeal`, and its calls cost 60 to 140 microseconds. Here, objects of the library are addresses. The headers of
-the C API say who frees which object. The memory layouts that are used here are the same in every version that the wheel
-allows.
+The package itself is imported only if `_found` does not find its library. The package declares two thousand functions
+and types, which takes longer than the rest of `import samedeal`, and its calls cost 60 to 140 microseconds. Here,
+objects of the library are addresses. The headers of the C API say who frees which object. The memory layouts that are
+used here are the same in every version that the wheel allows.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ class Module(_Owned):
 
     @classmethod
     def loaded(cls, engine: Engine, code: bytes | str) -> Module:
-        """Loads machine code that `code` gave, as bytes or as the path of a file, which must never change.
+        """Loads machine code that `Module.code` gave: bytes, or the path of a file, which must never change.
 
         To load machine code is to run it.
         """

@@ -8,7 +8,7 @@ import zlib
 from . import cache, capi
 
 # The module that the component imports: `new` turns an object into a handle, `drop` frees a handle. One instance serves
-# one resource here, so the handle is the object's own number, and the component never drops it. The module is
+# one resource here, so the handle is the object's own number, and the component never drops a handle. The module is
 # WebAssembly, not Python: an exception that interrupts a Python callback is lost in the engine, and so is the result.
 # (module
 #   (func (export "new") (param i32) (result i32) local.get 0)
@@ -103,7 +103,8 @@ def kept_at(component: str, limited: bool) -> str:
 
 
 def _reserved(limited: bool) -> int:
-    # Without a limit, reserves all addresses of 32 bits, so that no access needs a check: up to 40 % faster.
+    # Without a limit of the address space, an instance reserves all addresses of 32 bits, so that no access to its
+    # memory needs a check: up to 40 % faster.
     return 2**23 if limited else 2**32
 
 

@@ -25,7 +25,7 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 COMPONENT = os.path.join(PACKAGE, "samedeal.wasm")
 
 _WINCH_SINCE = 45
-"""The first major version of wasmtime whose C API selects Winch. All golden cases were run on it and later ones."""
+"""The first major version of wasmtime whose C API selects Winch. All golden cases were run on 45 and later versions."""
 
 for _each in (COMPONENT, os.path.join(PACKAGE, "generated", "__init__.py")):
     if not os.path.isfile(_each):
@@ -38,9 +38,9 @@ for _each in (COMPONENT, os.path.join(PACKAGE, "generated", "__init__.py")):
 class Process:
     """The compiled component of this process, and its compilation. A forked child gets a new `Process`.
 
-    The first process on a machine begins with code of Winch, which is ready in a quarter of the time. Meanwhile, a
-    thread compiles faster code with Cranelift and caches it for later processes. New instances use this code as soon as
-    it is there.
+    The first process on a machine begins with code of Winch, where Winch can be used (see `_run`): this code is ready
+    in a quarter of the time. Meanwhile, a thread compiles faster code with Cranelift and caches it for later processes.
+    New instances use the faster code as soon as it is there.
     """
 
     def __init__(self, codes: dict[bool, tuple[bytes, bytes]] | None = None, *, forked: bool = False) -> None:
@@ -53,7 +53,8 @@ class Process:
         """The reason why the code that was compiled here is not cached."""
         self._first = threading.Event()
         """Set when the thread has compiled for the first time, or has failed."""
-        # Guards objects that are made once in a process: the compiled component, and the home of each engine.
+        # Guards objects that are made once in a process: the compiled component, and the `_Home` of each
+        # `instance.Engine`.
         self.lock = threading.RLock()
 
     def compiled(self) -> Compiled:

@@ -84,9 +84,13 @@ class Core:
             allowed = f"fewer objects at a time: {space} {compiled.reserved >> 20} MiB ({reason})"
             raise OutOfMemoryError(field, value or str(memory_limit), allowed) from error
         self.whole = False
-        """Whether every call has run to its end, with a result or a failure. Otherwise, no further call is allowed."""
+        """Whether all calls so far have run to their end, with a result or a failure; False before the first call.
+
+        If this is False after a call, that call was interrupted, and no further call is allowed.
+        """
         self.give: Callable[[int], None] | None = None
-        """A function that gives a resource, by its handle, the lengths that it asks for; None if it never asks."""
+        """A function that gives a resource the lengths that the resource asks for. Called with the handle of the
+        resource; None if no resource of this instance asks."""
         self._context = self._store.context
         # The slots of the arguments, and a last slot for the address of a trap.
         self._arguments = (c_uint64 * (2 * _SLOTS + 1))()
@@ -153,7 +157,7 @@ class Core:
 
     def room(self) -> int:
         """How many bytes an argument may take."""
-        # Memory that has its largest size is not full: small arguments fit into blocks that were freed.
+        # Memory that cannot grow any more has blocks that were freed, into which small arguments fit.
         return max(_ALWAYS, self._room_to_grow())
 
     def _room_to_grow(self) -> int:

@@ -28,7 +28,8 @@ class Resource(Handle):
 
     def become(self, made: Handle, config: Any) -> None:
         """Replaces the resource by `made`, a new resource of the same instance, which has this configuration."""
-        # Not whole until `drop` has returned: if an exception comes before, the instance is not used again.
+        # The core is not `whole` until `drop` has returned: after an exception before that, the instance is not used
+        # again.
         self.core.whole = False
         self.handle, made.handle, self.current = made.handle, self.handle, config
         made.drop()

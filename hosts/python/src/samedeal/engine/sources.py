@@ -16,9 +16,9 @@ class LengthsSource(Protocol):
     """An object that gives a `Batcher` the lengths of samples, in place of an array.
 
     Use a class of this kind for lengths that are computed or stored elsewhere. Arrays, memory-mapped files
-    (`numpy.load(path, mmap_mode="r")`), columns of Arrow and Hugging Face, and lists need none. A column of a Parquet
-    file is best saved once as a file of NumPy: a plan asks for samples at random places, and Parquet has no random
-    access.
+    (`numpy.load(path, mmap_mode="r")`), columns of Arrow and Hugging Face, and lists need no such class. A column of a
+    Parquet file is best saved once as a file of NumPy: a plan asks for samples at random places, and Parquet has no
+    random access.
 
         numpy.save("lengths.npy", pyarrow.parquet.read_table(path, columns=["length"])["length"].to_numpy())
     """

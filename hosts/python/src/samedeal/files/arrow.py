@@ -172,7 +172,7 @@ def _scanned(location: Location, source: pa.NativeFile) -> _Index:
         places.append(place)
     source.seek(place)
     if source.read(len(_END)) != _END:
-        # It may have been cut off between two record batches.
+        # The stream may have been cut off between two record batches.
         raise OSError("it has no mark of its end")
     return _Index(source.size(), schema, rows, places)
 

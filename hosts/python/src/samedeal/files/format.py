@@ -34,7 +34,7 @@ class File(Protocol):
     """A file that is open.
 
     If it has an attribute `interleaves` that is true, several iterations of `batches` may go on side by side, and all
-    lanes of a reader share the file. Otherwise, each lane opens it.
+    lanes of a reader share the file. Otherwise, each lane opens the file for itself.
     """
 
     @property
@@ -45,7 +45,7 @@ class File(Protocol):
         """Reads successive parts, with these columns in any order.
 
         Batches may be of any size, and go across the borders of parts. `rows` is the number of rows for which the
-        reader has memory; a format that decodes row by row gives so many at a time.
+        reader has memory; a format that decodes row by row gives batches of `rows` rows.
 
         Raises:
             OSError: The rows cannot be read. The message needs no path, which is added.

@@ -25,7 +25,7 @@ FORMATS: dict[str, Format] = {
     "mds": Mds(),
     "lance": Lance(),
 }
-"""The value of `format` for each format. The package that reads a format is imported when a file is opened."""
+"""The formats by the names that `format` takes. The packages for "mds" and "lance" are imported at first use."""
 
 
 def chosen(format: Any) -> Format | None:
@@ -66,7 +66,7 @@ def of_files(names: Sequence[str], folder: str) -> Format:
     """The format of the files below a directory: Parquet if there are such files, since other files may be beside them.
 
     Raises:
-        MissingError: There are files of several other formats.
+        MissingError: There are files of several formats, and none of Parquet.
     """
     found = {name: each for name, each in FORMATS.items() if any(file.endswith(each.suffixes) for file in names)}
     if len(found) < 2 or "parquet" in found:

@@ -20,7 +20,7 @@ from .take import take
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# The most rows that are decoded at a time: so many that a call costs little for each row.
+# The most rows that are decoded at a time. There are enough of them that a call costs little for each row.
 DECODED_ROWS = 8_192
 MUCH_BYTES = 1 << 31
 """A reader that decodes more bytes before its first batch gives a warning."""
@@ -79,8 +79,8 @@ class Groups:
     """The row groups of shards.
 
     A file can only be decoded from the beginning of a row group on. If several lanes of a reader lie in one row group,
-    each would decode it up to its own rows. So it is decoded for all of them together, and again when the decoded rows
-    that they keep (`SHARED_BYTES`) run out.
+    each lane would decode the row group up to its own rows. So the row group is decoded for all these lanes together,
+    and again when the decoded rows that the lanes keep (`SHARED_BYTES`) run out.
     """
 
     def __init__(self, shards: Shards, held: int) -> None:

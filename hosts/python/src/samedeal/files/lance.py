@@ -14,7 +14,7 @@ from .format import File, Footer, Format
 from .location import Location
 
 _process: dict[str, int] = {}
-"""The process that used Lance first, by the key "id"."""
+"""The number of the process that used Lance first, under the key "id". Forked children inherit it."""
 
 
 class _LanceFile:

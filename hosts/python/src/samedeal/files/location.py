@@ -78,7 +78,8 @@ def opened(path: str) -> pa.NativeFile:
         mode = os.fstat(number).st_mode
         if not stat.S_ISREG(mode):
             raise OSError(errno.EINVAL, f"Not a regular file, but {kind_of(mode)}", path)
-        # Opened by the descriptor, which has the file that was checked, even if the path leads to another one by now.
+        # Where there is /proc, opened by the descriptor, which has the file that was checked, even if the path leads to
+        # another file by now.
         own = f"/proc/self/fd/{number}"
         return pa.OSFile(own if os.path.exists(own) else path)
     finally:

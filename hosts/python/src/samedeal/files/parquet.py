@@ -17,7 +17,8 @@ DECODED_BYTES = 1 << 30
 """The most bytes that are decoded at a time, if each text is as long as texts of its column can be."""
 MOST_BYTES = 1 << 28
 MOST_TIMES = 64
-"""Decoded rows are refused if their bytes are more than MOST_BYTES, and also MOST_TIMES the bytes of the file."""
+"""Decoded rows are refused if they have more than MOST_BYTES bytes, and also more than MOST_TIMES times the bytes that
+the columns to read have in the whole file, not compressed."""
 
 
 class ParquetFile(pq.ParquetFile):  # type: ignore[misc]
@@ -59,7 +60,7 @@ class ParquetFile(pq.ParquetFile):  # type: ignore[misc]
         return {}
 
     def _size(self, columns: tuple[str, ...]) -> tuple[int, int]:
-        """Bytes of the columns in the file, and about how many bytes the texts of one row can have."""
+        """Bytes of the columns in the file, not compressed, and about how many bytes the texts of one row can have."""
         if columns not in self._known_sizes:
             sizes = [_sizes(group, columns) for group in self._groups()]
             longest = max((text for _, text in sizes), default=1)

@@ -137,7 +137,7 @@ def read_places(
             rows, padding = reading.round_rows(rank, worker, number, first - begin)
             own = count - (first - begin) - padding
             if len(here) == 1 and len(spans) * FEW_ROWS > count:
-                # Most spans are short: their rows are read as single rows.
+                # The spans are short on average, so their rows are read as single rows.
                 yield from _read_rows(shards, samples, own, marks, cursors[here.pop()])
                 continue
             read: list[pa.RecordBatch] = []

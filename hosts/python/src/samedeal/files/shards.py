@@ -61,10 +61,12 @@ class Shards:
         lost: Mapping[str | os.PathLike[str], SupportsIndex] | None = None,
         format: str | Format | None = None,
     ) -> Shards:
-        """Reads the footers of files, not their data. JSON lines and tar files have no footers, and are scanned once.
+        """Reads the footers of files, not their data.
 
-        A directory stands for all regular files below it, at any depth, whose names end in ".parquet" (in lower case),
-        or as files of `format` end. They are sorted by the bytes of their paths relative to the directory, with '/'
+        JSON lines, tar files and Arrow streams have no footers, and are scanned once.
+
+        A directory stands for all regular files below it, at any depth, whose names end in a suffix of the format, such
+        as ".parquet" (in lower case). They are sorted by the bytes of their paths relative to the directory, with '/'
         between parts. Files and directories whose names begin with '.' or '_' are ignored. Symbolic links are followed.
         A broken link, a link back to a directory above it, and a directory that cannot be listed are errors.
 

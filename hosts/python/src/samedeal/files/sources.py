@@ -33,6 +33,7 @@ class Sources(Shards):
         """Joins several datasets, which are given by their names.
 
         Raises:
+            WrongTypeError: The value is no dictionary of `Shards`, or a name is no string.
             MissingError: There is no dataset.
             ContradictionError: The columns of the datasets cannot be unified.
         """

@@ -60,12 +60,12 @@ class Client(ledger.Client):
         options.drop()
 
     def tell(self, first: int, entries: Sequence[str], now: int) -> ledger.Instruction:
-        """Passes the entries from number `first` on to the client; no entries at the end of the log."""
+        """Passes the entries from number `first` on to the client; an empty list if the log has none yet."""
         # Cuts an entry that is too long: the component still refuses it.
         texts = [entry[: check.TEXT + 1] for entry in entries]
         step = self.tell_entries(texts[:_WINDOW], now)
         for start in range(_WINDOW, len(texts), _WINDOW):
-            # The client may continue at another entry, after a checkpoint. Then it needs no more of these.
+            # The client may continue at another entry, after a checkpoint. Then the client needs no more of `texts`.
             if step.action != "read" or step.number != first + start:
                 break
             step = self.tell_entries(texts[start : start + _WINDOW], now)

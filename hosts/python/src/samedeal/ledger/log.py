@@ -214,7 +214,8 @@ class FileLog:
                 if not stat.S_ISREG(mode):
                     raise ContradictionError("log", f"{self.path}: no regular file", _ALLOWED)
                 with _locked(descriptor, self.path, shared=not flags & os.O_RDWR):
-                    # If the file was replaced meanwhile, no other process reads it: the loop opens the new file.
+                    # If another file has replaced this one meanwhile, no other process reads this file any more: the
+                    # loop opens the new file.
                     if done := self._is_there(descriptor):
                         yield descriptor
             finally:
@@ -377,7 +378,7 @@ def text_of(entry: Any) -> str:
 
 
 def copy_log(source: Log, target: Log) -> int:
-    """Appends to `target` the entries that it lacks from `source`. Returns how many.
+    """Copies the entries that are in `source` and not in `target` to the end of `target`. Returns how many.
 
     Raises:
         ContradictionError: An entry of `target` differs from that of `source`.

@@ -68,8 +68,9 @@ class Split(SplitBase):
 
         - With weights, the part of an id follows from a hash of the seed and the id. Ids that are added later change
           nothing. The parts have about the shares that their weights say. If one part gets more weight, and the next
-          part in the list as much less, ids move from the next part to this one only. So list "test" first, then
-          "validation", then "training": you can enlarge "validation" later, and no test sample gets into training.
+          part in the list as much less, the only ids that move are some of the next part: they move to the part with
+          more weight. So list "test" first, then "validation", then "training": you can enlarge "validation" later, and
+          no test sample gets into training.
         - With sizes, the ids are 0 to n - 1, where n is the sum of the sizes, and each part has exactly as many as its
           size. If data are added, make a new split of the new ids.
 

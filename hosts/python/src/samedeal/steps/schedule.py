@@ -96,6 +96,8 @@ class Schedule(ScheduleBase):
 
         Raises:
             OutOfRangeError: There is no such step, or it has more than 2**20 samples of this rank.
+            ContradictionError: The batch size of this step or of a later one does not fit the ranks, as for `indices`.
+            OutOfMemoryError: There is no memory for the samples, or for the table of the order.
         """
         return check.indices(self._ask(_one, check.u53("step", step)))
 
@@ -104,6 +106,8 @@ class Schedule(ScheduleBase):
 
         Raises:
             OutOfRangeError: There is no such step, or a rank has more than 2**20 samples of it.
+            ContradictionError: The batch size of this step or of a later one does not fit the ranks, as for `indices`.
+            OutOfMemoryError: There is no memory for the samples, or for the table of the order.
         """
         return self._ask(_all, check.u53("step", step))
 

@@ -32,8 +32,8 @@ def detect_rank(
     Raises:
         WrongTypeError: A variable is no number.
         OutOfRangeError: A variable is too large, or a rank is not below the world size.
-        MissingError: There is a rank without a world size, a world size without a rank, or LOCAL_RANK alone. The
-            message says what to set.
+        MissingError: There is a rank without a world size, a world size above 1 without a rank, or LOCAL_RANK alone.
+            The message says what to set.
     """
     given = os.environ if environment is None else environment
     if not isinstance(given, Mapping):

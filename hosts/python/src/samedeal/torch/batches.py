@@ -284,8 +284,8 @@ class _Lists(Place[Batcher], OwnPlace):
         self._collate = asking.collate
         """The collator that is still to be checked."""
         self._cut: int | None = None
-        """The length at which the plan cuts samples, as long as no longer sample is known: the first batch with a cut
-        sample is then checked with the collator. None if no such check is left."""
+        """The length at which the plan cuts samples, while no sample is known to be longer. When a batch has a cut
+        sample, the collator is checked. None before the first batch, and if there is nothing more to check."""
         self.begun = self.taken = start
         self._batches = batcher.batches(start)
 

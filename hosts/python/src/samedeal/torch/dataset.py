@@ -306,7 +306,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
     def steps(self, workers: SupportsIndex = 0) -> Steps:
         """The smallest and the largest number of items of a rank: batches, or rows if there is no batch size.
 
-        After `load_state_dict`, they count the rest of the epoch.
+        After `load_state_dict`, both numbers count the rest of the epoch.
 
         Args:
             workers: Loader workers of each rank: `num_workers` of the `DataLoader`.

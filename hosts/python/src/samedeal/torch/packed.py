@@ -85,8 +85,8 @@ class PackedDataset(Dataset[PackedRow]):
         loader = DataLoader(dataset, batch_size=4, sampler=sampler, collate_fn=PackCollator(8192))
 
     In every prefix, the rows of each dataset are in proportion to its weight (`Sampler.source_bounds` says how
-    exactly). `fill` is the share of cells that have tokens, mostly more than 0.95. If it differs between datasets,
-    divide their weights by it, as whole numbers, such as `round(7e6 / rows["web"].fill)`.
+    exactly). `fill` is the share of cells that have tokens, mostly more than 0.95. If `fill` differs between datasets,
+    divide the weight of each dataset by its `fill`, as a whole number, such as `round(7e6 / rows["web"].fill)`.
 
     Documents that are longer than a row come whole with `too_long="split"`: each row has the part of them that was
     planned for it. All tokens come once.
@@ -216,7 +216,7 @@ class PackedDataset(Dataset[PackedRow]):
         return window.samples[items]
 
     def parts(self, row: SupportsIndex) -> list[Part]:
-        """The contents of a row, by sample; negative numbers count from the end.
+        """The parts of samples that are in a row, in order; negative numbers count from the end.
 
         Raises:
             IndexOutOfRangeError: There is no such row.
@@ -243,7 +243,7 @@ class PackedDataset(Dataset[PackedRow]):
         return window, slice(window.ends[own], window.ends[own + 1])
 
     def _read(self, which: int, start: int, end: int) -> _Window:
-        """Plans a window and caches it. If there are too many, the windows that were planned first are dropped."""
+        """Plans a window and caches it. Drops the oldest windows while all together have more than `_HELD` items."""
         window = self._batcher._engine.use(_Window.of, start, end)
         held = {**self._held, which: window}
         items = sum(len(one.samples) for one in held.values())

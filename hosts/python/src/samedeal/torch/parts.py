@@ -32,7 +32,7 @@ class Part(NamedTuple):
         """Raises an error, since only a dataset that takes numbers and no parts calls this.
 
         Raises:
-            WrongTypeError: Always: a part is more than its number.
+            WrongTypeError: Always, because a part is no sample index.
         """
         raise WrongTypeError(
             "dataset", f"one that has no {self}", "PartsDataset(dataset), which gives parts of samples"

@@ -165,7 +165,8 @@ def _made(owner: ShardedDataset, reader: Reader, epoch: int, worker: int, inside
     items = _rows(source) if size is None else batches(source, size, owner.drop_last)
     if owner.shards.lost:
         items = _present(items, owner)
-    # Items that are read if a caller takes only the first one: in a worker, the loader fetches PREFETCH more ahead.
+    # The number of items that are read if a caller takes only the first one: in a worker, the loader fetches PREFETCH
+    # more ahead.
     look = 1 + PREFETCH if inside else 1
     number = 0
     try:

@@ -30,7 +30,7 @@ class StoreLog:
         Args:
             store: A store that has `compare_set`: a `TCPStore`, a `FileStore`, a `HashStore`, or a `PrefixStore` of one
                 of these.
-            name: The prefix of its keys. Use another name for each epoch.
+            name: The prefix of the keys of this log. Use another name for each epoch.
 
         Raises:
             WrongTypeError: The store has no `compare_set`, or the name is no string.
@@ -51,7 +51,7 @@ class StoreLog:
         return [_entry(value) for value in self._store.multi_get(keys)] if keys else []
 
     def append(self, number: int, entry: str) -> bool:
-        """Appends the entry if it becomes entry number `number`."""
+        """Appends the entry if it becomes entry number `number`. Returns whether it did."""
         if number > 0 and not self._store.check([self._key(number - 1)]):
             return False
         # Two readers may write the same entry: a random mark says which of them wrote it.

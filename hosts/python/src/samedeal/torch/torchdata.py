@@ -22,7 +22,8 @@ _PARTS = (
     "dataset_iter_state",
     "dataset_state",
 )
-"""Members that hold the state of one sampler or dataset, the outer ones first. An iterator is before its maker."""
+"""Members that hold the state of one sampler or dataset, the outer ones first. The state of an iterator comes before
+the state of the sampler or dataset that made the iterator."""
 _OTHERS = ("_num_yielded", "_sampler_iter_yielded", "_steps_since_snapshot", "_worker_snapshots", "samples_yielded")
 """Other members that only dictionaries of torchdata have."""
 

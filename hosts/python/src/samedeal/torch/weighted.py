@@ -14,8 +14,8 @@ from .arrays import native
 from .sampler import DistributedSampler
 
 _TOTAL = 2**44
-"""The sum to which weights are scaled if they are no whole numbers. A weight that becomes 0 by this, because it is at
-most 2**-45 of the sum, is refused."""
+"""The sum to which weights are scaled if one of them is no whole number, or if their sum is above 2**53 - 1. A weight
+above 0 that becomes 0 by this, because it is at most 2**-45 of the sum, is refused."""
 
 
 class WeightedRandomSampler(DistributedSampler[int]):
@@ -52,8 +52,8 @@ class WeightedRandomSampler(DistributedSampler[int]):
         """Finds the rank of this process.
 
         Args:
-            weights: A number of 0 or more for each sample. They need not add up to 1. Whole numbers are used exactly,
-                other numbers with an error of at most 2**-45 of the sum of all weights.
+            weights: A number of 0 or more for each sample. They need not add up to 1. If all are whole numbers with a
+                sum of at most 2**53 - 1, they are used exactly, otherwise with an error of at most 2**-45 of the sum.
             num_samples: The number of samples of an epoch, for all ranks together.
             replacement: Whether a sample with a large weight is seen several times in an epoch. With False, it is seen
                 once at most, with a chance in proportion to its weight; the largest weights, whose share would be more
@@ -69,8 +69,8 @@ class WeightedRandomSampler(DistributedSampler[int]):
         Raises:
             ContradictionError: There is a `generator`, or `replacement` is False and fewer than `num_samples` weights
                 are above 0.
-            OutOfRangeError: A weight is negative or not finite, all weights are 0, or a weight is above 0 and at most
-                2**-45 of the sum.
+            OutOfRangeError: A weight is negative or not finite, all weights are 0, or a weight that is not used exactly
+                is above 0 and at most 2**-45 of the sum.
             WrongTypeError: A value is not of the type that its parameter takes.
         """
         replaced = check.boolean("replacement", replacement)

@@ -14,7 +14,7 @@ export const U64: Range = [0n, 2n ** 64n - 1n];
 /** The most bytes of a recipe, of a state (which has a part of a recipe), and of an entry of a log. */
 export const RECIPE_MAX = 2 ** 24;
 
-/** The longest text of a value in an error; the engines have the same limit. */
+/** The longest text of a value in an error, in characters; the engines have the same limit. */
 export const TEXT_MAX = 64;
 
 /** A whole number within a range, given as a safe integer or as a `bigint`. */

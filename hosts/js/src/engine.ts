@@ -43,9 +43,9 @@ class Instance<B extends Bindings> {
   sound = true;
   /**
    * The registry that frees objects whose owners were collected; it does so in tasks of its own. Each instance has its
-   * own registry, and nothing else refers to it: so a loop that lets no other task run still drops whole instances,
-   * with all dead objects in them. Undefined in an older workerd, where memory is only freed by `dispose`, and with the
-   * whole instance.
+   * own registry, to which only the instance and the seats of its objects refer: so a loop that lets no other task run
+   * still drops whole instances, with all dead objects in them. Undefined in an older workerd, where memory is only
+   * freed by `dispose`, and with the whole instance.
    */
   readonly collected =
     typeof FinalizationRegistry === 'function' ? new FinalizationRegistry<Seat<B, object>>(leave) : undefined;
@@ -69,8 +69,8 @@ export interface Seat<B extends Bindings, R> {
 }
 
 /**
- * How many bytes of objects share an instance. With their windows and the gaps between them, they stay far below the
- * memory limit of an instance.
+ * How many bytes of objects share an instance. Together with the lists that calls return and the gaps between
+ * allocations, these objects stay far below the memory limit of an instance.
  */
 const SHARED = 64 << 20;
 /**
@@ -81,8 +81,8 @@ const LARGEST_SHARED = 4 << 20;
 /** The size to declare for an object that must get an instance of its own, also if it is small. */
 export const ALONE = LARGEST_SHARED + 1;
 /**
- * The size of a table, in bytes, above which an instance may have no room for a second one. An object with such a table
- * is freed and made again without it, before another object is made of the same recipe.
+ * The size of a table, in bytes, above which an instance may have no room for a second one. Before the next object is
+ * made from an object with such a table, that object is freed, and made again without the table.
  */
 export const BEFORE_OTHERS = 256 << 20;
 
@@ -100,7 +100,10 @@ export class Engine<B extends Bindings> {
     this.#instantiate = instantiate;
   }
 
-  /** Calls a function of an instance that makes no object. Its arguments and its result take at most `size` bytes. */
+  /**
+   * Calls a function that makes no object, in an instance with room for `size` bytes: the most that its arguments and
+   * its result take together.
+   */
   once<T>(cause: Recipe<B, object>['cause'], size: number, call: (bindings: B) => T): T {
     const instance = this.#for(size, cause);
     return run(instance, () => call(instance.bindings));
@@ -130,8 +133,9 @@ export class Engine<B extends Bindings> {
   }
 
   /**
-   * Replaces an object by a new one, which `next` makes from it, and frees the old one. Returns the result of `tell`
-   * for the new object. If `next` throws a failure, the object is unchanged. The rest is as in `call`.
+   * Replaces an object by a new one, which `next` makes from the old one, and frees the old one. Returns the result of
+   * `tell` for the new object. If `next` throws a failure, the old object stays as it was. For any other error, see
+   * `call`.
    */
   move<R extends object, T>(seat: Seat<B, R>, recipe: Recipe<B, R>, next: (raw: R) => R, tell: (raw: R) => T): T {
     return this.call(seat, recipe, () => {
@@ -149,7 +153,7 @@ export class Engine<B extends Bindings> {
 
   /**
    * Returns the result of `ask` for a temporary object, which `next` makes from this object, and which is freed
-   * afterwards. The rest is as in `call`.
+   * afterwards. For errors, see `call`.
    */
   aside<R extends object, T>(seat: Seat<B, R>, recipe: Recipe<B, R>, next: (raw: R) => R, ask: (raw: R) => T): T {
     return this.call(seat, recipe, (raw) => using(next(raw), ask, seat.instance.bindings.release));

@@ -121,8 +121,8 @@ export function camelled(name: string, mark: '-' | '_'): string {
 }
 
 /**
- * The text `allowed`, with option names in camel case: the engine writes them as recipes do. If the facts contain names
- * with a mark, these are values, so the text stays as it is.
+ * The text `allowed`, with option names in camel case: the engine writes them in snake case, as recipes do. If a fact
+ * has an underscore, the words with underscores in the text are values and not options, so the text stays as it is.
  */
 function inOptions(allowed: string, facts: readonly Fact[]): string {
   if (facts.some(({ value }) => value.includes('_'))) return allowed;

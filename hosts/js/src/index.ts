@@ -106,7 +106,8 @@ export class ChunkStream extends over(BaseChunkStream, component) {}
  * a text. The part of an id follows from a hash of the seed and the id, so it stays the same if data are added. List
  * `test` first, then `validation`, then `training`: if a part gets more weight, and the next one as much less, ids move
  * from the next one to this part only. A split never changes. Errors (`SamedealError`): `parts` (none; more than 2^16),
- * `part` (a name of more than 256 bytes), `weight` (all together 0, or above 2^53 - 1), `options`, `seed`, memory.
+ * `name` (of 0 or more than 256 bytes), `part` (a name in a `Map` that is no text), `weight` (all together 0, or above
+ * 2^53 - 1), `options`, `seed`, memory.
  *
  * @example
  * const split = new Split({ test: 5, validation: 5, training: 90 }, { seed: 7 });
@@ -142,10 +143,10 @@ export const replayLedger = (lines: LogLines, options?: ReplayOptions): LedgerRe
 
 /**
  * The batches of an epoch of sequences, from their lengths in tokens: the same number of steps on every rank, and no
- * batch over its limit. A window of samples is planned at a time, when it is needed, and only the lengths of its
- * samples are read. Errors (`SamedealError`): a value out of its range or of the wrong type, a sample that is too long,
- * an unknown name, an option that the strategy needs and that is missing, one that it does not use, buckets that do not
- * ascend, memory.
+ * batch over its limit. A window of samples is planned at a time, when it is needed. First the lengths of up to 2^14
+ * samples are read, which stand for all; then only those of the windows that are planned. Errors (`SamedealError`): a
+ * value out of its range or of the wrong type, a sample that is too long, an unknown name, an option that the strategy
+ * needs and that is missing, one that it does not use, buckets that do not ascend, memory.
  *
  * @example
  * const mixed = blend({ web: [3, 1], code: [2, 1] }, { seed: 7 });
@@ -215,8 +216,8 @@ export const differences = (
 
 /**
  * Pads sequences: a row for each of them, as wide as the longest. `sequences` are typed arrays of one type, or with
- * `offsets` a single one. Errors: `width` (below the longest), `lengths` (more than 2^26 cells), `sequences`,
- * `offsets`, `paddingValue`, memory.
+ * `offsets` a single one. Errors: `width` (below the longest), `side`, `padToMultipleOf`, `lengths` (more than 2^26
+ * cells), `sequences`, `offsets`, `paddingValue`, memory.
  */
 export const collatePad = <T extends Tokens>(sequences: readonly T[] | T, options?: PadOptions): Padded<T> =>
   padWith(component(), sequences, options);

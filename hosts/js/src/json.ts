@@ -1,4 +1,4 @@
-// Places of values in texts of JSON. A text is cut at these places, and not parsed and written again, because that
+// Places of values in texts of JSON. A text is cut at these places. It is not parsed and written again, because this
 // would round numbers of more than 53 bits.
 /** The beginning and the end of the value of an object's member `name`; of the first one if there are several. */
 export function placeOf(json: string, name: string): [start: number, end: number] | undefined {

@@ -7,10 +7,13 @@ const DEEPEST = 24;
 /** The longest period of a `blend-exact`, and the bytes for each position of the period. */
 const PERIOD = 2 ** 20;
 const OF_PERIOD = 16;
-/** The bytes of a lane, and of each sample of a round: where it is stored, its span, and its row. */
+/**
+ * The bytes of a lane, and of each sample of a round: the place where it is stored, its span (a run of rows of a
+ * shard), and its number among the rows of all spans of the round.
+ */
 const OF_LANE = 1200;
 const OF_ROUND = 120;
-/** The bytes of a source in each stage of a blend, with its reader. */
+/** The bytes of a source of a blend, for each stage of the blend. */
 const OF_SOURCE = 512;
 /** The bytes of a worker of a rank. */
 const OF_READER = 128;
@@ -25,7 +28,7 @@ const partsOf = ({ of, sources }: Members): Members[] =>
 /** A number of a recipe; NaN for any other value. It calls no method of the value. */
 export const numberIn = (value: unknown): number => (typeof value === 'number' ? value : Number.NaN);
 
-/** Bytes of the table of an order; 0 if it needs none. Wrong values in a recipe count 0, here and below. */
+/** Bytes of the table of an order; 0 if the order needs none. Wrong values in a recipe count 0, here and below. */
 export function tableMemory(order: unknown, samples: unknown): number {
   const count = numberIn(samples);
   return TABLES.includes(order) && count > 0 ? 4 * count : 0;
@@ -55,7 +58,10 @@ export function orderMemory(order: unknown, depth = 0): { table: number; all: nu
   return { table, all };
 }
 
-/** Bytes of the rounds of all sharded orders that an order is made of. A round is a window of each lane. */
+/**
+ * Bytes of one round of each order that a composed order is made of; in a reading, all of them are sharded. A round has
+ * one shuffle window of each lane. A sharded order alone needs no such memory.
+ */
 export function roundsMemory(order: unknown, depth = 0): number {
   if (!isObject(order) || depth > DEEPEST) return 0;
   const parts = partsOf(order);

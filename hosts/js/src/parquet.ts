@@ -1,6 +1,6 @@
 /**
- * Datasets in Parquet files, read by many readers without overlap: in Node, and in pages (`samedeal/web/parquet`). It reads with the packages `hyparquet` and
- * `hyparquet-compressors`, which have to be installed beside this one.
+ * Datasets in Parquet files, read by many readers without overlap: in Node, and in pages (`samedeal/web/parquet`).
+ * This module uses the packages `hyparquet` and `hyparquet-compressors`, which have to be installed beside this one.
  *
  * @module
  */
@@ -80,13 +80,13 @@ const SHARED = [
 
 /**
  * The options of `readShards`: what is read, by which reader, and in which order. With the deal `samples`, a reader has
- * a window of each of its lanes in memory; with `shards`, a file if rows are shuffled. The weight `bytes` means the
- * compressed bytes of the columns that are read.
+ * a shuffle window of each of its lanes in memory; with the deal `shards`, a whole file if its rows are shuffled, and
+ * some thousand rows if not. The weight `bytes` means the compressed bytes of the columns that are read.
  */
 export interface ReadOptions extends MarkOptions, Pick<ReadingOptions, (typeof SHARED)[number]> {
   /**
-   * The data-parallel rank, together with `worldSize`: 0 to `worldSize` - 1. Default 0 of 1, even if a launcher has set
-   * its variables: pass the rank that `detectRank` finds, or `Mesh.dataRank`.
+   * The data-parallel rank, together with `worldSize`: 0 to `worldSize` - 1. Default: rank 0 of a single rank, even if
+   * a launcher has set its variables: pass the rank that `detectRank` finds, or `Mesh.dataRank`.
    */
   rank?: Integer;
   /** The number of data-parallel ranks, together with `rank`. Default 1. */
@@ -105,7 +105,10 @@ export interface ReadOptions extends MarkOptions, Pick<ReadingOptions, (typeof S
   columns?: readonly string[];
   /** Ends the iteration if it aborts, with the reason of the signal. */
   signal?: AbortSignal;
-  /** A function that is called whenever another footer was read, after every 256 rows, and in the end. */
+  /**
+   * A function that is called whenever another footer was read, when the number of rows is known, after every 256 rows,
+   * and in the end.
+   */
   progress?: (progress: ReadProgress) => void;
 }
 

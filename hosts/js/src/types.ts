@@ -21,8 +21,8 @@ export interface SamplerOptions extends DealOptions {
   rank?: Integer;
   /**
    * How many positions at the beginning of this epoch were dealt before, maybe to another number of ranks: the rest is
-   * dealt. 0 to the number of positions, and a multiple of `unit` below that; `resume` takes it from a state. Default
-   * 0.
+   * dealt. 0 to the number of positions; if it is less than all positions, a multiple of `unit`. `resume` takes it from
+   * a state. Default 0.
    */
   consumed?: Integer;
 }
@@ -38,7 +38,7 @@ export interface RecipeOptions {
   /** Samples in each shard, if the recipe has only their hash, or leaves them out. */
   sizes?: Integers;
   /**
-   * Lists of a composed order of which the recipe has only the hash, or which it leaves out, by the paths of their
+   * Lists of a composed order that the recipe leaves out, or of which it has only the hash, by the paths of their
    * members: `indices`, `of/sizes`, `sources/web/of/indices`.
    */
   lists?: Readonly<Record<string, Integers>>;

@@ -31,8 +31,9 @@ export type Integers =
   | Indices;
 
 /**
- * Sample indices, in order: a `Uint32Array` where there are at most 2^32 samples, else a `Float64Array`, whose numbers are all exact. This type
- * has what both have, because TypeScript calls no `reduce` of a union of the two.
+ * Sample indices, in order: a `Uint32Array` where there are at most 2^32 samples, else a `Float64Array`, whose numbers
+ * are all exact. This type has the members that both arrays have, because TypeScript does not allow calls of `reduce`
+ * of a union of both types.
  */
 export interface Indices extends ArrayLike<number>, Iterable<number> {
   [index: number]: number;

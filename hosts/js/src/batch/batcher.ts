@@ -122,7 +122,7 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
         had = undefined;
       } else {
         // While the lengths are awaited, another call may supply them. So the question is asked again, and the lengths
-        // are supplied only if the same ones are still wanted.
+        // are supplied only if the lengths of these samples are still wanted.
         had = { samples, lengths: await this.#lengthsOf(samples.slice()) };
       }
     }
@@ -163,7 +163,7 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
    * `world_size`; `batch` has the other options of the constructor, by the names that all languages share, such as
    * `max_tokens`. A member that is not there has its default. Give `lengths`, `boundaries`, `sizes` or `lists` if the
    * recipe has only their hash, or leaves them out. Errors: as the constructor, `recipe` (it is no JSON object),
-   * `recipe-member`, `order-member`, `deal-member`, `batch-member` (there is no such member).
+   * `recipe`, `order`, `deal` or `batch` (this object has an unknown member).
    */
   static fromRecipe<T>(this: Class<T>, recipe: string | object, lengths?: Lengths, options?: BatcherRecipeOptions): T {
     return new this([], BatcherRecipe.read(recipe, lengths, options) as unknown as BatcherOptions);
@@ -184,9 +184,9 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
   }
 
   /**
-   * The recipe, which `fromRecipe` takes, in its canonical form (SPEC.md, section 14).
-   * It is the same on all ranks and in all epochs, and the same text in every language. Instead of more than 256
-   * lengths or boundaries, it has their hash.
+   * The recipe, which `fromRecipe` takes, in its canonical form (SPEC.md, section 14). It is the same on all ranks and
+   * in all epochs, and the same text in every language. Instead of more than 256 boundaries, it has their hash; instead
+   * of more than 256 lengths, the hash of the lengths of up to 2^14 samples.
    */
   get recipe(): string {
     const text = this.#text ?? this.call(({ recipe }) => recipe.recipe());
@@ -237,7 +237,8 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
    * those of the state, such as `maxTokens` after a device ran out of memory. A composed order may have been extended
    * since the state was taken, if the extension begins with a later epoch, or no step of the state's epoch was taken.
    * The state need not be trusted. Errors: `state` (no state of batches; more than 2^24 bytes), the first member of the
-   * recipe that is not as in the state, `consumed`, memory; then the batcher is unchanged.
+   * recipe that is not as in the state, `consumed`, `worldSize`, `history`, `window`, `checksum` (the state contradicts
+   * itself), memory; then the batcher is unchanged.
    */
   resume(state: string | Uint8Array | SavedState, options?: { replan?: boolean }): void {
     const text = stateText(state);
@@ -272,9 +273,9 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
 
   /**
    * One pass over the batches of a rank, by default this one, from step `start` on. It plans a window at a time, and
-   * counts its batches: its `state()` is the state after the batches that it returned. After `setEpoch` or `resume` the
-   * pass fails, since its batches would be of two epochs. Errors: `start`, `rank`, `epoch`, `state` (the batcher was
-   * moved), and those of `numSteps`.
+   * counts its batches: its `state()` is the state after the batches that it returned. If `setEpoch` or `resume` moved
+   * the batcher to another place, the pass fails, since its batches would not be one pass over one epoch. Errors:
+   * `start`, `rank`, `epoch`, `state` (the batcher was moved), and those of `numSteps`.
    */
   batches(start: Integer = 0, rank: Integer = this.rank): Counted<Batch> {
     const whose = this.#whose(rank);

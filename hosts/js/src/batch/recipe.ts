@@ -20,7 +20,10 @@ import type {
 const STREAM_RECIPE_OPTIONS = ['rank', 'epoch', 'boundaries'] as const;
 const RECIPE_OPTIONS = [...STREAM_RECIPE_OPTIONS, 'state', 'sizes', 'lists'] as const;
 const STATE_OPTIONS = ['rank', 'worldSize', 'boundaries', 'sizes', 'lists'] as const;
-/** Up to this number of samples, the instance stores all lengths; for more samples, only the lengths of a window. */
+/**
+ * Up to this number of samples, the instance stores all lengths. For more samples, it stores this number of lengths,
+ * which stand for all lengths, and the lengths of a window.
+ */
 const HELD = 2 ** 14;
 
 /**
@@ -98,10 +101,10 @@ export class BatcherRecipe implements Recipe<ComponentBindings, Planned> {
     this.state = state === undefined ? undefined : stateText(state);
     const { order, deal, batch } = document.said;
     const samples = document.lengths?.count ?? listed(batch?.lengths)?.length ?? numberIn(order?.samples);
-    // The memory of split samples and of composed orders is only known when they are made, so they get an instance of
-    // their own.
+    // The memory of split samples, of composed orders, and of the windows of more than `HELD` samples is not known
+    // before they are made. A batcher with any of these gets an instance of its own.
     const alone = batch?.too_long === 'split' || isMade(order) || !(samples <= HELD);
-    // 144 bytes for each sample: its entries in two plans, and in the table of the order.
+    // 144 bytes for each sample: its entries in the lists of two plans, and in the table of the order.
     const own = alone ? ALONE + orderMemory(order).all : 144 * samples;
     this.size = 8192 + document.size + own + readersMemory(deal);
   }

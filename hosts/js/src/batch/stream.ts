@@ -86,7 +86,8 @@ export abstract class BaseBatchStream extends BatchStreamMembers implements Iter
 
   /**
    * Adds samples: their indices (0 to 2^53 - 1), and the length of each of them in tokens. If it fails, none are added.
-   * Errors: `lengths` (another number of them; too long), `samples` (out of range; after `flush`), memory.
+   * Errors: `lengths` (another number of them; too long), `samples` (out of range; after `flush`), `maxLength`,
+   * `maxTokens`, `maxCost` (too low for a single token of a sample that is too long), memory.
    */
   push(samples: Integers, lengths: Integers): void {
     const numbers = words('samples', samples);
@@ -100,8 +101,8 @@ export abstract class BaseBatchStream extends BatchStreamMembers implements Iter
   }
 
   /**
-   * Plans the next window that is ready, and returns its batches; an empty array if no window is ready. Errors: memory;
-   * nothing is lost.
+   * Plans the next window that is ready, and returns its batches; an empty array if no window is ready. Errors:
+   * `maxLength` (samples are split into too many parts), memory; then the samples of the window still wait.
    */
   take(): Batch[] {
     if (this.#taken.length > 0) return this.#taken.splice(0);

@@ -80,8 +80,8 @@ export abstract class BaseSampler extends SamplerMembers implements Iterable<num
    * orders. `deal` has `world_size`, `remainder`, `layout` and `unit`. A member that is not there has its default;
    * `order` must be there, with `samples` or `sizes`. Give `sizes` if a recipe of the order `sharded` has only their
    * hash, or leaves them out, and `lists` for the lists of composed orders. Errors: as the constructor, `recipe` (it is
-   * no JSON object), `recipe-member`, `order-member`, `deal-member` and their like (there is no such member), `lists`
-   * (the order has no such list).
+   * no JSON object), `recipe`, `order`, `deal` or another object of the recipe (this object has an unknown member),
+   * `lists` (the order has no such list).
    */
   static fromRecipe<T>(this: Class<T>, recipe: string | object, options?: RecipeOptions): T {
     return new this(0, SamplerRecipe.read(recipe, options) as unknown as SamplerOptions);

@@ -1,5 +1,5 @@
 // Calls into the core module of a component, by the canonical ABI of the component model, for the types that the
-// interfaces of `wit/` have. A list of numbers is copied in one piece, as a typed array. `crates/bindings` writes the
+// interfaces of `wit/` have. A list of numbers is copied in one piece, as a typed array. `crates/generator` writes the
 // data that describes the interfaces.
 import { disposes } from './resources.js';
 
@@ -68,8 +68,8 @@ export class Core {
 
   /** Makes an instance. `interfaceOf` makes the classes and functions of its interfaces. */
   constructor(module: WebAssembly.Module) {
-    // The imports turn objects into handles and back. Handles are addresses, so every import returns its argument. The
-    // component never drops an object that it gave away.
+    // The imports turn objects into handles and back. Handles are addresses, so every import returns its argument. This
+    // also serves for the imports that drop an object, since the component never drops an object that it gave away.
     const imports: Record<string, Record<string, (handle: number) => number | undefined>> = {};
     for (const { module: from, name } of WebAssembly.Module.imports(module)) {
       imports[from] ??= {};

@@ -37,13 +37,14 @@ export function bindgenInstances(module: WebAssembly.Module): () => LightBinding
 }
 
 /**
- * Adds `locateAll` to a sampler of the light build: it locates the samples one by one. A function in the engine for
- * many samples would make the light build larger.
+ * Adds `locateAll` to the samplers of the light build, as a loop over `locate`. A function in the engine for many
+ * samples would make the light build larger.
  */
 function withAll(made: object): RawSampler {
   const all: Partial<RawSampler> = Object.getPrototypeOf(made);
   all.locateAll ??= function (this: RawSampler, samples, batchSize) {
-    // A wrong sample is reported before a wrong batch size, as in the component: it is located with batch size 1.
+    // A wrong sample is reported before a wrong batch size, as in the component: the first wrong sample is located with
+    // batch size 1, which throws.
     const wrong = samples.find((sample) => sample >= this.samples());
     return Array.from(samples, (sample) => this.locate(wrong ?? sample, wrong === undefined ? batchSize : 1));
   };

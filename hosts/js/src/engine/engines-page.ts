@@ -10,9 +10,9 @@ let engine: Engine<ComponentBindings> | undefined;
 
 /**
  * Loads the WebAssembly module of the package. Await it before you use anything else. Once the module was loaded,
- * further calls do nothing. If the loading failed, call it again. `source` is the address of the module, its bytes, or
- * the module itself (default: the file beside this module, or the copy in the bundle). Errors: those of the network,
- * and of the compiler.
+ * further calls do nothing. If the loading failed, call it again. `source` is the address of the WebAssembly module,
+ * its bytes, or the compiled module itself (default: the file of the package, or the copy in the bundle). Errors: those
+ * of the network, an answer of the server that is no success, and those of the compiler.
  */
 export function init(source?: Source | Promise<Source>): Promise<void> {
   loading ??= load(source).catch((error) => {

@@ -14,8 +14,9 @@ export const unpacked = ({ text, size }: Packed) => new WebAssembly.Module(infla
 const ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
 /**
- * A Huffman code. The table has 2^`most` entries, where `most` is the length of the longest word. The index is the bits
- * that come next; the entry is 16 times the symbol, plus the length of its word.
+ * A Huffman code. The table has 2^`most` entries, where `most` is the length of the longest code word, in bits. The
+ * index into the table is the next `most` bits of the input; the entry is 16 times the symbol, plus the length of its
+ * code word.
  */
 interface Code {
   readonly most: number;
@@ -28,7 +29,7 @@ function codeOf(lengths: Uint8Array): Code {
   let code = 0;
   for (let length = 1; length <= most; length++, code <<= 1) {
     for (let symbol = lengths.indexOf(length); symbol >= 0; symbol = lengths.indexOf(length, symbol + 1), code++) {
-      // The input has the first bit of a word as its lowest bit, so the bits are reversed.
+      // The input has the first bit of a code word as its lowest bit, so the bits are reversed.
       let word = 0;
       for (let bit = 0; bit < length; bit++) word |= ((code >> bit) & 1) << (length - 1 - bit);
       for (let at = word; at < table.length; at += 1 << length) table[at] = symbol * 16 + length;
@@ -57,7 +58,7 @@ function inflate(input: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
   const [distances, distanceBits] = bases(30, 1, (i) => (i < 4 ? 0 : (i >> 1) - 1));
   let [at, end, held, count] = [0, 0, 0, 0];
   const fill = (many: number) => {
-    // Zeros are read after the end of the input. They are never part of a word.
+    // Zeros are read after the end of the input. They only fill up an index into a table, and are part of no code word.
     for (; count < many; count += 8) held |= (input[at++] ?? 0) << count;
   };
   const bits = (many: number) => {
@@ -101,7 +102,7 @@ function inflate(input: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
     isLast = bits(1) === 1;
     const kind = bits(2);
     if (kind === 0) {
-      // A stored block begins at a whole byte. Bytes that `fill` has read beyond it are read again.
+      // A stored block begins at a whole byte. Bytes that `fill` has already read from the block are read again.
       at -= count >> 3;
       [held, count] = [0, 0];
       const stored = (input[at] as number) | ((input[at + 1] as number) << 8);

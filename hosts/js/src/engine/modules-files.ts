@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 export const module = (): WebAssembly.Module => {
   let bytes: Uint8Array<ArrayBuffer>;
   try {
-    // Tools that collect the files of a program search for this expression of a URL. In CommonJS it throws.
+    // Tools that collect the files of a program search for this expression of a URL. If a bundler turns this module
+    // into CommonJS, `import.meta.url` is undefined, and the expression throws.
     bytes = readFileSync(new URL('../components/samedeal.core.wasm', import.meta.url));
   } catch (error) {
     const remedy = `import 'samedeal/inline' in place of 'samedeal', or leave samedeal out of the bundle`;

@@ -1,7 +1,7 @@
 import type { Source } from './source.js';
 
 /**
- * The address at which `samedeal/web` finds its WebAssembly module by itself: the file beside its JavaScript, which a
- * page reads.
+ * The address of the WebAssembly module that `init` loads if its caller passes no `source`: the file of the package,
+ * which a page fetches.
  */
 export const place = (): Source | Promise<Source> => new URL('../components/samedeal.core.wasm', import.meta.url);

@@ -1,10 +1,14 @@
 /**
- * The forms of the WebAssembly module: its address, a `URL`, what `fetch` takes or gives (a `Request`, a `Response`), its bytes, or a
- * `WebAssembly.Module`. The types of the web are not named here, so that a program without them can be compiled.
+ * The forms in which `init` takes the WebAssembly module: its address as a text or a `URL`, a `Request` or a `Response`
+ * of `fetch`, its bytes, or a compiled `WebAssembly.Module`. The types of the web are not named here, so that a program
+ * without them can be compiled.
  */
 export type Source = string | object;
 
-/** The compiled module. Fetches and compiles it unless `source` is a compiled module. @internal */
+/**
+ * The compiled module: an address or a `Request` is fetched first, bytes and a `Response` are only compiled, and a
+ * compiled module is returned as it is. @internal
+ */
 export async function compiled(source: Source): Promise<WebAssembly.Module> {
   if (source instanceof WebAssembly.Module) return source;
   if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return WebAssembly.compile(source as BufferSource);

@@ -41,7 +41,8 @@ export class AppliedLog {
   }
 
   /**
-   * Applies the next entry. Returns undefined if the entry is not about a run of positions. A failure changes nothing.
+   * Applies the next entry. Returns undefined for an entry that is no claim, commit, release or join, such as a
+   * checkpoint. A failure changes nothing.
    */
   apply(entry: unknown): LedgerEvent | undefined {
     const text = entryText(entry);

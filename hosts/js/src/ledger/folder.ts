@@ -19,10 +19,11 @@ const nameOf = (number: number) => `${String(number).padStart(16, '0')}.json`;
 
 /**
  * A log in a folder, for the processes of one machine: each entry is a file, whose name is its number and whose content
- * is its line. `FolderLog` of Python and of Rust uses the same folder. The files in the order of their names are the
- * lines of a log in one file. An entry is written to a temporary file (`.*.tmp`) and then linked to its name, so no
- * incomplete entry has the name; a process that is killed may leave a temporary file, which nobody reads. If the folder
- * is replaced, or deleted and made again, it is another log: readers of the old log get an error, and append nothing.
+ * is its line. `FolderLog` of Python and of Rust can read and extend the log in the same folder. The files in the order
+ * of their names are the lines of a log in one file. An entry is written to a temporary file (`.*.tmp`) and then linked
+ * to its name, so no incomplete entry has the name; a process that is killed may leave a temporary file, which nobody
+ * reads. If the folder is replaced, or deleted and made again, it is another log: readers of the old log get an error,
+ * and append nothing.
  */
 export class FolderLog implements Log {
   /** The folder. */
@@ -53,7 +54,8 @@ export class FolderLog implements Log {
     for (let count = 1; entries.length < WINDOW; count *= 2) {
       const numbers = Array.from({ length: count }, (_, i) => first + entries.length + i);
       const found = await Promise.all(numbers.map((number) => this.#entry(number)));
-      // Entries after a gap do not count: they may have been added after the gap was read, which is filled by now.
+      // Entries after a gap do not count: another process may have filled the gap after it was read here, and then
+      // added the entries after it.
       const gap = found.indexOf(undefined);
       entries.push(...(found.slice(0, gap < 0 ? count : gap) as string[]));
       if (gap >= 0) break;

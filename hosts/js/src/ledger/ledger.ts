@@ -20,7 +20,10 @@ const ACTIONS = ['checkpoint', 'read', 'append', ...RESULTS];
 /** The class of samplers. */
 export type Samplers = new (samples: Integer, options?: SamplerOptions) => BaseSampler;
 
-/** A sampler of the same epoch for a single rank, which reads position by position. */
+/**
+ * A sampler for a single rank, with the order, the epoch and the consumed positions of `sampler`: its samples are those
+ * at the positions that are left, one after the other.
+ */
 export function whole(Sampler: Samplers, sampler: unknown): BaseSampler {
   if (!(sampler instanceof BaseSampler)) fail('wrong-type', 'sampler', sampler, 'a Sampler');
   const { document, epoch, consumed } = sampler.decided;
@@ -54,7 +57,10 @@ export class Claim {
     this.#run = run;
   }
 
-  /** The number of the claim's entry in the log. No other claim has this number. */
+  /**
+   * The number of the claim's entry in the log. If a `Claim` object is given up, such as one that was collected, the
+   * object that takes over the rest of this claim has the same number.
+   */
   get number(): number {
     return this.#run.claim;
   }
@@ -89,9 +95,9 @@ export class Claim {
    * Commits the next `count` positions, by default all that are left: this reader has processed them, and no reader
    * gets them again. Write the results to the disk before: the log guarantees commits, not results. After an error of
    * the log, it is not known whether the commit was written: repeat it before anything else, and nothing is committed
-   * twice. Errors: `claim` (it was lost, after a silence as long as a lease or because another process has the same
-   * number; others read the rest of it), `count` (more than are left), `entry` (a new entry in the log is not of this
-   * ledger), those of the log.
+   * twice. Errors: `claim` (it was lost, after a silence as long as a lease, or because another process opened the log
+   * with this reader number; other readers get its positions that are not committed), `count` (more than are left),
+   * `entry` (a new entry in the log is not of this ledger), those of the log.
    */
   async commit(count?: Integer): Promise<void> {
     const given = count === undefined ? undefined : u32('count', count);
@@ -99,8 +105,8 @@ export class Claim {
   }
 
   /**
-   * Renews the lease of all claims of this reader. Call it during a step that takes longer than the lease: otherwise
-   * others get the claims. Errors: as `commit`.
+   * Renews the lease of all claims of this reader. Call it during a step that takes longer than the lease; if not,
+   * other readers can take the claims. Errors: as `commit`.
    */
   async renew(): Promise<void> {
     await this.#do((raw, now) => raw.renew(BigInt(this.#handle), now));
@@ -255,7 +261,7 @@ export class Ledger implements AsyncIterable<Claim> {
     }
   }
 
-  /** How far all readers have come. Errors: as `tryClaim`, but `reader`. */
+  /** How far all readers have come. Errors: as `tryClaim`, without `reader`. */
   progress(): Promise<LedgerProgress> {
     return this.#inTurn(async () => {
       await this.#run((raw, now) => raw.catchUp(now));
@@ -340,8 +346,8 @@ export class Ledger implements AsyncIterable<Claim> {
 }
 
 /**
- * Refuses an action that only a later component knows. If it counted as the end of the operation, an epoch could end
- * too early.
+ * Refuses an action that only a later component knows. If such an action counted as the end of the operation, an epoch
+ * could end too early.
  */
 function unknown(action: string): never {
   const allowed = `${ACTIONS.join(', ')}: this version of samedeal is too old for its component`;

@@ -12,7 +12,7 @@ const WINDOW = 1 << 15;
 
 /**
  * A replay of a log: the runs of positions that its readers committed, in the order of the commits. Each entry is
- * checked against those before it. `replayLedger` makes it, from the whole log.
+ * checked against the entries before it. `replayLedger` makes a replay, from the whole log.
  */
 export class LedgerReplay implements Iterable<CommittedRun> {
   readonly #committed: CommittedRun[] = [];
@@ -67,8 +67,8 @@ export class LedgerReplay implements Iterable<CommittedRun> {
   }
 
   /**
-   * The samples at the committed positions. `sampler` is of the same dataset, seed and order, at any epoch, rank and
-   * world size. Errors: the first member of the order that is not as in the log.
+   * The samples at the committed positions. `sampler` has the dataset, the seed and the order of the log, and any
+   * epoch, rank and world size. Errors: the first member of the order that is not as in the log.
    */
   *samples(sampler: unknown): Generator<number, void, undefined> {
     const positions = whole(this.#samplers, sampler);

@@ -26,8 +26,8 @@ export interface Log {
    */
   read(from: number): readonly Entry[] | Promise<readonly Entry[]>;
   /**
-   * Adds an entry if it becomes entry number `number`: if the log has exactly so many entries, and nobody else adds one
-   * at the same time. Returns whether the entry was added.
+   * Adds an entry if it becomes entry number `number`: if the log has exactly `number` entries, and nobody else adds
+   * one at the same time. Returns whether the entry was added.
    */
   append(number: number, entry: string): boolean | Promise<boolean>;
   /**
@@ -60,8 +60,8 @@ export interface LedgerOptions {
 /** The options of `replayLedger`, which choose the part of one reader; by default the whole log. */
 export interface ReplayOptions {
   /**
-   * The number of the reader. It takes the runs of those readers of the log whose number mod `readers` equals it. 0 by
-   * default.
+   * The number of the reader. This reader takes the runs of the readers of the log whose number mod `readers` is
+   * `reader`. 0 by default.
    */
   reader?: Integer;
   /** How many readers there are: 1 by default. */

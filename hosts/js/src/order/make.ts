@@ -48,9 +48,10 @@ const BLEND_OPTIONS = [...SOURCES, 'seed', 'samples', 'exact', 'stages'] as cons
  * another order, and each count is near to exact proportion at every position (`sourceBounds` of a sampler). Use it to mix datasets. With the
  * exhaustion `repeat`, passes go on over the ends of epochs, and `stage` adds other weights from a position on.
  *
- * Limits: at most 2^16 sources; weights together at most 2^53 - 1, with `exact` 2^20 without their common divisor; no source has an order
- * with a table. Samples of a source come after those of the sources before it (`sourceOf`), unless `indexSpace` is `shared`. Errors:
- * `sources`, `source`, `samples`, `weight`, `options`, and the options; `weights`, `from`.
+ * Limits: at most 2^16 sources; weights together at most 2^53 - 1, and with `exact` at most 2^20 after a division by
+ * their greatest common divisor; no source has an order with a table. Samples of a source come after those of the
+ * sources before it (`sourceOf`), unless `indexSpace` is `shared`. Errors: `sources`, `source`, `samples`, `weight`,
+ * `options`, and the options; `weights`, `from`.
  *
  * @example
  * const mixed = blend({ web: [1_000_000, 3], code: [200_000, 1] }, { seed: 7 });
@@ -96,8 +97,8 @@ function stagesOf(stages: unknown, names: readonly string[]) {
  * The order of a dataset that began with `samples` samples and was extended. Each extension is
  * `{ epoch, consumed, samples }`: in this epoch, after `consumed` of its positions, the dataset had `samples` samples.
  * Use it when data is added during training: positions before an extension stay as they were, every sample is seen
- * exactly once in its epoch, and an epoch without an extension is that of `feistel`. `grow` adds one more. Errors:
- * `samples`, `growth`, `epoch`, `consumed`, `options`, `seed`.
+ * exactly once in its epoch, and an epoch without an extension is that of `feistel`. The method `grow` adds another
+ * extension. Errors: `samples`, `growth`, `epoch`, `consumed`, `options`, `seed`.
  *
  * @example
  * const more = grown(1000, [{ epoch: 2, consumed: 300, samples: 1200 }], { seed: 7 });
@@ -126,7 +127,7 @@ export function windows(sizes: Integers, length: Integer, given?: WindowsOptions
  * An order that repeats samples by class. `classes` has the class of each sample; `factors` has, for each class, how
  * often its samples are seen in an epoch: numbers of at most six decimals, such as 2.5. Use it for classes of very
  * different size. In each epoch, the factor is rounded up or down for a sample; over epochs, it is met exactly. With
- * `samples`, every epoch has so many positions, and factors are whole numbers of which only the proportions count.
+ * `samples`, every epoch has `samples` positions, and factors are whole numbers of which only the proportions count.
  * Limits: at most 2^25 samples and 2^16 classes. Errors: `classes`, `factors` (no number; more than six decimals),
  * `options`, `samples`, `seed`.
  *

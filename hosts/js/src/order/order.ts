@@ -53,8 +53,9 @@ export class Order extends OrderValue {
   /**
    * This order without the samples `indices`, which ascend. The other samples keep their order. Use it for samples that
    * were found to be bad, or are held out. Cost: the first sampler of an epoch looks up each of the indices, and sorts
-   * their positions. Limits: the order has no sample twice in an epoch, so it is no blend, `copies`, `balance` or `weighted`;
-   * exclude samples from their parts instead. Errors: `indices`.
+   * their positions. Limits: the order has no sample twice in an epoch, so it is no blend, `copies`, `balance` or
+   * `weighted`; exclude samples from the sources of a blend instead, or before `copies`. Errors: `indices`, `of` (see
+   * the limits).
    *
    * @example
    * const clean = order('feistel', { samples: 1000 }).exclude([13, 99, 500]);
@@ -100,9 +101,9 @@ export class Order extends OrderValue {
   }
 
   /**
-   * This blend with other weights from position `from` on, which is after all stages that it has. Positions are counted
-   * over all epochs. If the stage begins after a state, a run continues from the state with it. Errors: `order` (no
-   * blend), `from`, `weights`.
+   * This blend with other weights from position `from` on: a new stage. `from` is above the beginnings of the stages
+   * that the blend has, and is counted over all epochs. If the new stage begins after a state, a run with this stage
+   * can continue from the state. Errors: `order` (no blend), `from`, `weights`.
    *
    * @example
    * const mixed = blend({ web: [1000, 3], code: [200, 1] }, { samples: 5000 });
@@ -122,9 +123,9 @@ export class Order extends OrderValue {
 
   /**
    * This order, of a dataset that was extended: in epoch `epoch`, after `consumed` of its positions, the dataset had
-   * `samples` samples. Positions before that stay as they were, and every sample is seen exactly once in that epoch. A
-   * run continues from a state that was taken before. Errors: `order` (neither `feistel` nor `grown`), `epoch`,
-   * `consumed`, `samples`.
+   * `samples` samples. Positions before the extension stay as they were, and every sample is seen exactly once in that
+   * epoch. A run can continue from a state that was taken before the extension. Errors: `order` (neither `feistel` nor
+   * `grown`), `epoch`, `consumed`, `samples`.
    *
    * @example
    * const more = order('feistel', { samples: 1000 }).grow(2, 300, 1200);
@@ -157,7 +158,7 @@ export class Order extends OrderValue {
   }
 }
 
-/** An order, or a number of samples, which stands for the order `feistel` of so many samples. */
+/** An order; or a number of samples, which stands for the order `feistel` of a dataset with this number of samples. */
 export type OrderOrSamples = Order | Integer;
 
 /** A source of a blend: its order or its number of samples, and its weight, by default 1. */

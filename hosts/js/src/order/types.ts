@@ -49,8 +49,8 @@ export interface ShardsOptions extends LaneOptions {
 
 /**
  * The options of `blend`. With the batch size as `runLength` here and as the `unit` of a sampler, every batch of a rank
- * is of one source. Then `samples` and the beginnings of stages are multiples of `runLength`, and bounds are
- * `runLength` times as wide; `renormalise` is not possible.
+ * is of one source. Then `samples` and the beginnings of stages are multiples of `runLength`, and the bounds of the
+ * counts (`sourceBounds`) are `runLength` times as wide; `renormalise` is not possible.
  */
 export interface BlendOptions extends SourceOptions {
   /** Seed of the order: see `order`. */

@@ -40,7 +40,7 @@ export class Cursor {
     }
   }
 
-  /** Leaves the shard. It is closed if no other cursor reads it. */
+  /** Leaves the shard, whose file is closed if no other cursor reads this shard. */
   async close(): Promise<void> {
     const [file, shard] = [this.#file, this.#shard];
     this.#file = undefined;

@@ -67,14 +67,14 @@ class Cut {
   }
 }
 
-/** A row group, and its rows within the file. */
+/** A row group, and the numbers of its first row within the file and of the row after its last one. */
 interface Group {
   start: number;
   end: number;
   raw: RowGroup;
   /** The columns that were cut, by their names. */
   columns: Map<string, Cut>;
-  /** Small columns that lie next to each other, as blocks that are read at once. */
+  /** Small columns that lie near each other, as blocks that are read at once. */
   blocks: Block[];
 }
 
@@ -86,7 +86,7 @@ export interface Use {
 
 const UNUSED: Use = { names: [], held: new Held() };
 
-/** An open Parquet file. Its errors do not name it: see `naming`. */
+/** An open Parquet file. Errors of its methods do not name the file: see `naming`. */
 export class ParquetFile {
   readonly rows: number;
   readonly #library: Library;
@@ -197,8 +197,9 @@ export class ParquetFile {
   }
 
   /**
-   * Cuts a column of a row group into units. A unit is decoded once for all lanes that read in it: `decoded` stores it until the last
-   * of them has left it. Only a later lane decodes it again, such as a lane that ends in the page in which the next lane began.
+   * Cuts a column of a row group into units. A unit is decoded once for all lanes that use it at one time: `decoded`
+   * stores the values until the last of these lanes has left the unit. A later lane decodes the unit again, such as a
+   * lane that ends in the page in which the next lane began.
    *
    * - A column with one value in each row is cut into its pages, by their headers.
    * - A column of lists of one kind of values is cut into its pages, if an index has the rows of each page.
@@ -309,7 +310,10 @@ export class ParquetFile {
   }
 }
 
-/** Compressors whose first call is for the dictionary, which is only decompressed if no other page has done so. */
+/**
+ * Compressors whose first call is for the dictionary, which is only decompressed if it was not yet decompressed for
+ * another page.
+ */
 function once(compressors: Library['compressors'], dictionary: Dictionary): Library['compressors'] {
   let isFirst = true;
   const known = Object.entries(compressors ?? {}).map(([codec, decompress]) => [
@@ -318,7 +322,7 @@ function once(compressors: Library['compressors'], dictionary: Dictionary): Libr
       if (!isFirst) return decompress(input, length);
       isFirst = false;
       dictionary.bytes ??= decompress(input, length);
-      // A copy, since values of bytes are views of it, and a caller may write to them.
+      // A copy, since decoded values that are bytes are views of the dictionary, and a caller may write to them.
       return dictionary.bytes.slice();
     },
   ]);

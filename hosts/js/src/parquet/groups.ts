@@ -68,8 +68,9 @@ export interface Part {
 }
 
 /**
- * The bytes of decoded values that a reader with `own` lanes has in memory, if all row groups have `rows` rows. Lanes
- * are of equal length. Each has one of `parts` of every column; lanes that are near each other share them.
+ * The bytes of decoded values that a reader with `own` lanes has in memory, if all row groups have `rows` rows, and all
+ * files together `samples` rows. Lanes are of equal length. `parts` has for each column the part that is decoded in one
+ * piece. Each lane needs one part of every column; lanes that read in one row group may share parts.
  */
 export function heldBytes(own: number, rows: number, samples: number, parts: readonly Part[]): number {
   const groups = Math.min(own, samples / rows);

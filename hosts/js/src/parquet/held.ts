@@ -3,15 +3,16 @@ import type { Bytes } from './bytes.js';
 /** The most bytes in the cache, of all files together. */
 const MOST = 1 << 25;
 
-/** Bytes of a file that are read at once: several parts that are needed, and the bytes between them. */
+/** Bytes of a file that are read at once: columns of a row group that are needed, and the bytes between them. */
 export interface Block {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * A cache of blocks that were read. With it, a server is asked for a block once, and not for every page of it. The
- * block that was not used for the longest time is dropped first; if it is needed again, only the needed part is read.
+ * A cache of blocks that were read: a server is asked for a block once, and not for every page of the block. The block
+ * that was not used for the longest time is dropped first. If bytes of a dropped block are needed, only these bytes are
+ * read.
  */
 export class Held {
   /** The blocks in the order of their last use, the oldest first. */
@@ -38,7 +39,10 @@ export class Held {
     }
   }
 
-  /** Bytes of a file: from the block, if they lie in it and it is in the cache; else read from the file. */
+  /**
+   * The bytes `start` to `end` - 1 of a file: from the block, if the block contains them and is in the cache; else read
+   * from the file.
+   */
   async slice(file: Bytes, block: Block | undefined, start: number, end: number): Promise<ArrayBuffer> {
     if (!block || start < block.start || end > block.end) return file.slice(start, end);
     const bytes = await this.#use(block);
@@ -56,12 +60,12 @@ export class Held {
   }
 }
 
-/** The largest block. To read so many bytes costs little more than the request itself. */
+/** The size of the largest block, in bytes. To read a block of this size costs little more than the request itself. */
 const LARGEST = 1 << 20;
 
 /**
- * Joins parts of a file that lie next to each other to blocks. `size` is the size of the file. A part that is larger
- * than a block is in none.
+ * Joins parts of a file that lie near each other to blocks of at most `LARGEST` bytes. `size` is the size of the file.
+ * A part that is larger than `LARGEST` is in no block.
  */
 export function blocksOf(parts: readonly Block[], size: number): Block[] {
   const blocks: Block[] = [];

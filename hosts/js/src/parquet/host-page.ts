@@ -4,7 +4,8 @@ import { remote } from './bytes.js';
 import type { Host } from './sources.js';
 
 /**
- * The calls that wait for the event loop, and the channel by which it calls back. A timer would take some milliseconds.
+ * The calls of `turn` that wait, and the channel whose messages end them one by one, after other waiting tasks. A timer
+ * would take some milliseconds.
  */
 const waiting: (() => void)[] = [];
 let channel: MessageChannel | undefined;

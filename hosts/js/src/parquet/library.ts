@@ -1,7 +1,7 @@
 /** The reader of Parquet and its decompressors: packages that a program needs only if it reads Parquet files. */
 export interface Library {
   parquet: typeof import('hyparquet');
-  /** Undefined if the package is not installed: then only plain and Snappy columns can be read. */
+  /** Undefined if the package is not installed: then only columns without compression, or with Snappy, can be read. */
   compressors: typeof import('hyparquet-compressors').compressors | undefined;
 }
 

@@ -24,7 +24,7 @@ const [DATA, DICTIONARY, DATA_V2] = [0, 2, 3] as const;
 /**
  * The pages of a flat column within a row group. The search goes from header to header, from byte `start` on, until the
  * pages have `rows` rows. `size` is the size of the file. According to the footer, the column ends at byte `last`; some
- * writers count that wrong, so a page may go beyond it.
+ * writers count this number wrong, so a page may go beyond byte `last`.
  */
 export async function* pagesOf(
   read: Read,

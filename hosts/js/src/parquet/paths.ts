@@ -7,7 +7,10 @@ import { isAddress } from './bytes.js';
 import { naming } from './file.js';
 import { noFile } from './local.js';
 
-/** The files of paths, directories and addresses, each once. */
+/**
+ * The files that paths, directories and addresses stand for. Errors: `paths` (there is no file, or one file twice);
+ * those of the file system.
+ */
 export async function filesOf(given: readonly string[]): Promise<string[]> {
   const paths = (await Promise.all(given.map(filesAt))).flat();
   if (paths.length === 0) fail('missing', 'paths', '', 'at least one Parquet file, or a directory that holds some');
@@ -21,7 +24,7 @@ async function once(paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     const real = isAddress(path) ? path : await told(path, realpath(path));
     const other = seen.get(real);
-    // The paths are in `allowed`, because an error shows it whole; it cuts a value.
+    // The paths are in `allowed`, because an error shows all of `allowed`, but only the beginning of a value.
     if (other !== undefined) {
       fail('contradiction', 'paths', 'the same file twice', `each file once; ${other} and ${path} are one`);
     }
@@ -37,7 +40,7 @@ async function filesAt(path: string): Promise<string[]> {
   if (!found.isDirectory()) throw new Error(`${path}: ${noFile(found)}`);
   const names = await below(path, '', [await told(path, realpath(path))]);
   if (names.length === 0) {
-    // The path is in `allowed`, because an error shows it whole; it cuts a value.
+    // The path is in `allowed`, because an error shows all of `allowed`, but only the beginning of a value.
     const allowed = `a directory with *.parquet files below it; ${path} has none`;
     fail('contradiction', 'paths', 'a directory without Parquet files', allowed);
   }

@@ -22,8 +22,8 @@ const AT_A_TIME = 8;
 const ROWS = 4096;
 
 /**
- * The samples of a reader of a reading, in its order. A block is a round, or a part of one if rows come as they are
- * stored.
+ * The rows of one reader (a worker of a rank) of a `Reading`, in the order of this reader. A block is a round, or a
+ * part of a round if rows come as they are stored.
  */
 export async function* readingBlocks(
   shards: Shards,
@@ -110,8 +110,8 @@ export async function* ahead<T>(items: AsyncGenerator<T, void>): AsyncGenerator<
 }
 
 /**
- * The run of each row, and the place of the row in its run. `rows` are numbers among the rows of all runs, laid end to
- * end.
+ * For each row of a round, in the order in which the reader returns them: the number of its run, and its place in this
+ * run.
  */
 interface Where {
   runs: Uint32Array;
@@ -140,8 +140,8 @@ function inOrder(runs: Uint32Array, laneOf: (i: number) => number): number[] {
 }
 
 /**
- * Reads the runs of a round, some at a time, in the order `order`. Those of one lane are read one after the other,
- * since each begins where the one before it ends.
+ * Reads the runs of a round, some at a time, in the order `order`. Runs of one lane are read one after the other, since
+ * each run begins where the run before it ends.
  */
 class Runs {
   readonly #done: Run[] = [];

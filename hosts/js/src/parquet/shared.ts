@@ -2,7 +2,10 @@
 export class Shared<K, V> {
   readonly #held = new Map<K, { users: number; value: Promise<V> }>();
 
-  /** Returns the value of a key, which `make` makes if it has no user. `release` must follow, even if `make` fails. */
+  /**
+   * Returns the value of a key. `make` makes this value if the key has no user. `release` must follow, even if `make`
+   * fails.
+   */
   acquire(key: K, make: () => Promise<V>): Promise<V> {
     const held = this.#held.get(key) ?? { users: 0, value: make() };
     held.users += 1;

@@ -38,8 +38,8 @@ export abstract class BaseReading extends ReadingMembers {
    * The reading of a recipe, in epoch 0: an object, or a text of JSON. `order` (single samples) or `shards` (whole
    * shards), `deal` and `batch` have the options of the constructor, by the names that all languages share. A member
    * that is not there has its default. Give the lists of which the recipe has only the hash, or which it leaves out.
-   * Errors: as the constructor, `recipe` (it is no JSON object), `recipe-member`, `order-member`, `shards-member`,
-   * `deal-member`, `batch-member` (there is no such member).
+   * Errors: as the constructor, `recipe` (it is no JSON object), `recipe`, `order`, `shards`, `deal` or `batch` (this
+   * object has an unknown member).
    */
   static fromRecipe<T>(this: Class<T>, recipe: string | object, lists?: ReadingRecipeOptions): T {
     return new this([], ReadingRecipe.read(recipe, lists) as unknown as ReadingOptions);
@@ -52,26 +52,30 @@ export abstract class BaseReading extends ReadingMembers {
 
   /**
    * A reading that continues after a state, which has the order and the epoch. The options say how the rest of the
-   * epoch is dealt. Give `sizes` or `bytes` if the state has only their hash. Errors: as `fromRecipe` and `resume`.
+   * epoch is dealt. Give `sizes`, `bytes` or `lists` if the state has only their hash. Errors: as `fromRecipe` and
+   * `resume`.
    */
   static fromState<T>(this: Class<T>, state: string | Uint8Array | SavedState, options?: ReadingStateOptions): T {
     return new this([], ReadingRecipe.ofState(state, options) as unknown as ReadingOptions);
   }
 
-  /** A new reading of the whole of another epoch, for the same readers. Errors: `epoch`, memory. */
+  /**
+   * A new reading of the whole of another epoch, for the same readers. Errors: `epoch`, `samples` (as `resume`),
+   * memory.
+   */
   atEpoch(epoch: Integer): this {
     return this.#at({ epoch: integer('epoch', epoch, U64) });
   }
 
   /**
-   * A new reading of the rest of a state's epoch, for the readers of this reading. If ranks, workers and batch size are
-   * those that the state was taken with, every reader continues where it stopped. For any others, the rest is dealt
-   * anew. The state need not be trusted.
+   * A new reading of the rest of a state's epoch, for the readers of this reading. If `worldSize`, `workers`,
+   * `batchSize`, `dropLast` and `remainder` are those with which the state was taken, every reader continues where it
+   * stopped. For other readers, the rest is dealt anew. The state need not be trusted.
    *
    * `state` is the text that `state` returned in any language, or the dictionary that Python's `state_dict` saved.
    * Errors: `state` (no state of a reading; more than 2^24 bytes); `recipe` (the state is of the other deal); the first
-   * member of the order that is not as in the state; `consumed`, `history`, `steps`, `world-size`, `workers`,
-   * `batch-size` (the state contradicts itself); `samples` (with `pad`, all samples and the padding are more than
+   * member of the order that is not as in the state; `consumed`, `history`, `steps`, `worldSize`, `workers`,
+   * `batchSize` (the state contradicts itself); `samples` (with `pad`, all samples and the padding are more than
    * 2^53 - 1); memory.
    */
   resume(state: string | Uint8Array | SavedState): this {
@@ -79,8 +83,8 @@ export abstract class BaseReading extends ReadingMembers {
   }
 
   /**
-   * The fewest and the most steps of a rank. If they differ, and ranks wait for one another at each step, the job hangs
-   * at the end of the epoch.
+   * The fewest and the most steps of a rank. If these two numbers differ, and ranks wait for one another at each step,
+   * the job hangs at the end of the epoch.
    */
   get steps(): Steps {
     return stepsOf(this.call((raw) => raw.stepBounds()));
@@ -121,8 +125,8 @@ export abstract class BaseReading extends ReadingMembers {
   }
 
   /**
-   * The rounds of a reader, one after the other, from the round with its sample number `start` on: by default all of
-   * them. Rounds without samples are left out. Errors: as `round`, and `start`.
+   * The rounds of a reader, one after the other, from the round that has the reader's sample number `start` on: by
+   * default all rounds. Rounds without samples are left out. Errors: as `round`, and `start`.
    */
   rounds(rank: Integer, worker: Integer = 0, start: Integer = 0): Generator<ReadRound, void, undefined> {
     const reader = this.#reader(rank, worker);

@@ -2,7 +2,7 @@ import type { LaneOptions, ReadingBatchOptions, ReadingDealOptions, ShardingOpti
 import type { Order } from '../order/order.js';
 import type { Integers, WorkerPolicy } from '../types.js';
 
-/** Units that readers are given: single positions of one order over all of the dataset, or whole shards. */
+/** The kinds of deals: readers get single positions of one order over all of the dataset, or whole shards. */
 export type ReadDeal = 'samples' | 'shards';
 
 /**
@@ -16,7 +16,7 @@ export interface ReadingOptions
     ReadingBatchOptions,
     LaneOptions,
     Pick<ShardingOptions, 'seed' | 'shuffleRows' | 'reshuffle' | 'workerPolicy' | 'weight'> {
-  /** Units that readers are given. Default `samples`. */
+  /** Whether readers get single samples or whole shards. Default `samples`. */
   deal?: ReadDeal;
   /**
    * Whether anything is shuffled. With `samples`: the order is `sharded` if true, else `sequential`. With `shards`: if

@@ -42,7 +42,7 @@ export abstract class BaseShardPlan extends ShardPlanMembers {
    * The plan of a recipe: an object, or a text of JSON. `shards` has the options of the constructor, and `deal` has
    * `world_size` and `workers`, by the names that all languages share. A member that is not there has its default. Give
    * the lists of which the recipe has only the hash, or which it leaves out. Errors: as the constructor, `recipe` (it
-   * is no JSON object), `recipe-member`, `shards-member`, `deal-member` (there is no such member).
+   * is no JSON object), `recipe`, `shards` or `deal` (this object has an unknown member).
    */
   static fromRecipe<T>(this: Class<T>, recipe: string | object, options?: ShardPlanRecipeOptions): T {
     return new this([], PlanRecipe.read(recipe, options) as unknown as ShardPlanOptions);

@@ -63,9 +63,9 @@ export abstract class BaseChunkStream extends ChunkStreamMembers implements Iter
   }
 
   /**
-   * The stream of a recipe: an object, or a text of JSON. `order` has `name`, `chunks` and `seed`; `deal` has `readers`. A member that
-   * is not there has its default. Errors: as the constructor, `recipe` (it is no JSON object), `recipe-member`, `order-member`,
-   * `deal-member` (there is no such member).
+   * The stream of a recipe: an object, or a text of JSON. `order` has `name`, `chunks` and `seed`; `deal` has
+   * `readers`. A member that is not there has its default. Errors: as the constructor, `recipe` (it is no JSON object),
+   * `recipe`, `order` or `deal` (this object has an unknown member).
    */
   static fromRecipe<T>(this: Class<T>, recipe: string | object, options?: ChunkStreamRecipeOptions): T {
     return new this(0, 1, StreamRecipe.read(recipe, options) as unknown as ChunkStreamOptions);

@@ -55,9 +55,9 @@ export abstract class BaseSplit extends SplitMembers {
   }
 
   /**
-   * The split of a recipe: an object, or a text of JSON. `split` has `seed` and `parts`: objects with a `name`, and either a `weight` or a
-   * `size`. Errors: as the constructor, `recipe` (it is no JSON object), `recipe-member`, `split-member`, `parts-member` (there is no
-   * such member), `samples` (not the sum of the sizes).
+   * The split of a recipe: an object, or a text of JSON. `split` has `seed` and `parts`: objects with a `name`, and
+   * either a `weight` or a `size`. Errors: as the constructor, `recipe` (it is no JSON object), `recipe`, `split` or
+   * `parts` (this object has an unknown member), `samples` (not the sum of the sizes).
    */
   static fromRecipe<T>(this: Class<T>, recipe: string | object): T {
     return new this({}, SplitRecipe.read(recipe) as unknown as SplitOptions);

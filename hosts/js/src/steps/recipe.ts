@@ -24,7 +24,8 @@ export class ScheduleRecipe implements Recipe<ComponentBindings, RawSchedule> {
   constructor(document: Document, rank: unknown = 0) {
     this.document = document;
     this.rank = u32('rank', rank);
-    // A step can take samples of two epochs, and the order of each epoch has a table.
+    // Two orders: the schedule keeps that of the epoch from which it read last, and `locate` makes one for the epoch in
+    // which it searches. The order of each epoch may have a table.
     this.size = document.size + 2 * orderMemory(document.said.order).all;
   }
 

@@ -50,8 +50,8 @@ export abstract class BaseSchedule extends ScheduleMembers implements Iterable<I
    * The schedule of a recipe: an object, or a text of JSON. `order` is as in the recipe of a sampler; `deal` has
    * `world_size`, `layout` and `unit`; `steps` has `batch_size`, `epochs` and, if the batch size changes, `stages`:
    * objects with `from` and `batch_size`. A member that is not there has its default. Give `sizes` and `lists` as for a
-   * sampler. Errors: as the constructor, `recipe` (it is no JSON object), `recipe-member`, `steps-member`,
-   * `stages-member` and their like (there is no such member), `remainder` (it is there).
+   * sampler. Errors: as the constructor, `recipe` (it is no JSON object), `recipe`, `steps`, `stages` or another
+   * object of the recipe (this object has an unknown member), `remainder` (a schedule has none).
    */
   static fromRecipe<T>(this: Class<T>, recipe: string | object, options?: ScheduleRecipeOptions): T {
     return new this(0, 0, ScheduleRecipe.read(recipe, options) as unknown as ScheduleOptions);
@@ -111,9 +111,9 @@ export abstract class BaseSchedule extends ScheduleMembers implements Iterable<I
   }
 
   /**
-   * This rank's samples step by step: the steps `start` to `end` - 1. Without `end`, the loop practically never ends,
-   * so leave it where the training ends. The loop counts its steps: its `state()` is the state after the steps that it
-   * returned. Errors: `start`, `end`, and as `batch`.
+   * This rank's samples step by step: the steps `start` to `end` - 1. Without `end` and without the option `epochs`,
+   * the loop practically never ends, so leave it where the training ends. The loop counts its steps: its `state()` is
+   * the state after the steps that it returned. Errors: `start`, `end`, and as `batch`.
    *
    * @example
    * const schedule = new Schedule(10, 4, { order: 'sequential' });

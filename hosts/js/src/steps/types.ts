@@ -4,14 +4,15 @@ import type { Integer, RecipeOptions, SamplerJson, SamplerOptions } from '../typ
 /**
  * The global batch size; or the batch sizes by stages, as pairs of the first step and the size from this step on. Steps
  * ascend, and the first one is 0. Each size is a multiple of `unit`, and the last one of `worldSize` * `unit`. Earlier
- * sizes need not be, since these steps may have been made with another number of ranks.
+ * sizes need not be multiples of `worldSize` * `unit`, since their steps may have been made with another number of
+ * ranks.
  */
 export type BatchSizes = Integer | readonly (readonly [from: Integer, batchSize: Integer])[];
 
 /**
  * The options that decide a schedule, together with the samples and the batch sizes. With an order in place of samples,
- * the options `seed` and `order` are errors. With `epochs`, the schedule ends at the last step that lies within so many
- * epochs.
+ * the options `seed` and `order` are errors. With `epochs`, the schedule ends with the last step that lies within this
+ * number of epochs.
  */
 export interface ScheduleOptions
   extends ScheduleDealOptions,

@@ -22,10 +22,10 @@ pub fn unpacked(item: Item) -> (u64, u32) {
 /// each item becomes its number within its part. Items of the left part come to the front of `items`, items of the
 /// right part to the front of `spare`, which is as long. Returns the count of the left part. `rest` is the remainder of
 /// the division for number 0. `rest` and the greatest number times the left weight must be less than
-/// [`SMALL`](crate::SMALL) together.
+/// [`SMALL`](crate::SMALL) together, unless all numbers are 0.
 pub fn halve(items: &mut [Item], spare: &mut [Item], left_weight: u64, weight: &Divisor, rest: u64) -> usize {
-    // Each turn writes to both lists, and makes one of them longer. A branch would be slow, because it cannot be
-    // predicted.
+    // Each pass of the loop writes to both lists, and makes one of them longer. A branch would be slow, because
+    // processors could not predict it.
     let (mut lefts, mut rights) = (0, 0);
     for at in 0..items.len() {
         let (number, slot) = unpacked(items[at]);

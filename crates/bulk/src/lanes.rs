@@ -29,7 +29,7 @@ impl Network {
         }
     }
 
-    /// Writes the samples at positions `start`, `start + stride`, ..., which are below 2^32.
+    /// Writes the samples at positions `start`, `start + stride`, ... There are at most 2^32 samples in all.
     pub fn fill32(&self, start: u64, stride: u64, out: &mut [u32]) {
         let mut run = Run::new(self, start, stride, out.len());
         let mut samples = [0; LANES];
@@ -167,7 +167,7 @@ impl Cells {
     /// Writes the numbers of these cells. A number that is no sample is replaced by its result of `again`.
     fn write(&self, network: &Network, places: &mut [u64], again: fn(&Network, u64) -> u64) {
         if join(network, &self.rows, &self.columns, places) {
-            // This is rare: about one in sqrt(`samples`) cells.
+            // This is rare: at most about one in sqrt(`samples`) cells.
             for place in places.iter_mut().filter(|place| **place >= network.samples) {
                 *place = again(network, *place);
             }
@@ -323,8 +323,9 @@ mod simd128 {
         changed.as_chunks_mut().0.iter_mut().zip(others.as_chunks().0)
     }
 
-    /// The factor, hidden from the compiler. If the compiler saw that it stays the same, it would widen it to 64 bits
-    /// before the loop, and a product of two halves would become one of 64 bits, which takes three times as long.
+    /// The factor, hidden from the compiler. If the compiler saw that the factor stays the same in a loop, the compiler
+    /// would widen the factor to 64 bits before the loop. Each product of two 32-bit numbers would then be computed as
+    /// a product of two 64-bit numbers, which takes three times as long.
     #[inline(always)]
     fn hidden(factor: v128) -> v128 {
         black_box(factor)

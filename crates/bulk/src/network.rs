@@ -69,8 +69,8 @@ impl Network {
     }
 }
 
-/// 2^32 divided by the golden ratio (Knuth), and the first multiplier of MurmurHash3's finaliser: odd, with bits spread
-/// evenly.
+/// The prime nearest to 2^32 divided by the golden ratio (Knuth), and the first multiplier of MurmurHash3's finaliser:
+/// odd numbers with bits spread evenly.
 pub const MULTIPLIERS: [u32; 2] = [0x9e37_79b1, 0x85eb_ca6b];
 
 /// The round function: a keyed hash of `x`, brought below `bound` by its upper bits.
@@ -84,6 +84,6 @@ pub fn mix(x: u32, key: [u32; 2], bound: u32) -> u32 {
 /// x + y modulo `modulus`, for x below it, y at most equal to it, and both below 2^31.
 pub(crate) fn add(x: u32, y: u32, modulus: u32) -> u32 {
     let sum = x.wrapping_add(y);
-    // If one of both values wraps around, it is the greater one.
+    // If the sum is below `modulus`, the difference wraps around, and is greater than the sum.
     sum.min(sum.wrapping_sub(modulus))
 }

@@ -1,7 +1,7 @@
 //! Sorts for the types of long lists. There are few types, because `sort_unstable` of the library takes 6 kB for each
 //! of them.
 
-/// Sorts positions, and keys that join two numbers of 32 bits.
+/// Sorts numbers of 64 bits: positions, weights, or keys that join two numbers of 32 bits.
 pub fn numbers(items: &mut [u64]) {
     items.sort_unstable();
 }
@@ -11,8 +11,8 @@ pub fn numbers128(items: &mut [u128]) {
     items.sort_unstable();
 }
 
-/// Sorts numbers that are spread evenly up to `most`. `other` has the same length, and is overwritten. A radix sort,
-/// which takes a fifth of the time of [`numbers`] for a million numbers.
+/// Sorts numbers that are at most `most`. `other` has the same length, and is overwritten. A radix sort, which takes a
+/// fifth of the time of [`numbers`] for a million numbers that are spread evenly up to `most`.
 pub fn numbers_with(items: &mut [u64], other: &mut [u64], most: u64) {
     let (mut from, mut to) = (&mut *items, &mut *other);
     let mut shift = 0;
@@ -51,7 +51,7 @@ pub fn longest_first(items: &mut [u32], other: &mut [u32], lengths: &[u32]) {
         let digit = |item: u32| (lengths[item as usize] >> shift) as usize % (1 << DIGIT);
         let mut ends = [0_u32; 1 << DIGIT];
         from.iter().for_each(|&item| ends[digit(item)] += 1);
-        // The first place for the items of each digit: after those of all greater ones.
+        // The first place for the items of each digit: after the items of all greater digits.
         let mut start = 0;
         for end in ends.iter_mut().rev() {
             start += core::mem::replace(end, start);

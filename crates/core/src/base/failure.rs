@@ -15,7 +15,7 @@ pub enum Kind {
     UnknownName,
     /// An object of a document has a member that this version does not know.
     UnknownMember,
-    /// There is no memory for the result of a call.
+    /// There is not enough memory for a call: for its result, or for what the call builds on the way.
     OutOfMemory,
     /// A value is not of the type that is needed, such as an environment variable that holds no number.
     WrongType,
@@ -138,8 +138,8 @@ impl From<String> for Allowed {
     }
 }
 
-/// Integer types of limits. All are widened to `u64` first, so that the code after that exists once: every host
-/// compiles it.
+/// The integer types that a limit may have. Each limit is widened to `u64` first, so that the functions for limits have
+/// code for one type only. This keeps the component small: every host compiles the component when it starts.
 pub(crate) trait Number: Copy {
     /// The number as `u64`, with 2^64 added to a negative one.
     fn wide(self) -> u64;
@@ -192,8 +192,8 @@ pub struct Parts {
     pub kind: Kind,
     /// The parameter or the member of a document at fault, by its name in documents.
     pub field: &'static str,
-    /// The path of the member in its document, with the name of the member at its end; empty if the path is the name
-    /// alone. `[]` without an index stands for all objects of a list together.
+    /// The path of the member in its document, with the name of the member at its end (for an unknown member: the path
+    /// of its object); empty if `field` alone is the path. `[]` without an index stands for all objects of a list.
     path: String,
     /// The value at fault: a number in decimal, a name (cut after 64 characters), or values that contradict each other.
     pub value: String,
@@ -252,8 +252,8 @@ impl Failure {
     }
 
     /// This failure with `path`, the path of an object, before its own path or field. A failure without a path of its
-    /// own is changed only if its field is a member of this object (`is_member`). The path of an unknown member is the
-    /// path of the object.
+    /// own stays as it is if its field is no member of this object (`is_member` is false). But a failure of the kind
+    /// `UnknownMember` always gets a path, which is the path of the object alone.
     #[cold]
     #[inline(never)]
     pub(crate) fn below(mut self, path: &str, is_member: bool) -> Self {
@@ -366,8 +366,8 @@ pub(crate) fn shorten(text: &str) -> String {
     text.chars().take(64).collect()
 }
 
-/// Moves the name that was probably meant to the front: the one of the least `distance`, if this is at most two fifths
-/// of its letters.
+/// Moves the known name that was probably meant to the front: the one with the least `distance` from `name`, if this
+/// distance is at most two fifths of the length of the known name.
 #[cold]
 #[inline(never)]
 fn closest_first(name: &str, names: &mut [&'static str]) {

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::failure::Failure;
 
-/// Bytes for the small allocations of one call, such as a handle or the text of an error. No call needs as many.
+/// Bytes for the small allocations of one call, such as a handle or the text of an error. A call needs fewer.
 const HEADROOM: usize = 64 << 10;
 
 /// Whether `HEADROOM` bytes are free. A small allocation traps if there is no memory. So a large allocation is kept

@@ -17,7 +17,7 @@ pub const MAX_EXACT: u64 = (1 << 53) - 1;
 /// The most indices, or other items, that one call takes or returns.
 pub const MAX_COUNT: u32 = 1 << 20;
 
-/// The greatest common divisor. With 0, it is the other number.
+/// The greatest common divisor of two numbers. If one number is 0, the other number.
 pub(crate) fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }

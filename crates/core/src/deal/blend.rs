@@ -52,7 +52,8 @@ impl Sampler {
     }
 
     /// For each source, an upper bound of the deviation of its count from exact proportion, in millionths of a sample.
-    /// It holds for the count among any number of first positions. Failures: `name` (no blend), `out-of-memory`.
+    /// The bound holds for the count among the first n positions, for every n. Failures: `name` (no blend),
+    /// `out-of-memory`.
     pub fn source_bounds(&self) -> Result<Vec<u64>, Failure> {
         let blend = self.blend()?;
         let count = blend.names().count();

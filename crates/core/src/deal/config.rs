@@ -20,9 +20,9 @@ pub struct Config {
     pub epoch: u64,
     /// The order.
     pub order: OrderId,
-    /// Number of this rank among the data-parallel readers, 0 to `world_size` - 1.
+    /// Number of this rank among the data-parallel ranks, 0 to `world_size` - 1.
     pub rank: u32,
-    /// Number of ranks, which are the data-parallel readers, at least 1.
+    /// Number of data-parallel ranks, at least 1.
     pub world_size: u32,
     /// The treatment of samples if `world_size` does not divide `samples`.
     pub remainder: Remainder,
@@ -31,7 +31,7 @@ pub struct Config {
     /// How many neighbouring positions go to the same rank, 1 to 2^20.
     pub unit: u32,
     /// Number of positions at the beginning of the epoch that were dealt before, maybe to another world size. Only
-    /// later positions are dealt. 0 to `samples`; a multiple of `unit`, or `samples`.
+    /// later positions are dealt. 0 to the number of positions of the epoch; a multiple of `unit`, or this number.
     pub consumed: u64,
 }
 

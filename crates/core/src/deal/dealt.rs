@@ -35,8 +35,8 @@ pub enum Layout {
     Strided,
     /// One run of neighbouring units for each rank, in the order of the ranks.
     Contiguous,
-    /// Rows of W units, as in `Strided`, but each row begins with another rank: for orders with a period, such as
-    /// blends.
+    /// Rows of W units, as in `Strided`, but each row begins with a rank that a hash of the row's position chooses: for
+    /// orders with a period, such as blends.
     Rotated,
 }
 

@@ -3,8 +3,8 @@
 //! Each stage has a section of its own, which is an object: `order`, then `deal`. A member that is not given has its
 //! default, and a member without a use is refused. SPEC.md, section 14, has the grammar.
 //!
-//! Functions here are not inlined, because that keeps the component small: they are rarely called, and every host
-//! compiles the component when it starts.
+//! The larger functions here are not inlined, because that keeps the component small: they are rarely called, and every
+//! host compiles the component when it starts.
 
 use alloc::format;
 use alloc::rc::Rc;
@@ -132,7 +132,7 @@ impl Recipe {
 
 /// The layout of a deal. The default depends on the order.
 pub(crate) fn layout(deal: &Fields, order: &OrderPart) -> Layout {
-    // A blend has a period. If the period has a common divisor with the world size, `Strided` gives each rank the
+    // A blend has a period. If the period has a common divisor with the world size, `Strided` can give a rank the
     // samples of some sources only.
     if !deal.has("layout") && order.is_rotated() { Layout::Rotated } else { deal.named("layout", &LAYOUTS) }
 }
@@ -143,7 +143,8 @@ pub(crate) fn unit_text(unit: u32) -> String {
 }
 
 impl Sampler {
-    /// The sampler of a rank for the whole of an epoch, in O(1). Failures: `rank`, `samples` (no memory).
+    /// The sampler of a rank for the whole of an epoch, in O(1) if the order is not composed. Failures: `rank`;
+    /// `samples`, `epoch` as [`Sampler::at_epoch`].
     pub fn from_recipe(recipe: &Recipe, epoch: u64, rank: u32) -> Result<Self, Failure> {
         Self::of(recipe.config(epoch, rank), Rc::clone(&recipe.order))
     }

@@ -56,7 +56,7 @@ impl Sampler {
     }
 
     /// A sampler of the same recipe with another configuration. If the epoch is the same, both share the order.
-    /// Failures: `rank`, `consumed`, `samples`.
+    /// Failures: `rank`, `consumed`, `samples`, `epoch`.
     fn at(&self, config: Config) -> Result<Self, Failure> {
         let order = if config.epoch == self.config.epoch { Rc::clone(&self.order) } else { Rc::default() };
         Self::with(config, Rc::clone(&self.part), order)
@@ -72,12 +72,13 @@ impl Sampler {
         &self.deal
     }
 
-    /// The sampler of the whole of an epoch, in O(1). Failures: `samples` (no memory).
+    /// The sampler of the whole of an epoch, in O(1) if the order is not composed. Failures: `samples` (no memory, or
+    /// too many with padding); `epoch`, if a composed order has too many positions up to the end of this epoch.
     pub fn at_epoch(&self, epoch: u64) -> Result<Self, Failure> {
         self.at(Config { epoch, consumed: 0, ..self.config })
     }
 
-    /// The sampler of another rank, in O(1). Failures: `rank`, `samples` (no memory).
+    /// The sampler of another rank, in O(1) if the order is not composed. Failures: `rank`, `samples` (no memory).
     pub fn at_rank(&self, rank: u32) -> Result<Self, Failure> {
         self.at(Config { rank, ..self.config })
     }
@@ -98,15 +99,16 @@ impl Sampler {
         state::write("sampler", &|each| self.part.pieces(each), self.config.epoch, &more)
     }
 
-    /// The sampler of the rest of an epoch after a state, in O(1). Failures: `state`, `consumed`, or the first member
-    /// of the order that differs.
+    /// The sampler of the rest of an epoch after a state. Failures: `state`, `consumed`, or the first member of the
+    /// order that differs; `samples`, `epoch` as [`Sampler::at_epoch`].
     pub fn resume(&self, state: &str) -> Result<Self, Failure> {
         let state = SamplerState::read(state)?;
         self.part.check_resumes(state.recipe(), (state.epoch, state.consumed), state::AS_IN_STATE)?;
         self.at(Config { epoch: state.epoch, consumed: state.consumed, ..self.config })
     }
 
-    /// How many samples this rank sees in an epoch, padding included.
+    /// How many samples this rank gets in this deal, padding included. After `rest` or `resume`, this does not count
+    /// the samples that were dealt before.
     pub fn num_samples(&self) -> u64 {
         self.deal.num_samples()
     }
@@ -119,8 +121,10 @@ impl Sampler {
     }
 
     /// Whole epochs of this rank: the number of its samples in each epoch, and all these samples. The first epoch is
-    /// `epoch`. There are up to `count` epochs, as many as have at most `most` positions together. If the first epoch
-    /// has more, only the number of its samples is returned. Failures: as `at_epoch`; `count`, `most`, `samples`.
+    /// `epoch`. There are up to `count` epochs, as many as have at most `most` positions together. An epoch with fewer
+    /// positions than the dataset has samples counts as many positions as there are samples. If the first epoch has
+    /// more than `most`, only the number of its samples is returned. Failures: as `at_epoch`; `count`, `most`,
+    /// `samples`.
     pub fn short_epochs(&self, epoch: u64, count: u32, most: u32) -> Result<(Vec<u64>, Vec<u64>), Failure> {
         let mut own = self.at_epoch(epoch)?;
         if !(1..=MAX_COUNT).contains(&count) {
@@ -238,8 +242,8 @@ impl Sampler {
         Ok(found.map(|position| self.deal.place(position, batch_size)))
     }
 
-    /// `locate` for each of these samples. If the order has a table, one pass over it finds them all. Failures:
-    /// `samples` (too many), `sample`, `batch_size`.
+    /// `locate` for each of these samples. If the order has a table, one pass over the table finds all samples.
+    /// Failures: `samples` (too many), `sample`, `batch_size`.
     pub fn locate_all(&self, samples: &[u64], batch_size: u32) -> Result<Vec<Option<Place>>, Failure> {
         check_count("samples", samples.len(), "numbers")?;
         for &sample in samples {

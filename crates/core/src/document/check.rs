@@ -214,7 +214,8 @@ mod tests {
         let deal = "\"unit\":0,\"layout\":\"x\",\"remainder\":\"y\",\"world_size\":0";
         assert!(told("", deal).starts_with("deal.world_size is 0"));
         assert!(told("", &deal.replace("\"world_size\":0", "\"world_size\":1")).starts_with("deal.remainder is \"y\""));
-        // A member that does not belong here comes before one out of range, and an earlier section before a later one.
+        // `lanes` does not belong here and is out of range: the former is told. An earlier section is told before a
+        // later one.
         let order = ",\"shuffle_window\":0,\"lanes\":0";
         assert_eq!(
             told(order, deal),

@@ -322,7 +322,8 @@ fn list_of_weights(reader: &mut Reader, field: &'static str) -> Result<Vec<u64>,
     collect(field, given.len(), given.iter().map(whole))
 }
 
-/// The weight that comes next: a number, or a weight with a fraction or an exponent. Failures: `field`.
+/// The weight that comes next: a `Value::Number` if it is a whole number; a `Value::Weight` if it has a fraction or an
+/// exponent. Failures: `field`.
 #[inline(never)]
 fn weight<'a>(reader: &mut Reader<'a>, field: &'static str) -> Result<Value<'a>, Failure> {
     let before = reader.rest();
@@ -337,7 +338,7 @@ fn weight<'a>(reader: &mut Reader<'a>, field: &'static str) -> Result<Value<'a>,
     })
 }
 
-/// The whole number of a value; 0 for any other value.
+/// The number of a `Value::Number`; 0 for any other value.
 fn whole(value: &Value) -> u64 {
     if let Value::Number(number) = value { unsigned(*number).unwrap_or_default() } else { 0 }
 }
@@ -392,8 +393,9 @@ fn objects<'a>(
     Ok(objects)
 }
 
-/// Reads a number of a kind. Beyond 2^53 - 1 it must be in quotes, because JSON tools may round a number without them.
-/// If its kind does not allow such numbers, it is read with or without quotes, and the check of its range refuses it.
+/// Reads a number of a kind. A number beyond 2^53 - 1 must be in quotes, because JSON tools may round a number without
+/// quotes; smaller numbers must not be in quotes. If the kind does not allow numbers beyond 2^53 - 1, such a number is
+/// read with or without quotes, and the check of the range refuses it later.
 #[inline(never)]
 fn number(reader: &mut Reader, kind: &Kind) -> Option<Number> {
     let is_quoted = reader.is_at(b'"');
@@ -516,7 +518,7 @@ pub(crate) fn compare(here: &Fields, of: &Fields, known: &'static [Member], why:
             found => {
                 let value = shown.unwrap_or_else(|| "not there".into());
                 let allowed = match taken {
-                    // If both are lists, `taken` is only the count of their numbers: no fact for programs.
+                    // If both are lists, `taken` is only the count of the numbers, or "a hash": no fact for programs.
                     Some(taken) if found.is_none() => only(taken).and(format_args!(", {why}")),
                     taken => format!("{}, {why}", taken.unwrap_or_else(|| "not there".into())).into(),
                 };

@@ -75,7 +75,8 @@ fn whole<'a>(text: &'a str, field: impl FnMut(&mut Reader<'a>, Cow<'a, str>) -> 
     reader.is_at_end().then_some(())
 }
 
-// Most functions below are not inlined: that keeps the component small, which every host compiles when it starts.
+// Some functions below are not inlined, because this keeps the component small: every host compiles the component when
+// it starts.
 
 #[inline(never)]
 fn place_of(name: &str, names: &[&str]) -> Option<usize> {
@@ -133,7 +134,7 @@ pub(crate) fn unsigned_text(number: u64) -> String {
 pub(crate) struct Reader<'a> {
     text: &'a str,
     at: usize,
-    /// The number of objects around the place.
+    /// The number of objects around the place. In a recipe, this is one more, because a state may be around the recipe.
     pub(crate) depth: u32,
 }
 
@@ -399,7 +400,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The JSON string of a text. Only characters that must be escaped are, as by `JSON.stringify`.
+/// The JSON string of a text. It escapes only the characters that must be escaped, as `JSON.stringify` does.
 pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for letter in text.chars() {

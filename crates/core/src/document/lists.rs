@@ -6,14 +6,15 @@ use alloc::vec::Vec;
 use super::member::{Kind, Member};
 use crate::base::failure::{Failure, known as one_of};
 
-/// A list beside a recipe, which may have only its hash: the name of its member, and the numbers.
+/// A list of numbers that a caller gives beside a recipe: the name of the member that the list belongs to, and the
+/// numbers. The recipe itself may then have only the hash of the list, or nothing.
 pub type List<'a> = (&'a str, &'a [u64]);
 
-/// Checks that every list beside a document of these sections has the name of a list member, each name once. Failures:
-/// `lists`.
+/// Checks that every list beside a document of these sections has the name of a member whose value is a list, and that
+/// each name comes once. Failures: `lists`.
 pub(super) fn check_names(sections: &'static [Member], lists: &[List]) -> Result<(), Failure> {
-    // Only recipes of samplers know the member `indices`. In them, the name of a list of an inner order begins with the
-    // path of this order.
+    // A recipe that may have a composed order knows the member `indices`. In such a recipe, the name of a list of an
+    // inner order begins with the path of this order. Other recipes, as of plans, have no inner orders and no paths.
     let known = || sections.iter().flat_map(|section| lists_of(section.kind));
     let has_paths = known().any(|name| name == "indices");
     let own = |name: &str| {

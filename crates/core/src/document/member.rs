@@ -129,7 +129,7 @@ pub(crate) const fn is_not(member: &'static str, names: &'static [&'static str])
 
 impl Failure {
     /// This failure with `path`, the path of an object with the members `members`, before its own path. A failure
-    /// without a path gets one only if its field is one of `members`.
+    /// without a path gets one only if its field is one of `members`, or if it is of the kind `UnknownMember`.
     pub(crate) fn under(self, path: &str, members: &[Member]) -> Self {
         let is_member = members.iter().any(|member| member.name == self.field);
         self.below(path, is_member)

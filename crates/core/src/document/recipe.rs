@@ -30,8 +30,8 @@ pub(crate) const STEPS_ELSEWHERE: Member =
 pub(crate) const SPLIT_ELSEWHERE: Member = Member::new("split", Kind::Elsewhere("none here: it belongs to a split"));
 
 /// Reads a document, and checks the names of the lists beside it and the members of the document itself. Failures:
-/// `recipe` (no JSON object, or more than 2^24 bytes), an unknown member, `lists`, any member of another type,
-/// `samedeal`, a section that is missing.
+/// `recipe` (no JSON object, more than 2^24 bytes, or too many levels of objects), `lists`, any member that is unknown,
+/// there twice, of another type or of another kind of documents, `samedeal`, a section that is missing.
 #[inline(never)]
 fn fields<'a>(text: &'a str, sections: &'static [Member], lists: &[List]) -> Result<Fields<'a>, Failure> {
     if text.len() > MAX_TEXT {

@@ -30,8 +30,8 @@ pub(crate) const fn history_of(segment: &'static [Member]) -> Member {
 
 pub(crate) const POSITIONS: Member = Member::new("positions", Kind::COUNT);
 
-/// The text of a state: JSON, in one line. `recipe` has the members of an object; `more` is the text of the members
-/// that follow `epoch`, with its comma. Failures: `out-of-memory`, of `state`.
+/// The text of a state: JSON, in one line. `recipe` is the text of the members of the recipe, without braces; `more` is
+/// the text of the members that follow `epoch`, each with a comma before it. Failures: `out-of-memory`, of `state`.
 pub(crate) fn write(kind: &str, recipe: &Pieces, epoch: u64, more: &str) -> Result<String, Failure> {
     let begin = format!("{{\"samedeal\":{VERSION},\"kind\":\"{kind}\",\"recipe\":{{");
     let epoch = format!("}},\"epoch\":{}", unsigned_text(epoch));
@@ -76,7 +76,7 @@ pub(crate) fn check_recipe(state: &Fields, here: &str, sections: &'static [Membe
     fields::compare(&Fields::read(here, sections)?, of, sections, AS_IN_STATE)
 }
 
-/// The kinds of states.
+/// The values of the member `kind`: the kinds of states, and `index` for an index of batches.
 const KINDS: [&str; 6] = ["sampler", "batcher", "ledger", "reading", "schedule", "index"];
 
 /// The failure of a text that is no state of a kind. If the text looks like a state of another kind, the failure says

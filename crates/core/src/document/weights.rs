@@ -1,6 +1,6 @@
 //! Weights that a text has as decimal fractions, such as 0.7 and 0.3, become whole numbers. All weights of a list are
-//! converted together, with whole numbers alone, so that every host and every machine gets the same ones. SPEC.md,
-//! section 14.
+//! converted together, by integer arithmetic alone, so that every host and every machine gets the same weights.
+//! SPEC.md, section 14.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -9,7 +9,7 @@ use core::iter;
 use crate::base::memory::collect;
 use crate::{Failure, MAX_EXACT};
 
-/// The sum of the whole numbers, if the weights have to be rounded.
+/// The sum of the whole numbers that weights are rounded to, before the numbers are divided by their common divisor.
 const TOTAL: u128 = 1_000_000_000_000_000;
 
 /// The most digits of a weight, without zeros at either end.
@@ -54,7 +54,7 @@ impl Decimal {
                 _ => return None,
             }
         }
-        // A power beyond 32 bits is too small or too large for any weight.
+        // An exponent beyond the signed numbers of 32 bits counts as the end of their range (SPEC.md, section 14).
         exponent += if is_small { -power } else { power.min(i32::MAX.into()) };
         Some(Self { digits, exponent }.trimmed())
     }
@@ -151,14 +151,14 @@ fn divided(number: u128, by: u128) -> (u128, u128) {
 #[inline(never)]
 fn round(field: &'static str, weights: &[Decimal], parts: &mut [u128]) -> Result<(), (usize, Failure)> {
     let top = positive(weights).map(|weight| weight.magnitude()).max().unwrap_or(0);
-    // The greatest weight gets 19 digits, so that `TOTAL` times any of them is below 2^128.
+    // The greatest weight gets 19 digits, so that `TOTAL` times any part is below 2^128.
     scale(weights, i64::from(MAX_DIGITS) - top, parts);
     let sum = parts.iter().sum();
     let share = |part: u128| divided(TOTAL * part, sum);
     let missing = TOTAL - parts.iter().map(|&part| share(part).0).sum::<u128>();
     let above = |remainder| parts.iter().filter(|&&part| share(part).1 > remainder).count() as u128;
-    // All parts with a remainder above `least` get one more, and the first `equal` parts with this remainder. `least`
-    // is found by bisection, because a sort would add 6 kB to the component.
+    // All parts with a remainder above `least` get one more, and so do the first `equal` parts whose remainder is
+    // `least`. `least` is found by bisection, because a sort would add 6 kB to the component.
     let (mut least, mut end) = (0, sum);
     while least < end {
         let middle = least + (end - least) / 2;
@@ -207,7 +207,8 @@ mod tests {
         let found = of(&["0.33333333333333331", "0.66666666666666663", "0.00000000000000006"]);
         assert_eq!(found, Err(2));
         assert_eq!(of(&["0.14285714285714285", "0.2857142857142857", "0.5714285714285714"]).unwrap(), [1, 2, 4]);
-        // The two weights with the largest remainders get the two missing units.
+        // Rounded down, the numbers add up to 2 less than the fixed sum. The two weights with the largest remainders
+        // get one more each.
         let found = of(&["0.14285714285714286", "0.2857142857142857", "0.5714285714285714"]).unwrap();
         assert_eq!(found, [142_857_142_857_143, 285_714_285_714_286, 571_428_571_428_571]);
         assert_eq!(found.iter().sum::<u64>(), 1_000_000_000_000_000);

@@ -48,7 +48,7 @@ impl Order {
         }))
     }
 
-    /// Builds the order `sharded` of an epoch, in O(shards).
+    /// Builds the order `sharded` of an epoch, in O(shards + lanes).
     pub(crate) fn sharded(sharding: Rc<Sharding>, seed: i64, epoch: u64) -> Result<Self, Failure> {
         Ok(Self(Kind::Sharded(Sharded::new(sharding, seed, epoch)?)))
     }
@@ -64,7 +64,7 @@ impl Order {
     }
 
     /// Writes the samples at positions `start`, `start + stride`, ..., one for each place in `out`. All of these
-    /// positions must be below the length of the epoch, and `stride` at most 2^32 - 1. Failures, of composed orders
+    /// positions must be below the length of the epoch, and `stride` from 1 to 2^32 - 1. Failures, of composed orders
     /// only: `out-of-memory`; `epoch`, if a position needs an epoch of an inner order that cannot be used.
     pub fn fill<T: Index>(&self, start: u64, stride: u64, out: &mut [T]) -> Result<(), Failure> {
         match &self.0 {
@@ -147,8 +147,8 @@ impl Order {
         Ok(Some(position).filter(|&position| position >= from))
     }
 
-    /// The position of each sample in `samples`, by one pass over the table; `None` if the order has no table.
-    /// Failures: `out-of-memory`.
+    /// The position of each sample in `samples`, by one pass over the table, or, if memory is short, by one pass for
+    /// each sample; `None` if the order has no table. Failures: `out-of-memory`.
     pub(crate) fn in_table(&self, samples: &[u64]) -> Result<Option<Vec<u64>>, Failure> {
         if let Kind::Table(table) = &self.0 { table.positions(samples).map(Some) } else { Ok(None) }
     }
@@ -172,6 +172,6 @@ pub(crate) trait Epoch {
         self.sample(position).map(Stored::alone)
     }
 
-    /// The first position at or after `from` that has `sample`, if there is one. Failures: `out-of-memory`.
+    /// The first position at or after `from` that has `sample`, if there is one. Failures: as `sample`.
     fn next(&self, sample: u64, from: u64) -> Result<Option<u64>, Failure>;
 }

@@ -54,8 +54,8 @@ mod sealed {
     impl Sealed for u64 {}
 }
 
-/// The most positions that an order maps at once: so many that a block has several positions of each source of a large
-/// blend.
+/// The most positions that an order maps at once. In a block of this size, even a blend of thousands of sources has
+/// several positions of each source.
 const BLOCK: usize = 1 << 15;
 
 /// Fills `out` block by block: `write` fills a block with 64-bit indices, which are then converted to the type of

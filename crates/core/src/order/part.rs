@@ -138,9 +138,9 @@ impl OrderPart {
         self.parts()?.lanes_apart()
     }
 
-    /// Whether positions are dealt with rotation, if the recipe has no layout: each row (one position for each reader)
-    /// begins with another reader. Without rotation, an order with a period could give a reader the samples of some
-    /// sources only.
+    /// Whether positions are dealt with rotation, if the recipe has no layout: a hash chooses the reader with which
+    /// each row (one unit for each reader) begins. Without rotation, an order with a period, such as a blend, could
+    /// give a reader the samples of some sources only.
     pub(crate) fn is_rotated(&self) -> bool {
         !self.is_single() && self.lanes_apart().is_none()
     }

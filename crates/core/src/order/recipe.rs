@@ -23,10 +23,11 @@ impl OrderPart {
     /// Reads the outermost order of a recipe. Failures: any field; `recipe`, if the canonical text is too long.
     pub(crate) fn read(fields: &Fields, lists: &[List]) -> Result<Self, Failure> {
         let part = Self::nested(fields, lists, None)?;
-        // The text is made only if it can be long, since it needs the hashes of long lists, which would be most of the
-        // time of reading. It can be too long only with a list of objects, which is written in full. A deeply nested
-        // order can have a short list at each level. Its text is made and cached here, because the functions that need
-        // it later must not need much memory.
+        // The canonical text is made here only if it can be long, because making it computes the hashes of long lists,
+        // which would be most of the time of reading. There are two such orders. An order with a list of objects, which
+        // is written in full, may have a text that is too long. A deeply nested order may have a list of up to 256
+        // numbers at each level: its text is not too long, but is cached now, because later calls must not need much
+        // memory.
         let is_deep = part.part(0).and_then(|of| of.part(0)).is_some_and(Self::is_composed);
         let size = if part.has_objects() || is_deep { part.text().len() } else { 0 };
         if size > MAX_ORDER {

@@ -1,6 +1,7 @@
 //! `sharded`: one order over a dataset in shards, with locality. The shards are laid end to end in a random order. This
-//! row is cut into lanes of equal length, and the lanes are numbered at random. Within a lane, each window of
-//! neighbouring samples is shuffled. Positions go round the lanes: position p is in lane p mod `lanes`.
+//! row is cut into lanes whose lengths differ by one sample at most, and the lanes are numbered at random. Within a
+//! lane, each window of neighbouring samples is shuffled. Positions go round the lanes: position p is in lane p mod
+//! `lanes`.
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;

@@ -49,8 +49,8 @@ const DECIDES: [(&str, &str); 14] = [
 
 /// The members that differ between two texts: those of `one`, in its order, then those that only `other` has, in its
 /// order. A recipe is compared in its canonical form, if it needs nothing beside its text. If one text is a recipe and
-/// the other a state, only the sections that the recipe of the state has are compared. Failures: `one`, `other`, each
-/// as `state` of `recipe_after`, or with a member twice; `out-of-memory`.
+/// the other a state, only the sections that the recipe of the state has are compared. Failures: `one` or `other` (no
+/// JSON object, more than 2^24 bytes, or a member twice), `samedeal`, `kind`, `out-of-memory`.
 pub fn differences(one: &str, other: &str) -> Result<Vec<Difference>, Failure> {
     let texts = [("one", one), ("other", other)];
     let [own, others] = texts.map(|(field, text)| Members::read(field, text));
@@ -148,8 +148,8 @@ impl Members {
         Ok(Self { failed: None, ..members })
     }
 
-    /// Adds the members within the JSON value that comes next. With `is_whole`, it is the object of the whole text.
-    /// None if it fails.
+    /// Adds the members within the JSON value that comes next. With `is_whole`, this value is the object of the whole
+    /// text. None if there is no memory.
     fn add(&mut self, reader: &mut Reader, path: &mut String, is_whole: bool) -> Option<()> {
         let (len, start, rest) = (path.len(), reader.place(), reader.rest());
         let close = match () {

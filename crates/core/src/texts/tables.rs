@@ -69,7 +69,7 @@ pub enum Value {
     Name(&'static [&'static str]),
     /// Any text.
     Text,
-    /// A list of whole numbers.
+    /// A list of numbers. They are whole, except for weights.
     Numbers,
     /// An object, or several.
     Objects,

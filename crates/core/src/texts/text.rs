@@ -58,8 +58,8 @@ pub fn inspect(text: &str) -> Result<TextKind, Failure> {
 }
 
 /// The recipe of an object that resumes a state: the sections of the state, and those of `sections`, an object with the
-/// sections that no state has, such as the deal. The recipe is not checked. Failures: `state`, `sections`,
-/// `out-of-memory`.
+/// sections that no state has, such as the deal. The recipe is not checked. Failures: `state`, `sections`; `samedeal`
+/// and `kind` of either text, if they have a wrong type; `out-of-memory`.
 pub fn recipe_after(state: &str, sections: &str) -> Result<String, Failure> {
     let found = Found::read("state", state)?;
     let recipe = found.recipe.filter(|_| found.kind.is_some());
@@ -85,7 +85,8 @@ pub(super) struct Found<'a> {
     recipe: Option<&'a str>,
     /// The sections of the text, and those of their members that decide the kind, such as `deal` and `deal.workers`.
     members: Vec<String>,
-    /// The failure of the first of these members that has a wrong type. It is returned only if the whole text is JSON.
+    /// The failure of `samedeal` or `kind`, whichever has a wrong type first. The failure is returned only if the whole
+    /// text is JSON.
     mistyped: Option<Failure>,
 }
 
@@ -144,8 +145,8 @@ impl<'a> Found<'a> {
         Ok(Some(()))
     }
 
-    /// Notes a section, and those of its members that decide; none where the text is no JSON. Failures:
-    /// `out-of-memory`.
+    /// Notes a section, and those of its members that decide the kind of the text; none where the text is no JSON.
+    /// Failures: `out-of-memory`.
     fn add_section(&mut self, reader: &mut Reader<'a>, name: &str) -> Result<Option<()>, Failure> {
         self.note(name.into())?;
         let mut failed = None;

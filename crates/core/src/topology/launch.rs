@@ -112,7 +112,8 @@ pub fn variables() -> impl Iterator<Item = &'static str> {
 }
 
 /// The rank and the world size of a process. Explicit values come first, then the first launcher whose rank is set.
-/// Failures name the variable: it has no number, it is missing, or its rank is not below the world size.
+/// Failures name the variable or the parameter that has no number or is missing, the rank that is not below the world
+/// size, or the world size that is 0.
 pub fn detect(
     environment: &[(String, String)],
     rank: Option<u32>,
@@ -130,7 +131,7 @@ pub fn detect(
         Err(_) if rank.is_some() && world_size.is_some() => None,
         found => found?,
     };
-    // A value that is no number is ignored: Slurm writes lists such as `4(x2)`, which do not say the size of this node.
+    // A value that is no number is ignored: Slurm writes the sizes of all nodes, such as `4(x2),3`, without names.
     let local_world_size = environment.number(names.local_world_size).unwrap_or(None);
     let (rank_field, found_rank) = match (rank, launcher, local_rank) {
         (Some(rank), ..) => ("rank", Some(rank)),
@@ -196,8 +197,9 @@ fn check_one_node(environment: &Environment, local_rank: u32, world_size: Option
     Err(Failure::missing("RANK", why))
 }
 
-/// Warnings about variables that contradict the result: variables of the launcher in use, where explicit values replace
-/// them, and variables of other launchers.
+/// Warnings about variables that contradict the result: variables of the launcher in use that explicit values replace,
+/// and variables of other launchers. Also warnings about a local rank that is not below the local world size, about
+/// processes of Slurm that `srun` did not start, and about a rank without a world size.
 fn warnings(environment: &Environment, own: &Launcher, found: &Detection) -> Vec<String> {
     let mut warnings = Vec::new();
     let &Detection { rank, world_size, launcher: chosen, .. } = found;
@@ -314,7 +316,7 @@ impl Environment<'_> {
         }
     }
 
-    /// The number in a variable, if it is set; it is also added to `used`.
+    /// The number in a variable, if the variable is set. Also adds the variable and its number to `used`.
     fn used(&self, name: &'static str, used: &mut Vec<String>) -> Result<Option<u32>, Failure> {
         let number = self.number(name)?;
         used.extend(number.map(|number| format!("{name}={number}")));

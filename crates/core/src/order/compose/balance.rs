@@ -41,8 +41,8 @@ struct Fixed {
 }
 
 const MILLION: u64 = 1_000_000;
-/// The distance between the phases of two neighbouring classes: the golden ratio, in millionths, which spreads any
-/// number of phases evenly.
+/// The distance between the phases of two neighbouring classes: the golden ratio less 1, in millionths. This distance
+/// spreads any number of phases evenly.
 const STEP: u64 = 618_034;
 
 impl Balance {

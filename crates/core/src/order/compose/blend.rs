@@ -111,7 +111,8 @@ impl Blend {
         if self.goes_on() { epoch * self.length } else { 0 }
     }
 
-    /// The number of draws of a source in earlier epochs, if the stages begin anew in every epoch; else 0.
+    /// The number of draws of a source that earlier epochs reserve, if the stages begin anew in every epoch; else 0.
+    /// Each epoch reserves all passes over the source, even if it ends earlier.
     fn base(&self, source: u32, epoch: u64) -> u64 {
         // A source without a weight has no draws.
         if self.goes_on() || self.stages.first().is_none_or(|stage| stage.weights[source as usize] == 0) {
@@ -126,7 +127,7 @@ impl Blend {
         (&self.stages[next - 1], self.stages.get(next).map_or(u64::MAX, |stage| stage.from))
     }
 
-    /// The source of position `n` of the stages, and its draw there.
+    /// The source of position `n` of the stages, and the number of its draw at this position.
     #[inline]
     fn draw(&self, n: u64) -> (u32, u64) {
         let (stage, _) = self.stage(n);
@@ -148,8 +149,8 @@ impl Blend {
         self.stages[place].nth(source, draw)
     }
 
-    /// The number of draws of a source before a position of an epoch, earlier epochs included. Failures:
-    /// `out-of-memory`.
+    /// The number of draws of a source before a position of an epoch, including all draws that earlier epochs reserve.
+    /// Failures: `out-of-memory`.
     fn drawn(&self, source: u32, epoch: u64, position: u64) -> Result<u64, Failure> {
         let n = self.start(epoch) + position;
         match &self.by_lane {

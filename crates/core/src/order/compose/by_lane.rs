@@ -193,7 +193,7 @@ impl Blend {
     }
 
     /// The first position from `from` on, and before `end`, that has a sample of a source. `passes` are the orders of
-    /// the source. Failures: `out-of-memory`.
+    /// the source. Failures: `out-of-memory`; `epoch`, if a pass over the source cannot be used.
     pub(super) fn next_by_lane_of(
         &self,
         lanes: &Lanes,

@@ -35,8 +35,8 @@ impl Chairman {
         let divisor = weights.iter().fold(0, |divisor, &weight| gcd(divisor, weight)).max(1);
         let period = Self::period(weights);
         let several = weights.iter().filter(|&&weight| weight > 0).count() as u64;
-        // With one source, the formula gives 0, by which `release` would divide. Any other number does, since releases
-        // and deadlines do not matter then.
+        // With one source, the formula gives 0, by which `release` would divide. Any other number is right, because
+        // releases and deadlines do not matter if there is only one source.
         let unit = (2 * several - 2).max(1);
         let job = |source: u32, number: u64| Job { source, number, share: weights[source as usize] / divisor, unit };
         let mut waiting = BinaryHeap::new();

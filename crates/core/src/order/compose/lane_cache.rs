@@ -25,7 +25,7 @@ pub(super) struct Lanes {
 /// A pass over a source, and a position in it.
 pub(super) type Place = (u64, u64);
 
-/// A position of the stages, and the least and the greatest pass in which a lane is at this position.
+/// A position, counted over all epochs, and the least and the greatest pass in which a lane is at this position.
 pub(super) type Reached = (u64, (u64, u64));
 
 /// The beginning of a stage in a lane.

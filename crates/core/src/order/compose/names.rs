@@ -1,6 +1,6 @@
 //! Names in the recipe of a blend, and the limit of its size.
 
-/// The most sources of a blend, and the most weights of all its stages together.
+/// The most sources of a blend, the most weights of all stages of a blend together, and the most classes of a balance.
 pub(crate) const MAX_SOURCES: usize = 1 << 16;
 
 /// The action of a blend when a source has made all of its passes.

@@ -48,7 +48,7 @@ impl Pattern {
         }
     }
 
-    /// Position number `number`, from 0, of a source; `None` above `MAX_ELEMENT`.
+    /// Position number `number`, from 0, of a source; `None` above `MAX_ELEMENT`, or if the weight is 0.
     pub(super) fn nth(&self, source: u32, number: u64) -> Option<u64> {
         match self {
             Self::Tree(tree) => tree.nth(source, number),

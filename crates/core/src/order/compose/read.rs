@@ -610,8 +610,8 @@ impl Blend {
         Ok(sum)
     }
 
-    /// The position at which the first source would begin one pass too many, and this source. The last stage is taken
-    /// as endless.
+    /// The first position at which a source would begin one pass too many, and this source; `None` if no source has a
+    /// weight. The last stage is taken as endless.
     fn exhausted(&self) -> Option<(u64, usize)> {
         let stage = self.stages.last()?;
         let sources = (0..).zip(&self.sources).zip(&stage.weights).filter(|&(_, &weight)| weight > 0);
@@ -629,8 +629,8 @@ impl Blend {
         self.exhausted().map_or(0, |(end, _)| end)
     }
 
-    /// Adds a stage without the source whenever a source has made all of its passes. Returns the number of positions of
-    /// an epoch. Failures: `sources` (too many stages), `out-of-memory`.
+    /// Whenever a source has made all of its passes, adds a stage in which this source has no weight. Returns the
+    /// number of positions of an epoch. Failures: `sources` (too many stages), `out-of-memory`.
     fn renormalise(&mut self, is_exact: bool) -> Result<u128, Failure> {
         let own = self.stages.first().map(|stage| stage.weights.as_slice()).unwrap_or_default();
         let several = own.iter().filter(|&&weight| weight > 0).count();

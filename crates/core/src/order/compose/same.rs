@@ -50,8 +50,8 @@ impl OrderPart {
     ) -> Result<(), Failure> {
         // The text of a state may have a position beyond the end of the epoch.
         let position = position.min(self.length(epoch)?);
-        // Equal sections need no further check. This saves the positions of inner orders: an order with a list of
-        // samples computes its position by a pass over the list.
+        // Equal sections need no further check. The further check would compute positions of inner orders, each of
+        // which takes a pass over the list of an order with a list of samples.
         if fields::compare(here, of, ANY_ORDER_MEMBERS, why).is_ok() {
             return Ok(());
         }

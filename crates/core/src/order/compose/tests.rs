@@ -162,7 +162,7 @@ proptest! {
             let end = rest.config().consumed + rest.deal().num_positions();
             for (sample, places) in places.iter().enumerate() {
                 let mut from = rest.config().consumed;
-                // Padding repeats the whole epoch.
+                // Padding repeats the positions of the epoch from the first one on, several times in a short epoch.
                 let again = (0..end.div_ceil(length.max(1))).flat_map(|round| places.iter().map(move |place| place + round * length));
                 for place in again.filter(|place| (from..end).contains(place)).collect::<Vec<_>>() {
                     let found = rest.locate_from(sample as u64, from, 1).unwrap().map(|place| place.position);

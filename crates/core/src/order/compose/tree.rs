@@ -38,8 +38,8 @@ struct Node {
     weight: Divisor,
     /// The last position for which 64 bits are enough in `divide`.
     narrow: u64,
-    /// `halve` is right for positions up to this distance from the first position of a run: the distance times the left
-    /// weight, plus a remainder, is then below 2^31. Others need `halve_far`.
+    /// `halve` is right for positions up to this distance from `Items::first`: the distance times the left weight, plus
+    /// a remainder, is then below 2^31, or the distance is 0. Positions further away need `halve_far`.
     near: u64,
     left: Child,
     right: Child,

@@ -181,7 +181,7 @@ impl View {
         Ok(ViewEpoch { order, left, end: self.of.length(epoch)? })
     }
 
-    /// The inner position after the one that the view has just before `position`; 0 at the beginning of the epoch.
+    /// One more than the inner position of the position before `position`; 0 at the beginning of the epoch.
     fn before(&self, epoch: u64, position: u64) -> Result<u64, Failure> {
         let Some(last) = position.checked_sub(1) else { return Ok(0) };
         Ok(self.epoch(epoch)?.below(last) + 1)

@@ -33,7 +33,7 @@ pub(super) struct Weighted {
     shift: u32,
     /// The number of samples that every epoch has surely. Only without replacement.
     certain: usize,
-    /// The draws that are not of certain samples; 0 only if there are no draws at all.
+    /// The number of draws that are not of certain samples; 1 if there are no draws at all, because a divisor is not 0.
     drawn: Divisor,
     /// The length of the line without certain samples.
     total: u64,
@@ -41,16 +41,18 @@ pub(super) struct Weighted {
     phase: u64,
 }
 
-/// The mean number of samples in a part of the line that the guide has, or half of it.
+/// The most samples, on average, in a part of the line for which the guide has an entry, if no weight is 0. With many
+/// samples, the average is more than half of this number: the length of a part is rounded down to a power of two.
 const SAMPLES_OF_A_PART: usize = 16;
 
-/// The distance between the phases of two neighbouring epochs: the golden ratio, in 2^-64, which spreads any number of
-/// phases evenly.
+/// The distance between the phases of two neighbouring epochs: the golden ratio less 1, in 2^-64. This distance spreads
+/// any number of phases evenly.
 const STEP: u64 = 11_400_714_819_323_198_485;
 
 impl Weighted {
-    /// `length` is at most 2^53 - 1, and there are at most 2^32 - 1 weights. Failures: `weights`, if they do not add up to
-    /// 1 to 2^53 - 1; `samples`, if an epoch without replacement needs more samples than have a weight; `out-of-memory`.
+    /// `length` is at most 2^53 - 1, and there are at most 2^32 - 1 weights. Failures: `weights`, if their sum is 0 or
+    /// above 2^53 - 1; `samples`, if an epoch without replacement needs more samples than have a weight above 0;
+    /// `out-of-memory`.
     pub(super) fn new(weights: &[u64], length: u64, replacement: bool, seed: i64) -> Result<Self, Failure> {
         let total = weights.iter().map(|&weight| u128::from(weight)).sum::<u128>();
         if !(1..=MAX_EXACT.into()).contains(&total) {
@@ -109,20 +111,20 @@ impl Weighted {
         u64::from(self.places[sample as usize]).checked_sub((self.samples.len() - self.certain) as u64)
     }
 
-    /// The draws of an epoch before a point of the line, certain ones not included.
+    /// The number of draws of an epoch before a point of the line, certain ones not included.
     fn draws_before(&self, point: u64, phase: u64) -> u64 {
         let (whole, rest) = self.parts(point);
         whole + u64::from(rest > phase)
     }
 
-    /// The draws of the first epochs before a point of the line, certain ones not included.
+    /// The number of draws of the first `epochs` epochs before a point of the line, certain ones not included.
     fn draws_before_all(&self, point: u64, epochs: u64) -> u64 {
         let (whole, rest) = self.parts(point);
         if rest == 0 {
             return epochs * whole;
         }
-        // The phase of an epoch is below `rest` if its 64 bits are below `limit`. A number modulo 2^64 is below `limit`
-        // if it is less than 2^64 - `limit` from the next multiple of 2^64: there the two quotients differ.
+        // The phase of an epoch is below `rest` if its 64 bits are below `limit`. A number x modulo 2^64 is below
+        // `limit` exactly if the quotients of x + 2^64 and of x + 2^64 - `limit` by 2^64 differ.
         let limit = (u128::from(rest) << 64).div_ceil(u128::from(self.total));
         let wrap = 1_u128 << 64;
         let count = |offset: u128| floor_sum(epochs.into(), wrap, STEP.into(), offset + u128::from(self.phase));
@@ -173,8 +175,8 @@ impl Weighted {
 /// The samples in the order in which they lie on the line: [`Weighted::samples`]. Samples with a weight of `least` or
 /// more are certain. Failures: `out-of-memory`.
 fn on_the_line(weights: &[u64], least: u64, seed: i64) -> Result<Vec<u32>, Failure> {
-    // Neighbours in the dataset may not be neighbours on the line: in epochs of few draws they would exclude each
-    // other. So the samples of one weight are shuffled, and so are the weights.
+    // Neighbours in the dataset must not be neighbours on the line, because in epochs of few draws neighbours on the
+    // line exclude each other. So the samples of one weight are shuffled, and so are the weights.
     let order = Feistel::from_words(weights.len() as u64, &mut Words::new("weighted order", seed, 0, 0));
     let key = |(sample, &weight): (u64, &u64)| u128::from(weight) << 32 | u128::from(order.position(sample));
     let mut keys = collect("weights", weights.len(), (0..).zip(weights).map(key))?;
@@ -194,8 +196,8 @@ fn on_the_line(weights: &[u64], least: u64, seed: i64) -> Result<Vec<u32>, Failu
     collect("weights", weights.len(), keys.iter().map(sample))
 }
 
-/// The least weight of the samples that every epoch without replacement has surely. `u64::MAX`, which is more than any
-/// weight: there are none. Failures: `samples`, `out-of-memory`.
+/// The least weight of the samples that every epoch without replacement has surely. If there are no such samples:
+/// `u64::MAX`, which is more than any weight. Failures: `samples`, `out-of-memory`.
 fn least_certain(weights: &[u64], total: u64, length: u64) -> Result<u64, Failure> {
     let some = weights.iter().filter(|&&weight| weight > 0).count();
     if length > some as u64 {
@@ -206,7 +208,7 @@ fn least_certain(weights: &[u64], total: u64, length: u64) -> Result<u64, Failur
     samedeal_bulk::numbers(&mut sorted);
     // A sample is certain if its share of the draws that are left is more than one. This takes all equal weights or
     // none: from left * weight > rest follows (left - 1) * weight > rest - weight. The last draw is never taken, since
-    // no weight is more than the rest, which includes it.
+    // no weight is more than `rest`, the sum of the weights that are left.
     let (mut left, mut rest, mut least) = (length, total, u64::MAX);
     for &weight in sorted.iter().rev() {
         if u128::from(left) * u128::from(weight) <= u128::from(rest) {
@@ -218,7 +220,8 @@ fn least_certain(weights: &[u64], total: u64, length: u64) -> Result<u64, Failur
 }
 
 /// The sum of floor((`offset` + i * `step`) / `modulus`) over i from 0 to `count` - 1, in as many steps as Euclid's
-/// algorithm takes. No number is more than the sum itself, or than `offset` + `count` * `step`.
+/// algorithm takes. No number on the way is more than the sum itself, the square of `count`, or `count` + 1 times the
+/// greatest of the other three arguments.
 fn floor_sum(mut count: u128, mut modulus: u128, mut step: u128, mut offset: u128) -> u128 {
     let mut sum = 0;
     while count > 0 {
@@ -241,8 +244,8 @@ impl Composed for Weighted {
         Some(self.length)
     }
 
-    // Without replacement, no epoch has a sample twice, but epochs have other samples than one another. So a view with a
-    // list of samples would not be steady; a weight of 0 leaves a sample out.
+    // Without replacement, no epoch has a sample twice, but two epochs may have different samples. So the epochs of a
+    // view with a list of samples would differ in length. Such a view is not needed: a weight of 0 leaves a sample out.
     fn is_single(&self) -> bool {
         false
     }
@@ -286,8 +289,8 @@ impl Composed for Weighted {
     }
 }
 
-/// One epoch. A draw lies `begin` + `step` * draw + floor((`offset` + `rest` * draw) / `drawn`) from the beginning of
-/// the line: with few draws, the division needs 64 bits only.
+/// One epoch. Draw number k, certain ones not counted, lies `begin` + `step` * k + floor((`offset` + `rest` * k) /
+/// `drawn`) from the beginning of the line: with few draws, the division needs 64 bits only.
 struct WeightedEpoch {
     weighted: Rc<Weighted>,
     epoch: u64,

@@ -146,7 +146,8 @@ proptest! {
         check(&weights, if replacement { samples } else { samples.min(some) }, replacement, seed);
     }
 
-    /// Draws, and the numbers of draws in all epochs before one, up to the ends of whole numbers.
+    /// The draws of an epoch, and the numbers of draws in all epochs before it. The sum of the weights and the number
+    /// of draws go up to 2^53 - 1.
     #[test]
     fn large_orders_are_as_defined(
         mut weights in prop::collection::vec(0_u64..(1 << 53), 1..40), bits in 0_u32..54, part in 0_u64..(1 << 53), seed in any::<i64>(),

@@ -22,12 +22,12 @@ impl BatchSize {
         Self { samples, drop_last: false }
     }
 
-    /// Batches of exactly `samples` samples: fewer samples at the end of the epoch are left out.
+    /// Batches of exactly `samples` samples. If fewer are left at the end of the epoch, these are left out.
     pub const fn full(samples: u32) -> Self {
         Self { samples, drop_last: true }
     }
 
-    /// These batches, with or without a last one that is shorter.
+    /// Sets whether a last batch that would be shorter than the others is left out.
     #[must_use]
     pub const fn drop_last(mut self, drop_last: bool) -> Self {
         self.drop_last = drop_last;

@@ -42,7 +42,7 @@ impl Sampler {
     ///
     /// # Errors
     ///
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order`: it is no blend), out of range (`start`, `count`),
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`name`: it is no blend), out of range (`start`, `count`),
     /// out of memory.
     pub fn source_counts(&self, positions: impl RangeBounds<u64>) -> Result<SourceCounts, Error> {
         let (start, count) = run(positions, self.epoch_length())?;

@@ -45,16 +45,18 @@ impl Builder {
         self
     }
 
-    /// Makes the sampler, in microseconds. Only the first one in a process takes longer: it compiles the component.
+    /// Makes the sampler, in microseconds. The first object of a process takes longer: it loads the machine code of the
+    /// component from the cache, or compiles the component.
     ///
     /// # Errors
     ///
-    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`rank`, `consumed`, `memory-limit`; `recipe`: more than 2^24 bytes; `epoch` of a
-    /// composed order: all epochs up to it have more than 2^53 - 1 positions; any option), [`UnknownName`](crate::FailureKind::UnknownName)
-    /// (`order`; of a recipe, any member), [`WrongType`](crate::FailureKind::WrongType) (of a recipe, any member),
-    /// [`Missing`](crate::FailureKind::Missing) (`order`, `samples`, `sizes`), [`Contradiction`](crate::FailureKind::Contradiction) (an
-    /// option that the order does not use; `samples`, `shards`, `sizes`: not those of the recipe),
-    /// [`OutOfMemory`](crate::FailureKind::OutOfMemory).
+    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`rank`, `consumed`, `memory_limit`; `recipe`: more than 2^24
+    /// bytes; `epoch` of a composed order: all epochs up to this one have more than 2^53 - 1 positions; any option),
+    /// [`UnknownName`](crate::FailureKind::UnknownName) (`name`: there is no such order; of a recipe, any member),
+    /// [`UnknownMember`](crate::FailureKind::UnknownMember) and [`WrongType`](crate::FailureKind::WrongType) (of a
+    /// recipe), [`Missing`](crate::FailureKind::Missing) (`order`, `samples`, `sizes`),
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (an option that the order does not use; `samples`,
+    /// `shards`, `sizes`: not those of the recipe), [`OutOfMemory`](crate::FailureKind::OutOfMemory).
     pub fn build(self) -> Result<Sampler, Error> {
         let Self { draft, epoch, rank, consumed, memory_limit } = self;
         let lists = draft.lists().to_vec();

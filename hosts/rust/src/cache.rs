@@ -377,8 +377,8 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(data)
 }
 
-/// Writes a file under another name and renames it, so that no incomplete file has the name. With `sync`, the data is
-/// on the disk before the rename: otherwise a loss of power can leave the name without its data.
+/// Writes a file under another name and renames the file to `path`, so that an incomplete file is never at `path`. With
+/// `sync`, the data is on the disk before the rename; without it, a loss of power can leave the name without the data.
 fn write(path: &Path, data: &[u8], sync: bool) -> io::Result<()> {
     // Writing beyond the limit of file sizes would end this program (SIGXFSZ).
     #[cfg(unix)]
@@ -454,8 +454,9 @@ fn remove_leftovers(folder: &Path) {
 #[cfg(not(unix))]
 fn remove_leftovers(_: &Path) {}
 
-/// Deletes a half-made folder if it is of this user, stale, and contains at most a part of the marker. The checks and
-/// deletions use a descriptor, so that nobody can put another folder in its place meanwhile.
+/// Deletes a half-made folder if it is of this user, stale, and contains nothing but the marker or the beginning of it.
+/// Files are checked and deleted by a descriptor of the folder, so that nobody can put another folder in its place
+/// meanwhile. The folder itself is deleted by its path, which works only if it is empty.
 #[cfg(unix)]
 fn remove_leftover(folder: &Path) -> io::Result<()> {
     use rustix::fs::{AtFlags, Dir, Mode, OFlags, open, openat, unlinkat};

@@ -73,7 +73,7 @@ impl<T> Padding<T> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Padded<T> {
-    /// The number of packed rows, which is the first dimension of all arrays.
+    /// The number of rows, which is the number of sequences.
     pub rows: usize,
     /// Cells of a row.
     pub width: usize,
@@ -87,7 +87,7 @@ pub struct Padded<T> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Packed<T> {
-    /// How many rows there are.
+    /// The number of rows.
     pub rows: usize,
     /// Cells of a row.
     pub width: usize,
@@ -109,8 +109,9 @@ pub struct Packed<T> {
 ///
 /// # Errors
 ///
-/// [`Contradiction`](crate::FailureKind::Contradiction) (`lengths` of another number of values), out of range (`width` below the longest
-/// sequence, `pad-to-multiple-of` is 0, `lengths` of more than 2^26 cells), out of memory.
+/// [`Contradiction`](crate::FailureKind::Contradiction) (`lengths`: their sum is not the number of values), out of
+/// range (`width` below the longest sequence, or above 2^32 - 1 when it is rounded up; `pad_to_multiple_of` is 0;
+/// `lengths`: more than 2^26 cells or tokens), out of memory.
 pub fn pad<T: Copy>(values: &[T], lengths: &[u32], padding: Padding<T>) -> Result<Padded<T>, Error> {
     let Padding { value, side, pad_to_multiple_of, width } = padding;
     let mut instance = instance(lengths, &[])?;
@@ -128,8 +129,9 @@ pub fn pad<T: Copy>(values: &[T], lengths: &[u32], padding: Padding<T>) -> Resul
 ///
 /// # Errors
 ///
-/// [`Contradiction`](crate::FailureKind::Contradiction) (`lengths` of another number of values, `row_ends` that do not ascend to the number
-/// of sequences), out of range (`row_ends`: a row of more than `width`; `lengths` of more than 2^26 cells), out of memory.
+/// [`Contradiction`](crate::FailureKind::Contradiction) (`lengths`: their sum is not the number of values; `row_ends`
+/// that do not ascend to the number of sequences), out of range (`row_ends`: a row of more than `width` tokens;
+/// `lengths`: more than 2^26 cells or tokens), out of memory.
 pub fn pack<T: Copy>(
     values: &[T],
     lengths: &[u32],
@@ -145,7 +147,8 @@ pub fn pack<T: Copy>(
     Ok(Packed { rows, width, values, position_ids, segment_ids, cu_seqlens, max_seqlen })
 }
 
-/// The source index of a cell of padding. No token has this index: there are fewer tokens.
+/// The index that the component gives to a cell of padding in place of the index of a token. No token has this index:
+/// there are at most 2^26 tokens.
 const NOWHERE: u32 = u32::MAX;
 
 /// A new instance for each call, so that its memory is freed afterwards.
@@ -155,7 +158,8 @@ fn instance(lengths: &[u32], row_ends: &[u32]) -> Result<Instance, Error> {
     Instance::new(MOST_MEMORY)
 }
 
-/// The cells: for each one, the token at its source index, or padding.
+/// The values of the cells. `sources` has, for each cell, the index of its token in `values`, or [`NOWHERE`] for
+/// padding.
 fn gathered<T: Copy>(values: &[T], lengths: &[u32], sources: &[u32], padding: T) -> Result<Vec<T>, Failure> {
     let tokens = lengths.iter().map(|&length| u64::from(length)).sum::<u64>();
     if tokens != values.len() as u64 {

@@ -173,7 +173,7 @@ impl<'a> Batches<'a> {
         Self { indices: indices.up_to(remaining.saturating_mul(batch_size.into())), remaining, batch_size }
     }
 
-    /// Counts a batch that was read as returned. After an error, no batch is left.
+    /// Takes a batch off the number of remaining batches, and returns the batch. After an error, no batch is left.
     fn given(&mut self, batch: Result<Vec<u64>, Error>) -> Option<Result<Vec<u64>, Error>> {
         self.remaining = if batch.is_ok() { self.remaining - 1 } else { 0 };
         Some(batch)

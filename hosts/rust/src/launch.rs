@@ -15,9 +15,9 @@ use crate::{Detection, Error};
 ///
 /// # Errors
 ///
-/// Each error names the variable: [`WrongType`](crate::FailureKind::WrongType) (no number), out of range (too large, or
-/// a rank that is not below its world size), [`Missing`](crate::FailureKind::Missing) (a rank without a world size, a
-/// world size without a rank, `LOCAL_RANK` alone).
+/// Each error names the variable: [`WrongType`](crate::FailureKind::WrongType) (no number), out of range (too large, a
+/// world size of 0, or a rank that is not below its world size), [`Missing`](crate::FailureKind::Missing) (a rank
+/// without a world size, a world size without a rank, `LOCAL_RANK` alone).
 pub fn detect_rank(rank: Option<u32>, world_size: Option<u32>) -> Result<Detection, Error> {
     let text = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
     detect(text, rank, world_size)

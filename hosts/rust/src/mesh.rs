@@ -9,7 +9,8 @@ const MOST_AXES: usize = 64;
 /// The role of an axis of a mesh: whether the ranks along the axis read different data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// Ranks along the axis get different samples: data parallelism, replicated or sharded.
+    /// Ranks along the axis get different samples: data parallelism, with a copy of the model on each rank (DDP) or
+    /// with a part of it (FSDP).
     Shard,
     /// Ranks along the axis get the same samples: tensor, context and pipeline parallelism.
     Replicate,
@@ -70,10 +71,11 @@ impl Mesh {
     ///
     /// # Errors
     ///
-    /// Out of range (`world-size` or a size is 0, more axes), [`Contradiction`](crate::FailureKind::Contradiction) (`axes`: the product of
-    /// the sizes is not `world_size`, or two axes have one name).
+    /// Out of range (`world_size` or a size is 0, more than 64 axes),
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`axes`: the product of the sizes is not `world_size`, or
+    /// two axes have one name).
     pub fn new(world_size: u32, axes: impl IntoIterator<Item = Axis>) -> Result<Self, Error> {
-        // One axis more than allowed is enough for the component to refuse them. All of a longer list might not fit
+        // The component refuses a list of one axis more than allowed as it refuses a longer list, which might not fit
         // into the memory.
         let axes: Vec<_> = axes.into_iter().take(MOST_AXES + 1).collect();
         let passed = axes.iter().cloned().map(|Axis { name, size, role }| mesh::Axis {

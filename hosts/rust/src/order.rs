@@ -106,7 +106,7 @@ impl From<Order> for SourceOrder {
 }
 
 /// A weight of a source of a blend, or of a part of a split: a whole number, or a decimal fraction. 7 and 3 are the same
-/// as 0.7 and 0.3. Fractions become whole numbers by the rule of SPEC.md, section 14, which the recipe then has.
+/// as 0.7 and 0.3. A recipe has whole numbers: fractions are converted by the rule of SPEC.md, section 14.
 ///
 /// ```
 /// use samedeal::{Order, Sampler, Source};
@@ -231,8 +231,9 @@ impl Order {
 
     /// Each sample as often as the factor of its class says: `classes` has the class of each sample, and `factors` has
     /// a factor for each class, in millionths: 1,000,000 is once in an epoch. Over several epochs, the number of times
-    /// that a sample is seen differs from its factor by at most one. With [`samples`](Self::samples), every epoch has
-    /// that number of positions, and only the proportions of the factors count.
+    /// that a sample is seen differs from its factor times the number of epochs by at most one. With
+    /// [`samples`](Self::samples), every epoch has that number of positions, and only the proportions of the factors
+    /// count.
     ///
     /// ```
     /// use samedeal::{Order, Sampler};

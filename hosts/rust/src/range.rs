@@ -28,7 +28,7 @@ pub(crate) fn ranks(range: impl RangeBounds<u32>, world_size: u32) -> (u32, u32)
     (narrow(first), narrow(end.saturating_sub(first)))
 }
 
-/// A range as its first number and its length. It must lie within `most` items. Failures: `start`, `count`.
+/// A range as its first number and its length. The range must lie within `most` items. Failures: `start`, `count`.
 pub(crate) fn run(range: impl RangeBounds<u64>, most: u64) -> Result<(u64, u64), Failure> {
     let (start, end) = bounds(range, most);
     if start > most {

@@ -14,14 +14,15 @@ const MOST_RANKS: u32 = 1 << 25;
 
 /// The samples of one rank in one epoch.
 ///
-/// All methods except [`set_epoch`](Self::set_epoch), [`set_rank`](Self::set_rank) and [`resume`](Self::resume) take
-/// `&self`. Threads may share a sampler; their calls run one after the other, also with the samplers that were made from it. Because
-/// of the borrow checker, no iterator outlives its epoch. Orders that need a table build it at the first call that needs an index.
+/// Only [`set_epoch`](Self::set_epoch), [`set_rank`](Self::set_rank) and [`resume`](Self::resume) change a sampler.
+/// Threads may share a sampler; their calls run one after the other, also with the samplers that were made from it.
+/// Because of the borrow checker, no iterator outlives its epoch. An order that needs a table builds the table at the
+/// first call that needs an index.
 pub struct Sampler {
     pub(crate) object: Object<sampling::Sampler>,
     pub(crate) values: SamplerValues,
     max_count: u32,
-    /// The lists beside the recipe of a composed order, which has only hashes of long lists.
+    /// The lists beside the recipe, which has only hashes of them. Empty with the order `sharded`.
     lists: Arc<[Shared]>,
 }
 
@@ -135,8 +136,10 @@ impl Sampler {
     /// # Errors
     ///
     /// [`WrongType`](crate::FailureKind::WrongType) (`state`: no state of a sampler of this version),
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (the first member of the order that differs from the state), out of range
-    /// (`state`: more than 2^24 bytes; `consumed` above [`epoch_length`](Self::epoch_length)), out of memory.
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (the first member of the order that differs from the
+    /// state), out of range (`state`: more than 2^24 bytes; `consumed`: above [`epoch_length`](Self::epoch_length), or
+    /// neither that nor a multiple of `unit`; `samples`: more than 2^53 - 1 positions, padding included), out of
+    /// memory.
     pub fn resume(&mut self, state: &str) -> Result<(), Error> {
         *self = self.raw_resume(state)?;
         Ok(())
@@ -168,7 +171,7 @@ impl Sampler {
         read(run, self.max_count, |start, count| self.window(start, count))
     }
 
-    /// Iterates over all samples of this rank. The iterator has at most one window of them in memory.
+    /// Iterates over all samples of this rank. The iterator has at most 2^16 samples in memory at each of its two ends.
     pub fn iter(&self) -> Indices<'_> {
         Indices::new(Of::Borrowed(self))
     }
@@ -177,7 +180,7 @@ impl Sampler {
     ///
     /// # Errors
     ///
-    /// Out of range (`batch-size` is 0).
+    /// Out of range (`batch_size` is 0).
     pub fn num_batches(&self, size: impl Into<BatchSize>) -> Result<u64, Error> {
         let BatchSize { samples, drop_last } = size.into();
         self.raw_num_batches(samples, drop_last)
@@ -187,8 +190,9 @@ impl Sampler {
     ///
     /// # Errors
     ///
-    /// Out of range (`batch-size` is 0; `batch-size` where the batch would really hold more than [`max_count`](Self::max_count) samples;
-    /// `batch` at or above [`num_batches`](Self::num_batches); `samples` above 2^32 when read as `u32`), out of memory.
+    /// Out of range (`batch_size` is 0; `batch_size` if the batch would hold more than [`max_count`](Self::max_count)
+    /// samples; `batch` at or above [`num_batches`](Self::num_batches); `samples` above 2^32 when read as `u32`), out
+    /// of memory.
     pub fn batch<I: Index>(&self, batch: u64, size: impl Into<BatchSize>) -> Result<Vec<I>, Error> {
         I::batch(self, batch, size.into())
     }
@@ -197,7 +201,8 @@ impl Sampler {
     ///
     /// # Errors
     ///
-    /// Out of range (`batch-size` is 0; `batch-size` where a batch would really hold more than [`max_count`](Self::max_count) samples).
+    /// Out of range (`batch_size` is 0; `batch_size` if a batch would hold more than [`max_count`](Self::max_count)
+    /// samples).
     pub fn batches(&self, size: impl Into<BatchSize>) -> Result<Batches<'_>, Error> {
         let size = size.into();
         Ok(Batches::new(self.iter(), self.checked_batches(size)?, size.samples))
@@ -232,8 +237,8 @@ impl Sampler {
     ///
     /// # Errors
     ///
-    /// Out of range (`batch-size` is 0; `batch` at or above the most batches of a rank; `first`, `count`: there are no such ranks), out of
-    /// memory.
+    /// Out of range (`batch_size` is 0; `batch` at or above the most batches of a rank; `first`, `count`: there are no
+    /// such ranks), out of memory (also `count`: more than 2^25 ranks).
     pub fn step(
         &self,
         batch: u64,

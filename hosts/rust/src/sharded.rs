@@ -14,7 +14,7 @@ impl Sampler {
     /// let builder = Sampler::sharded([300, 0, 500, 200]).lanes(4).shuffle_window(16);
     /// let sampler = builder.seed(42).rank(1).world_size(2).build()?;
     /// assert_eq!((sampler.num_samples(), sampler.num_rounds()?), (500, 16));
-    /// // Rank 1 of 2 reads the lanes 1 and 3: what to open for its samples 32 to 63, and what they are.
+    /// // Rank 1 of 2 reads the lanes 1 and 3. Round 1 says which rows to read for the samples 32 to 63 of this rank.
     /// let round = sampler.round(1)?;
     /// assert_eq!((round.start, round.count), (32, 32));
     /// assert!(round.spans.iter().all(|span| span.lane == 1 || span.lane == 3));

@@ -322,11 +322,13 @@ impl SplitBuilder {
     ///
     /// # Errors
     ///
-    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`parts`: more than 2^16; `part`: the length of a name; `weight`, `size`: all
-    /// together 0, or above 2^53 - 1; `recipe`: more than 2^24 bytes; `memory-limit`), [`Missing`](crate::FailureKind::Missing) (`split`,
-    /// `parts`, `part`, `weight`, `size`), [`Contradiction`](crate::FailureKind::Contradiction) (`part`: a name twice; `samples`); of a
-    /// recipe also [`WrongType`](crate::FailureKind::WrongType) and [`UnknownName`](crate::FailureKind::UnknownName) (any member), and
-    /// contradiction (a member that is there twice, or belongs to another kind of recipe).
+    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`parts`: more than 2^16; `name`: the length of a name; `weight`,
+    /// `size`: all together 0, or above 2^53 - 1; `recipe`: more than 2^24 bytes; `memory_limit`),
+    /// [`Missing`](crate::FailureKind::Missing) (`split`, `parts`, `name`, `weight`, `size`),
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`name`: two parts have it; `weight`, `size`: parts of both
+    /// kinds; `samples`), [`OutOfMemory`](crate::FailureKind::OutOfMemory); of a recipe also
+    /// [`WrongType`](crate::FailureKind::WrongType) and [`UnknownMember`](crate::FailureKind::UnknownMember) (any
+    /// member), and contradiction (a member that is there twice, or belongs to another kind of recipe).
     pub fn build(self) -> Result<Split, Error> {
         let Self { draft, folds, memory_limit } = self;
         if folds > MOST_PARTS {

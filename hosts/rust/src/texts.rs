@@ -48,8 +48,8 @@ pub fn recipe_after(state: &str, sections: &str) -> Result<String, Error> {
 
 /// The members that differ between two recipes, states, entries of a log, or other JSON objects: first members of
 /// `one`, in the order of its text, then members that only `other` has. In a recipe, a missing member counts as its
-/// default, unless the recipe cannot be read without lists beside it; then it is compared as it is. To list all members
-/// of a text, compare it with `{}`.
+/// default; a recipe that cannot be read without lists beside it is compared as it is, without defaults. To list all
+/// members of a text, compare it with `{}`.
 ///
 /// ```
 /// use samedeal::Sampler;

@@ -10,14 +10,14 @@ use crate::generated::BatcherValues;
 use crate::iter::Of;
 use crate::{Error, Failure, range};
 
-/// The batches of an epoch of sequences of different length: every rank takes the same number of steps, and no batch has more than
-/// `max_tokens`.
+/// The batches of an epoch of sequences of different length: every rank takes the same number of steps, and by default
+/// no batch has more than `max_tokens`.
 ///
 /// A step is one batch on every rank; the batches of a step have similar lengths and costs. An epoch is planned window
 /// by window, when a batch of the window is asked for: the first batch of a billion samples takes milliseconds. A rank
-/// computes its own batches, without communication. Everything but [`set_epoch`](Self::set_epoch) and
-/// [`resume`](Self::resume) takes `&self`, and threads may share a batcher: their calls run one after the other.
-/// Because of the borrow checker, no iterator outlives its epoch.
+/// computes its own batches, without communication. All methods except [`set_epoch`](Self::set_epoch),
+/// [`resume`](Self::resume) and [`replan`](Self::replan) take `&self`, and threads may share a batcher: their calls run
+/// one after the other. Because of the borrow checker, no iterator outlives its epoch.
 ///
 /// ```
 /// use samedeal::Batcher;
@@ -158,7 +158,8 @@ impl Batcher {
     ///
     /// # Errors
     ///
-    /// Out of memory; the batcher then stays at its epoch.
+    /// Out of range (`epoch`: the order has too many positions before the end of this epoch), out of memory. After an
+    /// error, the batcher stays at its epoch.
     pub fn set_epoch(&mut self, epoch: u64) -> Result<(), Error> {
         if epoch != self.epoch() {
             *self = self.at_epoch(epoch)?;
@@ -175,8 +176,9 @@ impl Batcher {
     /// # Errors
     ///
     /// [`WrongType`](crate::FailureKind::WrongType) (`state`: no state of batches of this version),
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (any member of the recipe but `world-size`: not as in the state), out of range
-    /// (`state`: more than 2^24 bytes; `consumed`, `history`), out of memory.
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (any member of the recipe but `world_size`: not as in the
+    /// state; `window`, `checksum`: not 0 in a state without a history), out of range (`state`: more than 2^24 bytes;
+    /// `consumed`, `world_size`, `history`, `window`), out of memory.
     pub fn resume(&mut self, state: &str) -> Result<(), Error> {
         *self = self.raw_resume(state)?;
         Ok(())
@@ -211,7 +213,7 @@ impl Batcher {
     ///
     /// # Errors
     ///
-    /// Out of range (`step`, `rank`), out of memory.
+    /// Out of range (`step`, `rank`), and the errors of [`num_steps`](Self::num_steps).
     pub fn batch_of(&self, rank: u32, step: u64) -> Result<Batch, Error> {
         match self.batches_window(rank, step, 1) {
             // The step may be past the end of the epoch: the call has planned all windows, so that `num_steps` costs
@@ -227,7 +229,8 @@ impl Batcher {
     ///
     /// # Errors
     ///
-    /// Out of range (`step`; `first`, `count`: there are no such ranks, or they are more than 2^20), out of memory.
+    /// Out of range (`step`; `first`, `count`: there are no such ranks, or they are more than 2^20), and the errors of
+    /// [`num_steps`](Self::num_steps).
     pub fn step(&self, step: u64, ranks: impl RangeBounds<u32>) -> Result<Vec<Batch>, Error> {
         let (first, count) = range::ranks(ranks, self.world_size());
         self.raw_step(step, first, count).map(Batch::all_of)
@@ -273,7 +276,8 @@ impl Batcher {
     ///
     /// # Errors
     ///
-    /// Out of range (`rank`, `start`, `count` above 2^20 or past the end), out of memory.
+    /// Out of range (`rank`, `start`, `count` above 2^20 or past the end), and the errors of
+    /// [`num_steps`](Self::num_steps).
     pub fn batches_window(&self, rank: u32, start: u64, count: u32) -> Result<Vec<Batch>, Error> {
         self.raw_take(rank, start, count).map(Batch::all_of)
     }

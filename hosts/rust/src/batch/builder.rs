@@ -13,8 +13,8 @@ use crate::setters::setters;
 /// [`BatchStream::builder`]. An option that is not set has its default, which may depend on the strategy. An option
 /// that the strategy does not use is refused by `build`.
 ///
-/// With a composed order, a sample may come several times in an epoch: each time it is an item of its own. The parts of
-/// a split sample follow each other.
+/// With a composed order, a sample may come several times in an epoch: each time it is an item of its own. With
+/// [`TooLong::Split`](crate::TooLong::Split), the parts of a sample follow each other.
 ///
 /// ```
 /// use samedeal::{Batcher, Order, Source};
@@ -73,17 +73,17 @@ impl<T> BatchBuilder<T> {
 impl BatchBuilder<Batcher> {
     setters!(order list);
 
-    /// Checks the options. A window is planned when one of its batches is asked for. The first batcher on a machine
-    /// also compiles the component, in about 0.4 seconds (several in a debug build); later processes load what it
-    /// compiled.
+    /// Checks the options. A window is planned when one of its batches is asked for. The first object compiles the
+    /// component, in about 0.4 s (in a debug build, in seconds), unless the cache has its machine code.
     ///
     /// # Errors
     ///
     /// [`OutOfRange`](crate::FailureKind::OutOfRange) (any number; `recipe`: more than 2^24 bytes),
-    /// [`Missing`](crate::FailureKind::Missing) (`max-tokens`, `max-cost` or `capacity`, if the strategy needs it; `lengths`),
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (any option that the strategy does not use, `boundaries` that do not ascend,
-    /// `samples`, `lengths`), [`UnknownName`](crate::FailureKind::UnknownName), [`WrongType`](crate::FailureKind::WrongType) (`recipe`, and
-    /// its members), [`OutOfMemory`](crate::FailureKind::OutOfMemory).
+    /// [`Missing`](crate::FailureKind::Missing) (`max_tokens`, `max_cost` or `capacity`, if the strategy needs it;
+    /// `lengths`), [`Contradiction`](crate::FailureKind::Contradiction) (any option that the strategy does not use,
+    /// `boundaries` that do not ascend, `samples`, `lengths`), [`UnknownName`](crate::FailureKind::UnknownName), of a
+    /// recipe [`UnknownMember`](crate::FailureKind::UnknownMember) and [`WrongType`](crate::FailureKind::WrongType)
+    /// (`recipe`, and its members), [`OutOfMemory`](crate::FailureKind::OutOfMemory).
     pub fn build(self) -> Result<Batcher, Error> {
         let (epoch, rank) = (self.epoch, self.rank);
         let (recipe, lengths) = self.recipe()?;
@@ -97,7 +97,7 @@ impl BatchBuilder<BatchStream> {
     ///
     /// # Errors
     ///
-    /// The errors of a batcher; contradiction (`quantiles`), out of range (`rank`; `batch-window` above 2^24).
+    /// The errors of a batcher; contradiction (`quantiles`), out of range (`rank`; `batch_window` above 2^24).
     pub fn build(self) -> Result<BatchStream, Error> {
         let (epoch, rank) = (self.epoch, self.rank);
         BatchStream::build(self.recipe()?.0, epoch, rank)

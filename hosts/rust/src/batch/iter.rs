@@ -16,8 +16,9 @@ pub struct RankBatches<'a> {
     rank: u32,
     /// Batches that were read and not yet returned.
     window: vec::IntoIter<Batch>,
-    /// The first step that was not read yet, and the end of the range. None: the end of the epoch.
+    /// The first step that was not read yet.
     unread: u64,
+    /// The step after the last one of the range; none if the range ends with the epoch.
     end: Option<u64>,
     ahead: u32,
     done: bool,

@@ -26,8 +26,8 @@ impl BatchRecipe {
         Ok(recipe)
     }
 
-    /// A recipe that shares its lists. `num_lengths` is the number of lengths; the component then wants some of them,
-    /// which [`give`](Self::give) supplies.
+    /// [`new`](Self::new) for lists that other recipes share, and without the lengths: `num_lengths` is how many there
+    /// are, and [`give`](Self::give) supplies the lengths that the component wants.
     pub(crate) fn sharing(
         text: &str,
         num_lengths: Option<u64>,
@@ -41,7 +41,8 @@ impl BatchRecipe {
         Ok(Self { object: Object::<batches::BatchRecipe>::new(instance, text, num_lengths, &lists)? })
     }
 
-    /// Supplies the lengths that a recipe wants once, after it was made. Some recipes want none.
+    /// Supplies the lengths that the component needs to complete a new recipe: of up to 16,384 samples. A recipe that
+    /// contains its lengths, or is of a stream, needs none.
     pub(super) fn give(&self, lengths: impl Fn(&[u64]) -> Result<Vec<u32>, Error>) -> Result<(), Error> {
         let wanted = self.raw_wanted()?;
         if wanted.is_empty() {

@@ -13,12 +13,12 @@ pub struct Batch {
     pub samples: Vec<u64>,
     /// For each item, the token of its sample at which it begins: 0 unless the item is a later part of a sample.
     pub starts: Vec<u32>,
-    /// The tokens of each item.
+    /// The number of tokens of each item.
     pub lengths: Vec<u32>,
     /// The end of each row, as a number of items: row i has the items from `row_ends[i - 1]` (0 for the first row) to
     /// `row_ends[i]` - 1.
     pub row_ends: Vec<u32>,
-    /// Tokens of each row, padding included.
+    /// The number of tokens of each row, padding included.
     pub padded_length: u32,
     /// The cost of the batch.
     pub cost: u64,
@@ -45,7 +45,8 @@ impl Batch {
         (self.row_ends.len(), self.padded_length as usize)
     }
 
-    /// The batches in the columns that the component returns for a run of steps.
+    /// The batches that one call of the component returned as columns: of a rank at successive steps, of several ranks
+    /// at one step, or of a window of a stream.
     pub(super) fn all_of(run: batches::BatchColumns) -> Vec<Self> {
         let (mut row, mut item) = (0, 0);
         let mut batches = Vec::with_capacity(run.batch_ends.len());
@@ -120,7 +121,7 @@ metrics! {
     /// A lower bound on the number of packs: no packing of the same windows has fewer. 0 without packing. A window of
     /// which a part was taken before counts as 0.
     packs_bound: "packs-bound",
-    /// Batches whose cost is above the limit. Each of them has one sample.
+    /// Batches that cost more than `max_tokens` or `max_cost` allows. Each of them has one sample.
     over_budget: "over-budget",
     /// Batches without an item.
     empty: "empty",

@@ -85,8 +85,9 @@ impl BatchStream {
     ///
     /// # Errors
     ///
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (`lengths`: another number of them; `samples`: after [`flush`](Self::flush)),
-    /// out of range (`samples`; `lengths` where a sample is too long), out of memory.
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`lengths`: not as many as samples; `samples`: after
+    /// [`flush`](Self::flush)), out of range (`samples`; `lengths`: a sample is too long; `max_length`, `max_tokens`,
+    /// `max_cost`: not one token of a sample that is too long has room), out of memory.
     pub fn push(&mut self, samples: &[u64], lengths: &[u32]) -> Result<(), Error> {
         let bytes = size_of_val(samples).saturating_add(size_of_val(lengths));
         self.object.check_room("samples", samples.len(), bytes)?;
@@ -106,7 +107,8 @@ impl BatchStream {
     ///
     /// # Errors
     ///
-    /// Out of memory; no sample is lost then.
+    /// Out of range (`max_length`: a window has 2^32 - 1 parts of samples or more), out of memory. After an error, all
+    /// samples still wait.
     pub fn take(&mut self) -> Result<Option<Vec<Batch>>, Error> {
         Ok(self.raw_take()?.map(Batch::all_of))
     }

@@ -61,7 +61,8 @@ pub type Store = wasmtime::Store<Memory>;
 /// The bytes of the component, as it is published.
 pub static COMPONENT: &[u8] = include_bytes!("../../samedeal.wasm");
 
-/// The component as machine code. It is compiled at the first use in a process, and stays until the process ends.
+/// The component as machine code. It is compiled, or loaded from the cache, at the first use in a process, and stays
+/// until the process ends.
 fn compiled() -> Result<&'static SamedealPre<Memory>, Error> {
     static COMPILED: OnceLock<Result<SamedealPre<Memory>, EngineError>> = OnceLock::new();
     let compile = || SamedealPre::new(compile(COMPONENT)?);
@@ -71,7 +72,7 @@ fn compiled() -> Result<&'static SamedealPre<Memory>, Error> {
         .map_err(|error| Error::Engine(error.clone()))
 }
 
-/// Compiles the component, unless it is compiled already.
+/// Loads or compiles the component, unless this process has its machine code already.
 #[cfg(feature = "cache")]
 pub(crate) fn prepare() -> Result<(), Error> {
     compiled().map(drop)

@@ -15,7 +15,7 @@ pub use native::*;
 
 use crate::{Error, Failure};
 
-/// The least memory limit: the memory of a new component, and room for a few windows.
+/// The least memory limit: the memory of a new component, and room for the lists of a few calls.
 pub(crate) const LEAST_MEMORY: usize = 32 << 20;
 
 /// The most memory that a component can use, whatever its limit.

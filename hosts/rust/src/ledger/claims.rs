@@ -50,10 +50,11 @@ impl LedgerBuilder {
     ///
     /// # Errors
     ///
-    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`block`, `lease`, `checkpoint-interval`),
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order`, `samples`, `seed`, `epoch`, `consumed`, `block`, `state`: the log
-    /// belongs to something else; `entry`; `log`: it refused an entry, but has no other entry with that number),
-    /// [`WrongType`](crate::FailureKind::WrongType) (`state`, `entry`: it is no log), [`Error::Log`].
+    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`block`, `lease`, `checkpoint_interval`),
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (a member of the order, such as `name`; `epoch`,
+    /// `consumed`, `positions`, `block`: the log belongs to something else; `entry`; `log`: the log refused an entry,
+    /// but has no other entry with that number), [`WrongType`](crate::FailureKind::WrongType) (`state`, `entry`: it is
+    /// no log), [`Error::Log`].
     pub fn open(self, sampler: &Sampler, log: impl Log + 'static) -> Result<Ledger, Error> {
         let Self { reader, block, lease, checkpoint_interval } = self;
         let lease = lease.map(milliseconds);

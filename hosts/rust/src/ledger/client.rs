@@ -48,8 +48,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`WrongType`](crate::FailureKind::WrongType) (`state`), [`OutOfRange`](crate::FailureKind::OutOfRange) (`state`, `block`, `lease`,
-    /// `checkpoint-interval`).
+    /// [`WrongType`](crate::FailureKind::WrongType) (`state`), [`OutOfRange`](crate::FailureKind::OutOfRange) (`state`,
+    /// `consumed`, `block`, `lease`, `checkpoint_interval`).
     pub fn new(options: &ClientOptions) -> Result<Self, Error> {
         let ClientOptions { state, reader, life, block, lease, checkpoint_interval } = options;
         let state = checked_state(state, MOST_MEMORY)?;

@@ -15,8 +15,8 @@ const SEARCHED: u64 = 1 << 16;
 
 /// A log in a file, with one entry in each line, for the processes of one machine, in any language. A reader or writer
 /// locks the whole file; the system unlocks it if the process dies. If a process died while it wrote, the incomplete
-/// last line is cut off; so are zero bytes that a loss of power may leave at the end. If the file is replaced, or
-/// deleted and created again, calls fail, because other readers may then use another log.
+/// last line is cut off; so are zero bytes that a loss of power may leave at the end. On Unix, calls fail if the file
+/// is replaced, or deleted and created again, because other readers may then use another log.
 ///
 /// Entries survive the process, but not always a crash of the machine. A network file system works only if its locks
 /// work.
@@ -133,7 +133,7 @@ impl FileLog {
 
     fn append_locked(&mut self, number: u64, entry: &str) -> io::Result<bool> {
         if let Some(faster) = self.scan(number, 1)?.pop() {
-            // The entry of the other writer was only looked at. Going back makes the next call read it.
+            // The entry of the other writer was only looked at. Going back makes the next call read this entry.
             self.number -= 1;
             self.offset -= faster.len() as u64 + 1;
             return Ok(false);
@@ -229,7 +229,7 @@ fn same_file(one: &fs::Metadata, other: &fs::Metadata) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
-/// On other systems, an open file cannot be replaced.
+/// On other systems, the standard library has no number that identifies a file, so a replaced file is not noticed.
 #[cfg(not(unix))]
 fn same_file(_: &fs::Metadata, _: &fs::Metadata) -> bool {
     true

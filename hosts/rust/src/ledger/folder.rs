@@ -26,7 +26,7 @@ const WINDOW: usize = 64;
 pub struct FolderLog {
     path: PathBuf,
     /// The last entry that was read, and entry 1, by number. Entry 1 has 64 random bits, so no other log has the same
-    /// one.
+    /// entry 1.
     known: BTreeMap<u64, String>,
 }
 

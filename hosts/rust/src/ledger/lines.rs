@@ -3,8 +3,8 @@ use std::io::{self, BufRead, Cursor, Read};
 use super::Log;
 use crate::engine::MAX_TEXT;
 
-/// The entries of a log as the lines of a file, for [`Replay::of_log`](super::Replay::of_log). It reads a part of the
-/// log at a time.
+/// The entries of a log as the lines of a file, for [`Replay::of_log`](super::Replay::of_log). The log is read in
+/// parts, not as a whole.
 #[derive(Debug)]
 pub struct Lines<L> {
     log: L,

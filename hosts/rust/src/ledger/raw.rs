@@ -15,7 +15,7 @@ impl Progress {
 ///
 /// # Errors
 ///
-/// Wrong type, out of range (`state`), out of range (`block` is 0, `lease` is not 1 to 2^53 - 1).
+/// Wrong type (`state`), out of range (`state`; `consumed`; `block` is 0; `lease` is not 1 to 2^53 - 1).
 pub fn header(state: &str, block: u32, lease: u64) -> Result<String, Error> {
     let state = checked_state(state, MOST_MEMORY)?;
     ledger::header(&mut Instance::new(LEAST_MEMORY)?, state, block, lease)
@@ -32,7 +32,8 @@ impl RawLedger {
     ///
     /// # Errors
     ///
-    /// [`WrongType`](crate::FailureKind::WrongType) (`state`), [`OutOfRange`](crate::FailureKind::OutOfRange) (`state`, `block`, `lease`).
+    /// [`WrongType`](crate::FailureKind::WrongType) (`state`), [`OutOfRange`](crate::FailureKind::OutOfRange) (`state`,
+    /// `consumed`, `block`, `lease`).
     pub fn new(header: &str) -> Result<Self, Error> {
         let header = checked_state(header, MOST_MEMORY)?;
         Ok(Self { object: Object::<ledger::Ledger>::new(Instance::new(MOST_MEMORY)?, header)? })

@@ -16,8 +16,8 @@ const WINDOW: u64 = 1 << 16;
 /// Replays a log: the runs that its readers committed, in the order of the log. Every entry is checked
 /// against the entries before it. After an error, the iterator ends.
 ///
-/// Reader r of n replays the commits of all readers whose number mod n is r. If the readers of the run had the numbers
-/// 0 to n - 1, each of n readers replays one of them. A last line without a line end is ignored.
+/// Reader r of n replays the commits of all readers whose number mod n is r. If the readers of the log had the numbers
+/// 0 to n - 1, reader r replays exactly the commits of reader r. A last line without a line end is ignored.
 #[derive(Debug)]
 pub struct Replay<R> {
     source: R,
@@ -57,8 +57,8 @@ impl<R: BufRead> Replay<R> {
     /// # Errors
     ///
     /// [`Missing`](crate::FailureKind::Missing) (`entry`: there is no first one),
-    /// [`WrongType`](crate::FailureKind::WrongType), [`OutOfRange`](crate::FailureKind::OutOfRange) (`state`, `block`,
-    /// `lease`: the text is no log), [`Error::Log`].
+    /// [`WrongType`](crate::FailureKind::WrongType), [`OutOfRange`](crate::FailureKind::OutOfRange) (`state`,
+    /// `consumed`, `block`, `lease`: the text is no log), [`Error::Log`].
     pub fn new(mut source: R) -> Result<Self, Error> {
         let needed = "the first line of the log of a ledger";
         let header =

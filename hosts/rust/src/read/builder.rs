@@ -4,7 +4,7 @@ use crate::recipe::Draft;
 use crate::setters::setters;
 use crate::{Error, Reading};
 
-/// The unit that is dealt to readers.
+/// The two ways to deal a dataset to readers: single samples, or whole shards.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Deal {
     /// Single samples of one order over the whole dataset. The default.
@@ -49,7 +49,7 @@ impl ReadingBuilder {
         self
     }
 
-    /// The unit that is dealt to the readers. Default: [`Deal::Samples`].
+    /// Sets whether readers are dealt samples or whole shards. Default: [`Deal::Samples`].
     pub fn deal(mut self, deal: Deal) -> Self {
         self.deal = deal;
         self
@@ -68,10 +68,11 @@ impl ReadingBuilder {
     ///
     /// # Errors
     ///
-    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`memory-limit`; `recipe`: more than 2^24 bytes; `samples` if the samples and the
-    /// padding are more than 2^53 - 1; any option), [`Missing`](crate::FailureKind::Missing) (`sizes`, `bytes`),
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (any option that the deal does not use; a list that does not fit the others or
-    /// the recipe), of a recipe [`UnknownName`](crate::FailureKind::UnknownName) and [`WrongType`](crate::FailureKind::WrongType) (any
+    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`memory_limit`; `recipe`: more than 2^24 bytes; `samples` if the
+    /// samples and the padding are more than 2^53 - 1; any option), [`Missing`](crate::FailureKind::Missing) (`sizes`,
+    /// `bytes`), [`Contradiction`](crate::FailureKind::Contradiction) (any option that the deal does not use; a list
+    /// that does not fit the others or the recipe), of a recipe [`UnknownName`](crate::FailureKind::UnknownName),
+    /// [`UnknownMember`](crate::FailureKind::UnknownMember) and [`WrongType`](crate::FailureKind::WrongType) (any
     /// member), [`OutOfMemory`](crate::FailureKind::OutOfMemory).
     pub fn build(self) -> Result<Reading, Error> {
         let Self { mut draft, deal, seed, shuffle, epoch, memory_limit } = self;

@@ -62,10 +62,11 @@ impl PlanBuilder {
     ///
     /// # Errors
     ///
-    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`memory-limit`; `recipe`: more than 2^24 bytes; any option),
-    /// [`Missing`](crate::FailureKind::Missing) (`sizes`, `bytes`, `holders`, `rank-nodes`),
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (an option that the policy does not use; a list that does not fit the others or
-    /// the recipe), of a recipe [`UnknownName`](crate::FailureKind::UnknownName) and [`WrongType`](crate::FailureKind::WrongType) (any
+    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`memory_limit`; `recipe`: more than 2^24 bytes; any option),
+    /// [`Missing`](crate::FailureKind::Missing) (`sizes`, `bytes`, `holders`, `holder_offsets`, `rank_nodes`),
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (an option that the policy does not use; a list that does
+    /// not fit the others or the recipe), of a recipe [`UnknownName`](crate::FailureKind::UnknownName),
+    /// [`UnknownMember`](crate::FailureKind::UnknownMember) and [`WrongType`](crate::FailureKind::WrongType) (any
     /// member), [`OutOfMemory`](crate::FailureKind::OutOfMemory).
     pub fn build(self) -> Result<ShardPlan, Error> {
         let Self { draft, epoch, memory_limit } = self;

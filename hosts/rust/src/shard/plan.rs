@@ -23,7 +23,7 @@ use crate::{BatchSize, Error, Failure, LoadSummary, Loads, PlanBuilder, Steps, T
 /// assert_eq!(plan.shards(7, 3)?, [31, 63, 95]);
 /// assert!(plan.verify()?.is_ok());
 ///
-/// // 13 of them for a rank, and 12 for another: ranks would end at different steps.
+/// // Some ranks have 13 shards and others 12: ranks would end at different steps.
 /// let balance = plan.load_summary(Tier::Ranks, Weight::Samples)?;
 /// assert_eq!((balance.least, balance.most, balance.imbalance()), (12_000, 13_000, 1.04));
 /// assert!(!plan.steps(32)?.is_equal());
@@ -95,7 +95,7 @@ impl ShardPlan {
     ///
     /// # Errors
     ///
-    /// Out of range (`batch-size` is 0).
+    /// Out of range (`batch_size` is 0).
     pub fn steps(&self, size: impl Into<BatchSize>) -> Result<Steps, Error> {
         let BatchSize { samples, drop_last } = size.into();
         Ok(Steps::from(self.raw_step_bounds(samples, drop_last)?))

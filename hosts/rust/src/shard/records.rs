@@ -11,8 +11,8 @@ pub struct Loads {
     pub samples: Vec<u64>,
     /// Number of bytes in the shards; none if the recipe has no bytes.
     pub bytes: Option<Vec<u64>>,
-    /// Number of the bytes that are stored on the node of the rank (of the samples, if the recipe has no bytes); none
-    /// without [`Policy::LocalityAware`](crate::Policy::LocalityAware).
+    /// Number of bytes that are stored on the node of the rank; number of samples there if the recipe has no bytes.
+    /// None without [`Policy::LocalityAware`](crate::Policy::LocalityAware).
     pub local: Option<Vec<u64>>,
 }
 

@@ -9,8 +9,8 @@ use crate::{Error, FailureKind};
 const AHEAD: u32 = 1 << 10;
 
 /// The chunks of one reader, without end. Chunks are the numbered parts of a stream. The stream is an endless list of
-/// chunks: 0, 1, 2, and so on, or, if the number of chunks is known, one cycle through all chunks after the other.
-/// Reader r of n takes the chunks at the places r, r + n, r + 2n, and so on. Every cycle is an epoch of its own.
+/// chunks: 0, 1, 2, and so on, or, if the number of chunks is known, cycle after cycle through all chunks. Reader r of
+/// n takes the chunks at the places r, r + n, r + 2n, and so on. Every cycle is an epoch of its own.
 ///
 /// ```
 /// use samedeal::ChunkStream;
@@ -91,7 +91,7 @@ impl ChunkStreamBuilder {
     setters!(epoch memory_limit);
 
     /// Order of the chunks within each cycle, one of [`orders`](crate::orders). Default: `feistel`. If the number of
-    /// chunks is not known, it is `sequential`.
+    /// chunks is not known, the order is always `sequential`.
     pub fn order(mut self, order: impl Into<String>) -> Self {
         self.draft.set("order", "name", cut(order.into()));
         self
@@ -101,9 +101,12 @@ impl ChunkStreamBuilder {
     ///
     /// # Errors
     ///
-    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`readers`, `reader`, `chunks`, `seed`, `memory-limit`),
-    /// [`UnknownName`](crate::FailureKind::UnknownName) (`order`), [`Contradiction`](crate::FailureKind::Contradiction) (`order`: not
-    /// `sequential`, and the number of chunks is not known); of a recipe also [`WrongType`](crate::FailureKind::WrongType) (any member).
+    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`readers`, `reader`, `chunks`, `seed`, `memory_limit`),
+    /// [`UnknownName`](crate::FailureKind::UnknownName) (`name`: there is no such order),
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`name`: the order is `sharded`, or it is not `sequential`
+    /// and the number of chunks is not known), [`OutOfMemory`](crate::FailureKind::OutOfMemory); of a recipe also
+    /// [`UnknownMember`](crate::FailureKind::UnknownMember) and [`WrongType`](crate::FailureKind::WrongType) (any
+    /// member).
     pub fn build(self) -> Result<ChunkStream, Error> {
         let Self { draft, reader, epoch, memory_limit } = self;
         let object = draft.make(memory_limit, |instance, recipe, _| {
@@ -119,7 +122,7 @@ pub struct Chunks<'a> {
     stream: &'a ChunkStream,
     /// Chunks that were read and not yet returned.
     window: std::vec::IntoIter<u64>,
-    /// The first chunk that was not read yet; none after an error.
+    /// The place of the first chunk that was not read yet, among the chunks of this reader; none after an error.
     unread: Option<u64>,
 }
 

@@ -35,13 +35,14 @@ impl ScheduleBuilder {
     ///
     /// # Errors
     ///
-    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`batch-size`; `stages`: more than 2^16; `from`: not above `from`
+    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`batch_size`; `stages`: more than 2^16; `from`: not above `from`
     /// of the stage before; `rank`; `samples`: epoch 0 has no positions; any option),
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (`batch-size`: no multiple of `world_size` * `unit`, in the
-    /// last stage, or in a stage after a stage with such a multiple; `remainder`: a recipe has it; an option that the
-    /// order does not use), [`Missing`](crate::FailureKind::Missing) (`steps`, `batch-size`, `from`, and the members of
-    /// a sampler), [`UnknownName`](crate::FailureKind::UnknownName), [`WrongType`](crate::FailureKind::WrongType) (of a
-    /// recipe, any member), [`OutOfMemory`](crate::FailureKind::OutOfMemory).
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`batch_size`: no multiple of `unit`, or, in the last
+    /// stage, no multiple of `world_size` * `unit`; `remainder`: a recipe has it; an option that the order does not
+    /// use), [`Missing`](crate::FailureKind::Missing) (`steps`, `batch_size`, `from`, and the members of a sampler),
+    /// [`UnknownName`](crate::FailureKind::UnknownName), [`UnknownMember`](crate::FailureKind::UnknownMember) and
+    /// [`WrongType`](crate::FailureKind::WrongType) (of a recipe, any member),
+    /// [`OutOfMemory`](crate::FailureKind::OutOfMemory).
     pub fn build(self) -> Result<Schedule, Error> {
         let Self { draft, rank, memory_limit } = self;
         let lists = draft.lists().to_vec();

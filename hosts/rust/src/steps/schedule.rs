@@ -115,8 +115,8 @@ impl Schedule {
     ///
     /// # Errors
     ///
-    /// The errors of [`indices_window`](Self::indices_window): out of range (`start`, `count`: there is no such step, or this rank has more than 2^20 samples
-    /// at it), contradiction (`batch-size`), out of memory.
+    /// The errors of [`indices_window`](Self::indices_window): out of range (`start`, `count`: there is no such step,
+    /// or this rank has more than 2^20 samples at this step), contradiction (`batch_size`), out of memory.
     pub fn batch(&self, step: u64) -> Result<Vec<u64>, Error> {
         self.indices_window(step, 1)
     }
@@ -140,12 +140,12 @@ impl Schedule {
     ///
     /// # Errors
     ///
-    /// Out of range (`step`; `first`, `count`: there are no such ranks, or they have more than 2^20 samples together), contradiction
-    /// (`batch-size`), out of memory.
+    /// Out of range (`step`; `first`, `count`: there are no such ranks, or they have more than 2^20 samples together),
+    /// contradiction (`batch_size`), out of memory.
     pub fn step(&self, step: u64, ranks: impl RangeBounds<u32>) -> Result<Vec<Vec<u64>>, Error> {
         let (first, count) = range::ranks(ranks, self.world_size());
         let samples = self.raw_step(step, first, count)?;
-        // All ranks have equally many.
+        // All ranks have the same number of samples at a step.
         Ok(samples.chunks((samples.len() / count.max(1) as usize).max(1)).map(<[u64]>::to_vec).collect())
     }
 

@@ -183,8 +183,9 @@ impl ByLengthArgs {
     ) -> Result<Batcher, Problem> {
         let mut state = saved.fields.as_ref().clone();
         let history = state.get_mut("history").and_then(Value::as_array_mut).map(std::mem::take).unwrap_or_default();
-        // A group without batch options of its own had those of the state. They are passed only with `--replan`, because
-        // the command line then has other ones. Without it, the command line has those of the state already.
+        // A group without batch options of its own had the options of the state. They are passed only with `--replan`,
+        // with which the command line may have other options. Without `--replan`, the command line has the options of
+        // the state already.
         let own = history.get(number).and_then(|group| group.get("batch")?.as_object());
         let mut options = own.or(saved.batch().filter(|_| self.replan)).cloned().unwrap_or_default();
         options.remove("lengths");
@@ -207,7 +208,8 @@ impl ByLengthArgs {
     }
 }
 
-/// Lists that an order may have, by their names in recipes. A recipe has only a hash of a long list.
+/// Lists of an order, by their names in recipes, for which the message about a missing list names `--list`. A recipe
+/// has only a hash of a long list.
 const HASHED: [&str; 4] = ["sizes", "indices", "classes", "factors"];
 
 /// Builds the batcher. The message of a failure names the options that help.

@@ -66,7 +66,7 @@ impl Dataset {
         }
     }
 
-    /// Reads the number of rows of every file, and their bytes, from its footer.
+    /// The dataset of the files at these paths. The number of rows of a file, and their bytes, come from its footer.
     pub fn of_files(paths: &[PathBuf]) -> Result<Self, Problem> {
         Self::of(paths, |broken| Err(broken.why))
     }
@@ -109,7 +109,7 @@ impl Dataset {
         if self.files.is_empty() { &[] } else { &["file", "row"] }
     }
 
-    /// The cells of these columns: the file and the row of a sample.
+    /// The cells for [`Self::columns`]: the file and the row of a sample.
     pub fn row(&self, sample: u64) -> Vec<Cell> {
         self.stored(sample).map_or(Vec::new(), |(file, row)| vec![file.into(), row.into()])
     }
@@ -167,8 +167,8 @@ pub struct Found {
     pub named: bool,
 }
 
-/// The files of `paths`, see [`all`], each of them once: a file that was named twice by mistake would be seen twice in
-/// every epoch.
+/// The files of `paths`, see [`all`]. A file that is there twice is an error: its samples would be seen twice in every
+/// epoch.
 pub fn find(paths: &[PathBuf]) -> Result<Vec<Found>, Problem> {
     let paths = all(paths)?;
     let mut known = HashMap::with_capacity(paths.len());

@@ -51,7 +51,8 @@ pub struct DealArgs {
     /// Number of the epoch [default: 0]
     #[arg(id = "epoch", long = "epoch", value_name = "EPOCH", value_parser = numbers)]
     pub epochs: Option<Numbers>,
-    /// The epoch of an answer for one epoch: the first of `epochs`, or 0. A state that is resumed sets its own.
+    /// The epoch of an answer for one epoch: the first of `epochs`, or 0. With `--resume`, the epoch of the state
+    /// counts instead: the resumed sampler or batcher has it.
     #[arg(skip)]
     pub epoch: u64,
     /// With --order sharded, or --resume of the state of a dataset in files: how many loader workers each rank has. Each worker

@@ -148,7 +148,7 @@ impl EpochArgs {
     fn apply(&self, resume: impl FnOnce(&str) -> Result<(), Error>) -> Result<(), Problem> {
         let Some(saved) = &self.saved else { return Ok(()) };
         resume(&saved.text).map_err(|error| match saved.is_composed().ok() {
-            // Parts of a composed order have no options: the library names them.
+            // No options stand for the parts of a composed order, so the message of the library is shown as it is.
             Some(true) => saved.refused(error),
             _ => saved.refused(differing(&error)),
         })

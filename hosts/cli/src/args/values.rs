@@ -39,7 +39,8 @@ pub fn digits(text: &str) -> Option<String> {
 /// Parses a whole number, such as a number of samples.
 pub fn number(text: &str) -> Result<u64, String> {
     let read = digits(text).and_then(|digits| digits.parse().ok());
-    // The message names 2^53 - 1: samples, and all other numbers that are read here, end there.
+    // The message names 2^53 - 1, the greatest number of samples, positions or steps. Any number of 64 bits passes,
+    // since an epoch may be greater: `numbers` reads epochs, too.
     read.ok_or_else(|| {
         format!("allowed: 0 to {} (2^53 - 1), such as 50000, 50_000, 50,000, 5e4 or 50k", (1_u64 << 53) - 1)
     })

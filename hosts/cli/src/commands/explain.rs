@@ -29,7 +29,7 @@ use crate::write::{Cell, Items, Problem, answer, counted, grouped, percent, prin
 const RECIPE: [&str; 9] =
     ["lanes", "shuffle_window", "shuffle", "shuffle_rows", "reshuffle", "policy", "worker_policy", "weight", "shards"];
 
-/// The most bytes that all states together may have to be shown at once.
+/// The most bytes that states may have together if they are shown at once.
 const SHOWN: usize = 1 << 24;
 
 #[derive(Args)]
@@ -255,8 +255,8 @@ fn items(args: &ExplainArgs, saved: &Saved, facts: &Facts, format: Format) -> It
         let told = if none_yet { "none yet: no step was taken" } else { "not in the state; any can resume it" };
         push("world size", text(told));
     }
-    // The state counts whole rounds of loader workers, or whole windows, only in samples. Its history has only the
-    // steps after them.
+    // Of whole rounds of loader workers, or whole windows, the state has only the number of samples. The history of the
+    // state has only the steps after these rounds or windows.
     let is_rest = matches!(saved.kind(), Kind::Reading | Kind::Batcher)
         && saved.number("consumed").is_some_and(|consumed| consumed > 0);
     for past in &saved.history {
@@ -464,8 +464,8 @@ impl ExplainArgs {
     }
 }
 
-/// Answers about samples or steps, by the state of a sampler. A world size deals an epoch alike from the beginning and
-/// after a resume, so one sampler of the whole epoch has all answers.
+/// Answers about samples or steps, by the state of a sampler. With the same world size, a resume does not change the
+/// deal of an epoch, so one sampler of the whole epoch has all answers.
 fn samples_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     let dataset = Dataset::new(&args.epoch.dataset)?;
     // Resuming refuses files and options that differ from the state.
@@ -479,8 +479,8 @@ fn samples_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
         (given, known) => Ok(given.or(known)),
     };
     let size = agreed("batch-size", args.epoch.batch_size, known)?;
-    // The world size of the state is used only if its ranks read the epoch from its beginning. Otherwise, steps cannot
-    // be counted from there.
+    // The world size of the state is used only if the ranks that took the state read the epoch from its beginning: only
+    // then can steps be counted from the beginning.
     let alone = saved.taken_by.filter(|by| by.from == 0).and_then(|by| u32::try_from(by.world_size).ok());
     let given = args.epoch.deal.deal.short("world_size");
     // Another epoch may have another world size than the state.
@@ -613,7 +613,7 @@ fn readings_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     let mut readers = args.epoch.readers(&dataset)?;
     readers.set_epoch(own)?;
     let Source::Reading(whole) = &readers.source else { return Err(saved.refused(saved.described())) };
-    // If this group alone read the epoch so far, its own state after these steps equals the given state.
+    // If this group alone read the epoch so far, its own state after `taken` steps equals the given state.
     let turn = u64::from(readers.world_size) * u64::from(readers.batch_size);
     let taken = match saved.number("consumed").unwrap_or(0) {
         consumed if Some(consumed) == saved.number("samples") => whole.steps()?.most,

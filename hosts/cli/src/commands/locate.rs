@@ -135,7 +135,7 @@ pub struct Place {
     worker: Option<Option<u32>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     worker_batch: Option<Option<u64>>,
-    /// How many more times the sample is dealt after it.
+    /// How many more times the sample is dealt after this place.
     #[serde(skip)]
     copies: Option<u32>,
 }
@@ -366,8 +366,8 @@ impl<'a> Search<'a> {
     }
 
     /// The place of a sample at a worker of a rank. `index` and `batch` are the numbers of the sample and of its batch
-    /// among those of the worker, which has `batches` batches. In a batch that is left out, the sample is dropped,
-    /// unless it is padding; otherwise it has the given status.
+    /// among those of the worker, which has `batches` batches. A sample in a batch that is left out is dropped,
+    /// unless it is padding. Any other sample has the given status.
     fn place(
         &mut self,
         [rank, worker]: [u32; 2],
@@ -437,8 +437,8 @@ impl<'a> Search<'a> {
         notes
     }
 
-    /// The rows of the answer. A table has a status only if not all samples are upcoming. For programs, the last column
-    /// says how many more times the sample is dealt.
+    /// The rows of the answer. A table leaves out the status if no state is given and all samples are upcoming. For
+    /// programs, the last column before the file says how many more times the sample is dealt.
     fn items(&self, found: &[LocatedIn<Place>], several: bool) -> Items {
         let is_to_come = |place: &Place| place.status == Status::Upcoming;
         let is_plain =

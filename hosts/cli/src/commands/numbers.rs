@@ -196,7 +196,7 @@ impl Answer {
             Out::Rows(..) => numbers.iter().map(row).try_for_each(|row| self.push(row)),
             Out::Bare(..) if numbers.is_empty() => Ok(()),
             Out::Bare(sink, _) if self.format == Format::Npy => {
-                // An index is below 2^53, so its bytes are the same as int64.
+                // An index is below 2^53, so a u64 and an int64 of it have the same bytes.
                 let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
                 self.bar.inc(numbers.len() as u64);
                 Ok(sink.write_all(&bytes)?)

@@ -1,5 +1,5 @@
-//! The readers of an epoch, or of the rest of one: ranks, or the loader workers of each rank. A sampler deals to them,
-//! or, after `--resume` with the state of a dataset in files, a reading.
+//! The readers of an epoch, or of the rest of one: ranks, or the loader workers of each rank. A sampler deals to the
+//! readers; after `--resume` with the state of a dataset in files, a reading does.
 
 use samedeal::{BatchSize, Failure, FailureKind, Layout, ReadBatch, Reading, ReadingBuilder, Remainder, Sampler};
 use serde_json::Value;

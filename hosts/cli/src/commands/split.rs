@@ -116,7 +116,8 @@ pub struct Each {
 /// The samples that are split, and their parts, if a file decides them.
 struct Found {
     samples: u64,
-    /// The part of each sample, if it depends on an id or a key in a file. Otherwise, it depends on the index.
+    /// The part of each sample, if it depends on an id or a key in a file. None if it depends on the sample index
+    /// alone.
     parts: Option<Vec<u32>>,
     /// The files that have the samples, if there are any.
     dataset: Dataset,

@@ -108,12 +108,13 @@ pub struct Held {
 /// `--lengths`, from the open window.
 pub struct Explained {
     pub epoch: u64,
-    /// The steps that were read before the state, counted from the beginning of its epoch.
+    /// The epoch of the state, and how many of its steps were read before the state. They are counted from the same
+    /// beginning as the steps of the answer.
     pub reached: Reached,
     /// With --lengths: the first position of the open window, from which steps are counted.
     pub from: u64,
-    /// `group`: the number, in the history of the state, of the group that read the step, if it is there. `first`: how
-    /// many steps came before this group.
+    /// `group`: the number of the group that read the steps, in the history of the state; none if no group of the
+    /// history did. `first`: how many steps came before this group.
     pub group: Option<usize>,
     pub first: u64,
 }
@@ -124,7 +125,7 @@ impl StepArgs {
         if self.explained.is_some() { "--step" } else { "STEP" }
     }
 
-    /// How many steps of the epoch come before step 0 of the group that read the steps.
+    /// The number of the first step of the group that read the steps. The batcher of this group counts from 0.
     pub fn first(&self) -> u64 {
         self.explained.as_ref().map_or(0, |explained| explained.first)
     }
@@ -278,8 +279,8 @@ fn find(epochs: &mut impl Steps, args: &StepArgs, number: u64) -> Result<u64, Pr
     Err(Problem::message(format!("{} is {number}; allowed: {allowed}{hint}", args.name())))
 }
 
-/// Moves to the epoch of a step that is counted over epochs, and returns its number in that epoch; none if the step is
-/// after the next `most` epochs.
+/// Moves to the epoch of a step that is counted over epochs, and returns the number of the step in that epoch. None if
+/// the step is not found after a look at `most` epochs; epochs with the same number of steps are skipped at one look.
 fn seek(epochs: &mut impl Steps, mut step: u64, most: u64) -> Result<Option<u64>, Problem> {
     for passed in 0..most {
         let steps = epochs.steps()?;

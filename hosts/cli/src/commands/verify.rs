@@ -156,7 +156,7 @@ pub fn result(passed: Option<bool>) -> &'static str {
 /// Counts of the samples that all ranks together were dealt in an epoch, or in the rest of one.
 #[derive(Default)]
 struct Epoch {
-    /// Samples that were consumed before: by the state that is resumed.
+    /// Samples that were consumed before the state of `--resume`; 0 without a state.
     consumed: u64,
     /// Samples that were dealt, other than as padding: for the first time (`dealt`), and again (`repeated`).
     dealt: u64,
@@ -166,8 +166,8 @@ struct Epoch {
     stray: u64,
     /// Indices that are not samples of the dataset.
     outside: u64,
-    /// The samples in batches: all (`held`), and different ones (`seen`). They are all dealt samples, unless partial
-    /// batches are left out.
+    /// The samples in batches, counted with their repetitions (`held`), and counted once each (`seen`). Without
+    /// `--drop-last`, every sample that was dealt is in a batch.
     held: u64,
     seen: u64,
     /// How many samples the batches must have.
@@ -279,8 +279,8 @@ impl Epoch {
     fn promised(&self, readers: &Readers, samples: u64) -> [[u64; 2]; 2] {
         let count = u64::from(readers.world_size) * u64::from(readers.workers.unwrap_or(1)) * readers.unit();
         let over = (samples - self.consumed) % count;
-        // A range, if a reading deals: its group divided the rest when the group began, and the state does not have the
-        // size of that rest.
+        // A range, if a reading deals: the last group of readers divided the rest of the epoch when the group began,
+        // and the state does not have the size of this rest.
         let is_exact = readers.sampler().is_some();
         let range = |number: u64| if is_exact { [number; 2] } else { [0, count - 1] };
         match readers.remainder {
@@ -371,7 +371,7 @@ impl Epoch {
     }
 }
 
-/// For each number of batches: how many ranks have it, such as "3 ranks with 5 batches".
+/// For each number of samples or batches: how many readers have it, such as "3 ranks with 5 batches".
 fn by(counts: &BTreeMap<u64, u64>, [who, whose]: [&str; 2], [one, many]: [&str; 2]) -> String {
     let parts = counts
         .iter()

@@ -11,7 +11,7 @@ use crate::write::rows::Rows;
 
 /// The most letters of a value of a file that a table shows.
 const LETTERS: usize = 60;
-/// The most letters of a word that is never broken. Longer words may be: names of files, numbers without groups.
+/// The most letters of a word that is never broken. Longer words may be broken: names of files, numbers without groups.
 const WORD: usize = 12;
 /// The note below a table with shortened values.
 const SHORTENED: &str = "Some values are shortened, or shown in one line; --format json and text have them whole";
@@ -77,8 +77,8 @@ impl Items {
     }
 
     /// A table for people. Digits of numbers are grouped, and numbers are on the right. With a `width`, words and
-    /// headings may be broken into lines, but no numbers. If the columns need more than the width, each item is a block
-    /// of lines with a name and a value.
+    /// headings may be broken into lines, but no numbers. If three columns or more need more than the width, each item
+    /// is a block of lines with a name and a value.
     pub fn table(&self, width: Option<u16>) -> Table {
         let Some(width) = width else { return self.columns_of(|_| None) };
         let least = (0..self.columns.len()).map(|column| self.least_width(column)).collect::<Vec<_>>();

@@ -1,4 +1,5 @@
-//! Files that are written under a temporary name until they are complete. If the process ends before, it removes them.
+//! Files that are written under a temporary name until they are complete. After an error, and at Ctrl-C or SIGTERM, the
+//! process removes them.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -14,8 +15,8 @@ fn written() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     WRITTEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A file that is written under a temporary `name`, and its final `path`. Dropping this removes the file, if it is not
-/// complete.
+/// A file that is written under a temporary `name`, and its final `path`. Dropping a `Partial` removes the file, unless
+/// the file is complete.
 pub struct Partial {
     name: PathBuf,
     path: PathBuf,

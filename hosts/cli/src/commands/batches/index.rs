@@ -12,8 +12,8 @@ use crate::args::format::TextOutput;
 use crate::args::values::within;
 use crate::write::{Problem, progress, write_text};
 
-/// The least number of parts per thread. Threads take parts one after the other, so many parts make them end at about
-/// the same time.
+/// The most parts of an index for each thread. Threads take parts one after the other, so with many parts, all threads
+/// end at about the same time.
 const PARTS: u64 = 16;
 
 #[derive(Args)]

@@ -159,7 +159,7 @@ impl Parts {
                 places.push(PlaceInBatches::new(part, place)?);
             }
         }
-        // A sample without a place may be in a consumed window: the state does not have the batches of those.
+        // A sample without a place may be in a consumed window: the state does not have the batches of such windows.
         let is_passed = match &self.order {
             Some(order) if places.is_empty() && self.other.is_none() => {
                 order.fate(sample, 1, 0)?.places.iter().any(|place| place.position < self.consumed())
@@ -183,7 +183,7 @@ fn order_alone(args: &LocateArgs, batcher: &Batcher) -> Result<Sampler, Problem>
 }
 
 /// The rows of the answer: one for each place, and one for each sample without a place. `told`: whether the rows have
-/// the status of the sample. `several`: whether they have the epoch.
+/// the status of the sample even if all places are still to come. `several`: whether the rows have the epoch.
 fn items(found: &[LocatedIn<PlaceInBatches>], dataset: &Dataset, format: Format, told: bool, several: bool) -> Items {
     let is_plain = |one: &LocatedIn<PlaceInBatches>| {
         let mut statuses = one.places.iter().flatten().map(|place| place.status).peekable();

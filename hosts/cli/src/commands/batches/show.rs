@@ -11,7 +11,7 @@ use crate::args::format::Format;
 use crate::commands::numbers::{Answer, BatchesArgs};
 use crate::write::{Cell, Items, Problem, Recipe, counted, grouped, json};
 
-/// The most items that a table shows: of a batch, and of a row with several items.
+/// A table shows rows of a batch until `SHOWN` items or more are shown, and at most `SHOWN_OF_ROW` items of each row.
 const SHOWN: usize = 8;
 const SHOWN_OF_ROW: usize = 4;
 

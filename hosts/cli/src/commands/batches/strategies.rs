@@ -43,7 +43,7 @@ pub struct Room {
     bound: u32,
     /// The most cost of a batch, if `--counting` is `weighted`.
     cost: Option<u64>,
-    /// The tokens of a packed row. The tokens of a batch are divided among the rows that fit into it.
+    /// The tokens of a packed row. The tokens of a batch are divided among the rows that fit into the batch.
     capacity: u32,
 }
 

@@ -10,7 +10,7 @@ use super::samples;
 use super::shares::{Shares, millionths};
 use crate::write::{Problem, grouped};
 
-/// The number of columns of the plot, and of positions for which each column computes the drift.
+/// The most columns of the plot, and about how many positions of each column the drift is computed for.
 const COLUMNS: u64 = 64;
 const LOOKS: u64 = 32;
 /// The bars, from the lowest value to the highest one.

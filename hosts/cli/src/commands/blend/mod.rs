@@ -78,7 +78,7 @@ pub fn run(args: &BlendArgs) -> Result<(), Problem> {
     if !args.report && !args.plot {
         return sink.finish();
     }
-    // If the report goes to the same output, it follows the recipe.
+    // The recipe is written first. If the report goes to the same output, the report follows the recipe.
     sink.flush()?;
     sink.finish_after(report(args, &sampler))
 }

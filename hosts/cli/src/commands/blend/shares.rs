@@ -45,8 +45,8 @@ impl Shares {
         Ok(Self { stages, first, is_steady: exhaustion != "renormalise" })
     }
 
-    /// Whether the shares stay the same for the whole epoch. With `renormalise`, a source may leave, and the others
-    /// share its part.
+    /// Whether the stages alone decide the shares. With `renormalise`, a source may leave, and the other sources then
+    /// get its share.
     pub fn is_steady(&self) -> bool {
         self.is_steady
     }
@@ -92,7 +92,8 @@ impl Shares {
         parts.map(part).sum()
     }
 
-    /// The samples expected of a source from the beginning of the blend to before a position of the epoch.
+    /// The exact share of a source from the beginning of the blend to before a position of the epoch, in millionths of
+    /// a sample.
     pub fn expected_so_far(&self, source: usize, end: u64) -> i128 {
         Self::sum(self.stages_within(0, self.position(end)), source)
     }

@@ -104,7 +104,7 @@ fn opened(args: &LedgerArgs) -> Result<Replay<Lines>, Problem> {
     })
 }
 
-/// Waits until the epoch is finished. Reads the whole log each time, as every reader does that joins.
+/// Waits until the epoch is finished. Reads the whole log each time: a replay does not begin at a checkpoint.
 fn wait(args: &LedgerArgs, pause: Duration) -> Result<(), Problem> {
     let mut bar = None;
     loop {
@@ -211,8 +211,8 @@ fn deal(args: &LedgerArgs, state: &Value) -> Result<(Dataset, Sampler), Problem>
     let samples = order["samples"].as_u64().ok_or_else(|| Problem::of(&args.log, "says nothing of its order"))?;
     let dataset =
         if args.paths.is_empty() { Dataset { samples, ..Dataset::default() } } else { Dataset::of_files(&args.paths)? };
-    // Files of another run are not looked for here: `build` refuses other sizes of a `sharded` order, and the replay any
-    // other order.
+    // Whether the files are those of the log is not checked here: with the order `sharded`, `build` refuses other
+    // sizes, and with any other order, the replay refuses another number of samples.
     let sizes = dataset.sizes().filter(|_| order["name"] == SHARDED);
     if sizes.is_none() {
         order["samples"] = dataset.samples.into();

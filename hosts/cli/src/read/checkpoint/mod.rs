@@ -42,8 +42,8 @@ const WORK: usize = 1 << 25;
 const TOO_MANY: &str = "more states than any checkpoint, too many to show";
 /// How many places of states an error names.
 const TOLD: usize = 16;
-/// If a directory is named, files with these endings are searched for states: at most `LOOKED_INTO`. The error names at
-/// most `NAMED` files that have one.
+/// If a directory is named, files with these endings, and files without an ending, are searched for states: at most
+/// `LOOKED_INTO` files. The error names at most `NAMED` files that have a state.
 const ENDINGS: [&str; 7] = ["bin", "ckpt", "json", "pickle", "pkl", "pt", "pth"];
 const LOOKED_INTO: usize = 256;
 const NAMED: usize = 4;
@@ -526,7 +526,7 @@ impl Default for Search {
 struct Step {
     id: Id,
     label: Label,
-    /// `next`: the number of the next value in this one. `items`: how many values before that have no key.
+    /// `next`: the number of the next value within this value. `items`: how many of the values before it have no key.
     next: usize,
     items: usize,
 }
@@ -594,7 +594,7 @@ impl Search {
         Ok(true)
     }
 
-    /// The text and its members from the cache, if the text is a state.
+    /// The text and its members, if the text is a state. They are parsed once, and come from `known` afterwards.
     fn state(&mut self, text: &str) -> Result<Option<(Rc<str>, Known)>, String> {
         if let Some((text, known)) = self.known.get_key_value(text) {
             return Ok(Some((Rc::clone(text), known.clone())));

@@ -245,7 +245,7 @@ impl<'a> Machine<'a> {
                     let bytes = self.take(8)?.try_into().map_err(|_| self.wrong("it is cut off"))?;
                     self.float(Some(f64::from_be_bytes(bytes)))?;
                 }
-                // Bytes, classes and out-of-band buffers, which no state has.
+                // Buffers, persistent ids in text, classes (by name or by code) and bytes, which no state has.
                 code @ (0x97 | b'P' | b'c' | 0x82..=0x84 | b'C' | b'B' | 0x8e | 0x96) => {
                     match code {
                         b'P' => drop(self.line()?),

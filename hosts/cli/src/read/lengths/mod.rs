@@ -29,7 +29,7 @@ pub struct Lengths {
     pub values: Arc<[u32]>,
     /// The files of the samples, with a row for each sample.
     pub dataset: Dataset,
-    /// Their unit: words, characters, bytes, items or, where they are stored as numbers, tokens.
+    /// The unit of the lengths: words, characters, bytes, items or, if lengths are stored as numbers, tokens.
     pub unit: &'static str,
 }
 
@@ -47,8 +47,8 @@ impl Lengths {
     }
 }
 
-/// The part of each sample, by its id or its key. These are read from files, in the formats of lengths, or from the
-/// lines of standard input.
+/// The part of each sample, by its id or its key. Ids and keys are read from files, in the formats of lengths, or from
+/// the lines of standard input.
 pub fn parts(
     paths: &[PathBuf],
     column: Option<&str>,

@@ -108,7 +108,7 @@ fn described(header: &str) -> Result<Integers, String> {
 fn integer(bytes: &[u8], is_signed: bool, is_big_endian: bool) -> i128 {
     let fold = |value: u64, &byte: &u8| value << 8 | u64::from(byte);
     let value = if is_big_endian { bytes.iter().fold(0, fold) } else { bytes.iter().rev().fold(0, fold) };
-    // The sign is the first bit of the bytes: shifting up and down repeats it in the upper bits.
+    // The sign is the highest bit of the bytes: shifting up and down repeats this bit in the unused upper bits.
     let unused = 64 - 8 * bytes.len() as u32;
     if is_signed { ((value << unused).cast_signed() >> unused).into() } else { value.into() }
 }

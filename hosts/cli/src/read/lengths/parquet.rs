@@ -102,7 +102,7 @@ impl Rows<'_> {
             while let Some((&level, _)) = entries.next() {
                 let mut items = u64::from(level >= item);
                 while let Some((_, repetition)) = entries.next_if(|&(_, &repetition)| repetition > 0) {
-                    // Entries with a higher level are within an item of this list.
+                    // Entries with a higher repetition level are within an item of this list.
                     items += u64::from(*repetition == 1);
                 }
                 let added = if level + 1 < item { Err(missing()) } else { self.lengths.items(items) };

@@ -18,8 +18,9 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Counts the lengths. If the longest is more than twice as long as 99.9 % of the samples, the samples beyond them
-    /// are counted in `beyond` and not drawn: on their scale, nobody would see the others.
+    /// Counts the lengths. If the longest sample is more than twice as long as 99.9 % of the samples, the bars end with
+    /// these 99.9 %, and longer samples are only counted, in `beyond`. With bars up to the longest sample, nearly all
+    /// samples would be in the first few bars.
     pub fn new(lengths: &[u32]) -> Self {
         let mut sorted = lengths.to_vec();
         sorted.sort_unstable();

@@ -31,8 +31,9 @@ impl<T> Deref for Of<'_, T> {
 #[derive(Debug)]
 pub struct Indices<'a> {
     sampler: Of<'a, Sampler>,
-    /// Samples that were read and not yet returned, at both ends.
+    /// Samples that were read at the front end and not yet returned.
     front: VecDeque<u64>,
+    /// Samples that were read at the back end and not yet returned.
     back: VecDeque<u64>,
     /// The range of samples between `front` and `back`, which were not read yet.
     unread: Range<u64>,

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The partial files of this process, which a signal removes.
+/// The partial files of this process. On Unix, Ctrl-C and SIGTERM remove these files before the process ends.
 static WRITTEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 fn written() -> MutexGuard<'static, BTreeSet<PathBuf>> {

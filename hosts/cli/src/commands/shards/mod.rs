@@ -76,7 +76,7 @@ fn show(planned: &Planned, args: &ShardsArgs, checked: Option<&check::Answer>, f
         checked.print(planned, format)?;
         return below.map_or(Ok(()), print);
     }
-    // The totals are computed before anything is printed, because this can fail.
+    // The totals are computed before anything is printed, because their computation can fail.
     let totals = Totals::new(planned, args)?;
     let below = match format {
         Format::Table => Some(totals.lines(&planned.plan)?.join("\n")),

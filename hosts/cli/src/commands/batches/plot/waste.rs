@@ -10,9 +10,9 @@ pub const PITCH: f64 = 30.0;
 /// The wasted shares of the work of all ranks.
 pub struct Waste {
     pub strategy: String,
-    /// Work on padding.
+    /// The share of the work on padding, from 0 to 1.
     pub padding: f64,
-    /// Waiting for the slowest rank of each step.
+    /// The share that ranks spend waiting for the slowest rank of each step, from 0 to 1.
     pub waiting: f64,
     /// A text after the percentage of the bar.
     pub says: String,

@@ -15,14 +15,17 @@ fn panic(_: &core::panic::PanicInfo) -> ! {
 /// Allocates memory for arguments that hosts pass by reference, such as texts. With the standard library, wasi-libc
 /// exports this function.
 ///
-/// # Safety `old`, as the canonical ABI requires, is null and `old_size` 0, or `old` is a block of that size and
-/// alignment.
+/// # Safety
+///
+/// The canonical ABI requires one of two: `old` is null and `old_size` is 0, or `old` is a block of this allocator that
+/// has `old_size` bytes and the alignment `align`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cabi_realloc(old: *mut u8, old_size: usize, align: usize, new_size: usize) -> *mut u8 {
     if new_size == 0 {
         return core::ptr::without_provenance_mut(align);
     }
-    // SAFETY: the sizes and alignments come in pairs that a host has been given or asks for by the canonical ABI.
+    // SAFETY: by the canonical ABI, a host passes the size and the alignment with which it got the old block, and a
+    // valid alignment for the new one.
     let block = unsafe {
         if old_size == 0 {
             alloc(Layout::from_size_align_unchecked(new_size, align))
@@ -39,7 +42,9 @@ unsafe extern "C" fn cabi_realloc(old: *mut u8, old_size: usize, align: usize, n
 
 /// Compares bytes. The compiler makes calls of this function to compare texts; elsewhere it is part of the C library.
 ///
-/// # Safety Both blocks are `count` bytes long.
+/// # Safety
+///
+/// Both blocks are `count` bytes long.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn memcmp(left: *const u8, right: *const u8, count: usize) -> i32 {
     for i in 0..count {

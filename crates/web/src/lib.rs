@@ -1,9 +1,10 @@
-//! The light build: samplers, meshes and launchers of `wit/` over `samedeal-core`, through wasm-bindgen, for pages and bundles that
-//! have to be small. It converts, and computes nothing.
+//! The light build: samplers, meshes and launchers of `wit/` over `samedeal-core`, through wasm-bindgen, for pages and
+//! bundles that have to be small. This crate converts values, and computes nothing.
 //!
 //! Numbers of 64 bits cross as `bigint`, and lists as typed arrays copied in one piece. A failure is thrown as a plain
-//! object `{ kind, field, path, value, allowed, facts }`, which the component gives in JavaScript, too: so one
-//! JavaScript class serves both builds. This class checks numbers, since the bindings wrap them around silently.
+//! object `{ kind, field, path, value, allowed, facts }`. The component gives the same object in JavaScript, so one
+//! JavaScript class serves both builds. This class checks numbers before a call, since the bindings of wasm-bindgen
+//! wrap numbers that are too large around, without an error.
 
 mod failure;
 
@@ -186,13 +187,13 @@ impl Sampler {
         self.0.deal().num_positions()
     }
 
-    /// How many samples no rank sees in this epoch.
+    /// How many positions no rank sees in this epoch.
     #[wasm_bindgen(js_name = numDropped)]
     pub fn num_dropped(&self) -> u64 {
         self.0.deal().num_dropped()
     }
 
-    /// A window of this rank's samples.
+    /// This rank's samples number `start` to `start + count - 1`.
     pub fn indices(&self, start: u64, count: u32) -> Result<Vec<u64>, Thrown> {
         Ok(self.0.indices(start, count)?)
     }

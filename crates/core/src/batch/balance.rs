@@ -67,8 +67,8 @@ impl Balance {
             let Some(most) = (0..loads.len()).max_by_key(|&part| (loads[part], Reverse(part))) else { break };
             let Some(least) = (0..loads.len()).min_by_key(|&part| (loads[part], part)) else { break };
             let apart = loads[most] - loads[least];
-            // The best exchange so far: the difference of the costs of the two parts after it, and its two places. The
-            // costs get closer only if the cheapest part gets the costlier pack.
+            // The best exchange so far: the difference between the costs of the two parts after the exchange, and the
+            // two places that are exchanged. The costs get closer only if the cheapest part gets the costlier pack.
             let mut best = (apart, 0, 0);
             for from in most * each..(most + 1) * each {
                 for to in least * each..(least + 1) * each {

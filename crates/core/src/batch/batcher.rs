@@ -129,8 +129,8 @@ impl Batcher {
         Self::from_position(recipe, epoch, 0, None)
     }
 
-    /// The batches of a configuration, which must have all lengths, in its epoch. Failures: any field of the
-    /// configuration, `out-of-memory`.
+    /// The batches of a configuration, in the epoch of the configuration. The configuration must have all lengths.
+    /// Failures: any field of the configuration, `out-of-memory`.
     pub fn of(config: BatchConfig) -> Result<Self, Failure> {
         let epoch = config.epoch;
         Self::new(&Rc::new(BatchRecipe::of(config)?), epoch)
@@ -145,8 +145,8 @@ impl Batcher {
     ) -> Result<Self, Failure> {
         let (lengths, part) = recipe.samples()?;
         let rules = recipe.rules()?;
-        // The length is computed before the order: it fails for an epoch that cannot be used, and then no order is
-        // made.
+        // `part.length` fails for an epoch that cannot be used. So this call comes first, and no order is made for such
+        // an epoch.
         let length = part.length(epoch)?;
         if consumed > length {
             let allowed = at_most(length).and(", the positions of the epoch");
@@ -202,7 +202,8 @@ impl Batcher {
         self.requests.wanted()
     }
 
-    /// Takes the lengths of the samples of [`Batcher::wanted`]. Failures: `lengths`, if there are not as many.
+    /// Takes the lengths of the samples of [`Batcher::wanted`]. Failures: `lengths`, if there is not exactly one for
+    /// each sample.
     pub fn supply(&self, lengths: Vec<u32>) -> Result<(), Failure> {
         self.requests.supply(lengths)
     }
@@ -221,7 +222,8 @@ impl Batcher {
         (window == 0 && !self.open.history.is_empty()).then_some(&self.open)
     }
 
-    /// The width of a window with the options here, in positions; at most 2^53 - 1, as in a state.
+    /// The width of a window with the options here, in positions; at most 2^53 - 1, the greatest number that a state
+    /// can have.
     fn own_width(&self) -> u64 {
         self.rules.width.min(MAX_EXACT)
     }
@@ -279,14 +281,15 @@ impl Batcher {
     }
 
     /// How many steps every rank takes. All windows are planned for this, once, unless [`Batcher::use_index`] was
-    /// called. Failures: `lengths`, `history`, `out-of-memory`.
+    /// called. Failures: `lengths`, `max_length`, `max_tokens`, `max_cost`, `history`, `index`, `out-of-memory`.
     pub fn num_steps(&self) -> Result<u64, Failure> {
         let windows = self.num_windows();
         self.plan_until(|known| known.ends.len() as u64 == windows)?;
         Ok(self.known.borrow().steps())
     }
 
-    /// The metrics of all batches of all ranks. The cost and the failures are those of [`Batcher::num_steps`].
+    /// The metrics of all batches of all ranks. All windows are planned for this, once, unless [`Batcher::use_index`]
+    /// was called and no step of the epoch was taken before. Failures: those of [`Batcher::num_steps`].
     pub fn metrics(&self) -> Result<Metrics, Failure> {
         loop {
             let counted = self.known.borrow().counted;
@@ -321,7 +324,8 @@ impl Batcher {
         }
     }
 
-    /// Adds the missing steps to a run. A call that waited for lengths may have added the first ones.
+    /// Adds the missing steps to a run. The first steps may be there already, from an earlier call that had to wait for
+    /// lengths.
     fn add(&self, run: &mut Run, rank: u32, start: u64, count: u32) -> Result<(), Failure> {
         let end = start + u64::from(count);
         loop {
@@ -440,7 +444,7 @@ impl Batcher {
     /// Takes the number of steps of each window from an index, so that no window has to be planned to count its steps.
     /// The index must have all windows of this epoch. If steps of the epoch were taken before, they must have been
     /// taken by as many ranks, and with the same options, as here. Failures: `index` (no index, or not of all windows),
-    /// `fingerprint`, `epoch`, `windows`, `consumed`, `history`.
+    /// `fingerprint`, `epoch`, `windows`, `consumed`, `history`, `out-of-memory`.
     pub fn use_index(&self, text: &str) -> Result<(), Failure> {
         let index = Index::read(text)?;
         index.check(&self.recipe.fingerprint(), self.epoch)?;
@@ -499,7 +503,8 @@ impl Batcher {
         }
     }
 
-    /// The number of the window that has a known step, and the number of the first step of this window.
+    /// The number of the window that has a step, and the number of the first step of this window. `step` must be below
+    /// the number of known steps.
     pub(super) fn window_of(&self, step: u64) -> (u64, u64) {
         let known = self.known.borrow();
         let window = known.ends.partition_point(|&end| end <= step);
@@ -507,7 +512,7 @@ impl Batcher {
     }
 
     /// The first window with at least `steps` steps up to its end: its number, the number of steps before it, and the
-    /// number of steps up to its end. `steps` steps must be known. None if there are no windows.
+    /// number of steps up to its end. `steps` steps must be known. None if no window is known.
     pub(super) fn window_up_to(&self, steps: u64) -> Option<(u64, u64, u64)> {
         let known = self.known.borrow();
         let window = known.ends.partition_point(|&end| end < steps);
@@ -549,7 +554,7 @@ impl Batcher {
     ) -> Result<R, Failure> {
         let mut recent = self.recent.borrow_mut();
         if recent.as_ref().is_none_or(|&(known, _)| known != number) {
-            // The other window is dropped before planning, so that there are never two in memory.
+            // The window in memory is dropped before planning, so that there are never two windows in memory.
             *recent = None;
             let window = self.planned(number)?;
             self.store_facts(number, &window)?;
@@ -574,7 +579,7 @@ impl Batcher {
             (known.ends.get(number as usize), known.checksums.get(number as usize))
         {
             // The host may give other lengths than before, or the index may have been made with other lengths. The
-            // fingerprint does not show this, because it depends only on a sample of the lengths.
+            // fingerprint of the recipe does not show this, because it depends only on a sample of the lengths.
             if checksum != window.checksum {
                 let allowed = format!("{checksum}, that of the lengths with which window {number} was planned before");
                 return Err(Failure::contradiction("lengths", format!("the checksum {}", window.checksum), allowed));

@@ -54,8 +54,8 @@ impl Buckets {
         Ok(Self::Boundaries(ends))
     }
 
-    /// The default buckets for items of these lengths. Each bucket has about the same number of tokens, so that very
-    /// long items have buckets of their own even if they are few, and very short items too. Failures: `out-of-memory`.
+    /// The default buckets for items of these lengths. Each bucket has about the same number of tokens. So very long
+    /// items, which have many tokens, get buckets of their own even if they are few. Failures: `out-of-memory`.
     pub(super) fn of_tokens(lengths: &[u32]) -> Result<Self, Failure> {
         let mut sorted = collect("lengths", lengths.len(), lengths.iter().copied())?;
         sort_short(&mut sorted);

@@ -27,7 +27,7 @@ impl Side {
     }
 }
 
-/// The source of a cell of padding.
+/// The number in [`Padded::sources`] and [`Packed::sources`] for a cell that is padding.
 pub const PADDING: u32 = u32::MAX;
 
 /// The most cells of an array.

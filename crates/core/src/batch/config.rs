@@ -71,7 +71,8 @@ pub enum Tail {
     Keep,
     /// The items make a smaller step. If there are fewer items than ranks, another step gives up some of its items.
     EvenSplit,
-    /// Some of the items are repeated until the step is full. Repetitions are marked.
+    /// Items are repeated until all ranks have equally many rows; with a budget that does not count padding, whole
+    /// batches are repeated. Repetitions are marked.
     Duplicate,
 }
 
@@ -114,7 +115,8 @@ pub struct BatchConfig {
     /// Whether rows are padded to the greatest length of the bucket.
     pub pad_to_bucket: bool,
     /// The window width: how many samples are planned together. None: a default, which follows from the lengths and the
-    /// world size. 0: the default too, but steps are not shuffled, and items are not sorted with [`Strategy::Budget`].
+    /// world size. 0: the default width, but steps are not shuffled, and with [`Strategy::Budget`], items are taken in
+    /// the order of the epoch.
     pub window: Option<u32>,
     /// The tokens of an average sample, from which the default window follows. 0: it follows from a sample of all
     /// lengths.
@@ -136,8 +138,7 @@ const LEAST_WINDOW: u64 = 1 << 13;
 const DEFAULT_STEPS: u128 = 1 << 7;
 
 /// The greatest default window, in samples, which limits the time and the memory of a plan. A default window is greater
-/// only if it would have room for fewer than [`FEW_STEPS`] steps otherwise (with [`Strategy::PadToMax`], for less than
-/// one step).
+/// only if this number of samples is less than [`FEW_STEPS`] steps (with [`Strategy::PadToMax`], less than one step).
 const MOST_WINDOW: u128 = 1 << 22;
 const FEW_STEPS: u128 = 1 << 3;
 

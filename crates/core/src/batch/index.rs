@@ -30,7 +30,8 @@ const INDEX: &[Member] = &[
     Member::new("checksum", Kind::TEXT),
 ];
 
-/// The metrics of an index, in the order of [`Metrics::named`]. They have names, so that another metric can come.
+/// The metrics of an index, in the order of [`Metrics::named`]. The text gives each metric its name, so that a later
+/// version can add metrics.
 const METRICS: [Member; 16] = [
     Member::new("steps", Kind::LONG),
     Member::new("items", Kind::LONG),
@@ -210,14 +211,14 @@ fn metrics_of(fields: &Fields) -> Option<Metrics> {
     Metrics::of_numbers(&numbers)
 }
 
-/// The checksums in a text of hexadecimal digits; none if it is no such text. Failures: `out-of-memory`.
+/// The checksums in a text of hexadecimal digits; None if the text is anything else. Failures: `out-of-memory`.
 fn checksums_of(digits: &str) -> Result<Option<Vec<u64>>, Failure> {
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     if !digits.len().is_multiple_of(DIGITS) || !digits.bytes().all(is_digit) {
         return Ok(None);
     }
     let checksums = (0..digits.len()).step_by(DIGITS).map(|at| {
-        // There are as many digits as fit, so that this never fails.
+        // 16 hexadecimal digits always fit into 64 bits, so this never fails.
         u64::from_str_radix(&digits[at..at + DIGITS], 16).unwrap_or_default()
     });
     Ok(Some(collect("index", digits.len() / DIGITS, checksums)?))

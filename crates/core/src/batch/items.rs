@@ -10,7 +10,7 @@ use crate::base::memory::collect;
 #[derive(Default)]
 pub(super) struct Items {
     samples: Vec<u64>,
-    /// Where each item begins in its sample. Empty if all items begin at 0.
+    /// Where each item begins in its sample. An empty list means that all items begin at 0.
     starts: Vec<u32>,
     lengths: Vec<u32>,
 }

@@ -99,8 +99,8 @@ impl Lengths {
         self.samples
     }
 
-    /// The samples whose lengths stand for all, ascending. They are runs of neighbours: the first ones in a random
-    /// order of all such runs.
+    /// The samples whose lengths stand for all, ascending. They are runs of neighbours: of all such runs, the first
+    /// ones in a random order.
     fn sampled(&self) -> Result<Vec<u64>, Failure> {
         let count = self.samples.min(SAMPLED) as usize;
         if self.samples <= SAMPLED {
@@ -201,8 +201,8 @@ impl LengthRequests {
         }
     }
 
-    /// Takes the lengths of the samples of [`LengthRequests::wanted`]. Failures: `lengths`, if their number is another
-    /// one.
+    /// Takes the lengths of the samples of [`LengthRequests::wanted`]. Failures: `lengths`, if there is not exactly one
+    /// for each sample.
     pub(super) fn supply(&self, lengths: Vec<u32>) -> Result<(), Failure> {
         let mut asked = self.0.borrow_mut();
         let waits = asked.as_mut().filter(|asked| asked.lengths.is_none());

@@ -19,7 +19,7 @@ pub struct BatchPlace {
     pub row: u32,
     /// Number of the item in that row.
     pub index_in_row: u32,
-    /// Where in the sample the item begins: 0 unless it is a part.
+    /// Where in the sample the item begins, in tokens: above 0 only for parts of a sample that was split.
     pub start: u32,
 }
 

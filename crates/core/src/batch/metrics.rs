@@ -12,10 +12,10 @@ use crate::base::ratio::millionths;
 /// The names of the ratios of [`Metrics::ratio`].
 const RATIOS: [&str; 4] = ["padding", "budget-utilisation", "slowest-rank-utilisation", "cost-imbalance"];
 
-/// The metrics of a plan, of all ranks together. They count tokens, unless a member says otherwise.
+/// The metrics of a plan, of all ranks together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Metrics {
-    /// Steps of every rank.
+    /// The number of steps, which is the same on every rank.
     pub steps: u64,
     /// Items in batches, repetitions included.
     pub items: u64,

@@ -1,5 +1,6 @@
-//! Batches of sequences of different length. Every rank takes the same number of steps, and the batches of a step have
-//! similar lengths. By default, no batch costs more than its budget, and no sample is lost.
+//! Batches of sequences of different length. Every rank takes the same number of steps. The batches of a step have
+//! similar lengths, unless items keep the order of the epoch. By default, no batch costs more than its budget, and no
+//! sample is lost.
 //!
 //! An epoch is cut into windows of neighbouring positions. A window is planned when a call needs it, from its own
 //! samples alone: items that do not fill a step are treated within the window ([`Tail`]). So a plan of the whole

@@ -129,8 +129,8 @@ pub(super) fn as_they_come(
     collect("batch_window", pool.len() - begin, pool[begin..].iter().copied())
 }
 
-/// Makes the steps of items that do not fill a step of their strategy. Returns how many items are left out. Steps
-/// before number `first` give up no items.
+/// Makes the last steps: those of the items that are left after the full steps of the strategy. Returns how many items
+/// are left out. Steps before number `first` give up no items.
 pub(super) fn tail(
     config: &BatchConfig,
     items: &Items,
@@ -173,7 +173,8 @@ pub(super) fn tail(
 
 /// Makes a step of all these items, which are sorted, longest first. Each rank gets consecutive items. The numbers of
 /// items are chosen so that the greatest number of padded tokens of a rank is as small as possible. A batch must have
-/// room for an even share of items as long as the longest.
+/// room for an even share of the items if all are as long as the longest one, because this is the upper limit of the
+/// search.
 fn by_cost(config: &BatchConfig, items: &Items, sorted: &[u32], steps: &mut Steps) -> Result<(), Failure> {
     let (world_size, most) = (config.world_size as usize, config.most_rows() as usize);
     // How many items the batch of a rank gets if it begins at the place `at` and has at most `tokens` padded tokens.

@@ -12,7 +12,7 @@ use crate::base::memory::has_room;
 pub struct Run {
     /// The sample of every item.
     pub samples: Vec<u64>,
-    /// For each item, where it begins in its sample, in tokens: 0 unless it is a part.
+    /// For each item, where it begins in its sample, in tokens: above 0 only for parts of a sample that was split.
     pub starts: Vec<u32>,
     /// The tokens of each item.
     pub lengths: Vec<u32>,

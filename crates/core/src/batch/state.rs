@@ -32,8 +32,9 @@ const SEGMENT: &[Member] = &[
     Member::new("steps", Kind::POSITIVE),
     Member::new("batch", Kind::Section(BATCH)),
 ];
-/// The most segments of a history. The open window is planned once for each of them, in one call: this limits how long the call takes. They
-/// are all of one window, so more segments would mean hundreds of resumptions within it.
+/// The most segments of a history. The open window is planned once for each segment, in one call, so the limit bounds
+/// the time of this call. All segments are of one window, so more segments would mean hundreds of resumptions within
+/// one window.
 const MAX_SEGMENTS: usize = 1 << 8;
 /// The only member of the section `batch` that must be as in the state for [`Batcher::replan`].
 const LENGTHS: &[Member] = &[Member::new("lengths", Kind::Lengths)];
@@ -82,7 +83,7 @@ impl Batcher {
 
     /// The batcher of the rest of the epoch of a state. This recipe must have the same options as the state. The rest
     /// of the open window is planned when a call needs it. Failures: `state`; any member of the recipe that differs;
-    /// `consumed`, `history`, `window`, `checksum`, `out-of-memory`.
+    /// `epoch`, `consumed`, `history` or a member of a segment, `window`, `checksum`, `out-of-memory`.
     pub fn resume(&self, state: &str) -> Result<Self, Failure> {
         self.resume_with(state, false)
     }

@@ -15,14 +15,14 @@ use crate::base::memory::{collect, has_room};
 use crate::{Failure, MAX_EXACT};
 
 /// Batches of one rank from samples whose lengths are not known before. The samples are taken in the order in which
-/// they are pushed. The batches are equal to those of a [`Batcher`](super::Batcher) with the order `sequential` and the
-/// same window width.
+/// they are pushed. The batches are equal to those of a [`Batcher`](super::Batcher) with the order `sequential`, the
+/// same window width and the same buckets.
 pub struct BatchStream {
     rules: Rc<Rules>,
     epoch: u64,
     rank: u32,
-    /// The samples, and below their lengths. From the place `start` on, they wait for a plan; the samples before
-    /// `start` were planned.
+    /// The samples that were pushed; `lengths` has the length of each. The samples from the place `start` on wait for a
+    /// plan; the samples before `start` were planned.
     samples: Vec<u64>,
     lengths: Vec<u32>,
     start: usize,
@@ -33,7 +33,7 @@ pub struct BatchStream {
     ended: bool,
 }
 
-/// The most samples of a window.
+/// The greatest `batch_window` of a stream.
 const MAX_WINDOW: u32 = 1 << 24;
 
 impl BatchStream {
@@ -72,8 +72,8 @@ impl BatchStream {
         })
     }
 
-    /// Adds samples, with one length for each. After a failure, none is added. Failures: `lengths` (another number of
-    /// them than of samples; too long, if `too_long` does not allow it), `samples` (above 2^53 - 1; after `flush`),
+    /// Adds samples, with one length for each. After a failure, none is added. Failures: `lengths` (not one for each
+    /// sample; or a sample is too long, and `too_long` is `error`), `samples` (above 2^53 - 1; after `flush`),
     /// `max_length`, `max_tokens`, `max_cost` (no room for a token), `out-of-memory`.
     pub fn push(&mut self, samples: &[u64], lengths: &[u32]) -> Result<(), Failure> {
         if samples.len() != lengths.len() {

@@ -211,8 +211,8 @@ impl Client {
 
     /// Claims positions. `waits` says that the host will wait if nothing is free. The pauses of `wait` are then short,
     /// so that the host looks at the log often. And if the reader itself holds all positions that are left, the
-    /// operation fails, because the host would wait for ever. Failures: `reader` (another life of it has joined),
-    /// `claim` (`contradiction`).
+    /// operation fails, because the host would wait for ever. Failures: `reader` (another life of this reader has
+    /// joined), `claim` (the reader itself holds all positions that are left; or `out-of-memory`: too many claims).
     pub fn claim(&mut self, waits: bool, now: u64) -> Result<Instruction, Failure> {
         self.begin(Task::Claim { waits }, true, now)
     }
@@ -241,7 +241,7 @@ impl Client {
     }
 
     /// Sets the lease of the log: the time for which a reader may be silent from now on. Failures: `lease`; `reader`
-    /// (another life of it has joined).
+    /// (another life of this reader has joined).
     pub fn change_lease(&mut self, lease: u64, now: u64) -> Result<Instruction, Failure> {
         if !(1..=MAX_EXACT).contains(&lease) {
             return Err(Failure::out_of_range("lease", lease, range(1, MAX_EXACT)));

@@ -9,10 +9,10 @@ use crate::base::failure::range;
 use crate::base::memory::grow;
 
 impl Ledger {
-    /// Applies the next entries of the log, as [`apply`](Self::apply), the first one included. Returns the commits that
-    /// reader `reader` of `readers` replays, in order: those of at least one position, by a reader whose number mod
-    /// `readers` is `reader`. After a failure, the entries before the one that was refused are applied. Failures:
-    /// `readers`, `reader`, `out-of-memory` (`entries`): no entry was applied; those of `apply`.
+    /// Applies the next entries of the log, as [`apply`](Self::apply) does; the first entry of the log must be applied,
+    /// too. Returns the commits that reader `reader` of `readers` replays, in order: those of at least one position, by
+    /// a reader whose number mod `readers` is `reader`. After a failure, the entries before the one that was refused
+    /// are applied. Failures: `readers`, `reader`, `out-of-memory` (`entries`): no entry was applied; those of `apply`.
     pub fn replay<T: From<Event>>(&mut self, entries: &[String], reader: u32, readers: u32) -> Result<Vec<T>, Failure> {
         if readers == 0 {
             return Err(Failure::out_of_range("readers", 0, range(1, u32::MAX)));

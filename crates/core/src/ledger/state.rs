@@ -56,7 +56,7 @@ impl<'a> LedgerState<'a> {
         Self::new(SamplerState::of(fields, text, "ledger")?, block, lease)
     }
 
-    /// Failures: `block`, `lease`.
+    /// The members of a first entry, with checked ranges. Failures: `block`, `lease`.
     pub(crate) fn new(sampler: SamplerState<'a>, block: u64, lease: u64) -> Result<Self, Failure> {
         let Ok(block @ 1..) = block.try_into() else {
             return Err(Failure::out_of_range("block", block, range(1, u32::MAX)));

@@ -31,8 +31,8 @@ fn taken(ledger: &mut Ledger, entry: &str, now: u64) -> Event {
     }
 }
 
-/// The claims that a reader holds: the number of the claim, its first position, how many it took, and how many of them
-/// are committed.
+/// The claims that a reader holds: for each claim its number, its first position, the number of its positions, and how
+/// many positions are committed.
 fn held(ledger: &Ledger, reader: u32) -> Vec<(u64, u64, u32, u32)> {
     let own = ledger.leases.iter().filter(|lease| lease.reader == reader);
     own.map(|lease| (lease.claim, lease.first(), lease.count, lease.done())).collect()

@@ -51,7 +51,8 @@ impl Reading {
         self.made(rank, rows[at], number, step)
     }
 
-    /// The batch that a rank's loader takes at a step. Costs O(workers). Failures: `rank`, `step`, `out-of-memory`.
+    /// The batch that a rank's loader takes at a step. Costs O(workers log batches). Failures: `rank`, `step`,
+    /// `out-of-memory`.
     pub fn batch_at(&self, rank: u32, step: u64) -> Result<ReadBatch, Failure> {
         check_below("step", step, self.num_steps(rank)?)?;
         let rows = self.rank_rows(rank)?;
@@ -60,7 +61,8 @@ impl Reading {
     }
 
     /// The batches that the loaders of the ranks `first` to `first + count - 1` take at a step; `None` for a rank that
-    /// has fewer steps. Costs O(workers) for each rank. Failures: `step`, `first`, `count`, `out-of-memory`.
+    /// has fewer steps. Costs O(workers log batches) for each rank; with whole shards, also O(shards + readers) for the
+    /// call. Failures: `step`, `first`, `count`, `out-of-memory`.
     pub fn step(&self, step: u64, first: u32, count: u32) -> Result<Vec<Option<ReadBatch>>, Failure> {
         check_below("step", step, self.steps()?.1)?;
         check_ranks(first, count, self.group().world_size, 1)?;

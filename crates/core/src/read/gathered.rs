@@ -1,5 +1,5 @@
-//! Rounds of composed orders. Their samples belong to several orders; they are read lane by lane, in the order in which
-//! they are stored.
+//! Rounds of composed orders. The samples of such a round belong to several orders, and are read lane by lane, in the
+//! order in which they are stored.
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;

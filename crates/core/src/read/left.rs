@@ -47,8 +47,8 @@ impl Turn {
 pub(super) struct Positions {
     /// Number of positions of the epoch.
     pub(super) length: u64,
-    /// None if the order has no sample twice: rows are then not rotated, and the first position of each goes to the
-    /// first reader.
+    /// None if rows are not rotated, so that the first position of each row goes to the first reader: if no epoch has a
+    /// sample twice, and in a blend `by_lane`.
     pub(super) rotation: Option<Rotation>,
 }
 

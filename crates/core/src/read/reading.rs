@@ -37,7 +37,7 @@ pub struct ReadRound {
 /// use samedeal_core::read::Reading;
 /// let text = r#"{"order": {"sizes": [40, 100]}, "deal": {"workers": 2}, "batch": {"batch_size": 16}}"#;
 /// let reading = Reading::from_recipe(text, &[], 0)?;
-/// // One worker gave two batches, the other one: any group goes on from there.
+/// // Worker 0 gave two batches, and worker 1 gave one. Any group of readers can go on from there.
 /// let state = reading.state(3)?;
 /// let one = Reading::from_recipe(&text.replace("\"workers\": 2", "\"workers\": 1"), &[], 0)?.resume(&state)?;
 /// assert_eq!(one.num_samples(0, 0)?, 140 - 3 * 16);
@@ -84,7 +84,7 @@ enum Reader {
 
 impl Reading {
     /// The reading of the whole of an epoch. Failures: `recipe` (no JSON object, or more than 2^24 bytes), an unknown
-    /// member, `lists` (an unknown name), or any member.
+    /// member, `lists` (an unknown name), any member, or `epoch`.
     pub fn from_recipe(text: &str, lists: &[List], epoch: u64) -> Result<Self, Failure> {
         recipe::read(text, lists, |recipe, group, remainder, drop_last| {
             let reading = Self {
@@ -100,7 +100,7 @@ impl Reading {
                 reader: RefCell::new(None),
                 rows: RefCell::new(None),
             };
-            // Fails if the members do not fit together.
+            // This call fails if the members do not fit together.
             reading.num_steps(0)?;
             Ok(reading)
         })
@@ -121,16 +121,16 @@ impl Reading {
         }
         let made = self.with(epoch, 0, Vec::new())?;
         if made.recipe.composed().is_some() {
-            // A composed order may have more positions in this epoch than in the epoch that was checked before. This
-            // fails if they are too many to deal.
+            // A composed order may have more positions in this epoch than in the epoch that was checked before.
+            // `num_steps` fails if there are too many positions to deal.
             made.num_steps(0)?;
         }
         Ok(made)
     }
 
     /// The reading of the rest of the epoch of a state. Failures: `state`; `recipe` (the recipe deals samples and the
-    /// state whole shards, or the reverse); the first member of the recipe that differs; `consumed`; `history`, or a
-    /// member of one of its segments; `out-of-memory`.
+    /// state whole shards, or the reverse); the first member of the recipe that differs; `consumed`; `epoch`, `samples`
+    /// (too many positions to deal); `history`, or a member of one of its segments; `out-of-memory`.
     pub fn resume(&self, text: &str) -> Result<Self, Failure> {
         let state = state::read(text, &self.recipe, self.group)?;
         let positions = self.recipe.positions(state.epoch)?;
@@ -140,7 +140,7 @@ impl Reading {
             let allowed = if whole { format!("0, or all {length}").into() } else { range(0, length) };
             return Err(Failure::out_of_range("consumed", consumed, allowed));
         }
-        // Fails if the epoch has fewer steps than the history.
+        // `Left::new` fails if the epoch has fewer steps than the history.
         if !whole {
             drop(Left::new(positions, consumed, &state.history)?);
         }
@@ -230,7 +230,8 @@ impl Reading {
     pub fn steps(&self) -> Result<(u64, u64), Failure> {
         let world_size = self.group.world_size;
         let Begun::Whole(begun) = self.begun()? else {
-            // If readers have different numbers of samples, the first ones have one more.
+            // If readers have different numbers of samples, the first ones have one more. So rank 0 has the most steps,
+            // and the last rank the fewest.
             return Ok((self.num_steps(world_size - 1)?, self.num_steps(0)?));
         };
         let (mut least, mut most) = (if begun.busy_ranks() < world_size { 0 } else { u64::MAX }, 0);

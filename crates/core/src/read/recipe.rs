@@ -59,8 +59,8 @@ const BATCH: &[Member] = &[
 pub(super) struct Recipe {
     pub(super) seed: i64,
     pub(super) dealt: Dealt,
-    /// A JSON object with the section in its canonical form. It is cached, because it has hashes of long lists, which
-    /// take long to compute.
+    /// A JSON object with the section `order` or `shards` in its canonical form. It is cached, because it has hashes of
+    /// long lists, which take long to compute.
     text: Rc<OnceCell<String>>,
 }
 

@@ -19,8 +19,8 @@ pub struct RoundRows {
 }
 
 impl Reading {
-    /// The rows of a round's samples number `start` to `start + count - 1`. Costs a round and O(count log spans).
-    /// Failures: those of [`Reading::round`]; `start`, `count`.
+    /// The rows of a round's samples number `start` to `start + count - 1`. Costs as much as [`Reading::round`], and
+    /// O(count log spans). Failures: those of [`Reading::round`]; `start`, `count`.
     pub fn round_rows(
         &self,
         rank: u32,

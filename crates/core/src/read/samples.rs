@@ -1,5 +1,5 @@
 //! Deals the positions of an order to readers: reader r of n takes numbers r, r + n, r + 2n, ... of the positions that
-//! are left.
+//! are left. If rows are rotated (`Positions`), r changes from row to row.
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;

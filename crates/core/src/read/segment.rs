@@ -7,8 +7,8 @@ use crate::base::failure::{at_most, range};
 pub(super) const MAX_WORKERS: u32 = 1 << 16;
 /// The most readers of a group.
 pub(super) const MAX_READERS: u64 = 1 << 22;
-/// The most readers of all segments of a history together. Reading a state goes through all of them, so this limits its
-/// cost.
+/// The most readers of all segments of a history together. Reading a state goes through all these readers, so the limit
+/// bounds the time that it takes.
 const MAX_READERS_OF_ALL: u64 = 1 << 24;
 
 /// Readers that read an epoch together: the loader workers of all ranks.
@@ -49,7 +49,8 @@ impl Group {
     }
 }
 
-/// The most segments of a history. Reading a state goes through all of them, so this limits its cost.
+/// The most segments of a history. Reading a state goes through all segments, so the limit bounds the time that it
+/// takes.
 const MAX_SEGMENTS: usize = 1 << 12;
 
 /// Steps that a group of readers did. Every rank did `steps` steps, or all its steps if it had fewer.

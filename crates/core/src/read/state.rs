@@ -55,8 +55,8 @@ pub(super) fn write(
 }
 
 /// Reads a state, which need not be trusted, and compares its recipe. Failures: `state`, or the member that differs;
-/// `recipe` (the recipe deals samples and the state whole shards, or the reverse); of a composed order also `consumed`,
-/// `epoch`, `history` or a member of a segment.
+/// `recipe` (the recipe deals samples and the state whole shards, or the reverse); `history`, or a member of a segment;
+/// of a composed order also `consumed` and `epoch`.
 pub(super) fn read(text: &str, recipe: &Recipe, group: Group) -> Result<ReadState, Failure> {
     let fields = state::read(text, "reading", STATE)?;
     let positions = positions_of(&fields, text, "reading")?;

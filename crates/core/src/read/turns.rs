@@ -1,5 +1,5 @@
-//! Turns of a loader: it takes batches from its workers in turn, beginning with the first. A worker without batches is
-//! skipped.
+//! Turns of a loader: in each turn, the loader takes one batch from each of its workers, beginning with worker 0. A
+//! worker without batches is skipped.
 
 use alloc::vec::Vec;
 

@@ -13,8 +13,8 @@ use crate::base::memory::collect;
 use crate::base::sort::sort_short;
 use crate::shard::{Plan, PlanConfig};
 
-/// The shards of one reader, and the number of rows of each that were taken before: the first ones in the order of
-/// reading.
+/// The shards of one reader, and for each shard the number of rows that were taken before. These rows are the first
+/// ones of the shard in the order of reading.
 pub(super) struct WholeReader {
     /// Shards with rows that are left, and shards that never had any.
     pub(super) all: Vec<u32>,

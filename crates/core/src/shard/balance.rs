@@ -35,7 +35,8 @@ pub(super) fn balance(weights: &[u64], parts: u32) -> Result<Vec<u32>, Failure> 
 
 /// The items by weight, heaviest first; of items of equal weight, the earlier one first.
 pub(super) fn heaviest_first(weights: &[u64]) -> Result<Vec<u32>, Failure> {
-    // One number sorts like the pair of weight and item: all weights together are below 2^53, items below 2^32.
+    // One number of 128 bits sorts like the pair of weight and item: its high half is 2^64 - 1 less the weight, its low
+    // half is the item.
     let mut keys = collect(
         "sizes",
         weights.len(),
@@ -72,7 +73,7 @@ fn improve(weights: &[u64], order: &[u32], owners: &mut [u32], parts: u32) -> Re
         collect("world_size", parts as usize, (0..parts).map(|part| (loaded(part), Reverse(part))))?.into();
     let mut lightest: BinaryHeap<_> =
         collect("world_size", parts as usize, (0..parts).map(|part| Reverse((loaded(part), part))))?.into();
-    // Every exchange makes the heaviest part lighter, but it may do so by little: the bound limits their number.
+    // Every exchange makes the heaviest part lighter, but maybe only by little. So the number of exchanges is limited.
     for _ in 0..2 * u64::from(parts) {
         while heaviest.peek().is_some_and(|&(load, Reverse(part))| load != loads[part as usize]) {
             heaviest.pop();

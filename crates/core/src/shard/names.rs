@@ -3,7 +3,8 @@
 use crate::Failure;
 use crate::base::names::named;
 
-/// How shards are dealt to ranks. A policy made from a [`WorkerPolicy`] deals the shards of a rank to its workers.
+/// How shards are dealt to ranks. A [`WorkerPolicy`] is converted to a policy to deal the shards of a rank to its
+/// workers: a rank then stands for a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
     /// Rank i mod `world_size` gets shard number i of the list.
@@ -45,9 +46,9 @@ pub enum Weight {
 /// The level at which loads are given: for ranks, or for workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tier {
-    /// One item for each rank.
+    /// One load for each rank.
     Ranks,
-    /// One item for each worker of each rank: first the workers of rank 0, then those of rank 1, and so on.
+    /// One load for each worker of each rank: first the workers of rank 0, then those of rank 1, and so on.
     Workers,
 }
 

@@ -130,7 +130,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan of an epoch, in which each shard goes to exactly one reader. Failures: any field of the configuration, `out-of-memory`.
+    /// The plan of an epoch, in which each shard goes to exactly one reader. Failures: any field of the configuration,
+    /// or `out-of-memory`.
     pub fn new(config: Rc<PlanConfig>, epoch: u64) -> Result<Self, Failure> {
         config.check()?;
         let mut plan = Self { config, epoch, firsts: Vec::new(), offsets: Vec::new(), assigned: Vec::new() };
@@ -204,7 +205,8 @@ impl Plan {
         Ok(columns)
     }
 
-    /// The smallest, largest and total load of the ranks or the workers, in samples or in bytes. Failures: `weight`.
+    /// The smallest, largest and total load of the ranks or the workers, in samples or in bytes. Failures: `bytes` (the
+    /// plan has none).
     pub fn load_summary(&self, tier: Tier, weight: Weight) -> Result<LoadSummary, Failure> {
         if weight == Weight::Bytes && self.config.bytes.is_none() {
             return Err(Failure::missing("bytes", "the bytes of every shard, to weigh them"));

@@ -66,7 +66,8 @@ impl Split {
     /// The names of the parts. Failures: `out-of-memory`.
     pub fn parts(&self) -> Result<Vec<String>, Failure> {
         let names = collect("parts", self.parts.len(), [])?;
-        // Fails if there is no memory for the names, which are allocated one by one.
+        // The names are allocated one by one, and such an allocation traps if memory is full. So this call checks first
+        // that there is room for all names.
         let bytes = self.parts.iter().map(|part| part.name.len() + 64).sum();
         grow("parts", bytes, &mut Vec::<u8>::new())?;
         Ok(self.parts.iter().fold(names, |mut names, part| {
@@ -91,7 +92,7 @@ impl Split {
     }
 
     /// The part of each text, such as the name of a file or the key of a group. The texts are laid end to end in
-    /// `keys`; `ends` says where each of them ends, in bytes. Failures: `sizes`, `keys`, `ends`, `out-of-memory`.
+    /// `keys`; `ends` says where each text ends, in bytes. Failures: `sizes`, `keys`, `ends`, `out-of-memory`.
     pub fn part_of_keys(&self, keys: &str, ends: &[u32]) -> Result<Vec<u32>, Failure> {
         if self.by_size {
             let allowed = "parts with weights: a text has no number among those that sizes count";

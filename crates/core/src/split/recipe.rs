@@ -49,7 +49,8 @@ impl Split {
             let objects = split.objects("parts");
             let by_size = objects.first().is_some_and(|first| first.has("size"));
             let mut shares: Vec<(String, u64)> = collect("parts", objects.len(), [])?;
-            // Fails if there is no memory for the names, which are allocated one by one.
+            // The names are allocated one by one, and such an allocation traps if memory is full. So this call checks
+            // first that there is room for all names.
             grow("parts", 2 * text.len() + 64 * objects.len(), &mut Vec::<u8>::new())?;
             let mut names = BTreeSet::new();
             for (index, part) in objects.iter().enumerate() {

@@ -44,7 +44,8 @@ pub struct Schedule {
     /// The first step from which on all batch sizes fit the world size. Earlier steps need not fit, since another
     /// number of ranks may have taken them.
     dealt_from: u64,
-    /// The last epoch that was read. The ranks share it, since its order may have a large table.
+    /// The last epoch that was read. Schedules that `at_rank` makes for other ranks share it, since its order may have
+    /// a large table.
     recent: Rc<RefCell<Option<Epoch>>>,
 }
 

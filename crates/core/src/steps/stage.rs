@@ -9,7 +9,8 @@ use crate::Failure;
 pub(super) struct Stage {
     pub(super) from: u64,
     pub(super) batch_size: u32,
-    /// The number of draws before the stage, at most `u64::MAX`.
+    /// The number of draws before the stage, at most `u64::MAX`. Draws are the positions of all epochs, counted on from
+    /// one epoch to the next.
     pub(super) before: u64,
 }
 

@@ -17,16 +17,17 @@ const ONE: i64 = 1 << BITS;
 const TINY: i64 = ONE >> 20;
 /// A pattern with a value above this lowers the number of bins.
 const PAYS: i64 = ONE + TINY;
-/// The greatest use of a column. A pivot that needs more is not made, and the search ends.
+/// The greatest use of a column, as a fixed-point number. A pivot that needs a greater one is not made, and the search
+/// ends.
 const MOST_USES: i128 = 1 << 84;
-/// How far the value of a row may be below that of the next row, whose items are smaller, while better patterns are
-/// found.
+/// How far the dual value of a row may be below that of the next row, whose items are smaller. Once no pattern lowers
+/// the number of bins, only [`TINY`] is allowed.
 const PATIENCE: i64 = ONE >> 6;
-/// The most rows if every size is a row.
+/// The most rows of the linear program if every size is a row.
 const MOST_ROWS: usize = 512;
 /// The most units of the capacity. With more units, [`pack`] returns no packing.
 const MOST_UNITS: u64 = 1 << 18;
-/// The most rows if several sizes share a row.
+/// The most rows of the linear program if several sizes share a row.
 const FEWER_ROWS: usize = 256;
 /// The most units of a bin in the coarse knapsack. Its table is small enough to be fast.
 const COARSE: usize = 1 << 10;
@@ -54,8 +55,8 @@ pub(super) fn pack(
     let many = classes.iter().filter(|class| class.count > 0).count();
     let used = (0_u32..).zip(classes).filter(|(_, class)| class.count > 0);
     let used = collect("batch_window", many, used.map(|(class, _)| class))?;
-    // How many neighbouring sizes are one row of the linear program, which is no row of a batch. Items of all these sizes
-    // count as items of the greatest one.
+    // How many neighbouring sizes are one row of the linear program, which is no row of a batch. The items of all these
+    // sizes count as items of the greatest one.
     let together = if many > MOST_ROWS { many.div_ceil(FEWER_ROWS) } else { 1 };
     let rows = many.div_ceil(together);
     let total = |row: &[u32]| row.iter().map(|&class| u64::from(classes[class as usize].count)).sum();

@@ -33,11 +33,16 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// The sampler of a configuration, in O(1). Failures: any field; `sizes`, with the order `sharded`.
+    /// The sampler of a configuration, in O(1). Failures: any field; `sizes`, with the order `sharded`; `name`,
+    /// with a composed order.
     pub fn new(config: Config) -> Result<Self, Failure> {
         let Config { samples, seed, order, .. } = config;
         if order == OrderId::Sharded {
             return Err(Failure::missing("sizes", "the samples of each shard, with the order sharded"));
+        }
+        if order.is_composed() {
+            let allowed = "an order of a number of samples; only a recipe has what the others need";
+            return Err(Failure::contradiction("name", order.name(), allowed));
         }
         Self::of(config, Rc::new(OrderPart::new(order, samples, seed, None)))
     }

@@ -143,9 +143,12 @@ impl Members {
         // No path is longer than the text, apart from the dots and indices between its names.
         let most = text.len() + (1 << 10);
         grow(field, most, &mut Vec::<u8>::new())?;
-        members.add(&mut Reader::new(text), &mut String::with_capacity(most), true);
-        members.failed.map_or(Ok(()), Err)?;
-        Ok(Self { failed: None, ..members })
+        let whole = members.add(&mut Reader::new(text), &mut String::with_capacity(most), true);
+        match (whole, members.failed) {
+            (Some(()), _) => Ok(Self { failed: None, ..members }),
+            // The text was read before, so a name that cannot be read now did not find memory.
+            (None, failed) => Err(failed.unwrap_or_else(|| Failure::out_of_memory(field, most, "a shorter text"))),
+        }
     }
 
     /// Adds the members within the JSON value that comes next. With `is_whole`, this value is the object of the whole

@@ -21,7 +21,7 @@ const MEANINGS: &[(&str, &[(&str, &str)])] = &[
         &[
             ("strided", "Rank r of W gets the units r, r + W, r + 2 W and so on; a unit is one position by default."),
             ("contiguous", "Each rank gets one run of neighbouring units."),
-            ("rotated", "As `strided`, but each row of W units begins with another rank."),
+            ("rotated", "As `strided`, but a hash chooses the rank with which each row of W units begins."),
         ],
     ),
     (

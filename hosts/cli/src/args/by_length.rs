@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::args::deal::{DealArgs, EpochArgs, lists};
 use crate::args::member::Given;
-use crate::args::recipe::with;
+use crate::args::recipe::{self, with};
 use crate::generated::Batch;
 use crate::read::checkpoint::Saved;
 use crate::read::lengths::{Lengths, Unit};
@@ -208,10 +208,6 @@ impl ByLengthArgs {
     }
 }
 
-/// Lists of an order, by their names in recipes, for which the message about a missing list names `--list`. A recipe
-/// has only a hash of a long list.
-const HASHED: [&str; 4] = ["sizes", "indices", "classes", "factors"];
-
 /// Builds the batcher. The message of a failure names the options that help.
 fn build(builder: BatchBuilder<Batcher>) -> Result<Batcher, Problem> {
     builder.build().map_err(worded)
@@ -227,7 +223,7 @@ pub fn worded(error: Error) -> Problem {
             let what = format!("a sample is too long: {value}; allowed: {allowed}");
             Problem::message(format!("{what}, or choose what happens to it: --too-long {}", others.join(", ")))
         }
-        Some(Failure { kind: FailureKind::Missing, field, .. }) if HASHED.contains(&field.as_str()) => {
+        Some(Failure { kind: FailureKind::Missing, field, .. }) if recipe::LISTS.contains(&field.as_str()) => {
             let what = format!("the recipe has only a hash of {field}");
             Problem::message(format!("{what}; name the numbers with --list PATH=FILE, where PATH ends in {field}"))
         }

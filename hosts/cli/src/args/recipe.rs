@@ -164,9 +164,14 @@ fn is_of(error: &Error, kind: FailureKind, field: &str) -> bool {
     error.failure().is_some_and(|failure| failure.kind == kind && failure.field == field)
 }
 
+/// The lists of orders, by their names in recipes. A recipe has only a hash of a long list: `--list` names its numbers.
+pub const LISTS: [&str; 5] = ["sizes", "indices", "classes", "factors", "weights"];
+
 /// The error, and what to do on the command line.
 pub fn explained(error: &Error, has_no_lists: bool) -> String {
-    let hashed = ["indices", "classes", "factors"].iter().find(|field| is_of(error, FailureKind::Missing, field));
+    // The list `sizes` follows from the files, which are easier to name.
+    let hashed =
+        LISTS.iter().filter(|&&field| field != "sizes").find(|field| is_of(error, FailureKind::Missing, field));
     if let Some(field) = hashed.filter(|_| has_no_lists) {
         return format!(
             "{error}. Name the numbers with --list {field}=FILE; those of an order within another one with the path to it, such as \
@@ -187,5 +192,27 @@ pub fn explained(error: &Error, has_no_lists: bool) -> String {
         () if is_other("steps") => "the recipe is of steps over epochs; `samedeal steps` takes it".to_owned(),
         () if is_other("split") => "the recipe is of a split; `samedeal split` takes it".to_owned(),
         () => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::LISTS;
+
+    #[test]
+    fn all_lists_of_orders_are_known() {
+        let schema: Value = serde_json::from_str(include_str!("../../../../docs/recipe.schema.json")).unwrap();
+        let members = schema["$defs"]["order"]["properties"].as_object().unwrap();
+        let is_list = |member: &Value| {
+            member["anyOf"].as_array().is_some_and(|ways| ways.iter().any(|way| way["$ref"] == "#/$defs/hash"))
+        };
+        let mut lists: Vec<&str> =
+            members.iter().filter(|(_, member)| is_list(member)).map(|(name, _)| &**name).collect();
+        let mut known = LISTS.to_vec();
+        lists.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(lists, known);
     }
 }

@@ -7,6 +7,7 @@ mod composed;
 mod forms;
 mod launches;
 mod ledgers;
+mod limits;
 mod meshes;
 mod onlookers;
 mod plans;
@@ -59,6 +60,9 @@ pub fn files() -> Vec<File> {
     files.push(group("launch", launches::cases()));
     files.push(group("texts", texts::cases()));
     files.extend(batching::files());
+    for file in &mut files {
+        file.cases.extend(limits::of(&file.group));
+    }
     files
 }
 

@@ -213,7 +213,7 @@ def main():
 
 
 if __name__ == "__main__":
-    # Ranks are forked from a server that imports PyTorch once. With "spawn", every rank imports it, which takes seconds.
+    # Ranks are forked from a server that imports PyTorch once. With "spawn", each would import it, which takes seconds.
     mp.set_forkserver_preload(["__main__", "torch._dynamo"])
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)

@@ -6,6 +6,7 @@ changes. The generator writes these names and numbers into `generated/`, or the 
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import subprocess
@@ -99,3 +100,25 @@ def test_a_host_has_no_default_of_a_table(host: str) -> None:
                 f"{path}: {at[0]}" for at in re.finditer(rf"\b({name}|{camel})\b[^\n\w]{{1,12}}{default}\b", code)
             ]
     assert not found
+
+
+def test_orders_have_the_same_methods_in_each_host() -> None:
+    def text(path: str) -> str:
+        return (ROOT / "hosts" / path).read_text(encoding="utf-8")
+
+    classes = ast.parse(text("python/src/samedeal/compose/order.py")).body
+    members = next(node.body for node in classes if isinstance(node, ast.ClassDef) and node.name == "Order")
+    made = [
+        node for node in members if isinstance(node, ast.FunctionDef) and ast.unparse(node.returns or node) == "Order"
+    ]
+    python = {node.name for node in made if not node.name.startswith("_")}
+    javascript = set(re.findall(r"^  ([a-z]\w*)\([^{]*?\): Order \{", text("js/src/order/order.ts"), re.MULTILINE))
+    rust = set(
+        re.findall(
+            r"^    pub fn ([a-z]\w*)\((?:mut )?self\b[^{]*?\) -> Self \{", text("rust/src/order.rs"), re.MULTILINE
+        )
+    )
+    assert {"exclude", "grow", "stage"} <= python
+    assert python == javascript
+    # Rust has these setters in place of parameters of `blend`.
+    assert rust - {"exact", "source"} == python

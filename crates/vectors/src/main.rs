@@ -10,9 +10,12 @@ mod schema;
 mod tables;
 mod write;
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::process::ExitCode;
 use std::{env, fs, io};
+
+use serde_json::Value;
 
 fn main() -> ExitCode {
     let check = match env::args().skip(1).collect::<Vec<_>>().as_slice() {
@@ -65,6 +68,17 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     fs::rename(&temporary, path)
 }
 
+/// The names of cases of the old text that the new text does not have as they were.
+fn changed(old: &str, new: &str) -> Vec<String> {
+    let cases = |text: &str| {
+        let file: Value = serde_json::from_str(text).unwrap_or_default();
+        let cases = file["cases"].as_array().cloned().unwrap_or_default().into_iter();
+        cases.map(|case| (case["name"].as_str().unwrap_or_default().to_owned(), case)).collect::<Vec<_>>()
+    };
+    let new: HashMap<String, Value> = cases(new).into_iter().collect();
+    cases(old).into_iter().filter(|(name, case)| new.get(name) != Some(case)).map(|(name, _)| name).collect()
+}
+
 fn run(folder: &Path, check: bool) -> io::Result<bool> {
     let mut fresh = true;
     let mut known = Vec::new();
@@ -81,8 +95,15 @@ fn run(folder: &Path, check: bool) -> io::Result<bool> {
             eprintln!("stale: tests/vectors/{name}");
             continue;
         }
+        let changed = changed(&fs::read_to_string(&path).unwrap_or_default(), &text);
         replace(&path, &text)?;
         println!("wrote tests/vectors/{name}: {} cases", file.cases.len());
+        if let [first, ..] = &*changed {
+            println!(
+                "  {} of the cases that were there have other answers or are gone, such as: {first}",
+                changed.len()
+            );
+        }
     }
     let root = folder.join("../..");
     tables::check_grammar(&root)?;

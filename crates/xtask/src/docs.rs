@@ -57,21 +57,7 @@ pub fn site() -> Step {
 /// The suites that run the code blocks of all pages, except the blocks that need PyTorch.
 pub fn tests() -> Step {
     suites::suite("documentation", &[build::COMMAND, build::TOOLS, build::NPM, setup::PYTHON], || {
-        suites::pytest_of(
-            "target/venv",
-            &[
-                "tests/docs/test_answers.py",
-                "tests/docs/test_columns.py",
-                "tests/docs/test_commands.py",
-                "tests/docs/test_pages.py",
-                "tests/docs/test_links.py",
-                "tests/docs/test_measured.py",
-                "tests/docs/test_once.py",
-                "tests/docs/test_hosts.py",
-                "tests/docs/test_openings.py",
-                "tests/docs/test_pictures.py",
-            ],
-        )
+        suites::pytest_of("target/venv", &["tests/docs", "--ignore=tests/docs/test_torch.py"])
     })
     .made_from(&[
         MANIFESTS,

@@ -125,7 +125,8 @@ pub struct BatchConfig {
     pub too_long: TooLong,
     /// The treatment of the items of a window that do not fill a step.
     pub tail: Tail,
-    /// A member of a later version, which only tests have.
+    /// A member that stands for one that a later release may add. Only the feature `grown` has it, for tests of how older
+    /// hosts treat such a member.
     #[cfg(feature = "grown")]
     pub latest_epoch: u64,
 }

@@ -72,7 +72,7 @@ impl Sampler {
         &self.config
     }
 
-    /// The deal of this sampler: the numbers of its samples, of padding and of dropped samples.
+    /// The deal of this sampler: which positions its rank gets, and how many of them are samples, padding and dropped.
     pub fn deal(&self) -> &Deal {
         &self.deal
     }

@@ -81,7 +81,7 @@ pub(crate) struct Need {
 /// The value of a member that was not given.
 #[derive(Clone, Copy)]
 pub(crate) enum Default {
-    /// No default, or one that the stage of the member computes.
+    /// No default here. The module that uses the member, such as `batch`, may compute one.
     None,
     /// The member is required where it may be given. The text says what is missing.
     Required(&'static str),

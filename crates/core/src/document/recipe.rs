@@ -85,7 +85,7 @@ pub(crate) fn fingerprint(pieces: &Pieces) -> String {
     hash.finish()
 }
 
-/// A canonical text. Failures: `out-of-memory`, of `recipe`.
+/// The canonical text of a recipe, joined from its pieces. Failures: `out-of-memory`, with the field `recipe`.
 pub(crate) fn canonical(pieces: &Pieces) -> Result<String, Failure> {
     joined("recipe", pieces)
 }

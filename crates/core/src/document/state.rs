@@ -16,7 +16,7 @@ pub(crate) const AS_IN_STATE: &str = "as in the state; to use another value, beg
 /// Optional members of a state and of its segments.
 const OPTIONAL: [&str; 2] = ["positions", "batch"];
 
-// The members of states, in the order of the canonical text.
+// Members that several kinds of states have. Each kind lists its own members, in the order of its text.
 pub(crate) const KIND: Member = Member::new("kind", Kind::TEXT);
 pub(crate) const EPOCH: Member = Member::new("epoch", Kind::LONG);
 pub(crate) const CONSUMED: Member = Member::new("consumed", Kind::COUNT);

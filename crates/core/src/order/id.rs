@@ -67,6 +67,11 @@ pub(crate) const COMPOSED: [OrderId; 10] = [
     OrderId::Weighted,
 ];
 
+/// The views: composed orders of one inner order, their member `of`.
+const VIEWS: [OrderId; 4] = [OrderId::Exclude, OrderId::Subset, OrderId::Skip, OrderId::Copies];
+/// The names of the views.
+pub(super) const VIEW_NAMES: [&str; VIEWS.len()] = [VIEWS[0].name(), VIEWS[1].name(), VIEWS[2].name(), VIEWS[3].name()];
+
 impl OrderId {
     /// All orders that need only a number of samples, the default first.
     pub const ALL: [Self; 7 + cfg!(feature = "grown") as usize] = [
@@ -130,7 +135,7 @@ impl OrderId {
 
     /// Whether the order is a view of one inner order, its member `of`.
     pub(crate) fn is_view(self) -> bool {
-        matches!(self, Self::Exclude | Self::Subset | Self::Skip | Self::Copies)
+        VIEWS.contains(&self)
     }
 
     /// Whether the order is a blend, which has sources.

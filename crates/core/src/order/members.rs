@@ -1,6 +1,7 @@
 //! The section `order` of recipes and states.
 
 use super::compose::names::{EXHAUSTIONS, INDEX_SPACES, MAX_SOURCES};
+use super::id::VIEW_NAMES;
 use super::sharded::MAX_LANES;
 use crate::document::MAX_TEXT;
 use crate::document::member::{Default, Kind, Member, Place, is, is_not, names, place, text};
@@ -23,7 +24,7 @@ pub(crate) const COMPOSED_MEMBERS: &[Member] = MEMBERS.split_at(8).1;
 pub(crate) const ANY_ORDER_MEMBERS: &[Member] = &MEMBERS;
 
 const BLENDS: &[&str] = &["blend", "blend-exact"];
-const VIEWS: &[&str] = &["exclude", "subset", "skip", "copies"];
+const VIEWS: &[&str] = &VIEW_NAMES;
 const SHARDED: Place = place![[is("name", &["sharded"])]];
 const BLENDED: Place = place![[is("name", BLENDS)]];
 const WINDOWS: Place = place![[is("name", &["windows"])]];
@@ -34,7 +35,7 @@ const WEIGHTED: Place = place![[is("name", &["weighted"])]];
 static MEMBERS: [Member; 26] = [
     Member::new("name", Kind::TEXT).text(text!("The name of the order.")),
     Member::new("samples", Kind::COUNT)
-        .with(place![[is_not("name", &["exclude", "subset", "skip", "copies", "windows"])]])
+        .with(place![[is_not("name", VIEWS), is_not("name", &["windows"])]])
         .text(text!("Number of samples in the dataset. With a blend, number of positions in an epoch; by default, all samples of its sources. With a balance, the same; by default, the sum of the factors. With the order `weighted`, the same; by default, the number of weights.")),
     SEED.with(place![[is_not("name", VIEWS)]]),
     Member::new("lanes", Kind::from_one(MAX_LANES))

@@ -132,7 +132,8 @@ fn best_exchange(weights: &[u64], heavy: &[u32], light: &[u32], gap: u64) -> Opt
     };
     for &given in heavy {
         consider(given, None);
-        // Only items near the wanted weight, with which half of the gap would move, are tried.
+        // An exchange with an item of the weight `wanted` would move half of the gap, so only the items nearest to this
+        // weight are tried.
         let wanted = weights[given as usize].saturating_sub(gap / 2);
         let at = light.partition_point(|&item| weights[item as usize] > wanted);
         for &taken in &light[at.saturating_sub(1)..light.len().min(at + 2)] {

@@ -43,6 +43,6 @@ export function aboutOrder(name: string): string {
   const system = SYSTEMS[name.split('-')[0] ?? ''];
   const own = system
     ? `${name} is exactly the shuffle of ${system}, which takes 4 bytes for each sample.`
-    : (ORDERS[name] ?? `${name} is made of other orders: the recipe as JSON has its parts.`);
+    : (ORDERS[name] ?? `What ${name} is made of, the recipe as JSON says.`);
   return `The order says which sample is at which place of the epoch, for all ranks together. ${own}`;
 }

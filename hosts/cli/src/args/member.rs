@@ -56,7 +56,7 @@ impl<S: Section> Given<S> {
         &self.members
     }
 
-    /// The given options: the name without dashes, the member, and the value.
+    /// The given options: the name without the `--` before it, the member, and the value.
     pub fn options(&self) -> impl Iterator<Item = (&'static str, &'static str, &Value)> {
         let given = |member: &'static Member| Some((member.option, member.name, self.members.get(member.name)?));
         S::MEMBERS.iter().filter_map(given)

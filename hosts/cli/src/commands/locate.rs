@@ -240,7 +240,8 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
     let told = || {
         let mut notes = search.notes(&samples, several);
         notes.push(LocateArgs::of(epochs, &search.readers, dataset.samples)?);
-        // A ShardedDataset reads another order, and nothing else in the answer would show this.
+        // The answer is of the order of the options. A ShardedDataset reads the same files in the order `sharded`, which the
+        // answer does not show, so a note says it.
         notes.extend(args.epoch.is_unsharded(&dataset).then(|| OF_SHARDED.to_owned()));
         Ok(notes.join("\n"))
     };

@@ -58,8 +58,8 @@ export class Claim {
   }
 
   /**
-   * The number of the claim's entry in the log. If a `Claim` object is given up, such as one that was collected, the
-   * object that takes over the rest of this claim has the same number.
+   * The number of the claim's entry in the log. If a `Claim` object is lost before all of it is committed (the garbage
+   * collector freed it, for instance), the next claim of this ledger has the rest, and the same number.
    */
   get number(): number {
     return this.#run.claim;

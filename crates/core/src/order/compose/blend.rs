@@ -83,7 +83,7 @@ impl Stage {
     }
 
     /// The number of draws of a source in the pattern before run `phase`, plus its draws at the first `n` positions
-    /// from this run on. Modulo 2^64, if `phase` is not 0.
+    /// from this run on. With a large `phase` the sum may wrap at 2^64: then only the difference of two such sums is used.
     pub(super) fn runs(&self, source: u32, phase: u64, n: u64) -> u64 {
         let (runs, within) = self.run.divide(n);
         let whole = self.pattern.count(source, phase + runs).wrapping_mul(self.run.value());

@@ -113,7 +113,10 @@ class Sampler(SamplerBase):
             engine.ask_and_keep(Deal.short_epochs_from, lambda where: where.in_epoch(number))
 
     def set_rank(self, rank: SupportsIndex) -> None:
-        """Moves to another rank of the same deal, 0 to `world_size` - 1, in O(1). A table that was built is kept."""
+        """Moves to another rank of the same deal, 0 to `world_size` - 1, in O(1).
+
+        If the order needs a table of all samples, and it was built already, it is used again.
+        """
 
         def move(number: int) -> None:
             self._engine.ask_and_set(lambda where: where._replace(rank=number))

@@ -55,7 +55,7 @@ class SamedealError(ValueError):
 
     @property
     def known(self) -> tuple[str, ...]:
-        """The known names, if one of them is allowed; otherwise empty."""
+        """The names that are allowed, if the value has to be one of several names; otherwise empty."""
         return self.facts.get("known", ())
 
     @property

@@ -92,7 +92,7 @@ class Groups:
         self._spare: dict[int, File] = {}
         """Files that were opened for their footers, and that no lane reads yet."""
         self._shared: dict[int, tuple[File, int]] = {}
-        """Files that lanes share, and how many of them read each."""
+        """By the number of a shard: its file, which several lanes share, and how many lanes read it."""
 
     def expect(self, places: Iterable[tuple[Hashable, int, int]]) -> None:
         """Registers where lanes will begin to read: the name of each lane, the shard and the row."""

@@ -47,7 +47,8 @@ class ParquetFile(pq.ParquetFile):  # type: ignore[misc]
         # One column after the other, without threads, since many readers run at a time.
         for batch in self.iter_batches(rows, row_groups=parts, columns=list(columns), use_threads=False):
             if batch.nbytes > max(MOST_BYTES, MOST_TIMES * stored):
-                told = f"{batch.num_rows} rows become {batch.nbytes:,} bytes, though these columns of the file have {stored:,}"
+                own = f"these columns of the file have {stored:,}"
+                told = f"{batch.num_rows} rows become {batch.nbytes:,} bytes, though {own}"
                 raise OSError(f"{told}: refused, as more than {MOST_TIMES} times of it is no data")
             yield batch
 

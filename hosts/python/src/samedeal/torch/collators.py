@@ -35,7 +35,8 @@ _PACKED = (
     "max_length_k",
     "use_cache",
 )
-"""Columns that a packed batch has, so `segment_ids` cannot be the name of one of them."""
+"""Columns that a packed batch always has. The option `segment_ids` of `PackCollator` names one more column, which must
+have another name."""
 
 
 class _Collator:

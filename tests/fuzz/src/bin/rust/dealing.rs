@@ -118,10 +118,11 @@ fn nested(a: &mut Asked, depth: u32) -> Order {
         6 => Order::balance(a.wides(), a.narrows()),
         7 => Order::weighted(a.wides()),
         8 => nested(a, depth - 1).skip([(a.wide(), a.wide(), a.wide())]),
-        _ => {
+        9 => {
             let (inner, list) = (nested(a, depth - 1), a.wides());
             if a.rng.bool() { inner.exclude(list) } else { inner.subset(list) }
         }
+        other => unreachable!("no order has the number {other}"),
     };
     a.end_plain();
     set!(a, 1 in 9, order,

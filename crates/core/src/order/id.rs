@@ -1,6 +1,6 @@
 //! The names of orders.
 
-use super::members::COMPOSED_MEMBERS;
+use super::members::{COMPOSED_MEMBERS, VIEWS};
 use crate::MAX_EXACT;
 use crate::base::failure::{Failure, known, range};
 use crate::document::fields::Fields;
@@ -67,11 +67,6 @@ pub(crate) const COMPOSED: [OrderId; 10] = [
     OrderId::Weighted,
 ];
 
-/// The views: composed orders of one inner order, their member `of`.
-const VIEWS: [OrderId; 4] = [OrderId::Exclude, OrderId::Subset, OrderId::Skip, OrderId::Copies];
-/// The names of the views.
-pub(super) const VIEW_NAMES: [&str; VIEWS.len()] = [VIEWS[0].name(), VIEWS[1].name(), VIEWS[2].name(), VIEWS[3].name()];
-
 impl OrderId {
     /// All orders that need only a number of samples, the default first.
     pub const ALL: [Self; 7 + cfg!(feature = "grown") as usize] = [
@@ -135,7 +130,7 @@ impl OrderId {
 
     /// Whether the order is a view of one inner order, its member `of`.
     pub(crate) fn is_view(self) -> bool {
-        VIEWS.contains(&self)
+        VIEWS.contains(&self.name())
     }
 
     /// Whether the order is a blend, which has sources.

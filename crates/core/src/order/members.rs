@@ -1,7 +1,6 @@
 //! The section `order` of recipes and states.
 
 use super::compose::names::{EXHAUSTIONS, INDEX_SPACES, MAX_SOURCES};
-use super::id::VIEW_NAMES;
 use super::sharded::MAX_LANES;
 use crate::document::MAX_TEXT;
 use crate::document::member::{Default, Kind, Member, Place, is, is_not, names, place, text};
@@ -24,7 +23,8 @@ pub(crate) const COMPOSED_MEMBERS: &[Member] = MEMBERS.split_at(8).1;
 pub(crate) const ANY_ORDER_MEMBERS: &[Member] = &MEMBERS;
 
 const BLENDS: &[&str] = &["blend", "blend-exact"];
-const VIEWS: &[&str] = &VIEW_NAMES;
+/// The views: composed orders of one inner order, their member `of`.
+pub(super) const VIEWS: &[&str] = &["exclude", "subset", "skip", "copies"];
 const SHARDED: Place = place![[is("name", &["sharded"])]];
 const BLENDED: Place = place![[is("name", BLENDS)]];
 const WINDOWS: Place = place![[is("name", &["windows"])]];

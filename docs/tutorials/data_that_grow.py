@@ -86,11 +86,11 @@ def read(rank, world_size, folder, order, count, steps, epochs):
 def main(folder):
     """Both runs, and what they have seen."""
     order = samedeal.order("feistel", OLD, seed=7)
-    mp.start_processes(read, (2, folder, order, OLD, 16, 1), nprocs=2, start_method="forkserver")
+    mp.start_processes(read, (2, folder, order, OLD, 16, 1), nprocs=2, start_method="spawn")
     taken = 16 * 2 * BATCH
 
     grown = order.grow(epoch=0, consumed=taken, samples=NEW)
-    mp.start_processes(read, (4, folder, grown, NEW, 0, 2), nprocs=4, start_method="forkserver")
+    mp.start_processes(read, (4, folder, grown, NEW, 0, 2), nprocs=4, start_method="spawn")
 
     epochs = {0: Counter(), 1: Counter()}
     for path in folder.glob("seen-*.txt"):
@@ -104,7 +104,5 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    # Ranks are forked from a server that imports PyTorch once. With "spawn", each would import it, which takes seconds.
-    mp.set_forkserver_preload(["__main__", "torch._dynamo"])
     with tempfile.TemporaryDirectory() as scratch:
         main(Path(scratch))

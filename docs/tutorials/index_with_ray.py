@@ -200,7 +200,7 @@ def main():
     write_index(folder / "epoch-0.json")
     ray.shutdown()
     for world_size in (2, 3):
-        mp.start_processes(train, (world_size, folder), nprocs=world_size, start_method="forkserver")
+        mp.start_processes(train, (world_size, folder), nprocs=world_size, start_method="spawn")
     counts, steps = Counter(), {}
     for path in folder.glob("seen-*.txt"):
         lines = path.read_text().splitlines()
@@ -213,8 +213,6 @@ def main():
 
 
 if __name__ == "__main__":
-    # Ranks are forked from a server that imports PyTorch once. With "spawn", each would import it, which takes seconds.
-    mp.set_forkserver_preload(["__main__", "torch._dynamo"])
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         main()

@@ -138,13 +138,13 @@ def main(folder):
     write(folder)
     order = mix()
     try:
-        mp.start_processes(train, (2, folder, order, STEPS), nprocs=2, start_method="forkserver")
+        mp.start_processes(train, (2, folder, order, STEPS), nprocs=2, start_method="spawn")
     except mp.ProcessExitedException as death:
         print(f"2 ranks: {death}")
     kept = torch.load(folder / "checkpoint.pt")["step"]
     taken = kept * 2 * BATCH
     longer = order.stage(taken, {"web": 2, "code": 2, "books": 1})
-    mp.start_processes(train, (3, folder, longer, kept + STEPS), nprocs=3, start_method="forkserver")
+    mp.start_processes(train, (3, folder, longer, kept + STEPS), nprocs=3, start_method="spawn")
 
     # Each source sees its samples pass by pass, whatever ranks there are: count how often each was seen.
     seen = {name: Counter() for name in SIZES}
@@ -175,7 +175,5 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    # Ranks are forked from a server that imports PyTorch once. With "spawn", each would import it, which takes seconds.
-    mp.set_forkserver_preload(["__main__", "torch._dynamo"])
     with tempfile.TemporaryDirectory() as scratch:
         main(Path(scratch))

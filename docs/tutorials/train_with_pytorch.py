@@ -112,11 +112,11 @@ def train(rank, world_size, folder):
 def main(folder):
     """Both runs, and what they have seen."""
     try:
-        mp.start_processes(train, (2, folder), nprocs=2, start_method="forkserver")
+        mp.start_processes(train, (2, folder), nprocs=2, start_method="spawn")
     except mp.ProcessExitedException as death:
         print(f"2 ranks: {death}")
     kept = torch.load(folder / "checkpoint.pt")["steps"]
-    mp.start_processes(train, (3, folder), nprocs=3, start_method="forkserver")
+    mp.start_processes(train, (3, folder), nprocs=3, start_method="spawn")
 
     epochs = {}
     for path in folder.glob("seen-*.txt"):
@@ -132,7 +132,5 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    # Ranks are forked from a server that imports PyTorch once. With "spawn", each would import it, which takes seconds.
-    mp.set_forkserver_preload(["__main__", "torch._dynamo"])
     with tempfile.TemporaryDirectory() as scratch:
         main(Path(scratch))

@@ -72,11 +72,18 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
 fn changed(old: &str, new: &str) -> Vec<String> {
     let cases = |text: &str| {
         let file: Value = serde_json::from_str(text).unwrap_or_default();
+        let mut seen = HashMap::new();
         let cases = file["cases"].as_array().cloned().unwrap_or_default().into_iter();
-        cases.map(|case| (case["name"].as_str().unwrap_or_default().to_owned(), case)).collect::<Vec<_>>()
+        let keyed = cases.map(|case| {
+            // Several cases of a file can have one name, so they are counted.
+            let name = case["name"].as_str().unwrap_or_default().to_owned();
+            let number = seen.entry(name.clone()).and_modify(|number| *number += 1).or_insert(0_usize);
+            ((name, *number), case)
+        });
+        keyed.collect::<Vec<_>>()
     };
-    let new: HashMap<String, Value> = cases(new).into_iter().collect();
-    cases(old).into_iter().filter(|(name, case)| new.get(name) != Some(case)).map(|(name, _)| name).collect()
+    let new: HashMap<(String, usize), Value> = cases(new).into_iter().collect();
+    cases(old).into_iter().filter(|(key, case)| new.get(key) != Some(case)).map(|((name, _), _)| name).collect()
 }
 
 fn run(folder: &Path, check: bool) -> io::Result<bool> {

@@ -75,6 +75,11 @@ pub fn tests() -> Step {
             "docs",
             "tests/docs",
             "tests/reference",
+            "tests/vectors",
+            // What test_platforms reads.
+            ".github",
+            "tests/packages/engines.py",
+            "tests/engines/replay/package.json",
         ],
     ])
 }

@@ -32,6 +32,7 @@ test.describe('Firefox', () => {
       ...(executablePath ? { executablePath } : {}),
     });
     [page = await browser.newPage()] = await browser.pages();
+    page.setDefaultTimeout(120_000);
     page.on('pageerror', (error) => errors.push(String(error)));
   });
   test.afterAll(() => browser?.close());
@@ -67,6 +68,11 @@ test.describe('Firefox', () => {
       await page.waitForSelector('[data-answers]');
       const input = await page.waitForSelector<'input'>('input[type=file]' as 'input');
       await input?.uploadFile(path);
+      await page.waitForFunction(
+        (name: string) => document.querySelector('[data-loaded=lengths]')?.textContent?.includes(name),
+        {},
+        name,
+      );
       await page.waitForSelector('[data-fact=windows]');
       const shown = await page.$eval('[data-shape="0"] [data-samples]', (text) => text.textContent);
       expect(shown).toBe(expected.steps[0]?.[0]?.join(' '));

@@ -14,7 +14,7 @@ export const onDisk = pathToFileURL(`${dist}explorer.html`).href;
 export const host = `${root}/hosts/js/dist/index.js`;
 export const command = process.env.SAMEDEAL_COMMAND ?? `${root}/target/debug/samedeal`;
 
-/** With EXPLORER_SLOW=300, answers of the Worker take up to 300 ms longer, and the page computes at a tenth of its speed. */
+/** With EXPLORER_SLOW=300, questions reach the Worker up to 300 ms later, and the page computes at a tenth of its speed. */
 const SLOW = Number(process.env.EXPLORER_SLOW ?? 0);
 /** Makes a page slow, but not the test. So a test that waits for too little fails on every machine. */
 async function slow(window: Page): Promise<void> {

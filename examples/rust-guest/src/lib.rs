@@ -21,5 +21,5 @@ impl bindings::Guest for Component {
 
 fn batches(recipe: &str, epoch: u64, rank: u32, batch_size: u32) -> Result<Vec<Vec<u64>>, Failure> {
     let sampler = Sampler::new(recipe, &[], epoch, rank)?;
-    (0..sampler.num_batches(batch_size)?).map(|number| sampler.batch(number, batch_size)).collect()
+    (0..sampler.num_batches(batch_size, false)?).map(|number| sampler.batch(number, batch_size, false)).collect()
 }

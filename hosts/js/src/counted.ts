@@ -11,15 +11,21 @@ export interface Counted<T> extends Generator<T, void, undefined> {
 
 /**
  * A loop over `batches`, the first of which is number `start`. `state` returns the state after the first `count`
- * batches of the epoch.
+ * batches of the epoch; `isOver`: after the loop has ended, so also after the batches of ranks that have more.
  */
-export function counted<T>(batches: Iterable<T>, start: number, state: (count: number) => string): Counted<T> {
+export function counted<T>(
+  batches: Iterable<T>,
+  start: number,
+  state: (count: number, isOver: boolean) => string,
+): Counted<T> {
   let count = start;
+  let isOver = false;
   function* each() {
     for (const batch of batches) {
       count += 1;
       yield batch;
     }
+    isOver = true;
   }
-  return Object.assign(each(), { state: () => state(count) });
+  return Object.assign(each(), { state: () => state(count, isOver) });
 }

@@ -130,6 +130,28 @@ test('a folder that is replaced during a commit gets no entry', async (t) => {
   assert.deepEqual(contents(path), before);
 });
 
+test('an entry of the log that replaced another one stays', async () => {
+  const [path, other] = [fresh(), fresh()];
+  const opened = (at, reader) => openLedger(new Sampler(40), new FolderLog(at), { reader, block: 10 });
+  const claim = await (await opened(path, 0)).claim();
+  // The other log has an entry of the number that is written below.
+  const ledger = await opened(other, 1);
+  const claims = [await ledger.claim(), await ledger.claim()];
+  assert.equal(claims.length, 2);
+  const before = contents(other);
+  const { link } = fs;
+  fs.link = async (...given) => {
+    fs.link = link;
+    syncBuiltinESMExports();
+    await link(...given);
+    renameSync(path, `${path} before`);
+    renameSync(other, path);
+  };
+  syncBuiltinESMExports();
+  await assert.rejects(claim.commit(), { kind: 'contradiction', field: 'log' });
+  assert.deepEqual(contents(path), before);
+});
+
 test('a lost answer of a server of files is found', async () => {
   const path = fresh();
   const { link } = fs;

@@ -309,6 +309,17 @@ test('a loop over batches has the state after those that it gave', async () => {
     for (const _ of loop) found.push(loop.state());
     assert.deepEqual([...found, loop.state()], [...states, states.at(-1)]);
   }
+  // Ranks with fewer samples have the same states, also at the end of their loops.
+  const states = [0, 1, 2, 3].map((rank) => {
+    const uneven = new Sampler(10, { order: 'sequential', worldSize: 4, remainder: 'uneven', rank });
+    const own = uneven.batches(1);
+    own.next();
+    own.next();
+    assert.equal(own.state(), uneven.state(2));
+    for (const _ of own);
+    return JSON.parse(own.state()).consumed;
+  });
+  assert.deepEqual(states, [10, 10, 10, 10]);
   // The state does not change by other reads in between, and it is right after `break`.
   const loop = sampler.batches(10);
   for (const batch of loop) if (batch.includes(sampler.indices(25, 26)[0])) break;

@@ -162,3 +162,27 @@ def test_nothing_is_committed_into_a_folder_that_was_replaced(tmp_path: Path, mo
     with pytest.raises(ContradictionError, match="another log"):
         claim.commit()
     assert {file.name: file.read_bytes() for file in path.iterdir()} == before
+
+
+def test_an_entry_of_the_log_that_replaced_another_one_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "log"
+    claim = Ledger(Sampler(40), FolderLog(path), reader=1, block=10).claim()
+    assert claim is not None
+    before: dict[str, bytes] = {}
+    link = os.link
+
+    def late(*names: Path) -> None:
+        """Links the entry, and then replaces the folder by another log, which has an entry of this number."""
+        monkeypatch.undo()
+        link(*names)
+        path.rename(tmp_path / "old")
+        other = Ledger(Sampler(40), FolderLog(path), reader=2, block=10)
+        claims = [other.claim(), other.claim()]
+        assert None not in claims
+        before.update({file.name: file.read_bytes() for file in path.iterdir()})
+
+    monkeypatch.setattr(folder.os, "link", late)
+    with pytest.raises(ContradictionError, match="another log"):
+        claim.commit()
+    assert len(before) == 4
+    assert {file.name: file.read_bytes() for file in path.iterdir()} == before

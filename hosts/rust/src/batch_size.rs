@@ -1,6 +1,7 @@
 /// How many samples a batch of a rank has, and what becomes of a last batch that would have fewer.
 ///
-/// A number stands for batches of which the last one may be shorter, as in `sampler.batches(32)`.
+/// A `u32` stands for batches of which the last one may be shorter, as in `sampler.batches(32)`. A number of another type
+/// is converted first: `sampler.batches(u32::try_from(size)?)`.
 ///
 /// ```
 /// use samedeal::{BatchSize, Sampler};
@@ -25,6 +26,16 @@ impl BatchSize {
     /// Batches of exactly `samples` samples. If fewer are left at the end of the epoch, these are left out.
     pub const fn full(samples: u32) -> Self {
         Self { samples, drop_last: true }
+    }
+
+    /// The number of samples of a full batch.
+    pub const fn samples(self) -> u32 {
+        self.samples
+    }
+
+    /// Whether a last batch that would have fewer samples is left out.
+    pub const fn drops_last(self) -> bool {
+        self.drop_last
     }
 
     /// Sets whether a last batch that would be shorter than the others is left out.

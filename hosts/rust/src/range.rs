@@ -19,13 +19,23 @@ pub(crate) fn bounds(range: impl RangeBounds<u64>, most: u64) -> (u64, u64) {
     (start, end)
 }
 
-/// The ranks of a range, as the interface takes them: the first one, and how many. Ranks that do not exist stay in, so that the component refuses
-/// them with the right failure.
-pub(crate) fn ranks(range: impl RangeBounds<u32>, world_size: u32) -> (u32, u32) {
+/// The ranks of a range, as the interface takes them: the first one, and how many. The component refuses ranks that do
+/// not exist. Failures: `first`, `count`, if the interface cannot take them.
+pub(crate) fn ranks(range: impl RangeBounds<u32>, world_size: u32) -> Result<(u32, u32), Failure> {
     let wide = |bound: Bound<&u32>| bound.map(|&rank| u64::from(rank));
-    let (first, end) = bounds((wide(range.start_bound()), wide(range.end_bound())), world_size.into());
-    let narrow = |ranks: u64| ranks.min(u32::MAX.into()) as u32;
-    (narrow(first), narrow(end.saturating_sub(first)))
+    let world_size = u64::from(world_size);
+    let (first, end) = bounds((wide(range.start_bound()), wide(range.end_bound())), world_size);
+    let Ok(start) = u32::try_from(first) else {
+        return Err(Failure::out_of_range("first", first, format!("0 to {}", world_size - 1)));
+    };
+    match end.checked_sub(first).map(u32::try_from) {
+        Some(Ok(count)) => Ok((start, count)),
+        _ => {
+            let left = world_size.saturating_sub(first);
+            let count = i128::from(end) - i128::from(first);
+            Err(Failure::out_of_range("count", count, format!("0 to {left} from {first}")).within(Some(0), Some(left)))
+        }
+    }
 }
 
 /// A range as its first number and its length. The range must lie within `most` items. Failures: `start`, `count`.

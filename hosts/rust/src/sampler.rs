@@ -246,12 +246,12 @@ impl Sampler {
         ranks: impl RangeBounds<u32>,
     ) -> Result<Vec<Vec<u64>>, Error> {
         let BatchSize { samples: batch_size, drop_last } = size.into();
-        let (mut first, asked) = range::ranks(ranks, self.world_size());
-        let end = first.saturating_add(asked);
-        if end > self.world_size() {
+        let (first, asked) = range::ranks(ranks, self.world_size())?;
+        if u64::from(first) + u64::from(asked) > self.world_size().into() {
             // The component refuses ranks that do not exist, with the right failure.
             self.raw_step(batch, batch_size, drop_last, first, asked)?;
         }
+        let (mut first, end) = (first, first.saturating_add(asked));
         if asked > MOST_RANKS {
             // A call for 0 ranks, so that the component reports the failures of other arguments first.
             self.raw_step(batch, batch_size, drop_last, first, 0)?;

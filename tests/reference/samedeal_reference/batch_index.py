@@ -11,7 +11,7 @@ from typing import Any
 from .base import Failure, require
 from .batch_results import Metrics
 from .recipe_text import MAX_TEXT, written
-from .state import is_number, read_json
+from .state import MAX_NUMBER, is_number, is_whole, read_json
 
 OWN = ("fingerprint", "epoch", "windows", "first", "steps", "checksums")
 MEMBERS = ("samedeal", "kind", *OWN, "metrics", "checksum")
@@ -49,12 +49,14 @@ def read_index(text: str) -> Index:
     digits = own[5]
     checksums = [int(digits[at : at + 16], 16) for at in range(0, len(digits), 16)]
     index = Index(own[0], *map(int, own[1:4]), list(map(int, own[4])), checksums, metrics)
-    body, _, _ = text.rpartition(',"checksum"')
-    whole = hashlib.sha256(body.encode()).hexdigest() == fields["checksum"]
+    body, found, _ = text.rpartition(',"checksum"')
+    whole = found and hashlib.sha256(body.encode()).hexdigest() == fields["checksum"]
     if (
         not whole
         or len(index.checksums) != len(index.steps)
         or index.end > index.windows
+        or index.windows > MAX_NUMBER
+        or sum(index.steps) > MAX_NUMBER
         or sum(index.steps) != metrics.steps
     ):
         raise Failure("wrong-type", "index", text)
@@ -62,8 +64,8 @@ def read_index(text: str) -> Index:
 
 
 def is_index(fields: Any) -> bool:
-    def each(of_type: str) -> Callable[[Any], bool]:
-        return lambda value: isinstance(value, list) and all(is_number(of_type, number) for number in value)
+    def are_steps(value: Any) -> bool:
+        return isinstance(value, list) and all(is_whole(number, 0, 2**64) for number in value)
 
     def is_text(value: Any) -> bool:
         return isinstance(value, str)
@@ -87,7 +89,7 @@ def is_index(fields: Any) -> bool:
         "epoch": lambda value: is_number("long", value),
         "windows": natural,
         "first": natural,
-        "steps": each("natural"),
+        "steps": are_steps,
         "checksums": are_digits,
         "metrics": are_metrics,
         "checksum": is_text,
@@ -111,7 +113,7 @@ def join_indices(parts: list[str]) -> str:
         if part.end <= whole.end:
             known = whole.checksums[part.first - whole.first :]
             for k, (ours, theirs) in enumerate(zip(known, part.checksums, strict=False), part.first):
-                require(ours == theirs, "lengths", f"the checksum {theirs} of window {k}", "contradiction")
+                require(ours == theirs, "lengths", f"the checksum {theirs:016x} of window {k}", "contradiction")
             continue
         require(part.first == whole.end, "first", part.first, "contradiction")
         whole.metrics.add(part.metrics)

@@ -330,7 +330,7 @@ impl Batcher {
         let end = start + u64::from(count);
         loop {
             let at = start + run.batch_ends.len() as u64;
-            let known = self.steps_up_to(end.min(at + 1))?;
+            let known = self.steps_up_to(end.min(at.saturating_add(1)))?;
             if at >= end || at >= known {
                 return check_run(start, count, known);
             }
@@ -438,7 +438,7 @@ impl Batcher {
         };
         let from = first + index.steps.len() as u64;
         let index = self.through(from..first + count, index, add, |_, index| Pending::Index((first, count), index))?;
-        Ok(index.text())
+        index.text()
     }
 
     /// Takes the number of steps of each window from an index, so that no window has to be planned to count its steps.

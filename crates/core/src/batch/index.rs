@@ -8,14 +8,15 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use super::metrics::Metrics;
-use crate::Failure;
 use crate::base::failure::{only, range, shorten};
 use crate::base::fingerprint::Fingerprint;
-use crate::base::memory::{collect, grow};
+use crate::base::memory::{collect, grow, joined};
 use crate::document::fields::Fields;
 use crate::document::member::{Kind, Member};
+use crate::document::numbers::Numbers;
 use crate::document::state::{self, EPOCH, KIND};
-use crate::document::{numbers, recipe, unsigned_text};
+use crate::document::{recipe, unsigned_text};
+use crate::{Failure, MAX_EXACT};
 
 const INDEX: &[Member] = &[
     recipe::SAMEDEAL,
@@ -82,24 +83,32 @@ impl Index {
         }
     }
 
-    /// The index as JSON, in one line.
-    pub(super) fn text(&self) -> String {
-        let Self { fingerprint, epoch, windows, first, steps, checksums, metrics } = self;
-        let metrics = METRICS.iter().zip(metrics.named());
-        let metrics = metrics.map(|(member, (_, number))| format!("\"{}\":{}", member.name, unsigned_text(number)));
-        let metrics = metrics.collect::<Vec<_>>().join(",");
-        let mut digits = String::new();
-        for checksum in checksums {
-            digits += &format!("{checksum:0DIGITS$x}");
-        }
-        let text = format!(
-            "{{\"samedeal\":{},\"kind\":\"index\",\"fingerprint\":\"{fingerprint}\",\"epoch\":{},\"windows\":{windows},\
-             \"first\":{first},\"steps\":{},\"checksums\":\"{digits}\",\"metrics\":{{{metrics}}}",
-            recipe::VERSION,
-            unsigned_text(*epoch),
-            numbers::list(steps.iter()),
-        );
-        format!("{text},\"checksum\":\"{}\"}}", checksum(&text))
+    /// The index as JSON, in one line. Failures: `out-of-memory`.
+    pub(super) fn text(&self) -> Result<String, Failure> {
+        let Self { fingerprint, epoch, windows, first, .. } = self;
+        let separator = |at| if at == 0 { "" } else { "," };
+        let text = joined("index", &|each| {
+            each(&format!(
+                "{{\"samedeal\":{},\"kind\":\"index\",\"fingerprint\":\"{fingerprint}\",\"epoch\":{},\"windows\":{windows},\
+                 \"first\":{first},\"steps\":[",
+                recipe::VERSION,
+                unsigned_text(*epoch),
+            ));
+            for (at, steps) in self.steps.iter().enumerate() {
+                each(&format!("{}{steps}", separator(at)));
+            }
+            each("],\"checksums\":\"");
+            for &checksum in &self.checksums {
+                each(&digits(checksum));
+            }
+            each("\",\"metrics\":{");
+            for (at, (member, (_, number))) in METRICS.iter().zip(self.metrics.named()).enumerate() {
+                each(&format!("{}\"{}\":{}", separator(at), member.name, unsigned_text(number)));
+            }
+            each("}");
+        })?;
+        let checksum = checksum(&text);
+        joined("index", &|each| [&*text, ",\"checksum\":\"", &*checksum, "\"}"].into_iter().for_each(each))
     }
 
     /// Reads an index from a text that need not be trusted. Failures: `index`, `out-of-memory`.
@@ -111,12 +120,17 @@ impl Index {
             return Err(refused());
         }
         let named = metrics_of(fields.section("metrics")).ok_or_else(refused)?;
-        let steps = fields.all("steps");
+        let Some(Numbers::All(steps)) = fields.numbers("steps") else { return Err(refused()) };
         let checksums = checksums_of(fields.text("checksums").unwrap_or_default())?.ok_or_else(refused)?;
         let (windows, first) = (fields.number("windows"), fields.number("first"));
         let ends = first.checked_add(steps.len() as u64).filter(|&end| end <= windows);
         let sum = steps.iter().try_fold(0_u64, |sum, &steps| sum.checked_add(steps));
-        if ends.is_none() || checksums.len() != steps.len() || sum != Some(named.steps) {
+        if windows > MAX_EXACT
+            || sum.is_none_or(|sum| sum > MAX_EXACT)
+            || ends.is_none()
+            || checksums.len() != steps.len()
+            || sum != Some(named.steps)
+        {
             return Err(refused());
         }
         Ok(Self {
@@ -185,8 +199,9 @@ pub fn join_indices(parts: &[String]) -> Result<String, Failure> {
             let known = &whole.checksums[from..from + part.checksums.len()];
             let differs = known.iter().zip(&part.checksums).position(|(known, other)| known != other);
             if let Some(at) = differs {
-                let value = format!("the checksum {} of window {}", part.checksums[at], part.first + at as u64);
-                return Err(Failure::contradiction("lengths", value, only(known[at]).and(", that of another part")));
+                let value = format!("the checksum {} of window {}", digits(part.checksums[at]), part.first + at as u64);
+                let allowed = only(digits(known[at])).and(", that of another part");
+                return Err(Failure::contradiction("lengths", value, allowed));
             }
             continue;
         }
@@ -199,7 +214,12 @@ pub fn join_indices(parts: &[String]) -> Result<String, Failure> {
         whole.checksums.extend(&part.checksums);
         whole.metrics.join(&part.metrics);
     }
-    Ok(whole.text())
+    whole.text()
+}
+
+/// A checksum as an index has it.
+fn digits(checksum: u64) -> String {
+    format!("{checksum:0DIGITS$x}")
 }
 
 /// The metrics of an object that has all of them.

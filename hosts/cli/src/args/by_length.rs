@@ -223,9 +223,10 @@ pub fn worded(error: Error) -> Problem {
             let what = format!("a sample is too long: {value}; allowed: {allowed}");
             Problem::message(format!("{what}, or choose what happens to it: --too-long {}", others.join(", ")))
         }
-        Some(Failure { kind: FailureKind::Missing, field, .. }) if recipe::LISTS.contains(&field.as_str()) => {
-            let what = format!("the recipe has only a hash of {field}");
-            Problem::message(format!("{what}; name the numbers with --list PATH=FILE, where PATH ends in {field}"))
+        Some(failure) if recipe::missing_list(failure).is_some() => {
+            let what = format!("the recipe has only a hash of {}, or nothing", failure.field);
+            let path = format!("where PATH ends in {}", failure.field);
+            Problem::message(format!("{what}; name the numbers with --list PATH=FILE, {path}"))
         }
         Some(Failure { kind: FailureKind::Contradiction, field, value, allowed, .. }) if field == "samples" => {
             Problem::message(format!("the recipe has {value} samples; allowed: {allowed}"))

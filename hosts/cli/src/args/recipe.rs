@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use samedeal::{Builder, Error, FailureKind, Sampler};
+use samedeal::{Builder, Error, Failure, FailureKind, Sampler};
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
@@ -167,11 +167,17 @@ fn is_of(error: &Error, kind: FailureKind, field: &str) -> bool {
 /// The lists of orders, by their names in recipes. A recipe has only a hash of a long list: `--list` names its numbers.
 pub const LISTS: [&str; 5] = ["sizes", "indices", "classes", "factors", "weights"];
 
+/// The list of an order that is missing, if the failure says that one is. Stages of a blend have `weights` too, which are no
+/// list that can stand beside a recipe.
+pub fn missing_list(failure: &Failure) -> Option<&str> {
+    let is_list = LISTS.contains(&failure.field.as_str()) && !failure.path.contains("stages[");
+    (failure.kind == FailureKind::Missing && is_list).then_some(&failure.field)
+}
+
 /// The error, and what to do on the command line.
 pub fn explained(error: &Error, has_no_lists: bool) -> String {
     // The list `sizes` follows from the files, which are easier to name.
-    let hashed =
-        LISTS.iter().filter(|&&field| field != "sizes").find(|field| is_of(error, FailureKind::Missing, field));
+    let hashed = error.failure().and_then(missing_list).filter(|&field| field != "sizes");
     if let Some(field) = hashed.filter(|_| has_no_lists) {
         return format!(
             "{error}. Name the numbers with --list {field}=FILE; those of an order within another one with the path to it, such as \

@@ -179,11 +179,14 @@ export abstract class BaseSampler extends SamplerMembers implements Iterable<num
     const count = this.numBatches(batchSize, cut);
     const first = Number(integer('start', start, [0n, BigInt(count)]));
     const same = this.#unmoved();
-    const state = (batches: number) => {
+    const state = (batches: number, isOver: boolean) => {
       same();
-      // After the last batch the whole epoch is consumed, also the samples that `dropLast` leaves out.
-      const taken = batches > 0 && batches === count ? this.#length : batches * Number(batchSize);
-      return this.state(taken);
+      // Of a rank with most samples: with `uneven`, others have fewer, and a state is equal on all ranks. At its end
+      // the whole epoch is consumed, also the samples that `dropLast` leaves out.
+      const most = this.maxNumSamples;
+      const whole = most / Number(batchSize);
+      const isLast = batches > 0 && batches >= (cut.dropLast ? Math.floor(whole) : Math.ceil(whole));
+      return this.state(isOver || isLast ? most : batches * Number(batchSize));
     };
     return counted(this.#batches(first, count, batchSize, cut, same), first, state);
   }

@@ -87,6 +87,7 @@ export class FolderLog implements Log {
     if (which === 0) await mkdir(this.path).catch(unless('EEXIST'));
     const temporary = join(this.path, `.${crypto.randomUUID()}.tmp`);
     const file = await open(temporary, 'wx');
+    const own = await file.stat({ bigint: true });
     try {
       try {
         await file.writeFile(`${line}\n`);
@@ -103,8 +104,11 @@ export class FolderLog implements Log {
       await rm(temporary, { force: true });
     }
     await this.#checkSame(which).catch(async (error: unknown) => {
-      // The folder was replaced after the first check, so the entry is in another log now, from which it is removed.
-      await rm(join(this.path, nameOf(which)), { force: true });
+      // The folder was replaced after the first check. The entry is in the other log, where it must not stay, or it went
+      // with the folder: then the name is that of an entry of the other log.
+      const path = join(this.path, nameOf(which));
+      const there = await stat(path, { bigint: true }).catch(unless('ENOENT'));
+      if (there !== true && there.ino === own.ino && there.dev === own.dev) await rm(path, { force: true });
       throw error;
     });
     await this.#learn(which, line);

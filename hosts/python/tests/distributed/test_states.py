@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import samedeal
 import torch
 from samedeal import Batcher, ContradictionError, MovedError, OutOfRangeError, SamedealError, Sampler, WrongTypeError
 from samedeal.torch import BatchSampler, DistributedSampler, EpochWarning, Resumable, ShardedDataset, StateWarning
@@ -427,6 +428,20 @@ def test_ranks_of_uneven_length(drop_last: bool) -> None:
     )
     with pytest.raises(SamedealError, match="known: pad, drop, uneven"):
         DistributedSampler(data, 4, 0, remainder="even")
+
+
+def test_rank_0_need_not_have_most_samples() -> None:
+    """With units and the layout `rotated`, which an order with copies has, rank 0 can have the short last unit."""
+    order = samedeal.order("feistel", 5, seed=3).copies(2)
+    states = []
+    for rank in range(3):
+        sampler = DistributedSampler(Numbers(5), num_replicas=3, rank=rank, order=order, unit=4, remainder="uneven")
+        loader = Resumable(DataLoader(Numbers(5), 4, sampler=sampler, collate_fn=list))
+        batches = list(loader)
+        assert [len(batch) for batch in batches] == [[2], [4], [4]][rank]
+        states.append(loader.state_dict()["samedeal"])
+    assert json.loads(states[0])["consumed"] == 10
+    assert len({*states}) == 1
 
 
 @pytest.mark.parametrize("drop_last", [False, True])

@@ -232,7 +232,7 @@ impl Batcher {
     /// Out of range (`step`; `first`, `count`: there are no such ranks, or they are more than 2^20), and the errors of
     /// [`num_steps`](Self::num_steps).
     pub fn step(&self, step: u64, ranks: impl RangeBounds<u32>) -> Result<Vec<Batch>, Error> {
-        let (first, count) = range::ranks(ranks, self.world_size());
+        let (first, count) = range::ranks(ranks, self.world_size())?;
         self.raw_step(step, first, count).map(Batch::all_of)
     }
 

@@ -224,14 +224,14 @@ fn number_of(checkpoint: &str) -> Option<u64> {
 /// Whether two files are the same. The inode number identifies a file: the system does not give the number of an open
 /// file to a new one.
 #[cfg(unix)]
-fn same_file(one: &fs::Metadata, other: &fs::Metadata) -> bool {
+pub(super) fn same_file(one: &fs::Metadata, other: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
 /// On other systems, the standard library has no number that identifies a file, so a replaced file is not noticed.
 #[cfg(not(unix))]
-fn same_file(_: &fs::Metadata, _: &fs::Metadata) -> bool {
+pub(super) fn same_file(_: &fs::Metadata, _: &fs::Metadata) -> bool {
     true
 }
 

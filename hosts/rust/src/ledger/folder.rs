@@ -3,7 +3,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::file::named;
+use super::file::{named, same_file};
 use super::lines::check_line;
 use super::shared::life;
 use super::{CHECKPOINT, Log};
@@ -76,18 +76,18 @@ impl FolderLog {
         Ok(())
     }
 
-    /// Writes an entry to a temporary file and links it to its name. Returns false if another reader has added the
-    /// entry first.
-    fn publish(&self, temporary: &Path, number: u64, line: &str) -> io::Result<bool> {
+    /// Writes an entry to a temporary file and links it to its name. Returns the file, or none if another reader has added
+    /// the entry first.
+    fn publish(&self, temporary: &Path, number: u64, line: &str) -> io::Result<Option<File>> {
         let mut file = OpenOptions::new().write(true).create_new(true).open(temporary)?;
         file.write_all(line.as_bytes())?;
         // Without this sync, a loss of power could leave a file with the name but without its content.
         file.sync_all()?;
         match fs::hard_link(temporary, self.file(number)) {
-            Ok(()) => Ok(true),
+            Ok(()) => Ok(Some(file)),
             // This call itself may have made the link: if the answer of a file server is lost, the request is repeated,
             // and the server refuses it. The file then has two names.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => has_two_names(&file),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(has_two_names(&file)?.then_some(file)),
             Err(error) => Err(error),
         }
     }
@@ -124,12 +124,14 @@ impl Log for FolderLog {
         let published = self.publish(&temporary, number, &format!("{entry}\n"));
         // The error is ignored: the file may not exist, and a second name of the entry does no harm.
         let _ = fs::remove_file(&temporary);
-        if !published.map_err(|error| named(&self.path, error))? {
-            return Ok(false);
-        }
+        let Some(own) = published.map_err(|error| named(&self.path, error))? else { return Ok(false) };
         if let Err(error) = self.check_same(number) {
-            // The folder was replaced after the first check: the entry was added to another log, and is removed there.
-            let _ = fs::remove_file(self.file(number));
+            // The folder was replaced after the first check. The entry is in the other log, where it must not stay, or it
+            // went with the folder: then the name is that of an entry of the other log.
+            let path = self.file(number);
+            if fs::metadata(&path).is_ok_and(|there| own.metadata().is_ok_and(|own| same_file(&own, &there))) {
+                let _ = fs::remove_file(path);
+            }
             return Err(error);
         }
         self.learn(number, entry.to_owned())?;

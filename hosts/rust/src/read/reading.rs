@@ -91,15 +91,15 @@ impl Reading {
         in_windows(all, WINDOW, |start, count| self.indices_window(rank, worker, start, count))
     }
 
-    /// The batches that the loaders of a range of ranks take at a step, one for each rank. `..` means all ranks. A rank that has fewer steps has
-    /// `None`. Costs O(workers) for each rank.
+    /// The batches that the loaders of a range of ranks take at a step, one for each rank; `..` stands for all ranks. A
+    /// rank that has fewer steps has `None`. Costs O(workers) for each rank.
     ///
     /// # Errors
     ///
-    /// Out of range (`step`: not below the largest number of steps of a rank; `first`, `count`: there are no such ranks, or they are more
-    /// than 2^20), out of memory.
+    /// Out of range (`step`: not below the largest number of steps of a rank; `first`, `count`: there are no such ranks,
+    /// or they are more than 2^20), out of memory.
     pub fn step(&self, step: u64, ranks: impl RangeBounds<u32>) -> Result<Vec<Option<ReadBatch>>, Error> {
-        let (first, count) = range::ranks(ranks, self.world_size());
+        let (first, count) = range::ranks(ranks, self.world_size())?;
         let found = self.raw_step(step, first, count)?;
         Ok(found.into_iter().map(|batch| batch.map(ReadBatch::from)).collect())
     }

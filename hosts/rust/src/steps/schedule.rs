@@ -143,7 +143,7 @@ impl Schedule {
     /// Out of range (`step`; `first`, `count`: there are no such ranks, or they have more than 2^20 samples together),
     /// contradiction (`batch_size`), out of memory.
     pub fn step(&self, step: u64, ranks: impl RangeBounds<u32>) -> Result<Vec<Vec<u64>>, Error> {
-        let (first, count) = range::ranks(ranks, self.world_size());
+        let (first, count) = range::ranks(ranks, self.world_size())?;
         let samples = self.raw_step(step, first, count)?;
         // All ranks have the same number of samples at a step.
         Ok(samples.chunks((samples.len() / count.max(1) as usize).max(1)).map(<[u64]>::to_vec).collect())

@@ -83,6 +83,9 @@ fn iterators_give_the_same_batches() {
     assert_eq!((ranks.len(), &ranks[1]), (2, &batches[12]));
     assert_eq!(schedule.step(12, 1..=1).unwrap(), ranks[1..]);
     assert_eq!(schedule.step(12, 1..1).unwrap(), [[0; 0]; 0]);
+    #[allow(clippy::reversed_empty_ranges)]
+    let reversed = failing(schedule.step(12, 2..1));
+    assert_eq!(reversed, (FailureKind::OutOfRange, "count".into()));
     assert_eq!(failing(schedule.step(12, 1..3)), (FailureKind::OutOfRange, "count".into()));
     assert_eq!(failing(schedule.step(12, 3..)), (FailureKind::OutOfRange, "first".into()));
     assert_eq!(schedule.steps(7..7).unwrap().count(), 0);

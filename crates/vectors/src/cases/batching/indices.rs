@@ -103,6 +103,25 @@ fn whole_windows() -> Vec<Case> {
     cases
 }
 
+/// An index whose `checksum` stands behind a space. Its value is that of no bytes, which precede a `,"checksum"` that is
+/// not there.
+fn without_checksum(text: &str) -> String {
+    let own = text.split_once(",\"checksum\"").expect("a checksum").0;
+    let checksum = Sha256::digest("").iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    format!("{own}, \"checksum\":\"{checksum}\"}}")
+}
+
+/// An index of no windows, with a hash in place of the steps.
+fn hashed_steps(text: &str) -> String {
+    let before = text.split_once("\"steps\":").expect("steps").0;
+    let metrics = text.split_once("\"metrics\":{").expect("metrics").1.split_once('}').expect("an end").0;
+    let none = metrics.split(',').map(|metric| format!("{}:0", metric.split_once(':').expect("a number").0));
+    let none = none.collect::<Vec<_>>().join(",");
+    let own = format!("{before}\"steps\":\"{}\",\"checksums\":\"\",\"metrics\":{{{none}}}", "0".repeat(64));
+    let checksum = Sha256::digest(&own).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    format!("{own},\"checksum\":\"{checksum}\"}}")
+}
+
 fn refused() -> Vec<Case> {
     let subject = batcher(config(0, 2));
     let windows = num_windows(&subject);
@@ -135,6 +154,9 @@ fn refused() -> Vec<Case> {
         forged(&|text| text.replace("\"first\":0", "\"first\":9007199254740991")),
         forged(&|text| text.replace("\"metrics\":{\"steps\":", "\"metrics\":{\"steps\":1")),
         forged(&|text| text.replace("\"split\":", "\"splits\":")),
+        without_checksum(&text),
+        hashed_steps(&text),
+        forged(&|text| text.replace("\"windows\":", "\"windows\":9007199254740993")),
         forged(&|text| text.replace(",\"split\":0}", "}")),
         forged(&|text| text.replace("\"split\":0", "\"split\":\"0\"")),
         forged(&|text| text.replace("\"split\":0", "\"split\":9007199254740992")),

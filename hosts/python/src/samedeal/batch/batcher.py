@@ -11,7 +11,7 @@ from .. import recipe as recipes
 from ..compose.order import Order
 from ..deal.binding import orders
 from ..engine import arguments as check
-from ..engine.errors import OutOfRangeError, SamedealError
+from ..engine.errors import MovedError, OutOfRangeError, SamedealError
 from ..engine.instance import Engine
 from ..generated.batches import BatcherBase
 from ..recipe import Recipe
@@ -298,7 +298,8 @@ class Batcher(BatcherBase):
 
 def _stay(config: Where, current: Where) -> None:
     if config[:2] != current[:2]:
-        raise RuntimeError("the batcher moved during iteration; call iter() again after set_epoch or resume")
+        value = "a pass of a batcher that moved during iteration"
+        raise MovedError("iterator", value, "another one: call iter() again after set_epoch or resume")
 
 
 def _world_size(plan: Plan) -> int:

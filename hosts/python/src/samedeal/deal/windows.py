@@ -7,7 +7,7 @@ from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from ..engine import arguments as check
-from ..engine.errors import IndexOutOfRangeError, OutOfMemoryError, OutOfRangeError
+from ..engine.errors import IndexOutOfRangeError, MovedError, OutOfMemoryError, OutOfRangeError
 from ..engine.instance import Engine
 from .binding import Deal, Where, max_count
 
@@ -171,9 +171,8 @@ def _window(deal: Deal, config: Where, start: int, stop: int) -> NDArray[np.int6
 
 def _stay(config: Where, current: Where) -> None:
     if current != config:
-        raise RuntimeError(
-            "the sampler moved to another epoch or rank during iteration; call iter() again after set_epoch or set_rank"
-        )
+        value = "a pass of a sampler that moved to another epoch or rank during iteration"
+        raise MovedError("iterator", value, "another one: call iter() again after set_epoch or set_rank")
 
 
 def _read(deal: Deal, start: int, stop: int) -> NDArray[np.int64]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from uuid import uuid4
 
 from ..engine import arguments as check
@@ -76,6 +77,7 @@ class FolderLog:
                 file.flush()
                 # Written to the disk first: after a loss of power, there must be no name without the content.
                 os.fsync(file.fileno())
+                own = os.fstat(file.fileno())
             try:
                 os.link(temporary, self.path / _name(number))
             except FileExistsError:
@@ -88,8 +90,12 @@ class FolderLog:
         try:
             self._check_same(number)
         except ContradictionError:
-            # The folder was replaced after the first check, so the entry is in another log, where it must not stay.
-            (self.path / _name(number)).unlink(missing_ok=True)
+            # The folder was replaced after the first check. The entry is in the other log, where it must not stay, or
+            # it went with the folder: then the name is that of an entry of the other log.
+            path = self.path / _name(number)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(path.stat(), own):
+                    path.unlink()
             raise
         self._learn(number, entry)
         return True

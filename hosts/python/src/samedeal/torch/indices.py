@@ -24,9 +24,8 @@ class Opening(Place[Sampler]):
         """The state after the pass ended on every rank, even on ranks that had more samples than this one."""
         if self.core.remainder != "uneven":
             return self.after(taken)
-        first = self.twin()
-        first.set_rank(0)
-        return wrapped(first.state(len(first)))
+        core = self.twin()
+        return wrapped(core.state(core.max_num_samples))
 
 
 class Cursor(Opening, OwnPlace):

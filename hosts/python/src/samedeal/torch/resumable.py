@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Mapping
 from typing import Any, SupportsIndex
 
@@ -175,14 +174,16 @@ class Resumable:
         return _counted(batches, count, sampler)
 
     def _fullest(self, length: int) -> tuple[int, int]:
-        """The number of samples and of batches that the next pass has on the rank with most samples."""
+        """The number of samples and of batches that the next pass has on the rank with most samples.
+
+        It need not be rank 0: with the layout `rotated`, that one can have the short last unit.
+        """
         core = self.sampler._upcoming()
         if not isinstance(core, Sampler) or core.remainder != "uneven":
             return len(self.sampler), length
-        first = copy.copy(core)
-        first.set_rank(0)
-        drop_last = getattr(self.loader.batch_sampler, "drop_last", False)
-        return len(first), first.num_batches(self._batch, drop_last)
+        most = core.max_num_samples
+        is_cut = getattr(self.loader.batch_sampler, "drop_last", False)
+        return most, most // self._batch if is_cut else -(-most // self._batch)
 
     def _rows(self) -> Rows:
         """The rows of the batch that the loop got last."""

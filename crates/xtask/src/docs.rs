@@ -76,7 +76,7 @@ pub fn tests() -> Step {
             "tests/docs",
             "tests/reference",
             "tests/vectors",
-            // What test_platforms reads.
+            // The test of platforms reads these.
             ".github",
             "tests/packages/engines.py",
             "tests/engines/replay/package.json",

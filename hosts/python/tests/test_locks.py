@@ -181,7 +181,7 @@ def test_an_entry_of_the_log_that_replaced_another_one_stays(tmp_path: Path, mon
         assert None not in claims
         before.update({file.name: file.read_bytes() for file in path.iterdir()})
 
-    monkeypatch.setattr(folder.os, "link", late)
+    monkeypatch.setattr(os, "link", late)
     with pytest.raises(ContradictionError, match="another log"):
         claim.commit()
     assert len(before) == 4

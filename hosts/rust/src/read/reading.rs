@@ -100,8 +100,7 @@ impl Reading {
     /// or they are more than 2^20), out of memory.
     pub fn step(&self, step: u64, ranks: impl RangeBounds<u32>) -> Result<Vec<Option<ReadBatch>>, Error> {
         let (first, count) = range::ranks(ranks, self.world_size())?;
-        let found = self.raw_step(step, first, count)?;
-        Ok(found.into_iter().map(|batch| batch.map(ReadBatch::from)).collect())
+        self.raw_step(step, first, count)
     }
 
     /// Iterates over the rounds of a reader, from the first one on; `skip` takes no time.

@@ -98,7 +98,7 @@ impl ShardPlan {
     /// Out of range (`batch_size` is 0).
     pub fn steps(&self, size: impl Into<BatchSize>) -> Result<Steps, Error> {
         let BatchSize { samples, drop_last } = size.into();
-        Ok(Steps::from(self.raw_step_bounds(samples, drop_last)?))
+        self.raw_step_bounds(samples, drop_last)
     }
 
     /// A reader's shards, in the order in which it reads them.

@@ -154,8 +154,10 @@ export class Plan {
       const { steps, rows, tokens, paddingRatio, slowestRankUtilisation } = this.batcher.metrics();
       return { steps, rows, tokens: Number(tokens), padding: paddingRatio, slowest: slowestRankUtilisation };
     }
-    const { metrics } = JSON.parse(this.index()) as { metrics: (number | string)[] };
-    const [steps = 0, , rows = 0, tokens = 0, padded = 0, slowest = 0] = metrics.map(Number);
+    const { metrics } = JSON.parse(this.index()) as { metrics: Record<string, number | string> };
+    const of = (name: string) => Number(metrics[name] ?? 0);
+    const [steps, rows, tokens] = [of('steps'), of('rows'), of('tokens')];
+    const [padded, slowest] = [of('padded'), of('slowest')];
     const ratio = (part: number, whole: number, none: number) => (whole > 0 ? part / whole : none);
     return {
       ...{ steps, rows, tokens },

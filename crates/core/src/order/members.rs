@@ -25,6 +25,8 @@ pub(crate) const ANY_ORDER_MEMBERS: &[Member] = &MEMBERS;
 const BLENDS: &[&str] = &["blend", "blend-exact"];
 /// The views: composed orders of one inner order, their member `of`.
 pub(super) const VIEWS: &[&str] = &["exclude", "subset", "skip", "copies"];
+/// The orders whose samples follow from other members: the views, and windows.
+const OF_OTHER_SAMPLES: &[&str] = &[VIEWS[0], VIEWS[1], VIEWS[2], VIEWS[3], "windows"];
 const SHARDED: Place = place![[is("name", &["sharded"])]];
 const BLENDED: Place = place![[is("name", BLENDS)]];
 const WINDOWS: Place = place![[is("name", &["windows"])]];
@@ -35,7 +37,7 @@ const WEIGHTED: Place = place![[is("name", &["weighted"])]];
 static MEMBERS: [Member; 26] = [
     Member::new("name", Kind::TEXT).text(text!("The name of the order.")),
     Member::new("samples", Kind::COUNT)
-        .with(place![[is_not("name", VIEWS), is_not("name", &["windows"])]])
+        .with(place![[is_not("name", OF_OTHER_SAMPLES)]])
         .text(text!("Number of samples in the dataset. With a blend, number of positions in an epoch; by default, all samples of its sources. With a balance, the same; by default, the sum of the factors. With the order `weighted`, the same; by default, the number of weights.")),
     SEED.with(place![[is_not("name", VIEWS)]]),
     Member::new("lanes", Kind::from_one(MAX_LANES))

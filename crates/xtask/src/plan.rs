@@ -236,6 +236,13 @@ struct Ended {
     points: Vec<String>,
 }
 
+impl Ended {
+    /// The end of a step of which no program ran.
+    fn unrun(name: String, outcome: Outcome) -> Ended {
+        Ended { name, time: String::new(), busy: Duration::ZERO, outcome, skipped: false, points: Vec::new() }
+    }
+}
+
 /// The state of a step while the plan runs.
 enum State {
     Waiting(Step),
@@ -325,14 +332,7 @@ fn next(states: &mut [State], names: &[String], locks: &[Option<&str>]) -> Next 
         let Some(broken) = broken else { return Next::Run(index, step) };
         let outcome = Err(format!("not run: {broken} failed").into());
         progress::print(&format!("{}  not run: {broken} failed\n", step.name));
-        states[index] = State::Ended(Ended {
-            name: step.name,
-            time: String::new(),
-            busy: Duration::ZERO,
-            outcome,
-            skipped: false,
-            points: Vec::new(),
-        });
+        states[index] = State::Ended(Ended::unrun(step.name, outcome));
     }
 }
 
@@ -344,14 +344,7 @@ fn run_step(step: Step, number: &str, again: bool) -> Ended {
         Ok(progress) => progress,
         Err(error) => {
             progress::print(&format!("{label}  FAILED: cannot write its log: {error}\n"));
-            return Ended {
-                name,
-                time: String::new(),
-                busy: Duration::ZERO,
-                outcome: Err(error.into()),
-                skipped: false,
-                points: Vec::new(),
-            };
+            return Ended::unrun(name, Err(error.into()));
         }
     };
     // The stamp is taken before the step runs, so that a file that changes meanwhile makes the step run again.

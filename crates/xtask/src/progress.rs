@@ -150,18 +150,14 @@ impl Progress {
         let status: ExitStatus = loop {
             // The processor time is read before `try_wait`, because that removes the entry of an ended program from
             // /proc. `try_wait` is not called for a program that is still running.
-            let used = processor_time(child.id());
-            let runs = matches!(used, Some((_, false)));
-            time = used.map_or(time, |(time, _)| time);
-            let ended = if runs {
-                None
-            } else {
-                child.try_wait().map_err(|error| format!("cannot wait for `{name}`: {error}"))?
-            };
-            match ended {
-                Some(status) => break status,
-                None => thread::sleep(pause),
+            let (used, has_ended) = processor_time(child.id()).unwrap_or((time, true));
+            time = used;
+            if has_ended
+                && let Some(status) = child.try_wait().map_err(|error| format!("cannot wait for `{name}`: {error}"))?
+            {
+                break status;
             }
+            thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(100));
             self.sign(&name);
         };

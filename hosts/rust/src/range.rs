@@ -30,11 +30,7 @@ pub(crate) fn ranks(range: impl RangeBounds<u32>, world_size: u32) -> Result<(u3
     };
     match end.checked_sub(first).map(u32::try_from) {
         Some(Ok(count)) => Ok((start, count)),
-        _ => {
-            let left = world_size.saturating_sub(first);
-            let count = i128::from(end) - i128::from(first);
-            Err(Failure::out_of_range("count", count, format!("0 to {left} from {first}")).within(Some(0), Some(left)))
-        }
+        _ => Err(wrong_count(first, end, world_size)),
     }
 }
 
@@ -44,13 +40,17 @@ pub(crate) fn run(range: impl RangeBounds<u64>, most: u64) -> Result<(u64, u64),
     if start > most {
         return Err(Failure::out_of_range("start", start, format!("0 to {most}")).within(Some(0), Some(most)));
     }
-    let count = i128::from(end) - i128::from(start);
-    if count < 0 || end > most {
-        let left = most - start;
-        let allowed = format!("0 to {left} from {start}");
-        return Err(Failure::out_of_range("count", count, allowed).within(Some(0), Some(left)));
+    if end < start || end > most {
+        return Err(wrong_count(start, end, most));
     }
     Ok((start, end - start))
+}
+
+/// The failure of a range that ends before its start, or after `most` items.
+fn wrong_count(start: u64, end: u64, most: u64) -> Failure {
+    let left = most.saturating_sub(start);
+    let count = i128::from(end) - i128::from(start);
+    Failure::out_of_range("count", count, format!("0 to {left} from {start}")).within(Some(0), Some(left))
 }
 
 /// Reads a run of any length in windows of at most `window` items. Failures: `count` (out of memory) and the failures
@@ -77,4 +77,9 @@ pub(crate) fn reserved<T>(count: u64) -> Result<Vec<T>, Failure> {
     let room = usize::try_from(count).ok().and_then(|count| out.try_reserve_exact(count).ok());
     room.ok_or_else(|| Failure::out_of_memory("count", count, "a shorter range, or an iterator"))?;
     Ok(out)
+}
+
+/// The items as `count` lists of equal length; no list if there are no items.
+pub(crate) fn equal_parts(items: &[u64], count: u32) -> Vec<Vec<u64>> {
+    items.chunks((items.len() / count.max(1) as usize).max(1)).map(<[u64]>::to_vec).collect()
 }

@@ -4,6 +4,7 @@ use std::vec;
 use super::Schedule;
 use crate::Error;
 use crate::iter::{Of, size_hint};
+use crate::range::equal_parts;
 
 /// Number of samples that are read at a time: enough to make the cost of a call of the component negligible.
 const WINDOW: u64 = 1 << 14;
@@ -38,7 +39,7 @@ impl<'a> ScheduleSteps<'a> {
         }
         let indices = schedule.indices_window(start, count as u32)?;
         // Every step has the same number of samples for this rank.
-        Ok(indices.chunks((indices.len() / count as usize).max(1)).map(<[u64]>::to_vec).collect())
+        Ok(equal_parts(&indices, count as u32))
     }
 }
 

@@ -6,7 +6,7 @@ use crate::engine::{Object, steps};
 use crate::generated::ScheduleValues;
 use crate::iter::Of;
 use crate::members::Shared;
-use crate::range::{self, reserved, run};
+use crate::range::{self, equal_parts, reserved, run};
 use crate::{Error, Order};
 
 /// The samples that every rank takes at every global step of a training, over the ends of epochs, with a global batch size that can change.
@@ -146,7 +146,7 @@ impl Schedule {
         let (first, count) = range::ranks(ranks, self.world_size())?;
         let samples = self.raw_step(step, first, count)?;
         // All ranks have the same number of samples at a step.
-        Ok(samples.chunks((samples.len() / count.max(1) as usize).max(1)).map(<[u64]>::to_vec).collect())
+        Ok(equal_parts(&samples, count))
     }
 
     /// Iterates over this rank's batches, step by step, from step 0 on. The iterator ends after

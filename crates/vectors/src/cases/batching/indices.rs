@@ -107,8 +107,7 @@ fn whole_windows() -> Vec<Case> {
 /// not there.
 fn without_checksum(text: &str) -> String {
     let own = text.split_once(",\"checksum\"").expect("a checksum").0;
-    let checksum = Sha256::digest("").iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    format!("{own}, \"checksum\":\"{checksum}\"}}")
+    format!("{own}, \"checksum\":\"{}\"}}", sha256(""))
 }
 
 /// An index of no windows, with a hash in place of the steps.
@@ -118,8 +117,16 @@ fn hashed_steps(text: &str) -> String {
     let none = metrics.split(',').map(|metric| format!("{}:0", metric.split_once(':').expect("a number").0));
     let none = none.collect::<Vec<_>>().join(",");
     let own = format!("{before}\"steps\":\"{}\",\"checksums\":\"\",\"metrics\":{{{none}}}", "0".repeat(64));
-    let checksum = Sha256::digest(&own).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    format!("{own},\"checksum\":\"{checksum}\"}}")
+    sealed(&own)
+}
+
+/// An index with the right checksum: `own` is its text up to the checksum.
+fn sealed(own: &str) -> String {
+    format!("{own},\"checksum\":\"{}\"}}", sha256(own))
+}
+
+fn sha256(text: &str) -> String {
+    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn refused() -> Vec<Case> {
@@ -142,11 +149,8 @@ fn refused() -> Vec<Case> {
         ask(&batcher(BatchConfig { epoch: U64(1), ..config(0, 2) }), &index(0, windows)),
     ];
     // Changed texts with the right checksum, so that the change itself must be found.
-    let forged = |change: &dyn Fn(&str) -> String| {
-        let text = change(text.split_once(",\"checksum\"").expect("a checksum").0);
-        let checksum = Sha256::digest(&text).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-        format!("{text},\"checksum\":\"{checksum}\"}}")
-    };
+    let forged =
+        |change: &dyn Fn(&str) -> String| sealed(&change(text.split_once(",\"checksum\"").expect("a checksum").0));
     let number = windows.to_string();
     let texts = texts.into_iter().chain([
         forged(&|text| text.replace("\"steps\":[", "\"steps\":[1,")),

@@ -3,7 +3,7 @@
 The pages are Markdown that a forge shows, with links to files of the repository. They are copied to
 target/docs-pages, with pages that are made here: the names of the Python package, the help of the command, the
 interface, SPEC.md. Links to what is not on the site lead to the repository. Then Zensical makes target/docs, and fails
-for a link that leads nowhere."""
+for a link that leads nowhere. Last, each page is checked: no request to another server, no link without a text."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+from check import check
 
 ROOT = Path(__file__).resolve().parents[2]
 STAGE = ROOT / "target/docs-pages"
@@ -174,14 +176,21 @@ def main() -> int:
     copy_made(ROOT / "target/docs-typescript", "reference/javascript/typescript")
     copy_made(ROOT / "target/engine/doc", "reference/rust-names")
     copy_made(EXPLORER, "explorer")
+    shutil.copy(ROOT / "docs/site/extra.css", PAGES / "extra.css")
     shutil.copy(ROOT / "docs/site/zensical.toml", STAGE / "zensical.toml")
     zensical = [Path(sys.executable).parent / "zensical", "build", "--strict", "--clean", "-f", STAGE / "zensical.toml"]
     done = subprocess.run(zensical, cwd=STAGE, env=os.environ | {"NO_COLOR": "1"}, check=False)
-    if done.returncode == 0:
-        shutil.rmtree(SITE, ignore_errors=True)
-        (STAGE / "site").rename(SITE)
-        print(f"{sum(1 for _ in SITE.rglob('*.html'))} pages in {SITE.relative_to(ROOT)}")
-    return done.returncode
+    if done.returncode:
+        return done.returncode
+    if found := list(check(STAGE / "site")):
+        print(
+            *found[:20], f"{len(found)} requests to other servers, and links without a text", sep="\n", file=sys.stderr
+        )
+        return 1
+    shutil.rmtree(SITE, ignore_errors=True)
+    (STAGE / "site").rename(SITE)
+    print(f"{sum(1 for _ in SITE.rglob('*.html'))} pages in {SITE.relative_to(ROOT)}")
+    return 0
 
 
 if __name__ == "__main__":

@@ -72,6 +72,23 @@ def test_the_components_that_a_release_names_are_those_that_are_made() -> None:
     assert named == {*COMPONENTS}, named
 
 
+def test_the_folders_that_are_cached_are_those_that_cargo_writes() -> None:
+    """A cached folder that nothing writes is no error: every job would compile again what the cache should have had."""
+    sources = [ROOT / "crates/xtask/src" / name for name in ("project.rs", "build.rs")]
+    text = "".join(source.read_text(encoding="utf-8") for source in sources)
+    folders = re.findall(r'"--target-dir=(target/\w+)"', text)
+    targets = re.findall(r'\bwasm\("[\w-]+", "([\w-]+)"\)', text)
+    assert folders
+    assert targets
+    # Cargo has a folder for the profile `dev`, and for each target one of the profile `wasm`. Programs that such a
+    # build runs on the machine itself are in `target/wasm`.
+    written = {f"{folder}/debug" for folder in ("target", *folders)}
+    written |= {"target/wasm", *(f"target/{target}/wasm" for target in targets)}
+    cached = (ROOT / ".github/actions/machine/action.yml").read_text(encoding="utf-8")
+    for part in (".fingerprint", "deps"):
+        assert set(re.findall(rf"^ +(target/\S+)/{re.escape(part)}$", cached, re.MULTILINE)) == written
+
+
 def test_schema() -> None:
     output(*SCHEMA, "vendor.github-workflows", *WORKFLOWS)
     output(*SCHEMA, "vendor.github-actions", *ACTIONS)

@@ -21,10 +21,11 @@ from samedeal.torch import (
     Resumable,
     ShardedDataset,
     StepBatchSampler,
+    random_split,
     verify_ranks,
 )
 from torch.distributed.device_mesh import init_device_mesh
-from torch.utils.data import DataLoader, Subset
+from torch.utils.data import ConcatDataset, DataLoader, Subset
 from torch.utils.data import DistributedSampler as Theirs
 
 LENGTHS = [3, 9, 4, 4, 7, 1, 2, 5] * 10
@@ -103,6 +104,10 @@ def cases(rank: int, world_size: int, files: Path, equal: Path, even: Path) -> d
         "files": ShardedDataset(elsewhere(equal, "renamed", "000") if odd else equal),
         "dataset of packed rows": DistributedSampler(packed(int(odd))),
         "fine packed rows": DistributedSampler(packed(1)),
+        "dataset of joined rows": DistributedSampler(ConcatDataset([packed(1), packed(int(odd))])),
+        "dataset of a part of rows": StepBatchSampler(Subset(packed(int(odd)), range(24)), 12),
+        "dataset of a split": DistributedSampler(random_split(data, [0.5, 0.5], seed=int(odd))[0]),
+        "fine joined rows": DistributedSampler(ConcatDataset([packed(1), Subset(packed(2), range(9)), data])),
         "consumed of files": taken(ShardedDataset(files), 2 + odd),
         "unit": DistributedSampler(data, unit=1 + odd),
         "fine steps": StepBatchSampler(data, 12),

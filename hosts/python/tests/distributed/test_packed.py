@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import sys
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,18 @@ import pytest
 import samedeal
 import torch
 from samedeal import ContradictionError, MissingError, OutOfRangeError, Sampler, WrongTypeError
-from samedeal.torch import DistributedSampler, PackCollator, PackedDataset, PackedRow, Resumable, interleave
-from torch.utils.data import DataLoader, Dataset
+from samedeal.torch import (
+    DistributedSampler,
+    PackCollator,
+    PackedDataset,
+    PackedRow,
+    Resumable,
+    StepBatchSampler,
+    interleave,
+    random_split,
+)
+from torch.utils.data import ConcatDataset, DataLoader, Dataset, Subset
+from torchdata.stateful_dataloader import StatefulDataLoader
 
 CAPACITY = 512
 MEANS = {"chat": 12, "code": 60, "books": 120}
@@ -74,6 +85,96 @@ def test_a_state_is_of_the_rows_that_were_packed() -> None:
         assert refused.samples_consumed == 0
         # A plain state of a sampler does not say how the rows are packed, so it is accepted.
         refused.load_state_dict({"samedeal": state["samedeal"]})
+
+
+def packed(seed: int = 7, name: str = "chat") -> PackedDataset:
+    return PackedDataset(TEXTS[name], capacity=CAPACITY, lengths=TEXTS[name].lengths, seed=seed)
+
+
+MADE_OF_OTHERS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
+    "interleaved": (
+        lambda: interleave({"a": packed(), "b": packed(7, "code")}, [1, 1]).dataset,
+        lambda: interleave({"a": packed(), "b": packed(8, "code")}, [1, 1]).dataset,
+    ),
+    "joined twice": (
+        lambda: ConcatDataset([ConcatDataset([range(9), packed()]), range(5)]),
+        lambda: ConcatDataset([ConcatDataset([range(9), packed(8)]), range(5)]),
+    ),
+    "part of rows": (lambda: Subset(packed(), range(19)), lambda: Subset(packed(8), range(19))),
+    "rows of a part": (
+        lambda: PackedDataset(Subset(range(99), range(80)), capacity=8, lengths=[4] * 80),
+        lambda: PackedDataset(Subset(range(99), range(1, 81)), capacity=8, lengths=[4] * 80),
+    ),
+    "split": (
+        lambda: random_split(range(40_000), [0.5, 0.5], seed=1)[0],
+        lambda: random_split(range(40_000), [0.5, 0.5], seed=2)[0],
+    ),
+    "split of rows": (
+        lambda: random_split(packed(), [0.5, 0.5], seed=1)[0],
+        lambda: random_split(packed(), [0.5, 0.5])[0],
+    ),
+    "part of a tensor": (lambda: Subset(range(99), torch.arange(40)), lambda: Subset(range(99), torch.arange(1, 41))),
+    "one index": (
+        lambda: Subset(range(10**6), np.arange(500_000)),
+        lambda: Subset(range(10**6), np.r_[0:9, 10:500_001]),
+    ),
+}
+"""Datasets that are made of others, each with another one of the same length."""
+
+
+@pytest.mark.parametrize("kind", MADE_OF_OTHERS)
+@pytest.mark.parametrize("sampler", [DistributedSampler, StepBatchSampler])
+@pytest.mark.parametrize("loader", [Resumable, StatefulDataLoader])
+def test_a_state_is_of_the_parts_of_a_dataset(kind: str, sampler: Any, loader: Any) -> None:
+    make, other = MADE_OF_OTHERS[kind]
+
+    def begun(data: Any) -> Any:
+        if sampler is StepBatchSampler:
+            how: dict[str, Any] = {"batch_sampler": StepBatchSampler(data, 4, epochs=1, rank=0, world_size=2)}
+        else:
+            how = {"batch_size": 2, "sampler": DistributedSampler(data, 2, 0)}
+        torch_loader = StatefulDataLoader if loader is StatefulDataLoader else DataLoader
+        made = torch_loader(data, collate_fn=list, **how)
+        return made if loader is StatefulDataLoader else Resumable(made)
+
+    assert len(make()) == len(other())
+    running = begun(make())
+    batches = iter(running)
+    next(batches)
+    state = running.state_dict()
+    second = next(batches)
+    again = begun(make())
+    again.load_state_dict(state)
+    assert repr(next(iter(again))) == repr(second)
+    refused = begun(other())
+    with pytest.raises(ContradictionError, match=r"dataset is one of the fingerprint .* as in the state"):
+        refused.load_state_dict(state)
+        next(iter(refused))
+
+
+def test_states_of_plain_datasets_have_no_identity() -> None:
+    for data in (range(9), ConcatDataset([range(4), range(5)])):
+        assert set(DistributedSampler(data, 2, 0).state_dict()) == {"samedeal"}
+        assert set(StepBatchSampler(data, 4, rank=0, world_size=1).state_dict(1)) == {"samedeal"}
+    # A state of a dataset whose identity is unknown, such as a class of the user around rows, is of any dataset.
+    state = DistributedSampler(range(len(packed())), 2, 0).state_dict()
+    DistributedSampler(packed(), 2, 0).load_state_dict(state)
+
+
+def test_a_state_goes_on_with_more_data() -> None:
+    """A dataset that is added after the others, and a part that got more samples."""
+    before = interleave({"a": packed(), "b": packed(7, "code")}, [1, 1], samples=100, seed=3)
+    named = {"a": packed(), "b": packed(7, "code"), "c": packed(7, "books")}
+    after = interleave(named, [1, 1, 0], samples=100, seed=3, stages=[(50, [1, 1, 1])])
+    sampler = DistributedSampler(before.dataset, 2, 0, order=before.order)
+    state = sampler.state_dict(taken=5)
+    assert len(state["dataset"]) == 2
+    DistributedSampler(after.dataset, 2, 0, order=after.order).load_state_dict(state)
+    order = samedeal.order("feistel", 6, seed=1)
+    state = DistributedSampler(Subset(range(9), range(6)), 1, 0, order=order).state_dict(taken=4)
+    grown = DistributedSampler(Subset(range(9), range(9)), 1, 0, order=order.grow(0, 4, 9))
+    grown.load_state_dict(state)
+    assert len(grown) == 5
 
 
 def loader_of(rank: int, world_size: int, workers: int = 0) -> Resumable:

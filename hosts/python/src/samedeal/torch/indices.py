@@ -86,6 +86,7 @@ class Cursor(Opening, OwnPlace):
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Continues this pass from a state."""
+        self.check_data(state_dict)
         text = text_of(state_dict)
         if self.taken == 0 and self.state(0) == text:
             return
@@ -114,7 +115,7 @@ class Indices(itertools.chain[int]):
 
     def state_dict(self) -> dict[str, Any]:
         """The state after every rank took as many samples as this pass gave."""
-        return self._cursor.state_dict()
+        return self._cursor.told(self._cursor.state_dict())
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Continues this pass from a state."""

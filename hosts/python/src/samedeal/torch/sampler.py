@@ -29,9 +29,6 @@ _REMAINDERS = ("pad", "drop", "uneven")
 TORCH = "torch" if torch.__version__ >= (2, 6) else "torch-2.5"
 """The order of the PyTorch that is installed: `randperm` of PyTorch changed with version 2.6."""
 
-_DATA = "dataset"
-"""The member of a state that has the fingerprint of the dataset, beside the text of the state."""
-
 
 class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     """`torch.utils.data.DistributedSampler` with less memory and with states: the same parameters, the same indices.
@@ -380,25 +377,15 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         super()._moved()
         self._taken_by = None
 
-    def _data_fingerprint(self) -> str | None:
-        """The fingerprint of a `PackedDataset`; None for other datasets.
-
-        The number of rows alone does not identify a `PackedDataset`: with another seed, equally many rows may have
-        other samples.
-        """
-        found = getattr(self.dataset, "recipe_fingerprint", None)
-        return found if isinstance(found, str) else None
-
     def _with_facts(self, state: dict[str, Any], running: Count | Pass | None) -> dict[str, Any]:
-        recipe, taken_by = self._data_fingerprint(), self._taken_by
+        state, taken_by = super()._with_facts(state, running), self._taken_by
         place = None if running is None else running.place
         if isinstance(place, Opening):
             group = {"world_size": place.core.world_size}
             if isinstance(running, Count):
                 group["batch_size"] = running.batch
             taken_by = {**group, "from": self._begun_by(group, place.config.consumed)}
-        facts = {_DATA: recipe, check.TAKEN_BY: taken_by}
-        return state | {name: fact for name, fact in facts.items() if fact is not None}
+        return state if taken_by is None else {**state, check.TAKEN_BY: taken_by}
 
     def _begun_by(self, group: Mapping[str, int], consumed: int) -> int:
         """The position at which this group of ranks began, for the facts beside a state.
@@ -411,16 +398,6 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         if consumed and isinstance(found, int) and 0 <= found <= consumed and before == {**group, "from": found}:
             return found
         return consumed
-
-    def _check_data(self, state: Any) -> None:
-        known = part_of(state)
-        other = known.get(_DATA) if isinstance(known, Mapping) else None
-        recipe = self._data_fingerprint()
-        if isinstance(other, str) and recipe is not None and recipe != other:
-            allowed = (
-                f"one of the fingerprint {other[:16]}, as in the state: the same lengths, packed with the same options"
-            )
-            raise ContradictionError("dataset", f"one of the fingerprint {recipe[:16]}", allowed)
 
     def _opening(self) -> Start:
         self._check_counts()

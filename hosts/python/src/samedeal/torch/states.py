@@ -12,6 +12,7 @@ from typing_extensions import Self
 
 from .. import Batcher, Sampler, Schedule, WrongTypeError
 from ..engine import arguments as check
+from .identity import Identity, check_identity, identity_of, with_identity
 from .nested import Asking
 from .rest import Progress
 from .torchdata import part_of
@@ -148,10 +149,22 @@ class Pass:
     """How many samples or steps after `place` were taken so far: those that were left out at first, and those given."""
     end: int
     """The value of `taken` at the end of the pass."""
+    identity: Identity | None = None
+    """The identity of the dataset, once a state of this pass was asked for."""
 
     def state_dict(self) -> dict[str, Any]:
         """The state after every rank took as much as the pass gave."""
         raise NotImplementedError
+
+    def told(self, state: dict[str, Any]) -> dict[str, Any]:
+        """A state with the identity of the dataset, for loaders of torchdata, which do not ask the sampler."""
+        owner = self.owner()
+        return state if owner is None else owner._with_identity(state, self)
+
+    def check_data(self, state_dict: Any) -> None:
+        """Raises if a state is of another dataset than that of the sampler."""
+        if (owner := self.owner()) is not None:
+            owner._check_data(state_dict)
 
     def tell_end(self) -> None:
         """Informs the sampler that the pass gave all its items."""
@@ -193,6 +206,8 @@ class Count:
         """The value of `taken` at the end of the pass; None if it would have to be planned."""
         self._length = length
         self.fullest = fullest
+        self.identity: Identity | None = None
+        """The identity of the dataset, once a state of this pass was asked for."""
         """`end` and number of batches of the pass on the rank with most samples. That pass may end after this one."""
         self.steps = 0
         self.ended = False
@@ -326,10 +341,21 @@ class Resuming(Generic[C]):
 
     def _with_facts(self, state: dict[str, Any], running: Count | Pass | None) -> dict[str, Any]:
         """The state with facts about its data and the ranks that took it. `running` is the pass it was taken in."""
-        return state
+        return self._with_identity(state, running)
+
+    def _with_identity(self, state: dict[str, Any], running: Count | Pass | None) -> dict[str, Any]:
+        """The state with the identity of the dataset, which is found once for each pass."""
+        found = None if running is None else running.identity
+        if found is None:
+            # Samplers without a dataset deal by lengths or files, which the text of the state identifies.
+            found = identity_of(getattr(self, "dataset", None))
+        if running is not None:
+            running.identity = found
+        return with_identity(state, found)
 
     def _check_data(self, state: Any) -> None:
-        """Raises if the state and the data have different fingerprints."""
+        """Raises if the state is of another dataset."""
+        check_identity(state, getattr(self, "dataset", None))
 
     @staticmethod
     def _is_rest(core: C) -> bool:

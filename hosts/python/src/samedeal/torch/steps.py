@@ -202,7 +202,7 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
         number = check.integer("taken", taken, check.COUNT)
         if number > self._end() - start:
             raise OutOfRangeError("taken", str(number), *check.up_to(self._end() - start))
-        return self._opening().after(start + number)
+        return self._with_facts(self._opening().after(start + number), running)
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Continues from a state, with the present number of ranks: the next pass begins with its step.
@@ -216,7 +216,9 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
             WrongTypeError: The value is no state of a schedule.
             OutOfRangeError: The state is too long, or of a step after the last one.
         """
-        step = self._current().resume(text_of(state_dict))
+        schedule = self._current()
+        self._check_data(state_dict)
+        step = schedule.resume(text_of(state_dict))
         if step > self._end():
             raise OutOfRangeError("step", str(step), *check.up_to(self._end()))
         self._moved()
@@ -342,10 +344,11 @@ class _Batches(Pass):
 
     def state_dict(self) -> dict[str, Any]:
         """The state after every rank took as many batches as this pass gave."""
-        return self.place.after(self.taken)
+        return self.told(self.place.after(self.taken))
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Continues this pass from a state."""
+        self.check_data(state_dict)
         step = self._schedule.resume(text_of(state_dict))
         if step > self.end:
             raise OutOfRangeError("step", str(step), *check.up_to(self.end))

@@ -20,7 +20,7 @@ from ..files import Shards
 from ..files.sources import Sources
 from .batches import BatchSampler
 from .dataset import ShardedDataset
-from .packed import PackedDataset
+from .identity import identity_of
 from .resumable import Resumable
 from .sampler import DistributedSampler
 from .states import text_of
@@ -28,8 +28,6 @@ from .steps import StepBatchSampler
 
 _BYTES = 2048
 """The bytes of facts that each rank sends to the others if digests differ."""
-_EDGE = 64
-"""How many indices are compared at each end of a list."""
 _Dealt = DistributedSampler | BatchSampler | StepBatchSampler | ShardedDataset
 _STEPS = "steps"
 """The key under which each rank sends how many batches it will get."""
@@ -324,19 +322,9 @@ def _place_of(sampler: _Dealt) -> tuple[int, int]:
 
 
 def _identity(dataset: Any) -> str | None:
-    """A name that differs between parts of a dataset; None if finding one would take long."""
-    if isinstance(dataset, torch.utils.data.Subset):
-        indices = dataset.indices
-        try:
-            edges = [int(index) for part in (indices[:_EDGE], indices[-_EDGE:]) for index in part]
-        except (TypeError, ValueError):
-            return None
-        return _digest([len(indices), edges, _identity(dataset.dataset)])
-    if isinstance(dataset, PackedDataset):
-        return _digest([dataset.recipe_fingerprint, _identity(dataset.dataset)])
-    # Datasets of Hugging Face have a fingerprint.
-    found = getattr(dataset, "_fingerprint", None)
-    return found[:64] if isinstance(found, str) else None
+    """The identity of a dataset in short form; None if it has none."""
+    found = identity_of(dataset, names=True)
+    return _digest(found) if any(found) else None
 
 
 def _names_of(shards: Shards) -> list[list[str]]:

@@ -32,10 +32,11 @@ export const DEFAULTS = {
   worlds: '8, 6, 5',
   taken: '3, 4',
   /**
-   * The run that wrote a state: its ranks, its batch size, and the position at which these ranks began. Empty: not
-   * known.
+   * The run that wrote a state: its ranks, the workers of each, its batch size, and the position at which these ranks
+   * began. Empty: not known.
    */
   ranks: '',
+  workers: '',
   each: '',
   begun: '0',
   /** The ranks that go on after the state. */
@@ -65,6 +66,7 @@ const NUMBERS: readonly Key[] = [
   'batch',
   'rank',
   'ranks',
+  'workers',
   'each',
   'begun',
   'next',

@@ -4,7 +4,7 @@ import { LONG } from './engine/shelf.ts';
 import { type Key, link } from './link.svelte.ts';
 import { edited } from './parts/json.ts';
 import { isNumbers } from './parts/number.ts';
-import { factsOf, readingOf } from './parts/state.ts';
+import { kindOf, lastPartOf, readingOf, KINDS as STATES } from './parts/state.ts';
 import { counted, listed } from './parts/text.ts';
 import { session } from './session.svelte.ts';
 import { questionOf } from './views/batches/question.ts';
@@ -54,17 +54,19 @@ async function openFile(file: File): Promise<void> {
   await openText(text, file.name, file.size);
 }
 
+/** Whether lengths that are opened now are those of the state of batches that is shown. */
+const areForState = (): boolean => link.view === 'checkpoint' && kindOf(link.values.state) === 'batcher';
+
 /** Opens a list of lengths of any size. The Worker reads it, while the page can be used. */
 async function openLengths(file: File): Promise<void> {
   const from = `${file.name}, ${bytes(file.size)}`;
   session.say(`Reading ${from}`);
   const found = await engine.openLengths({ file });
   if ('problem' in found) return session.say(found.problem.message);
-  session.state = undefined;
   session.refused = '';
   session.carried = true;
   link.values.lengths = found.value;
-  link.view = 'batches';
+  if (!areForState()) link.view = 'batches';
   session.loaded = { ...session.loaded, lengths: { from, value: found.value } };
   session.say(`${file.name} is a list of lengths`);
 }
@@ -112,6 +114,8 @@ export async function openText(text: string, name = UNNAMED, size?: number): Pro
   const found = await engine.recognise({ text, shown: link.values.recipe });
   if ('problem' in found) return session.say(found.problem.message);
   const { kind } = found.value;
+  if (kind === 'state' && !STATES.includes(found.value.of))
+    return session.say(`${name} is a state of the kind ${found.value.of}, which this page does not show`);
   // An unknown text does not change the view.
   if (kind === 'unknown') return session.say(`${name} ${found.value.text}`);
   session.refused = '';
@@ -121,7 +125,6 @@ export async function openText(text: string, name = UNNAMED, size?: number): Pro
     if (kind === 'sampler') link.values.recipe = found.value.text;
     return addEntry(found.value.text, name);
   }
-  session.state = undefined;
   session.carried = true;
   switch (found.value.kind) {
     case 'sampler':
@@ -143,11 +146,8 @@ export async function openText(text: string, name = UNNAMED, size?: number): Pro
         if (!['resume', 'sample'].includes(link.view)) link.view = 'checkpoint';
         break;
       }
-      session.state = factsOf(found.value.text);
-      if (found.value.of === 'reading') {
-        Object.assign(link.values, { reading: readingOf(found.value.text), epoch: found.value.epoch, round: '0' });
-        link.view = 'shards';
-      }
+      showOther(found.value);
+      link.view = 'checkpoint';
       break;
     case 'log':
       link.values.log = await kept(found.value.text);
@@ -156,7 +156,7 @@ export async function openText(text: string, name = UNNAMED, size?: number): Pro
       break;
     case 'lengths':
       link.values.lengths = await kept(found.value.text);
-      link.view = 'batches';
+      if (!areForState()) link.view = 'batches';
       break;
     default:
       link.values.entries = found.value.text;
@@ -205,6 +205,15 @@ function showState({
   }
   if (taken.each) link.values.batch = taken.each;
   stopWhereTheStateDoes();
+}
+
+/** Shows a state of a dataset in files, of batches, or of a schedule. */
+function showOther({ text, of, epoch, taken }: { text: string; of: string; epoch: string; taken: Taken }): void {
+  const part = lastPartOf(text);
+  const { begun } = taken;
+  const [ranks, each] = [part.ranks || taken.ranks, part.each || taken.each];
+  Object.assign(link.values, { state: text, epoch, ranks, each, workers: part.workers, begun });
+  if (of === 'reading') Object.assign(link.values, { reading: readingOf(text), round: '0' });
 }
 
 /** Takes a text that was typed or pasted into the field for a state. */

@@ -1,6 +1,5 @@
 import type { Dataset } from './engine/files.ts';
 import type { Key } from './link.svelte.ts';
-import type { StateFacts } from './parts/state.ts';
 
 /** The data of the page that a link does not contain: files, and values that are too long for an address. */
 class Session {
@@ -11,8 +10,6 @@ class Session {
   opened = $state(0);
   /** The files from which values were read, by the names of the values. */
   loaded = $state.raw<Partial<Record<Key, { from: string; value: string }>>>({});
-  /** A state that was opened, and that no view can use. */
-  state = $state.raw<StateFacts>();
   /** Number of indices of batches that were opened. */
   indices = $state(0);
   /** The reason why the index that was opened last cannot be used. */

@@ -89,7 +89,7 @@ def checkpoint(recipe, epoch, ranks, batch, steps, next, before=None):
 
 
 def other_states(lengths):
-    """The states of batches that continued with more ranks and other options, and of a dataset in files."""
+    """The states of batches that continued with more ranks and other options."""
 
     def batcher_of(ranks, **options):
         recipe = {"deal": {"world_size": ranks}, "batch": {"max_tokens": 100, "batch_window": 200, **options}}
@@ -100,10 +100,54 @@ def other_states(lengths):
     batcher, smaller = batcher_of(4), batcher_of(4, max_tokens=50)
     batcher.resume(first.state(windows[0] + 3))
     smaller.resume(first.state(windows[0] + 3), replan=True)
-    files = {"order": {"name": "sharded", "seed": 7, "lanes": 16, "sizes": [90, 120]}, "batch": {"batch_size": 8}}
-    reading = samedeal.Reading.from_recipe({**files, "deal": {"world_size": 2, "workers": 2}}).at_epoch(5)
-    batches = [first.state(0), first.state(5), first.state(windows[0]), batcher.state(2), smaller.state(1)]
-    return {"batches": batches, "reading": reading.state(3)}
+    return [first.state(0), first.state(5), first.state(windows[0]), batcher.state(2), smaller.state(1)]
+
+
+def stopped(kind, recipe, epoch, parts, next, lengths=None):
+    """A state of a dataset in files, of batches or of a schedule, and the samples of the last three steps on its own
+    ranks and of the next three on others.
+
+    `parts` has the ranks of each part of the run, and its steps.
+    """
+
+    def on(ranks, state):
+        whole = {**recipe, "deal": {**recipe.get("deal", {}), "world_size": ranks}}
+        if kind == "reading":
+            reading = samedeal.Reading.from_recipe(whole)
+            return reading.at_epoch(epoch) if state is None else reading.resume(state)
+        if kind == "schedule":
+            schedules = [samedeal.Schedule.from_recipe(whole, rank=rank) for rank in range(ranks)]
+            return schedules, 0 if state is None else schedules[0].resume(state)
+        batchers = [samedeal.Batcher.from_recipe(whole, lengths, rank=rank, epoch=epoch) for rank in range(ranks)]
+        for batcher in batchers if state is not None else []:
+            batcher.resume(state)
+        return batchers
+
+    def after(run, steps):
+        if kind == "schedule":
+            return run[0][0].state(run[1] + steps)
+        return (run if kind == "reading" else run[0]).state(steps)
+
+    def read(run, rank, step):
+        if kind == "reading":
+            if step >= run.num_steps(rank):
+                return ""
+            batch = run.batch_at(rank, step)
+            samples = run.indices(rank, batch.worker, batch.start, batch.start + batch.count)
+            cut = batch.count - batch.padding
+            return " ".join(f"{sample}{'*' if at >= cut else ''}" for at, sample in enumerate(samples))
+        if kind == "schedule":
+            return " ".join(map(str, run[0][rank].batch(run[1] + step)))
+        return " ".join(map(str, run[rank].batch(step).samples))
+
+    state = None
+    for ranks, steps in parts:
+        run, taken = on(ranks, state), steps
+        state = after(run, steps)
+    rows = {f"before {s} {r}": read(run, r, s) for s in range(max(0, taken - 3), taken) for r in range(ranks)}
+    following = on(next, state)
+    rows |= {f"after {s} {r}": read(following, r, s) for s in range(3) for r in range(next)}
+    return {"state": state, "rows": rows}
 
 
 def resume(recipe, epoch, batch, worlds, taken):

@@ -44,6 +44,17 @@ const SHOWN: readonly (readonly [name: string, view: string, values: Record<stri
     { recipe: '{"order":{"name":"sharded","seed":7,"sizes":[900,1200,400]},"deal":{"world_size":8}}' },
   ],
   ['mix of labels', 'mix', { mix: 'labels' }],
+  [
+    'checkpoint of files',
+    'checkpoint',
+    {
+      state:
+        '{"samedeal":1,"kind":"reading","recipe":{"order":{"name":"sharded","samples":210,"seed":7,"lanes":16,"shuffle_window":256,"shards":2,"sizes":[90,120]}},"epoch":5,"consumed":32,"history":[{"world_size":2,"workers":2,"batch_size":8,"drop_last":false,"steps":1}]}',
+      ranks: '2',
+      workers: '2',
+      each: '8',
+    },
+  ],
 ];
 
 for (const [name, view, values] of SHOWN)

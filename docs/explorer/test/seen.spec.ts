@@ -159,52 +159,56 @@ test.describe('sample', () => {
   });
 });
 
-test('a state of batches, or of files, says what it is, and what can be said of it', async ({ page }) => {
+test('a state of batches says how far it was without the lengths', async ({ page }) => {
   const lengths = Array.from({ length: 600 }, (_, sample) => 10 * (1 + (sample % 3)));
-  const { batches, reading } = await python<{ batches: string[]; reading: string }>('other_states', { lengths });
-  const open = (state: string) =>
-    page
-      .getByLabel('Files to open')
-      .setInputFiles({ name: 'state.json', mimeType: 'application/json', buffer: Buffer.from(state) });
+  const batches = await python<string[]>('other_states', { lengths });
   await page.goto(at('step'));
-  const card = page.getByLabel('The state that was opened');
   // The state has the positions of whole windows, and the steps of the open window.
   const parts = ['Positions in whole windows200', 'Part 13 steps on 2 ranks'];
   const expected: [string, string[]][] = [
-    ['The run had taken nothing of epoch 3.', ['Epoch3', 'Positions in whole windows0']],
-    ['The run had taken 5 steps of the first window of epoch 3.', ['Part 15 steps on 2 ranks']],
-    ['The run had taken the first 200 positions of epoch 3 in whole windows.', ['Positions in whole windows200']],
+    ['0 of 600 positions (0.0 %) in whole windows. ', ['Epoch3', 'Positions in whole windows0']],
     [
-      'The run had taken the first 200 positions of epoch 3 in whole windows, and 5 steps of the window behind them.',
+      '0 of 600 positions (0.0 %) in whole windows and 5 steps on 2 ranks in the next window. ',
+      ['Part 15 steps on 2 ranks'],
+    ],
+    ['200 of 600 positions (33.3 %) in whole windows. ', ['Positions in whole windows200']],
+    [
+      '200 of 600 positions (33.3 %) in whole windows and 3 steps on 2 ranks, then 2 steps on 4 ranks in the next window. ',
       [...parts, 'Part 22 steps on 4 ranks'],
     ],
     [
-      'The run had taken the first 200 positions of epoch 3 in whole windows, and 4 steps of the window behind them.',
+      '200 of 600 positions (33.3 %) in whole windows and 3 steps on 2 ranks, then 1 step on 4 ranks in the next window. ',
       [...parts.slice(0, 1), 'Part 13 steps on 2 ranks, max_tokens 100', 'Part 21 step on 4 ranks'],
     ],
   ];
   expect(batches).toHaveLength(expected.length);
-  for (const [at, [says, facts]] of expected.entries()) {
-    await open(batches[at] ?? '');
-    await expect(card).toContainText(`${says} It holds a hash of the lengths`);
-    await expect(card.locator('tr')).toContainText(facts);
+  const says = page.locator('[data-says]');
+  for (const [at, [text, facts]] of expected.entries()) {
+    await openedAs(page, batches[at] ?? '');
+    await expect(says).toHaveText(
+      `The run stopped in epoch 3 after ${text}Drop the list of lengths here: the state has only a hash of it.`,
+    );
+    const held = page.getByLabel('What the state holds');
+    await held.locator('details').evaluate((details: HTMLDetailsElement) => {
+      details.open = true;
+    });
+    await expect(held.locator('tr')).toContainText(facts);
   }
-  await card.getByRole('button', { name: 'Close' }).click();
-  await expect(card).toHaveCount(0);
-  await open(reading);
-  await expect(card).toContainText('The run had taken 1 step of epoch 5.');
-  const facts = ['Epoch5', 'Positions read', 'Part 11 step on 2 ranks, 2 workers each, batch size 8'];
-  await expect(card.locator('tr')).toContainText(facts);
-  // The page shows the recipe of the state, with the ranks and workers of its last part.
-  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Which files does every reader read?');
-  await expect(page.getByLabel('World size')).toHaveValue('2');
-  await expect(page.getByLabel('Epoch', { exact: true }).last()).toHaveValue('5');
-  await expect(page.locator('[data-answers]').first()).toBeVisible();
+  // Other lengths are not taken for those of the run, and a sample is not looked for with a state of batches.
+  const list = (all: number[]) => ({
+    name: 'lengths.txt',
+    mimeType: 'text/plain',
+    buffer: Buffer.from(all.join('\n')),
+  });
+  await page.getByLabel('Files to open').setInputFiles(list(lengths.map((length) => length + 1)));
+  await expect(says).toContainText('The lengths that are open are not those of the run: ');
   await page.goto(at('sample'));
   await expect(page.locator('[data-answers]').first()).toBeVisible();
   await page.getByText('Had a checkpoint seen it?').click();
   await page.getByLabel('State of a checkpoint').fill(batches[0] ?? '');
-  await expect(card).toContainText('A state of batches');
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Where did a run stop, and what comes next?');
+  await openedAs(page, '{"samedeal":1,"kind":"future","recipe":{}}');
+  await expect(page.getByText('is a state of the kind future, which this page does not show')).toBeVisible();
 });
 
 /** Opens a text as a file. */
@@ -256,6 +260,98 @@ test.describe('checkpoint', () => {
       expect(numbers(run('Command', `${await snippet(page, 'Command')} --format text`)).length).toBeGreaterThan(0);
     });
   }
+
+  const FILES = { order: { name: 'sharded', seed: 7, lanes: 16, sizes: [90, 120, 60] }, batch: { batch_size: 8 } };
+  const LENGTHS = Array.from({ length: 600 }, (_, sample) => 10 * (1 + (sample % 3)));
+  const BATCHES = { order: { seed: 42 }, batch: { max_tokens: 100, batch_window: 200 } };
+  for (const [name, kind, recipe, parts, next, says] of [
+    [
+      'files, within a turn',
+      'reading',
+      { ...FILES, deal: { workers: 2 } },
+      [[3, 5]],
+      4,
+      'after step 5 of 12 on 3 ranks.',
+    ],
+    [
+      'files, at the end of a turn',
+      'reading',
+      { ...FILES, deal: { workers: 2 } },
+      [[3, 4]],
+      2,
+      'after step 4 of 12 on 3 ranks.',
+    ],
+    [
+      'files, after other ranks',
+      'reading',
+      { ...FILES, deal: { workers: 2 } },
+      [
+        [3, 5],
+        [2, 1],
+      ],
+      3,
+      'on 2 ranks. 3 ranks go on',
+    ],
+    [
+      'whole files',
+      'reading',
+      { shards: { sizes: [90, 120, 50, 70, 44, 30], seed: 3 }, deal: { workers: 2 }, batch: { batch_size: 8 } },
+      [[2, 4]],
+      3,
+      'after step 4 of ',
+    ],
+    ['batches', 'batcher', BATCHES, [[2, 40]], 3, 'after step 40 of 66 on 2 ranks.'],
+    [
+      'batches, after other ranks',
+      'batcher',
+      BATCHES,
+      [
+        [2, 5],
+        [3, 2],
+      ],
+      4,
+      'after step 2 of ',
+    ],
+    [
+      'a schedule',
+      'schedule',
+      { order: { samples: 1000, seed: 3 }, steps: { batch_size: 24 } },
+      [[2, 50]],
+      3,
+      'after step 50 on 2 ranks.',
+    ],
+  ] as const)
+    test(`a state of another kind answers for itself: ${name}`, async ({ page }) => {
+      const question = { kind, recipe, epoch: kind === 'schedule' ? 0 : 4, parts, next, lengths: LENGTHS };
+      const { state, rows } = await python<{ state: string; rows: Record<string, string> }>('stopped', question);
+      await page.goto(at('step'));
+      await openedAs(page, state);
+      await expect(page.getByRole('heading', { level: 1 })).toHaveText('Where did a run stop, and what comes next?');
+      if (kind === 'batcher') {
+        const buffer = Buffer.from(LENGTHS.join('\n'));
+        await page.getByLabel('Files to open').setInputFiles({ name: 'lengths.txt', mimeType: 'text/plain', buffer });
+      }
+      await page.getByLabel('Ranks that go on').fill(String(next));
+      const ranks = page.getByLabel('Ranks of the run');
+      // A state that was written at the end of a turn, and one of a schedule, does not have its ranks.
+      if ((await ranks.inputValue()) === '') {
+        await expect(page.locator('[data-says]')).toContainText('On how many ranks did it run');
+        await ranks.fill(String(parts.at(-1)?.[0]));
+        if (kind === 'reading') {
+          await page.getByLabel('Workers of a rank').fill('2');
+          await page.getByLabel('Batch size').fill('8');
+        }
+      }
+      await expect.poll(() => rowsOf(page)).toEqual(rows);
+      await expect(page.locator('[data-says]')).toContainText(says);
+      const first = numbers(rows['after 0 0'] ?? '');
+      const program = (await snippet(page, 'Python')).replace('[...]', `[${LENGTHS}]`);
+      expect(numbers(run('Python', program)).slice(kind === 'schedule' ? 1 : 0)).toEqual(first);
+      const inJavaScript = (await snippet(page, 'JavaScript')).replace('[...]', `[${LENGTHS}]`);
+      expect(printedArray(run('JavaScript', inJavaScript)).slice(kind === 'schedule' ? 1 : 0)).toEqual(first);
+      await page.reload();
+      await expect.poll(() => rowsOf(page)).toEqual(rows);
+    });
 
   test('what a state does not have is asked for, and ranks that began later are counted from there', async ({
     page,

@@ -1,27 +1,19 @@
 import { isObject, type Members, parsed, shown } from './json.ts';
 import { counted } from './text.ts';
 
-/**
- * The facts about a state that no view can use: its kind, how far the run was, and the facts that the state does not
- * have.
- */
-export interface StateFacts {
-  title: string;
-  says: string;
-  facts: [name: string, value: string][];
-}
+/** The members of a state as a list of names and values, for reading. */
+export type StateFacts = [name: string, value: string][];
 
-const KINDS: Readonly<Record<string, readonly [title: string, limit: string]>> = {
-  batcher: [
-    'A state of batches',
-    'It holds a hash of the lengths and not the lengths, so this page cannot say which samples were seen. A Batcher with these lengths can, after resume(state).',
-  ],
-  reading: [
-    'A state of a dataset in files',
-    'This page does not say of single rows whether they were seen. A Reading of this recipe goes on, after resume(state), with the rows that were not.',
-  ],
-  schedule: ['A state of a schedule of steps', 'This page has no view of schedules.'],
+export const kindOf = (text: string): string => {
+  const document = parsed(text);
+  return isObject(document) ? shown(document.kind) : '';
 };
+
+/** The kinds of states that the view of checkpoints shows. */
+export const KINDS: readonly string[] = ['sampler', 'reading', 'batcher', 'schedule'];
+
+/** The text of a state, unless it is one of another kind than a sampler. */
+export const ofSampler = (text: string): string => (KINDS.indexOf(kindOf(text)) > 0 ? '' : text);
 
 const objects = (value: unknown): Members[] => (Array.isArray(value) ? value.filter(isObject) : []);
 const number = (value: unknown): number => Number(shown(value)) || 0;
@@ -35,12 +27,8 @@ function othersOf(then: Members, now: Members): string {
 export function factsOf(text: string): StateFacts {
   const document = parsed(text);
   const state: Members = isObject(document) ? document : {};
-  const [title, limit] = KINDS[String(state.kind)] ?? [
-    `A state of the kind ${shown(state.kind)}`,
-    'This page has no view of it.',
-  ];
   const recipe: Members = isObject(state.recipe) ? state.recipe : {};
-  const facts: [string, string][] = [['Epoch', shown(state.epoch)]];
+  const facts: StateFacts = [['Epoch', shown(state.epoch)]];
   const history = objects(state.history);
   if (state.consumed !== undefined)
     facts.push([state.kind === 'batcher' ? 'Positions in whole windows' : 'Positions read', shown(state.consumed)]);
@@ -57,23 +45,17 @@ export function factsOf(text: string): StateFacts {
     for (const [name, value] of Object.entries(inner))
       if (!Array.isArray(value) && !isObject(value)) facts.push([`${section}.${name}`, shown(value)]);
   }
-  return { title, says: `${farOf(state, history)} ${limit}`, facts };
+  return facts;
 }
 
-/** A sentence that says how far the run was. */
-function farOf(state: Members, history: Members[]): string {
-  const epoch = `epoch ${shown(state.epoch)}`;
-  const steps = history.reduce((sum, segment) => sum + number(segment.steps), 0);
-  if (state.kind !== 'batcher')
-    return history.length > 0 ? `The run had taken ${counted(steps, 'step')} of ${epoch}.` : `The run was in ${epoch}.`;
-  // The history has only the steps of the open window. The state does not have the number of steps before it.
-  const consumed = number(state.consumed);
-  if (consumed === 0)
-    return steps > 0
-      ? `The run had taken ${counted(steps, 'step')} of the first window of ${epoch}.`
-      : `The run had taken nothing of ${epoch}.`;
-  const then = steps > 0 ? `, and ${counted(steps, 'step')} of the window behind them` : '';
-  return `The run had taken the first ${counted(consumed, 'position')} of ${epoch} in whole windows${then}.`;
+/**
+ * The run that wrote a state of a dataset in files, or of batches: the ranks, workers and batch size of its last part,
+ * if the state has it.
+ */
+export function lastPartOf(text: string): { ranks: string; workers: string; each: string } {
+  const state = parsed(text);
+  const { world_size, workers, batch_size } = (isObject(state) ? objects(state.history).at(-1) : undefined) ?? {};
+  return { ranks: shown(world_size), workers: shown(workers), each: shown(batch_size) };
 }
 
 /** The recipe of a reading that continues after its state, with the ranks, workers and batches of the last part. */
@@ -81,6 +63,7 @@ export function readingOf(text: string): string {
   const state = parsed(text) as Members;
   const { world_size, workers, batch_size, drop_last } = objects(state.history).at(-1) ?? {};
   const recipe = isObject(state.recipe) ? state.recipe : {};
-  const deal = { world_size, workers, ...('order' in recipe && drop_last ? { remainder: 'drop' } : {}) };
-  return JSON.stringify({ ...recipe, deal, batch: { batch_size } });
+  const [isDealt, isCut] = ['order' in recipe, drop_last === true];
+  const deal = { world_size, workers, ...(isDealt && isCut ? { remainder: 'drop' } : {}) };
+  return JSON.stringify({ ...recipe, deal, batch: { batch_size, ...(!isDealt && isCut ? { drop_last: true } : {}) } });
 }

@@ -64,7 +64,7 @@ export const VIEWS: readonly View[] = [
     id: 'checkpoint',
     question: 'Where did a run stop, and what comes next?',
     short: 'Where did it stop?',
-    keys: ['state', 'recipe', 'ranks', 'each', 'begun', 'next'],
+    keys: ['state', 'recipe', 'reading', 'lengths', 'ranks', 'workers', 'each', 'begun', 'next'],
     entered: 'The run, and how it goes on',
     load: parts(
       () => import('./checkpoint/View.svelte'),

@@ -109,7 +109,8 @@ interface Lengths {
 let listed: Lengths | undefined;
 const plans = new Map<string, Plan>();
 
-async function lengthsOf(text: string): Promise<Lengths> {
+/** Opens the lengths that a value of the link names. */
+export async function lengthsOf(text: string): Promise<Lengths> {
   const name = `${opened} ${text}`;
   if (listed?.name === name) return listed;
   const values = EXAMPLES.includes(text as Example)

@@ -1,5 +1,6 @@
 import { link } from '../../link.svelte.ts';
 import { isObject, parsed, shown } from '../../parts/json.ts';
+import { ofSampler } from '../../parts/state.ts';
 import { listed } from '../../parts/text.ts';
 import { session } from '../../session.svelte.ts';
 
@@ -24,7 +25,7 @@ export function stoppedAt(
 
 /** Sets the stop of the first part in the view Resume to the position of the open state. */
 export function stopWhereTheStateDoes(): void {
-  const consumed = consumedOf(link.values.state);
+  const consumed = consumedOf(ofSampler(link.values.state));
   const taken = consumed === undefined ? undefined : stoppedAt(link.plain, consumed);
   if (taken === undefined) return;
   link.values.taken = taken;

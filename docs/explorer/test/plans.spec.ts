@@ -55,6 +55,44 @@ test.describe('batches', () => {
     }
   });
 
+  test('the picture shows the strategy with the least waste, one click from another one', async ({ page }) => {
+    await page.goto(at('batches'));
+    const says = page.locator('[data-says]');
+    await expect(says).toContainText('pack wastes the least');
+    const shown = page.getByRole('heading', { name: 'The batches of one step' });
+    await expect(shown).toHaveText('The batches of one step with budget');
+    await page.getByRole('button', { name: 'Show pack' }).click();
+    await expect(shown).toHaveText('The batches of one step with pack');
+    await expect(page.getByRole('radio', { name: 'pack' })).toBeChecked();
+    await expect(page.locator('[data-show]')).toHaveCount(0);
+    await expect(says).toContainText('pack wastes the least');
+  });
+
+  test('the lengths in a row are shown by a pointer, and listed', async ({ page }) => {
+    const batch = { strategy: 'pack', capacity: 60, max_batch_size: 4 };
+    const recipe = JSON.stringify({ deal: { world_size: 2 }, batch });
+    const lengths = Array.from({ length: 80 }, (_, sample) => 10 + ((sample * 7) % 30));
+    const expected = await python<{ samples: number[][] }>('batches', {
+      recipes: { pack: recipe },
+      lengths,
+      epoch: 0,
+      step: 1,
+    });
+    await page.goto(at('batches', { batches: recipe, lengths: lengths.join(' '), step: '1' }));
+    await page.getByText('Lengths in the rows').click();
+    for (const [rank, samples] of expected.samples.entries()) {
+      const rows = await page.locator(`[data-lengths^="${rank} "] td:last-child`).allInnerTexts();
+      const parts = rows.map((text) => text.replace(/; .*/, '').split(' + ').map(Number));
+      expect(parts.flat()).toEqual(samples.map((sample) => lengths[sample]));
+      for (const [row, text] of rows.entries()) {
+        const canvas = page.locator(`[data-shape="${rank}"] canvas`);
+        const box = await canvas.boundingBox();
+        await canvas.hover({ position: { x: 5, y: ((row + 0.5) / rows.length) * (box?.height ?? 0) } });
+        await expect(page.locator(`[data-shape="${rank}"] [data-row]`)).toHaveText(`Row ${row}: ${text}`);
+      }
+    }
+  });
+
   test('dragging the room plans again, and a choice is a recipe', async ({ page }) => {
     await page.goto(at('batches'));
     const steps = page.locator('tr[data-strategy=budget] [data-fact=steps]');

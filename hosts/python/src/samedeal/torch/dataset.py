@@ -35,7 +35,7 @@ from . import place
 from .board import Board
 from .deals import Group
 from .files import MakesOrder, Options, find, order_of
-from .nested import warn_of_collated_batches
+from .nested import is_sent, warn_of_collated_batches
 from .passes import Items, Opening
 from .rest import Progress
 from .states import Count, Resuming, Start, text_of, warn_of_repetition
@@ -453,7 +453,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
                 warn_of_collated_batches(self, self.batch_size)
         if inside:
             self._board.workers = workers
-            return Items(self, Opening(self, self._progress(), workers), worker)
+            return Items(self, Opening(self, self._progress(), workers), worker, sends=is_sent(self))
         core = copy.copy(self._begin())
         self._board.tell(self._core, 0)
         made = Items(self, Opening(self, core, 1), 0)

@@ -35,6 +35,16 @@ def warn_of_collated_batches(dataset: Any, size: int) -> None:
         warnings.warn(f"{told}: pass batch_size=None to the DataLoader", BatchWarning, stacklevel=3)
 
 
+def is_sent(dataset: Any) -> bool:
+    """Whether a loader that iterates over a dataset in a worker sends the items to the main process as they are.
+
+    It does without a `batch_size` and a `collate_fn`. `__iter__` calls this.
+    """
+    asking = _asking()
+    is_alone = getattr(asking, "auto_collation", None) is False and getattr(asking, "dataset", None) is dataset
+    return is_alone and getattr(asking, "collate_fn", None) is torch.utils.data.default_convert
+
+
 class Asking(NamedTuple):
     """Facts about the caller of a sampler's `__iter__`."""
 

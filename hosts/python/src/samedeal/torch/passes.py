@@ -17,7 +17,7 @@ from .nested import PREFETCH
 from .place import is_worker
 from .rest import Progress
 from .states import Pass, Start, text_of, warn_of_earlier_epoch, wrapped
-from .tensors import compact
+from .tensors import Sent, compact, to_tensors
 from .torchdata import READER
 
 if TYPE_CHECKING:
@@ -74,10 +74,12 @@ class _Given(Pass):
 class Items:
     """The items that a reader gives in a pass, one after the other."""
 
-    def __init__(self, owner: ShardedDataset, place: Opening, worker: int) -> None:
+    def __init__(self, owner: ShardedDataset, place: Opening, worker: int, *, sends: bool = False) -> None:
+        """`sends`: whether the items go from a loader worker to the main process as they are."""
         self._owner = owner
         self._worker = worker
         self._inside = is_worker()
+        self._sends = sends
         self.given = _Given(place)
         self.reader = self._read()
 
@@ -87,7 +89,8 @@ class Items:
         reader = owner._group(given.place.workers).reader(given.place.progress, owner.rank, self._worker, given.taken)
         # The generator must not refer to this iterator: the garbage collector frees a cycle on any thread, perhaps on
         # the prefetch thread that closing waits for.
-        self._items = _made(owner, reader, given.place.progress.epoch, self._worker, self._inside)
+        made = _made(owner, reader, given.place.progress.epoch, self._worker, self._inside, self._sends)
+        self._items = made
         return reader
 
     def __iter__(self) -> Items:
@@ -159,7 +162,9 @@ class Items:
         }
 
 
-def _made(owner: ShardedDataset, reader: Reader, epoch: int, worker: int, inside: bool) -> Generator[Any, None, None]:
+def _made(
+    owner: ShardedDataset, reader: Reader, epoch: int, worker: int, inside: bool, sends: bool
+) -> Generator[Any, None, None]:
     source = ahead(reader.tables(owner.marks))
     size = owner.batch_size
     items = _rows(source) if size is None else batches(source, size, owner.drop_last)
@@ -174,8 +179,13 @@ def _made(owner: ShardedDataset, reader: Reader, epoch: int, worker: int, inside
             number += 1
             if number > look and worker == 0:
                 owner._board.last_read = epoch
+            if sends and owner.transform is to_tensors and size is not None:
+                yield Sent(item, as_tensors=True)
+                continue
             made = item if owner.transform is None else owner.transform(item)
-            yield compact(made) if inside and isinstance(made, pa.RecordBatch) else made
+            if inside and isinstance(made, pa.RecordBatch):
+                made = Sent(made) if sends else compact(made)
+            yield made
         if number and not inside:
             owner._board.last_read = epoch
     finally:

@@ -276,7 +276,7 @@ for (const [name, settings] of Object.entries(SETTINGS)) {
 
 test('labels of 10^12 samples, whose buffer begins anywhere', async ({ page }) => {
   await page.goto(at('mix', { mix: 'labels' }));
-  await page.getByRole('button', { name: '10^12 samples' }).click();
+  await page.getByRole('button', { name: '10¹² samples' }).click();
   await page.getByText('As a table').click();
   await expect(page.locator('tr[data-batch]').last()).toHaveAttribute('data-batch', /^96\d{7}$/);
   const settings = JSON.parse(

@@ -578,6 +578,35 @@ test.describe('resume', () => {
     await expect(page.getByLabel('World size', { exact: true })).toHaveCount(0);
   });
 
+  test('the example of 10¹² samples stops where something is seen, with numbers that need no letters', async ({
+    page,
+  }) => {
+    for (const view of ['resume', 'step']) {
+      await page.goto(at(view));
+      await page.reload();
+      await page.getByRole('button', { name: '10¹² samples' }).click();
+      if (view === 'step') await page.getByRole('link', { name: 'What if ranks change?' }).click();
+      await expect(page.locator('[data-says]')).toContainText('4,096 to 3,072 to 2,560 ranks: no position is lost');
+      const chart = page.locator('svg.chart').first();
+      const wide = (await chart.boundingBox())?.width ?? 0;
+      // All three parts are a third of the picture, and not a line at its edge.
+      const parts = await chart
+        .locator('rect[fill^="var(--data"]')
+        .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().width));
+      expect(parts).toHaveLength(3);
+      for (const part of parts) expect(part / wide).toBeCloseTo(1 / 3, 1);
+      const labels = await chart.locator('text').allTextContents();
+      expect(labels).toContain('2\u00a0×\u00a010¹¹');
+      expect(labels.join(' ')).not.toMatch(/\d[KMBT]/);
+    }
+    // Another example of any size has stops of its own, and the first one has the defaults.
+    await page.getByRole('button', { name: "PyTorch's order" }).click();
+    await expect(page.getByLabel('Steps taken')).toHaveValue('130, 173');
+    await page.getByRole('button', { name: '1,000 samples' }).click();
+    await expect(page.getByLabel('Steps taken')).toHaveValue('3, 4');
+    await expect(page.locator('[data-says]')).toContainText('8 to 6 to 5 ranks: no sample is lost');
+  });
+
   test('a stop that is missing is asked for, and one too many is said', async ({ page }) => {
     await page.goto(at('resume', { taken: '3' }));
     await expect(

@@ -3,8 +3,27 @@ const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFracti
 
 /** A whole number, such as 1,234,567. */
 export const grouped = (number: number | bigint): string => whole.format(number);
-/** A short number for axes and cells, such as 1.2M. */
-export const short = (number: number): string => (Math.abs(number) < 10_000 ? grouped(number) : compact.format(number));
+/** The digits of exponents: a chart has no element for superscripts. */
+const RAISED = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+/** A power of ten, such as 10¹². */
+export const powerOfTen = (exponent: number): string =>
+  `10${String(exponent).replaceAll(/\d/g, (digit) => RAISED[Number(digit)] ?? digit)}`;
+
+/** A large number, such as 2 × 10¹¹, with at most two decimals. */
+function scientific(number: number): string {
+  const [mantissa = '', exponent = ''] = number.toExponential(2).split('e+');
+  const short = String(Number(mantissa));
+  return short === '1' ? powerOfTen(Number(exponent)) : `${short}\u00a0×\u00a0${powerOfTen(Number(exponent))}`;
+}
+
+/**
+ * A short number for axes and legends, such as 1.2M or 2 × 10¹¹. A letter for thousands of millions is not used, because
+ * languages differ in what “billion” means.
+ */
+export const short = (number: number): string => {
+  const size = Math.abs(number);
+  return size < 10_000 ? grouped(number) : size < 1e9 ? compact.format(number) : scientific(number);
+};
 /** A share in percent, such as 12.3 %. */
 export const percent = (share: number, digits = 1): string => `${(100 * share).toFixed(digits)} %`;
 /**

@@ -11,7 +11,7 @@ export const UNIT =
 
 const ORDERS: Readonly<Record<string, string>> = {
   feistel:
-    'feistel is a shuffle that is computed and not stored: keys from the seed and the epoch mix the digits of a position into the index of a sample (a Feistel network). So any place of 10^12 samples is known at once, forwards and backwards.',
+    'feistel is a shuffle that is computed and not stored: keys from the seed and the epoch mix the digits of a position into the index of a sample (a Feistel network). So any place of 10¹² samples is known at once, forwards and backwards.',
   sequential: 'sequential is no shuffle: 0, 1, 2, and so on.',
   'fisher-yates': 'fisher-yates is the textbook shuffle of a list, which takes 4 bytes for each sample.',
   sharded:

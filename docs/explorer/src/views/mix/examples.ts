@@ -13,7 +13,7 @@ export const BLENDS: readonly [string, string][] = [
     '{"order":{"name":"blend-exact","samples":60000,"seed":42,"sources":[{"name":"web","weight":45,"samples":40000},{"name":"books","weight":20,"samples":9000},{"name":"code","weight":16,"samples":8000},{"name":"papers","weight":10,"samples":3000},{"name":"maths","weight":6,"samples":1500},{"name":"dialogue","weight":3,"samples":700}]},"deal":{"world_size":16}}',
   ],
   [
-    '10^12 samples',
+    '10¹² samples',
     '{"order":{"name":"blend","samples":1000000000000,"seed":42,"sources":[{"name":"web","weight":731,"samples":800000000000},{"name":"code","weight":188,"samples":90000000000},{"name":"maths","weight":81,"samples":6000000000}]},"deal":{"world_size":4096}}',
   ],
 ];
@@ -37,7 +37,7 @@ export const LABELLED: readonly [string, string][] = [
     '{"samples":1281167,"labels":1000,"files":1024,"batch":256,"seed":42,"epoch":0,"lanes":64,"shuffle_window":256,"buffer":10000,"files_first":true}',
   ],
   [
-    '10^12 samples',
+    '10¹² samples',
     '{"samples":1000000000000,"labels":8,"files":10000,"batch":1024,"seed":42,"epoch":0,"lanes":64,"shuffle_window":256,"buffer":10000,"files_first":true}',
   ],
 ];

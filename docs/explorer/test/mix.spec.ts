@@ -70,9 +70,11 @@ for (const name of ['plain', 'exact', 'stages', 'stop'] as const) {
       .locator('[data-farthest]')
       .evaluateAll((cells) => Math.max(...cells.map((cell) => Math.abs(Number(cell.getAttribute('data-farthest'))))));
     const written = (value: number) => value.toLocaleString('en', { maximumFractionDigits: 3 });
-    await expect(page.locator('[data-says]')).toContainText(`is ${written(all)} samples (`);
-    await expect(page.locator('[data-says]')).toContainText(
-      new RegExp(`on one rank alone it is ${written(largest).replaceAll('.', '\\.')} of [\\d,]+ samples \\(`),
+    await expect(page.locator('[data-drift-says]')).toContainText(`is ${written(all)} samples (`);
+    await expect(page.locator('[data-rank-says]')).toContainText(
+      new RegExp(
+        `On one rank alone, the largest drift is ${written(largest).replaceAll('.', '\\.')} of [\\d,]+ samples \\(`,
+      ),
     );
   });
 }
@@ -87,6 +89,11 @@ test('a rank that has other shares than its weights ask for is named, and the la
   await expect(said).toContainText(
     'That is more than chance explains. The layout strided gives each rank one position of every 8',
   );
+  await expect(page.locator('[data-says]')).toContainText(
+    /But rank \d alone reads [\d.]+\s% \w+ in place of [\d.]+\s%\./,
+  );
+  await page.getByText('Drift of each rank').click();
+  await expect(page.locator('tr[data-rank-drift]')).toHaveCount(8);
   const counts = await page.locator('tr[data-rank-drift]').evaluateAll((rows) => {
     const numbers = rows.map((row) =>
       [...row.querySelectorAll('[data-count]')].map((cell) => Number(cell.getAttribute('data-count'))),
@@ -100,6 +107,42 @@ test('a rank that has other shares than its weights ask for is named, and the la
   await page.goto(at('mix', { recipe: recipe('') }));
   await expect(page.locator('tr[data-rank-drift]')).toHaveCount(8);
   await expect(said).toHaveCount(0);
+});
+
+test('a short sentence says whether the mixture holds, and the rest is a click away', async ({ page }) => {
+  await page.goto(at('mix', { recipe: BLENDS.plain }));
+  const says = page.locator('[data-says]');
+  await expect(says).toHaveText(
+    'The sources are mixed as their weights ask for, everywhere in the epoch: at most one sample away.',
+  );
+  await expect(page.locator('[data-farthest], tr[data-rank-drift], [data-drift-says]')).toHaveCount(0);
+  // A sample of maths is read ten times: 500 positions have one of its 50 samples.
+  for (const [source, passes] of [
+    ['web', 3500 / 3000],
+    ['code', 1000 / 600],
+    ['maths', 10],
+  ] as const) {
+    const row = page.locator(`tr[data-source=${source}]`);
+    expect(Number(await row.locator('[data-passes]').getAttribute('data-passes'))).toBeCloseTo(passes, 2);
+    await expect(row.locator('[data-passes]')).toHaveText(
+      Number(await row.locator('[data-passes]').getAttribute('data-passes')).toLocaleString('en', {
+        maximumSignificantDigits: 3,
+      }),
+    );
+  }
+  await page.getByText('Drift from the weights, and its bounds').click();
+  await expect(page.locator('[data-farthest]')).toHaveCount(3);
+});
+
+test('a small share is no zero', async ({ page }) => {
+  const sources = '[{"name":"web","weight":4999999,"samples":900000000},{"name":"rare","weight":1,"samples":50}]';
+  const recipe = `{"order":{"name":"blend","samples":100000000,"seed":42,"sources":${sources}},"deal":{"world_size":8}}`;
+  await page.goto(at('mix', { recipe }));
+  const cells = page.locator('tr[data-source=rare] td');
+  await expect(cells.nth(0)).toHaveText('2\u00a0×\u00a010⁻⁵ %');
+  await expect(cells.nth(1)).toHaveText('2\u00a0×\u00a010⁻⁵ %');
+  await expect(cells.nth(2)).toHaveText('20');
+  await expect(page.locator('tr[data-source=web] td').first()).toHaveText('100.000 %');
 });
 
 test('drawing labels keeps the page busy for less than 50 ms at a time', async ({ page }) => {

@@ -3,15 +3,17 @@ const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFracti
 
 /** A whole number, such as 1,234,567. */
 export const grouped = (number: number | bigint): string => whole.format(number);
-/** The digits of exponents: a chart has no element for superscripts. */
-const RAISED = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+/** The characters of exponents: a chart has no element for superscripts. */
+const RAISED: Readonly<Record<string, string>> = Object.fromEntries(
+  [...'-0123456789'].map((plain, at) => [plain, [...'⁻⁰¹²³⁴⁵⁶⁷⁸⁹'][at] as string]),
+);
 /** A power of ten, such as 10¹². */
 export const powerOfTen = (exponent: number): string =>
-  `10${String(exponent).replaceAll(/\d/g, (digit) => RAISED[Number(digit)] ?? digit)}`;
+  `10${[...String(exponent)].map((digit) => RAISED[digit]).join('')}`;
 
-/** A large number, such as 2 × 10¹¹, with at most two decimals. */
+/** A large or a small number, such as 2 × 10¹¹, with at most two decimals. */
 function scientific(number: number): string {
-  const [mantissa = '', exponent = ''] = number.toExponential(2).split('e+');
+  const [mantissa = '', exponent = ''] = number.toExponential(2).split('e');
   const short = String(Number(mantissa));
   return short === '1' ? powerOfTen(Number(exponent)) : `${short}\u00a0×\u00a0${powerOfTen(Number(exponent))}`;
 }
@@ -26,6 +28,9 @@ export const short = (number: number): string => {
 };
 /** A share in percent, such as 12.3 %. */
 export const percent = (share: number, digits = 1): string => `${(100 * share).toFixed(digits)} %`;
+/** A share of a mixture in percent with three decimals, or as a power of ten if these would be zeros: 2 × 10⁻⁵ %. */
+export const shareOf = (share: number): string =>
+  share === 0 || share >= 5e-6 ? percent(share, 3) : `${scientific(100 * share)} %`;
 /**
  * A difference, such as +1.5 or −1.5, with a minus as wide as the plus. `least` decimals are shown even if they are
  * zeros.

@@ -1,5 +1,5 @@
 import { integer, samplerOf } from '../../engine/samplers.ts';
-import { isObject, type Members, parsed } from '../../parts/json.ts';
+import { isObject, type Members, parsed, shown } from '../../parts/json.ts';
 
 export interface DriftQuestion {
   recipe: string;
@@ -16,6 +16,8 @@ export interface SourceDrift {
   asked: number;
   /** Number of positions on the screen that have a sample of the source. */
   count: number;
+  /** Number of samples of the source; undefined if the recipe does not say it. */
+  size: number | undefined;
   /** The bound that the drift never exceeds, in samples. */
   bound: number;
   least: number[];
@@ -115,11 +117,13 @@ export function drift(question: DriftQuestion): DriftAnswer {
   const looks = Math.min(LOOKS, to - from);
   const columns = looks <= 2 * COLUMNS ? looks : COLUMNS;
   const ends: number[] = [];
-  const shown = sampler.sourceCounts(from, to).count;
+  const counts = sampler.sourceCounts(from, to).count;
+  const sizes = sizesOf(sampler.recipe);
   const sources = names.map((name, source) => ({
     name,
     asked: Number(weights.expected(source, from, to)) / 1e6 / Math.max(1, to - from),
-    count: shown[source] as number,
+    count: counts[source] as number,
+    size: sizes[source],
     bound: (bounds[source] as number) / 1e6,
     least: [] as number[],
     most: [] as number[],
@@ -142,6 +146,15 @@ export function drift(question: DriftQuestion): DriftAnswer {
     }
   }
   return { length, from, to, columns: ends, isExact: looks === to - from, sources, isSteady: weights.isSteady };
+}
+
+/** The numbers of samples of the sources of a blend, as far as its recipe has them. */
+function sizesOf(recipe: string): (number | undefined)[] {
+  const { order } = parsed(recipe) as { order: Members };
+  return (order.sources as Members[]).map((source) => {
+    const size = isObject(source.order) ? Number(shown(source.order.samples)) : 0;
+    return size > 0 ? size : undefined;
+  });
 }
 
 export interface MixedStepsQuestion {

@@ -93,6 +93,14 @@ class Link {
     samples: digitsOfEach(this.values.samples).join(' '),
   });
 
+  /** The sample that all views mark: the one that was selected. Without a selection, or with several samples, there is none. */
+  get chosen(): number | undefined {
+    const { samples } = this.plain;
+    return samples !== DEFAULTS.samples && /^\d+$/.test(samples) && Number.isSafeInteger(Number(samples))
+      ? Number(samples)
+      : undefined;
+  }
+
   /**
    * Reads the view and its values from an address. A value that is missing gets its default, unless it was too long for
    * the address. The values of other views stay as they are. `keysOf` knows the views of the page.

@@ -44,6 +44,9 @@ const SHOWN: readonly (readonly [name: string, view: string, values: Record<stri
     { recipe: '{"order":{"name":"sharded","seed":7,"sizes":[900,1200,400]},"deal":{"world_size":8}}' },
   ],
   ['mix of labels', 'mix', { mix: 'labels' }],
+  ['resume with a sample', 'resume', { samples: '7' }],
+  ['batches with a sample', 'batches', { samples: '7' }],
+  ['shards with a sample', 'shards', { samples: '7' }],
   [
     'checkpoint of files',
     'checkpoint',

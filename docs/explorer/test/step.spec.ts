@@ -86,6 +86,48 @@ test('the arrow keys select a sample and say where it is', async ({ page }) => {
   await expect(facts).toContainText(`Position in epoch${3 * 16 * 8 + 8 + 2}`);
 });
 
+test('a sample that is selected in one view is marked in all, and leads to the others', async ({ page }) => {
+  const recipe = '{"order":{"samples":1000,"seed":42},"deal":{"world_size":8}}';
+  await page.goto(at('step', { recipe, step: '3', rank: '2' }));
+  const grid = page.getByRole('application');
+  await grid.focus();
+  await grid.press('ArrowRight');
+  await grid.press('ArrowRight');
+  const chosen = page.locator('[data-chosen]');
+  await expect(chosen).toHaveCount(1);
+  const sample = Number(await chosen.getAttribute('data-chosen'));
+  const [place = []] = await python<number[][]>('places', { recipe, samples: [sample], epochs: [0], batch: 16 });
+  const [, , step, rank, , position = 0] = place;
+  expect([step, rank]).toEqual([3, 2]);
+  await page.waitForURL(new RegExp(`samples=${sample}`));
+
+  await page.getByRole('button', { name: 'Its next epochs' }).click();
+  await expect(page.getByLabel('Sample indices')).toHaveValue(String(sample));
+  await expect(page.locator('tr[data-place]')).toHaveCount(8);
+  await page.getByRole('button', { name: 'If ranks change' }).click();
+  // Position 3 * 128 is the first one of part 2, whose 4 steps of 96 positions end at 768.
+  const part = position < 384 ? 1 : position < 768 ? 2 : 3;
+  await expect(chosen).toContainText(`is at position ${position}: part ${part} reads it`);
+  await expect(page.locator(`[data-marked="${position}"]`)).toHaveCount(1);
+
+  await page.getByRole('button', { name: 'Its batch by length' }).click();
+  await page.getByRole('button', { name: 'Show its batch' }).click();
+  const found = page.locator('[data-shape]:has([data-marked])');
+  await expect(found).toHaveCount(1);
+  expect(numbers(await found.locator('[data-samples]').innerText())).toContain(sample);
+  await expect(chosen).toContainText(
+    `is in step ${await page.getByLabel('Step', { exact: true }).inputValue()}, on rank ${await found.getAttribute('data-shape')}`,
+  );
+  await page.getByRole('button', { name: 'Its file' }).click();
+  // The first file of the example has 900 rows.
+  await expect(chosen).toContainText(sample < 900 ? `is row ${sample} of file 0` : `is row ${sample - 900} of file 1`);
+  // Back in the first view, the same sample is marked, and a link has it.
+  await page.goBack();
+  await expect(found).toHaveCount(1);
+  await page.goto(at('resume', { recipe, samples: String(sample) }));
+  await expect(page.locator(`[data-marked="${position}"]`)).toHaveCount(1);
+});
+
 test('at 10^12 samples and 4,096 ranks, the end of the list is a scroll away', async ({ page }) => {
   await page.goto(at('step', { recipe: RECIPES.large, step: '7629394', batch: '32', zoom: '44' }));
   await page.getByText('As a table').click();

@@ -86,6 +86,7 @@ const engine = {
   ...of(
     withComponent(() => import('../views/batches/compute.ts')),
     'batches',
+    'batchWith',
     'useIndex',
     'planMore',
     'indexOf',

@@ -43,7 +43,7 @@ export const VIEWS: readonly View[] = [
     id: 'step',
     question: 'Which samples does every rank read in a step?',
     short: 'What does a rank read?',
-    keys: ['recipe', 'epoch', 'step', 'batch', 'rank', 'files', 'drop', 'zoom', 'colour'],
+    keys: ['recipe', 'epoch', 'step', 'batch', 'rank', 'files', 'drop', 'zoom', 'colour', 'samples'],
     load: parts(() => import('./step/View.svelte'), sampler),
   },
   {
@@ -57,7 +57,7 @@ export const VIEWS: readonly View[] = [
     id: 'resume',
     question: 'What is seen if a run goes on with other ranks?',
     short: 'What if ranks change?',
-    keys: ['recipe', 'epoch', 'batch', 'worlds', 'taken'],
+    keys: ['recipe', 'epoch', 'batch', 'worlds', 'taken', 'samples'],
     load: parts(() => import('./resume/View.svelte'), sampler),
   },
   {
@@ -86,7 +86,7 @@ export const VIEWS: readonly View[] = [
     id: 'batches',
     question: 'How do samples of different length become batches?',
     short: 'How are batches filled?',
-    keys: ['batches', 'budget', 'lengths', 'epoch', 'step'],
+    keys: ['batches', 'budget', 'lengths', 'epoch', 'step', 'samples'],
     entered: 'Lengths and recipe',
     load: parts(
       () => import('./batches/View.svelte'),
@@ -97,7 +97,7 @@ export const VIEWS: readonly View[] = [
     id: 'shards',
     question: 'Which files does every reader read?',
     short: 'Who reads which file?',
-    keys: ['reading', 'epoch', 'round'],
+    keys: ['reading', 'epoch', 'round', 'samples'],
     entered: 'Files, ranks and workers',
     load: parts(
       () => import('./shards/View.svelte'),

@@ -266,6 +266,16 @@ export async function indexOf(question: BatchesQuestion): Promise<string> {
   return settingOf(question, await lengthsOf(question.lengths)).own.index();
 }
 
+/** The step and the rank of the batch with a sample; undefined if the epoch leaves the sample out. */
+export async function batchWith({
+  sample,
+  ...question
+}: BatchesQuestion & { sample: number }): Promise<{ step: number; rank: number } | undefined> {
+  const { own } = settingOf(question, await lengthsOf(question.lengths));
+  const [place] = own.batcher.locate(sample);
+  return place && { step: place.step, rank: place.rank };
+}
+
 /** The number of samples that are too long, and the limit of their length. */
 function tooLongOf(recipe: string, { values, longest }: Lengths): BatchesAnswer['tooLong'] {
   const limit = limitOf(recipe) ?? mostThatFits(recipe, longest);

@@ -1,5 +1,5 @@
 import { Reading } from 'samedeal/web';
-import { besides, integer } from '../../engine/samplers.ts';
+import { besides, integer, samplerOf } from '../../engine/samplers.ts';
 
 export interface ShardsQuestion {
   reading: string;
@@ -8,6 +8,8 @@ export interface ShardsQuestion {
   /** The first reader on the screen, and the number of readers that are shown. */
   first: number;
   count: number;
+  /** A sample whose file is wanted. */
+  sample?: number | undefined;
 }
 
 /** The rows that one reader (a worker of a rank) reads in a round. */
@@ -45,6 +47,8 @@ export interface ShardsAnswer {
   idle: number;
   readsPerRow: number;
   lanesReadOnce: number | undefined;
+  /** The file and the row of the sample that was asked for; null without one. */
+  place: { shard: number; offset: number } | null;
   advice: { lanes: number; shuffleWindow: number; varianceRatio: number } | undefined;
 }
 
@@ -100,8 +104,19 @@ function readingOf(recipe: string, epoch: number | bigint): Reading {
   return kept.reading;
 }
 
+/** The file and the row of a sample. Samples are numbered file by file. */
+const placeOf = (sample: number, sizes: number[]) =>
+  samplerOf(JSON.stringify({ order: { name: 'sharded', sizes } })).shardOf(sample);
+
 /** The rows and the files that the readers on the screen read in a round. */
-export function shards({ reading: recipe, epoch, round: text, first: from, count }: ShardsQuestion): ShardsAnswer {
+export function shards({
+  reading: recipe,
+  epoch,
+  round: text,
+  first: from,
+  count,
+  sample,
+}: ShardsQuestion): ShardsAnswer {
   const reading = readingOf(recipe, integer(epoch));
   const { worldSize, workers, batchSize } = reading;
   const all = worldSize * workers;
@@ -121,8 +136,10 @@ export function shards({ reading: recipe, epoch, round: text, first: from, count
     const files = filesOf(reading, rank, worker);
     return { rank, worker, samples, padding, rounds, files, count: round?.count ?? 0, spans };
   });
+  const sizes = Array.from(reading.sizes, Number);
   return {
-    sizes: Array.from(reading.sizes, Number),
+    sizes,
+    place: sample === undefined || sample >= sizes.reduce((sum, size) => sum + size, 0) ? null : placeOf(sample, sizes),
     worldSize,
     workers,
     batchSize,

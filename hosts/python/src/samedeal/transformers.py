@@ -138,7 +138,7 @@ class TrainerMixin(_Trainer):
         Raises:
             ContradictionError: The Trainer has a sampler or batches of its own, such as groups of copies; or an option
                 of the arguments cannot be kept.
-            WrongTypeError: The dataset has no `len`.
+            WrongTypeError: The dataset is a stream, or has no `len`.
         """
         strategy = getattr(self.args, "train_sampling_strategy", "random")
         if strategy not in ("random", "sequential"):
@@ -147,7 +147,11 @@ class TrainerMixin(_Trainer):
         theirs = super().get_train_dataloader()
         dataset = getattr(theirs, "dataset", None)
         if isinstance(dataset, torch.utils.data.IterableDataset):
-            raise WrongTypeError("train_dataset", check.described(self.train_dataset), "a dataset that has a len")
+            allowed = (
+                "a dataset that has a len, such as load_dataset(...) without streaming; this trainer takes no stream: "
+                "train with samedeal.torch.ShardedDataset under samedeal.accelerate or samedeal.lightning"
+            )
+            raise WrongTypeError("train_dataset", check.described(self.train_dataset), allowed)
         if not getattr(theirs, "in_order", True) and theirs.num_workers:
             allowed = "True: what was trained on is else no beginning of the epoch"
             raise ContradictionError("dataloader_in_order", "False", allowed)

@@ -15,8 +15,8 @@ import streamed
 from datasets import Dataset
 from jobs import preload, ranks, torchrun
 from limits import HANG
-from samedeal import WrongTypeError
-from samedeal.torch import BatchSampler, DistributedSampler
+from samedeal import Sampler, WrongTypeError
+from samedeal.torch import BatchSampler, DistributedSampler, PackedDataset, StepBatchSampler, random_split
 from torch.utils.data import DataLoader
 
 HERE = Path(__file__).parent
@@ -95,9 +95,43 @@ def test_lengths_of_a_column_in_any_format(kind: str | None) -> None:
         BatchSampler(data, column="width", max_tokens=400, rank=0, world_size=1)
 
 
-def test_streams_have_no_numbers() -> None:
-    with pytest.raises(WrongTypeError, match="a dataset that has a len"):
-        DistributedSampler(streamed.stream(), 1, 0)
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        (DistributedSampler, {"num_replicas": 1, "rank": 0}),
+        (StepBatchSampler, {"batch_size": 4, "epochs": 1}),
+        (random_split, {"lengths": [1.0]}),
+        (PackedDataset, {"lengths": [1], "capacity": 8}),
+    ],
+)
+def test_streams_have_no_numbers(kind: Any, options: dict[str, Any]) -> None:
+    """The error says how to read a stream, and that works."""
+    stream = streamed.stream()
+    with pytest.raises(
+        WrongTypeError, match=r"a dataset that has a len; a stream has none: .*ShardedDataset"
+    ) as caught:
+        kind(stream, **options)
+    assert caught.value.field == "dataset"
+    assert "`for shard in samedeal.Sampler(shards, ...)`" in caught.value.allowed
+    shards = stream.num_shards
+    seen = []
+    for rank in range(2):
+        for shard in Sampler(shards, rank=rank, world_size=2, remainder="uneven"):
+            seen += [str(row) for row in stream.shard(shards, shard)]
+    assert sorted(seen) == sorted(str(row) for row in stream)
+
+
+class Broken(list[int]):
+    """A dataset whose length is no number of samples."""
+
+    def __len__(self) -> int:
+        return -1
+
+
+def test_a_length_that_is_none() -> None:
+    for dataset in (Broken(), 5):
+        with pytest.raises(WrongTypeError, match=r"a dataset that has a len$"):
+            DistributedSampler(dataset, 1, 0)
 
 
 def test_nothing_is_said_at_the_end() -> None:

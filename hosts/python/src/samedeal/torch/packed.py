@@ -21,6 +21,7 @@ from ..engine import arguments as check
 from ..engine.errors import IndexOutOfRangeError
 from .batches import check_options, lengths_or_column
 from .parts import Part, parts_of, read_parts
+from .sized import length_of
 
 _HELD = 2**24
 """The most items of all cached windows. Without a cache, rows in shuffled order would plan their windows each time."""
@@ -135,10 +136,7 @@ class PackedDataset(Dataset[PackedRow]):
         if options.get("too_long") == "single":
             raise ContradictionError("too_long", "single", "another one: every row has the same number of tokens")
         found = Lengths.of(lengths_or_column(lengths, dataset, column, unit))
-        try:
-            count = len(dataset)
-        except TypeError as error:
-            raise WrongTypeError("dataset", check.described(dataset), "a dataset that has a len") from error
+        count = length_of(dataset)
         if found.samples not in (None, count):
             raise ContradictionError("lengths", f"{found.samples} numbers", f"{count}, one for each sample")
         self.dataset = dataset

@@ -14,11 +14,12 @@ from torch.utils.data import DistributedSampler as _Original
 # PyTorch depends on `typing_extensions`. `TypeVar` of `typing` has defaults only from Python 3.13 on.
 from typing_extensions import TypeVar
 
-from .. import ContradictionError, Order, Place, SamedealError, Sampler, WrongTypeError
+from .. import ContradictionError, Order, Place, SamedealError, Sampler
 from ..engine import arguments as check
 from . import place
 from .indices import Cursor, Indices, Opening
 from .nested import Asking
+from .sized import length_of
 from .states import Count, Pass, Resuming, Start, text_of
 from .torchdata import part_of
 
@@ -406,7 +407,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     def _current(self) -> Sampler:
         # The usual case, since this is called before each pass: nothing has changed.
         core = self._core
-        if (follows := (core, *self._follows(_length(self.dataset)))) == self._followed:
+        if (follows := (core, *self._follows(length_of(self.dataset)))) == self._followed:
             return core
         known = core.samples, core.seed, core.order, core.remainder, core.rank, core.world_size
         if (found := (follows[1], self.seed, self.order, *self._deal())) != known:
@@ -431,7 +432,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         return "drop" if self.drop_last else "uneven" if self._uneven else "pad", rank, world_size
 
     def _made(self, epoch: int, consumed: int = 0) -> Sampler:
-        samples = _length(self.dataset)
+        samples = length_of(self.dataset)
         remainder, rank, world_size = self._deal()
         place: dict[str, Any] = {"epoch": epoch, "consumed": consumed, "rank": rank, "world_size": world_size}
         place["unit"] = self._unit
@@ -454,10 +455,3 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     def __getstate__(self) -> dict[str, Any]:
         """The attributes without `_followed`, which would pickle the dealing sampler a second time."""
         return {**super().__getstate__(), "_followed": ()}
-
-
-def _length(dataset: Any) -> int:
-    try:
-        return len(dataset)
-    except TypeError as error:
-        raise WrongTypeError("dataset", check.described(dataset), "a dataset that has a len") from error

@@ -11,6 +11,7 @@ from torch.utils.data import Subset
 
 from .. import ContradictionError, OutOfRangeError, Split, WrongTypeError
 from ..engine import arguments as check
+from .sized import length_of
 
 _ALLOWED = "whole numbers, or fractions whose sum is 1 and, as PyTorch adds them, not above 1"
 
@@ -47,11 +48,7 @@ def random_split(
     """
     if generator is not None:
         raise ContradictionError("generator", check.described(generator), "None: pass seed=..., the same on all ranks")
-    try:
-        samples = len(dataset)
-    except (TypeError, ValueError, OverflowError) as error:
-        # The dataset has no length, a negative one, or one that is too large.
-        raise WrongTypeError("dataset", check.described(dataset), "a dataset that has a len") from error
+    samples = length_of(dataset)
     sizes = _sizes(samples, check.items("lengths", lengths, "a list of numbers"))
     number = check.seed(seed)
     if samples == 0:

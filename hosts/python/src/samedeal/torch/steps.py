@@ -13,6 +13,7 @@ from .. import ContradictionError, Order, OutOfRangeError, Schedule, WrongTypeEr
 from ..engine import arguments as check
 from . import place
 from .nested import Asking, warn_of_batched_batches
+from .sized import length_of
 from .states import Pass, Resuming, Start, text_of, warn_of_repetition, wrapped
 
 if TYPE_CHECKING:
@@ -280,14 +281,14 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
         core = self._core
         if place.data_rank(self._place, self._mesh) != (core.rank, core.world_size):
             self._core = self._made()
-        elif (found := _length(self.dataset)) != core.samples:
+        elif (found := length_of(self.dataset)) != core.samples:
             allowed = f"one of {core.samples} items, as many as the order has sample indices"
             raise ContradictionError("dataset", f"one of {found} items", allowed)
         return self._core
 
     def _made(self, epoch: int = 0) -> Schedule:
         rank, world_size = place.data_rank(self._place, self._mesh)
-        found = _length(self.dataset)
+        found = length_of(self.dataset)
         of = self._order if isinstance(self._order, Order) else found
         made = Schedule(of, self._sizes, rank=rank, world_size=world_size, **self._options)
         if found != made.samples:
@@ -367,10 +368,3 @@ def _kept(batch_size: Any) -> Any:
 
 def _up_to(most: int, words: str = "") -> check.Width:
     return check.Width(0, most, f"0 to {most}{words}", {"least": ("0",), "most": (str(most),)})
-
-
-def _length(dataset: Any) -> int:
-    try:
-        return len(dataset)
-    except TypeError as error:
-        raise WrongTypeError("dataset", check.described(dataset), "a dataset that has a len") from error

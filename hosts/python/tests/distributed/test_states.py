@@ -21,7 +21,15 @@ import pytest
 import samedeal
 import torch
 from samedeal import Batcher, ContradictionError, MovedError, OutOfRangeError, SamedealError, Sampler, WrongTypeError
-from samedeal.torch import BatchSampler, DistributedSampler, EpochWarning, Resumable, ShardedDataset, StateWarning
+from samedeal.torch import (
+    BatchSampler,
+    DistributedSampler,
+    EpochWarning,
+    Resumable,
+    ShardedDataset,
+    StateWarning,
+    StepBatchSampler,
+)
 from torch.utils.data import DataLoader, Dataset
 from torchdata.stateful_dataloader import StatefulDataLoader
 
@@ -94,6 +102,58 @@ def test_what_the_loop_got_is_what_a_state_counts(kind: str, workers: int) -> No
         fresh = loader_of(kind, 1, 4)
         getattr(fresh, "batch_sampler" if kind != "samples" else "sampler").set_epoch(epoch + 1)
         assert list(again) == list(fresh)
+
+
+PASSED = (
+    "dataset",
+    "batch_size",
+    "num_workers",
+    "collate_fn",
+    "pin_memory",
+    "prefetch_factor",
+    "persistent_workers",
+    "multiprocessing_context",
+    "generator",
+    "timeout",
+    "worker_init_fn",
+    "batch_sampler",
+)
+"""Attributes of a loader that a `Resumable` has."""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("made", [DataLoader, StatefulDataLoader])
+def test_attributes_of_the_loader_can_be_read(kind: str, made: Any) -> None:
+    loader = loader_of(kind, 0, 2, workers=2, made=made, generator=torch.Generator(), prefetch_factor=3, timeout=60)
+    running = Resumable(loader)
+    for name in PASSED:
+        assert getattr(running, name) is getattr(loader, name)
+    assert (running.num_workers, running.batch_size) == (2, 16 if kind == "samples" else None)
+    running.worker_init_fn = print
+    assert loader.worker_init_fn is print
+    for name in PASSED:
+        if name != "worker_init_fn":
+            with pytest.raises(AttributeError, match=name):
+                setattr(running, name, None)
+
+
+def test_the_batch_sampler_of_a_rest_is_not_given() -> None:
+    """`skip_first_batches` of Accelerate would skip batches of the rest."""
+    data = Numbers(40)
+    steps = StepBatchSampler(data, [(0, 8)], rank=0, world_size=1, epochs=1)
+    for loader in (loader_of("samples", 0, 2), loader_of("budget", 0, 2), DataLoader(data, batch_sampler=steps)):
+        running = Resumable(loader)
+        assert len(take(running, 2)) == 2
+        state = running.state_dict()
+        assert running.batch_sampler is loader.batch_sampler
+        running.load_state_dict(state)
+        assert not hasattr(running, "batch_sampler")
+        rest = iter(running)
+        next(rest)
+        with pytest.raises(AttributeError, match="skip_first_batches"):
+            _ = running.batch_sampler
+        assert list(rest)
+        assert running.batch_sampler is loader.batch_sampler
 
 
 @pytest.mark.parametrize("kind", KINDS)

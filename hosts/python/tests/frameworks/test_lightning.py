@@ -107,6 +107,18 @@ def test_every_sample_is_trained_once(whole: Path, stopped: Path, tmp_path: Path
 
 def in_this_process(folder: Path, kind: str, world_size: int = 1, rank: int = 0, **options: Any) -> Any:
     """Trains as one rank of a world size, without a process group; returns the trainer and the model."""
+@pytest.mark.parametrize("kind", ["torch", "budget"])
+def test_a_resumable_may_be_a_loader_of_an_evaluation(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lightning asks such a loader for its batch sampler, and gives it a function that seeds its workers."""
+    monkeypatch.setenv("PL_SEED_WORKERS", "1")
+    model, loader = lit.Model(), Resumable(lit.Data(kind, 0, 0, 1).train_dataloader())
+    lit.trainer_of(tmp_path).validate(model, loader, verbose=False)
+    assert sorted(model.validated) == list(range(lit.SAMPLES))
+    assert loader.loader.worker_init_fn is not None
+
+
     model = lit.Model(options.pop("stop", None))
     trainer = lit.trainer_of(folder, *options.pop("more", ()), **{"limit_val_batches": 0} | options.pop("trainer", {}))
     saved = options.pop("saved", None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from operator import attrgetter
 from typing import Any, SupportsIndex
 
 from .. import ContradictionError, MovedError, Sampler, WrongTypeError
@@ -48,10 +49,49 @@ class Resumable:
         self._count: Count | None = None
         self._padding: Padding | None = None
 
+    # Properties, and no `__getattr__`: an attribute that somebody sets here would otherwise not reach the loader.
+    dataset = property(attrgetter("loader.dataset"))
+    """The dataset of the loader."""
+    batch_size = property(attrgetter("loader.batch_size"))
+    """Number of samples in a batch of the loader; None if a batch sampler or a `ShardedDataset` makes the batches."""
+    num_workers = property(attrgetter("loader.num_workers"))
+    """Number of workers of the loader."""
+    collate_fn = property(attrgetter("loader.collate_fn"))
+    """The function that makes a batch of a list of samples."""
+    pin_memory = property(attrgetter("loader.pin_memory"))
+    """Whether the loader copies batches into pinned memory."""
+    prefetch_factor = property(attrgetter("loader.prefetch_factor"))
+    """How many batches each worker reads ahead; None without workers."""
+    persistent_workers = property(attrgetter("loader.persistent_workers"))
+    """Whether the workers stay after a pass."""
+    multiprocessing_context = property(attrgetter("loader.multiprocessing_context"))
+    """The context in which workers are started; None for that of the system."""
+    generator = property(attrgetter("loader.generator"))
+    """The random generator of the loader."""
+    timeout = property(attrgetter("loader.timeout"))
+    """How many seconds the loader waits for a batch of a worker; 0 for ever."""
+
     @property
-    def dataset(self) -> Any:
-        """The dataset of the loader."""
-        return self.loader.dataset
+    def worker_init_fn(self) -> Any:
+        """The first function that each worker calls. It can be set: Lightning sets it after `seed_everything`."""
+        return self.loader.worker_init_fn
+
+    @worker_init_fn.setter
+    def worker_init_fn(self, function: Any) -> None:
+        self.loader.worker_init_fn = function
+
+    @property
+    def batch_sampler(self) -> Any:
+        """The batch sampler of the loader.
+
+        Raises:
+            AttributeError: The next pass, or the one that is under way, gives the rest of an epoch. Accelerate's
+                `skip_first_batches`, which reads this attribute, would skip batches of that rest.
+        """
+        if self.sampler._gives_rest():
+            advice = "the pass gives the rest of an epoch, of which skip_first_batches would skip a part again"
+            raise AttributeError(f"batch_sampler: {advice}", name="batch_sampler", obj=self)
+        return self.loader.batch_sampler
 
     @property
     def epoch(self) -> int:

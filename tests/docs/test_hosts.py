@@ -30,7 +30,7 @@ KNOWN: dict[str, dict[str, int]] = {
     "js": {"blend-exact": 2, "feistel": 1, "pad-to-max": 1, "renormalise": 1},
     "python": {
         **{"blend-exact": 1, "feistel": 3, "pad-to-max": 2, "round-robin": 1, "size-aware": 1, "strided": 1},
-        **{"torch-2.5": 1, "uneven": 8},
+        **{"renormalise": 1, "torch-2.5": 1, "uneven": 8},
     },
     "rust": {"blend-exact": 1, "feistel": 1},
 }

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 import samedeal
-from datasets import Dataset
+from datasets import Dataset, interleave_datasets
 from hostile import fails
-from samedeal import MissingError, Sampler, UnknownNameError, WrongTypeError
+from samedeal import ContradictionError, MissingError, Order, OutOfRangeError, Sampler, UnknownNameError, WrongTypeError
 from samedeal.torch import DistributedSampler, Resumable, interleave
 from torch.utils.data import ConcatDataset, DataLoader
 
@@ -88,13 +88,139 @@ def test_other_datasets_and_ends() -> None:
     assert sorted(Sampler(order=order)) == list(range(400))
 
 
+LISTED = list(DATA.values())
+SHARES = [0.7, 0.2, 0.1]
+
+
+def counts(order: Order) -> Counter[str]:
+    """How many samples each dataset has in the first epoch, by the datasets of `DATA`."""
+    sampler = Sampler(order=order)
+    found = sampler.source_counts(0, sampler.epoch_length)["count"].tolist()
+    return Counter(dict(zip(DATA, found, strict=True)))
+
+
+def test_a_list_and_probabilities_as_hugging_face_has_them() -> None:
+    dataset, order = interleave(LISTED, probabilities=SHARES, seed=3, samples=1000)
+    assert dataset["text"] == interleave(DATA, WEIGHTS).dataset["text"]
+    assert Sampler(order=order).sources == ("0", "1", "2")
+    assert counts(order) == {"web": 700, "code": 200, "books": 100}
+    assert (
+        interleave(tuple(LISTED), [7, 2, 1], seed=3, samples=1000).order
+        == interleave(LISTED, [7, 2, 1], seed=3, samples=1000).order
+    )
+    assert recipe(interleave(LISTED, SHARES, seed=3, samples=1000).order) == recipe(order)
+    by_name = interleave(DATA, probabilities={"books": 0.1, "web": 0.7, "code": 0.2}).order
+    assert recipe(by_name) == recipe(interleave(DATA, WEIGHTS).order)
+    # Without weights, the datasets take turns.
+    assert counts(interleave(LISTED, samples=300).order) == dict.fromkeys(DATA, 100)
+
+
+def recipe(order: Order) -> str:
+    found: str = Sampler(order=order).recipe
+    return found
+
+
+@pytest.mark.parametrize("probabilities", [None, SHARES, [0.5, 0.5, 0.0]])
+def test_an_epoch_ends_as_with_hugging_face(probabilities: list[float] | None) -> None:
+    """Of each strategy, the counts of samples, and how often a sample comes."""
+
+    def found(strategy: str) -> list[int]:
+        order = interleave(LISTED, probabilities=probabilities, seed=3, stopping_strategy=strategy).order
+        return Sampler(order=order).indices().tolist()
+
+    def theirs(strategy: str) -> Counter[str]:
+        made = interleave_datasets(LISTED, probabilities=probabilities, seed=3, stopping_strategy=strategy)
+        return names(made["text"])
+
+    def own(samples: list[int]) -> Counter[str]:
+        return Counter("web" if sample < 300 else "code" if sample < 350 else "books" for sample in samples)
+
+    read = [name for name, share in zip(DATA, probabilities or [1, 1, 1], strict=True) if share > 0]
+    sizes = {name: len(DATA[name]) for name in read}
+    # No dataset begins a second pass, and one has made its first. Their shares are random with probabilities.
+    first = found("first_exhausted")
+    assert len(set(first)) == len(first)
+    assert any(own(first)[name] == sizes[name] for name in read)
+    if probabilities is None:
+        # Theirs are 20 of each. Here, the others go on until it is the turn of the dataset that has ended.
+        assert all(abs(count - theirs("first_exhausted")[name]) <= 1 for name, count in own(first).items())
+    # Each sample comes at least once, and the last position is that of a last sample.
+    whole = found("all_exhausted")
+    assert set(whole) == {i for i in range(370) if ("web" if i < 300 else "code" if i < 350 else "books") in read}
+    assert len(set(whole[:-1])) == len(set(whole)) - 1
+    if probabilities is None:
+        assert own(whole)["web"] == 300
+        assert abs(len(whole) - theirs("all_exhausted").total()) < 3
+    # Each sample comes once.
+    once = found("all_exhausted_without_replacement")
+    assert own(once) == sizes
+    assert len(set(once)) == len(once)
+    if 0.0 not in (probabilities or ()):
+        assert own(once) == theirs("all_exhausted_without_replacement")
+
+
+def test_a_dataset_may_have_an_order_of_its_own() -> None:
+    """An order leaves samples out, or reads neighbouring samples together, in lanes too."""
+    bad = [0, 5, 49]
+    of_code = samedeal.order("feistel", 50).exclude(bad)
+    dataset, order = interleave(DATA, WEIGHTS, orders={"code": of_code}, samples=1000, seed=3)
+    code = [i - 300 for i in Sampler(order=order) if 300 <= i < 350]
+    assert set(code) == set(range(50)) - set(bad)
+    assert len(dataset) == 370
+    files = {name: samedeal.sharded([len(data)], lanes=4, shuffle_window=8) for name, data in DATA.items()}
+    by_lane = interleave(DATA, WEIGHTS, orders=files, samples=1000, by_lane=True).order
+    assert by_lane.to_dict()["by_lane"] is True
+    assert counts(by_lane) == {"web": 700, "code": 200, "books": 100}
+
+
+def test_parts_of_one_dataset() -> None:
+    one = DATA["web"]
+    orders = {"short": samedeal.order("feistel", 300).subset(range(100)), "long": samedeal.order("feistel", 300)}
+    parts = dict.fromkeys(orders, one)
+    dataset, order = interleave(parts, [1, 1], orders=orders, index_space="shared", samples=400)
+    assert dataset is one
+    assert Sampler(order=order).samples == 300
+    assert set(Sampler(order=order)) >= set(range(100))
+    with fails(ContradictionError, "datasets"):
+        interleave({**parts, "other": DATA["code"]}, [1, 1, 1], index_space="shared")
+
+
+def test_options_that_contradict_each_other_are_refused() -> None:
+    with fails(ContradictionError, "probabilities"):
+        interleave(DATA, WEIGHTS, probabilities=SHARES)
+    with fails(WrongTypeError, "probabilities"):
+        interleave(LISTED, probabilities=[0.5, 0.5])
+    with fails(UnknownNameError, "stopping_strategy"):
+        interleave(LISTED, stopping_strategy="exhausted")
+    with fails(ContradictionError, "stopping_strategy"):
+        interleave(LISTED, stopping_strategy="first_exhausted", exhaustion="stop")
+    for name, value in {"samples": 9, "run_length": 2, "by_lane": True, "stages": [(9, [1, 1, 1])]}.items():
+        with fails(ContradictionError, name):
+            interleave(LISTED, stopping_strategy="all_exhausted", **{name: value})  # type: ignore[arg-type]
+    with fails(OutOfRangeError, "weight"):
+        interleave(LISTED, [0, 0, 0], stopping_strategy="all_exhausted")
+    order = samedeal.order("feistel", 300)
+    with fails(UnknownNameError, "orders"):
+        interleave(DATA, WEIGHTS, orders={"maths": order})
+    with fails(ContradictionError, "orders"):
+        interleave(DATA, WEIGHTS, orders={"code": order})
+    with fails(WrongTypeError, "orders"):
+        interleave(DATA, WEIGHTS, orders={"web": "feistel"})  # type: ignore[dict-item]
+    with fails(WrongTypeError, "orders"):
+        interleave(LISTED, orders=[order])  # type: ignore[arg-type]
+
+
 def test_what_does_not_fit_is_refused() -> None:
-    with fails(WrongTypeError, "datasets"):
+    with fails(WrongTypeError, "datasets") as caught:
         interleave({"a": DATA["web"].to_iterable_dataset()}, {"a": 1})
-    with fails(WrongTypeError, "datasets"):
-        interleave([DATA["web"]], [1])  # type: ignore[arg-type]
+    assert "ShardedDataset" in caught.value.allowed
+    for wrong in (DATA["web"], {DATA["web"]}, None, "web"):
+        with fails(WrongTypeError, "datasets"):
+            interleave(wrong, [1])  # type: ignore[arg-type]
     with fails(MissingError, "datasets"):
         interleave({}, {})
+    with fails(MissingError, "datasets"):
+        interleave([])
     with fails(MissingError, "weight"):
         interleave(DATA, {"web": 1})
     with fails(UnknownNameError, "source"):

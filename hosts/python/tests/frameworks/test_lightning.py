@@ -105,8 +105,6 @@ def test_every_sample_is_trained_once(whole: Path, stopped: Path, tmp_path: Path
         assert len(after[0]["validated"]) == (-(-8 // WORLD) if shares else 8)
 
 
-def in_this_process(folder: Path, kind: str, world_size: int = 1, rank: int = 0, **options: Any) -> Any:
-    """Trains as one rank of a world size, without a process group; returns the trainer and the model."""
 @pytest.mark.parametrize("kind", ["torch", "budget"])
 def test_a_resumable_may_be_a_loader_of_an_evaluation(
     tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
@@ -119,6 +117,8 @@ def test_a_resumable_may_be_a_loader_of_an_evaluation(
     assert loader.loader.worker_init_fn is not None
 
 
+def in_this_process(folder: Path, kind: str, world_size: int = 1, rank: int = 0, **options: Any) -> Any:
+    """Trains as one rank of a world size, without a process group; returns the trainer and the model."""
     model = lit.Model(options.pop("stop", None))
     trainer = lit.trainer_of(folder, *options.pop("more", ()), **{"limit_val_batches": 0} | options.pop("trainer", {}))
     saved = options.pop("saved", None)

@@ -474,6 +474,10 @@ class Resuming(Generic[C]):
     def _is_through(self) -> bool:
         return self._over if self._count is None else self._count.over
 
+    def _gives_rest(self) -> bool:
+        """Whether the next pass, or the one that is under way, gives the rest of an epoch after a state."""
+        return (self._is_rest(self._core) or self._first() > 0) and not self._is_through()
+
     def _is_before_another(self, core: C) -> bool:
         """Whether a state was loaded after `set_epoch`, and is of the end of an earlier epoch."""
         return self._later is not None and self._is_empty(core)
@@ -483,10 +487,6 @@ class Resuming(Generic[C]):
         core: Any = self._core
         if self._is_rest(core) and (self._is_through() or self._is_before_another(core)):
             # A new object: states may still be taken from the last pass, which refers to the old one.
-    def _gives_rest(self) -> bool:
-        """Whether the next pass, or the one that is under way, gives the rest of an epoch after a state."""
-        return (self._is_rest(self._core) or self._first() > 0) and not self._is_through()
-
             self._core = self._made(core.epoch if self._later is None else self._later)
             self._later = None
         return self._current()

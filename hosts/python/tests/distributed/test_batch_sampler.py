@@ -362,10 +362,48 @@ def test_masks_of_packed_rows() -> None:
     assert added.equal(torch.where(seen, 0.0, torch.finfo(torch.bfloat16).min).to(torch.bfloat16))
 
 
+SHORT = {"input_ids": [1, 2], "labels": [5, 6, 7]}
+PAIRS = [
+    {"input_ids": [1, 2, 3], "labels": [5, 6, 7, 8, 9, 4]},
+    {"input_ids": [1, 2, 3, 4], "labels": [5]},
+    {"input_ids": [], "labels": [5, 6]},
+]
+"""Samples whose labels have another length than their inputs."""
+
+
+def test_columns_with_a_width_of_their_own() -> None:
+    collator = PadCollator(own_width={"labels": 7, "seen": None}, padding={"seen": 3}, max_length=2)
+    made = collator([{**sample, "seen": [1.5] * i} for i, sample in enumerate(PAIRS)])
+    # `max_length` cuts the inputs alone.
+    assert made["input_ids"].tolist() == [[1, 2], [1, 2], [0, 0]]
+    assert made["labels"].tolist()[0] == [5, 6, 7, 8, 9, 4, -100]
+    assert made["seen"].tolist() == [[3, 3], [1.5, 3], [1.5, 1.5]]
+    # A rank without samples gets the fixed widths, too.
+    assert {name: tuple(values.shape) for name, values in collator([]).items()} == {
+        **{"input_ids": (1, 1), "attention_mask": (1, 1), "labels": (1, 7), "seen": (1, 1)}
+    }
+    shaped = PadCollator(own_width={"labels": 8}, shapes=[(4, 4)])(PAIRS)
+    assert shaped["input_ids"].shape == (4, 4)
+    assert shaped["labels"].shape == (4, 8)
+    assert shaped["labels"][3].tolist() == [-100] * 8
+    with pytest.raises(ContradictionError, match=r'or own_width=\["labels"\]'):
+        PadCollator()(PAIRS)
+    with pytest.raises(ContradictionError, match=r"2, as input_ids has$"):
+        PackCollator(8)([SHORT])
+
+
 @pytest.mark.parametrize(
     ("error", "field", "call"),
     [
         (OutOfRangeError, "width", lambda: PadCollator(width=2)([[1, 2, 3]])),
+        (ContradictionError, "samples", lambda: PadCollator(own_width=["labels"])([{**SHORT, "types": [1]}])),
+        (OutOfRangeError, "own_width", lambda: PadCollator(own_width={"labels": 1})([SHORT])),
+        (OutOfRangeError, "own_width", lambda: PadCollator(own_width={"labels": 0})),
+        (UnknownNameError, "own_width", lambda: PadCollator(own_width=["label"])([SHORT])),
+        (WrongTypeError, "own_width", lambda: PadCollator(own_width="labels")),
+        (WrongTypeError, "own_width", lambda: PadCollator(own_width=[3])),  # type: ignore[list-item]
+        (ContradictionError, "own_width", lambda: PadCollator(own_width=["input_ids"])),
+        (ContradictionError, "own_width", lambda: PadCollator(own_width=["labels"], shapes=[(2, 8)])),
         (OutOfRangeError, "pad_to_multiple_of", lambda: PadCollator(pad_to_multiple_of=0)),
         (OutOfRangeError, "capacity", lambda: PackCollator(0)),
         (OutOfRangeError, "capacity", lambda: PackCollator(2)([[1, 2, 3]])),

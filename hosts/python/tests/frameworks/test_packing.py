@@ -11,17 +11,21 @@ import torch
 import transformers
 from samedeal.torch import BatchSampler, PackCollator, PadCollator
 from samedeal.transformers import Trainer
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
 from torch._dynamo.testing import CompileCounter
 from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 from torch.utils.data import DataLoader
 from transformers import (
     AttentionInterface,
+    DataCollatorForSeq2Seq,
     GPT2Config,
     GPT2LMHeadModel,
     LlamaConfig,
     LlamaForCausalLM,
     MistralConfig,
     MistralForCausalLM,
+    PreTrainedTokenizerFast,
     Qwen2Config,
     Qwen2ForCausalLM,
     TrainingArguments,
@@ -331,3 +335,19 @@ def test_a_model_of_packed_rows_is_compiled_once() -> None:
         return (cu_seq_lens_q.diff() < max_length_q).sum() + input_ids.sum()
 
     assert compiled(served(ROWS, full, 2), attend) == 1 < compiled(served(ROWS, PackCollator(CAPACITY), 2), attend)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("every", [1, 8])
+def test_labels_of_their_own_length(side: str, every: int) -> None:
+    """As the collator of transformers for a model with an encoder and a decoder pads them."""
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer(WordLevel({"[PAD]": 0}, "[PAD]")), pad_token="[PAD]", padding_side=side
+    )
+    samples = [{"input_ids": [1, 2, 3], "labels": [5, 6, 7, 8, 9, 4]}, {"input_ids": [1, 2, 3, 4], "labels": [5]}]
+    theirs = DataCollatorForSeq2Seq(tokenizer, pad_to_multiple_of=every)([dict(sample) for sample in samples])
+    made = PadCollator(own_width=["labels"], side=side, pad_to_multiple_of=every)(samples)
+    assert {*made} == {*theirs}
+    for name, values in made.items():
+        assert values.tolist() == theirs[name].tolist(), name
+    assert made["labels"].shape == (2, 6 if every == 1 else 8)

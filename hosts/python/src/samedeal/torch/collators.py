@@ -5,16 +5,17 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, SupportsIndex
 
 import numpy as np
 import torch
 
-from .. import ContradictionError, MissingError, OutOfRangeError, WrongTypeError
+from .. import ContradictionError, MissingError, OutOfRangeError, UnknownNameError, WrongTypeError
 from ..batch.binding import PADDING
 from ..collate import lengths_of, packed_cells, padded_cells
 from ..engine import arguments as check
-from ..generated.collation import Packed
+from ..generated.collation import Packed, Padded
 from .arrays import native
 from .packed import rows_in
 from .parts import INPUTS, is_sequence
@@ -41,6 +42,9 @@ have another name."""
 
 class _Collator:
     """The common part of both collators: it divides samples into columns, and lays each column out in rows of cells."""
+
+    own_width: Mapping[str, int | None] = MappingProxyType({})
+    """The columns whose sequences may have another length than `input_ids`, and their fixed widths."""
 
     def __init__(
         self,
@@ -107,17 +111,27 @@ class _Collator:
             else:
                 single[name] = _stacked(name, values)
         lengths = [len(part) for part in sequences[INPUTS]]
+        for name in self.own_width:
+            if name not in sequences:
+                raise UnknownNameError(
+                    "own_width", check.shown(name), ", ".join(sequences), {"known": tuple(sequences)}
+                )
         for name, parts in sequences.items():
             for i, part in enumerate(parts):
-                if len(part) != lengths[i]:
+                if len(part) != lengths[i] and name not in self.own_width:
                     value = f"{len(part)} tokens of {name} in sample {i}"
-                    raise ContradictionError("samples", check.shown(value), f"{lengths[i]}, as {INPUTS} has")
+                    allowed = f"{lengths[i]}, as {INPUTS} has{self._advice(name)}"
+                    raise ContradictionError("samples", check.shown(value), allowed)
         # Records the columns for a batch without samples.
         self._seen = {name: parts[0].new_empty(0, *parts[0].shape[1:]) for name, parts in sequences.items()}
         self._single = {
             name: values[:1].clone() if isinstance(values, torch.Tensor) else [None] for name, values in single.items()
         }
         return sequences, single
+
+    def _advice(self, name: str) -> str:
+        """What to pass if a column is meant to have another length than `input_ids`."""
+        return ""
 
     def _filler(self) -> tuple[dict[str, list[torch.Tensor]], dict[str, Any]]:
         """A row with one token of padding, in each column of the last batch."""
@@ -158,7 +172,7 @@ class _Collator:
         if found.numel() == 0 and not isinstance(value, (torch.Tensor, np.ndarray)):
             # An empty list has no type, so it gets the type of tokens.
             found = found.to(torch.int64)
-        return found if self.max_length is None else found[: self.max_length]
+        return found if self.max_length is None or name in self.own_width else found[: self.max_length]
 
     def _cells(
         self, name: str, parts: list[torch.Tensor], sources: np.ndarray[Any, Any], shape: tuple[int, int]
@@ -190,6 +204,9 @@ class PadCollator(_Collator):
     A sample is a sequence of tokens, or a dictionary with a sequence `input_ids` and other sequences of the same
     length, such as `labels` and `attention_mask`. Values that each sample has only once are stacked. The result is a
     dictionary of tensors: these columns, and an `attention_mask` that is 1 for tokens and 0 for padding.
+
+    For a model with an encoder and a decoder, `own_width=["labels"]` pads the labels to the longest labels of the
+    batch, as `DataCollatorForSeq2Seq` of transformers does.
     """
 
     def __init__(
@@ -202,6 +219,7 @@ class PadCollator(_Collator):
         pad_to_multiple_of: SupportsIndex = 1,
         width: SupportsIndex | None = None,
         shapes: Iterable[tuple[SupportsIndex, SupportsIndex]] | None = None,
+        own_width: Iterable[str] | Mapping[str, SupportsIndex | None] = (),
         max_length: SupportsIndex | None = None,
         fill_empty: bool = True,
     ) -> None:
@@ -219,6 +237,10 @@ class PadCollator(_Collator):
                 even at the end of an epoch: `torch.compile` or XLA would compile each new shape. Rows of padding are
                 added at the end. Their `attention_mask` is 0, their labels are `label_padding`, and values that each
                 sample has only once are those of `padding`, or None.
+            own_width: The columns that may have another length than `input_ids` in a sample, such as the labels of a
+                translation. Each is padded on its own: to its longest sequence in the batch, rounded up to
+                `pad_to_multiple_of`; or, in a dictionary, to the width of its name, if that is not None. Other columns
+                with another length are an error. `max_length` does not cut these columns.
             max_length: Largest number of tokens of a sample. Longer samples are cut.
             fill_empty: Whether a batch without samples gets a row of padding. Its columns are those of the batch before
                 it, or `input_ids` and `labels` if it is the first batch. A rank without samples in a step then runs the
@@ -233,12 +255,18 @@ class PadCollator(_Collator):
         self.shapes = None if shapes is None else _shapes(shapes)
         if self.shapes is not None and (width is not None or int(pad_to_multiple_of) != 1):
             raise ContradictionError("shapes", str(self.shapes[:3]), "None, with width or pad_to_multiple_of")
+        self.own_width = _own_width(own_width)
+        for name, own in self.own_width.items():
+            if own is None and self.shapes is not None:
+                allowed = f"a dictionary with the width of {name}, because with shapes no width may vary"
+                raise ContradictionError("own_width", check.shown(name), allowed)
 
     def __call__(self, samples: Sequence[Any]) -> dict[str, Any]:
         """The tensors of a batch.
 
         Raises:
-            SamedealError: The samples do not fit together (columns, types, shapes), or one is longer than `width`.
+            SamedealError: The samples do not fit together (columns, types, shapes), or one is longer than `width` or
+                than the width of its column in `own_width`.
         """
         sequences, single = self._columns(samples)
         layout = self._layout
@@ -250,8 +278,23 @@ class PadCollator(_Collator):
         cells = padded_cells(lengths, **layout)
         shape = (len(lengths), cells.width)
         mask = torch.from_numpy((cells.sources != PADDING).reshape(shape)).to(torch.int64) * (len(samples) > 0)
-        made = {name: self._cells(name, parts, cells.sources, shape) for name, parts in sequences.items()}
+        made = {}
+        for name, parts in sequences.items():
+            own = self._own_cells(name, parts) if name in self.own_width else cells
+            made[name] = self._cells(name, parts, own.sources, (len(lengths), own.width))
         return {MASK: mask, **made, **single}
+
+    def _own_cells(self, name: str, parts: list[torch.Tensor]) -> Padded:
+        """The cells of a column that has a width of its own."""
+        width, side = self.own_width[name], self._layout["side"]
+        every = self._layout["pad_to_multiple_of"] if width is None else 1
+        try:
+            return padded_cells(lengths_of(parts), width=width, pad_to_multiple_of=every, side=side)
+        except OutOfRangeError as error:
+            raise OutOfRangeError("own_width", str(width), f"{error.allowed}, for {check.shown(name)}") from None
+
+    def _advice(self, name: str) -> str:
+        return f'; or own_width=["{check.shown(name)}"] of the collator, if this column has lengths of its own'
 
     def _shape(self, parts: list[torch.Tensor]) -> tuple[int, int]:
         """The smallest shape that holds a batch."""
@@ -439,6 +482,20 @@ def _shapes(given: Any) -> list[tuple[int, int]]:
     if not found:
         raise MissingError("shapes", "", allowed)
     return sorted(found, key=lambda shape: (shape[0] * shape[1], shape[1]))
+
+
+def _own_width(given: Any) -> dict[str, int | None]:
+    """The columns with a width of their own, and their fixed widths."""
+    allowed = "the names of columns, such as labels, or a dictionary with a width for each name"
+    widths = given if isinstance(given, Mapping) else dict.fromkeys(check.items("own_width", given, allowed))
+    found = {}
+    for name, width in widths.items():
+        if not isinstance(name, str):
+            raise WrongTypeError("own_width", check.described(name), allowed)
+        if name in (INPUTS, MASK):
+            raise ContradictionError("own_width", name, "other columns: these two have the width of the batch")
+        found[name] = None if width is None else check.integer("own_width", width, _FROM_1)
+    return found
 
 
 def _row_ends(lengths: list[int], capacity: int) -> list[int]:

@@ -23,9 +23,10 @@ export const DEFAULTS = {
   rank: '0',
   /** Number of Parquet files that were open. The link does not contain the files. */
   files: '',
-  /** The width of a cell. An empty text: as wide as the numbers. */
+  /** The width of a cell. An empty text: as wide as the numbers. `all`: all ranks are on the screen. */
   zoom: '',
-  colour: 'place',
+  /** What colours stand for. An empty text: what a state says about samples, or where they are stored. */
+  colour: '',
   samples: '123',
   epochs: '8',
   state: '',

@@ -145,6 +145,82 @@ test('at 10^12 samples and 4,096 ranks, the end of the list is a scroll away', a
   expect(numbers(printed).join(' ')).toBe(shown.replaceAll('*', ''));
 });
 
+test('all 4,096 ranks are on the screen at once, and every number is a pointer or a key away', async ({ page }) => {
+  await page.goto(at('step', { recipe: RECIPES.large, batch: '64' }));
+  await page.getByRole('button', { name: 'All ranks' }).click();
+  await page.waitForURL(/zoom=all/);
+  await expect(page.locator('[data-stride]')).toHaveText('every 9th rank is drawn');
+  const grid = page.getByRole('application');
+  expect(await grid.evaluate((element) => element.scrollHeight - element.clientHeight)).toBeLessThanOrEqual(1);
+  // The last drawn rank is a multiple of 9, and its cells are as high as a pixel.
+  await expect.poll(async () => page.locator('[data-busy=false]').count()).toBeGreaterThan(0);
+  const box = await grid.boundingBox();
+  await grid.hover({ position: { x: (box?.width ?? 0) / 2, y: (box?.height ?? 0) - 6 } });
+  const tip = page.locator('[data-tip]');
+  await expect(tip).toContainText(/^\s*rank 4,0\d\d, index \d+: sample [\d,]+/);
+  const said = async () => (await tip.innerText()).replaceAll(',', '').match(/\d+/g)?.map(Number) ?? [];
+  const [rank = 0, index = 0, sample] = await said();
+  expect(rank % 9).toBe(0);
+  const program = `from samedeal import Sampler\nprint(Sampler.from_recipe('${RECIPES.large}', rank=${rank}).batch(0, 64).tolist()[${index}])`;
+  expect(numbers(run('Python', program))).toEqual([sample]);
+  // A rank that is not drawn is selected by keys, too.
+  await page.mouse.move(0, 0);
+  await grid.focus();
+  await grid.press('ArrowRight');
+  await grid.press('ArrowDown');
+  await expect(page.getByLabel('The selected sample')).toContainText('Rank1');
+  await expect(tip).toContainText('index 0: sample');
+});
+
+test('with a checkpoint in the link, colours say what was seen, and by which rank', async ({ page }) => {
+  const recipe = '{"order":{"samples":1000,"seed":42},"deal":{"world_size":5}}';
+  const { state, seen } = await python<{ state: string; seen: number[] }>('state', { recipe, epoch: 2, taken: 60 });
+  await page.goto(at('step', { recipe, epoch: '2', step: '3', state, ranks: '8' }));
+  const colour = page.getByLabel('Colour', { exact: true });
+  await expect(colour).toHaveValue('seen');
+  const grid = page.getByRole('application');
+  const tip = page.locator('[data-tip]');
+  const tips = async (): Promise<string[]> => {
+    await grid.focus();
+    await grid.press('ArrowRight');
+    const found: string[] = [];
+    for (let index = 0; index < 16; index++) {
+      await expect(tip).toContainText(`index ${index}:`);
+      found.push(await tip.innerText());
+      await grid.press('ArrowRight');
+    }
+    return found;
+  };
+  // Of step 3 of rank 0, the samples 0 to 11 were seen: 48 + 12 = 60.
+  for (const text of await tips()) {
+    const [, sample = '', is] = /sample ([\d,]+), (seen|not seen)/.exec(text) ?? [];
+    expect(is, text).toBe(seen.includes(Number(sample.replaceAll(',', ''))) ? 'seen' : 'not seen');
+  }
+  await expect(page.getByRole('listitem').filter({ hasText: /^not seen$/ })).toBeVisible();
+  await colour.selectOption('before');
+  await page.waitForURL(/colour=before/);
+  await page.reload();
+  await expect(page.getByRole('listitem').filter({ hasText: /^rank 7$/ })).toBeVisible();
+  const ranks = (await tips()).map((text) =>
+    /sample ([\d,]+), rank (\d)/
+      .exec(text)
+      ?.slice(1)
+      .map((one) => Number(one.replaceAll(',', ''))),
+  );
+  const before = recipe.replace('"world_size":5', '"world_size":8');
+  const places = await python<number[][]>('places', {
+    recipe: before,
+    samples: ranks.map((one) => one?.[0]),
+    epochs: [2],
+    batch: 16,
+  });
+  expect(ranks).toEqual(places.map(([sample, , , rank]) => [sample, rank]));
+  // A state of another order says nothing about these samples.
+  await page.goto(at('step', { recipe: recipe.replace('42', '43'), epoch: '2', state }));
+  await page.reload();
+  await expect(colour).toHaveValue('place');
+});
+
 test('a wrong value is said where it was entered', async ({ page }) => {
   await page.goto(at('step'));
   await page.getByLabel('World size').fill('0');

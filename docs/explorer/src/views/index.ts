@@ -43,7 +43,7 @@ export const VIEWS: readonly View[] = [
     id: 'step',
     question: 'Which samples does every rank read in a step?',
     short: 'What does a rank read?',
-    keys: ['recipe', 'epoch', 'step', 'batch', 'rank', 'files', 'drop', 'zoom', 'colour', 'samples'],
+    keys: ['recipe', 'epoch', 'step', 'batch', 'rank', 'files', 'drop', 'zoom', 'colour', 'samples', 'state', 'ranks'],
     load: parts(() => import('./step/View.svelte'), sampler),
   },
   {

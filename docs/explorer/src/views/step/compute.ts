@@ -1,4 +1,5 @@
 import { integer, samplerOf } from '../../engine/samplers.ts';
+import { edited } from '../../parts/json.ts';
 
 /** A step, and the part of it that is on the screen. */
 export interface StepQuestion {
@@ -11,6 +12,13 @@ export interface StepQuestion {
   ranks: number;
   firstIndex: number;
   indices: number;
+  /** Every so-many-th rank is computed: more than one if ranks are narrower than a pixel. */
+  stride: number;
+  /** What colours stand for if the order has no sources or files: nothing, or what a state says about samples. */
+  by: '' | 'seen' | 'before';
+  /** The state of a sampler, and the number of ranks of its run. */
+  state: string;
+  ranksBefore: string;
 }
 
 /** The batch of one rank, or the part of it that is on the screen. */
@@ -31,7 +39,7 @@ export interface StepAnswer {
   batchSize: number;
   /** The names of the sources of a blend, or of the files. */
   groups: string[];
-  groupedBy: 'source' | 'file' | '';
+  groupedBy: 'source' | 'file' | 'seen' | 'before' | '';
   firstRank: number;
   firstIndex: number;
   rows: StepRow[];
@@ -56,7 +64,7 @@ export interface BatchAnswer {
 
 /** The whole batch of one rank in a step. */
 export function batchOf(
-  question: Omit<StepQuestion, 'firstRank' | 'ranks' | 'firstIndex' | 'indices'> & { rank: string },
+  question: Pick<StepQuestion, 'recipe' | 'epoch' | 'step' | 'batch' | 'drop'> & { rank: string },
 ): BatchAnswer {
   const sampler = samplerOf(question.recipe, integer(question.epoch));
   const size = integer(question.batch);
@@ -90,11 +98,13 @@ export function step(question: StepQuestion): StepAnswer {
   const batchSize = Number(size);
   const sources = /"name"\s*:\s*"blend/.test(question.recipe) ? sourcesOf(sampler) : [];
   const files = sampler.order === 'sharded' ? filesOf(sampler) : [];
+  const told = sources.length > 0 || files.length > 0 ? undefined : toldBy(question);
   const groupOf = (sample: number) =>
-    files.length > 0 ? sampler.shardOf(sample).shard : sampler.sourceOf(sample).source;
-  const groups = sources.length > 0 ? sources : files;
+    told ? told.of(sample) : files.length > 0 ? sampler.shardOf(sample).shard : sampler.sourceOf(sample).source;
+  const groups = told ? told.names : sources.length > 0 ? sources : files;
   const firstRank = Math.max(0, Math.min(question.firstRank, worldSize - question.ranks));
-  const ranks = Array.from({ length: Math.min(question.ranks, worldSize) }, (_, at) => firstRank + at);
+  const count = Math.ceil(Math.min(question.ranks, worldSize) / question.stride);
+  const ranks = Array.from({ length: count }, (_, at) => firstRank + at * question.stride);
   const rows =
     steps === 0
       ? []
@@ -112,8 +122,31 @@ export function step(question: StepQuestion): StepAnswer {
             padding: sampler.length - sampler.numPadding - first,
           };
         });
-  const groupedBy = sources.length > 0 ? 'source' : files.length > 0 ? 'file' : '';
+  const groupedBy = told ? told.by : sources.length > 0 ? 'source' : files.length > 0 ? 'file' : '';
   return { worldSize, samples, steps, batchSize, groups, groupedBy, firstRank, firstIndex: question.firstIndex, rows };
+}
+
+/**
+ * What a state says about samples: whether its run had seen them, or which of its ranks would read them. Undefined if the
+ * state is not of this order.
+ */
+function toldBy({ recipe, epoch, batch, by, state, ranksBefore }: StepQuestion) {
+  if (by === '' || state === '') return undefined;
+  try {
+    if (by === 'before') {
+      const before = samplerOf(edited(recipe, 'deal.world_size', ranksBefore), integer(epoch));
+      const size = integer(batch);
+      const names = Array.from({ length: before.worldSize }, (_, rank) => `rank ${rank}`);
+      return { by, names, of: (sample: number) => before.locate(sample, size)?.rank ?? 0 };
+    }
+    const rest = samplerOf(recipe, 0, state);
+    const away = BigInt(integer(epoch)) - BigInt(rest.epoch);
+    // An earlier epoch was read as a whole, and a later one not at all.
+    const isSeen = (sample: number) => (away === 0n ? (rest.locate(sample, 1)?.position ?? -1) < 0 : away < 0n);
+    return { by, names: ['seen', 'not seen'], of: (sample: number) => (isSeen(sample) ? 0 : 1) };
+  } catch {
+    return undefined;
+  }
 }
 
 /** The names of the files of a dataset. The last file is the one with the last sample. */

@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 
 from check import check
+from names import Names
 
 ROOT = Path(__file__).resolve().parents[2]
 STAGE = ROOT / "target/docs-pages"
@@ -138,6 +139,13 @@ def public(module: Path) -> list[str]:
     raise ValueError(f"{module} has no __all__")
 
 
+def link_names() -> None:
+    """Links from the tables of the JavaScript reference to the types of the package."""
+    names = Names(ROOT / "target/docs-typescript", "typescript")
+    for page in (PAGES / "reference/javascript").glob("*.md"):
+        page.write_text(names.link(page.read_text(encoding="utf-8")), encoding="utf-8")
+
+
 def write_help() -> None:
     """The help of each subcommand, after the page on the command."""
 
@@ -171,6 +179,7 @@ def main() -> int:
     PAGES.mkdir(parents=True)
     copy_pages()
     write_names()
+    link_names()
     write_help()
     write_interface()
     copy_made(ROOT / "target/docs-typescript", "reference/javascript/typescript")

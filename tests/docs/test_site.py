@@ -11,6 +11,7 @@ from pages import ROOT
 sys.path.append(str(ROOT / "docs/site"))
 
 from check import check, faults
+from names import Names
 
 
 @pytest.mark.parametrize(
@@ -57,3 +58,32 @@ def test_all_files_are_checked(tmp_path: Path) -> None:
         "reference/rust-names/index.html: script https://example.com/x.js",
         "x.css: https://fonts.gstatic.com/x.woff2",
     ]
+
+
+def test_names_in_tables_are_linked(tmp_path: Path) -> None:
+    made = {
+        "classes/index.Sampler.html": ["batch", "sources", "fromstate"],
+        "interfaces/index.Order.html": ["name", "skip"],
+        "variables/index.inspect.html": [],
+    }
+    for file, anchors in made.items():
+        (tmp_path / file).parent.mkdir()
+        (tmp_path / file).write_text("".join(f'<a id="{anchor}"></a>' for anchor in anchors))
+    names = Names(tmp_path, "ts")
+    table = """| | |
+|---|---|
+| `new Sampler(n)` | a sampler |
+| `batch(i)`, `Sampler.fromState(s)`, iteration | batches |
+| `inspect(text)`, `.skip(ranges)` | others |
+| `name` | of an order: its name |
+"""
+    assert names.link(table).splitlines()[2:] == [
+        "| [`new Sampler(n)`](ts/classes/index.Sampler.html) | a sampler |",
+        "| [`batch(i)`](ts/classes/index.Sampler.html#batch), "
+        "[`Sampler.fromState(s)`](ts/classes/index.Sampler.html#fromstate), iteration | batches |",
+        "| [`inspect(text)`](ts/variables/index.inspect.html), "
+        "[`.skip(ranges)`](ts/interfaces/index.Order.html#skip) | others |",
+        "| [`name`](ts/interfaces/index.Order.html#name) | of an order: its name |",
+    ]
+    with pytest.raises(ValueError, match="other"):
+        names.link(table.replace("batch(i)", "other(i)"))

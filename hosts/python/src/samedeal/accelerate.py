@@ -56,6 +56,8 @@ def prepare(accelerator: accelerate.Accelerator, loader: Any) -> PreparedLoader:
     # No `RankWarning`, because Accelerate knows the rank and the number of processes.
     if isinstance(prepared.sampler, Resuming):
         prepared.sampler._warns = False
+        # A search for a batch size may have read the same sampler before, which does not count.
+        prepared.sampler._read_anew()
     accelerator.register_for_checkpointing(prepared)
     extend(accelerator, _Gathers)
     return prepared

@@ -454,4 +454,4 @@ class SamedealState(TrainerCallback, ExportableState):
             return None
         size = 1 if isinstance(batches.sampler, BatchSampler) else batches.size
         taken = self._samples if self._steps >= self._length else self._steps // batches.repeats * size
-        return batches.sampler.state_dict(taken)
+        return batches.sampler._state_after(taken, size)

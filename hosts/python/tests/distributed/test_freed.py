@@ -11,14 +11,19 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from samedeal import Sampler
+from samedeal.ledger import Ledger, MemoryLog
 from samedeal.torch import (
     BatchSampler,
+    Claimed,
+    ClaimSampler,
     DistributedSampler,
     PackedDataset,
     Resumable,
     ShardedDataset,
     StepBatchSampler,
     WeightedRandomSampler,
+    interleave,
 )
 from torch.utils.data import DataLoader
 from torchdata.stateful_dataloader import StatefulDataLoader
@@ -95,6 +100,38 @@ def test_files(tmp_path: Path, workers: int) -> None:
     loader.state_dict()
     del data, loader
     assert [one() for one in watched] == [None, None]
+
+
+@pytest.mark.parametrize("moment", ["first", "end"])
+def test_datasets_that_are_interleaved(moment: str) -> None:
+    parts = [samples(), Data([list(range(n)) for n in (3, 5, 2, 7)])]
+    rows = PackedDataset(parts[1], capacity=8, lengths=[3, 5, 2, 7])
+    dataset, order = interleave({"a": parts[0], "b": rows}, [1, 1])
+    sampler = DistributedSampler(dataset, 1, 0, order=order)
+    loader = Resumable(DataLoader(dataset, 2, sampler=sampler, collate_fn=list))
+    watched: list[Any] = [weakref.ref(one) for one in (*parts, rows, dataset, sampler, loader)]
+    batches = iter(loader)
+    for _ in batches:
+        if moment == "first":
+            break
+    loader.state_dict()
+    del batches, loader, sampler, order, dataset, rows, parts
+    assert [one() for one in watched] == [None] * len(watched)
+
+
+@pytest.mark.parametrize("moment", ["first", "end"])
+def test_claimed_samples(moment: str) -> None:
+    data, log = samples(), MemoryLog()
+    ledger = Ledger(Sampler(20), log, reader=1, block=4)
+    sampler = ClaimSampler(ledger, batch_size=2)
+    loader = Claimed(DataLoader(data, batch_sampler=sampler))
+    watched: list[Any] = [weakref.ref(one) for one in (data, log, ledger, sampler, loader)]
+    batches = iter(loader)
+    for _ in batches:
+        if moment == "first":
+            break
+    del batches, loader, sampler, ledger, log, data
+    assert [one() for one in watched] == [None] * len(watched)
 
 
 def test_packed_rows() -> None:

@@ -7,6 +7,7 @@ import itertools
 import json
 import pickle
 import subprocess
+import warnings
 import weakref
 from pathlib import Path
 from types import SimpleNamespace
@@ -26,6 +27,7 @@ from samedeal.accelerate import PreparedLoader, prepare
 from samedeal.torch import (
     BatchSampler,
     DistributedSampler,
+    EpochWarning,
     Resumable,
     ShardedDataset,
     StepBatchSampler,
@@ -319,6 +321,75 @@ def test_what_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     for wrong in (plain, accelerator.prepare(plain)):
         with pytest.raises(WrongTypeError, match="or a loader with one"):
             verify_ranks(wrong)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("resumed", [False, True])
+def test_a_retry_with_smaller_batches_begins_where_the_first_one_did(
+    tmp_path: Path, workers: int, resumed: bool
+) -> None:
+    """With `find_executable_batch_size`, the samples of the attempt that ran out of memory come again, and its loader
+    is no longer in checkpoints."""
+    data = range(64)
+    accelerator = accelerate.Accelerator(cpu=True)
+    sampler = DistributedSampler(data, 1, 0, seed=5)
+    whole = [*sampler]
+    if resumed:
+        other = accelerate.Accelerator(cpu=True)
+        made = DataLoader(data, 8, sampler=DistributedSampler(data, 1, 0, seed=5))
+        next(iter(prepare(other, made)))
+        other.save_state(str(tmp_path / "saved"))
+    attempts: list[list[int]] = []
+
+    @accelerate.utils.find_executable_batch_size(starting_batch_size=16)
+    def train(batch_size: int) -> None:
+        accelerator.free_memory()
+        attempts.append([])
+        sampler = DistributedSampler(data, 1, 0, seed=5)
+        loader = prepare(accelerator, DataLoader(data, batch_size, sampler=sampler, num_workers=workers))
+        if resumed:
+            accelerator.load_state(str(tmp_path / "saved"))
+        for number, batch in enumerate(loader):
+            if batch_size > 4 and number == 2:
+                raise RuntimeError("CUDA out of memory.")
+            attempts[-1] += batch.tolist()
+        accelerator.save_state(str(tmp_path / "end"))
+
+    train()
+    first = 8 if resumed else 0
+    # Accelerate makes batches smaller by a tenth, until there is memory for them.
+    assert len(attempts) > 5
+    assert attempts[0] == whole[first : first + 32]
+    assert attempts[-1] == whole[first:]
+    assert [path.name for path in (tmp_path / "end").glob("custom*")] == ["custom_checkpoint_0.pkl"]
+
+
+@pytest.mark.parametrize("files", [False, True])
+def test_a_retry_may_read_the_same_sampler_again(tmp_path: Path, files: bool) -> None:
+    """A sampler that a failed attempt has read gives its epoch from the beginning, without a warning."""
+    data = range(64)
+    pq.write_table(pa.table({"id": data}), tmp_path / "0.parquet")
+    accelerator = accelerate.Accelerator(cpu=True)
+    sampler = DistributedSampler(data, 1, 0, seed=5)
+    dataset = ShardedDataset(tmp_path, batch_size=4, transform=to_tensors, rank=0, world_size=1)
+    seen: list[int] = []
+
+    @accelerate.utils.find_executable_batch_size(starting_batch_size=16)
+    def train(batch_size: int) -> None:
+        accelerator.free_memory()
+        plain: Any = DataLoader(data, batch_size, sampler=sampler)
+        loader = prepare(accelerator, DataLoader(dataset, batch_size=None) if files else plain)
+        loader.set_epoch(0)
+        seen.clear()
+        for number, batch in enumerate(loader):
+            if batch_size == 16 and number == 2:
+                raise RuntimeError("CUDA out of memory.")
+            seen.extend(batch["id"].tolist() if files else batch.tolist())
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", EpochWarning)
+        train()
+    assert seen == ([row["id"] for row in ShardedDataset(tmp_path)] if files else [*sampler])
 
 
 def test_nothing_outlives_its_names() -> None:

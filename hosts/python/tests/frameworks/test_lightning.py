@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import pickle
 import subprocess
 import warnings
+import weakref
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -377,6 +379,32 @@ def test_the_length_may_be_asked_before_the_checkpoint_is_restored(
         # 45 of 75 samples are left of the first epoch.
         assert [one["epoch"] for one in rest.seen] == [0] * 5 + [1] * 8
         assert rest.seen[4]["batches"] == 6 + 5
+
+
+@pytest.mark.parametrize("kind", ["torch", "budget"])
+@pytest.mark.parametrize("moment", ["whole", "resumed", "interrupted"])
+def test_a_data_module_is_freed_with_its_last_reference(tmp_path: Path, kind: str, moment: str) -> None:
+    """A trainer of Lightning refers to itself, so the collector frees it. But once it has another data module, the
+    first one, its loader and its dataset are freed without the collector."""
+    trainer = lit.trainer_of(tmp_path, limit_val_batches=0)
+    model = lit.Model(stop=4 if moment == "interrupted" else None)
+    if moment == "resumed":
+        in_this_process(tmp_path, kind)
+    data = lit.Data(kind, 0, 0, 1)
+    gc.collect()
+    gc.disable()
+    try:
+        with contextlib.suppress(lit.Interrupted):
+            saved = lit.checkpoint(tmp_path, 6) if moment == "resumed" else None
+            trainer.fit(model, datamodule=data, ckpt_path=saved, weights_only=False)
+        loader = trainer.train_dataloader
+        watched = [weakref.ref(one) for one in (data, loader, loader.dataset, loader._resumable.sampler)]
+        del data, loader
+        assert None not in [one() for one in watched]
+        trainer.fit(lit.Model(), datamodule=lit.Data(kind, 0, 0, 1))
+        assert [one() for one in watched] == [None] * len(watched)
+    finally:
+        gc.enable()
 
 
 class Rated(lit.Model):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import gc
 import itertools
 import os
 import signal
 import subprocess
 import time
 import warnings
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,9 +22,10 @@ import trained
 import transformers
 from samedeal import ContradictionError, MissingError, WrongTypeError
 from samedeal.torch import BatchSampler, DistributedSampler, EpochWarning
-from samedeal.transformers import Trainer, TrainerMixin
+from samedeal.transformers import SamedealState, Trainer, TrainerMixin
 from torch.utils.data import RandomSampler, SequentialSampler, SubsetRandomSampler, WeightedRandomSampler
 from transformers import TrainerCallback, TrainingArguments
+from transformers.trainer_callback import TrainerState
 from transformers.trainer_pt_utils import LengthGroupedSampler
 
 HERE = Path(__file__).parent
@@ -228,6 +231,52 @@ def test_callbacks_that_are_restored(tmp_path: Path) -> None:
     third = trainer_of(tmp_path / "third")
     third.train(resume_from_checkpoint=str(tmp_path / "rest" / "checkpoint-28"))
     assert third.model.seen == whole.model.seen[28:]
+
+
+def test_a_checkpoint_says_who_took_it(tmp_path: Path) -> None:
+    """The ranks and the batch size, so that a command that explains the checkpoint needs no options."""
+
+    def taken_by(folder: str, step: int) -> Any:
+        state = TrainerState.load_from_json(str(tmp_path / folder / f"checkpoint-{step}" / "trainer_state.json"))
+        return SamedealState.within(state).get("taken_by")
+
+    trainer_of(tmp_path / "whole", max_steps=8).train()
+    assert taken_by("whole", 4) == taken_by("whole", 8) == {"world_size": 1, "from": 0, "batch_size": 8}
+    # The same ranks keep the position at which they began, and others begin anew.
+    for folder, size, begun in (("same", 8, 0), ("other", 4, 32)):
+        again = trainer_of(tmp_path / folder, max_steps=8, per_device_train_batch_size=size)
+        again.train(resume_from_checkpoint=str(tmp_path / "whole" / "checkpoint-4"))
+        assert taken_by(folder, 8) == {"world_size": 1, "from": begun, "batch_size": size}
+    budget = BatchSampler(trained.LENGTHS, max_tokens=400, rank=0, world_size=1)
+    trainer_of(tmp_path / "budget", given=budget, max_steps=4).train()
+    assert taken_by("budget", 4) is None
+
+
+@pytest.mark.parametrize("kind", ["default", "feistel", "budget", "resumed"])
+def test_nothing_outlives_its_names(tmp_path: Path, kind: str) -> None:
+    """Trainer, model, dataset and sampler are freed at once, without the garbage collector."""
+    data = trained.Features()
+    given: Any = None
+    if kind == "feistel":
+        given = DistributedSampler(data, 1, 0, order="feistel")
+    elif kind == "budget":
+        given = BatchSampler(trained.LENGTHS, max_tokens=400, rank=0, world_size=1)
+    options = {"max_steps": 5, "gradient_accumulation_steps": 2}
+    if kind == "resumed":
+        trainer_of(tmp_path, **options).train()
+    trainer = Trainer(trained.Model(), arguments(tmp_path, **options), train_dataset=data, train_sampler=given)
+    watched = [weakref.ref(one) for one in (trainer, trainer.model, data)]
+    if given is not None:
+        watched.append(weakref.ref(given))
+    gc.collect()
+    gc.disable()
+    try:
+        trainer.train(resume_from_checkpoint=str(tmp_path / "checkpoint-4") if kind == "resumed" else None)
+        watched.append(weakref.ref(trainer._batches))
+        del trainer, data, given
+        assert [one() for one in watched] == [None] * len(watched)
+    finally:
+        gc.enable()
 
 
 class Saver(TrainerCallback):  # type: ignore[misc]

@@ -532,6 +532,10 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         super()._moved()
         self._board.forget_read()
 
+    def _read_anew(self) -> None:
+        super()._read_anew()
+        self._board.forget_read()
+
     def _parsed(self, state: Any) -> Progress:
         """The progress in a state of this dataset. Any other state is an error."""
         text = check.state(text_of(state))

@@ -378,13 +378,16 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         super()._moved()
         self._taken_by = None
 
-    def _with_facts(self, state: dict[str, Any], running: Count | Pass | None) -> dict[str, Any]:
+    def _with_facts(
+        self, state: dict[str, Any], running: Count | Pass | None, batch_size: int | None = None
+    ) -> dict[str, Any]:
         state, taken_by = super()._with_facts(state, running), self._taken_by
         place = None if running is None else running.place
         if isinstance(place, Opening):
             group = {"world_size": place.core.world_size}
-            if isinstance(running, Count):
-                group["batch_size"] = running.batch
+            batch_size = running.batch if isinstance(running, Count) else batch_size
+            if batch_size is not None:
+                group["batch_size"] = batch_size
             taken_by = {**group, "from": self._begun_by(group, place.config.consumed)}
         return state if taken_by is None else {**state, check.TAKEN_BY: taken_by}
 

@@ -339,7 +339,9 @@ class Resuming(Generic[C]):
         self._check_data(state)
         known.resume(text_of(state))
 
-    def _with_facts(self, state: dict[str, Any], running: Count | Pass | None) -> dict[str, Any]:
+    def _with_facts(
+        self, state: dict[str, Any], running: Count | Pass | None, batch_size: int | None = None
+    ) -> dict[str, Any]:
         """The state with facts about its data and the ranks that took it. `running` is the pass it was taken in."""
         return self._with_identity(state, running)
 
@@ -443,11 +445,18 @@ class Resuming(Generic[C]):
             )
             warnings.warn(f"{told}: wrap the loader in Resumable, or pass taken=", StateWarning, stacklevel=2)
         if taken is not None:
-            number = check.integer("taken", taken, check.U64)
-            place: Start = self._opening() if running is None else running.place
-            return self._with_facts(place.after(self._first() + number), running)
+            return self._state_after(check.integer("taken", taken, check.U64))
         found = self._opening().after(self._first()) if running is None else running.state_dict()
         return self._with_facts(found, running)
+
+    def _state_after(self, taken: int, batch_size: int | None = None) -> dict[str, Any]:
+        """The state after the training loop took `taken` samples or batches of the newest pass.
+
+        `batch_size`: how many samples of this rank made a batch, if that is known.
+        """
+        running = self._count or self._pass
+        place: Start = self._opening() if running is None else running.place
+        return self._with_facts(place.after(self._first() + taken), running, batch_size)
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Continues from a state, with the present number of ranks: the next pass gives the rest of its epoch.

@@ -256,6 +256,40 @@ test('on a phone, the picture is on the first screen, and questions and the reci
   await expect(page.getByLabel('Unit', { exact: true })).toBeVisible();
 });
 
+test('on a phone, the sentence and the slider stay on the screen while the picture scrolls', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  const large = '{"order":{"samples":100000,"seed":42},"deal":{"world_size":64}}';
+  for (const [view, values, label] of [
+    ['step', { recipe: large }, 'Step'],
+    ['batches', {}, 'Step'],
+    ['shards', {}, 'Round'],
+    ['mix', { recipe: BLEND }, 'Step'],
+  ] as const) {
+    await page.goto(at(view, values));
+    const slider = page.getByLabel(`Drag: ${label}`);
+    const says = page.locator('[data-says]');
+    await expect(says).toBeVisible();
+    // The top of the slider's stack is at the top of the screen, so the slider itself would be below it.
+    await expect(page.locator('[data-answers]').first()).toBeVisible();
+    await page
+      .locator('[data-answers]')
+      .first()
+      .evaluate((picture) => {
+        const card = document.querySelector('.slider')?.closest('section') ?? picture;
+        scrollTo(0, scrollY + card.getBoundingClientRect().top);
+      });
+    await expect(says, view).toBeInViewport({ ratio: 1 });
+    await expect(slider, view).toBeInViewport({ ratio: 1 });
+    const [top, bottom] = [(await says.boundingBox())?.y ?? -1, (await slider.boundingBox())?.y ?? -1];
+    expect(top, view).toBeGreaterThanOrEqual(0);
+    expect(top, view).toBeLessThan(40);
+    expect(bottom, view).toBeGreaterThan(200);
+    await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+    await expect(says, view).toBeInViewport({ ratio: 1 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  }
+});
+
 for (const width of [390, 1440])
   test(`no label of a chart lies over another one at ${width} pixels`, async ({ page }) => {
     await page.setViewportSize({ width, height: 844 });

@@ -127,6 +127,23 @@ test('the first screen has the story, the next steps and all questions', async (
   await expect(questions).toHaveCount(VIEWS.length - 1);
 });
 
+test('no card of the first screen is half empty', async ({ page }) => {
+  for (const width of [1440, 1100]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.goto(address);
+    await expect(page.locator('[data-files]')).toBeVisible();
+    const empty = () =>
+      page.locator('.pair > section').evaluateAll((cards) =>
+        cards.map((card) => {
+          const last = Math.max(...[...card.children].map((child) => child.getBoundingClientRect().bottom));
+          return Math.round(card.getBoundingClientRect().bottom - last);
+        }),
+      );
+    // Only the padding of a card is empty: 16 pixels, and a border.
+    await expect.poll(async () => Math.max(...(await empty())), String(width)).toBeLessThanOrEqual(18);
+  }
+});
+
 test('a picture is before its controls, and one value is no slider', async ({ page }) => {
   for (const [, view, values] of SHOWN) {
     await page.goto(at(view, values));

@@ -87,6 +87,8 @@ class Groups:
         """About `held` bytes are decoded at a time, and about as many are read of each column at a time."""
         self._shards = shards
         self.held = held
+        self.rows = DECODED_ROWS
+        """The most rows that are decoded at a time."""
         self._footers: dict[int, _Footer] = {}
         self._places: dict[Hashable, _Place] = {}
         self._spare: dict[int, File] = {}
@@ -193,7 +195,7 @@ class Groups:
         """
         footer = self._footer(shard)
         width = max(footer.widths[group] for group in groups)
-        rows = min(DECODED_ROWS, self.held // width + 1)
+        rows = min(self.rows, self.held // width + 1)
         left = int(footer.ends[groups[-1]]) - (int(footer.ends[groups[0] - 1]) if groups[0] else 0)
         for batch in file.batches(groups, self._shards.columns, rows):
             left -= batch.num_rows
@@ -257,7 +259,7 @@ class Groups:
 
 
 def _copied(batch: pa.RecordBatch) -> pa.RecordBatch:
-    return take(batch, pa.array(np.arange(batch.num_rows)))
+    return take(batch, np.arange(batch.num_rows))
 
 
 def in_turn(batches: Iterator[pa.RecordBatch], path: str) -> pa.RecordBatch | None:

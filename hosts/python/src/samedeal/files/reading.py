@@ -17,7 +17,7 @@ from .cursor import Cursor
 from .groups import DECODED_ROWS, Groups
 from .shards import Shards
 from .sources import Sources
-from .take import take
+from .take import booleans, integers, take
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,6 +27,13 @@ if TYPE_CHECKING:
 SHARD_BYTES = 1 << 23
 LANES_BYTES = 1 << 24
 LANE_BYTES = (1 << 15, 1 << 18)
+# With a single lane, SHARD_BYTES are many rows, and those that are decoded behind the end of the lane are not read. So
+# 1 / LANE_PART of the lane is decoded at a time, but not so few rows that a call costs more than its rows.
+LANE_PART = 16
+FEWEST_ROWS = 256
+# Of a run of rows, those that a round needs are copied if they are fewer than 1 in SPARSE. Otherwise the whole run is
+# held until the rows of the round are put in order, so that they are copied once.
+SPARSE = 4
 # Spans that have fewer rows than this on average are read as single rows.
 FEW_ROWS = 8
 # A table of WIDE bytes or more gets wide types, since Arrow otherwise counts the bytes of texts with 31 bits. Its rows
@@ -119,6 +126,8 @@ def read_places(
             lanes = max(lanes, len(here))
             least, most = LANE_BYTES
             groups.held = SHARD_BYTES if lanes == 1 else min(most, max(least, LANES_BYTES // lanes))
+            if lanes == 1 and "shards" not in recipe:
+                groups.rows = min(DECODED_ROWS, max(FEWEST_ROWS, reading.num_samples(rank, worker) // LANE_PART))
             for lane in here - cursors.keys():
                 cursors[lane] = Cursor(shards, groups, lane)
             _expect(groups, ((cursors[lane], lane, shard, row) for lane, shard, row, _ in spans))
@@ -201,12 +210,18 @@ def _read_composed(
                 cursors[lane, shard] = Cursor(shards, groups, (lane, shard), windows[lane])
             starts = ((cursors[lane, shard], (lane, shard), shard, int(wanted[0])) for lane, shard, wanted in runs)
             _expect(groups, starts)
+            places: list[NDArray[np.int64]] = []
+            before = 0
             for lane, shard, wanted in runs:
-                read.extend(_picked(cursors[lane, shard], shard, wanted))
+                for batch, own in _picked(cursors[lane, shard], shard, wanted):
+                    read.append(batch)
+                    places.append(own + before)
+                    before += batch.num_rows
             for place in cursors.keys() - here:
                 cursors.pop(place).close()
             table = pa.Table.from_batches(read, shards.schema)
             del read
+            rows = np.concatenate(places)[rows]
             yield from _taken(shards, table, rows, samples, len(samples) - padding, marks)
             del table
     finally:
@@ -230,15 +245,16 @@ def _runs(spans: Spans) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
         yield int(lanes[edge]), int(shards[edge]), own
 
 
-def _picked(cursor: Cursor, shard: int, rows: NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
-    """Reads rows of a shard, which ascend, each once."""
+def _picked(cursor: Cursor, shard: int, rows: NDArray[np.int64]) -> Iterator[tuple[pa.RecordBatch, NDArray[np.int64]]]:
+    """Reads rows of a shard, which ascend, each once. Gives batches, and the places of the rows in each of them."""
     at, end = int(rows[0]), int(rows[-1]) + 1
     for run in cursor.read(shard, at, end - at):
         low, high = np.searchsorted(rows, (at, at + run.num_rows))
-        if high - low == run.num_rows:
-            yield run
-        elif low < high:
-            yield take(run, pa.array(rows[low:high] - at))
+        own = rows[low:high] - at
+        if SPARSE * len(own) >= run.num_rows:
+            yield run, own
+        elif len(own):
+            yield take(run, own), np.arange(len(own))
         at += run.num_rows
 
 
@@ -308,7 +324,7 @@ def _read_rows(
             at, end = int(own[0]), int(own[-1]) + 1
             for run in cursor.read(int(shard[part[0]]), at - int(bases[shard[part[0]]]), end - at):
                 wanted = own[(own >= at) & (own < at + run.num_rows)] - at
-                read.append(take(run, pa.array(wanted)))
+                read.append(take(run, wanted))
                 at += run.num_rows
     finally:
         if own_cursor:
@@ -382,9 +398,9 @@ def _marked(shards: Shards, table: pa.Table, samples: NDArray[np.int64], real: i
     if marks.source is not None and isinstance(shards, Sources):
         table = table.append_column(marks.source, shards.sources_of(samples))
     if marks.sample is not None:
-        table = table.append_column(marks.sample, pa.array(samples))
+        table = table.append_column(marks.sample, integers(samples))
     if marks.padding is not None:
-        table = table.append_column(marks.padding, pa.array(np.arange(len(samples)) >= real))
+        table = table.append_column(marks.padding, booleans(np.arange(len(samples)) >= real))
     if shards.lost:
-        table = table.append_column(LOST, pa.array(_are_lost(shards, samples)))
+        table = table.append_column(LOST, booleans(_are_lost(shards, samples)))
     return table

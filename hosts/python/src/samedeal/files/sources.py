@@ -14,6 +14,7 @@ from ..engine import arguments as check
 from .format import File
 from .schemas import unified
 from .shards import Shards
+from .take import integers, texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,4 +70,4 @@ class Sources(Shards):
         within = check.Width(0, self.samples - 1, check.below(self.samples))
         numbers = check.u64s("samples", samples, within)
         ends = np.cumsum([part.samples for part in self.parts])
-        return pa.array(self.names).take(pa.array(np.searchsorted(ends, numbers, side="right")))
+        return texts(self.names).take(integers(np.searchsorted(ends, numbers, side="right")))

@@ -43,8 +43,8 @@ def _tensor(name: str, column: pa.Array) -> Any:
         # Refused here: a list in this batch and a tensor in the next one would fail later, and elsewhere.
         raise MissingError(name, "", f"a number in every row of column {name}, which has nulls: fill them first")
     if pa.types.is_boolean(column.type):
-        # Arrow has a bit for each, so this is a copy.
-        return torch.from_numpy(column.to_numpy(zero_copy_only=False))
+        # Arrow has a bit for each, so this is a copy. (`to_numpy` would import pandas if it is installed.)
+        return torch.from_dlpack(column.cast(pa.uint8())).view(torch.bool)
     return torch.from_dlpack(column)
 
 

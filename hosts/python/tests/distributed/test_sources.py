@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import pickle
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
 from conftest import write
@@ -31,7 +34,7 @@ from samedeal import (
 from samedeal.files.cursor import Cursor
 from samedeal.files.groups import Groups
 from samedeal.parquet import Shards, Sources
-from samedeal.torch import LanesWarning, Resumable, ShardedDataset
+from samedeal.torch import LanesWarning, Resumable, ShardedDataset, SourcesWarning
 from torch.utils.data import DataLoader
 
 HERE = Path(__file__).parent
@@ -373,6 +376,117 @@ def test_by_lane_is_the_default_where_it_can_be(three: dict[str, Path]) -> None:
     shared = dataset(three, **by_lane, rank=0, world_size=4)
     with pytest.warns(LanesWarning, match=r"4 readers .* do not divide 6 lanes.*; lanes=8 would be read once"):
         next(iter(shared))
+
+
+@pytest.mark.parametrize(
+    ("options", "fits", "others"),
+    [
+        ({"samples": 100}, r"samples=102$", {"samples": 102}),
+        (
+            {"samples": 601, "stages": [(50, [1, 1, 1]), (120, [1, 0, 1])]},
+            r"samples=606 and stages that begin at 54, 120$",
+            {"samples": 606, "stages": [(54, [1, 1, 1]), (120, [1, 0, 1])]},
+        ),
+        ({"stages": [(50, [1, 1, 1])]}, "stages that begin at 54$", {"stages": [(54, [1, 1, 1])]}),
+        # Other numbers would not help.
+        ({"samples": 100, "lanes": 64}, "fewer than lanes, with by_lane$", None),
+        ({"samples": 100, "stages": [(50, [1, 1, 1]), (52, [1, 0, 1])]}, "times lanes with by_lane$", None),
+    ],
+)
+def test_the_warning_names_the_numbers_with_which_it_is_by_lane(
+    three: dict[str, Path], options: dict[str, Any], fits: str, others: Any
+) -> None:
+    """The advice works. Without numbers of the caller, an epoch is rounded up to a multiple of the lanes."""
+    with pytest.warns(LanesWarning, match=fits):
+        next(iter(dataset(three, by_lane=None, rank=0, world_size=2, **options)))
+    assert json.loads(dataset(three, by_lane=None).recipe)["order"]["samples"] == 816
+    if others is not None:
+        made = dataset(three, by_lane=None, rank=0, world_size=2, **{**options, **others})
+        assert json.loads(made.recipe)["order"]["by_lane"] is True
+
+
+def test_files_of_several_sources_are_told(three: dict[str, Path], tmp_path: Path) -> None:
+    """Under the same path, under a link to a file or a folder, and in a file system of pyarrow."""
+    (tmp_path / "folder").symlink_to(three["code"])
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "0.parquet").symlink_to(next(iter(sorted(three["web"].iterdir()))))
+    root = str(three["web"].parent)
+    store = {
+        name: Shards.find(path, filesystem=pafs.SubTreeFileSystem(root, pafs.LocalFileSystem()))
+        for name, path in (("one", "web"), ("two", "web"), ("three", "code"))
+    }
+    for paths, told in (
+        ({"all": [*three.values()], "math": three["math"]}, r"0\.parquet is in several sources \(all, math\): "),
+        ({"code": three["code"], "again": tmp_path / "folder"}, r"2 files are, such as .*code/.*, .*\(code, again\)"),
+        ({"web": three["web"], "again": tmp_path / "linked"}, r"\(web, again\)"),
+        (store, r"4 files are.*\(one, two\)"),
+    ):
+        weights = dict.fromkeys(paths, 1)
+        options: dict[str, Any] = {"weights": weights, "lanes": 2, "world_size": 2}
+        with pytest.warns(SourcesWarning, match=told):
+            ShardedDataset(paths, rank=0, **options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", SourcesWarning)
+            ShardedDataset(paths, rank=1, **options)
+            dataset(three, rank=0, world_size=2)
+
+
+@pytest.mark.parametrize("samples", [None, 600])
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_directory_is_added_at_a_resume(
+    three: dict[str, Path], tmp_path: Path, samples: int | None, workers: int
+) -> None:
+    """It comes after the others, with weight 0 and a stage that gives it another weight. The rows that were read stay
+    as they were, and the new source gets its share of the others."""
+    options: dict[str, Any] = {"samples": samples, "by_lane": None, "source_column": "source", "columns": ["id"]}
+    first = dataset(three, **options)
+    loader = Resumable(DataLoader(first, batch_size=None, num_workers=workers))
+    taken = rows(itertools.islice(loader, 6))
+    state = loader.state_dict()
+    more = {**three, "new": write(tmp_path / "new", (60, 17), row_group=50)}
+    stages = [(6 * 16, {"web": 1, "code": 1, "math": 1, "new": 1})]
+    given = {"weights": {**WEIGHTS, "new": 0}, "batch_size": 16, "seed": 3, "rank": 0, "world_size": 1, **KNOWN}
+    second = ShardedDataset(more, stages=stages, **given, **options)
+    rest = Resumable(DataLoader(second, batch_size=None, num_workers=workers))
+    rest.load_state_dict(state)
+    left = rows(rest)
+    assert len(taken) + len(left) == first.reading().at_epoch(0).num_samples(0) == (samples or 816)
+    assert all(abs(count - len(left) / 4) <= 6 for count in Counter(row["source"] for row in left).values())
+    assert Counter(row["source"] for row in left).keys() == more.keys()
+    sampler = Sampler(order=Order(json.loads(second.recipe)["order"], {}))
+    expected = [sampler.source_of(sample) for sample in sampler.indices().tolist()]
+    found = Counter((row["source"], row["id"]) for row in taken + left)
+    assert found == Counter((sampler.sources[place.source], place.index) for place in expected)
+    early = ShardedDataset(more, stages=[(90, stages[0][1])], **given, **options)
+    with pytest.raises(ContradictionError, match="new entries that begin at 96 or later"):
+        early.load_state_dict(state)
+    with pytest.raises(ContradictionError, match="paths"):
+        dataset({**three, "web": [three["web"], more["new"]]}).load_state_dict(state)  # type: ignore[dict-item]
+
+
+def test_a_source_without_files_is_named(three: dict[str, Path], tmp_path: Path) -> None:
+    """An empty directory is an error that names its source, at a resume too. A file without rows is none, as long as
+    its source has no weight."""
+    (tmp_path / "empty").mkdir()
+    state = dataset(three, samples=600).state_dict()
+    given: dict[str, Any] = {"batch_size": 16, "seed": 3, "rank": 0, "world_size": 1, "samples": 600, **KNOWN}
+    with pytest.raises(ContradictionError, match=r"paths is .*empty; .* below it, for the source new$"):
+        ShardedDataset({**three, "new": tmp_path / "empty"}, weights={**WEIGHTS, "new": 0}, **given)
+    with pytest.raises(MissingError, match=r"for the source new$"):
+        ShardedDataset({**three, "new": []}, weights={**WEIGHTS, "new": 0}, **given)
+    with pytest.raises(FileNotFoundError, match="gone"):
+        ShardedDataset({**three, "math": tmp_path / "gone"}, weights=WEIGHTS, **given)
+    more = {**three, "new": write(tmp_path / "none", (0,))}
+    made = ShardedDataset(more, weights={**WEIGHTS, "new": 0}, by_lane=False, **given)
+    made.load_state_dict(state)
+    assert len(rows(made)) == 600
+    with pytest.raises(ContradictionError) as caught:
+        ShardedDataset(more, weights={**WEIGHTS, "new": 1}, by_lane=False, **given)
+    assert "new" in str(caught.value)
+    # Of a source, some files may be lost, but not all: the others cannot stand for them.
+    (only,) = three["math"].iterdir()
+    with pytest.raises(MissingError, match="at least one file that was not lost"):
+        Shards.find(three["math"], lost={only: 40})
 
 
 def test_by_lane_resumes_on_other_readers(three: dict[str, Path]) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -58,6 +60,30 @@ class Sources(Shards):
             int(first) + number for first, part in zip(firsts, shards, strict=False) for number in part.lost
         )
         return cls(paths, sizes, weights, schema, lost=lost, parts=shards, names=names)
+
+    def shared(self) -> list[tuple[str, tuple[str, ...]]]:
+        """The files that several sources have: the path of each, and the names of these sources."""
+        sources: dict[tuple[int, str], dict[str, None]] = {}
+        paths: dict[tuple[int, str], str] = {}
+        stores: list[Any] = []
+        real = functools.cache(os.path.realpath)
+        for name, part in zip(self.names, self.parts, strict=True):
+            # File systems of pyarrow can be compared, but have no hash.
+            store = None if part.store is None else part.store.own
+            if store not in stores:
+                stores.append(store)
+            number = stores.index(store)
+            for path in part.paths:
+                file = path
+                if store is None:
+                    # A folder is resolved once for all of its files.
+                    folder, own = os.path.split(path)
+                    file = os.path.join(real(folder), own)
+                    file = os.path.realpath(file) if os.path.islink(file) else file
+                key = number, file
+                paths.setdefault(key, path)
+                sources.setdefault(key, {})[name] = None
+        return [(paths[key], tuple(names)) for key, names in sources.items() if len(names) > 1]
 
     def open(self, shard: int, buffer: int) -> File:
         """Opens a shard. Its number is counted through all sources."""

@@ -6,7 +6,8 @@ Needs torch and pyarrow: `pip install 'hosts/python[torch]'` in a checkout.
 from .batches import BatchSampler
 from .claims import Claimed, ClaimSampler
 from .collators import PackCollator, PadCollator
-from .dataset import LanesWarning, ShardedDataset, ShardInfo, StepsWarning
+from .dataset import LanesWarning, ShardedDataset, ShardInfo
+from .files import SourcesWarning
 from .interleave import Interleaved, interleave
 from .nested import BatchWarning
 from .packed import PackedDataset, PackedRow
@@ -42,6 +43,7 @@ __all__ = [
     "Resumable",
     "ShardInfo",
     "ShardedDataset",
+    "SourcesWarning",
     "StateWarning",
     "StepBatchSampler",
     "StepsWarning",

@@ -34,7 +34,7 @@ from ..read.reading import DEALS
 from . import place
 from .board import Board
 from .deals import Group
-from .files import MakesOrder, Options, find, order_of
+from .files import MakesOrder, Options, find, order_of, warn_of_shared_files
 from .nested import is_sent, warn_of_collated_batches
 from .passes import Items, Opening
 from .rest import Progress
@@ -160,7 +160,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         Args:
             paths: One or several files or directories, also as URLs. A directory stands for all *.parquet files below
                 it, or those of `format` (see `samedeal.files.Shards.find`). A `Shards` object is allowed too. A
-                dictionary stands for several sources by their names, which are blended by `weights`.
+                dictionary stands for several sources by their names, which are blended by `weights`. If several sources
+                have the same file, a `SourcesWarning` says so.
             columns: The columns to read; all of them by default.
             batch_size: Number of rows in a batch, which is a `pyarrow.RecordBatch`. By default, rows come one by one,
                 as dictionaries.
@@ -284,6 +285,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         self._order: dict[str, Any] = recipe["order" if self.deal == "samples" else "shards"]
         """The section of the recipe about the order of the data, which does not depend on the readers."""
         self._warn_of_steps(0, level=3)
+        if self.rank == 0:
+            warn_of_shared_files(self.shards, stacklevel=2)
 
     @property
     def epoch(self) -> int:

@@ -28,6 +28,10 @@ OF_SOURCES = ("weights", "stages", "samples", "exhaustion", "max_passes", "exact
 """Options of a blend of several sources."""
 
 
+class SourcesWarning(UserWarning):
+    """Several sources have the same files, so that their rows come more often than the weights say."""
+
+
 @dataclass(frozen=True)
 class Options:
     """The options of the constructor about the order of several sources."""
@@ -67,9 +71,14 @@ def find(paths: Any, columns: Any, filesystem: Any, lost: Any, format: Any) -> S
             raise ContradictionError("lost", check.described(lost), allowed)
         return Shards.find(paths, columns, filesystem=filesystem, lost=lost, format=format)
     if isinstance(paths, Mapping):
-        parts = {
-            check.label("sources", name): find_one(own, columns, filesystem, format) for name, own in paths.items()
-        }
+        parts = {}
+        for name, own in paths.items():
+            check.label("sources", name)
+            try:
+                parts[name] = find_one(own, columns, filesystem, format)
+            except (ContradictionError, MissingError) as error:
+                allowed = f"{error.allowed}, for the source {check.shown(name)}"
+                raise type(error)(error.field, error.value, allowed) from None
         return Sources.join(parts)
     return find_one(paths, columns, filesystem, format)
 
@@ -144,8 +153,43 @@ def _blended(sources: Mapping[str, Any], by_lane: bool | None, given: Mapping[st
     try:
         Sampler(order=files)
     except SamedealError as error:
-        return blend(sources, **given), str(error)
+        files = blend(sources, **given)
+        return files, f"{error}{_rounded(sources, given, files)}"
     return files, ""
+
+
+def _rounded(sources: Mapping[str, Any], given: Mapping[str, Any], files: Order) -> str:
+    """The advice to take other numbers of positions, if the blend would then be by lane."""
+    try:
+        lanes = int(json.loads(Sampler(order=files).recipe)["order"]["sources"][0]["order"]["lanes"])
+        samples = None if given["samples"] is None else _up(given["samples"], lanes)
+        stages = [(_up(start, lanes), weights) for start, weights in given["stages"] or ()]
+        Sampler(order=blend(sources, by_lane=True, **{**given, "samples": samples, "stages": stages}))
+    except (SamedealError, KeyError):
+        # The numbers are not the reason, or not the only one.
+        return ""
+    found = [] if samples is None else [f"samples={samples}"]
+    if stages:
+        found.append(f"stages that begin at {', '.join(str(start) for start, _ in stages)}")
+    return f"; it is possible with {' and '.join(found)}"
+
+
+def _up(number: Any, multiple: int) -> int:
+    return -(-index(number) // multiple) * multiple
+
+
+def warn_of_shared_files(shards: Shards, stacklevel: int) -> None:
+    """Warns if several sources have the same files."""
+    shared = shards.shared() if isinstance(shards, Sources) else []
+    if not shared:
+        return
+    path, names = shared[0]
+    which = f"{path} is" if len(shared) == 1 else f"{len(shared):,} files are, such as {path},"
+    told = (
+        f"{which} in several sources ({', '.join(names)}): their rows come from each of these sources, more often than "
+        "the weights say. Give each source files of its own, unless you mean that"
+    )
+    warnings.warn(told, SourcesWarning, stacklevel=stacklevel + 1)
 
 
 def _blends(members: Mapping[str, Any], names: Sequence[str]) -> bool:

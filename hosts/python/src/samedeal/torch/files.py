@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import index
 from typing import Any
 
 from .. import (

@@ -127,6 +127,57 @@ test('the first screen has the story, the next steps and all questions', async (
   await expect(questions).toHaveCount(VIEWS.length - 1);
 });
 
+test('the picture of every view is saved as SVG and PNG, with a name that says what it is', async ({ page }) => {
+  const names: Record<string, string> = {
+    start: 'samedeal-start-step-3',
+    step: 'samedeal-step-epoch-0-step-0-rank-0',
+    sample: 'samedeal-sample-epoch-0-sample-123',
+    resume: 'samedeal-resume-epoch-0-ranks-8-6-5',
+    shards: 'samedeal-shards-epoch-0-round-0',
+  };
+  for (const [name, view, values] of SHOWN) {
+    if (['differ', 'ledger'].includes(view)) continue;
+    await page.goto(at(view, values));
+    await page.reload();
+    await expect(page.locator('[data-answers]').first()).toBeVisible();
+    await expect(page.locator('main .picture :is(svg.chart, canvas, .epoch)').first()).toBeVisible();
+    for (const type of ['svg', 'png'] as const) {
+      const saved = page.waitForEvent('download');
+      await page.getByRole('button', { name: type.toUpperCase(), exact: true }).click();
+      const file = await saved;
+      expect(file.suggestedFilename()).toMatch(/^samedeal-[\w-]+\.(svg|png)$/);
+      const known = names[name];
+      if (known) expect(file.suggestedFilename()).toBe(`${known}.${type}`);
+      const bytes = readFileSync(await file.path());
+      if (type === 'svg') {
+        const text = bytes.toString();
+        // Neither a colour nor a font of the page is missing in the file, and the sentence is in it.
+        expect(text).not.toContain('var(--');
+        const says = (await page.locator('[data-says]').first().innerText()).split(/\s/).slice(0, 3);
+        for (const word of says) expect(text).toContain(word.replace('&', '&amp;'));
+      } else {
+        const [width, height] = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
+        expect(width).toBeGreaterThan(1000);
+        expect(height).toBeGreaterThan(200);
+        // The picture has many colours: a chart was drawn, and not an empty page.
+        const colours = await page.evaluate(async (data) => {
+          const image = new Image();
+          image.src = `data:image/png;base64,${data}`;
+          await image.decode();
+          const canvas = Object.assign(document.createElement('canvas'), { width: image.width, height: image.height });
+          const context = canvas.getContext('2d');
+          context?.drawImage(image, 0, 0);
+          const pixels = new Uint32Array(
+            context?.getImageData(0, 0, image.width, image.height).data.buffer ?? new ArrayBuffer(0),
+          );
+          return new Set(pixels.filter((_, place) => place % 97 === 0)).size;
+        }, bytes.toString('base64'));
+        expect(colours, name).toBeGreaterThan(8);
+      }
+    }
+  }
+});
+
 test('no card of the first screen is half empty', async ({ page }) => {
   for (const width of [1440, 1100]) {
     await page.setViewportSize({ width, height: 900 });

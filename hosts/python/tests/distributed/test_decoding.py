@@ -1,4 +1,4 @@
-"""What it costs to read files: rows that are decoded, and packages that are imported."""
+"""The cost of reading files: rows that are decoded, and packages that are imported."""
 
 from __future__ import annotations
 

@@ -9,11 +9,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import samedeal
 import torch
 import torch.distributed as dist
 from conftest import write
 from samedeal import Batcher, Mesh, SamedealError
+from samedeal.parquet import Shards
 from samedeal.torch import (
     BatchSampler,
     DistributedSampler,
@@ -102,6 +104,12 @@ def cases(rank: int, world_size: int, files: Path, equal: Path, even: Path) -> d
         "lanes of files": DataLoader(ShardedDataset(files, lanes=8 + odd), batch_size=None),
         "fine files of another folder": ShardedDataset(elsewhere(equal, "same") if odd else equal),
         "files": ShardedDataset(elsewhere(equal, "renamed", "000") if odd else equal),
+        "files of other rows": ShardedDataset(rewritten(equal) if odd else equal),
+        "files of other rows in manifests": ShardedDataset(
+            rewritten(equal) if odd else equal, manifest=manifest(rewritten(equal) if odd else equal)
+        ),
+        "fine files of a manifest": ShardedDataset(equal, manifest=manifest(equal) if odd else None),
+        "lost files": ShardedDataset(equal, batch_size=5, lost={equal / "001.parquet": 12} if odd else None),
         "dataset of packed rows": DistributedSampler(packed(int(odd))),
         "fine packed rows": DistributedSampler(packed(1)),
         "dataset of joined rows": DistributedSampler(ConcatDataset([packed(1), packed(int(odd))])),
@@ -151,6 +159,20 @@ def elsewhere(files: Path, name: str, renamed: str | None = None) -> Path:
     for path in found.glob(f"{renamed}.parquet"):
         path.rename(path.with_name(f"{path.stem}a.parquet"))
     return found
+
+
+def rewritten(files: Path) -> Path:
+    """A copy of a folder, in which a file has other rows, as many as before."""
+    found = elsewhere(files, "rewritten")
+    table = pq.read_table(found / "000.parquet")
+    pq.write_table(table.take(list(range(len(table)))[::-1]), found / "000.parquet")
+    return found
+
+
+def manifest(files: Path) -> Path:
+    """A manifest of a folder."""
+    Shards.save_manifest(files, files.with_suffix(".manifest"))
+    return files.with_suffix(".manifest")
 
 
 def packed(seed: int) -> PackedDataset:

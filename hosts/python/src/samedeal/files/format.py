@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import pyarrow as pa
@@ -23,11 +23,18 @@ class Footer(NamedTuple):
     """How many rows each part of the file has. Reading can begin at each part."""
     bytes: Sequence[int] | NDArray[np.int64]
     """About how many bytes the rows of each part take in memory, in all columns."""
-    stored: Callable[[], Mapping[str, int]] | None = None
-    """How many bytes each column takes in the file, if the format knows. It is called before the file is closed."""
+    stored: Callable[[Collection[str]], Mapping[str, int]] | None = None
+    """How many bytes each of these columns takes in the file, if the format knows. It is called before the file is
+    closed."""
     index: Any = None
     """A value with which `Format.open` opens the file again without scanning it. It must pickle. It is held in memory
     for every file of a dataset, and sent to loader workers, so it must be much smaller than the file."""
+    size: int | None = None
+    """How many bytes the file has. If it has another number when it is opened again, that is an error."""
+    digest: str | None = None
+    """SHA-256 of the bytes of the file that describe its rows (in Parquet: its footer), in hexadecimal. If it is
+    another one when the file is opened again, that is an error. `verify_ranks` compares it between ranks, and a manifest
+    keeps it. Only formats with `size` and `digest`, and without `index`, can have a manifest."""
 
 
 class File(Protocol):

@@ -71,18 +71,13 @@ def find(
     named: list[tuple[str, str]] = []
     """Each file, and the path that it was found by."""
     for path in several:
-        text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
-        if not text or not isinstance(text, str):
-            raise WrongTypeError("paths", described(path), "paths of files and directories")
-        scheme, separator, _ = text.partition("://")
+        text = _text("paths", path, "paths of files and directories")
         if filesystem is None:
+            scheme, separator, _ = text.partition("://")
             schemes.setdefault(scheme if separator and scheme != "file" else "", text)
             if len(schemes) > 1:
                 raise ContradictionError("paths", " and ".join(schemes.values()), "paths of one file system")
-        if store is None and separator and scheme == "file":
-            text = _local_of(text)
-        elif filesystem is None and separator:
-            store, text = _opened(text, scheme, store)
+        text, store = _resolved(text, filesystem, store)
         place = text if text in gone else _local(text) if store is None else _stored(text, store)
         if isinstance(place, str):
             own, files = known or of_file(place), [place]
@@ -107,6 +102,69 @@ def find(
             raise ContradictionError("lost", path[:256], allowed)
     (own,) = formats.values()
     return Found(found, store, {number: gone[path] for number, path in enumerate(found) if path in gone}, own)
+
+
+def directory(path: Any, filesystem: Any = None) -> tuple[str, Store | None]:
+    """The beginning of the paths of all files below one directory, which is not listed, and its file system.
+
+    Raises:
+        OSError: There is no such directory on this machine.
+        ContradictionError: There are several paths, or the path is that of a file on this machine.
+        MissingError: A package is missing that knows the file system.
+        WrongTypeError: A value is no path or no file system.
+    """
+    allowed = "one directory, with a manifest"
+    if isinstance(path, Iterable) and not isinstance(path, (str, bytes)):
+        raise ContradictionError("paths", described(path), allowed)
+    text, store = _resolved(_text("paths", path, allowed), filesystem, _store_of(filesystem))
+    if store is None:
+        _check_text(text)
+        if not os.path.exists(text):
+            raise _missing(text)
+        if not os.path.isdir(text):
+            raise ContradictionError("paths", text[:256], allowed)
+    return _root(text, store), store
+
+
+def located(field: str, path: Any, filesystem: Any = None) -> Location:
+    """A file by its path or URL. `field` is the name of the parameter that has it.
+
+    Raises:
+        MissingError: A package is missing that knows the file system.
+        WrongTypeError: A value is no path or no file system.
+        OutOfRangeError: A path of this machine has a character 0.
+    """
+    text, store = _resolved(_text(field, path, "the path of a file"), filesystem, _store_of(filesystem))
+    if store is None:
+        _check_text(text)
+    return Location(text, store)
+
+
+def _text(field: str, path: Any, allowed: str) -> str:
+    text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
+    if not text or not isinstance(text, str):
+        raise WrongTypeError(field, described(path), allowed)
+    return text
+
+
+def _resolved(path: str, filesystem: Any, store: Store | None) -> tuple[str, Store | None]:
+    """A path or URL as its file system has it, and the file system. `store` is that of the paths before it."""
+    scheme, separator, _ = path.partition("://")
+    if store is None and separator and scheme == "file":
+        return _local_of(path), store
+    if filesystem is None and separator:
+        store, path = _opened(path, scheme, store)
+    return path, store
+
+
+def _root(path: str, store: Store | None) -> str:
+    """The beginning of the path of each file below a directory."""
+    if store is None:
+        return os.path.join(path, "")
+    own = store.own
+    if isinstance(own, pafs.FileSystem):
+        return path.rstrip("/") + "/"
+    return str(own.unstrip_protocol(own._strip_protocol(path).rstrip("/") + "/"))
 
 
 def _with_lost(files: list[str], path: str, lost: Mapping[str, int]) -> list[str]:
@@ -170,7 +228,7 @@ def _local(path: str) -> str | _Folder:
             raise _nowhere(path) from None
         raise _missing(path) from None
     if stat.S_ISDIR(mode):
-        return _folder(os.path.join(path, ""), _below(path, "", [os.path.realpath(path)]))
+        return _folder(_root(path, None), _below(path, "", [os.path.realpath(path)]))
     if not stat.S_ISREG(mode):
         raise OSError(errno.EINVAL, f"Not a regular file, but {kind_of(mode)}", path)
     return path
@@ -184,18 +242,19 @@ def _stored(path: str, store: Store) -> str | _Folder:
     """
     own = store.own
     if not isinstance(own, pafs.FileSystem):
-        return _stored_by_fsspec(path, own)
+        return _stored_by_fsspec(path, store)
     (info,) = own.get_file_info([path])
     if info.type == pafs.FileType.NotFound:
         raise _missing(path)
     if info.type == pafs.FileType.File:
         return path
-    root = path.rstrip("/") + "/"
+    root = _root(path, store)
     found = own.get_file_info(pafs.FileSelector(path, recursive=True))
     return _folder(root, (each.path[len(root) :] for each in found if each.type == pafs.FileType.File))
 
 
-def _stored_by_fsspec(path: str, own: Any) -> str | _Folder:
+def _stored_by_fsspec(path: str, store: Store) -> str | _Folder:
+    own = store.own
     try:
         info = own.info(path)
     except FileNotFoundError:
@@ -216,7 +275,7 @@ def _stored_by_fsspec(path: str, own: Any) -> str | _Folder:
                 waiting.append(f"{part}{name}/")
             else:
                 below.append(part + name)
-    return _folder(own.unstrip_protocol(root), below)
+    return _folder(_root(path, store), below)
 
 
 def _folder(root: str, below: Iterable[str]) -> _Folder:

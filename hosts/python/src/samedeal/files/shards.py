@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
 import errno
-import functools
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 import pyarrow as pa
 
-from .. import ContradictionError, MissingError, UnknownNameError, WrongTypeError
+from .. import ContradictionError, MissingError, WrongTypeError
 from ..engine import arguments as check
+from . import manifest as manifests
+from .footers import Facts, Identities, read_footers
 from .format import File, Format
-from .formats import PARQUET
+from .formats import FORMATS, PARQUET, chosen
 from .location import Location, Store
-from .paths import Paths, find
-from .schemas import check_names, unified
+from .manifest import Manifest
+from .paths import Found, Paths, directory, find, located
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,13 +46,16 @@ class Shards:
     store: Store | None = None
     """The file system of the shards; None for files of this machine."""
     largest: NDArray[np.int64] | None = None
-    """The largest row group of each shard: its rows, and the bytes of the columns to read in it, not compressed."""
+    """The largest row group of each shard: its rows, and about the bytes of the columns to read in it, not
+    compressed."""
     lost: frozenset[int] = frozenset()
     """The numbers of the shards that are not there any more. Their rows keep their indices, and are left out."""
     format: Format = PARQUET
     """The format of the shards."""
     indexes: Mapping[int, Any] = field(default_factory=dict, repr=False)
     """By the number of a shard: `Footer.index`, with which it is opened again without a scan."""
+    identities: Identities | None = field(default=None, repr=False)
+    """The bytes of each file, and the digest of its footer; None if the format has none."""
 
     @staticmethod
     def find(
@@ -60,6 +65,7 @@ class Shards:
         filesystem: Any = None,
         lost: Mapping[str | os.PathLike[str], SupportsIndex] | None = None,
         format: str | Format | None = None,
+        manifest: str | os.PathLike[str] | None = None,
     ) -> Shards:
         """Reads the footers of files, not their data.
 
@@ -85,9 +91,14 @@ class Shards:
             format: "parquet", "arrow" (Arrow files and streams, Feather, datasets that Hugging Face saved), "jsonl",
                 "tar" (WebDataset), "mds" (Mosaic) or "lance"; or a format of your own. By default, it follows from the
                 names of the files: Parquet, unless all of them are of another format.
+            manifest: A file that `save_manifest` wrote: its path, or its URL. `paths` is then one directory. It is not
+                listed, and no footers are read: the files and the facts about them are those of the manifest. The
+                columns are some of those of the manifest. The first file is opened, to see that the manifest is of this
+                directory. Every other one is compared when it is opened.
 
         Raises:
-            OSError: A file cannot be read, is of another format, or its columns contradict those of another file.
+            OSError: A file cannot be read, is of another format, or its columns contradict those of another file. The
+                manifest is damaged, or of a newer version.
             MissingError: There is no file or no column, or the package for a file system or a format is not installed.
             ContradictionError: A file or a column is named twice, or the paths belong to several file systems or
                 formats.
@@ -95,29 +106,54 @@ class Shards:
             WrongTypeError: A value is no path, no file system or no format.
         """
         columns = _listed(columns)
-        found, store, gone, known = find(paths, filesystem, _lost(lost), format)
-        there = [path for number, path in enumerate(found) if number not in gone]
+        gone = _lost(lost)
+        if manifest is not None:
+            return _of_manifest(paths, manifest, columns, filesystem, gone, format)
+        found, store, missing, known = find(paths, filesystem, gone, format)
+        there = [number for number in range(len(found)) if number not in missing]
         if not there:
             raise MissingError("paths", "", "at least one file that was not lost")
-        with ThreadPoolExecutor(max_workers=min(16, len(there))) as pool:
-            footers = list(pool.map(functools.partial(_footer, store=store, format=known), there))
-        # In a format without schemas, a file without rows has no columns: it gets the columns of another file.
-        full = next((footer.schema for footer in footers if len(footer.schema)), footers[0].schema)
-        footers = [each if each.rows or len(each.schema) else each._replace(schema=full) for each in footers]
-        for name in columns or ():
-            if name not in footers[0].schema.names:
-                raise UnknownNameError("columns", name[:64], ", ".join(footers[0].schema.names))
-        schemas = [_select(footer.schema, columns) for footer in footers]
-        schema = unified(schemas, there)
-        for number, rows in sorted(gone.items()):
-            footers.insert(number, _Facts(rows, 0, {}, schema, (0, 0), None))
-        sizes = np.array([footer.rows for footer in footers], dtype=np.int64)
-        bytes = np.array([footer.bytes_of(schema.names) for footer in footers], dtype=np.int64)
-        largest = np.array([footer.largest for footer in footers], dtype=np.int64)
-        # The sizes are of all columns, so they are reduced in proportion to the columns to read.
-        largest[:, 1] = largest[:, 1] * (bytes / [max(1, footer.bytes_of(footer.stored)) for footer in footers])
-        indexes = {number: each.index for number, each in enumerate(footers) if each.index is not None}
-        return Shards(found, sizes, bytes, schema, store, largest, frozenset(gone), known, indexes)
+        facts = read_footers([found[number] for number in there], store, known, columns)
+        return _made(found, there, missing, facts, store, known)
+
+    @staticmethod
+    def save_manifest(
+        paths: str | os.PathLike[str],
+        manifest: str | os.PathLike[str],
+        columns: Sequence[str] | None = None,
+        *,
+        filesystem: Any = None,
+        format: str | Format | None = None,
+    ) -> None:
+        """Reads the footers of the files of a directory, and writes a manifest, which `find` takes instead of them.
+
+        Args:
+            paths: The directory, as for `find`. The manifest has the paths of files relative to it.
+            manifest: The path of the file to write, on this machine. A file that is there is replaced.
+            columns: The columns that can be read with the manifest; all of them by default.
+            filesystem: As for `find`.
+            format: As for `find`. Formats without footers, such as JSON lines, can have no manifest.
+
+        Raises:
+            OSError: A file cannot be read, is of another format, or its columns contradict those of another file; or
+                the manifest cannot be written.
+            ContradictionError: The format can have no manifest, `paths` is no directory, or the manifest would be taken
+                for a file of the dataset.
+            SamedealError: As for `find`.
+        """
+        columns = _listed(columns)
+        target = check.path(manifest, "manifest")
+        root, _ = directory(paths, filesystem)
+        found = find(paths, filesystem, None, format)
+        _check_apart(target, root, found)
+        # The first file alone, because to scan all files of another format would take long.
+        for several in (found.paths[:1], found.paths):
+            facts = read_footers(several, found.store, found.format, columns)
+            if facts.identities is None or facts.indexes:
+                allowed = "a format whose files have footers, such as Parquet"
+                raise ContradictionError("format", found.format.name, allowed)
+        names = tuple(path[len(root) :].replace(os.sep, "/") for path in found.paths)
+        manifests.write(target, Manifest(found.format.name, names, facts))
 
     def __len__(self) -> int:
         """How many shards there are."""
@@ -136,12 +172,14 @@ class Shards:
     def open(self, shard: int, buffer: int) -> File:
         """Opens a shard to read it from beginning to end. It must have the same number of rows as before.
 
+        If the format has digests (see `Footer.digest`), it must also have the same size and the same digest.
+
         About `buffer` bytes are read at a time; of each column, if the format stores columns apart. A Parquet file
         comes as a `pyarrow.parquet.ParquetFile`.
 
         Raises:
             OutOfRangeError: There is no such shard.
-            OSError: The file cannot be read, or has another number of rows than before.
+            OSError: The file cannot be read, or is not the file that it was.
         """
         shard = check.one_of("shard", shard, len(self))
         path = self.paths[shard]
@@ -149,7 +187,8 @@ class Shards:
         try:
             file = self.format.open(Location(path, self.store, buffer), self.indexes.get(shard))
             try:
-                rows = sum(map(int, file.footer.rows))
+                footer = file.footer
+                rows = sum(map(int, footer.rows))
             except BaseException:
                 file.close()
                 raise
@@ -163,43 +202,99 @@ class Shards:
         if rows != self.sizes[shard]:
             file.close()
             raise OSError(f"{path}: holds {rows} rows now, and held {self.sizes[shard]} at the start")
+        if self.identities is not None:
+            difference = self.identities.difference(shard, footer.size, footer.digest)
+            if difference is not None:
+                file.close()
+                raise OSError(f"{path}: {difference}")
         return file
 
 
-class _Facts(NamedTuple):
-    """The facts from a footer that `Shards` needs."""
+def _of_manifest(
+    paths: Any,
+    path: Any,
+    columns: Sequence[str] | None,
+    filesystem: Any,
+    lost: Mapping[str, int],
+    format: Any,
+) -> Shards:
+    """The shards below a directory that a manifest names. Only the first of them is opened."""
+    root, store = directory(paths, filesystem)
+    given = chosen(format)
+    name, names, facts = manifests.read(located("manifest", path, filesystem), columns)
+    known = given or next((each for each in FORMATS.values() if each.name == name), None)
+    if known is None:
+        raise MissingError("format", "", f"the format {name[:64]!r}, of which the files of the manifest are")
+    if known.name != name:
+        raise ContradictionError("format", known.name, f"{name[:64]}, as in the manifest")
+    found = tuple(root + each for each in names)
+    numbers = {each: number for number, each in enumerate(found)}
+    for each, rows in lost.items():
+        if each not in numbers:
+            raise ContradictionError("lost", each[:256], f"paths below {root[:256]} that the manifest names")
+        if rows != facts.rows[numbers[each]]:
+            raise ContradictionError("lost", f"{rows} rows of {each[:256]}", f"{facts.rows[numbers[each]]} rows")
+    missing = {numbers[each]: rows for each, rows in lost.items()}
+    there = [number for number in range(len(found)) if number not in missing]
+    if not there:
+        raise MissingError("paths", "", "at least one file that was not lost")
+    shards = _made(found, there, missing, _at(facts, there), store, known)
+    # If the manifest is of another directory, this is an error now, and not at the first batch.
+    shards.open(there[0], 0).close()
+    return shards
 
-    rows: int
-    bytes: int
-    """The bytes of all parts in memory, about."""
-    stored: Mapping[str, int]
-    schema: pa.Schema
-    largest: tuple[int, int]
-    """The rows and the bytes of the largest part."""
-    index: Any
 
-    def bytes_of(self, names: Iterable[str]) -> int:
-        """How many bytes these columns take in the file, or all columns take in memory if that is unknown."""
-        return sum(self.stored.get(name, 0) for name in names) if self.stored else self.bytes
+def _at(facts: Facts, numbers: list[int]) -> Facts:
+    """The facts about some files."""
+    own = facts.identities
+    assert own is not None
+    return dataclasses.replace(
+        facts,
+        rows=facts.rows[numbers],
+        bytes=facts.bytes[numbers],
+        largest=facts.largest[numbers],
+        stored=None if facts.stored is None else facts.stored[numbers],
+        identities=Identities(own.sizes[numbers], own.digests[numbers]),
+    )
 
 
-def _footer(path: str, store: Store | None, format: Format) -> _Facts:
-    try:
-        file = format.open(Location(path, store))
-        try:
-            footer = file.footer
-            stored = {} if footer.stored is None else footer.stored()
-            check_names(footer.schema)
-        finally:
-            file.close()
-    except UnicodeDecodeError as error:
-        raise OSError(f"{path}: a column has a name that is not UTF-8: {error.object[:64]!r}") from None
-    except (pa.ArrowException, OSError) as error:
-        raise OSError(f"{path}: not a {format.name} file, or cut off: {error}") from error
-    parts = [(int(rows), int(size)) for rows, size in zip(footer.rows, footer.bytes, strict=True)]
-    rows, bytes = (sum(column) for column in zip(*parts, strict=True)) if parts else (0, 0)
-    schema = footer.schema.remove_metadata()
-    return _Facts(rows, bytes, stored, schema, max(parts, default=(0, 0)), footer.index)
+def _made(
+    paths: tuple[str, ...],
+    there: list[int],
+    lost: Mapping[int, int],
+    facts: Facts,
+    store: Store | None,
+    format: Format,
+) -> Shards:
+    """The shards: those with the numbers `there`, which the facts are about, and lost ones with their rows."""
+
+    def whole(numbers: NDArray[Any]) -> NDArray[Any]:
+        filled = np.zeros((len(paths), *numbers.shape[1:]), dtype=numbers.dtype)
+        filled[there] = numbers
+        return filled
+
+    sizes, bytes, largest = whole(facts.rows), whole(facts.bytes), whole(facts.largest)
+    sizes[list(lost)] = list(lost.values())
+    own = facts.identities
+    identities = None if own is None else Identities(whole(own.sizes), whole(own.digests))
+    if facts.stored is not None:
+        bytes = whole(facts.stored.sum(axis=1))
+        if identities is not None:
+            # The bytes are of all columns of the file, so they are reduced to about those of the columns to read.
+            largest[:, 1] = largest[:, 1] * np.minimum(1, bytes / np.maximum(1, identities.sizes))
+    indexes = {there[at]: index for at, index in facts.indexes.items()}
+    return Shards(paths, sizes, bytes, facts.schema, store, largest, frozenset(lost), format, indexes, identities)
+
+
+def _check_apart(path: Path, root: str, found: Found) -> None:
+    """Raises an error if `find` would take the manifest for one of the files."""
+    if found.store is None and path.name.endswith(found.format.suffixes):
+        inside = os.path.relpath(os.path.realpath(path), os.path.realpath(root)).split(os.sep)
+        if not any(part.startswith((".", "_")) for part in inside):
+            allowed = (
+                f"a path outside of the directory, or a name that begins with '_', or does not end in {path.suffix}"
+            )
+            raise ContradictionError("manifest", str(path)[:256], allowed)
 
 
 def _lost(lost: Any) -> dict[str, int]:
@@ -231,10 +326,3 @@ def _listed(columns: Any) -> list[str] | None:
     if twice:
         raise ContradictionError("columns", twice[0][:64], "each column once")
     return names
-
-
-def _select(schema: pa.Schema, columns: Sequence[str] | None) -> pa.Schema:
-    """The schema of the columns that are read and that the file has."""
-    if columns is None:
-        return schema
-    return pa.schema([schema.field(name) for name in columns if name in schema.names])

@@ -38,7 +38,7 @@ from .files import MakesOrder, Options, find, order_of, warn_of_shared_files
 from .nested import is_sent, warn_of_collated_batches
 from .passes import Items, Opening
 from .rest import Progress
-from .states import Count, Resuming, Start, text_of, warn_of_repetition
+from .states import Count, Resuming, Start, StepsWarning, text_of, warn_of_repetition
 from .torchdata import READER
 
 if TYPE_CHECKING:
@@ -61,10 +61,6 @@ _SENT = (
 
 class LanesWarning(UserWarning):
     """Several readers decode the same rows, or each reader has too few lanes to mix its batches."""
-
-
-class StepsWarning(UserWarning):
-    """Ranks have different numbers of steps, or a reader has no rows. A loop that synchronises its ranks would hang."""
 
 
 @dataclass(frozen=True)
@@ -154,6 +150,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         filesystem: Any = None,
         lost: Mapping[str | os.PathLike[str], SupportsIndex] | None = None,
         format: str | Format | None = None,
+        manifest: str | os.PathLike[str] | None = None,
     ) -> None:
         """Reads the footers of the files, and finds the rank of this process.
 
@@ -224,6 +221,9 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
                 count the lost rows.
             format: "parquet", "arrow", "jsonl", "tar", "mds" or "lance", or a `samedeal.files.Format`, as for
                 `samedeal.files.Shards.find`. By default, it follows from the names of the files.
+            manifest: A file that `samedeal.files.Shards.save_manifest` wrote, which has the facts from the footers of
+                all files of the directory `paths`. Then neither the directory is listed nor the footers are read. With
+                several sources, pass it to `Shards.find` for each of them.
 
         Raises:
             SamedealError: A value is not allowed, or contradicts another one.
@@ -256,7 +256,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         several = isinstance(paths, (Mapping, Sources))
         blending = Options(weights, stages, samples, exhaustion, max_passes, exact, by_lane, order)
         blending.check(self.deal, shuffle, several)
-        self.shards = find(paths, columns, filesystem, lost, format)
+        self.shards = find(paths, columns, filesystem, lost, format, manifest)
         if self.shards.lost and self.batch_size is None:
             allowed = "a number, with files that were lost: some ranks would have fewer single rows than others"
             raise ContradictionError("batch_size", "None", allowed)

@@ -66,13 +66,15 @@ class Options:
                 raise ContradictionError(name, check.described(value), allowed)
 
 
-def find(paths: Any, columns: Any, filesystem: Any, lost: Any, format: Any) -> Shards:
+def find(paths: Any, columns: Any, filesystem: Any, lost: Any, format: Any, manifest: Any) -> Shards:
     """The files of one dataset, or of several by their names."""
-    if lost is not None:
+    own = {name: value for name, value in {"lost": lost, "manifest": manifest}.items() if value is not None}
+    if own:
         if isinstance(paths, (Mapping, Shards)):
             allowed = "none, where paths is a dictionary or Shards: pass it to Shards.find"
-            raise ContradictionError("lost", check.described(lost), allowed)
-        return Shards.find(paths, columns, filesystem=filesystem, lost=lost, format=format)
+            name, value = next(iter(own.items()))
+            raise ContradictionError(name, check.described(value), allowed)
+        return Shards.find(paths, columns, filesystem=filesystem, format=format, **own)
     if isinstance(paths, Mapping):
         parts = {}
         for name, own in paths.items():

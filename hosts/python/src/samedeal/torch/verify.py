@@ -47,7 +47,8 @@ def verify_ranks(sampler: Any, group: Any = None, *, equal_steps: bool = True) -
     The check uses one `all_gather` of 64 bytes, and another one of 2 kB if ranks differ. If the seed, epoch, order,
     number of samples or lengths differ between ranks, if a rank number is missing or comes twice, or if the data was
     divided among ranks before, every rank gets an error that names the value that differs, and the ranks. For a
-    `ShardedDataset`, the number of loader workers is compared too. If there are more than 16,384 lengths, only 16,384
+    `ShardedDataset`, the number of loader workers is compared too, and the files: their names, and in Parquet the bytes
+    of each and the SHA-256 of its footer. If there are more than 16,384 lengths, only 16,384
     of them are compared, and the lengths of the window that is read next. To compare more, call this again in the
     middle of a long epoch; to compare all, compare `fingerprint()`.
 
@@ -186,7 +187,8 @@ def _told(found: _Found) -> dict[str, Any]:
     if isinstance(sampler, ShardedDataset):
         names = ("deal", "epoch", "batch_size", "drop_last")
         shared = _shared(sampler._order) | {name: getattr(sampler, name) for name in names}
-        shared |= {"remainder": sampler._given["remainder"], "files": _digest(_names_of(sampler.shards))}
+        shared |= {"remainder": sampler._given["remainder"], "lost": sorted(sampler.shards.lost)}
+        shared |= {"files": _digest(_files_of(sampler.shards))}
         # Without workers, the main process reads as one worker does.
         shared |= {"workers": None if found.workers is None else max(1, found.workers)}
         return told | shared
@@ -327,15 +329,20 @@ def _identity(dataset: Any) -> str | None:
     return _digest(found) if any(found) else None
 
 
-def _names_of(shards: Shards) -> list[list[str]]:
-    """The names of the files of each source, below their common folder, whose path may differ between ranks."""
-    names = []
+def _files_of(shards: Shards) -> list[Any]:
+    """What identifies the files of each source: their names below their common folder, their sizes and footers.
+
+    The path of the folder may differ between ranks.
+    """
+    found: list[Any] = []
     for part in shards.parts if isinstance(shards, Sources) else (shards,):
         paths = [path.replace(os.sep, "/") for path in part.paths]
         # Paths may be URLs, which `commonpath` would change.
         start = os.path.commonprefix(paths).rfind("/") + 1  # noqa: RUF071
-        names.append([path[start:] for path in paths])
-    return names
+        found.append([path[start:] for path in paths])
+        if part.identities is not None:
+            found.append([_digest(part.identities.sizes), _digest(part.identities.digests)])
+    return found
 
 
 def _shared(members: dict[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
+import torch
 from conftest import write
 from jobs import logs, ranks
 from samedeal import (
@@ -62,6 +63,20 @@ def dataset(three: dict[str, Path], **options: Any) -> ShardedDataset:
     place = {"rank": 0, "world_size": 1} if "rank" not in options else {}
     given = {"by_lane": False, **KNOWN, **place, **options}
     return ShardedDataset(three, weights=WEIGHTS, batch_size=16, seed=3, **given)
+
+
+def count_decoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """A list with the number of rows that this process decodes from now on."""
+    decoded = [0]
+    known = Groups.decoded
+
+    def counted(self: Groups, *args: Any) -> Iterator[pa.RecordBatch]:
+        for batch in known(self, *args):
+            decoded[0] += batch.num_rows
+            yield batch
+
+    monkeypatch.setattr(Groups, "decoded", counted)
+    return decoded
 
 
 def rows(batches: Any) -> list[dict[str, Any]]:
@@ -307,7 +322,7 @@ def test_ranks_go_on_with_other_weights(
     sampler = Sampler(order=order_of(stages, samples=samples, by_lane=None if samples % 6 else True))
     for epoch in (0, 1):
         sampler.set_epoch(epoch)
-        own = [(source, i) for of, source, i, padding in found if of == epoch and not padding]
+        own = [(source, i) for of, source, i, padding, *_ in found if of == epoch and not padding]
         expected = [sampler.source_of(sample) for sample in sampler.indices().tolist()]
         names = sampler.sources
         assert Counter(own) == Counter((names[place.source], place.index) for place in expected)
@@ -315,21 +330,77 @@ def test_ranks_go_on_with_other_weights(
         assert [counts[name] for name in names] == sampler.source_counts(0, samples)["count"].tolist()
 
 
+def test_a_killed_job_of_many_readers_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Real processes: of 4 ranks with 2 workers, one is killed after a state was saved in the middle of a turn. 3 ranks
+    and 8 ranks with a worker each read the rest with other weights. Every reader has exactly the rows of its reading,
+    all of them together the counts of the weights, and each row is decoded by the reader that gives it alone."""
+    # Row groups are smaller than lanes. Otherwise, several readers decode the same group.
+    root, lanes, samples, saved, death = tmp_path / "data", 24, 504, 5, 9
+    for name, sizes in SIZES.items():
+        write(root / name, sizes, row_group=5)
+    known = {"lanes": lanes, "shuffle_window": 16}
+    sources = {name: (sharded(sizes, **known), WEIGHTS[name]) for name, sizes in SIZES.items()}
+    stages = [(4 * 8 * 2 * 3, [1, 2, 7])]
+
+    def reading(world_size: int, workers: int, stages: Any) -> Reading:
+        order = blend(sources, seed=3, samples=samples, by_lane=True, stages=stages)
+        return Reading(order=order, world_size=world_size, workers=workers, batch_size=8)
+
+    first = tmp_path / "first"
+    first.mkdir()
+    run = ranks(4, HERE / "blending.py", root, first, "-", 2, saved, "[]", samples, lanes, death)
+    assert "rank 1 failed: SIGKILL" in run.stderr, run.stderr
+    whole = reading(4, 2, [])
+    before: list[Any] = []
+    for rank, log in enumerate(logs(first, "rows", 4)):
+        assert {row[5] for row in log} >= set(range(death - 1))
+        own = [row for row in log if row[5] < saved]
+        for worker in range(2):
+            found = [row[4] for row in own if row[5] % 2 == worker]
+            assert found == whole.indices(rank, worker).tolist()[: len(found)]
+            assert len(found) == 8 * (3 - worker)
+        before += own
+    state = torch.load(first / "state")
+    paths = {name: root / name for name in SIZES}
+    given: dict[str, Any] = {"stages": stages, "samples": samples, "rank": 0, "world_size": 1, **known}
+    alone = ShardedDataset(paths, weights=WEIGHTS, batch_size=8, seed=3, **given)
+    alone.load_state_dict(state)
+    decoded_alone = count_decoded(monkeypatch)
+    for epoch in (0, 1):
+        alone.set_epoch(epoch)
+        assert list(alone)
+    for world_size in (3, 8):
+        out = tmp_path / str(world_size)
+        out.mkdir()
+        run = ranks(
+            world_size, HERE / "blending.py", root, out, first / "state", 1, 0, json.dumps(stages), samples, lanes
+        )
+        assert not run.returncode, run.stderr
+        after = logs(out, "rows", world_size)
+        own_reading = reading(world_size, 1, stages)
+        left = own_reading.resume(state["samedeal"])
+        for epoch, expected in ((0, left), (1, own_reading.at_epoch(1))):
+            for rank, log in enumerate(after):
+                assert [row[4] for row in log if row[0] == epoch] == expected.indices(rank).tolist()
+        sampler = Sampler(order=blend(sources, seed=3, samples=samples, by_lane=True, stages=stages))
+        for epoch in (0, 1):
+            sampler.set_epoch(epoch)
+            rows_of = [row for log in ([before] if epoch == 0 else []) + after for row in log if row[0] == epoch]
+            own = [row for row in rows_of if not row[3]]
+            counts = Counter(row[1] for row in own)
+            assert [counts[name] for name in SIZES] == sampler.source_counts(0, samples)["count"].tolist()
+            assert sorted(row[4] for row in own) == sorted(sampler.indices().tolist())
+        decoded = sum(max(row[6] for row in log) for log in after)
+        # As many as one reader that reads all lanes; several readers of each row would decode it several times.
+        assert decoded == pytest.approx(decoded_alone[0], rel=0.1)
+
+
 @pytest.mark.parametrize("readers", [1, 2, 3, 6])
 def test_by_lane_each_row_is_decoded_by_one_reader(
     three: dict[str, Path], readers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each reader reads some of the lanes of every source, and all readers together decode as much as one reader."""
-    decoded = 0
-    known = Groups.decoded
-
-    def counted(self: Groups, *args: Any) -> Iterator[pa.RecordBatch]:
-        nonlocal decoded
-        for batch in known(self, *args):
-            decoded += batch.num_rows
-            yield batch
-
-    monkeypatch.setattr(Groups, "decoded", counted)
+    decoded = count_decoded(monkeypatch)
     ids: set[tuple[str, int]] = set()
     counts = []
     for reader in range(readers):
@@ -343,7 +414,7 @@ def test_by_lane_each_row_is_decoded_by_one_reader(
         # once.
         assert not {one for one in own & ids if one[0] != "math"}
         ids |= own
-        counts.append(decoded)
+        counts.append(decoded[0])
         # Every reader has the shares of the blend, up to one sample for each lane and source.
         shares = Counter(row["source"] for row in found)
         for name, weight in WEIGHTS.items():
@@ -351,7 +422,7 @@ def test_by_lane_each_row_is_decoded_by_one_reader(
     monkeypatch.undo()
     once = sum(1 for _ in rows(dataset(three, by_lane=True, samples=600)))
     # Row groups have 50 rows, and 18 lanes begin within one of them.
-    assert decoded <= once + 2 * 18 * 50
+    assert decoded[0] <= once + 2 * 18 * 50
 
 
 def test_by_lane_is_the_default_where_it_can_be(three: dict[str, Path]) -> None:

@@ -46,9 +46,15 @@ const SCRIPTS: &[Script] = &[
         needs: &[setup::PYTHON, build::COMPONENT_STEP],
         picture: None,
     },
+    Script {
+        part: "mixtures",
+        words: &["target/venv-peers/bin/python", "tests/bench/mixtures.py"],
+        needs: &[ENVIRONMENT],
+        picture: None,
+    },
 ];
 
-/// The environment with the programs that batch and blend in other ways, for comparison. It uses torch from the
+/// The environment with the programs that batch, blend and mix in other ways, for comparison. It uses torch from the
 /// environment of `setup::TORCH`.
 const PEERS: &str = "target/venv-peers";
 const REQUIREMENTS: &str = "tests/bench/requirements-peers.txt";

@@ -4,8 +4,10 @@ in other types."""
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import pickle
+import shutil
 import socket
 import subprocess
 import sys
@@ -20,7 +22,7 @@ from conftest import SAMPLES
 from limits import HANG
 from samedeal import ContradictionError, MissingError, WrongTypeError
 from samedeal.parquet import Shards
-from samedeal.torch import ShardedDataset
+from samedeal.torch import Resumable, ShardedDataset
 from torch.utils.data import DataLoader
 
 fsspec = pytest.importorskip("fsspec")
@@ -386,3 +388,47 @@ def test_a_url_of_a_file_is_decoded(tmp_path: Path) -> None:
     path = one(tmp_path / "a b%20c.parquet")
     assert Shards.find(path.as_uri()).paths == (str(path),)
     assert Shards.find(f"file://localhost{path.as_uri()[7:]}").paths == (str(path),)
+
+
+@pytest.mark.parametrize("deal", ["samples", "shards"])
+def test_a_run_goes_on_with_a_manifest_elsewhere(data: Path, tmp_path: Path, deal: str) -> None:
+    def loader(folder: Path, rank: int, world_size: int, **options: Any) -> Any:
+        own = {"weight": "bytes"} if deal == "shards" else {"lanes": 12}
+        files = ShardedDataset(
+            folder, batch_size=10, deal=deal, rank=rank, world_size=world_size, transform=ids, **own, **options
+        )
+        return Resumable(DataLoader(files, batch_size=None, num_workers=2))
+
+    Shards.save_manifest(data, tmp_path / "data.manifest")
+    begun = [loader(data, rank, 2) for rank in range(2)]
+    read = [sample for each in begun for batch in itertools.islice(each, 20) for sample in batch]
+    state = begun[0].state_dict()
+    moved = shutil.copytree(data, tmp_path / "moved")
+    rest = [loader(moved, rank, 3, manifest=tmp_path / "data.manifest") for rank in range(3)]
+    for each in rest:
+        each.load_state_dict(state)
+    assert set(read + [sample for each in rest for batch in each for sample in batch]) == set(range(SAMPLES))
+
+
+def test_a_file_that_is_not_that_of_the_manifest_gives_no_batch(data: Path, tmp_path: Path) -> None:
+    Shards.save_manifest(data, tmp_path / "data.manifest")
+    moved = shutil.copytree(data, tmp_path / "moved")
+    path = moved / "005.parquet"
+    table = pq.read_table(path)
+    pq.write_table(table.take(list(range(len(table)))[::-1]), path)
+    files = ShardedDataset(moved, batch_size=8, rank=0, world_size=1, manifest=tmp_path / "data.manifest")
+    for workers in (0, 2):
+        with pytest.raises(OSError, match=r"005\.parquet: (has \d+ bytes now|is another file)"):
+            next(iter(DataLoader(files, batch_size=None, num_workers=workers)))
+
+
+def test_a_manifest_of_several_sources_is_passed_to_each(data: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "data.manifest"
+    Shards.save_manifest(data, kept)
+    for paths in ({"a": data}, Shards.find(data)):
+        with pytest.raises(ContradictionError, match=r"^manifest is .*pass it to Shards\.find"):
+            ShardedDataset(paths, manifest=kept, weights={"a": 1} if isinstance(paths, dict) else None)
+    files = ShardedDataset(
+        {"a": Shards.find(data, manifest=kept), "b": data}, weights={"a": 1, "b": 1}, rank=0, world_size=1
+    )
+    assert files.shards.samples == 2 * SAMPLES

@@ -33,8 +33,8 @@ class Footer(NamedTuple):
     """How many bytes the file has. If it has another number when it is opened again, that is an error."""
     digest: str | None = None
     """SHA-256 of the bytes of the file that describe its rows (in Parquet: its footer), in hexadecimal. If it is
-    another one when the file is opened again, that is an error. `verify_ranks` compares it between ranks, and a manifest
-    keeps it. Only formats with `size` and `digest`, and without `index`, can have a manifest."""
+    another one when the file is opened again, that is an error. `verify_ranks` compares it between ranks, and a
+    manifest keeps it. Only formats with `size` and `digest`, and without `index`, can have a manifest."""
 
 
 class File(Protocol):

@@ -391,8 +391,9 @@ def test_a_killed_job_of_many_readers_goes_on(tmp_path: Path, monkeypatch: pytes
             assert [counts[name] for name in SIZES] == sampler.source_counts(0, samples)["count"].tolist()
             assert sorted(row[4] for row in own) == sorted(sampler.indices().tolist())
         decoded = sum(max(row[6] for row in log) for log in after)
-        # As many as one reader that reads all lanes; several readers of each row would decode it several times.
-        assert decoded == pytest.approx(decoded_alone[0], rel=0.1)
+        # About as many as one reader that reads all lanes, since few groups of rows lie in lanes of two readers. If all
+        # readers read all lanes, there would be `world_size` times as many.
+        assert 0.9 * decoded_alone[0] < decoded < 1.25 * decoded_alone[0]
 
 
 @pytest.mark.parametrize("readers", [1, 2, 3, 6])

@@ -194,11 +194,16 @@ def test_a_manifest_of_another_directory(data: Path, kept: Path) -> None:
 
 
 def test_lost_files_with_a_manifest(data: Path, kept: Path) -> None:
-    path = str(data / "0.parquet")
+    path, whole = str(data / "0.parquet"), Shards.find(data)
     os.remove(path)
     found, known = (Shards.find(data, lost={path: 25}, manifest=each) for each in (None, kept))
-    assert facts(known) == facts(found)
-    assert known.sizes.tolist() == [25, 0, 1, 60]
+    assert (known.sizes.tolist(), known.lost) == ([25, 0, 1, 60], found.lost)
+    # Without a manifest, the bytes of a lost file are unknown.
+    assert found.bytes.tolist() == [0, *whole.bytes[1:].tolist()]
+    assert known.bytes.tolist() == whole.bytes.tolist()
+    for shards in (known, found):
+        (table,) = read_rows(shards, range(25, 86))
+        assert sorted(table["id"].to_pylist()) == [*range(25, 86)]
     for wrong, rows in ((path, 24), (path + "x", 25)):
         with pytest.raises(ContradictionError, match=r"lost is .*0\.parquet"):
             Shards.find(data, lost={wrong: rows}, manifest=kept)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import errno
 import os
 from collections.abc import Mapping, Sequence
@@ -235,42 +234,29 @@ def _of_manifest(
         if rows != facts.rows[numbers[each]]:
             raise ContradictionError("lost", f"{rows} rows of {each[:256]}", f"{facts.rows[numbers[each]]} rows")
     missing = {numbers[each]: rows for each, rows in lost.items()}
-    there = [number for number in range(len(found)) if number not in missing]
-    if not there:
+    there = next((number for number in range(len(found)) if number not in missing), None)
+    if there is None:
         raise MissingError("paths", "", "at least one file that was not lost")
-    shards = _made(found, there, missing, _at(facts, there), store, known)
+    # Lost files keep the facts of the manifest.
+    shards = _made(found, [*numbers.values()], missing, facts, store, known)
     # If the manifest is of another directory, this is an error now, and not at the first batch.
-    shards.open(there[0], 0).close()
+    shards.open(there, 0).close()
     return shards
-
-
-def _at(facts: Facts, numbers: list[int]) -> Facts:
-    """The facts about some files."""
-    own = facts.identities
-    assert own is not None
-    return dataclasses.replace(
-        facts,
-        rows=facts.rows[numbers],
-        bytes=facts.bytes[numbers],
-        largest=facts.largest[numbers],
-        stored=None if facts.stored is None else facts.stored[numbers],
-        identities=Identities(own.sizes[numbers], own.digests[numbers]),
-    )
 
 
 def _made(
     paths: tuple[str, ...],
-    there: list[int],
+    known: list[int],
     lost: Mapping[int, int],
     facts: Facts,
     store: Store | None,
     format: Format,
 ) -> Shards:
-    """The shards: those with the numbers `there`, which the facts are about, and lost ones with their rows."""
+    """The shards. The facts are about those with the numbers `known`; of the others, the rows in `lost` are known."""
 
     def whole(numbers: NDArray[Any]) -> NDArray[Any]:
         filled = np.zeros((len(paths), *numbers.shape[1:]), dtype=numbers.dtype)
-        filled[there] = numbers
+        filled[known] = numbers
         return filled
 
     sizes, bytes, largest = whole(facts.rows), whole(facts.bytes), whole(facts.largest)
@@ -282,19 +268,18 @@ def _made(
         if identities is not None:
             # The bytes are of all columns of the file, so they are reduced to about those of the columns to read.
             largest[:, 1] = largest[:, 1] * np.minimum(1, bytes / np.maximum(1, identities.sizes))
-    indexes = {there[at]: index for at, index in facts.indexes.items()}
+    indexes = {known[at]: index for at, index in facts.indexes.items()}
     return Shards(paths, sizes, bytes, facts.schema, store, largest, frozenset(lost), format, indexes, identities)
 
 
 def _check_apart(path: Path, root: str, found: Found) -> None:
     """Raises an error if `find` would take the manifest for one of the files."""
-    if found.store is None and path.name.endswith(found.format.suffixes):
-        inside = os.path.relpath(os.path.realpath(path), os.path.realpath(root)).split(os.sep)
-        if not any(part.startswith((".", "_")) for part in inside):
-            allowed = (
-                f"a path outside of the directory, or a name that begins with '_', or does not end in {path.suffix}"
-            )
-            raise ContradictionError("manifest", str(path)[:256], allowed)
+    if found.store is not None or not path.name.endswith(found.format.suffixes):
+        return
+    own, folder = Path(os.path.realpath(path)), Path(os.path.realpath(root))
+    if own.is_relative_to(folder) and not any(part.startswith((".", "_")) for part in own.relative_to(folder).parts):
+        allowed = f"a path outside of the directory, or a name that begins with '_' or does not end in {path.suffix}"
+        raise ContradictionError("manifest", str(path)[:256], allowed)
 
 
 def _lost(lost: Any) -> dict[str, int]:

@@ -340,7 +340,7 @@ def test_a_model_of_packed_rows_is_compiled_once() -> None:
 @pytest.mark.parametrize("side", ["left", "right"])
 @pytest.mark.parametrize("every", [1, 8])
 def test_labels_of_their_own_length(side: str, every: int) -> None:
-    """As the collator of transformers for a model with an encoder and a decoder pads them."""
+    """The collator of transformers for a model with an encoder and a decoder gives the same tensors."""
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=Tokenizer(WordLevel({"[PAD]": 0}, "[PAD]")), pad_token="[PAD]", padding_side=side
     )

@@ -130,7 +130,7 @@ class _Collator:
         return sequences, single
 
     def _advice(self, name: str) -> str:
-        """What to pass if a column is meant to have another length than `input_ids`."""
+        """The end of the error about a column of another length than `input_ids`: how to allow it."""
         return ""
 
     def _filler(self) -> tuple[dict[str, list[torch.Tensor]], dict[str, Any]]:

@@ -7,6 +7,7 @@ import os
 import pickle
 import subprocess
 import sys
+import warnings
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -27,7 +28,16 @@ from samedeal import (
     UnknownNameError,
     WrongTypeError,
 )
-from samedeal.torch import BatchSampler, DistributedSampler, PackCollator, PadCollator, Part, PartsDataset, Resumable
+from samedeal.torch import (
+    BatchSampler,
+    DistributedSampler,
+    PackCollator,
+    PadCollator,
+    Part,
+    PartsDataset,
+    Resumable,
+    StepsWarning,
+)
 from torch.utils.data import DataLoader
 
 LENGTHS = np.random.default_rng(3).integers(0, 200, 1_000)
@@ -621,6 +631,76 @@ def test_a_sample_is_read_once_for_the_parts_of_a_batch() -> None:
     for wrong in (2, (2, 5), "abc", (2, 5, -1), (2, 5, 1.5)):
         with pytest.raises((WrongTypeError, OutOfRangeError)):
             data[wrong]  # type: ignore[index]
+
+
+MANY: dict[str, Any] = {"world_size": 64, "strategy": "bucket", "max_batch_size": 8, "separate_buckets": True}
+"""Options with which some of 64 ranks have no samples of a bucket."""
+
+
+def first_batch(sampler: BatchSampler, collate: Any = None) -> list[str]:
+    """The warnings of a loader up to its first batch."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        next(iter(DataLoader(Texts(), batch_sampler=sampler, collate_fn=collate or (lambda samples: samples))))
+    return [str(one.message) for one in told if issubclass(one.category, StepsWarning)]
+
+
+def test_empty_batches_are_told_before_the_first_batch(tmp_path: Path) -> None:
+    """PyTorch's collator fails on some ranks only, and the others would wait for them."""
+    sampler = BatchSampler(LENGTHS, rank=0, **MANY)
+    wanted = sampler.batcher.metrics().empty
+    assert wanted > 1_000
+    failing = next(rank for rank in range(64) if not len(sampler.batcher.batch(0, rank).samples))
+    with pytest.raises(IndexError):
+        next(iter(DataLoader(LENGTHS.tolist(), batch_sampler=BatchSampler(LENGTHS, rank=failing, **MANY))))
+    # The plan of the epoch is known: `metrics` has planned it.
+    [told] = first_batch(sampler)
+    assert told.startswith(f"{wanted:,} batches of the epoch of all ranks are empty: the collate_fn gets an empty list")
+    assert first_batch(sampler) == []
+    # Otherwise only the first window is planned.
+    small = {**MANY, "batch_window": 256}
+    windows = BatchSampler(LENGTHS, rank=0, **small)
+    assert first_batch(windows)[0].partition(" batches ")[2].startswith("of the first window of all ranks are empty")
+    assert windows.batcher.num_known_windows < windows.batcher.num_windows
+    # With an index, the number is that of the epoch, and nothing is planned for it.
+    index = tmp_path / "index"
+    samedeal.build_index(BatchSampler(LENGTHS, rank=0, **small).batcher, index)
+    indexed = BatchSampler(LENGTHS, rank=0, **small)
+    indexed.use_index(index)
+    empty = indexed.metrics().empty
+    assert first_batch(indexed)[0].startswith(f"{empty:,} batches of the epoch")
+    # One rank tells it before the first batch; any other one, when it gets an empty batch.
+    assert first_batch(BatchSampler(LENGTHS, rank=failing, **MANY)) == [
+        f"batch 0 of rank {failing} is empty{told[told.index(':') :]}"
+    ]
+
+
+@pytest.mark.parametrize("tail", ["even-split", "keep"])
+def test_the_rest_of_an_epoch_tells_of_empty_batches(tail: str) -> None:
+    small = {**MANY, "batch_window": 256, "tail": tail}
+    saved = BatchSampler(LENGTHS, rank=0, **small)
+    rest = BatchSampler(LENGTHS, rank=3, **small)
+    rest.load_state_dict(saved.state_dict(2))
+    with pytest.warns(StepsWarning, match="of rank 3 is empty"):
+        assert [] in list(DataLoader(Texts(), batch_sampler=rest, collate_fn=list))
+
+
+def test_what_the_warning_of_empty_batches_advises() -> None:
+    for collate in (PadCollator(), PackCollator(max(LENGTHS))):
+        assert first_batch(BatchSampler(LENGTHS, rank=0, **MANY), collate) == []
+    assert len(
+        list(DataLoader(Texts(), batch_sampler=BatchSampler(LENGTHS, rank=63, **MANY), collate_fn=PadCollator()))
+    )
+    for tail in ("drop", "duplicate"):
+        sampler = BatchSampler(LENGTHS.repeat(64), rank=0, tail=tail, **MANY)
+        assert sampler.metrics().empty == 0
+        assert sampler.epoch_length > 0
+    more = np.random.default_rng(3).integers(0, 200, 4_000)
+    empty = [
+        BatchSampler(more, rank=0, **{**MANY, **options}).metrics().empty
+        for options in ({"batch_window": 256}, {"batch_window": 4_000}, {"separate_buckets": False})
+    ]
+    assert empty[0] > empty[1] > empty[2] == 0
 
 
 SHAPES: list[tuple[dict[str, Any], list[tuple[int, int]]]] = [

@@ -17,7 +17,7 @@ from .resumable import Resumable
 from .rng import rng_state, set_rng_state
 from .sampler import DistributedSampler
 from .split import random_split
-from .states import EpochWarning, StateWarning
+from .states import EpochWarning, StateWarning, StepsWarning
 from .steps import StepBatchSampler
 from .store_log import StoreLog
 from .tensors import to_tensors

@@ -8,20 +8,30 @@ import inspect
 import json
 import os
 import re
+import warnings
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, SupportsIndex
 
 from torch.utils.data import Sampler
 
-from .. import Batch, Batcher, ContradictionError, Metrics, MissingError, OutOfRangeError, WrongTypeError
+from .. import (
+    Batch,
+    Batcher,
+    ContradictionError,
+    Metrics,
+    MissingError,
+    OutOfRangeError,
+    SamedealError,
+    WrongTypeError,
+)
 from ..batch.index import text_of as text_of_index
 from ..batch.lengths import Lengths, is_numbers
 from ..engine import arguments as check
 from . import place
 from .nested import Asking, warn_of_batched_batches
 from .parts import parts_of
-from .states import OwnPlace, Place, Resuming, text_of, wrapped
+from .states import OwnPlace, Place, Resuming, StepsWarning, text_of, wrapped
 
 _FEW = 10
 """The most columns that an error names."""
@@ -35,7 +45,7 @@ class BatchSampler(Resuming[Batcher], Sampler[list[Any]]):
 
     With the strategy "pack", use a `PackCollator` with the same capacity. With `too_long="truncate"`, give the collator
     the same `max_length`. If a `DataLoader` has a collator of this package with another capacity or `max_length`, its
-    first pass is refused.
+    first pass is refused. With another collator, a `StepsWarning` comes before the first batch if there are empty ones.
 
     With `too_long="split"`, batches are lists of `Part`: a sample, where in it the part begins, and its length. The
     `DataLoader` then needs a dataset that takes them, such as `PartsDataset(dataset)`.
@@ -80,6 +90,8 @@ class BatchSampler(Resuming[Batcher], Sampler[list[Any]]):
         check_options("BatchSampler", options, ("rank", "world_size"))
         self._shares = mesh is not None
         self._indices: tuple[str, ...] = ()
+        self._warns_of_empty = True
+        """Whether a warning is still to be given if the collator is not one of this package, and batches are empty."""
         self._replan = False
         self._place, self._mesh = place.find(rank, {"world_size": world_size, "num_replicas": num_replicas}, mesh)
         self._options = options
@@ -261,6 +273,17 @@ class BatchSampler(Resuming[Batcher], Sampler[list[Any]]):
     def _is_empty(self, core: Batcher) -> bool:
         return not core._has_step(0)
 
+    def _warn_of_empty(self, told: str) -> None:
+        """Warns once of batches without a sample."""
+        if self._warns_of_empty:
+            self._warns_of_empty = False
+            advice = (
+                "the collate_fn gets an empty list for them, on which that of PyTorch raises an error, while other "
+                "ranks wait: use a PadCollator or PackCollator, which make a row of padding of it, or "
+                'tail="drop" or "duplicate"; fewer are empty with a larger batch_window and without separate_buckets'
+            )
+            warnings.warn(f"{told}: {advice}", StepsWarning, stacklevel=3)
+
 
 def repeats(sampler: BatchSampler) -> bool:
     """Whether batches may repeat samples."""
@@ -286,6 +309,8 @@ class _Lists(Place[Batcher], OwnPlace):
         self._cut: int | None = None
         """The length at which the plan cuts samples, while no sample is known to be longer. When a batch has a cut
         sample, the collator is checked. None before the first batch, and if there is nothing more to check."""
+        self._unchecked = False
+        """Whether the collator is not one of this package, so that it may not know what to make of no samples."""
         self.begun = self.taken = start
         self._batches = batcher.batches(start)
 
@@ -304,6 +329,8 @@ class _Lists(Place[Batcher], OwnPlace):
         if self._cut is not None and self._has_cut(batch, self._cut):
             self._collate.check_plan("BatchSampler", None, self._cut)
             self._collate = self._cut = None
+        if self._unchecked and not len(batch.samples) and (owner := self.owner()) is not None:
+            owner._warn_of_empty(f"batch {self.taken} of rank {self.core.rank} is empty")
         self.taken += 1
         if not self._splits:
             samples: list[int] = batch.samples.tolist()
@@ -319,6 +346,8 @@ class _Lists(Place[Batcher], OwnPlace):
         # A collator is recognised by its method, since the module of the collators imports this one.
         if not hasattr(self._collate, "check_plan"):
             self._collate = None
+            self._unchecked = True
+            self._check_for_empty_batches()
             return None
         options = json.loads(self.core.recipe)["batch"]
         capacity = options.get("capacity") if options["strategy"] == "pack" else None
@@ -329,6 +358,22 @@ class _Lists(Place[Batcher], OwnPlace):
         if is_known:
             self._collate = None
         return None if is_known else end
+
+    def _check_for_empty_batches(self) -> None:
+        """Warns if batches of any rank are empty: of the epoch if it is planned, and otherwise of its first window."""
+        owner, core = self.owner(), self.core
+        if owner is None or not owner._warns_of_empty or core.rank != 0:
+            return
+        try:
+            if core.num_known_windows == core.num_windows:
+                found, where = core.metrics().empty, "of the epoch"
+            else:
+                found, where = json.loads(core.index(0, 1))["metrics"]["empty"], "of the first window"
+        except SamedealError:
+            # The rest of an epoch, of which the first window may be over; or an error that the first batch raises, too.
+            return
+        if found:
+            owner._warn_of_empty(f"{found:,} batches {where} of all ranks are empty")
 
     def _has_cut(self, batch: Batch, end: int) -> bool:
         """Whether a sample of the batch is cut at the length `end`."""

@@ -52,6 +52,13 @@ class EpochWarning(UserWarning):
     """
 
 
+class StepsWarning(UserWarning):
+    """Ranks have different numbers of steps, a reader has no rows, or batches of some ranks are empty.
+
+    A loop that synchronises its ranks would hang.
+    """
+
+
 class StateWarning(UserWarning):
     """A state counts batches that the training loop did not get, and which would be lost at a resume."""
 

@@ -17,7 +17,7 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
 from hostile import fails
-from samedeal import ContradictionError, MissingError, SamedealError, UnknownNameError, WrongTypeError
+from samedeal import ContradictionError, MissingError, OutOfRangeError, SamedealError, UnknownNameError, WrongTypeError
 from samedeal.files import Footer, Format, Location, Shards, Sources, manifest, read_rows
 from samedeal.files.parquet import ParquetFile
 
@@ -226,6 +226,7 @@ REFUSED: list[tuple[type[SamedealError], str, Callable[[Path, Path], Any]]] = [
     (ContradictionError, "paths", lambda data, kept: Shards.find(data / "0.parquet", manifest=kept)),
     (WrongTypeError, "paths", lambda data, kept: Shards.find(3, manifest=kept)),  # type: ignore[arg-type]
     (WrongTypeError, "manifest", lambda data, kept: Shards.find(data, manifest=3)),  # type: ignore[arg-type]
+    (OutOfRangeError, "manifest", lambda data, kept: Shards.find(data, manifest="\0")),
     (ContradictionError, "format", lambda data, kept: Shards.find(data, manifest=kept, format="jsonl")),
     (ContradictionError, "paths", lambda data, kept: Shards.save_manifest([data], kept)),  # type: ignore[arg-type]
     (ContradictionError, "paths", lambda data, kept: Shards.save_manifest(data / "0.parquet", kept)),

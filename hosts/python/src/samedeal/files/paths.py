@@ -136,7 +136,7 @@ def located(field: str, path: Any, filesystem: Any = None) -> Location:
     """
     text, store = _resolved(_text(field, path, "the path of a file"), filesystem, _store_of(filesystem))
     if store is None:
-        _check_text(text)
+        _check_text(text, field)
     return Location(text, store)
 
 
@@ -324,9 +324,9 @@ def _is_hidden(name: str) -> bool:
     return name.startswith((".", "_"))
 
 
-def _check_text(path: str) -> None:
+def _check_text(path: str, field: str = "paths") -> None:
     if "\0" in path:
-        raise OutOfRangeError("paths", described(path), "paths without the character 0")
+        raise OutOfRangeError(field, described(path), "paths without the character 0")
     try:
         path.encode()
     except UnicodeEncodeError:

@@ -333,6 +333,7 @@ ARGUMENTS: dict[str, Make] = {
     "linear": one("0", "1", "3"),
     "lists": one("None", "{}", "{'indices': [1, 2]}", "{'sizes': np.array([3, 4])}"),
     "log": _log,
+    "manifest": one("None", "folder.missing()", "folder.file('x')"),
     "marks": one("samedeal.parquet.Marks()", "samedeal.parquet.Marks('sample', 'padding')"),
     "max_batch_size": one("0", "1", "4", "32"),
     "max_cost": one("1000", "100_000"),

@@ -27,7 +27,10 @@ DIGEST = 32
 
 @dataclass(frozen=True)
 class Identities:
-    """What tells a file from another one of as many rows, for each file. A file that was lost has zeros."""
+    """The size and the footer of each file, by which it is told from another file of as many rows.
+
+    A lost file whose size is unknown has zeros.
+    """
 
     sizes: NDArray[np.int64]
     """Bytes of the file."""

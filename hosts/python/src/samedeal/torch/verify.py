@@ -330,7 +330,7 @@ def _identity(dataset: Any) -> str | None:
 
 
 def _files_of(shards: Shards) -> list[Any]:
-    """What identifies the files of each source: their names below their common folder, their sizes and footers.
+    """The names of the files of each source, below their common folder, and digests of their sizes and footers.
 
     The path of the folder may differ between ranks.
     """

@@ -187,7 +187,7 @@ def _told(found: _Found) -> dict[str, Any]:
     if isinstance(sampler, ShardedDataset):
         names = ("deal", "epoch", "batch_size", "drop_last")
         shared = _shared(sampler._order) | {name: getattr(sampler, name) for name in names}
-        shared |= {"remainder": sampler._given["remainder"], "lost": sorted(sampler.shards.lost)}
+        shared |= {"remainder": sampler._given["remainder"], "lost": _short(sorted(sampler.shards.lost))}
         shared |= {"files": _digest(_files_of(sampler.shards))}
         # Without workers, the main process reads as one worker does.
         shared |= {"workers": None if found.workers is None else max(1, found.workers)}

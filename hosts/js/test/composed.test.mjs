@@ -578,7 +578,10 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, weighted, w
       refused(() => mixed.stage(3, { a: 1, b: 1, c: 1 }), 'unknown-name', 'weights');
       refused(() => plain.stage(3, [1]), 'contradiction', 'order');
       refused(() => mixed.stage(3, [1, 1], { c: [5, 0] }), 'wrong-type', 'options');
-      refused(() => mixed.grow(0, 1, 30), 'contradiction', 'order');
+      // The component refuses growth of other orders, as in all hosts.
+      for (const other of [mixed, plain.exclude([1])]) {
+        refused(() => new Sampler(other.grow(0, 1, 30)), 'contradiction', 'growth');
+      }
     });
 
     test('options of other names', () => {

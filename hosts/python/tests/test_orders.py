@@ -644,10 +644,11 @@ def test_weights_of_a_stage_are_of_its_sources() -> None:
         BLEND.stage(5, {"a": 1})
     with fails(ContradictionError, "order"):
         FEISTEL.stage(5, [1])
-    with fails(ContradictionError, "order"):
-        BLEND.grow(0, 1, 20)
-    with fails(ContradictionError, "order"):
-        Order({"samples": 3}).grow(0, 1, 20)
+    # The core refuses growth of other orders, as in all hosts.
+    for other in (BLEND, FEISTEL.exclude([1]), Order({"samples": 3})):
+        with fails(ContradictionError, "growth") as caught:
+            Sampler(order=other.grow(0, 1, 20))
+        assert "it goes with order grown" in caught.value.allowed
 
 
 def test_orders_of_any_dictionary_do_not_break() -> None:

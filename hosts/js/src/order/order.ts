@@ -124,19 +124,19 @@ export class Order extends OrderValue {
   /**
    * This order, of a dataset that was extended: in epoch `epoch`, after `consumed` of its positions, the dataset had
    * `samples` samples. Positions before the extension stay as they were, and every sample is seen exactly once in that
-   * epoch. A run can continue from a state that was taken before the extension. Errors: `order` (neither `feistel` nor
-   * `grown`), `epoch`, `consumed`, `samples`.
+   * epoch. A run can continue from a state that was taken before the extension. Errors: `epoch`, `consumed`, `samples`;
+   * samplers of an order that is neither `feistel` nor `grown` throw one with `growth`.
    *
    * @example
    * const more = order('feistel', { samples: 1000 }).grow(2, 300, 1200);
    */
   grow(epoch: Integer, consumed: Integer, samples: Integer): Order {
     const { section, name } = this;
-    if (name !== 'feistel' && name !== 'grown')
-      fail('contradiction', 'order', name, 'feistel or grown, for a dataset that grows');
     const { growth = [] } = section as { growth?: Section[] };
     const added = counts('growth', { epoch, consumed, samples }, ['epoch', 'consumed', 'samples']);
-    return new Order({ ...section, name: 'grown', growth: [...growth, added] }, this.beside);
+    // The component refuses growth of other orders.
+    const grown = name === 'feistel' ? 'grown' : name;
+    return new Order({ ...section, name: grown, growth: [...growth, added] }, this.beside);
   }
 
   /** The recipe and the lists, for `JSON.stringify`. `Sampler.fromJSON` makes a sampler of it. */

@@ -225,7 +225,9 @@ class Order:
         >>> sampler.source_counts(0, 5000)["count"].tolist(), sampler.source_counts(5000, 10_000)["count"].tolist()
         ([4500, 500], [2500, 2500])
         """
-        self._check_name("blend", "blend-exact")
+        name: Any = self._members.get("name")
+        if name not in ("blend", "blend-exact"):
+            raise ContradictionError("order", check.shown(name), "blend or blend-exact")
         own = write.entries(self._members, "sources", "name", str)
         stages = write.entries(self._members, "stages", "weights", list)
         lists = dict(self._lists)
@@ -251,9 +253,9 @@ class Order:
             samples: How many samples there are from then on, all together.
 
         Raises:
-            ContradictionError: This order is neither "feistel" nor "grown".
             WrongTypeError: A value is no whole number. Samplers of the order raise an OutOfRangeError if there are not
-                more samples than before, and a ContradictionError if growth does not go on in later epochs.
+                more samples than before, and a ContradictionError if growth does not go on in later epochs, or if this
+                order is neither "feistel" nor "grown".
 
         >>> import samedeal
         >>> before = samedeal.Sampler(order=samedeal.order("feistel", 100, seed=1))
@@ -263,10 +265,10 @@ class Order:
         >>> sorted([*before[:40], *after]) == list(range(130))
         True
         """
-        name = self._check_name("feistel", "grown")
         entry = write.objects("growth", [(epoch, consumed, samples)], ("epoch", "consumed", "samples"))
-        before = write.entries(self._members, "growth", "epoch", int) if name == "grown" else []
-        return made({**self._members, "name": "grown", "growth": [*before, *entry]}, self._lists)
+        before = write.entries(self._members, "growth", "epoch", int)
+        name = {"name": "grown"} if self._members.get("name") == "feistel" else {}
+        return made({**self._members, **name, "growth": [*before, *entry]}, self._lists)
 
     def _around(self, name: str, indices: Numbers | None = None, **more: Any) -> Order:
         """A new order that is made of this one."""
@@ -275,13 +277,6 @@ class Order:
         if indices is not None or not more:
             write.with_numbers(members, lists, indices=indices)
         return made(members, lists)
-
-    def _check_name(self, *names: str) -> str:
-        found: Any = self._members.get("name")
-        if found not in names:
-            raise ContradictionError("order", check.shown(found), " or ".join(names))
-        known: str = found
-        return known
 
     def __eq__(self, other: object) -> bool:
         """Whether the other order has the same members and the same lists beside them."""

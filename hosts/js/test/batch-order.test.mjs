@@ -153,7 +153,7 @@ describe('lengths by the sources of a blend', () => {
       name: 'SamedealError',
       kind: 'contradiction',
       field: 'lengths',
-      value: '499 of them (of source a)',
+      value: '499 of the source a',
       allowed: '500, as many as the source has samples',
     });
   });
@@ -165,14 +165,24 @@ describe('lengths by the sources of a blend', () => {
       value: 'text',
       known: ['web', 'code'],
     });
-    assert.throws(() => new Batcher({ web }, options), { kind: 'missing', field: 'lengths', allowed: /code/ });
+    assert.throws(() => new Batcher({ web }, options), {
+      kind: 'missing',
+      field: 'lengths',
+      value: '',
+      allowed: 'the lengths of each source, those of code too',
+    });
     refused(() => new Batcher({ web: code, code: web }, options), 'contradiction', 'lengths');
     refused(() => new Batcher({ web, code: 3 }, options), 'wrong-type', 'lengths');
     assert.throws(() => new Batcher({ web, code: code.with(1, -3) }, options), {
       value: '-3 (at index 1) (of source code)',
     });
     for (const other of ['feistel', plain, plain.copies(2)]) {
-      refused(() => new Batcher({ web }, { order: other, maxTokens: 400 }), 'contradiction', 'lengths');
+      assert.throws(() => new Batcher({ web, code }, { order: other, maxTokens: 400 }), {
+        kind: 'contradiction',
+        field: 'lengths',
+        value: 'web, code',
+        allowed: 'a list, or a blend as the order, with the index space joined: only its sources have names',
+      });
     }
     const one = blend({ web: [100], code: [100] }, { indexSpace: 'shared' });
     refused(() => new Batcher({ web: code, code }, { order: one, maxTokens: 400 }), 'contradiction', 'lengths');

@@ -79,20 +79,29 @@ def test_lengths_by_source_are_joined() -> None:
     assert found.fingerprint() == Batcher([3] * 500 + [4] * 50, order=mixed, max_tokens=100).fingerprint()
 
 
+ONLY_BLENDS = "a list, or a blend as the order, with the index space joined: only its sources have names"
+
+
 @pytest.mark.parametrize(
     ("error", "field", "names", "lengths", "order"),
     [
         (UnknownNameError, "lengths", ["web", "code"], {"web": [1] * WEB, "books": [1] * CODE}, BLEND),
-        (MissingError, "lengths", ["code"], {"web": [1] * WEB}, BLEND),
-        (ContradictionError, "lengths", ["code", "100"], {"web": [1] * WEB, "code": [1] * 99}, BLEND),
-        (ContradictionError, "lengths", ["web"], {"web": [1] * CODE, "code": [1] * WEB}, BLEND),
-        (WrongTypeError, "lengths", ["blend"], {"web": [1]}, None),
-        (WrongTypeError, "lengths", ["blend"], {"web": [1]}, "feistel"),
-        (WrongTypeError, "lengths", ["blend"], {"web": [1]}, samedeal.order("feistel", 1)),
+        (MissingError, "lengths", ["the lengths of each source, those of code too"], {"web": [1] * WEB}, BLEND),
         (
-            WrongTypeError,
+            ContradictionError,
             "lengths",
-            ["joined"],
+            ["99 of the source code", "100, as many as the source has samples"],
+            {"web": [1] * WEB, "code": [1] * 99},
+            BLEND,
+        ),
+        (ContradictionError, "lengths", ["web"], {"web": [1] * CODE, "code": [1] * WEB}, BLEND),
+        (ContradictionError, "lengths", [ONLY_BLENDS], {"web": [1]}, None),
+        (ContradictionError, "lengths", [ONLY_BLENDS], {"web": [1]}, "feistel"),
+        (ContradictionError, "lengths", [ONLY_BLENDS], {"web": [1]}, samedeal.order("feistel", 1)),
+        (
+            ContradictionError,
+            "lengths",
+            [ONLY_BLENDS],
             {"a": [1] * 4},
             samedeal.blend({"a": (samedeal.order("feistel", 4).subset([1, 2]), 1)}, index_space="shared"),
         ),

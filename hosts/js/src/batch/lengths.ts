@@ -111,7 +111,7 @@ function bySource(given: object, said: Said | undefined, lists: readonly NamedLi
   const blend = blendOf(said.order);
   if (!blend) {
     const needed = 'a list, or a blend as the order, with the index space joined: only its sources have names';
-    fail('contradiction', 'lengths', given, needed);
+    fail('contradiction', 'lengths', [...byName.keys()].join(', ') || 'of no source', needed);
   }
   const names = blend.sources.map(({ name }) => String(name));
   for (const name of byName.keys()) {
@@ -204,7 +204,7 @@ function checkSources({ batches }: ComponentBindings, sources: readonly SourceLe
       if (!isFailure(error)) throw error;
       // All other mistakes are found when the whole recipe is read.
       if (error.field !== 'samples' || error.kind !== 'contradiction') continue;
-      const value = `${lengths.count} of them (of source ${name})`;
+      const value = `${lengths.count} of the source ${name}`;
       throw {
         ...error,
         field: 'lengths',

@@ -11,7 +11,7 @@ from ..compose import members as write
 from ..compose.order import Order
 from ..deal.sampler import Sampler
 from ..engine import arguments as check
-from ..engine.errors import ContradictionError, MissingError, UnknownNameError, WrongTypeError
+from ..engine.errors import ContradictionError, MissingError, UnknownNameError
 from ..recipe import Recipe
 from .lengths import Joined, Lengths
 
@@ -37,33 +37,33 @@ def lengths_of(lengths: Any, order: Any) -> Lengths:
     """The lengths of all samples, or of each source of a blend by its name.
 
     Raises:
-        ContradictionError: The number of lengths of a source is not its number of samples.
+        ContradictionError: The number of lengths of a source is not its number of samples; or lengths are given by
+            name, and the order is no blend, or a blend whose sources are parts of one dataset.
         UnknownNameError: There is no such source.
         MissingError: A source has no lengths.
-        WrongTypeError: The lengths are no whole numbers; or they are given by name, and the order is no blend, or a
-            blend whose sources are parts of one dataset.
+        WrongTypeError: The lengths are no whole numbers.
         OutOfRangeError: A length is outside its range.
     """
     if not isinstance(lengths, Mapping):
         return Lengths.of(lengths)
     own = composed(order)
     sources = None if own is None else _sources(own)
-    if sources is None:
-        allowed = 'a list, or a blend as order (with the index space "joined"): only its sources have names'
-        raise WrongTypeError("lengths", check.described(lengths), allowed)
-    known = tuple(name for name, _ in sources)
     found = {check.crossing("lengths", name): own for name, own in lengths.items()}
+    if sources is None:
+        allowed = "a list, or a blend as the order, with the index space joined: only its sources have names"
+        raise ContradictionError("lengths", ", ".join(found)[:64] or "of no source", allowed)
+    known = tuple(name for name, _ in sources)
     for name in found:
         if name not in known:
             raise UnknownNameError("lengths", name[:64], ", ".join(known), {"known": known})
     parts = []
     for name, samples in sources:
         if name not in found:
-            raise MissingError("lengths", "", f"the lengths of each source, also of {check.shown(name)!r}")
+            raise MissingError("lengths", "", f"the lengths of each source, those of {check.shown(name)} too")
         part = Lengths.of(found[name])
         if part.samples not in (None, samples):
-            allowed = f"{samples}, as many as the source {check.shown(name)!r} has samples"
-            raise ContradictionError("lengths", f"{part.samples} of {check.shown(name)!r}"[:64], allowed)
+            allowed = f"{samples}, as many as the source has samples"
+            raise ContradictionError("lengths", f"{part.samples} of the source {check.shown(name)}"[:64], allowed)
         parts.append((name, part, samples))
     return Joined(parts)
 

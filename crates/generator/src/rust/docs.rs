@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use super::examples;
 use super::facades::{FACADES, FREE, Facade, Form};
 use crate::facade::{Cause, Text, grouped, name_of, paragraphs};
 use crate::wit::{Signature, Wit};
@@ -35,6 +36,9 @@ impl<'a> Docs<'a> {
     pub fn method(&self, signature: &Signature<'_>, place: Place<'_>, fails: Option<bool>) -> String {
         let text = Text::of_function(signature, self.wit);
         let mut lines = self.lines(&text.paragraphs, place, 4, true);
+        if let Some(facade) = place.facade {
+            lines.extend(examples::lines(facade.resource, signature.name));
+        }
         if let Some(fails) = fails {
             lines.extend([String::new(), "# Errors".to_owned(), String::new()]);
             let causes = grouped(self.causes(text.errors, place));

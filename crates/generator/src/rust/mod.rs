@@ -5,6 +5,7 @@
 mod builders;
 mod docs;
 mod engines;
+mod examples;
 mod facades;
 pub mod interface;
 mod names;

@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import pickle
+import tracemalloc
 from collections import Counter
 from fractions import Fraction
 from typing import Any
@@ -110,6 +111,22 @@ def test_groups_stay_together() -> None:
     with fails(OutOfRangeError, "part"):
         split.indices_of_keys(len(split.parts), keys)
     assert split.part_of([]).tolist() == split.part_of_keys([]).tolist() == []
+
+
+def test_keys_take_the_memory_of_a_window() -> None:
+    """Neither all texts of an array nor the bytes of all keys are in memory together."""
+    split = Split({"test": 1, "training": 3}, seed=5)
+    listed = [f"key {number % 90_000}" for number in range(200_000)]
+    for keys in (listed, np.array(listed)):
+        split.part_of_keys(["first"])
+        tracemalloc.start()
+        found = split.part_of_keys(keys)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        # The list of a caller is copied, 8 bytes for each text.
+        assert peak < found.nbytes + 8 * len(listed) + 8_000_000
+        assert found[:90_000].tolist() == found[90_000:180_000].tolist()
+        assert found[[7, 60_000]].tolist() == split.part_of_keys(["key 7", "key 60000"]).tolist()
 
 
 def test_an_order_of_one_part() -> None:

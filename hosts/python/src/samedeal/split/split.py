@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 from .. import recipe as recipes
@@ -32,6 +32,7 @@ _WINDOW = 2**20
 """How many ids one call takes."""
 _KEYS = 2**14
 """How many texts one call takes: fewer than ids, since each text is copied by itself, and may be long."""
+_TEXTS = "a list of texts"
 
 
 class Split(SplitBase):
@@ -169,15 +170,7 @@ class Split(SplitBase):
         >>> [split.parts[number] for number in split.part_of_keys(["anna", "boris", "anna"])]
         ['training', 'test', 'training']
         """
-        import numpy
-
-        texts = _listed(keys)
-        # Each key is passed once, since keys of groups come many times, and each text costs a hash.
-        known = list(dict.fromkeys(texts))
-        coded = [check.encoded("keys", text) for text in known]
-        windows = [coded[at : at + _KEYS] for at in range(0, len(coded), _KEYS)]
-        found = dict(zip(known, self._joined(Parts.part_of_texts, windows or [[]]).tolist(), strict=True))
-        return numpy.fromiter((found[text] for text in texts), dtype=numpy.uint32, count=len(texts))
+        return self._joined(_parts_of_texts, _windows_of(keys))
 
     def name_of(self, id: SupportsIndex | str) -> str:
         """The name of the part of one id, or of one text.
@@ -302,7 +295,7 @@ class Split(SplitBase):
         except MemoryError as error:
             raise OutOfMemoryError("samples", str(samples), "fewer samples at a time") from error
 
-    def _joined(self, ask: Callable[[Parts, Any], NDArray[np.uint32]], windows: list[Any]) -> NDArray[np.uint32]:
+    def _joined(self, ask: Callable[[Parts, Any], NDArray[np.uint32]], windows: Iterable[Any]) -> NDArray[np.uint32]:
         import numpy
 
         found = [self._engine.use(ask, window) for window in windows]
@@ -320,6 +313,26 @@ def _number(field: str, name: Any, value: Any) -> float | str:
         raise WrongTypeError(field, error.value, f"a whole number {of}") from None
 
 
-def _listed(keys: Any) -> list[str]:
-    """Texts, from a list or an array of any kind."""
-    return [check.label("keys", key) for key in check.items("keys", check.plain("keys", keys), "a list of texts")]
+def _windows_of(keys: Any) -> Iterator[list[Any]]:
+    """The keys, so many at a time as one call takes; at least one window, which may be empty."""
+    # An array of NumPy or Arrow is made into texts of Python a window at a time: all of them take much memory.
+    is_numpy = type(keys).__module__ == "numpy" and getattr(keys, "ndim", 0) == 1
+    is_array = is_numpy or (hasattr(keys, "to_pylist") and hasattr(keys, "slice"))
+    listed = keys if is_array else check.items("keys", check.plain("keys", keys), _TEXTS)
+    for at in range(0, max(len(listed), 1), _KEYS):
+        yield check.plain("keys", listed[at : at + _KEYS])
+
+
+def _parts_of_texts(parts: Parts, window: list[Any]) -> NDArray[np.uint32]:
+    """The number of the part of each text of a window."""
+    import numpy
+
+    for key in window:
+        check.label("keys", key)
+    # Each key is passed once, since keys of groups come many times, and each text costs a hash.
+    known = dict.fromkeys(window)
+    found = parts.part_of_texts([check.encoded("keys", text) for text in known])
+    if len(known) == len(window):
+        return found
+    numbers = dict(zip(known, found.tolist(), strict=True))
+    return numpy.fromiter(map(numbers.__getitem__, window), dtype=numpy.uint32, count=len(window))

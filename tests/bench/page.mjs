@@ -1,10 +1,12 @@
 // The time of a page from the navigation to its first answer, in headless Chromium with an empty cache, over a slow
 // network. The pages are those of the documentation, and bundles of them by esbuild (`npm install` in
-// hosts/js/test/bundlers).
+// hosts/js/test/bundlers). With --explorer: the first view of the explorer, to its first sentence and to its numbers.
 //
 //   node tests/bench/page.mjs [--runs 9] [--mbit 10] [--rtt 20] [--encoding gzip|br|identity] [--json FILE] [DIST ...]
+//   node tests/bench/page.mjs --explorer [--mbit 10] [--rtt 40] [...] [DIST ...]
 //
-// DIST are folders `dist` of builds of the package, which are measured in turn; by default the one of this checkout.
+// DIST are folders `dist` of builds of the package, or of the explorer, which are measured in turn; by default the one of
+// this checkout.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -24,12 +26,13 @@ const { values, positionals } = parseArgs({
     rtt: { type: 'string', default: '20' },
     encoding: { type: 'string', default: 'gzip' },
     json: { type: 'string' },
+    explorer: { type: 'boolean', default: false },
   },
 });
 const [runs, mbit, rtt] = [values.runs, values.mbit, values.rtt].map(Number);
-const builds = positionals.length > 0 ? positionals.map((path) => resolve(path)) : [join(root, 'hosts/js/dist')];
+const builds = positionals.length > 0 ? positionals.map((path) => resolve(path)) : [join(root, values.explorer ? 'docs/explorer/dist' : 'hosts/js/dist')];
 
-const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm' };
+const TYPES = { '.html': 'text/html', '.css': 'text/css', '.js': 'text/javascript', '.wasm': 'application/wasm' };
 const ENCODERS = { gzip: (bytes) => gzipSync(bytes, { level: 9 }), br: brotliCompressSync, identity: (bytes) => bytes };
 const encode = ENCODERS[values.encoding];
 if (!encode) throw new Error(`--encoding is one of ${Object.keys(ENCODERS).join(', ')}`);
@@ -46,6 +49,11 @@ const PAGES = [
   { name: 'Sampler of web.js (docs/start/page.md)', html: start },
   { name: 'Sampler of light.js', html: light },
   { name: 'Batcher of samedeal/web, bundled by esbuild', html: all, bundled: true },
+];
+/** The measured moments of the explorer: the element whose text is waited for. */
+const MOMENTS = [
+  { name: 'explorer: the first sentence', until: 'h1' },
+  { name: 'explorer: its numbers', until: '[data-count=torch]' },
 ];
 
 /** Bundles the script of a page with a build of the package; returns the folder of the output. */
@@ -96,15 +104,16 @@ async function serve(pages, folders) {
 }
 
 /**
- * Runs in the page before its scripts. `answered` becomes the time when its body first has text, in milliseconds since
- * the navigation.
+ * Runs in the page before its scripts. `answered` becomes the time when the element first has text, in milliseconds since
+ * the navigation, and this text.
  */
-function watch() {
+function watch(until) {
   globalThis.answered = new Promise((tell) => {
     const seen = new MutationObserver(() => {
-      if (!document.body?.textContent.trim()) return;
+      const text = document.querySelector(until)?.textContent.trim();
+      if (!text) return;
       seen.disconnect();
-      tell(performance.now());
+      tell({ time: performance.now(), text });
     });
     seen.observe(document, { childList: true, characterData: true, subtree: true });
   });
@@ -112,16 +121,16 @@ function watch() {
 
 /** The time of the answer, and the files that the page had loaded by then. */
 async function asked() {
-  const time = await globalThis.answered;
+  const { time, text } = await globalThis.answered;
   const loaded = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')];
   const files = loaded.map(({ name, startTime, responseStart, responseEnd, encodedBodySize }) => {
     const [begun, first, last] = [startTime, responseStart, responseEnd].map(Math.round);
     return { file: new URL(name).pathname, begun, first, last, bytes: encodedBodySize };
   });
-  return { time, files: files.filter(({ file }) => file !== '/favicon.ico'), text: document.body.textContent.trim() };
+  return { time, files: files.filter(({ file }) => file !== '/favicon.ico'), text };
 }
 
-async function measure(browser, url) {
+async function measure(browser, { path, until = 'body' }, origin) {
   // A context has its own caches, and its page has its own process.
   const context = await browser.newContext();
   try {
@@ -131,8 +140,8 @@ async function measure(browser, url) {
     const throughput = (mbit * 1e6) / 8;
     const network = { offline: false, latency: rtt, downloadThroughput: throughput, uploadThroughput: throughput };
     await devtools.send('Network.emulateNetworkConditions', network);
-    await page.addInitScript(watch);
-    await page.goto(url, { waitUntil: 'commit' });
+    await page.addInitScript(watch, until);
+    await page.goto(origin + path, { waitUntil: 'commit' });
     return await page.evaluate(asked);
   } finally {
     await context.close();
@@ -144,6 +153,11 @@ const browser = await startBrowser();
 const cells = [];
 const [pages, folders] = [new Map(), {}];
 for (const [build, dist] of builds.entries()) {
+  if (values.explorer) {
+    folders[`/${build}/`] = `${dist}/`;
+    for (const moment of MOMENTS) cells.push({ ...moment, dist, path: `/${build}/index.html`, times: [] });
+    continue;
+  }
   folders[`/${build}/samedeal/dist/`] = `${dist}/`;
   for (const [number, { name, html, bundled }] of PAGES.entries()) {
     const path = `/${build}/${number}`;
@@ -163,7 +177,7 @@ try {
   // The first round fills the caches of the server and of the disk.
   for (let run = -1; run < runs; run++) {
     for (const cell of cells) {
-      const { time, files, text } = await measure(browser, server.url + cell.path);
+      const { time, files, text } = await measure(browser, cell, server.url);
       if (cell.text !== undefined && cell.text !== text)
         throw new Error(`${cell.name}: ${text}, and before ${cell.text}`);
       Object.assign(cell, { files, text });

@@ -1,8 +1,9 @@
 /**
  * The Worker that computes everything, so that the page never waits. Each view has a file `compute.ts`, which is loaded
- * at the first question of its view.
+ * at the first question of its view. The one of the first view is small, and is here from the beginning.
  */
 import { expose } from 'comlink';
+import * as start from '../views/start/compute.ts';
 import { type Answer, answer } from './answer.ts';
 
 type Functions = Record<string, unknown>;
@@ -40,7 +41,7 @@ const withSamplers = <M>(load: () => Promise<M>) => (import.meta.env.MODE === 'd
 
 const engine = {
   ...of(
-    withSamplers(() => import('../views/start/compute.ts')),
+    withSamplers(async () => start),
     'story',
     'buffered',
   ),

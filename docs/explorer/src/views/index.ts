@@ -1,5 +1,6 @@
 import type { Component } from 'svelte';
 import type { Key } from '../link.svelte.ts';
+import Start from './start/View.svelte';
 
 /** The form and the picture of a view, which are loaded when the view is opened. */
 export interface Parts {
@@ -37,7 +38,8 @@ export const VIEWS: readonly View[] = [
     question: 'What happens if a run loses ranks?',
     short: 'Start',
     keys: ['loss'],
-    load: parts(() => import('./start/View.svelte')),
+    // The first view is a part of the page's script, so that its first sentence needs no second request.
+    load: async () => ({ Picture: Start }),
   },
   {
     id: 'step',

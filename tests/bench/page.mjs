@@ -30,7 +30,10 @@ const { values, positionals } = parseArgs({
   },
 });
 const [runs, mbit, rtt] = [values.runs, values.mbit, values.rtt].map(Number);
-const builds = positionals.length > 0 ? positionals.map((path) => resolve(path)) : [join(root, values.explorer ? 'docs/explorer/dist' : 'hosts/js/dist')];
+const builds =
+  positionals.length > 0
+    ? positionals.map((path) => resolve(path))
+    : [join(root, values.explorer ? 'docs/explorer/dist' : 'hosts/js/dist')];
 
 const TYPES = { '.html': 'text/html', '.css': 'text/css', '.js': 'text/javascript', '.wasm': 'application/wasm' };
 const ENCODERS = { gzip: (bytes) => gzipSync(bytes, { level: 9 }), br: brotliCompressSync, identity: (bytes) => bytes };

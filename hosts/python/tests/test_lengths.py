@@ -525,6 +525,42 @@ def test_a_pickle_refuses_a_file_that_changed(change: str, tmp_path: Path) -> No
         pickle.loads(text)
 
 
+@pytest.mark.parametrize("index", [False, True])
+def test_a_change_that_the_checksum_of_a_large_file_does_not_see(
+    tmp_path: Path, index: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The checksum of a large file is of some pieces only. An index travels in the pickle, and sees each change."""
+    monkeypatch.setattr(samedeal.batch.mapped, "_PIECES", 2)
+    monkeypatch.setattr(samedeal.batch.mapped, "_PIECE", 64)
+    lengths = mapped(tmp_path)
+    batcher = Batcher(lengths, **OPTIONS, order="sequential")
+    if index:
+        batcher.use_index(batcher.index(0, batcher.num_windows))
+    text = pickle.dumps(batcher)
+    # A sample in the second window, whose length is not in the recipe's hash of some lengths.
+    at = next(
+        at for at in range(9_000, 9_100) if Batcher(changed(at), **OPTIONS, order="sequential").recipe == batcher.recipe
+    )
+    np.load(str(lengths.filename), mmap_mode="r+")[at] = changed(at)[at]
+    again = pickle.loads(text)
+    if not index:
+        # Only a window that was planned before has a checksum. This batcher has planned none.
+        assert again.metrics().tokens != Batcher(LENGTHS, **OPTIONS).metrics().tokens
+        return
+    with fails(ContradictionError, "lengths"):
+        list(again)
+    # A copy on another machine has another time and inode, and the same lengths.
+    lengths = mapped(tmp_path)
+    assert [batch.samples.tolist() for batch in pickle.loads(text)] == [batch.samples.tolist() for batch in batcher]
+
+
+def changed(at: int) -> Any:
+    """The lengths, of which one differs."""
+    found = np.array(LENGTHS)
+    found[at] += 1
+    return found
+
+
 def test_lengths_that_change_between_two_plans_of_a_window_are_refused() -> None:
     lengths = np.array(LENGTHS)
     batcher = Batcher(lengths, **OPTIONS)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import functools
 import gc
+import multiprocessing
 import os
 import pickle
 import shutil
@@ -19,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import samedeal
 import torch
 from conftest import SAMPLES, SIZES, damaged, write
 from limits import HANG
@@ -35,7 +38,16 @@ from samedeal import (
     WrongTypeError,
 )
 from samedeal.parquet import Shards
-from samedeal.torch import BatchSampler, DistributedSampler, LanesWarning, ShardedDataset, StepsWarning, to_tensors
+from samedeal.torch import (
+    BatchSampler,
+    DistributedSampler,
+    LanesWarning,
+    PackedDataset,
+    PartsDataset,
+    ShardedDataset,
+    StepsWarning,
+    to_tensors,
+)
 from samedeal.torch.tensors import compact
 from torch.utils.data import DataLoader
 
@@ -643,6 +655,67 @@ def test_a_transform_that_workers_cannot_get_is_refused_by_name(data: Path, star
         iter(loader)
     # Other picklers work as usual, because the check is only made when a loader starts workers.
     dataset.__getstate__()
+
+
+class Holds(torch.utils.data.Dataset[Any]):  # type: ignore[misc]
+    """A dataset of a user, which has any object in an attribute."""
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+    def __len__(self) -> int:
+        return 4
+
+    def __getitem__(self, index: int) -> int:
+        return index
+
+    def get_part(self, sample: int, start: int, length: int) -> int:
+        return sample
+
+
+def asked(samples: Any) -> Any:
+    return np.full(len(samples), 3)
+
+
+@pytest.mark.parametrize("start", ["spawn", "forkserver"])
+def test_an_option_that_workers_cannot_get_is_refused_by_name(start: str) -> None:
+    def unpicklable(samples: Any) -> Any:
+        return asked(samples)
+
+    order, four = samedeal.blend({"a": (2, 1), "b": (2, 1)}), samedeal.order("feistel", 4)
+    lengths = r"lengths is .*; allowed: a function or an object that pickles, as workers start with spawn"
+    dataset = r"dataset is .*; allowed: a dataset that pickles, .* forkserver"
+    for made, told in (
+        (PackedDataset([[1]] * 4, capacity=8, lengths=unpicklable, order=four), lengths),
+        (PackedDataset(Holds(unpicklable), capacity=8, lengths=[3] * 4), dataset),
+        (PartsDataset(Holds(functools.partial(unpicklable, 1))), dataset),
+        (PartsDataset(PartsDataset(Holds(unpicklable))), r"dataset is <Holds>"),
+        (Holds(PackedDataset([[1]] * 4, capacity=8, lengths=unpicklable, order=four)), lengths),
+        (PartsDataset(Holds(Batcher(unpicklable, order=order, max_tokens=9))), lengths),
+        (Holds(Batcher({"a": [1, 2], "b": unpicklable}, order=order, max_tokens=9)), lengths),
+        (Holds(Batcher(Unpicklable(), max_tokens=9)), lengths),
+    ):
+        with pytest.raises(WrongTypeError, match=told):
+            iter(DataLoader(made, batch_size=1, num_workers=1, multiprocessing_context=start))
+    # Other objects that plain pickle does not take, but a new process does, are no error.
+    fine = PartsDataset(Holds([multiprocessing.get_context(start).Queue(), torch.ones(3), np.ones(3)]))
+    packed = Holds(PackedDataset([[1]] * 4, capacity=8, lengths=asked, order=four))
+    for good in (fine, packed):
+        one: Any = [(1, 0, 1)] if good is fine else [1]
+        assert list(DataLoader(good, sampler=one, num_workers=1, multiprocessing_context=start)) == [torch.tensor([1])]
+
+
+class Unpicklable:
+    """Lengths of a user that do not pickle."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return 4
+
+    def __getitem__(self, samples: Any) -> Any:
+        return asked(samples)
 
 
 def test_a_dataset_before_the_process_group_says_where_to_make_it(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

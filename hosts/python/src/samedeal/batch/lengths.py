@@ -68,6 +68,8 @@ class Lengths:
 
     def __reduce__(self) -> Any:
         """Pickles the given object; for a memory-mapped file, its path and a checksum in place of its contents."""
+        if self.samples is None or isinstance(self._read, _Asked):
+            check.sent("lengths", self.given, "a function or an object")
         at = place(self.given)
         return (Lengths.of, (self.given,)) if at is None else (_opened, (*at, checksum(self.given)))
 

@@ -37,7 +37,9 @@ def place(given: Any) -> tuple[Any, ...] | None:
 def checksum(array: NDArray[Any]) -> int:
     """A checksum of the bytes of a mapped array; of pieces only, if the array is large.
 
-    Each worker process opens the file and compares the checksum. To read all of a large file would take seconds.
+    Each worker process opens the file and compares the checksum. To read all of a large file would take seconds. A
+    change between the pieces is seen where the batcher has an index, as that of a `PackedDataset` whose length is
+    known: the index has a checksum of each window. The time of the file is not compared, since a copy has another one.
     """
     import numpy
 

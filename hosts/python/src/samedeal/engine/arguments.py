@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from .errors import OutOfMemoryError, OutOfRangeError, UnknownNameError, WrongTypeError
+from .errors import OutOfMemoryError, OutOfRangeError, SamedealError, UnknownNameError, WrongTypeError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -365,10 +365,53 @@ def pickles(field: str, value: object, shown: str, allowed: str) -> None:
     """
     import pickle
 
+    class Probe(pickle.Pickler):
+        """Pickles without the contents of arrays, which pickle, and of what only a new process can be sent."""
+
+        def reducer_override(self, inner: Any) -> Any:
+            kind = type(inner)
+            left_out = hasattr(kind, "__array__") or kind.__module__.startswith(("multiprocessing.", "_multiprocessing"))
+            return (int, ()) if left_out else NotImplemented
+
     try:
-        pickle.dumps(value)
+        Probe(_Nowhere()).dump(value)
+    except SamedealError:
+        # A value inside of this one was refused, by its own name.
+        raise
     except (AttributeError, TypeError, pickle.PicklingError) as error:
         raise WrongTypeError(field, shown, allowed) from error
+
+
+class _Nowhere:
+    """A file whose contents are not stored."""
+
+    def write(self, data: Any) -> int:
+        """Returns the number of bytes."""
+        return len(data)
+
+
+def sent(field: str, value: object, what: str) -> None:
+    """Refuses a value that cannot be pickled, if a process that is not forked is being started, such as a worker.
+
+    Called when an object of this package is pickled. Without this, the error of `pickle` does not name the parameter.
+
+    Args:
+        field: The parameter.
+        value: Its value.
+        what: What the value has to be, such as "a function".
+
+    Raises:
+        WrongTypeError: The value cannot be pickled.
+    """
+    from multiprocessing.context import get_spawning_popen
+
+    if get_spawning_popen() is not None:
+        allowed = (
+            f"{what} that pickles, as workers start with spawn or forkserver (the default from Python 3.14): functions "
+            "and classes at the top level of a module, or functools.partial of them, and no lambda; or pass "
+            'multiprocessing_context="fork" to the DataLoader, where the system has it'
+        )
+        pickles(field, value, described(value), allowed)
 
 
 def crossing(field: str, value: Any) -> str:

@@ -9,7 +9,6 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from multiprocessing.context import get_spawning_popen
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
@@ -50,13 +49,6 @@ _BATCH = check.Width(1, check.U32_MAX, check.U32_FROM_1.allowed)
 MAX_WORKERS = 2**16
 _WORKERS = check.Width(0, MAX_WORKERS, f"0 to {MAX_WORKERS}")
 _EPOCHS = check.Width(0, 2**63 - 1, f"0 to {2**63 - 1}")
-
-
-_SENT = (
-    "a function that pickles, as workers start with spawn or forkserver (the default from Python 3.14): one at "
-    "the top level of a module, or functools.partial of it, and no lambda; or pass multiprocessing_context="
-    '"fork" to the DataLoader, where the system has it'
-)
 
 
 class LanesWarning(UserWarning):
@@ -480,9 +472,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
     def __getstate__(self) -> dict[str, Any]:
         """The attributes without the pass that is under way."""
         self._find_rank()
-        if get_spawning_popen() is not None:
-            # Workers that are not forked get the dataset by pickle.
-            check.pickles("transform", self.transform, check.described(self.transform), _SENT)
+        check.sent("transform", self.transform, "a function")
         return super().__getstate__()
 
     def __copy__(self) -> ShardedDataset:

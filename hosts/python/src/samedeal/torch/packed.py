@@ -269,6 +269,7 @@ class PackedDataset(Dataset[PackedRow]):
 
     def __getstate__(self) -> dict[str, Any]:
         """The attributes for pickle and copy, without the cached windows."""
+        check.sent("dataset", self.dataset, "a dataset")
         return {**self.__dict__, "_held": {}}
 
 

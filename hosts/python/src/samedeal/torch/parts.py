@@ -69,6 +69,11 @@ class PartsDataset(Dataset[Any]):
         """Number of samples of the dataset."""
         return len(self.dataset)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The attributes for pickle and copy."""
+        check.sent("dataset", self.dataset, "a dataset")
+        return self.__dict__
+
     def __getitem__(self, part: Part | tuple[int, int, int]) -> Any:
         """A part of a sample.
 

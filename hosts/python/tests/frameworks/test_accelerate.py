@@ -341,7 +341,7 @@ def test_a_retry_with_smaller_batches_begins_where_the_first_one_did(
         other.save_state(str(tmp_path / "saved"))
     attempts: list[list[int]] = []
 
-    @accelerate.utils.find_executable_batch_size(starting_batch_size=16)
+    @accelerate.utils.find_executable_batch_size(starting_batch_size=16)  # type: ignore[untyped-decorator]
     def train(batch_size: int) -> None:
         accelerator.free_memory()
         attempts.append([])
@@ -374,7 +374,7 @@ def test_a_retry_may_read_the_same_sampler_again(tmp_path: Path, files: bool) ->
     dataset = ShardedDataset(tmp_path, batch_size=4, transform=to_tensors, rank=0, world_size=1)
     seen: list[int] = []
 
-    @accelerate.utils.find_executable_batch_size(starting_batch_size=16)
+    @accelerate.utils.find_executable_batch_size(starting_batch_size=16)  # type: ignore[untyped-decorator]
     def train(batch_size: int) -> None:
         accelerator.free_memory()
         plain: Any = DataLoader(data, batch_size, sampler=sampler)

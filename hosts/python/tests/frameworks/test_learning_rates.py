@@ -44,7 +44,8 @@ def loader_of(kind: str, world_size: int, rank: int = 0) -> DataLoader[Any]:
 def total_of(done: int, loader: Any, accumulation: int) -> int:
     """The number of updates of the whole training, as the page has it."""
     later = EPOCHS - loader.epoch - 1
-    return done + math.ceil(len(loader) / accumulation) + later * math.ceil(loader.epoch_length / accumulation)
+    found: int = done + math.ceil(len(loader) / accumulation) + later * math.ceil(loader.epoch_length / accumulation)
+    return found
 
 
 def scheduled(optimizer: Any, done: int, total: int) -> Any:

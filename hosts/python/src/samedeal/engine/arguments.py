@@ -370,7 +370,9 @@ def pickles(field: str, value: object, shown: str, allowed: str) -> None:
 
         def reducer_override(self, inner: Any) -> Any:
             kind = type(inner)
-            left_out = hasattr(kind, "__array__") or kind.__module__.startswith(("multiprocessing.", "_multiprocessing"))
+            left_out = hasattr(kind, "__array__") or kind.__module__.startswith(
+                ("multiprocessing.", "_multiprocessing")
+            )
             return (int, ()) if left_out else NotImplemented
 
     try:

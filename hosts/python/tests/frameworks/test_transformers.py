@@ -242,7 +242,7 @@ def test_a_checkpoint_says_who_took_it(tmp_path: Path) -> None:
 
     trainer_of(tmp_path / "whole", max_steps=8).train()
     assert taken_by("whole", 4) == taken_by("whole", 8) == {"world_size": 1, "from": 0, "batch_size": 8}
-    # The same ranks keep the position at which they began, and others begin anew.
+    # Equal ranks keep the position at which they began, and others begin anew.
     for folder, size, begun in (("same", 8, 0), ("other", 4, 32)):
         again = trainer_of(tmp_path / folder, max_steps=8, per_device_train_batch_size=size)
         again.train(resume_from_checkpoint=str(tmp_path / "whole" / "checkpoint-4"))

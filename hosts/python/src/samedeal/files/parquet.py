@@ -93,7 +93,7 @@ class ParquetFile(pq.ParquetFile):  # type: ignore[misc]
     @functools.cached_property
     def _leaves(self) -> dict[str, list[int]]:
         """By the name of a column of the table: the columns of the file that it is stored in, several if nested."""
-        names = set(self.schema_arrow.names)
+        names = set(self.footer.schema.names)
         found: dict[str, list[int]] = {}
         schema = self.metadata.schema
         for leaf in range(len(schema)):

@@ -255,13 +255,14 @@ def test_where_the_disk_is_full_nothing_is_left(home: Path, most: int) -> None:
 
 @posix
 @pytest.mark.skipif(not hasattr(signal, "SIGXFSZ"), reason="no signal")
-def test_a_file_size_limit_ends_no_program(home: Path) -> None:
+@pytest.mark.parametrize("most", [512, 51_200, 102_400])
+def test_a_file_size_limit_ends_no_program(home: Path, most: int) -> None:
     first(
         home,
-        """
+        f"""
 import resource
 signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
-resource.setrlimit(resource.RLIMIT_FSIZE, (102_400, 102_400))
+resource.setrlimit(resource.RLIMIT_FSIZE, ({most}, {most}))
 deal()
 component.process.settle()
 path, reason = component.process.kept_at()

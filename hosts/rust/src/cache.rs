@@ -14,6 +14,8 @@ use sha2::{Digest, Sha256};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
+use crate::engine::most_bytes;
+
 /// The name of the cache folder. `v1` is the version of its format: marker, file names and file contents.
 const FOLDER: &str = "samedeal-engine-v1";
 /// The name of the file by which backup programs recognise a cache (bford.info/cachedir).
@@ -380,9 +382,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// Writes a file under another name and renames the file to `path`, so that an incomplete file is never at `path`. With
 /// `sync`, the data is on the disk before the rename; without it, a loss of power can leave the name without the data.
 fn write(path: &Path, data: &[u8], sync: bool) -> io::Result<()> {
-    // Writing beyond the limit of file sizes would end this program (SIGXFSZ).
-    #[cfg(unix)]
-    if let Some(most) = rustix::process::getrlimit(rustix::process::Resource::Fsize).current
+    if let Some(most) = most_bytes()
         && most < data.len() as u64
     {
         let reason = format!("files have at most {most} bytes (`ulimit -f`), and {} are needed", data.len());

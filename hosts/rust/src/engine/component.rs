@@ -95,7 +95,23 @@ fn config() -> Config {
         // check. With a limit on the address space, less is reserved, and accesses are checked.
         config.memory_reservation(8 << 20).memory_guard_size(64 << 10).memory_reservation_for_growth(64 << 20);
     }
+    // By default the engine writes the first content of a memory, which is a part of the component, into a file in
+    // memory, from which each instance maps it in half of the time of a copy. Where that file could be too large,
+    // instances get copies.
+    config.memory_init_cow(most_bytes().is_none_or(|most| most >= COMPONENT.len() as u64));
     config
+}
+
+/// The most bytes that a file of this process may have (`ulimit -f`), if there is a limit. Writing more would end the
+/// program (SIGXFSZ).
+#[cfg(unix)]
+pub(crate) fn most_bytes() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::Fsize).current
+}
+
+#[cfg(not(unix))]
+pub(crate) fn most_bytes() -> Option<u64> {
+    None
 }
 
 /// The failure of a new instance. The component imports nothing, so only address space can be missing.

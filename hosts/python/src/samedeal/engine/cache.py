@@ -332,11 +332,8 @@ def _write(path: str, data: bytes, *, sync: bool = False) -> None:
 
     `sync` waits until the data is on the disk: a loss of power might otherwise leave the name without the data.
     """
-    if sys.platform != "win32" and sys.platform not in ("emscripten", "wasi"):
-        most = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
-        # Writing more would send SIGXFSZ, which ends a program that does not ignore it.
-        if most != resource.RLIM_INFINITY and most < len(data):
-            raise OSError(errno.EFBIG, f"files have at most {most} bytes (`ulimit -f`), and {len(data)} are needed")
+    if (most := most_bytes()) < len(data):
+        raise OSError(errno.EFBIG, f"files have at most {most} bytes (`ulimit -f`), and {len(data)} are needed")
     part = f"{path}.{_random()}"
     try:
         with open(os.open(part, _WRITE, 0o600), "wb") as file:
@@ -351,6 +348,18 @@ def _write(path: str, data: bytes, *, sync: bool = False) -> None:
         with contextlib.suppress(OSError):
             os.unlink(part)
         raise
+
+
+def most_bytes() -> int:
+    """The most bytes that a file of this process may have (`ulimit -f`).
+
+    Writing more would send SIGXFSZ, which ends a program that does not ignore it.
+    """
+    if sys.platform != "win32" and sys.platform not in ("emscripten", "wasi"):
+        most = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+        if most != resource.RLIM_INFINITY:
+            return most
+    return sys.maxsize
 
 
 def _is_stale(found: os.stat_result) -> bool:

@@ -69,6 +69,7 @@ _strategy_set = function("wasmtime_config_strategy_set", None, c_void_p, c_uint8
 _reservation_set = function("wasmtime_config_memory_reservation_set", None, c_void_p, c_uint64)
 _guard_set = function("wasmtime_config_memory_guard_size_set", None, c_void_p, c_uint64)
 _growth_set = function("wasmtime_config_memory_reservation_for_growth_set", None, c_void_p, c_uint64)
+_copy_on_write_set = function("wasmtime_config_memory_init_cow_set", None, c_void_p, c_bool)
 _engine_new = function("wasm_engine_new_with_config", c_void_p, c_void_p)
 _engine_delete = function("wasm_engine_delete", None, c_void_p)
 _module_new = function("wasmtime_module_new", c_void_p, c_void_p, c_char_p, c_size_t, c_void_p)
@@ -158,13 +159,15 @@ class _Owned:
 class Engine(_Owned):
     """An engine of wasmtime: the compiler of modules and its settings."""
 
-    def __init__(self, *, winch: bool, parallel: bool, reserved: int | None) -> None:
+    def __init__(self, *, winch: bool, parallel: bool, reserved: int | None, copy_on_write: bool) -> None:
         """Makes an engine that compiles with Winch or Cranelift, on threads of its own or on the caller's thread.
 
-        `reserved` is the address space that each memory reserves at first, in bytes; if None, 4 GiB and more.
+        `reserved` is the address space that each memory reserves at first, in bytes; if None, 4 GiB and more. With
+        `copy_on_write`, all instances map one file with their first content; without it, each gets a copy.
         """
         config = _config_new()
         _parallel_set(config, parallel)
+        _copy_on_write_set(config, copy_on_write)
         if winch:
             _strategy_set(config, _WINCH)
         if reserved is not None:

@@ -2,7 +2,7 @@
 // tests/crossing/training, Python shares a folder with Node.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -179,6 +179,23 @@ test('a lost answer of a server of files is found', async () => {
     /no links here/,
   );
   assert.deepEqual(contents(path), [['0000000000000000.json', 'one\n']]);
+});
+
+test('a log takes an entry at its end and nowhere else', async () => {
+  for (const log of [new MemoryLog(), new FolderLog(fresh())]) {
+    assert.deepEqual([await log.append(1, 'b'), await log.append(0, 'a')], [false, true]);
+    for (const number of [0, 2, 9]) assert.equal(await log.append(number, 'b'), false);
+    assert.deepEqual(await log.read(0), ['a']);
+  }
+});
+
+test('no log is in a folder that is a file', async () => {
+  const path = fresh();
+  writeFileSync(path, 'a file');
+  const log = new FolderLog(path);
+  const calls = [() => log.read(0), () => log.append(0, 'a'), () => log.append(1, 'a'), () => log.lastCheckpoint()];
+  for (const call of calls) await assert.rejects(call, { code: 'ENOTDIR' });
+  assert.equal(readFileSync(path, 'utf8'), 'a file');
 });
 
 test('bad input', async () => {

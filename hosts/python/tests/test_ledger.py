@@ -930,6 +930,22 @@ def test_logs_take_numbers_of_entries(number: Any, error: type[SamedealError], t
             log.append(number, "x")
 
 
+def test_a_log_takes_an_entry_at_its_end_and_nowhere_else(tmp_path: Path) -> None:
+    for log in (MemoryLog(), FileLog(tmp_path / "log"), FolderLog(tmp_path / "folder")):
+        assert [log.append(1, "b"), log.append(0, "a")] == [False, True]
+        assert [log.append(number, "b") for number in (0, 2, 9)] == [False] * 3
+        assert list(log.read(0)) == ["a"]
+
+
+def test_no_log_is_in_a_folder_that_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("a file")
+    log = FolderLog(tmp_path / "file")
+    for call in (lambda: log.read(0), lambda: log.append(0, "a"), lambda: log.append(1, "a"), log.last_checkpoint):
+        with pytest.raises(OSError, match="file"):
+            call()
+    assert (tmp_path / "file").read_text() == "a file"
+
+
 @pytest.mark.parametrize("entry", [3, b"x", "two\nlines", "\ud800"])
 def test_an_entry_is_a_text_of_one_line(entry: Any, tmp_path: Path) -> None:
     for log in (MemoryLog(), FileLog(tmp_path / "log"), FolderLog(tmp_path / "folder")):

@@ -423,7 +423,11 @@ impl Client {
                 Ok(Instruction { milliseconds, ..Instruction::over("wait") })
             }
             Proposal::Held if waits => {
-                let allowed = "a reader that commits or releases what it holds: nothing else is left";
+                let allowed = if self.ledger.has_most_runs() {
+                    "a reader that commits or releases what it holds: 65536 claims, as many as a log has at a time"
+                } else {
+                    "a reader that commits or releases what it holds: nothing else is left"
+                };
                 Err(Failure::contradiction("claim", format!("reader {reader}"), allowed))
             }
             Proposal::Held => Ok(Instruction::over("held")),

@@ -293,9 +293,14 @@ impl Ledger {
         }
     }
 
+    /// Whether readers hold so many runs that none can be claimed before one is committed or released.
+    fn has_most_runs(&self) -> bool {
+        self.leases.len() >= MAX_RUNS
+    }
+
     /// The run that the next claim gets, if any.
     fn choice(&self) -> Option<(u64, u32)> {
-        if self.leases.len() >= MAX_RUNS {
+        if self.has_most_runs() {
             return None;
         }
         let fresh = u64::from(self.block).min(self.end - self.next) as u32;

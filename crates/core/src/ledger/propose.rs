@@ -14,7 +14,7 @@ pub(super) enum Proposal {
     Entry(String),
     /// Nothing is free now. Positions may become free with a new entry, or after this number of milliseconds.
     Wait(u64),
-    /// The reader itself holds all positions that are left.
+    /// The reader itself holds all positions that are left, or [`MAX_RUNS`](super::MAX_RUNS) runs.
     Held,
     /// Every position is committed.
     Finished,

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use samedeal_core::Recipe;
 use samedeal_core::batch::{BatchRecipe, Batcher};
 use samedeal_core::read::Reading;
-use samedeal_core::{Client, ClientOptions, Config, Instruction, Ledger, Sampler};
+use samedeal_core::{Client, ClientOptions, Config, Instruction, Kind, Ledger, Sampler};
 
 /// How many times a run is resumed.
 const LIVES: usize = 200;
@@ -157,4 +157,20 @@ fn a_log_of_many_readers_has_checkpoints() {
     let step = last.catch_up(0).unwrap();
     drive(last, &mut log, step);
     assert_eq!(last.progress(), ledger.progress());
+}
+
+#[test]
+fn a_reader_with_as_many_claims_as_a_log_has_is_told_so() {
+    let state = Sampler::new(Config::new(1 << 40)).unwrap().state(0).unwrap();
+    let options = ClientOptions { block: Some(1), ..ClientOptions::new(state, 1, 1) };
+    let (mut client, mut log) = (Client::new(options).unwrap(), Vec::new());
+    let step = client.claim(false, 0).unwrap();
+    assert_eq!(drive(&mut client, &mut log, step).action, "claimed");
+    log.extend((1..1 << 16).map(|start| format!(r#"{{"event":"claim","reader":1,"start":{start},"count":1}}"#)));
+    let step = client.claim(false, 0).unwrap();
+    assert_eq!(drive(&mut client, &mut log, step).action, "held");
+    assert_eq!(client.claim(true, 0).unwrap().action, "read");
+    let failure = client.tell_entries(&[], 0).unwrap_err();
+    assert_eq!((failure.kind, failure.field), (Kind::Contradiction, "claim"));
+    assert!(failure.allowed.contains("65536 claims") && !failure.allowed.contains("nothing else"), "{failure}");
 }

@@ -27,7 +27,7 @@ export interface Log {
   read(from: number): readonly Entry[] | Promise<readonly Entry[]>;
   /**
    * Adds an entry if it becomes entry number `number`: if the log has exactly `number` entries, and nobody else adds
-   * one at the same time. Returns whether the entry was added.
+   * one at the same time. Returns whether the entry was added: false if the log has more or fewer entries.
    */
   append(number: number, entry: string): boolean | Promise<boolean>;
   /**

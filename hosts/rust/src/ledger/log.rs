@@ -14,8 +14,8 @@ pub trait Log: Send {
     /// The store cannot be read. The ledger can be used again as soon as the store works.
     fn read(&mut self, from: u64) -> io::Result<Vec<String>>;
 
-    /// Adds an entry if it becomes entry number `number`. Returns whether it was added. If another reader adds an entry
-    /// at the same time, only one of them is added.
+    /// Adds an entry if it becomes entry number `number`. Returns whether it was added: false if the log has more or
+    /// fewer than `number` entries. If another reader adds an entry at the same time, only one of them is added.
     ///
     /// # Errors
     ///

@@ -59,7 +59,11 @@ class Log(Protocol):
         """The entries from number `start` on, or only the first ones of them; as texts, or as bytes in UTF-8."""
 
     def append(self, number: int, entry: str) -> bool:
-        """Appends the entry if it becomes entry number `number`. Returns whether it did."""
+        """Appends the entry if it becomes entry number `number`.
+
+        Returns whether it did: False if the log has more or fewer than `number` entries, or if another reader appends
+        an entry at the same time and is first.
+        """
 
 
 class MemoryLog:

@@ -80,6 +80,8 @@ const BATCHER: Forms = &[
     ("take", Absent),
     // By hand: for a range of ranks.
     ("step", ByHand),
+    // By hand: two methods in place of a flag.
+    ("shapes", ByHand),
     // Users get `Metrics`.
     ("metrics", ByHand),
     ("ratio", Absent),
@@ -94,6 +96,14 @@ const BATCHER: Forms = &[
 /// Methods that are written by hand, because they change the stream.
 const BATCH_STREAM: Forms =
     &[("push", ByHand), ("flush", ByHand), ("take", ByHand), ("metrics", ByHand), ("ratio", Absent)];
+
+const CLIENT: Forms = &[
+    // By hand: two methods in place of a flag.
+    ("claim", ByHand),
+    ("tell-appended", ByHand),
+    // By hand: any number of entries.
+    ("tell-entries", ByHand),
+];
 
 pub const FACADES: &[Facade] = &[
     constant("sampler", "Sampler", SAMPLER),
@@ -115,8 +125,7 @@ pub const FACADES: &[Facade] = &[
     Facade { has_debug: true, ..constant("mesh", "Mesh", &[("rank-at", ByHand)]) },
     // By hand: entries of any text type.
     Facade { module: "ledger::", ..changing("ledger", "RawLedger", &[("replay", ByHand)]) },
-    // By hand: any number of entries.
-    Facade { module: "ledger::", ..changing("client", "Client", &[("tell-entries", ByHand)]) },
+    Facade { module: "ledger::", ..changing("client", "Client", CLIENT) },
 ];
 
 /// Free functions of the WIT, and their paths in the crate.

@@ -8,7 +8,7 @@ use super::{Batch, BatchBuilder, BatchRecipe, Lengths, Metrics, RankBatches};
 use crate::engine::{Object, batches};
 use crate::generated::BatcherValues;
 use crate::iter::Of;
-use crate::{Error, Failure, range};
+use crate::{BatchShape, Error, Failure, range};
 
 /// The batches of an epoch of sequences of different length: every rank takes the same number of steps, and by default
 /// no batch has more than `max_tokens`.
@@ -151,6 +151,25 @@ impl Batcher {
     /// The errors of [`num_steps`](Self::num_steps).
     pub fn metrics(&self) -> Result<Metrics, Error> {
         Metrics::of(self.raw_metrics()?, |name| self.raw_ratio(name))
+    }
+
+    /// The shapes of all batches of all ranks, by rows and then by padded length, and how many batches have each. The
+    /// call plans all windows, unless they are planned already.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`num_steps`](Self::num_steps).
+    pub fn shapes(&self) -> Result<Vec<BatchShape>, Error> {
+        self.raw_shapes(false)
+    }
+
+    /// The [`shapes`](Self::shapes) of batches to which rows of padding are added up to [`Batch::full_rows`].
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`num_steps`](Self::num_steps).
+    pub fn filled_shapes(&self) -> Result<Vec<BatchShape>, Error> {
+        self.raw_shapes(true)
     }
 
     /// Moves to the beginning of another epoch. If the epoch is the current one, nothing changes, even if a part of it

@@ -146,7 +146,7 @@ impl Ledger {
     /// [`Error::Log`]; contradiction, wrong type (`entry`: a new entry of the log does not belong to this ledger; `log`); contradiction
     /// (`reader`: another process opened the log as this reader).
     pub fn try_claim(&self) -> Result<Attempt, Error> {
-        self.attempt(false)
+        self.attempt(Client::try_claim)
     }
 
     /// Claims positions. If other readers hold all positions that are left, the call waits. None if every position is
@@ -158,7 +158,7 @@ impl Ledger {
     /// positions that are left).
     pub fn claim(&self) -> Result<Option<Claim>, Error> {
         loop {
-            match self.attempt(true)? {
+            match self.attempt(Client::claim)? {
                 Attempt::Claimed(claim) => return Ok(Some(claim)),
                 Attempt::Wait(time) => thread::sleep(time),
                 Attempt::Held | Attempt::Finished => return Ok(None),
@@ -166,9 +166,9 @@ impl Ledger {
         }
     }
 
-    fn attempt(&self, waits: bool) -> Result<Attempt, Error> {
+    fn attempt(&self, claim: impl FnOnce(&Client, u64) -> Result<Instruction, Error>) -> Result<Attempt, Error> {
         let mut shared = self.reader.locked();
-        let Instruction { action, number, milliseconds, .. } = shared.run(|client, now| client.claim(waits, now))?;
+        let Instruction { action, number, milliseconds, .. } = shared.run(claim)?;
         Ok(match action.as_str() {
             "claimed" => {
                 let run = shared.client.claimed(number)?;

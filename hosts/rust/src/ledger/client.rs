@@ -35,10 +35,10 @@ impl ClientOptions {
 /// with asynchronous calls.
 ///
 /// An operation returns its first instruction. The host follows it and calls
-/// [`tell_checkpoint`](Self::tell_checkpoint), [`tell_entries`](Self::tell_entries) or
-/// [`tell_appended`](Self::tell_appended), which return the next instruction, until the operation is finished. If the
-/// log fails, the host calls none of these methods, and can begin any other operation. Times are in milliseconds, on
-/// any clock that does not go back.
+/// [`tell_checkpoint`](Self::tell_checkpoint), [`tell_entries`](Self::tell_entries),
+/// [`tell_appended`](Self::tell_appended) or [`tell_refused`](Self::tell_refused), which return the next instruction,
+/// until the operation is finished. If the log fails, the host calls none of these methods, and can begin any other
+/// operation. Times are in milliseconds, on any clock that does not go back.
 pub struct Client {
     pub(crate) object: Object<ledger::Client>,
 }
@@ -64,6 +64,49 @@ impl Client {
             options.set_checkpoint_interval(*interval)?;
         }
         Ok(Self { object: Object::<ledger::Client>::new(&options)? })
+    }
+
+    /// Claims a run of positions, for a host that waits and claims again if nothing is free. It first takes positions of
+    /// own claims that were forgotten ([`forget`](Self::forget)), then positions that are free in the log. The
+    /// instruction `wait` is at most 100 milliseconds long.
+    ///
+    /// # Errors
+    ///
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`reader`: another process has joined as this reader;
+    /// `claim`: the reader itself holds all positions that are left), [`OutOfMemory`](crate::FailureKind::OutOfMemory)
+    /// (`claim`: too many claims at a time).
+    pub fn claim(&self, now: u64) -> Result<Instruction, Error> {
+        self.raw_claim(true, now)
+    }
+
+    /// Claims a run of positions, for a host that does not wait. As [`claim`](Self::claim), but `wait` is as long as
+    /// the log needs to give something back, and the instruction is `held` if the reader itself holds all positions
+    /// that are left.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`claim`](Self::claim), without `claim` of the kind
+    /// [`Contradiction`](crate::FailureKind::Contradiction).
+    pub fn try_claim(&self, now: u64) -> Result<Instruction, Error> {
+        self.raw_claim(false, now)
+    }
+
+    /// After the instruction `append`: the log has appended the entry.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`tell_checkpoint`](Self::tell_checkpoint).
+    pub fn tell_appended(&self, now: u64) -> Result<Instruction, Error> {
+        self.raw_tell_appended(true, now)
+    }
+
+    /// After the instruction `append`: the log has not appended the entry, because another entry has its number.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`tell_checkpoint`](Self::tell_checkpoint).
+    pub fn tell_refused(&self, now: u64) -> Result<Instruction, Error> {
+        self.raw_tell_appended(false, now)
     }
 
     /// Passes the entries that were read from number `from` on, and returns the next instruction. An empty list means

@@ -45,8 +45,11 @@ impl Shared {
                     self.client.tell_entries(step.number, &entries, self.now())?
                 }
                 "append" => {
-                    let appended = self.log.append(step.number, &step.entry).map_err(LogError::from)?;
-                    self.client.tell_appended(appended, self.now())?
+                    let tell = match self.log.append(step.number, &step.entry).map_err(LogError::from)? {
+                        true => Client::tell_appended,
+                        false => Client::tell_refused,
+                    };
+                    tell(&self.client, self.now())?
                 }
                 "done" | "claimed" | "wait" | "held" | "finished" => return Ok(step),
                 action => return Err(unknown(action)),
@@ -99,7 +102,7 @@ mod tests {
         assert!(failure.known().eq(ACTIONS));
         // Nothing was written, and another operation can begin.
         assert!(log.clone().read(0).unwrap().is_empty());
-        assert_eq!(shared.run(|client, now| client.claim(true, now)).unwrap().action, "claimed");
+        assert_eq!(shared.run(|client, now| client.claim(now)).unwrap().action, "claimed");
         for action in ["done", "claimed", "wait", "held", "finished"] {
             assert_eq!(shared.run(|_, _| Ok(step(action))).unwrap().action, action);
         }

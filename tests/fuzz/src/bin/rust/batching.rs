@@ -62,7 +62,7 @@ pub fn batchers(a: &mut Asked) {
     }
     ask!(a, 1 in 2, b,
         recipe(), recipe_fingerprint(), at_epoch(a.wide()), set_epoch(a.wide()), state(a.wide()), resume(&a.known("state")), replan(&a.known("state")), num_steps(), num_known_windows(),
-        index(a.wide(), a.wide()), use_index(&a.known("index")), shapes(a.rng.bool()), locate(a.wide()),
+        index(a.wide(), a.wide()), use_index(&a.known("index")), shapes(), filled_shapes(), locate(a.wide()),
         batch(a.wide()), batch_of(a.narrow(), a.wide()), batches_window(a.narrow(), a.wide(), a.count()), fingerprint());
     let half = b.num_windows() / 2;
     let others = if a.one_in(4) { a.wide() } else { b.num_windows() - half };

@@ -66,9 +66,9 @@ fn clients(a: &mut Asked) {
         let entries: Vec<String> = (0..a.rng.u8(0..5)).map(|_| a.known("entries")).collect();
         let count = a.rng.bool().then(|| a.narrow());
         ask!(a, 1 in 6, client,
-            open(a.wide()), claim(a.rng.bool(), a.wide()), commit(a.wide(), count, a.wide()), renew(a.wide(), a.wide()),
+            open(a.wide()), claim(a.wide()), try_claim(a.wide()), commit(a.wide(), count, a.wide()), renew(a.wide(), a.wide()),
             release(a.wide(), a.wide()), change_lease(a.wide(), a.wide()), catch_up(a.wide()), tell_checkpoint(checkpoint.as_deref(), a.wide()),
-            tell_entries(a.wide(), &entries, a.wide()), tell_appended(a.rng.bool(), a.wide()), claimed(a.wide()), is_lost(a.wide()),
+            tell_entries(a.wide(), &entries, a.wide()), tell_appended(a.wide()), tell_refused(a.wide()), claimed(a.wide()), is_lost(a.wide()),
             forget(a.wide()), progress(), block(), lease());
     }
 }

@@ -42,7 +42,10 @@ pub fn ask_batcher(batcher: &mut Batcher, call: &Call) -> Answer {
         Call::NumSteps => super::number(batcher.num_steps()?),
         Call::Index { first, count } => batcher.index(first.0, count.0)?.into(),
         Call::UseIndex { ref index } => batcher.use_index(index).map(|()| Value::Null)?,
-        Call::Shapes { filled } => batcher.shapes(filled)?.iter().map(write_shape).collect(),
+        Call::Shapes { filled } => {
+            let shapes = if filled { batcher.filled_shapes() } else { batcher.shapes() };
+            shapes?.iter().map(write_shape).collect()
+        }
         Call::Metrics => write_metrics(&batcher.metrics()?),
         Call::Ratio { ref name } => ratio(&batcher.metrics()?, name),
         Call::State { taken: None, steps: Some(steps) } => batcher.state(steps.0)?.into(),

@@ -19,7 +19,8 @@ pub fn client(given: &format::LedgerClient) -> Result<Client, Error> {
 pub fn ask(client: &Client, call: &ClientCall) -> Answer {
     let step = match *call {
         ClientCall::Open { now } => client.open(now.0),
-        ClientCall::Claim { waits, now } => client.claim(waits, now.0),
+        ClientCall::Claim { waits: true, now } => client.claim(now.0),
+        ClientCall::Claim { waits: false, now } => client.try_claim(now.0),
         ClientCall::Commit { handle, count, now } => client.commit(handle.0, count, now.0),
         ClientCall::Renew { handle, now } => client.renew(handle.0, now.0),
         ClientCall::Release { handle, now } => client.release(handle.0, now.0),
@@ -27,7 +28,8 @@ pub fn ask(client: &Client, call: &ClientCall) -> Answer {
         ClientCall::CatchUp { now } => client.catch_up(now.0),
         ClientCall::TellCheckpoint { ref checkpoint, now } => client.tell_checkpoint(checkpoint.as_deref(), now.0),
         ClientCall::TellEntries { ref entries, now } => client.tell_entries(0, entries, now.0),
-        ClientCall::TellAppended { appended, now } => client.tell_appended(appended, now.0),
+        ClientCall::TellAppended { appended: true, now } => client.tell_appended(now.0),
+        ClientCall::TellAppended { appended: false, now } => client.tell_refused(now.0),
         ClientCall::Claimed { handle } => {
             let ledger::ClaimedRun { claim, start, count, committed, .. } = client.claimed(handle.0)?;
             return Ok(record(format::ClaimedRun { claim: U64(claim), start: U64(start), count, committed }));

@@ -18,7 +18,8 @@ fn main() {
         let made = folder.join(made);
         println!("cargo::rerun-if-changed={}", made.display());
         if !made.is_file() {
-            println!("cargo::error={} is not made yet: run `cargo xtask build rust`", made.display());
+            let what = if has_component { "rust" } else { "native" };
+            println!("cargo::error={} is not made yet: run `cargo xtask build {what}`", made.display());
             process::exit(1);
         }
     }

@@ -41,8 +41,9 @@ Usage: cargo xtask <command>
   lint [WORD ...]    formats, lints and types of every language
   check [WORD ...]   test and lint, and Rust over the component and its engine, PyTorch, frameworks, browsers, more engines,
                      tutorials, the demo: what CI runs
-  build [python | node | rust]
-                     the Python package, the npm package, the command `samedeal` in release and the crate
+  build [python | node | rust | native]
+                     the Python package, the npm package, the command `samedeal` in release and the crate; native: what
+                     the crate and the command need without an engine, which is generated code and no component
   bench [--only PART,...] [--runs N] [--smoke]
                      the measurements: shows them, keeps them in docs/comparison/figures, and writes them into the pages
                      (takes an hour); with parts, only these; with --smoke, whether they work, and keeps nothing
@@ -137,7 +138,7 @@ fn tests(name: &str, suites: Vec<Step>, words: &[&str]) -> Result<Plan, String> 
 }
 
 fn build(words: &[&str]) -> Result<Plan, String> {
-    let all = ["python", "node", "rust"];
+    let all = ["python", "node", "rust", "native"];
     if let Some(word) = words.iter().find(|word| !all.contains(word)) {
         return Err(format!("there is no {word} to build, but {}", all.join(", ")));
     }
@@ -149,6 +150,7 @@ fn build(words: &[&str]) -> Result<Plan, String> {
         // The crate contains the component.
         needs.extend([build::RELEASE, build::COMPONENT_STEP]);
     }
+    needs.extend(has("native").then_some(build::GENERATED));
     Ok(Plan::of("build", parts(), &needs))
 }
 
@@ -159,7 +161,7 @@ mod tests {
     #[test]
     fn every_command_has_the_steps_that_it_needs() {
         // A plan with a step that does not exist panics.
-        for words in [&[][..], &["python"], &["node"], &["rust"], &["node", "rust"]] {
+        for words in [&[][..], &["python"], &["node"], &["rust"], &["native"], &["node", "rust"]] {
             build(words).unwrap();
         }
         assert!(build(&["cobol"]).is_err());

@@ -122,11 +122,36 @@ impl Section for {name} {{
     let orders = OrderId::ALL.into_iter().chain([OrderId::Sharded]);
     let orders = orders.map(|order| format!("    ({:?}, {:?}),\n", order.name(), meaning("order", order.name())));
     let orders: String = orders.collect();
+    let is_list = |member: &Described| member.value == Value::Numbers;
+    let lists = names(&all, &[("sampler", "order")], is_list);
+    let is_shown = |member: &Described| !is_list(member) && member.value != Value::Objects;
+    let shown = names(&all, &[("sampler", "order"), ("plan", "shards")], is_shown);
     let _ = write!(
         text,
-        "\n/// The orders that have a name of their own, and what they are.\npub const ORDERS: &[(&str, &str)] = &[\n{orders}];\n"
+        "
+/// The orders that have a name of their own, and what they are.
+pub const ORDERS: &[(&str, &str)] = &[
+{orders}];
+
+/// The lists of orders, by their names in recipes.
+pub const LISTS: &[&str] = &{lists:?};
+
+/// The members of orders and of plans of whole shards that are one value: a number, a name, a text or a flag.
+pub const VALUES: &[&str] = &{shown:?};
+"
     );
     Ok(Files::from([("mod.rs".to_owned(), text)]))
+}
+
+/// The names of the members of these sections (recipe, section) that are wanted, each once.
+fn names<'a>(all: &'a [Described], sections: &[(&str, &str)], is_wanted: impl Fn(&Described) -> bool) -> Vec<&'a str> {
+    let mut names = Vec::new();
+    for member in all.iter().filter(|member| sections.contains(&(member.recipe, member.section)) && is_wanted(member)) {
+        if !names.contains(&member.name) {
+            names.push(member.name);
+        }
+    }
+    names
 }
 
 impl Table {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::args::deal::{DealArgs, EpochArgs, lists};
 use crate::args::member::Given;
-use crate::args::recipe::{self, with};
+use crate::args::recipe::{naming_list, with};
 use crate::generated::Batch;
 use crate::read::checkpoint::Saved;
 use crate::read::lengths::{Lengths, Unit};
@@ -223,15 +223,13 @@ pub fn worded(error: Error) -> Problem {
             let what = format!("a sample is too long: {value}; allowed: {allowed}");
             Problem::message(format!("{what}, or choose what happens to it: --too-long {}", others.join(", ")))
         }
-        Some(failure) if recipe::missing_list(failure).is_some() => {
-            let what = format!("the recipe has only a hash of {}, or nothing", failure.field);
-            let path = format!("where PATH ends in {}", failure.field);
-            Problem::message(format!("{what}; name the numbers with --list PATH=FILE, {path}"))
-        }
         Some(Failure { kind: FailureKind::Contradiction, field, value, allowed, .. }) if field == "samples" => {
             Problem::message(format!("the recipe has {value} samples; allowed: {allowed}"))
         }
-        _ => error.into(),
+        _ => match naming_list(&error) {
+            Some(advice) => Problem::message(format!("{error}; {advice}")),
+            None => error.into(),
+        },
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use samedeal::BatchSize;
 
 use crate::args::format::Output;
 use crate::args::member::Given;
@@ -21,10 +22,10 @@ pub struct ShardsArgs {
     pub plan: PlanArgs,
     /// Show how many steps ranks take with batches of this size. Each worker forms its own batches
     #[arg(long, value_name = "SIZE", value_parser = within(1, u32::MAX))]
-    pub batch_size: Option<u32>,
+    batch_size: Option<u32>,
     /// Leave out the last, partial batch of each worker
     #[arg(long, requires = "batch_size")]
-    pub drop_last: bool,
+    drop_last: bool,
     /// Show the files of this rank, in the order in which it reads them
     #[arg(long, value_parser = within(0, u32::MAX))]
     pub rank: Option<u32>,
@@ -36,6 +37,13 @@ pub struct ShardsArgs {
     pub verify: Option<Option<PathBuf>>,
     #[command(flatten)]
     pub output: Output,
+}
+
+impl ShardsArgs {
+    /// The batches whose steps are counted, if there are any.
+    pub fn batches(&self) -> Option<BatchSize> {
+        self.batch_size.map(|size| BatchSize::new(size).drop_last(self.drop_last))
+    }
 }
 
 /// Everything that decides which reader gets which file.

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::args::dataset::Dataset;
 use crate::args::deal::{EpochArgs, SHARDED, is_plain, lists};
+use crate::generated::LISTS;
 use crate::read::numbers::whole;
 use crate::write::{Problem, counted, grouped};
 
@@ -164,28 +165,30 @@ fn is_of(error: &Error, kind: FailureKind, field: &str) -> bool {
     error.failure().is_some_and(|failure| failure.kind == kind && failure.field == field)
 }
 
-/// The lists of orders, by their names in recipes. A recipe has only a hash of a long list: `--list` names its numbers.
-pub const LISTS: [&str; 5] = ["sizes", "indices", "classes", "factors", "weights"];
-
 /// The list of an order that is missing, if the failure says that one is. Stages of a blend have `weights` too, which are no
 /// list that can stand beside a recipe.
-pub fn missing_list(failure: &Failure) -> Option<&str> {
+fn missing_list(failure: &Failure) -> Option<&str> {
     let is_list = LISTS.contains(&failure.field.as_str()) && !failure.path.contains("stages[");
     (failure.kind == FailureKind::Missing && is_list).then_some(&failure.field)
+}
+
+/// The advice for a list of an order of which a recipe or a state has only a hash, if the error says that one is missing.
+pub fn naming_list(error: &Error) -> Option<String> {
+    let field = missing_list(error.failure()?)?;
+    Some(format!(
+        "name the numbers with --list PATH=FILE, where PATH is {field}, or leads to it through the orders of the recipe, such as \
+         of/{field} or sources/NAME/{field}"
+    ))
 }
 
 /// The error, and what to do on the command line.
 pub fn explained(error: &Error, has_no_lists: bool) -> String {
     // The list `sizes` follows from the files, which are easier to name.
-    let hashed = error.failure().and_then(missing_list).filter(|&field| field != "sizes");
-    if let Some(field) = hashed.filter(|_| has_no_lists) {
-        return format!(
-            "{error}. Name the numbers with --list {field}=FILE; those of an order within another one with the path to it, such as \
-             --list of/{field}=FILE"
-        );
-    }
     if is_of(error, FailureKind::Missing, "sizes") {
         return format!("{error}. Name the files of the run or their directories");
+    }
+    if let Some(advice) = naming_list(error).filter(|_| has_no_lists) {
+        return format!("{error}; {advice}");
     }
     let is_other = |field: &str| is_of(error, FailureKind::Contradiction, field);
     let of_batches = "the recipe is of batches of samples of different length; batches, locate, step, explain and recipe take it with \
@@ -198,27 +201,5 @@ pub fn explained(error: &Error, has_no_lists: bool) -> String {
         () if is_other("steps") => "the recipe is of steps over epochs; `samedeal steps` takes it".to_owned(),
         () if is_other("split") => "the recipe is of a split; `samedeal split` takes it".to_owned(),
         () => error.to_string(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::Value;
-
-    use super::LISTS;
-
-    #[test]
-    fn all_lists_of_orders_are_known() {
-        let schema: Value = serde_json::from_str(include_str!("../../../../docs/recipe.schema.json")).unwrap();
-        let members = schema["$defs"]["order"]["properties"].as_object().unwrap();
-        let is_list = |member: &Value| {
-            member["anyOf"].as_array().is_some_and(|ways| ways.iter().any(|way| way["$ref"] == "#/$defs/hash"))
-        };
-        let mut lists: Vec<&str> =
-            members.iter().filter(|(_, member)| is_list(member)).map(|(name, _)| &**name).collect();
-        let mut known = LISTS.to_vec();
-        lists.sort_unstable();
-        known.sort_unstable();
-        assert_eq!(lists, known);
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::args::dataset::Dataset;
 use crate::args::deal::EpochArgs;
-use crate::args::recipe::with;
+use crate::args::recipe::{naming_list, with};
 use crate::read::checkpoint::{self, Kind, Saved};
 use crate::write::{Problem, option_of};
 
@@ -117,9 +117,10 @@ impl EpochArgs {
         let text = with(json!({ "order": saved.section("order") }).to_string(), self.deal.sections());
         self.decide(&text, &saved.path, |error| match error.failure() {
             Some(Failure { kind: FailureKind::Missing, field, .. }) if field == "sizes" => NAME_FILES.to_owned(),
-            Some(Failure { kind: FailureKind::Missing, field, .. }) => format!(
-                "the state has only a hash of {field}; name the numbers with --list PATH=FILE, or give the recipe of the run too"
-            ),
+            Some(Failure { kind: FailureKind::Missing, field, .. }) => {
+                let advice = naming_list(error).unwrap_or_else(|| "give the recipe of the run too".to_owned());
+                format!("the state has only a hash of {field}; {advice}")
+            }
             Some(Failure { kind: FailureKind::Contradiction, .. }) => differing(error),
             // All other failures are about options.
             _ => Problem::from(error.clone()).to_string(),

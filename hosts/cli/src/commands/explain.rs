@@ -21,13 +21,10 @@ use crate::commands::locate::{LocateArgs, Located, LocatedIn, Reached, Status, i
 use crate::commands::readers::{Source, Steps, left};
 use crate::commands::step::{self, StepArgs};
 use crate::commands::{batches, locate};
+use crate::generated::VALUES;
 use crate::read::checkpoint::{self, Kind, Saved, Segment, TakenBy};
 use crate::read::numbers::Whole;
 use crate::write::{Cell, Items, Problem, answer, counted, grouped, percent, print, print_json};
-
-/// Options of a recipe that are shown, by their names in it.
-const RECIPE: [&str; 9] =
-    ["lanes", "shuffle_window", "shuffle", "shuffle_rows", "reshuffle", "policy", "worker_policy", "weight", "shards"];
 
 /// The most bytes that states may have together if they are shown at once.
 const SHOWN: usize = 1 << 24;
@@ -225,7 +222,9 @@ fn items(args: &ExplainArgs, saved: &Saved, facts: &Facts, format: Format) -> It
     push("samples", number(facts.extent.map(|(samples, _)| samples)));
     push("positions", number(facts.extent.filter(|(samples, length)| samples != length).map(|(_, length)| length)));
     made_of(saved).into_iter().for_each(|(what, says)| push(what, Some(says.into())));
-    let named = RECIPE.iter().filter_map(|&name| Some((name, saved.field(name)?)));
+    // The name, the samples and the seed of the order are shown above.
+    let named = VALUES.iter().filter(|name| !["name", "samples", "seed"].contains(name));
+    let named = named.filter_map(|&name| Some((name, saved.dealt()?.get(name)?)));
     let batch = saved.batch().into_iter().flatten().map(|(name, value)| (name.as_str(), value));
     for (name, value) in named.chain(batch.filter(|(name, _)| *name != "lengths")) {
         push(&name.replace('_', " "), member(value));
@@ -614,7 +613,7 @@ fn readings_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     readers.set_epoch(own)?;
     let Source::Reading(whole) = &readers.source else { return Err(saved.refused(saved.described())) };
     // If this group alone read the epoch so far, its own state after `taken` steps equals the given state.
-    let turn = u64::from(readers.world_size) * u64::from(readers.batch_size);
+    let turn = u64::from(readers.world_size) * u64::from(readers.batches.samples());
     let taken = match saved.number("consumed").unwrap_or(0) {
         consumed if Some(consumed) == saved.number("samples") => whole.steps()?.most,
         consumed => (consumed / turn).saturating_add(last.map_or(0, |past| past.steps)),

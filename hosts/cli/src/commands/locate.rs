@@ -312,7 +312,7 @@ impl<'a> Search<'a> {
     }
 
     fn find(&mut self, sample: u64) -> Result<LocatedIn<Place>, Problem> {
-        let (args, size, epoch) = (self.args, self.readers.batch_size, self.readers.epoch()?);
+        let (args, size, epoch) = (self.args, self.readers.batches.samples(), self.readers.epoch()?);
         let split = self.readers.workers.is_some();
         let mut places = Vec::new();
         let (mut without, mut hidden) = (Status::Dropped, 0);

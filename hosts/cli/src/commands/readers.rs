@@ -18,8 +18,7 @@ pub struct Readers {
     pub source: Source,
     pub world_size: u32,
     pub workers: Option<u32>,
-    pub batch_size: u32,
-    pub drop_last: bool,
+    pub batches: BatchSize,
     /// The treatment of samples that the readers cannot share equally; none if whole files are dealt.
     pub remainder: Option<Remainder>,
     /// If a sampler deals: a reading that has the turns of the workers. It is made when a turn is first needed.
@@ -57,32 +56,33 @@ impl EpochArgs {
         let (world_size, workers) = (self.deal.world_size(), self.deal.workers);
         let Some(saved) = self.reading() else {
             let sampler = self.resumed(self.deal.sampler(dataset)?)?;
-            let (batch_size, drop_last) = (self.batch_size.unwrap_or(1), self.drop_last);
+            let batches = BatchSize::new(self.batch_size.unwrap_or(1)).drop_last(self.drop_last);
             // Only for its checks: the sampler refuses a batch size that is not allowed.
-            sampler.num_batches(BatchSize::new(batch_size).drop_last(drop_last))?;
+            sampler.num_batches(batches)?;
             let remainder = Some(sampler.remainder());
             let source = Source::Sampler(Box::new(sampler));
-            return Ok(Readers { source, world_size, workers, batch_size, drop_last, remainder, turns: None });
+            return Ok(Readers { source, world_size, workers, batches, remainder, turns: None });
         };
-        let (batch_size, drop_last) = self.group(saved);
+        let batches = self.group(saved);
         let mut remainder = self.deal.deal.text("remainder").and_then(|name| name.parse().ok());
         if remainder.is_none() && !saved.deals_shards() {
             // The state says whether its last group dropped the remainder.
             let is_dropped = last(saved, |past| past.drop_last).unwrap_or(false);
             remainder = Some(if is_dropped { Remainder::Drop } else { Remainder::Pad });
         }
-        let builder = builder(saved, dataset).world_size(world_size).batch_size(batch_size).drop_last(drop_last);
+        let builder = builder(saved, dataset).world_size(world_size).batch_size(batches.samples());
+        let builder = builder.drop_last(batches.drops_last());
         let builder = workers.into_iter().fold(builder, ReadingBuilder::workers);
         let builder = remainder.into_iter().fold(builder, ReadingBuilder::remainder);
         let source = Source::Reading(resumed(builder, saved)?);
-        Ok(Readers { source, world_size, workers, batch_size, drop_last, remainder, turns: None })
+        Ok(Readers { source, world_size, workers, batches, remainder, turns: None })
     }
 
     /// The size of the batches, and whether the last one is left out: by options, or else by the state.
-    fn group(&self, saved: &Saved) -> (u32, bool) {
+    fn group(&self, saved: &Saved) -> BatchSize {
         let size = last(saved, |past| past.batch_size).and_then(|size| u32::try_from(size).ok());
         let is_left_out = saved.deals_shards() && last(saved, |past| past.drop_last).unwrap_or(false);
-        (self.batch_size.or(size).unwrap_or(1), self.drop_last || is_left_out)
+        BatchSize::new(self.batch_size.or(size).unwrap_or(1)).drop_last(self.drop_last || is_left_out)
     }
 }
 
@@ -91,7 +91,7 @@ pub fn left(saved: &Saved, dataset: &Dataset) -> Result<Readers, Problem> {
     let remainder = (!saved.deals_shards()).then_some(Remainder::Uneven);
     let builder = remainder.into_iter().fold(builder(saved, dataset), ReadingBuilder::remainder);
     let source = Source::Reading(resumed(builder, saved)?);
-    Ok(Readers { source, world_size: 1, workers: None, batch_size: 1, drop_last: false, remainder, turns: None })
+    Ok(Readers { source, world_size: 1, workers: None, batches: BatchSize::new(1), remainder, turns: None })
 }
 
 fn resumed(builder: ReadingBuilder, saved: &Saved) -> Result<Reading, Problem> {
@@ -127,11 +127,11 @@ impl Readers {
                 return Err(Problem::not_one_of(name, value, count));
             }
         }
-        let size = u64::from(self.batch_size);
+        let size = u64::from(self.batches.samples());
         let (samples, padding, batches) = match &mut self.source {
             Source::Sampler(sampler) => {
                 sampler.set_rank(rank + self.world_size * worker)?;
-                let batches = sampler.num_batches(BatchSize::new(self.batch_size).drop_last(self.drop_last))?;
+                let batches = sampler.num_batches(self.batches)?;
                 (sampler.num_samples(), sampler.num_padding(), batches)
             }
             Source::Reading(reading) => {
@@ -184,7 +184,8 @@ impl Readers {
             // the order.
             let reading = Reading::builder([sampler.epoch_length() - sampler.consumed()]).shuffle(false);
             let reading = reading.remainder(sampler.remainder()).world_size(self.world_size).workers(workers);
-            self.turns = Some(reading.batch_size(self.batch_size).drop_last(self.drop_last).build()?);
+            let reading = reading.batch_size(self.batches.samples()).drop_last(self.batches.drops_last());
+            self.turns = Some(reading.build()?);
         }
         Ok(match &self.source {
             Source::Sampler(_) => self.turns.as_ref(),
@@ -284,9 +285,8 @@ impl Reader<'_> {
 
     /// The samples of a batch of the reader.
     pub fn batch(&self, batch: u64) -> Result<Vec<u64>, Problem> {
-        let Readers { source, batch_size, drop_last, .. } = self.readers;
-        match source {
-            Source::Sampler(sampler) => Ok(sampler.batch(batch, BatchSize::new(*batch_size).drop_last(*drop_last))?),
+        match &self.readers.source {
+            Source::Sampler(sampler) => Ok(sampler.batch(batch, self.readers.batches)?),
             Source::Reading(reading) => {
                 let ReadBatch { start, count, .. } = reading.batch(self.rank, self.worker, batch)?;
                 Ok(reading.indices_window(self.rank, self.worker, start, count)?)
@@ -312,9 +312,9 @@ impl Reader<'_> {
 
     /// The first members of a JSON answer about the reader.
     pub fn head(&self) -> Result<Head, Problem> {
-        let Readers { world_size, workers, batch_size, .. } = *self.readers;
+        let Readers { world_size, workers, batches, .. } = *self.readers;
         let (rank, worker, sampler) = (self.rank, self.worker, self.readers.sampler());
-        let batch_size = sampler.is_none().then_some(batch_size);
+        let batch_size = sampler.is_none().then_some(batches.samples());
         let reader = ReaderOf { rank, world_size, worker, workers: workers.unwrap_or(1), batch_size };
         Ok(Head {
             recipe: Recipe::of(&self.readers.recipe()?),

@@ -1,7 +1,7 @@
 //! `samedeal state`: the state of an epoch after some samples or steps.
 
 use clap::Args;
-use samedeal::{BatchSize, Reading, ReadingBuilder};
+use samedeal::{Reading, ReadingBuilder};
 
 use crate::args::by_length::ByLengthArgs;
 use crate::args::deal::{AllRanks, EpochArgs};
@@ -41,21 +41,20 @@ pub fn run(args: &StateArgs) -> Result<(), Problem> {
         let state = batches::state_after(&args.by_length, &args.epoch, steps)?;
         return write_text(args.output.output.as_deref(), &state);
     }
-    let EpochArgs { deal, drop_last, .. } = &args.epoch;
     match args.steps {
         Some(_) => args.epoch.with_batches()?,
         None => args.epoch.without_batches()?,
     }
     let (dataset, readers) = args.epoch.open()?;
-    let size = readers.batch_size;
+    let batches = readers.batches;
     let state = match (&readers.source, args.taken, args.steps) {
-        (Source::Sampler(sampler), _, Some(steps)) => match deal.workers {
+        (Source::Sampler(sampler), _, Some(steps)) => match readers.workers {
             None => {
-                let most = sampler.num_batches(BatchSize::new(size).drop_last(*drop_last))?;
+                let most = sampler.num_batches(batches)?;
                 if steps > most {
                     return Err(Problem::message(format!("--steps is {steps}; allowed: 0 to {most}")));
                 }
-                sampler.state((steps * u64::from(size)).min(sampler.num_samples()))?
+                sampler.state((steps * u64::from(batches.samples())).min(sampler.num_samples()))?
             }
             Some(_) if args.epoch.saved.is_some() => {
                 let what = "--steps with --workers is for the state of a dataset in files; this is that of a sampler: leave --workers out";
@@ -64,8 +63,9 @@ pub fn run(args: &StateArgs) -> Result<(), Problem> {
             Some(workers) => {
                 let reading =
                     Reading::builder(dataset.sizes().unwrap_or_default()).seed(sampler.seed()).workers(workers);
-                let reading = reading.remainder(sampler.remainder()).world_size(readers.world_size).batch_size(size);
-                let reading = reading.drop_last(*drop_last).epoch(sampler.epoch());
+                let reading = reading.remainder(sampler.remainder()).world_size(readers.world_size);
+                let reading = reading.batch_size(batches.samples()).drop_last(batches.drops_last());
+                let reading = reading.epoch(sampler.epoch());
                 let reading = sampler.lanes().into_iter().fold(reading, ReadingBuilder::lanes);
                 let reading = sampler.shuffle_window().into_iter().fold(reading, ReadingBuilder::shuffle_window);
                 reading.build()?.state(steps)?

@@ -185,11 +185,11 @@ impl Epoch {
         let mut epoch = Self::default();
         let mut bits = epoch.consumed(readers, dataset, args)?;
         // A second set of marks for the batches: a sample whose own place is left out may still be seen as padding.
-        let mut in_batches = readers.drop_last.then(|| bits.copy()).transpose()?;
+        let mut in_batches = readers.batches.drops_last().then(|| bits.copy()).transpose()?;
         let bar = progress::bar("verifying", samples - epoch.consumed);
         // Padding that repeats samples which no earlier rank was dealt: a later rank may still be dealt them.
         let mut pending = Vec::new();
-        let is_cut = readers.drop_last;
+        let is_cut = readers.batches.drops_last();
         for rank in 0..readers.world_size {
             let (mut share, mut steps) = (0, 0);
             for worker in 0..readers.workers.unwrap_or(1) {
@@ -300,9 +300,10 @@ impl Epoch {
         };
         let is_within = |number: u64, [least, most]: [u64; 2]| (least..=most).contains(&number);
         let said = |whether: bool, what: String| if whether { what } else { String::new() };
-        let left_out = said(readers.drop_last, format!("; {} left out by --drop-last", grouped(self.left_out())));
+        let left_out =
+            said(readers.batches.drops_last(), format!("; {} left out by --drop-last", grouped(self.left_out())));
         let in_batches = format!("; {} in the batches", grouped(self.held.saturating_sub(self.seen)));
-        let in_batches = said(readers.drop_last && self.padding > 0, in_batches);
+        let in_batches = said(readers.batches.drops_last() && self.padding > 0, in_batches);
         let names = if self.consumed > 0 { ["sample left", "samples left"] } else { ["sample", "samples"] };
         let ranks = ["rank", "ranks"];
         // With a reading, ranks are compared: after a resume within a turn (one batch of each worker), the workers of a

@@ -455,7 +455,7 @@ fn a_recipe_may_have_an_order_that_is_made_of_others() {
     std::fs::write(&path, batcher.recipe().unwrap()).unwrap();
     let run = format!("{} --lengths --recipe {}", lengths.display(), path.display());
     let (_, said) = failing(&format!("batches {run}"));
-    assert!(said.contains("only a hash of indices") && said.contains("--list PATH=FILE"), "{said}");
+    assert!(said.contains("sources[0].order.indices is missing") && said.contains("--list PATH=FILE"), "{said}");
     let list = folder.join("kept.json");
     std::fs::write(&list, serde_json::to_string(&kept).unwrap()).unwrap();
     let run = format!("{run} --list sources/web/indices={}", list.display());

@@ -219,13 +219,16 @@ fn long_lists_come_from_files() {
         (&"absent".into(), &Value::Array(vec![]))
     );
     let (_, said) = failing(&format!("indices {recipe}"));
-    assert!(said.contains("indices is missing") && said.ends_with("such as --list of/indices=FILE"), "{said}");
+    assert!(
+        said.contains("indices is missing") && said.ends_with("such as of/indices or sources/NAME/indices"),
+        "{said}"
+    );
     let (_, said) = failing(&format!("indices {recipe} --list of/indices={}", path("none")));
     assert!(said.contains("blend-lists/none: "), "{said}");
     // The state, like the recipe, has only a hash of the list.
     fs::write(path("state"), text(&format!("state {recipe} {list} --taken 10"))).unwrap();
     let (_, said) = failing(&format!("indices --resume {}", path("state")));
-    assert!(said.contains("the state has only a hash of indices"), "{said}");
+    assert!(said.contains("the state has only a hash of indices; name the numbers with --list PATH=FILE"), "{said}");
     let rest = json(&format!("indices --resume {} {list} --all --json", path("state")));
     assert_eq!(rest["indices"].as_array().unwrap()[..], all.as_array().unwrap()[10..]);
     assert!(text(&format!("explain {}", path("state"))).contains("made of"));

@@ -1,10 +1,12 @@
 //! Formats of rows, widths of tables, and other needs of terminals and shells.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 use samedeal::Sampler;
+use samedeal::ledger::{FileLog, Ledger};
 use serde_json::Value;
 
 use crate::files::{self, Dataset};
@@ -131,6 +133,54 @@ fn tables_and_help_follow_the_width() {
             let lines = paragraph.trim_end().lines().collect::<Vec<_>>();
             let broken = lines[..lines.len() - 1].iter().filter(|line| !line.starts_with(' '));
             broken.for_each(|line| assert!((50..=70).contains(&line.chars().count()), "{subcommand}: {paragraph}"));
+        }
+    }
+}
+
+/// At 80 and 60 columns, tables are as wide as the terminal at most, and have every number and every short word of the
+/// table without a limit in one piece.
+#[test]
+fn wide_tables_fit_and_break_no_number() {
+    let folder = files::folder("narrow");
+    let path = |name: &str| folder.join(name).display().to_string();
+    let lengths = (0..2_000).map(|sample| format!("{}\n", sample * 7_919 % 500)).collect::<String>();
+    fs::write(path("lengths"), lengths).unwrap();
+    let sampler = Sampler::builder(1_000_000).seed(42).world_size(64).order("torch").build().unwrap();
+    fs::write(path("state"), sampler.state(1_000).unwrap()).unwrap();
+    for reader in [1, 4_294_967_295] {
+        let log = FileLog::open(folder.join("log")).unwrap();
+        let ledger = Ledger::builder(reader).block(1_000).open(&sampler, log).unwrap();
+        ledger.claim().unwrap().unwrap().commit_rest().unwrap();
+    }
+    let [lengths, state, log] = ["lengths", "state", "log"].map(path);
+    let lines = |text: &str| {
+        text.lines().filter(|line| line.starts_with(['┌', '│', '├', '╞', '└'])).map(String::from).collect()
+    };
+    let words = |line: &String| {
+        let cells = line.split(['│', '┆']).flat_map(str::split_whitespace).map(String::from);
+        cells.filter(|word| word.chars().count() <= 12 || word.starts_with(char::is_numeric)).collect::<Vec<_>>()
+    };
+    for arguments in [
+        "blend --source web:1e9:70 --source books:5e6:20 --source code:2e7:10 --samples 1e8".to_owned(),
+        format!("batches --lengths {lengths} --max-tokens 4096 --compare"),
+        format!("explain {state}"),
+        format!("explain {state} --sample 5,70000 --world-size 64 --batch-size 10"),
+        format!("ledger {log}"),
+    ] {
+        let whole: Vec<String> = lines(&text(&arguments));
+        for width in [80, 60] {
+            let output = command(&arguments).env("COLUMNS", width.to_string()).output().unwrap();
+            let shown: Vec<String> = lines(&String::from_utf8(output.stdout).unwrap());
+            let widths = shown.iter().map(|line| line.chars().count()).collect::<BTreeSet<_>>();
+            assert!(
+                widths.len() == 1 && widths.last() <= Some(&width),
+                "{arguments}: {widths:?}\n{}",
+                shown.join("\n")
+            );
+            let parts = shown.iter().flat_map(words).collect::<BTreeSet<_>>();
+            let broken =
+                whole.iter().filter(|line| line.starts_with('│')).flat_map(words).find(|word| !parts.contains(word));
+            assert_eq!(broken, None, "{arguments}, {width} columns:\n{}", shown.join("\n"));
         }
     }
 }

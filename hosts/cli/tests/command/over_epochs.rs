@@ -188,7 +188,7 @@ fn recipes_are_written_and_read() {
     let schedule = Schedule::from_order(blend, 40).build().unwrap();
     fs::write(&path, schedule.recipe().unwrap()).unwrap();
     let (_, said) = failing(&format!("steps {recipe}"));
-    assert!(said.contains("indices is missing") && said.contains("Name the numbers with --list"), "{said}");
+    assert!(said.contains("indices is missing") && said.contains("name the numbers with --list PATH=FILE"), "{said}");
     let list = folder.join("kept.json");
     fs::write(&list, serde_json::to_string(&kept).unwrap()).unwrap();
     let found = json(&format!("steps {recipe} --list sources/web/indices={} --step 9 --json", list.display()));

@@ -67,7 +67,7 @@ struct Made {
 
 /// `samedeal batches --lengths` with `--compare` or `--plot`
 pub fn run(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<(), Problem> {
-    let room = Room::new(args, lengths.values.iter().max().copied().unwrap_or(0));
+    let room = Room::new(args, lengths.values.iter().max().copied().unwrap_or(0))?;
     let candidates = room.candidates();
     let bar = progress::bar("comparing strategies", candidates.len() as u64);
     let given = lengths.given(&ProgressBar::hidden());

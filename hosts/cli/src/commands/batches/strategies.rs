@@ -48,8 +48,9 @@ pub struct Room {
 }
 
 impl Room {
-    /// The limits that the options give; by default 32 rows as long as the longest sample.
-    pub fn new(args: &BatchesArgs, longest: u32) -> Self {
+    /// The limits that the options give. Without `max_batch_size` and `max_tokens`, a batch has the default number of
+    /// rows, as long as the longest sample.
+    pub fn new(args: &BatchesArgs, longest: u32) -> Result<Self, Problem> {
         let options = &args.by_length.options;
         let max_length = options.short("max_length");
         let longest = max_length.map_or(longest, |most| most.min(longest)).max(1);
@@ -57,22 +58,31 @@ impl Room {
         let width = max_length.unwrap_or(longest).max(1);
         let max_batch_size = options.short("max_batch_size");
         let rows = max_batch_size.filter(|&rows| rows > 0);
-        let rows = rows.unwrap_or_else(|| budget.map_or(32, |budget| fitting(budget, width)));
+        let rows = match (rows, budget) {
+            (Some(rows), _) => rows,
+            (None, Some(budget)) => fitting(budget, width),
+            (None, None) => {
+                let [rows] = with_defaults(json!({ "strategy": "pad-to-max" }), ["max_batch_size"])?;
+                u32::try_from(rows).unwrap_or(u32::MAX)
+            }
+        };
         let tokens = budget.unwrap_or(u64::from(rows) * u64::from(width));
         let shared = || u32::try_from(tokens / u64::from(fitting(tokens, width))).unwrap_or(u32::MAX);
         let capacity = options.short("capacity").unwrap_or_else(shared);
-        let (linear, quadratic) = (options.natural("linear").unwrap_or(1), options.natural("quadratic").unwrap_or(0));
-        let each = linear.saturating_add(quadratic.saturating_mul(width.into()));
-        let cost = each.saturating_mul(width.into()).saturating_mul(rows.into()).max(1);
-        let is_weighted = options.text("counting") == Some("weighted");
-        Self {
-            rows,
-            width,
-            tokens,
-            bound: budget.and(max_batch_size).unwrap_or(0),
-            cost: is_weighted.then(|| options.natural("max_cost").unwrap_or(cost)),
-            capacity,
-        }
+        let cost = match options.natural("max_cost") {
+            _ if options.text("counting") != Some("weighted") => None,
+            Some(cost) => Some(cost),
+            None => {
+                let mut weighted = json!({ "counting": "weighted", "max_cost": 1 });
+                for name in ["linear", "quadratic"] {
+                    options.natural(name).into_iter().for_each(|factor| weighted[name] = factor.into());
+                }
+                let [linear, quadratic] = with_defaults(weighted, ["linear", "quadratic"])?;
+                let each = linear.saturating_add(quadratic.saturating_mul(width.into()));
+                Some(each.saturating_mul(width.into()).saturating_mul(rows.into()).max(1))
+            }
+        };
+        Ok(Self { rows, width, tokens, bound: budget.and(max_batch_size).unwrap_or(0), cost, capacity })
     }
 
     pub fn candidates(&self) -> Vec<Candidate> {
@@ -102,6 +112,13 @@ impl Room {
         all.extend([pack("pack fast", "fast"), pack("pack optimal", "optimal")]);
         all
     }
+}
+
+/// Numbers of the section `batch` of a recipe that has these options, and else the defaults of the library.
+fn with_defaults<const N: usize>(batch: Value, names: [&str; N]) -> Result<[u64; N], Problem> {
+    let recipe = Batcher::from_recipe(json!({ "batch": batch }).to_string(), [1]).build()?.recipe()?;
+    let recipe: Value = serde_json::from_str(&recipe).unwrap_or_default();
+    Ok(names.map(|name| recipe["batch"][name].as_u64().unwrap_or_default()))
 }
 
 /// How many rows of `width` tokens fit into a budget, at least 1.

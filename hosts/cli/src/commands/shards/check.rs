@@ -3,7 +3,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
-use samedeal::{BatchSize, FailureKind, Overlap, Steps, verify_shards};
+use samedeal::{FailureKind, Overlap, Steps, verify_shards};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -55,8 +55,7 @@ pub fn run(planned: &Planned, args: &ShardsArgs, file: Option<&Path>) -> Result<
     let plan = &planned.plan;
     let (found, of_plan) = match file {
         None => {
-            let steps =
-                args.batch_size.map(|size| plan.steps(BatchSize::new(size).drop_last(args.drop_last))).transpose()?;
+            let steps = args.batches().map(|size| plan.steps(size)).transpose()?;
             (plan.verify()?, Some((plan.workers(), steps)))
         }
         Some(file) => {

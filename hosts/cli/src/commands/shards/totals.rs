@@ -113,9 +113,10 @@ struct StepsOf {
 
 impl Totals {
     pub fn new(planned: &Planned, args: &ShardsArgs) -> Result<Self, Problem> {
-        let (plan, drop_last) = (&planned.plan, args.drop_last);
-        let steps = |batch_size| -> Result<_, Problem> {
-            let steps = plan.steps(BatchSize::new(batch_size).drop_last(drop_last))?;
+        let plan = &planned.plan;
+        let steps = |size: BatchSize| -> Result<_, Problem> {
+            let steps = plan.steps(size)?;
+            let (batch_size, drop_last) = (size.samples(), size.drops_last());
             Ok(StepsOf { batch_size, drop_last, least: steps.least, most: steps.most, equal: steps.is_equal() })
         };
         let range = |tier, weight| -> Result<_, Problem> {
@@ -131,7 +132,7 @@ impl Totals {
             bytes: plan.load_summary(Tier::Ranks, Weight::Bytes)?.total,
             empty: planned.dataset.files.iter().filter(|file| file.count == 0).count() as u64,
             balance: Balances { ranks: spread(Tier::Ranks)?, workers: spread(Tier::Workers)? },
-            steps: args.batch_size.map(steps).transpose()?,
+            steps: args.batches().map(steps).transpose()?,
         })
     }
 }

@@ -184,7 +184,7 @@ impl Saved {
     }
 
     /// The section of the recipe that says what is dealt.
-    fn dealt(&self) -> Option<&Map<String, Value>> {
+    pub fn dealt(&self) -> Option<&Map<String, Value>> {
         let recipe = self.recipe()?;
         recipe.get("order").or_else(|| recipe.get("shards"))?.as_object()
     }

@@ -381,6 +381,11 @@ test.describe('checkpoint', () => {
     await expect(page.locator('[data-says]')).toContainText(
       'after step 50 of 196 on 8 ranks. 6 ranks go on with the other 37,200 positions',
     );
+    await page.getByRole('button', { name: 'What had it seen of a step?' }).click();
+    // 12,800 positions are 66 steps of 6 ranks, and 128 of the 192 positions of the next one.
+    await expect(page.getByLabel('Step', { exact: true })).toHaveValue('66');
+    await expect(page.getByLabel('Colour', { exact: true })).toHaveValue('seen');
+    await page.goBack();
     await page.getByRole('button', { name: 'What would torch’s sampler repeat?' }).click();
     await expect(page.getByLabel('World sizes')).toHaveValue('8, 6');
     await expect(page.getByLabel('Steps taken')).toHaveValue('50');

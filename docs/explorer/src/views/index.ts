@@ -1,5 +1,5 @@
 import type { Component } from 'svelte';
-import type { Key } from '../link.svelte.ts';
+import type { ViewId } from './keys.ts';
 import Start from './start/View.svelte';
 
 /** The form and the picture of a view, which are loaded when the view is opened. */
@@ -11,12 +11,10 @@ export interface Parts {
 
 /** A view of the page: one question, and the picture that answers it. Its folder has a file for each part. */
 export interface View {
-  id: string;
+  id: ViewId;
   /** The question as the title of the view, and in the list of questions. */
   question: string;
   short: string;
-  /** The values that a link to this view has. */
-  keys: readonly Key[];
   /** The title of the closed form. Without it, the title is the recipe of a sampler in words. */
   entered?: string;
   load: () => Promise<Parts>;
@@ -30,14 +28,13 @@ const parts = (picture: () => Promise<Module>, panel?: () => Promise<Module>) =>
 const sampler = () => import('../parts/SamplerPanel.svelte');
 
 /** The first view, which a link without a view opens. */
-export const START = 'start';
+export const START = 'start' satisfies ViewId;
 
 export const VIEWS: readonly View[] = [
   {
     id: START,
     question: 'What happens if a run loses ranks?',
     short: 'Start',
-    keys: ['loss'],
     // The first view is a part of the page's script, so that its first sentence needs no second request.
     load: async () => ({ Picture: Start }),
   },
@@ -45,28 +42,24 @@ export const VIEWS: readonly View[] = [
     id: 'step',
     question: 'Which samples does every rank read in a step?',
     short: 'What does a rank read?',
-    keys: ['recipe', 'epoch', 'step', 'batch', 'rank', 'files', 'drop', 'zoom', 'colour', 'samples', 'state', 'ranks'],
     load: parts(() => import('./step/View.svelte'), sampler),
   },
   {
     id: 'sample',
     question: 'When and where is a sample seen?',
     short: 'When was a sample seen?',
-    keys: ['recipe', 'epoch', 'epochs', 'batch', 'samples', 'state'],
     load: parts(() => import('./sample/View.svelte'), sampler),
   },
   {
     id: 'resume',
     question: 'What is seen if a run goes on with other ranks?',
     short: 'What if ranks change?',
-    keys: ['recipe', 'epoch', 'batch', 'worlds', 'taken', 'samples'],
     load: parts(() => import('./resume/View.svelte'), sampler),
   },
   {
     id: 'checkpoint',
     question: 'Where did a run stop, and what comes next?',
     short: 'Where did it stop?',
-    keys: ['state', 'recipe', 'reading', 'lengths', 'ranks', 'workers', 'each', 'begun', 'next'],
     entered: 'The run, and how it goes on',
     load: parts(
       () => import('./checkpoint/View.svelte'),
@@ -77,7 +70,6 @@ export const VIEWS: readonly View[] = [
     id: 'differ',
     question: 'In what do the configurations of ranks differ?',
     short: 'Why do ranks differ?',
-    keys: ['entries', 'recipe'],
     entered: 'Recipes, states or fingerprints of ranks',
     load: parts(
       () => import('./differ/View.svelte'),
@@ -88,7 +80,6 @@ export const VIEWS: readonly View[] = [
     id: 'batches',
     question: 'How do samples of different length become batches?',
     short: 'How are batches filled?',
-    keys: ['batches', 'budget', 'lengths', 'epoch', 'step', 'samples'],
     entered: 'Lengths and recipe',
     load: parts(
       () => import('./batches/View.svelte'),
@@ -99,7 +90,6 @@ export const VIEWS: readonly View[] = [
     id: 'shards',
     question: 'Which files does every reader read?',
     short: 'Who reads which file?',
-    keys: ['reading', 'epoch', 'round', 'samples'],
     entered: 'Files, ranks and workers',
     load: parts(
       () => import('./shards/View.svelte'),
@@ -110,7 +100,6 @@ export const VIEWS: readonly View[] = [
     id: 'ledger',
     question: 'Which reader claimed and committed what?',
     short: 'Who claimed what?',
-    keys: ['log', 'entry', 'span', 'replay', 'readers'],
     entered: 'Log of a ledger',
     load: parts(
       () => import('./ledger/View.svelte'),
@@ -121,7 +110,6 @@ export const VIEWS: readonly View[] = [
     id: 'mix',
     question: 'How well are sources and labels mixed?',
     short: 'How well is it mixed?',
-    keys: ['mix', 'recipe', 'epoch', 'batch', 'step', 'rank', 'part', 'labelled'],
     entered: 'Sources or labels',
     load: parts(
       () => import('./mix/View.svelte'),

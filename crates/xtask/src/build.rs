@@ -103,7 +103,7 @@ pub fn parts() -> Vec<Step> {
             Ok(Report::note(GROWN_FOLDER))
         })
         .with_lock(CARGO_WASM),
-        Step::new(GENERATED, &[setup::MACHINE], generated).with_lock(CARGO),
+        Step::new(GENERATED, &[], generated).with_lock(CARGO),
         Step::new(COMPONENT_STEP, &[COMPILED, GENERATED, setup::NODE], component),
         Step::new(COMMAND, &[GENERATED], |progress| {
             progress.run(&mut native(&["--bin=samedeal"]))?;

@@ -192,6 +192,8 @@ impl fmt::Display for Cell {
         match self {
             Self::None => Ok(()),
             Self::Number(number) => number.fmt(f),
+            // With six decimals, this share would be 0.
+            Self::Share(share) if *share > 0.0 && *share < 5e-7 => write!(f, "{share:.1e}"),
             Self::Share(number) | Self::Ratio(number) => write!(f, "{number:.6}"),
             Self::Words(words) | Self::Told(Value::String(words), _) => {
                 words.chars().try_for_each(|letter| match letter.is_control() {
@@ -316,6 +318,15 @@ mod tests {
     fn names_of_columns_are_words_of_programs() {
         let items = Items::new(["index in batch", "cost max/mean", "packs >=", "rank", "rank"]);
         assert_eq!(items.names(), ["index_in_batch", "cost_max_mean", "packs", "rank", "rank_2"]);
+    }
+
+    #[test]
+    fn a_share_above_0_is_no_0_for_programs() {
+        for (share, shown) in
+            [(0.0, "0.000000"), (3e-9, "3.0e-9"), (4.9e-7, "4.9e-7"), (6e-7, "0.000001"), (0.7, "0.700000")]
+        {
+            assert_eq!(Cell::Share(share).to_string(), shown);
+        }
     }
 
     #[test]

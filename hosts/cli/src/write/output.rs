@@ -102,11 +102,14 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A part of a whole as a percentage. A very small share has two significant digits: with two decimals, it would be
-/// 0.00 %.
+/// A part of a whole as a percentage. A share below 0.01 % has two significant digits: with two decimals, it would be
+/// 0.00 %, or 0.01 % for nearly twice as much.
 pub fn percent(share: f64) -> String {
-    let percent = 100.0 * share;
-    if percent > 0.0 && percent < 0.001 { format!("{percent:.1e} %") } else { format!("{percent:.2} %") }
+    match 100.0 * share {
+        percent if percent > 0.0 && percent < 0.001 => format!("{percent:.1e} %"),
+        percent if percent > 0.0 && percent < 0.01 => format!("{percent:.4} %"),
+        percent => format!("{percent:.2} %"),
+    }
 }
 
 /// A count and its noun: `one` for 1, otherwise `many`.
@@ -143,5 +146,32 @@ pub fn verdict(printed: Result<(), Problem>, passed: Option<bool>) -> Result<boo
     match printed {
         Ok(()) | Err(Problem::Unheard) => Ok(passed != Some(false)),
         Err(problem) => Err(problem),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_above_0_is_never_shown_as_0() {
+        for (share, shown) in [
+            (0.0, "0.00 %"),
+            (3e-12, "3.0e-10 %"),
+            (9.9e-6, "9.9e-4 %"),
+            (1e-5, "0.0010 %"),
+            (4.9e-5, "0.0049 %"),
+            (7e-5, "0.0070 %"),
+            (1e-4, "0.01 %"),
+            (0.7, "70.00 %"),
+            (1.0, "100.00 %"),
+        ] {
+            assert_eq!(percent(share), shown);
+        }
+        for exponent in 0..2400 {
+            let share = 10_f64.powf(-f64::from(exponent) / 100.0);
+            let number = percent(share).trim_end_matches(" %").parse::<f64>().unwrap();
+            assert!((number / (100.0 * share) - 1.0).abs() < 0.5, "{share} is shown as {}", percent(share));
+        }
     }
 }

@@ -8,7 +8,7 @@ use crate::engine::types::NamedList;
 use crate::engine::{Instance, MAX_TEXT, Object, check_room, cut};
 use crate::members::{List, Shared, exact};
 use crate::order::OrderOption;
-use crate::{Error, Failure};
+use crate::{Error, Failure, IndexSpace};
 
 /// The name of the list of bucket boundaries. All other lists belong to the order.
 pub(crate) const BOUNDARIES: &str = "boundaries";
@@ -141,6 +141,15 @@ impl Draft {
         let within = lists.filter_map(|(name, list)| Some((name.strip_prefix(&path)?.to_owned(), Arc::clone(list))));
         own.lists = within.collect();
         Ok(own)
+    }
+
+    /// Whether the order is a blend whose sources have sample indices of their own. A text that is no recipe counts as
+    /// one: the component refuses it later.
+    pub fn is_joined_blend(&self) -> Result<bool, Failure> {
+        let Ok(Value::Object(recipe)) = serde_json::from_str(&self.text()?) else { return Ok(true) };
+        let member = |name: &str| recipe.get("order").and_then(|order| order.get(name));
+        let joined = Value::from(IndexSpace::Joined.name());
+        Ok(member("sources").is_some_and(Value::is_array) && *member("index_space").unwrap_or(&joined) == joined)
     }
 
     /// Makes an object from this recipe, in a new instance.

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use crate::recipe::Draft;
 use crate::{Builder, Error, Failure, LengthsError, Sampler};
 
+const ONLY_BLENDS: &str = "a list, or a blend as the order, with the index space joined: only its sources have names";
+
 /// The lengths of all samples, in tokens. [`Batcher::builder`](crate::Batcher::builder) takes a list of numbers, a list
 /// for each source of a blend, or a function. A batcher asks for the lengths of some samples when it is built, and for
 /// the lengths of a window when it plans the window.
@@ -98,14 +100,26 @@ impl Lengths {
             Given::All(lengths) => return Ok(lengths),
             Given::BySource(parts) => parts,
         };
-        let blend = Builder::of(draft.of_order()?).memory_limit(memory_limit).build()?;
-        let sources = blend.sources()?;
+        let order = draft.of_order()?;
         let names = parts.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
+        if !order.is_joined_blend()? {
+            let given = if names.is_empty() { "of no source".to_owned() } else { names.join(", ") };
+            let value = given.chars().take(64).collect::<String>();
+            return Err(Failure::contradiction("lengths", value, ONLY_BLENDS).into());
+        }
+        let blend = Builder::of(order).memory_limit(memory_limit).build()?;
+        let sources = blend.sources()?;
         let expected = sources.iter().map(String::as_str).collect::<Vec<_>>();
-        if sorted(&names) != sorted(&expected) {
-            let allowed = format!("those of the sources {}", expected.join(", "));
-            let value = if names.is_empty() { "of no source".to_owned() } else { names.join(", ") };
-            return Err(Failure::contradiction("lengths", value, allowed).into());
+        for (number, &name) in names.iter().enumerate() {
+            if !expected.contains(&name) {
+                return Err(Failure::unknown_name("lengths", name, &expected).into());
+            }
+            if names[..number].contains(&name) {
+                return Err(Failure::contradiction("lengths", name, "each source once").into());
+            }
+        }
+        if let Some(name) = expected.iter().find(|name| !names.contains(name)) {
+            return Err(Failure::missing("lengths", format!("the lengths of each source, those of {name} too")).into());
         }
         let (mut all, mut first) = (Vec::new(), 0);
         for (number, name) in (0..).zip(&sources) {
@@ -114,7 +128,8 @@ impl Lengths {
             let own = own.unwrap_or_default();
             if own.len() as u64 != end - first {
                 let value = format!("{} of the source {name}", own.len());
-                return Err(Failure::contradiction("lengths", value, end - first).into());
+                let allowed = format!("{}, as many as the source has samples", end - first);
+                return Err(Failure::contradiction("lengths", value, allowed).into());
             }
             all.push((first, own));
             first = end;
@@ -137,12 +152,6 @@ impl fmt::Debug for Lengths {
             Given::BySource(parts) => write!(f, "Lengths(of {} sources)", parts.len()),
         }
     }
-}
-
-fn sorted<'a>(names: &[&'a str]) -> Vec<&'a str> {
-    let mut names = names.to_vec();
-    names.sort_unstable();
-    names
 }
 
 /// The end of the sample indices of a source, which begin at `first`: one more than its last sample index.

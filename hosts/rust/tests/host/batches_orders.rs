@@ -76,40 +76,56 @@ fn lengths_of_sources_are_joined() {
     assert_eq!(again.recipe().unwrap(), whole.recipe().unwrap());
 
     let build = |lengths: Lengths| Batcher::builder(lengths).order(blend()).max_tokens(512).build();
-    for (given, said) in [
-        (Lengths::by_source([("web", web)]), "lengths is web; allowed: those of the sources web, books"),
+    // All hosts have the same kinds and words.
+    let twice = Lengths::by_source([("web", web), ("books", books), ("books", books)]);
+    for (given, kind, value, allowed) in [
         (
-            Lengths::by_source([("web", web), ("book", books)]),
-            "lengths is web, book; allowed: those of the sources web, books",
-        ),
-        (
-            Lengths::by_source([("web", web), ("books", books), ("books", books)]),
-            "lengths is web, books, books; allowed: those of the sources web, books",
+            Lengths::by_source([("web", web)]),
+            FailureKind::Missing,
+            "",
+            "the lengths of each source, those of books too",
         ),
         (
             Lengths::by_source([("", [0_u32; 0]); 0]),
-            "lengths is of no source; allowed: those of the sources web, books",
+            FailureKind::Missing,
+            "",
+            "the lengths of each source, those of web too",
         ),
+        (Lengths::by_source([("web", web), ("book", books)]), FailureKind::UnknownName, "book", "web, books"),
+        (twice, FailureKind::Contradiction, "books", "each source once"),
         // The number of all lengths is right, but the numbers for the sources are not.
         (
             Lengths::by_source([("web", &all[..399]), ("books", &all[399..])]),
-            "lengths is 399 of the source web; allowed: 400",
+            FailureKind::Contradiction,
+            "399 of the source web",
+            "400, as many as the source has samples",
         ),
-        (Lengths::by_source([("web", web), ("books", &books[1..])]), "lengths is 49 of the source books; allowed: 50"),
+        (
+            Lengths::by_source([("web", web), ("books", &books[1..])]),
+            FailureKind::Contradiction,
+            "49 of the source books",
+            "50, as many as the source has samples",
+        ),
     ] {
         let error = build(given).unwrap_err();
-        assert_eq!(error.to_string(), said);
-        assert_eq!(error.failure().unwrap().kind, FailureKind::Contradiction);
+        let failure = error.failure().unwrap();
+        assert_eq!((&failure.kind, failure.field.as_str()), (&kind, "lengths"));
+        assert_eq!((failure.value.as_str(), failure.allowed.as_str()), (value, allowed));
     }
     // Only a blend has sources. If sources share a dataset, the source of a sample is not unique.
-    let plain = Batcher::builder(by_source()).max_tokens(512).build();
-    assert_eq!(failing(plain), (FailureKind::Missing, "samples".into()));
-    let plain = Batcher::builder(by_source()).order(Order::new("feistel", 450)).max_tokens(512).build();
-    assert_eq!(failing(plain), (FailureKind::Contradiction, "name".into()));
     let sources = [Source::new("web", 450, 7), Source::new("books", 450, 3)];
-    let shared = Order::blend(sources).index_space(IndexSpace::Shared);
-    let shared = Batcher::builder(by_source()).order(shared).max_tokens(512).build();
-    assert_eq!(failing(shared), (FailureKind::Contradiction, "index_space".into()));
+    for other in [
+        Batcher::builder(by_source()),
+        Batcher::builder(by_source()).order(Order::new("feistel", 450).copies(2)),
+        Batcher::builder(by_source()).order(Order::blend(sources).index_space(IndexSpace::Shared)),
+    ] {
+        let error = other.max_tokens(512).build().unwrap_err();
+        let failure = error.failure().unwrap();
+        assert_eq!((&failure.kind, failure.field.as_str()), (&FailureKind::Contradiction, "lengths"));
+        assert_eq!(failure.value, "books, web");
+        let allowed = "a list, or a blend as the order, with the index space joined: only its sources have names";
+        assert_eq!(failure.allowed, allowed);
+    }
 }
 
 #[test]

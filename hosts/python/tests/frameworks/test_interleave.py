@@ -126,7 +126,7 @@ def test_an_epoch_ends_as_with_hugging_face(probabilities: list[float] | None) -
 
     def found(strategy: str) -> list[int]:
         order = interleave(LISTED, probabilities=probabilities, seed=3, stopping_strategy=strategy).order
-        return Sampler(order=order).indices().tolist()
+        return [int(i) for i in Sampler(order=order)]
 
     def theirs(strategy: str) -> Counter[str]:
         made = interleave_datasets(LISTED, probabilities=probabilities, seed=3, stopping_strategy=strategy)

@@ -104,7 +104,7 @@ def interleave(
         name: (_order_of(name, dataset, given, orders), weight)
         for (name, dataset), weight in zip(given.items(), own, strict=True)
     }
-    options = {"samples": samples, "run_length": run_length, "by_lane": by_lane, "stages": stages}
+    options: dict[str, Any] = {"samples": samples, "run_length": run_length, "by_lane": by_lane, "stages": stages}
     made = functools.partial(blend, sources, seed=seed, exact=exact, max_passes=max_passes, index_space=index_space)
     if stopping_strategy is not None:
         if exhaustion is not None:

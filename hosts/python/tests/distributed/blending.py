@@ -36,7 +36,7 @@ def _counted(self: Groups, *args: Any) -> Iterator[pa.RecordBatch]:
 
 
 # At the top level, so that workers of any start method count.
-Groups.decoded = _counted  # type: ignore[method-assign]
+Groups.decoded = _counted  # type: ignore[method-assign, assignment]
 
 
 def with_count(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, int]:

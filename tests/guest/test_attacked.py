@@ -327,14 +327,15 @@ def test_in_a_user_namespace_without_a_map_nothing_is_kept(host: str, home: Path
     assert kept(home) == []
 
 
-@pytest.mark.parametrize("blocks", [0, 1, 100, 200])
+@pytest.mark.parametrize("blocks", [100, 200])
 def test_a_limit_for_files_ends_no_program(blocks: int, home: Path) -> None:
-    """Blocks have 512 bytes. With 200, the marker of the folder and the first content of a memory fit, but no code."""
+    """Blocks have 512 bytes. With 200, the first content of a memory fits into a file, with 100 it does not. Code never
+    fits."""
     words = ["sh", "-c", f'ulimit -f {blocks}; exec "$@"', "sh", *HOSTS["command"]]
     ids = ["setpriv", f"--reuid={USER}", f"--regid={GROUP}", "--clear-groups"]
     for _ in range(2):
         subprocess.run([*ids, *words], env={"HOME": str(home)}, cwd="/", check=True, timeout=HANG)
-    assert [path.name for path in (home / ".cache").rglob("*")] == ([FOLDER, MARKER] if blocks else [])
+    assert [path.name for path in (home / ".cache" / FOLDER).iterdir()] == [MARKER]
     asked = [HOSTS["command"][0], "--version"]
     answer = subprocess.run([*ids, *words[:4], *asked], env={"HOME": str(home)}, stdout=subprocess.PIPE, check=True)
     assert b"ulimit -f" in answer.stdout

@@ -541,15 +541,15 @@ def test_a_source_without_files_is_named(three: dict[str, Path], tmp_path: Path)
     its source has no weight."""
     (tmp_path / "empty").mkdir()
     state = dataset(three, samples=600).state_dict()
-    known: dict[str, Any] = {**three}
+    known: Any = three
     given: dict[str, Any] = {"batch_size": 16, "seed": 3, "rank": 0, "world_size": 1, "samples": 600, **KNOWN}
     with pytest.raises(ContradictionError, match=r"paths is .*empty; .* below it, for the source new$"):
-        ShardedDataset({**known, "new": tmp_path / "empty"}, weights={**WEIGHTS, "new": 0}, **given)
+        ShardedDataset(known | {"new": tmp_path / "empty"}, weights={**WEIGHTS, "new": 0}, **given)
     with pytest.raises(MissingError, match=r"for the source new$"):
-        ShardedDataset({**known, "new": []}, weights={**WEIGHTS, "new": 0}, **given)
+        ShardedDataset(known | {"new": []}, weights={**WEIGHTS, "new": 0}, **given)
     with pytest.raises(FileNotFoundError, match="gone"):
-        ShardedDataset({**known, "math": tmp_path / "gone"}, weights=WEIGHTS, **given)
-    more = {**known, "new": write(tmp_path / "none", (0,))}
+        ShardedDataset(known | {"math": tmp_path / "gone"}, weights=WEIGHTS, **given)
+    more = known | {"new": write(tmp_path / "none", (0,))}
     made = ShardedDataset(more, weights={**WEIGHTS, "new": 0}, by_lane=False, **given)
     made.load_state_dict(state)
     assert len(rows(made)) == 600

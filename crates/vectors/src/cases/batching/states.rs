@@ -201,6 +201,8 @@ fn defaults() -> Vec<Case> {
 fn refused() -> Vec<Case> {
     let here = BatchConfig { too_long: "error".into(), max_length: 60, ..config(2, 2) };
     let state = &*state_of(&[(2, 2)], |_| batcher(here.clone()));
+    let (_, window) = state.rsplit_once("\"window\":").expect("a window");
+    let window = window.split(',').next().expect("a number");
     let many = |count| "{\"world_size\":1,\"steps\":1},{\"world_size\":3,\"steps\":1},".repeat(count);
     let texts = [
         "{}".into(),
@@ -226,6 +228,10 @@ fn refused() -> Vec<Case> {
         state.replace("\"world_size\":2", "\"world_size\":4294967296"),
         state.replace("\"world_size\":2", "\"world_size\":2,\"world_size\":2"),
         state.replace("[{", &format!("[{}{{", many(128))),
+        // Segments are counted before neighbours of one world size are joined.
+        state.replace("[{", &format!("[{}{{", "{\"world_size\":2,\"steps\":1},".repeat(256))),
+        state.replace(&format!("\"window\":{window}"), "\"window\":9007199254740992"),
+        state.replace(&format!("\"window\":{window}"), "\"window\":9007199254740991"),
         state.replace("[{", "[[{"),
         state.replace("[{", "["),
     ];

@@ -1,4 +1,5 @@
-//! Circles of imports in the core: between files, directly or through others, and between folders.
+//! Imports of the core: no circles between files, directly or through others, or between folders; and none of what the
+//! root exports, so that each import shows the folder that it needs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,10 +10,13 @@ use crate::project;
 
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
-/// Fails if there is a circle, and names it.
+/// Fails if there is a circle or an import through the root, and names it.
 pub fn check(root: &'static str) -> Outcome {
     let mut modules = Modules::default();
     modules.add(&project::path(root), "crate")?;
+    if let Some((module, path)) = modules.through_root() {
+        return Err(format!("{module} imports {path} through the root; import it from its folder").into());
+    }
     match modules.circle() {
         Some(circle) => Err(format!("imports of {root} go in a circle: {circle}").into()),
         None => Ok(Report::note(format!("{} files", modules.named.len()))),
@@ -87,6 +91,13 @@ impl Modules {
             }
         }
         found
+    }
+
+    /// The first module that names an item as the root exports it, with the path of the item.
+    fn through_root(&self) -> Option<(&String, &String)> {
+        let paths = self.named.iter().flat_map(|(module, paths)| paths.iter().map(move |path| (module, path)));
+        let mut below = paths.filter(|(module, _)| *module != "crate");
+        below.find(|(_, path)| path.matches("::").count() == 1 && self.imported.contains_key(*path))
     }
 
     fn circle(&self) -> Option<String> {

@@ -14,7 +14,7 @@ pub(crate) fn millionths(numerator: u128, denominator: Option<u128>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::millionths;
-    use crate::MAX_EXACT;
+    use crate::base::MAX_EXACT;
 
     #[test]
     fn to_the_nearest_and_up_between_two() {

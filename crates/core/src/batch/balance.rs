@@ -6,7 +6,7 @@ use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::memory::collect;
 
 /// The most exchanges of a division.

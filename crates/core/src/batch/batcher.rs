@@ -19,7 +19,8 @@ use crate::base::check::{check_below, check_ranks, check_run};
 use crate::base::failure::{at_most, only};
 use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::{collect, grow};
-use crate::{Failure, Kind, MAX_EXACT, Order};
+use crate::base::{Failure, Kind, MAX_EXACT};
+use crate::order::Order;
 
 /// The batches of all ranks in one epoch, or in the rest of an epoch after a state. A batcher never changes.
 ///

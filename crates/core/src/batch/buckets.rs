@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use crate::base::failure::range;
 use crate::base::memory::collect;
 use crate::base::sort::sort_short;
-use crate::{Failure, MAX_COUNT};
+use crate::base::{Failure, MAX_COUNT};
 
 /// How many buckets there are by default.
 const DEFAULT: u128 = 64;

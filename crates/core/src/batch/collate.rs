@@ -4,7 +4,7 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::failure::{at_least, at_most, range};
 use crate::base::memory::collect;
 use crate::base::names::named;

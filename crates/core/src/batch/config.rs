@@ -2,8 +2,13 @@ use alloc::vec::Vec;
 
 use super::buckets::Buckets;
 use super::packing::Packing;
+use crate::base::Failure;
 use crate::base::failure::range;
-use crate::{Failure, OrderId};
+use crate::order::OrderId;
+
+/// The default of `latest_epoch`, a member that only tests have.
+#[cfg(feature = "grown")]
+pub(super) const LATEST_EPOCH: u64 = 99;
 
 /// How items become batches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,7 +182,7 @@ impl BatchConfig {
             too_long: TooLong::Error,
             tail: Tail::Keep,
             #[cfg(feature = "grown")]
-            latest_epoch: super::recipe::LATEST_EPOCH,
+            latest_epoch: LATEST_EPOCH,
         }
     }
 

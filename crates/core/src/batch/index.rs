@@ -11,12 +11,12 @@ use super::metrics::Metrics;
 use crate::base::failure::{only, range, shorten};
 use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::{collect, grow, joined};
+use crate::base::{Failure, MAX_EXACT};
 use crate::document::fields::Fields;
 use crate::document::member::{Kind, Member};
 use crate::document::numbers::Numbers;
 use crate::document::state::{self, EPOCH, KIND};
 use crate::document::{recipe, unsigned_text};
-use crate::{Failure, MAX_EXACT};
 
 const INDEX: &[Member] = &[
     recipe::SAMEDEAL,
@@ -25,7 +25,7 @@ const INDEX: &[Member] = &[
     EPOCH,
     Member::new("windows", Kind::COUNT),
     Member::new("first", Kind::COUNT),
-    Member::new("steps", Kind::Numbers { most: crate::MAX_EXACT, beside: false }),
+    Member::new("steps", Kind::Numbers { most: crate::base::MAX_EXACT, beside: false }),
     Member::new("checksums", Kind::TEXT),
     Member::new("metrics", Kind::Section(&METRICS)),
     Member::new("checksum", Kind::TEXT),

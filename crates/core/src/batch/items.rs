@@ -2,7 +2,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use super::config::{BatchConfig, TooLong};
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::failure::{at_least, range};
 use crate::base::memory::collect;
 

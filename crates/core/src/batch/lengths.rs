@@ -7,10 +7,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::{OnceCell, RefCell};
 
+use crate::base::Failure;
 use crate::base::failure::only;
 use crate::base::memory::collect;
 use crate::document::numbers::{self, Numbers};
-use crate::{Failure, Order, OrderId};
+use crate::order::{Order, OrderId};
 
 /// The size of the sample of lengths, from which the default window and the buckets follow. Smaller datasets give all
 /// lengths.

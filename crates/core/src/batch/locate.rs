@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::batcher::{Batcher, Window};
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::check::check_below;
 use crate::base::memory::grow;
 use crate::base::sort::sort_short;

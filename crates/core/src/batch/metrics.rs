@@ -5,7 +5,7 @@ use core::ops::Range;
 use super::config::{BatchConfig, Counting, Strategy};
 use super::items::{Items, Tally};
 use super::steps::Steps;
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::failure::known;
 use crate::base::ratio::millionths;
 

@@ -10,7 +10,7 @@ use super::config::{BatchConfig, Tail};
 use super::items::Items;
 use super::packing::{Packing, Patterns, histogram, places};
 use super::steps::Steps;
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::memory::{collect, grow};
 use crate::base::sort::sort_short;
 

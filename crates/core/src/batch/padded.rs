@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::config::{BatchConfig, Strategy, Tail};
 use super::items::Items;
 use super::steps::Steps;
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::memory::{collect, grow, has_room};
 use crate::base::sort::sort_short;
 

@@ -10,6 +10,8 @@ use alloc::vec::Vec;
 use core::cell::OnceCell;
 
 use super::buckets::Buckets;
+#[cfg(feature = "grown")]
+use super::config::LATEST_EPOCH;
 use super::config::{BatchConfig, Counting, MAX_WORLD, Strategy, Tail, TooLong};
 use super::lengths::{Lengths, missing};
 use super::packing::Packing;
@@ -18,6 +20,7 @@ use super::rules::Rules;
 use crate::base::failure::range;
 use crate::base::memory::{Pieces, collect};
 use crate::base::names::name_of;
+use crate::base::{Failure, MAX_COUNT};
 use crate::document::check::Checked;
 use crate::document::fields::{Fields, NOTHING};
 use crate::document::lists::List;
@@ -25,8 +28,8 @@ use crate::document::member::{Default, Kind, Member, Need, is, names, place, tex
 use crate::document::numbers;
 use crate::document::recipe::{self, VERSION};
 use crate::document::{signed_text, unsigned_text};
-use crate::order::{OrderPart, of_order};
-use crate::{Failure, MAX_COUNT, OrderId, deal, order};
+use crate::order::{OrderId, OrderPart, of_order};
+use crate::{deal, order};
 
 const STRATEGIES: [(&str, Strategy); 4 + cfg!(feature = "grown") as usize] = [
     ("budget", Strategy::Budget),
@@ -142,10 +145,6 @@ pub(super) const BATCH: &[Member] = &[
     #[cfg(feature = "grown")]
     Member::new("latest_epoch", Kind::LONG).or_number(LATEST_EPOCH),
 ];
-
-/// The default of the member that only tests have.
-#[cfg(feature = "grown")]
-pub(super) const LATEST_EPOCH: u64 = 99;
 
 /// The members that define buckets. A recipe has at most one of them.
 const BUCKETS: [&str; 3] = ["bucket_width", "boundaries", "quantiles"];

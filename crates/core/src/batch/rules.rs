@@ -7,7 +7,7 @@ use core::ops::Deref;
 use super::buckets::Buckets;
 use super::config::{BatchConfig, Strategy};
 use super::items::{Items, Tally};
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::memory::collect;
 
 /// A configuration in which buckets by quantiles are replaced by boundaries, and the width of its windows.
@@ -57,7 +57,7 @@ fn treated(config: &BatchConfig, sample: &[u32]) -> Result<Vec<u32>, Failure> {
     let whole = Items::new(indices, lengths);
     Ok(match whole.treated(config, &mut Tally::default()) {
         Ok(items) => items.into_lengths(),
-        Err(failure) if failure.kind == crate::Kind::OutOfMemory => return Err(failure),
+        Err(failure) if failure.kind == crate::base::Kind::OutOfMemory => return Err(failure),
         Err(_) => collect("lengths", sample.len(), sample.iter().copied())?,
     })
 }

@@ -4,7 +4,7 @@ use super::config::BatchConfig;
 use super::items::Items;
 use super::metrics::{Weight, weigh};
 use super::steps::Steps;
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::memory::has_room;
 
 /// Batches as lists end to end: each list has the numbers of the first batch, then those of the next one.

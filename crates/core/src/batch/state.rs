@@ -11,11 +11,11 @@ use super::recipe::{BATCH, BatchRecipe, STATE_SECTIONS, options, written};
 use super::rules::Rules;
 use crate::base::failure::{at_most, only, range};
 use crate::base::memory::{collect, joined};
+use crate::base::{Failure, MAX_EXACT};
 use crate::document::fields::{self, Fields};
 use crate::document::member::{Kind, Member};
 use crate::document::state::{self, AS_IN_STATE, CONSUMED, EPOCH, KIND, history_of, recipe_of};
 use crate::document::{numbers, recipe, unsigned_text};
-use crate::{Failure, MAX_EXACT};
 
 const STATE: &[Member] = &[
     recipe::SAMEDEAL,

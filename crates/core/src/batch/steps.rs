@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::ops::Range;
 
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::key::Words;
 use crate::base::memory::{collect, has_room};
 use crate::order::shuffle;

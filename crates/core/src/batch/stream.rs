@@ -12,7 +12,7 @@ use super::run::Run;
 use super::window::{Planned, plan_window};
 use crate::base::failure::{only, range};
 use crate::base::memory::{collect, has_room};
-use crate::{Failure, MAX_EXACT};
+use crate::base::{Failure, MAX_EXACT};
 
 /// Batches of one rank from samples whose lengths are not known before. The samples are taken in the order in which
 /// they are pushed. The batches are equal to those of a [`Batcher`](super::Batcher) with the order `sequential`, the

@@ -8,7 +8,7 @@ use super::items::Items;
 use super::pack::{Shape, steps_of_packs};
 use super::padded::{as_they_come, by_bucket, by_length, in_order, tail};
 use super::steps::Steps;
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::key::Words;
 use crate::base::memory::collect;
 

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::Sampler;
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::check::check_below;
 use crate::base::failure::range;
 use crate::base::memory::collect;

@@ -1,5 +1,7 @@
 use super::dealt::Rotation;
-use crate::{Deal, Failure, Layout, OrderId, Remainder};
+use crate::base::Failure;
+use crate::deal::{Deal, Layout, Remainder};
+use crate::order::OrderId;
 
 /// The configuration of a sampler: everything that decides its deal.
 ///

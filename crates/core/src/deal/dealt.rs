@@ -3,8 +3,8 @@ use alloc::format;
 use crate::base::failure::{known, range};
 use crate::base::key::Words;
 use crate::base::names::name_of;
+use crate::base::{Failure, MAX_EXACT};
 use crate::order::{MULTIPLIERS, mix};
-use crate::{Failure, MAX_EXACT};
 
 /// The treatment of samples if the number of ranks does not divide them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 use alloc::vec::Vec;
 
 use super::sampler::check_batch_size;
+use crate::base::Failure;
 use crate::base::check::check_below;
 use crate::base::memory::{collect, grow};
-use crate::{Failure, Place, Sampler};
+use crate::deal::{Place, Sampler};
 
 /// The most positions of a sample that [`Sampler::fate`] returns.
 const MOST: usize = 1 << 16;

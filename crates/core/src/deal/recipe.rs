@@ -11,13 +11,14 @@ use alloc::rc::Rc;
 use alloc::string::String;
 
 use super::dealt::{LAYOUTS, MAX_UNIT, REMAINDERS};
+use crate::base::Failure;
 use crate::base::memory::Pieces;
+use crate::deal::{Config, Layout, Remainder, Sampler};
 use crate::document::fields::Fields;
 use crate::document::lists::List;
 use crate::document::member::{Default, Kind, Member, names, text};
 use crate::document::recipe::{self, OF_READERS, OF_STREAMS, VERSION};
 use crate::order::{ANY_ORDER, OrderPart};
-use crate::{Config, Failure, Layout, Remainder, Sampler};
 
 pub(crate) const SECTIONS: &[Member] = &[
     recipe::SAMEDEAL,

@@ -5,10 +5,10 @@ use alloc::vec::Vec;
 use super::Sampler;
 use crate::base::check::check_below;
 use crate::base::failure::only;
-use crate::base::gcd;
 use crate::base::memory::collect;
-use crate::order::{Sharding, Spans};
-use crate::{Failure, Layout, OrderId};
+use crate::base::{Failure, gcd};
+use crate::deal::Layout;
+use crate::order::{OrderId, Sharding, Spans};
 
 /// A round of a rank: a run of its samples, and the rows that it reads for them.
 #[derive(Clone, Debug, PartialEq, Eq)]

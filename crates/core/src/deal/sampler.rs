@@ -9,10 +9,11 @@ use crate::base::check::{check_below, check_count, check_ranks, check_run};
 use crate::base::failure::{at_most, range};
 use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::{collect, has_headroom};
+use crate::base::{Failure, MAX_COUNT};
+use crate::deal::{Config, Deal, Place};
 use crate::document::recipe;
 use crate::document::state;
-use crate::order::{OrderPart, Stored, in_blocks};
-use crate::{Config, Deal, Failure, Index, MAX_COUNT, Order, OrderId, Place};
+use crate::order::{Index, Order, OrderId, OrderPart, Stored, in_blocks};
 
 /// A sampler: the samples of one rank in one epoch, by an order and a deal.
 ///
@@ -416,7 +417,8 @@ mod tests {
     use alloc::rc::Rc;
 
     use super::Sampler;
-    use crate::{Config, OrderId, Recipe};
+    use crate::deal::{Config, Recipe};
+    use crate::order::OrderId;
 
     /// Whether two samplers share one table, built or not.
     fn share(one: &Sampler, other: &Sampler) -> bool {

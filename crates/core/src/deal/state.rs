@@ -4,12 +4,12 @@ use alloc::format;
 use alloc::string::String;
 
 use crate::base::failure::range;
+use crate::base::{Failure, MAX_EXACT};
 use crate::document::fields::Fields;
 use crate::document::member::Member;
 use crate::document::recipe::SAMEDEAL;
 use crate::document::state::{CONSUMED, EPOCH, KIND, POSITIONS, read, recipe_of, refused, write};
 use crate::order::{COMPOSED_MEMBERS, ORDERS};
-use crate::{Failure, MAX_EXACT};
 
 const SAMPLER: &[Member] = &[SAMEDEAL, KIND, recipe_of(ORDERS), EPOCH, CONSUMED, POSITIONS];
 

@@ -8,7 +8,7 @@ use super::json::unsigned;
 use super::lists::{List, beside};
 use super::member::{Default, Kind, Member, Need, decider, joined, words};
 use super::numbers::{self, Chosen};
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::failure::{at_most, range, shorten};
 use crate::base::memory::collect;
 
@@ -186,7 +186,8 @@ mod tests {
     use alloc::format;
     use alloc::string::{String, ToString};
 
-    use crate::{Recipe, Split};
+    use crate::deal::Recipe;
+    use crate::split::Split;
 
     fn told(order: &str, deal: &str) -> String {
         let text = format!("{{\"order\":{{\"samples\":9{order}}},\"deal\":{{{deal}}}}}");

@@ -11,7 +11,7 @@ use super::numbers::{self, Numbers, is_hash};
 use super::weights::{self, Decimal, MAX_DIGITS};
 use crate::base::failure::{at_most, element, known as one_of, only, range, shorten};
 use crate::base::memory::{collect, grow};
-use crate::{Failure, MAX_EXACT};
+use crate::base::{Failure, MAX_EXACT};
 
 /// The most levels of nested objects in a state. A recipe may have one level less, since a state is one more object
 /// around it. Composed orders nest. The limit keeps a text from overflowing the stack.

@@ -6,7 +6,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::MAX_EXACT;
+use crate::base::MAX_EXACT;
 use crate::base::memory::{has_headroom, has_room};
 
 /// The most bytes of a text: a recipe, a state, or an entry of a log. The longest checkpoint that a log can need is

@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::String;
 
 use crate::base::failure::{Allowed, known, range};
-use crate::{Failure, MAX_EXACT};
+use crate::base::{Failure, MAX_EXACT};
 
 /// A member that an object may have.
 #[derive(Clone, Copy)]

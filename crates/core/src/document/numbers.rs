@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::Display;
 
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::failure::range;
 use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::collect;

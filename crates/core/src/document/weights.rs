@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::iter;
 
 use crate::base::memory::collect;
-use crate::{Failure, MAX_EXACT};
+use crate::base::{Failure, MAX_EXACT};
 
 /// The sum of the whole numbers that weights are rounded to, before the numbers are divided by their common divisor.
 const TOTAL: u128 = 1_000_000_000_000_000;

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::entry::{Checkpoint, Entry};
 use super::{Holder, Lease, Ledger, MAX_RUNS, check_line, no_entry};
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::failure::shorten;
 use crate::base::memory::has_room;
 use crate::base::sort::sort_short;

@@ -12,7 +12,7 @@ use super::{Applied, Event, EventKind, Ledger, Progress};
 use crate::base::failure::{range, shorten};
 use crate::base::key::Words;
 use crate::base::memory::has_room;
-use crate::{Failure, MAX_EXACT};
+use crate::base::{Failure, MAX_EXACT};
 
 /// Default number of positions of a claim.
 const BLOCK: u32 = 1024;

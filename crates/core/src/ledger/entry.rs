@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{EventKind, Lease};
-use crate::MAX_EXACT;
+use crate::base::MAX_EXACT;
 use crate::base::memory::has_room;
 use crate::document::EntryFields;
 

@@ -16,7 +16,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use self::entry::{Entry, Run};
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::failure::shorten;
 use crate::base::memory::has_room;
 use crate::deal::SamplerState;

@@ -4,7 +4,7 @@ use alloc::string::String;
 
 use super::entry::Run;
 use super::{EventKind, Lease, Ledger};
-use crate::Failure;
+use crate::base::Failure;
 
 /// The answer to a reader that wants more positions.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{Event, EventKind, Ledger};
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::failure::range;
 use crate::base::memory::grow;
 

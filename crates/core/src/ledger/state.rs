@@ -6,13 +6,13 @@ use core::fmt::Display;
 
 use crate::base::failure::{only, range, shorten};
 use crate::base::memory::joined;
+use crate::base::{Failure, MAX_EXACT};
 use crate::deal::SamplerState;
 use crate::document::fields;
 use crate::document::member::{Kind, Member};
 use crate::document::recipe::SAMEDEAL;
 use crate::document::state::{CONSUMED, EPOCH, KIND, POSITIONS, read, recipe_of};
 use crate::order::ORDERS;
-use crate::{Failure, MAX_EXACT};
 
 const LEDGER: &[Member] = &[
     SAMEDEAL,

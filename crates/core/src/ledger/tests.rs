@@ -8,7 +8,8 @@ use proptest::prelude::*;
 
 use super::propose::Proposal;
 use super::{Event, EventKind, Ledger};
-use crate::{Config, Kind, Sampler};
+use crate::base::Kind;
+use crate::deal::{Config, Sampler};
 
 const LEASE: u64 = 100;
 

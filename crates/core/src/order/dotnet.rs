@@ -4,7 +4,7 @@
 //! which .NET keeps for compatibility.
 
 use super::table::Table;
-use crate::Failure;
+use crate::base::Failure;
 
 pub(super) fn order(samples: u32, seed: i64, epoch: u64) -> Result<Table, Failure> {
     let mut random = Random::new((seed as i32).wrapping_add(epoch as i32));

@@ -12,7 +12,7 @@ use super::stored::Stored;
 use super::table::Table;
 use super::torch::Release;
 use super::{dotnet, fisher_yates, python, torch};
-use crate::Failure;
+use crate::base::Failure;
 
 /// The order of one epoch: the sample at each position. [`Order::new`] makes a bijection of the numbers below
 /// `samples`. The methods do not check their arguments: beyond the range, they may panic or return meaningless values.

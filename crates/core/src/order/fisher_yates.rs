@@ -2,7 +2,7 @@
 //! far as the generator allows.
 
 use super::table::Table;
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::key::Words;
 
 pub(super) fn order(samples: u32, seed: i64, epoch: u64) -> Result<Table, Failure> {

@@ -1,7 +1,7 @@
 //! The names of orders.
 
 use super::members::{COMPOSED_MEMBERS, VIEWS};
-use crate::MAX_EXACT;
+use crate::base::MAX_EXACT;
 use crate::base::failure::{Failure, known, range};
 use crate::document::fields::Fields;
 use crate::document::lists::{List, beside};

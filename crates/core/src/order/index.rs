@@ -2,7 +2,7 @@
 
 use samedeal_bulk::Network;
 
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::memory::collect;
 
 /// An integer type of sample indices.

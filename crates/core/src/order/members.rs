@@ -2,10 +2,10 @@
 
 use super::compose::names::{EXHAUSTIONS, INDEX_SPACES, MAX_SOURCES};
 use super::sharded::MAX_LANES;
+use crate::base::{Failure, MAX_COUNT, MAX_EXACT};
 use crate::document::MAX_TEXT;
 use crate::document::member::{Default, Kind, Member, Place, is, is_not, names, place, text};
 use crate::document::recipe::{OF_STREAMS, SEED};
-use crate::{Failure, MAX_COUNT, MAX_EXACT};
 
 /// The most bytes of the canonical text of an order. The other 2^22 bytes of a text are for the rest of a recipe or a
 /// state.

@@ -10,7 +10,7 @@ use core::cell::{OnceCell, RefCell};
 use super::epoch::{Epoch, Order};
 use super::id::OrderId;
 use super::sharded::Sharding;
-use crate::MAX_EXACT;
+use crate::base::MAX_EXACT;
 use crate::base::failure::{Allowed, Failure, range};
 use crate::document::{numbers, signed_text};
 

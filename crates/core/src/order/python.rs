@@ -2,7 +2,7 @@
 
 use super::mt19937::Mt19937;
 use super::table::Table;
-use crate::Failure;
+use crate::base::Failure;
 
 pub(super) fn order(samples: u32, seed: i64, epoch: u64) -> Result<Table, Failure> {
     // CPython seeds with the 32-bit words of the absolute value, the lowest first, without leading zeros.

@@ -16,7 +16,7 @@ use super::stored::Stored;
 use crate::base::failure::range;
 use crate::base::key::Words;
 use crate::base::memory::collect;
-use crate::{Failure, MAX_COUNT};
+use crate::base::{Failure, MAX_COUNT};
 
 /// The most lanes. More would take too much memory: each lane stores the permutation of a window.
 pub(crate) const MAX_LANES: u32 = 1 << 12;

@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 
 use crate::base::failure::{at_most, range};
 use crate::base::memory::collect;
-use crate::{Failure, MAX_EXACT};
+use crate::base::{Failure, MAX_EXACT};
 
 /// Shards laid end to end: sample indices count through the shards in the given order.
 pub(crate) struct Shards {

@@ -1,6 +1,6 @@
 use alloc::vec::Vec;
 
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::memory::grow;
 
 /// Spans of rows to read: a span is a run of neighbouring rows of one shard. Every list has one number for each span.

@@ -1,7 +1,7 @@
 use alloc::vec::Vec;
 
 use super::index::Index;
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::memory::{collect, has_headroom};
 
 /// An order held in memory: the sample at every position.

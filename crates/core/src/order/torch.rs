@@ -3,7 +3,7 @@
 
 use super::mt19937::Mt19937;
 use super::table::Table;
-use crate::Failure;
+use crate::base::Failure;
 
 /// The version of `randperm`, by the releases of PyTorch that have it.
 #[derive(Clone, Copy, PartialEq, Eq)]

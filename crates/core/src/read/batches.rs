@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::reading::Reading;
 use super::turns;
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::check::{check_below, check_ranks};
 use crate::base::memory::collect;
 

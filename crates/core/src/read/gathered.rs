@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::recipe::Recipe;
 use super::samples::{Gathered, SampleReader};
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::memory::collect;
 use crate::order::{Spans, Stored};
 

@@ -2,7 +2,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use super::segment::Segment;
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::failure::at_most;
 use crate::base::memory::has_room;
 use crate::deal::Rotation;

@@ -12,13 +12,13 @@ use super::whole::{WholeGroup, WholeReader};
 use super::{left::Left, left::Positions, state, turns};
 use crate::base::check::{check_below, check_run};
 use crate::base::failure::range;
-use crate::base::gcd;
 use crate::base::key::Words;
 use crate::base::memory::{collect, has_headroom};
+use crate::base::{Failure, gcd};
+use crate::deal::Remainder;
 use crate::document::lists::List;
 use crate::document::recipe::{canonical, fingerprint};
 use crate::order::{Feistel, Spans};
-use crate::{Failure, Remainder};
 
 /// A run of a reader's samples, and the rows to read for it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,16 +10,17 @@ use core::cell::OnceCell;
 
 use super::left::Positions;
 use super::segment::{Group, MAX_READERS, MAX_WORKERS};
+use crate::base::Failure;
 use crate::base::failure::shorten;
 use crate::base::memory::Pieces;
-use crate::deal::{REMAINDERS, Rotation};
+use crate::deal::{REMAINDERS, Remainder, Rotation};
 use crate::document::fields::Fields;
 use crate::document::lists::List;
 use crate::document::member::{Default, Kind, Member, text};
 use crate::document::recipe::{self, VERSION};
-use crate::order::{OrderPart, Sharding, Shards, of_order};
+use crate::order::{OrderId, OrderPart, Sharding, Shards, of_order};
 use crate::shard::{self, PlanConfig, Weight};
-use crate::{Failure, OrderId, Remainder, deal, order};
+use crate::{deal, order};
 
 pub(crate) const SECTIONS: &[Member] = &[
     recipe::SAMEDEAL,

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::reading::{ReadRound, Reading};
 use super::samples::Gathered;
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::check::check_run;
 use crate::base::memory::collect;
 use crate::base::sort::sort_short;

@@ -10,9 +10,9 @@ use super::recipe::Recipe;
 use super::segment::Group;
 use super::turns;
 use crate::base::memory::collect;
-use crate::deal::{Deal, Round};
-use crate::order::{Spans, Stored};
-use crate::{Config, Failure, MAX_COUNT, OrderId, Remainder, Sampler};
+use crate::base::{Failure, MAX_COUNT};
+use crate::deal::{Config, Deal, Remainder, Round, Sampler};
+use crate::order::{OrderId, Spans, Stored};
 
 /// Number of samples of a round that has no windows: its rows are read in the order in which they are stored.
 pub(super) const STORED_ROWS: u64 = 1024;

@@ -1,6 +1,6 @@
 use alloc::format;
 
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::failure::{at_most, range};
 
 /// The most loader workers of a rank.

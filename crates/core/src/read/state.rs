@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::left::{Left, Positions};
 use super::recipe::{BATCH_SIZE, Dealt, Recipe, STATE_SECTIONS, WORKERS, WORLD_SIZE};
 use super::segment::{Group, Segment, check_history};
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::failure::range;
 use crate::base::memory::collect;
 use crate::deal::positions_of;

@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 
 use super::segment::Group;
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::memory::collect;
 
 /// The number of batches that each worker of a rank has given after `steps` steps, and the worker that is next.

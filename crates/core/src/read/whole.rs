@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::recipe::{Dealt, Recipe};
 use super::segment::{Group, Segment, split};
 use super::turns;
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::failure::at_most;
 use crate::base::memory::collect;
 use crate::base::sort::sort_short;

@@ -4,7 +4,7 @@ use alloc::collections::{BinaryHeap, TryReserveError};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::memory::{collect, has_headroom};
 
 /// Returns `owners`: item i belongs to part `owners[i]`. First, each item, the heaviest first, goes to the lightest

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use super::balance::heaviest_first;
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::failure::only;
 use crate::base::memory::{collect, has_headroom};
 use crate::base::sort::sort_short;

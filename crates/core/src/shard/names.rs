@@ -1,6 +1,6 @@
 //! Options of whole shards, and their names in recipes.
 
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::names::named;
 
 /// How shards are dealt to ranks. A [`WorkerPolicy`] is converted to a policy to deal the shards of a rank to its

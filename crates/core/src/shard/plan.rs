@@ -7,15 +7,14 @@ use core::ops::Range;
 use super::balance::balance;
 use super::locality::Locality;
 use super::names::{Policy, Tier, Weight, WorkerPolicy};
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::check::{check_below, check_run};
 use crate::base::failure::{only, range};
 use crate::base::key::Words;
 use crate::base::memory::{collect, grow};
 use crate::base::ratio::millionths;
 use crate::document::recipe;
-use crate::order::total;
-use crate::order::{Feistel, shuffle};
+use crate::order::{Feistel, shuffle, total};
 
 /// The configuration of a plan: everything that decides which reader gets which shard.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,6 +9,7 @@ use alloc::string::String;
 use super::locality::Locality;
 use super::names::{POLICIES, Policy, WEIGHTS, WORKER_POLICIES};
 use super::plan::{MAX_READERS, Plan, PlanConfig, check_bytes};
+use crate::base::Failure;
 use crate::base::memory::Pieces;
 use crate::base::names::name_of;
 use crate::document::fields::Fields;
@@ -17,9 +18,8 @@ use crate::document::member::{Default, Kind, Member, Place, is, names, place, te
 use crate::document::numbers;
 use crate::document::recipe::{self, VERSION};
 use crate::document::signed_text;
-use crate::order::check_sums;
-use crate::order::total;
-use crate::{Failure, deal, order};
+use crate::order::{check_sums, total};
+use crate::{deal, order};
 
 const NEAR: Place = place![[is("policy", &["locality-aware"])]];
 

@@ -5,11 +5,12 @@ use alloc::vec::Vec;
 use crate::base::check::check_run;
 use crate::base::failure::{only, range};
 use crate::base::memory::collect;
+use crate::base::{Failure, MAX_EXACT};
 use crate::document::member::{Default, Kind, Member, text, with_elsewhere};
 use crate::document::recipe::{self, VERSION};
 use crate::document::signed_text;
-use crate::order::COMPOSED_MEMBERS;
-use crate::{Failure, MAX_EXACT, Order, OrderId, deal, order};
+use crate::order::{COMPOSED_MEMBERS, Order, OrderId};
+use crate::{deal, order};
 
 /// The configuration of a chunk stream, which is read without end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,7 +202,7 @@ fn of_chunks(failure: Failure) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::{Stream, StreamConfig};
-    use crate::OrderId;
+    use crate::order::OrderId;
 
     fn allowed(order: OrderId, chunks: u64, readers: u32, start: u64, count: u32) -> bool {
         let config = StreamConfig { chunks: Some(chunks), reader: 0, readers, order, seed: 0, epoch: 0 };

@@ -1,7 +1,7 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::failure::{Allowed, range};
 use crate::base::memory::{collect, grow};
 

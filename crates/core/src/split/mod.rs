@@ -13,8 +13,8 @@ use sha2::{Digest, Sha256};
 use crate::base::check::{check_below, check_count, check_run};
 use crate::base::key::Words;
 use crate::base::memory::{collect, grow};
+use crate::base::{Failure, MAX_EXACT};
 use crate::order::Feistel;
-use crate::{Failure, MAX_EXACT};
 #[cfg(feature = "texts")]
 pub(crate) use recipe::SECTIONS;
 

@@ -8,11 +8,11 @@ use alloc::vec::Vec;
 use super::{Part, Split};
 use crate::base::failure::{only, range};
 use crate::base::memory::{collect, grow};
+use crate::base::{Failure, MAX_EXACT};
 use crate::document::fields::Fields;
 use crate::document::member::{Kind, Member, text};
 use crate::document::recipe::{self, VERSION};
 use crate::document::{quoted, signed_text};
-use crate::{Failure, MAX_EXACT};
 
 const OF_OTHERS: Kind = Kind::Elsewhere("none in the recipe of a split: it has the section split alone");
 

@@ -13,9 +13,9 @@ use core::cell::RefCell;
 use crate::base::check::{check_below, check_ranks};
 use crate::base::failure::range;
 use crate::base::memory::collect;
-use crate::deal::Rotation;
-use crate::order::OrderPart;
-use crate::{Deal, Failure, Layout, MAX_COUNT, Order, Remainder};
+use crate::base::{Failure, MAX_COUNT};
+use crate::deal::{Deal, Layout, Remainder, Rotation};
+use crate::order::{Order, OrderPart};
 #[cfg(feature = "texts")]
 pub(crate) use recipe::SECTIONS;
 use stage::Stage;

@@ -9,13 +9,14 @@ use super::Schedule;
 use super::stage::{Stage, fits, of_stage, unfit};
 use crate::base::failure::range;
 use crate::base::memory::collect;
+use crate::base::{Failure, MAX_EXACT};
 use crate::deal::recipe::{self as deal, layout, unit_text};
 use crate::document::fields::Fields;
 use crate::document::lists::List;
 use crate::document::member::{Kind, Member, text};
 use crate::document::recipe::{self, VERSION};
+use crate::order;
 use crate::order::OrderPart;
-use crate::{Failure, MAX_EXACT, order};
 
 pub(crate) const SECTIONS: &[Member] = &[
     recipe::SAMEDEAL,

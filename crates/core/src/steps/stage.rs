@@ -2,7 +2,7 @@
 
 use alloc::format;
 
-use crate::Failure;
+use crate::base::Failure;
 
 /// A stage: steps of one batch size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use super::Schedule;
 use super::recipe::STEPS;
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::failure::only;
 use crate::document::fields::Fields;
 use crate::document::member::{Kind, Member};

@@ -6,14 +6,17 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::text::Found;
+use crate::base::Failure;
 use crate::base::failure::{Kind as FailureKind, shorten};
 use crate::base::memory::{collect, grow};
 use crate::base::sort::sort_short;
 use crate::batch::BatchRecipe;
+use crate::deal::Recipe;
 use crate::document::{Reader, quoted};
 use crate::read::Reading;
 use crate::shard::{Plan, Stream};
-use crate::{Failure, Recipe, Schedule, Split};
+use crate::split::Split;
+use crate::steps::Schedule;
 
 /// A member that differs between two texts.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -128,7 +128,7 @@ mod tests {
     use alloc::collections::BTreeSet;
 
     use super::*;
-    use crate::OrderId;
+    use crate::order::OrderId;
     use crate::texts::tables::{Value, described};
 
     #[test]

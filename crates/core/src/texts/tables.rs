@@ -4,10 +4,11 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use crate::base::MAX_EXACT;
 use crate::document::member::{Default, Kind, Member, Need, joined};
 use crate::document::quoted;
-use crate::order::{ANY_ORDER_MEMBERS, COMPOSED};
-use crate::{MAX_EXACT, OrderId, batch, deal, read, shard, split, steps};
+use crate::order::{ANY_ORDER_MEMBERS, COMPOSED, OrderId};
+use crate::{batch, deal, read, shard, split, steps};
 
 /// All kinds of recipes, and their sections.
 const RECIPES: [(&str, &[Member]); 7] = [

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::failure::{at_most, known, range};
 use crate::base::memory::grow;
 use crate::document::recipe::VERSION;

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::failure::range;
 
 /// The environment variables of one kind of launcher. If several launchers have set their variables, the first one in

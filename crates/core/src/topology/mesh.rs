@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use crate::base::failure::{at_most, only, range, shorten};
 use crate::base::memory::collect;
 use crate::base::names::named;
-use crate::{Failure, MAX_COUNT};
+use crate::base::{Failure, MAX_COUNT};
 
 /// The role of an axis of a mesh: whether ranks along it read different data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

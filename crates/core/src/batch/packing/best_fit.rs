@@ -5,7 +5,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::patterns::{Class, Group, NONE, Patterns, no_memory, reserve};
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::memory::{collect, has_headroom};
 
 /// Bins with the same content that still have slots: an entry in the list of bins with the same free space.

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::patterns::Class;
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::memory::collect;
 
 /// The greatest of four lower bounds on the number of bins. Failures: `out-of-memory`.

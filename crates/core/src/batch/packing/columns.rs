@@ -7,9 +7,8 @@ use alloc::vec::Vec;
 use super::best_fit;
 use super::patterns::{self, Class, Patterns, effort, with_counts};
 use super::subset::Subset;
-use crate::Failure;
-use crate::base::gcd;
 use crate::base::memory::collect;
+use crate::base::{Failure, gcd};
 
 const BITS: u32 = 40;
 const ONE: i64 = 1 << BITS;

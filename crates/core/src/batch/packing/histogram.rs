@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use core::iter::repeat_n;
 
 use super::patterns::{Class, reserve};
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::failure::at_most;
 use crate::base::memory::collect;
 

@@ -9,7 +9,7 @@ mod subset;
 
 use alloc::format;
 
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::failure::{at_least, range};
 use crate::base::memory::collect;
 pub use histogram::histogram;

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::memory::{collect, has_room};
 
 /// Items of the same size.

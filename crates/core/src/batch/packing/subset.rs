@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::best_fit;
 use super::patterns::{Class, NONE, Patterns, with_counts};
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::memory::collect;
 
 /// The greatest capacity in units. A greater capacity is counted in larger units, so that there are few sums of sizes.

@@ -10,9 +10,9 @@ use alloc::vec::Vec;
 use super::tree::Tree;
 use crate::base::key::Words;
 use crate::base::memory::collect;
+use crate::base::{Failure, MAX_EXACT};
 use crate::document::numbers;
 use crate::order::{Composed, Epoch, Feistel, last};
-use crate::{Failure, MAX_EXACT};
 
 pub(super) struct Balance {
     seed: i64,

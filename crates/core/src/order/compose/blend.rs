@@ -18,9 +18,9 @@ use super::names::{EXHAUSTIONS, Exhaustion, INDEX_SPACES, IndexSpace};
 use super::pattern::Pattern;
 use crate::base::memory::collect;
 use crate::base::names::name_of;
+use crate::base::{Failure, MAX_EXACT};
 use crate::document::{numbers, quoted};
 use crate::order::{Composed, Drawn, Epoch, Order, OrderPart, Sources, Stored};
-use crate::{Failure, MAX_EXACT};
 
 pub(super) struct Blend {
     pub(super) exhaustion: Exhaustion,

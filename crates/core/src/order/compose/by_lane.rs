@@ -6,8 +6,8 @@
 use super::blend::{Blend, Stage};
 use super::lane_cache::{Begun, Lanes, Passes, Place};
 use crate::base::memory::collect;
+use crate::base::{Failure, MAX_EXACT};
 use crate::order::OrderPart;
-use crate::{Failure, MAX_EXACT};
 
 /// The number of draws that a lane of a source has in each pass. All sources are `sharded`.
 fn lane_size(part: &OrderPart, lane: u64) -> u64 {

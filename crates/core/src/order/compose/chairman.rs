@@ -5,9 +5,8 @@ use alloc::vec::Vec;
 use core::cmp::Ordering;
 
 use super::items::MAX_ELEMENT;
-use crate::Failure;
-use crate::base::gcd;
 use crate::base::memory::collect;
+use crate::base::{Failure, gcd};
 
 /// The longest period, and so the longest table.
 pub(super) const MAX_PERIOD: u64 = 1 << 20;

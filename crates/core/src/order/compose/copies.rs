@@ -5,8 +5,8 @@ use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 
+use crate::base::{Failure, MAX_EXACT};
 use crate::order::{Composed, Epoch, Order, OrderPart, Stored};
-use crate::{Failure, MAX_EXACT};
 use samedeal_bulk::Divisor;
 
 pub(super) struct Copies {

@@ -9,9 +9,9 @@ use alloc::vec::Vec;
 
 use crate::base::key::Words;
 use crate::base::memory::collect;
+use crate::base::{Failure, MAX_EXACT};
 use crate::document::{numbers, unsigned_text};
 use crate::order::{Composed, Epoch, Feistel};
-use crate::{Failure, MAX_EXACT};
 
 pub(super) struct Grown {
     /// The number of samples before any growth.

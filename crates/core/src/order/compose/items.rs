@@ -2,7 +2,7 @@
 
 use samedeal_bulk::Item;
 
-use crate::Failure;
+use crate::base::Failure;
 
 /// The largest element of a pattern. A lane begins at an element up to 2^53 - 1, and takes up to 2^53 - 1 elements from
 /// there on.

@@ -5,7 +5,7 @@ use core::cell::RefCell;
 
 use samedeal_bulk::Divisor;
 
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::memory::{collect, grow};
 use crate::order::{Order, OrderPart};
 

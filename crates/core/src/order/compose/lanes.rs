@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::memory::grow;
 use crate::order::{OrderId, OrderPart, Sharding};
 

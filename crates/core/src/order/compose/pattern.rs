@@ -5,7 +5,7 @@ use samedeal_bulk::{Item, item, unpacked};
 use super::chairman::Chairman;
 use super::items::{Items, Take};
 use super::tree::Tree;
-use crate::Failure;
+use crate::base::Failure;
 
 pub(super) enum Pattern {
     Tree(Tree),

@@ -20,12 +20,12 @@ use crate::base::failure::{at_most, only, range};
 use crate::base::key::Words;
 use crate::base::memory::{collect, grow};
 use crate::base::sort::sort_short;
+use crate::base::{Failure, MAX_EXACT};
 use crate::document::check::Checked;
 use crate::document::fields::Fields;
 use crate::document::lists::{List, check_lists};
 use crate::order::members::at_order;
 use crate::order::{Composed, OrderId, OrderPart, Shards};
-use crate::{Failure, MAX_EXACT};
 use samedeal_bulk::Divisor;
 
 /// The lists of the inner order at `path`, without this path before their names.

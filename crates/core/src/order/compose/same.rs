@@ -4,7 +4,7 @@
 use alloc::format;
 use alloc::string::String;
 
-use crate::Failure;
+use crate::base::Failure;
 use crate::document::fields::{self, Fields};
 use crate::document::member::Member;
 use crate::order::members::{ANY_ORDER_MEMBERS, ORDERS, SOURCE_NAME, SOURCE_WEIGHT, at_order, of_order};

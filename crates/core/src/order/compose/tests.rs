@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use proptest::prelude::*;
 
-use crate::{Recipe, Sampler};
+use crate::deal::{Recipe, Sampler};
 
 fn sampler(order: &str, epoch: u64) -> Sampler {
     let recipe =
@@ -506,7 +506,7 @@ fn lists_come_by_their_paths() {
     let long: Vec<u64> = (0..300).collect();
     let recipe = "{\"order\":{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"order\":{\"name\":\"exclude\",\"of\":{\"samples\":900}}},\
                   {\"name\":\"b\",\"order\":{\"name\":\"sharded\"}}]}}";
-    let lists: [crate::List; 2] = [("sources/a/indices", &long), ("sources/b/sizes", &[5, 6])];
+    let lists: [crate::document::lists::List; 2] = [("sources/a/indices", &long), ("sources/b/sizes", &[5, 6])];
     let read = Recipe::read(recipe, &lists).unwrap();
     let text = read.text().unwrap();
     assert!(text.contains("\"indices\":\"") && text.contains("\"sizes\":[5,6]"));
@@ -522,7 +522,7 @@ fn lists_come_by_their_paths() {
         ("sources/c/sizes", "lists"),
         ("of/sizes", "lists"),
     ] {
-        let lists: [crate::List; 3] = [lists[0], lists[1], (name, &[5, 6])];
+        let lists: [crate::document::lists::List; 3] = [lists[0], lists[1], (name, &[5, 6])];
         assert_eq!(Recipe::read(recipe, &lists).err().unwrap().field, field, "{name}");
     }
 }

@@ -8,7 +8,7 @@ use core::cmp::Reverse;
 use samedeal_bulk::{Divisor, Item, SMALL, halve, item, unpacked};
 
 use super::items::{Items, MAX_ELEMENT, Take};
-use crate::Failure;
+use crate::base::Failure;
 use crate::base::memory::collect;
 
 pub(super) struct Tree {

@@ -9,9 +9,9 @@ use alloc::vec::Vec;
 use core::iter;
 
 use crate::base::memory::collect;
+use crate::base::{Failure, MAX_EXACT};
 use crate::document::{numbers, unsigned_text};
 use crate::order::{Composed, Epoch, Order, OrderPart, Stored};
-use crate::{Failure, MAX_EXACT};
 
 pub(super) struct View {
     of: Rc<OrderPart>,

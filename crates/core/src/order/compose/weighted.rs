@@ -11,9 +11,9 @@ use samedeal_bulk::Divisor;
 
 use crate::base::key::Words;
 use crate::base::memory::collect;
+use crate::base::{Failure, MAX_EXACT};
 use crate::document::numbers;
 use crate::order::{Composed, Epoch, Feistel, last};
-use crate::{Failure, MAX_EXACT};
 
 pub(super) struct Weighted {
     seed: i64,

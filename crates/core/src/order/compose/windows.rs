@@ -5,9 +5,9 @@ use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 
+use crate::base::{Failure, MAX_EXACT};
 use crate::document::numbers;
 use crate::order::{Composed, Epoch, Feistel, Shards};
-use crate::{Failure, MAX_EXACT};
 
 pub(super) struct Windows {
     pub(super) seed: i64,

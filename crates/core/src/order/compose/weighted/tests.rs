@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::{Weighted, floor_sum};
-use crate::MAX_EXACT;
+use crate::base::MAX_EXACT;
 use crate::base::key::Words;
 use crate::order::{Composed, Feistel};
 

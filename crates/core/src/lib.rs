@@ -35,6 +35,8 @@ pub use split::Split;
 pub use steps::{Schedule, StepPlace};
 pub use texts::differences::{Difference, differences};
 #[cfg(feature = "texts")]
+pub use texts::limits::{LIMITS, Limit};
+#[cfg(feature = "texts")]
 pub use texts::meanings::meaning;
 #[cfg(feature = "texts")]
 pub use texts::tables::{Described, Needed, Value, described, members, schema};

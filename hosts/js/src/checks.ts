@@ -1,3 +1,4 @@
+import { MAX_TEXT } from './generated/limits.js';
 import { type Fact, type Failure, type Kind, SamedealError } from './errors.js';
 import { placeOf } from './json.js';
 
@@ -10,9 +11,6 @@ export const S64: Range = [-(2n ** 63n), 2n ** 63n - 1n];
 /** The range of a count, as errors state it. */
 export const COUNT: Range = [0n, 2n ** 53n - 1n];
 export const U64: Range = [0n, 2n ** 64n - 1n];
-
-/** The most bytes of a recipe, of a state (which has a part of a recipe), and of an entry of a log. */
-export const RECIPE_MAX = 2 ** 24;
 
 /** The longest text of a value in an error, in characters; the engines have the same limit. */
 export const TEXT_MAX = 64;
@@ -107,7 +105,7 @@ export const STATE = 'the text that `state` gave';
  * value is returned unchanged.
  */
 function savedByPython(given: unknown): unknown {
-  if (typeof given !== 'string' || given.length > 4 * RECIPE_MAX) return given;
+  if (typeof given !== 'string' || given.length > 4 * MAX_TEXT) return given;
   try {
     // In a state, `samedeal` is a number; in the dictionary of Python, it is a text. The whole JSON is parsed only if it
     // may be that dictionary.
@@ -123,8 +121,8 @@ function savedByPython(given: unknown): unknown {
 /** The bytes of a file with a state, as text. */
 function stateOfBytes(bytes: Uint8Array): string {
   const size = bytes.length;
-  if (size > 4 * RECIPE_MAX)
-    fail('out-of-range', 'state', `of ${size} bytes`, `up to ${RECIPE_MAX}`, mostFacts(RECIPE_MAX));
+  if (size > 4 * MAX_TEXT)
+    fail('out-of-range', 'state', `of ${size} bytes`, `up to ${MAX_TEXT}`, mostFacts(MAX_TEXT));
   const text = textOf(bytes);
   if (typeof text !== 'string') fail('wrong-type', 'state', bytes, `${STATE}, or its bytes in UTF-8`);
   return text;
@@ -144,18 +142,18 @@ export function stateText(saved: unknown): string {
   }
   if (typeof value !== 'string') fail('wrong-type', 'state', value, STATE);
   // Every character has at least one byte, so the bytes of a text that is much too long are not counted.
-  const isLong = value.length > 4 * RECIPE_MAX;
+  const isLong = value.length > 4 * MAX_TEXT;
   const size = isLong ? value.length : utf8Size(value);
   const told = isLong ? `of at least ${size} bytes` : `of ${size} bytes`;
-  if (size > RECIPE_MAX) fail('out-of-range', 'state', told, `up to ${RECIPE_MAX}`, mostFacts(RECIPE_MAX));
+  if (size > MAX_TEXT) fail('out-of-range', 'state', told, `up to ${MAX_TEXT}`, mostFacts(MAX_TEXT));
   return value;
 }
 
 /** The text of a recipe, or another JSON text, if it is not too long. */
 export function recipeText(text: string, field = 'recipe'): string {
-  const size = text.length > RECIPE_MAX ? text.length : utf8Size(text);
-  if (size > RECIPE_MAX) {
-    fail('out-of-range', field, `of ${utf8Size(text)} bytes`, `up to ${RECIPE_MAX}`, mostFacts(RECIPE_MAX));
+  const size = text.length > MAX_TEXT ? text.length : utf8Size(text);
+  if (size > MAX_TEXT) {
+    fail('out-of-range', field, `of ${utf8Size(text)} bytes`, `up to ${MAX_TEXT}`, mostFacts(MAX_TEXT));
   }
   return text;
 }
@@ -179,7 +177,7 @@ export function textOf(value: unknown): unknown {
 
 /** Cuts a text to one character more than an entry may have, so that the engine still refuses it as too long. */
 export function cutText(text: string): string {
-  return text.slice(0, RECIPE_MAX + 1);
+  return text.slice(0, MAX_TEXT + 1);
 }
 
 /** A name that is one of `names`. */

@@ -1,6 +1,7 @@
 // Documents: the recipe that decides an object, as a text that the component checks and completes, and the long lists
 // beside it.
-import { fail, options, placed, RECIPE_MAX, recipeText, record, saved, TEXT_MAX } from './checks.js';
+import { fail, options, placed, recipeText, record, saved, TEXT_MAX } from './checks.js';
+import { MAX_TEXT } from './generated/limits.js';
 import type { NamedList } from './components/interfaces/samedeal-deal-types.js';
 import { camelled } from './errors.js';
 import { LONGEST, list, shown, words } from './lists.js';
@@ -211,7 +212,7 @@ export function written(field: string, value: unknown, depth: number, longest = 
         // names the inner member.
         const isChosen = name === 'name' && NAMED.includes(field);
         const own = depth < MEMBER || NESTING.includes(field) ? name : field;
-        return `${JSON.stringify(name)}:${written(own, member, depth + 1, isChosen ? RECIPE_MAX : undefined)}`;
+        return `${JSON.stringify(name)}:${written(own, member, depth + 1, isChosen ? MAX_TEXT : undefined)}`;
       });
       return `{${texts}}`;
     }
@@ -228,8 +229,8 @@ function wellFormed(text: string): string {
 function writtenList(field: string, value: unknown, depth: number): string {
   const elements = list(field, value);
   // A list that is too long is refused before its text is made: each element takes two characters or more.
-  if (elements.length > RECIPE_MAX / 2) {
-    fail('out-of-range', 'recipe', `${elements.length} numbers in ${field}`, `up to ${RECIPE_MAX} bytes`);
+  if (elements.length > MAX_TEXT / 2) {
+    fail('out-of-range', 'recipe', `${elements.length} numbers in ${field}`, `up to ${MAX_TEXT} bytes`);
   }
   const texts = Array.from(elements, (element, i) => {
     // The engine says what is wrong with a number of a list.

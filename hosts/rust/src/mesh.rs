@@ -1,10 +1,7 @@
 use crate::engine::{Instance, LEAST_MEMORY, Object, cut, mesh};
-use crate::generated::MeshValues;
+use crate::generated::{MAX_AXES, MeshValues};
 use crate::named::names;
 use crate::{Error, Failure};
-
-/// The most axes of a mesh.
-const MOST_AXES: usize = 64;
 
 /// The role of an axis of a mesh: whether the ranks along the axis read different data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -77,7 +74,7 @@ impl Mesh {
     pub fn new(world_size: u32, axes: impl IntoIterator<Item = Axis>) -> Result<Self, Error> {
         // The component refuses a list of one axis more than allowed as it refuses a longer list, which might not fit
         // into the memory.
-        let axes: Vec<_> = axes.into_iter().take(MOST_AXES + 1).collect();
+        let axes: Vec<_> = axes.into_iter().take(MAX_AXES + 1).collect();
         let passed = axes.iter().cloned().map(|Axis { name, size, role }| mesh::Axis {
             name: cut(name),
             size,
@@ -104,7 +101,7 @@ impl Mesh {
     ///
     /// Out of range (`coordinates`).
     pub fn rank_at(&self, coordinates: &[u32]) -> Result<u32, Error> {
-        if coordinates.len() > MOST_AXES {
+        if coordinates.len() > MAX_AXES {
             // Refused here: no mesh has so many axes, and a longer list might not fit into the component's memory.
             let allowed = format!("{}, one for each axis", self.axes.len());
             return Err(Failure::out_of_range("coordinates", format!("{} numbers", coordinates.len()), allowed).into());

@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use crate::generated::MAX_NUMBERS;
 use crate::members::{Shared, exact};
-
-/// The longest list that the text of a recipe contains; longer lists are passed beside it.
-const NAMED: usize = 256;
 
 /// The description of an order, from which a [`Sampler`](crate::Sampler) is made: a plain order or a composed one.
 ///
@@ -368,7 +366,7 @@ impl Order {
 
     /// Sets a list: in the text, or beside it if it is long.
     fn list(mut self, name: &str, numbers: Vec<u64>) -> Self {
-        if numbers.len() <= NAMED {
+        if numbers.len() <= MAX_NUMBERS {
             return self.with(name, numbers);
         }
         self.lists.push((name.to_owned(), Arc::new(numbers)));

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use crate::engine::types::NamedList;
-use crate::engine::{Instance, MAX_TEXT, Object, check_room, cut};
+use crate::engine::{Instance, Object, check_room, cut};
+use crate::generated::MAX_TEXT;
 use crate::members::{List, Shared, exact};
 use crate::order::OrderOption;
 use crate::{Error, Failure, IndexSpace};

@@ -3,17 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::engine::{MOST_MEMORY, Object, splits};
-use crate::generated::SplitValues;
+use crate::generated::{MAX_COUNT, MAX_PARTS, SplitValues};
 use crate::recipe::Draft;
 use crate::setters::setters;
 use crate::{Error, Failure, Share};
-
-/// The most ids or texts that one call takes.
-const WINDOW: u64 = 1 << 20;
-
-/// The most parts of a split. With more, the recipe could be too long to be read, and the component could not return
-/// the right failure.
-const MOST_PARTS: u32 = 1 << 16;
 
 /// Assigns samples to training, validation or test, or to folds. The result is the same in every language, and no file
 /// with lists of samples is needed.
@@ -107,8 +100,8 @@ impl Split {
     /// # Ok::<(), samedeal::Error>(())
     /// ```
     pub fn folds(folds: u32) -> SplitBuilder {
-        let mut builder =
-            SplitBuilder::of(None).parts((0..folds.min(MOST_PARTS)).map(|fold| (fold.to_string(), 1_u64)), "weight");
+        let mut builder = SplitBuilder::of(None)
+            .parts((0..folds.min(MAX_PARTS as u32)).map(|fold| (fold.to_string(), 1_u64)), "weight");
         builder.folds = folds;
         builder
     }
@@ -284,15 +277,15 @@ impl Split {
     /// Number of items that are passed in one call. An item has `bytes` bytes.
     fn window(&self, bytes: usize) -> usize {
         // Half of the free memory is for the answer.
-        (self.object.room() / 2 / bytes).clamp(1, WINDOW as usize)
+        (self.object.room() / 2 / bytes).clamp(1, MAX_COUNT)
     }
 }
 
 /// The ids below `samples`, in windows.
 fn windows(samples: u64) -> impl Iterator<Item = (u64, u32)> {
     // There is one window even without samples, so that the component checks the part.
-    let starts = (0..samples.max(1)).step_by(WINDOW as usize);
-    starts.map(move |start| (start, (samples - start).min(WINDOW) as u32))
+    let starts = (0..samples.max(1)).step_by(MAX_COUNT);
+    starts.map(move |start| (start, (samples - start).min(MAX_COUNT as u64) as u32))
 }
 
 /// The options of a new [`Split`]; see [`Split::by_weight`], [`Split::by_size`], [`Split::folds`] and [`Split::from_recipe`].
@@ -331,10 +324,10 @@ impl SplitBuilder {
     /// member), and contradiction (a member that is there twice, or belongs to another kind of recipe).
     pub fn build(self) -> Result<Split, Error> {
         let Self { draft, folds, memory_limit } = self;
-        if folds > MOST_PARTS {
-            let allowed = format!("1 to {MOST_PARTS}");
+        if folds > MAX_PARTS as u32 {
+            let allowed = format!("1 to {MAX_PARTS}");
             let failure = Failure::out_of_range("parts", format!("{folds} objects"), allowed);
-            return Err(failure.within(Some(1), Some(MOST_PARTS.into())).into());
+            return Err(failure.within(Some(1), Some(MAX_PARTS as u64)).into());
         }
         let object = draft.make(memory_limit, |instance, recipe, _| Object::<splits::Split>::new(instance, recipe))?;
         Ok(Split { values: SplitValues::ask(&object)?, object })

@@ -31,7 +31,7 @@ impl Side {
 pub const PADDING: u32 = u32::MAX;
 
 /// The most cells of an array.
-const MAX_CELLS: u64 = 1 << 26;
+pub(crate) const MAX_CELLS: u64 = 1 << 26;
 
 /// Rows of equal width, one for each sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]

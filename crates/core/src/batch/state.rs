@@ -39,8 +39,7 @@ const MAX_SEGMENTS: usize = 1 << 8;
 /// The only member of the section `batch` that must be as in the state for [`Batcher::replan`].
 const LENGTHS: &[Member] = &[Member::new("lengths", Kind::Lengths)];
 const AS_PLANNED: &str =
-    "as in the state; to use another value, plan the rest of the epoch anew (replan), or begin a new epoch";
-const AS_THE_LENGTHS: &str = "as in the state; to use other lengths, begin a new epoch";
+    "as in the state; for other options, plan the rest anew (replan); for other lengths, begin a new epoch";
 
 impl Batcher {
     /// The state after every rank has taken `steps` steps: a text for a checkpoint, equal on all ranks. Failures:
@@ -163,18 +162,11 @@ impl Batcher {
             Some(order) => order.check_resumes(of, (epoch.saturating_add(is_begun.into()), 0), AS_IN_STATE)?,
             None => fields::compare(&here, of, &STATE_SECTIONS[..1], AS_IN_STATE)?,
         }
-        let same_lengths = || {
-            let same = fields::compare(here.section("batch"), of.section("batch"), LENGTHS, AS_THE_LENGTHS);
-            same.map_err(|failure| failure.under("batch", LENGTHS))
-        };
         if anew {
-            return same_lengths();
+            let same = fields::compare(here.section("batch"), of.section("batch"), LENGTHS, AS_PLANNED);
+            return same.map_err(|failure| failure.under("batch", LENGTHS));
         }
-        let same = fields::compare(&here, of, &STATE_SECTIONS[1..], AS_PLANNED);
-        // If the lengths are the first members that differ, `replan` would refuse them too, so the text must not name it.
-        same.map_err(
-            |failure| if failure.path() == "batch.lengths" { same_lengths().err().unwrap_or(failure) } else { failure },
-        )
+        fields::compare(&here, of, &STATE_SECTIONS[1..], AS_PLANNED)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::collect;
 
 /// The most numbers of a list that a canonical text has in full. For a longer list, the text has the hash.
-pub(crate) const NAMED: usize = 256;
+pub(crate) const MAX_NUMBERS: usize = 256;
 
 /// A list of numbers in a text: whole, or its hash.
 pub(crate) enum Numbers<'a> {
@@ -22,7 +22,7 @@ pub(crate) enum Numbers<'a> {
 
 /// The canonical text of a list of numbers: the list if it is short, else its hash.
 pub(crate) fn text(numbers: impl Iterator<Item = u64> + Clone) -> String {
-    if numbers.clone().nth(NAMED).is_some() {
+    if numbers.clone().nth(MAX_NUMBERS).is_some() {
         return format!("\"{}\"", hash(numbers));
     }
     list(numbers)

@@ -26,4 +26,6 @@ pub use reading::{ReadRound, Reading};
 #[cfg(feature = "texts")]
 pub(crate) use recipe::SECTIONS;
 pub use rows::RoundRows;
+#[cfg(feature = "texts")]
+pub(crate) use segment::MAX_WORKERS;
 pub use segment::{Group, Segment};

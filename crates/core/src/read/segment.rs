@@ -4,7 +4,7 @@ use crate::base::Failure;
 use crate::base::failure::{at_most, range};
 
 /// The most loader workers of a rank.
-pub(super) const MAX_WORKERS: u32 = 1 << 16;
+pub(crate) const MAX_WORKERS: u32 = 1 << 16;
 /// The most readers of a group.
 pub(super) const MAX_READERS: u64 = 1 << 22;
 /// The most readers of all segments of a history together. Reading a state goes through all these readers, so the limit

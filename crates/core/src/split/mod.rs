@@ -16,7 +16,7 @@ use crate::base::memory::{collect, grow};
 use crate::base::{Failure, MAX_EXACT};
 use crate::order::Feistel;
 #[cfg(feature = "texts")]
-pub(crate) use recipe::SECTIONS;
+pub(crate) use recipe::{MAX_PARTS, SECTIONS};
 
 /// A split of ids into parts. If parts have weights, an id stays in its part when ids are added later.
 ///

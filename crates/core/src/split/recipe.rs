@@ -37,7 +37,7 @@ const PART: &[Member] = &[
     Member::new("size", Kind::COUNT).text(text!("Number of samples in the part.")),
 ];
 
-const MAX_PARTS: usize = 1 << 16;
+pub(crate) const MAX_PARTS: usize = 1 << 16;
 const MAX_NAME: usize = 256;
 
 impl Split {

@@ -3,6 +3,8 @@
 
 pub(crate) mod differences;
 #[cfg(feature = "texts")]
+pub(crate) mod limits;
+#[cfg(feature = "texts")]
 pub(crate) mod meanings;
 #[cfg(feature = "texts")]
 pub(crate) mod tables;

@@ -35,7 +35,7 @@ pub struct Axis {
 }
 
 /// The most axes of a mesh.
-const MAX_AXES: usize = 64;
+pub(crate) const MAX_AXES: usize = 64;
 
 /// All ranks of a job as a grid, the last axis counting fastest, as in `torch.distributed.init_device_mesh`.
 #[derive(Clone, Debug, PartialEq, Eq)]

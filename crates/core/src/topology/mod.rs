@@ -3,4 +3,6 @@
 pub mod launch;
 mod mesh;
 
+#[cfg(feature = "texts")]
+pub(crate) use mesh::MAX_AXES;
 pub use mesh::{Axis, Mesh, Role};

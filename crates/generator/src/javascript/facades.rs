@@ -55,6 +55,7 @@ pub fn modules(wit: Wit<'_>) -> Result<Files, String> {
             files.insert(format!("{name}.ts"), module.head(&body) + &body);
         }
     }
+    files.insert("limits.ts".into(), options::limits());
     files.insert("names.ts".into(), options::names(&Text::new(wit, "undefined")));
     files.insert("options.ts".into(), options::module(&Text::new(wit, "undefined"))?);
     Ok(files)

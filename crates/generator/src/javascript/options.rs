@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use samedeal_core::{Described, OrderId, Value, meaning};
+use samedeal_core::{Described, LIMITS, Limit, OrderId, Value, meaning};
 
 use super::MADE;
 use super::text::{Text, comment};
@@ -107,6 +107,12 @@ pub fn names(text: &Text) -> String {
     let defaults = members::of(&all, "order", "sampler").filter(|member| member.default.parse::<u64>().is_ok());
     let defaults: Vec<_> = defaults.map(|member| format!("{}: {}", member.name, member.default)).collect();
     body + &format!("export const DEFAULTS = {{ {} }} as const;\n", defaults.join(", "))
+}
+
+/// The module `limits.ts`: limits of the core. Hosts check some of them, and divide long calls by others.
+pub fn limits() -> String {
+    let one = |limit: Limit| format!("\n/** {} */\nexport const {} = {};\n", limit.text, limit.name, limit.most);
+    format!("{MADE}\n") + &LIMITS.map(one).concat()
 }
 
 /// A union type of names. Its comment says what each name means.

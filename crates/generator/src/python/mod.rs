@@ -13,6 +13,7 @@ mod types;
 
 use std::collections::BTreeSet;
 
+use samedeal_core::LIMITS;
 use wit_parser::abi::AbiVariant;
 use wit_parser::{EnumCase, InterfaceId, Type, TypeDefKind, TypeId};
 
@@ -42,10 +43,20 @@ pub fn modules(wit: Wit<'_>) -> Result<Files, String> {
         let text = module.text().map_err(|error| format!("interface {name}: {error}"))?;
         files.insert(format!("{}.py", snake(name)), text);
     }
+    files.insert("limits.py".to_owned(), limits());
     if let Some((_, sampling)) = wit.interfaces().find(|(name, _)| *name == "sampling") {
         files.insert("orders.py".to_owned(), orders::module(&Known::of(wit, sampling))?);
     }
     Ok(files)
+}
+
+/// The module `limits.py`: limits of the core. Hosts check some of them, and divide long calls by others.
+fn limits() -> String {
+    let mut text = format!("\"\"\"Limits of the component. Hosts need some of them.\n\n{MADE}\n\"\"\"\n\n");
+    for limit in LIMITS {
+        text += &format!("{} = {}\n\"\"\"{}\"\"\"\n", limit.name, limit.most, limit.text);
+    }
+    text
 }
 
 struct Module<'a> {

@@ -16,6 +16,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
+use samedeal_core::{LIMITS, Limit};
 use wit_parser::{Record, Type, TypeId};
 
 use crate::Files;
@@ -64,6 +65,7 @@ pub fn modules(wit: Wit<'_>) -> Result<Files, String> {
     files.insert("order".to_owned(), builders::order());
     files.insert("records".to_owned(), rust.records()?);
     files.insert("names".to_owned(), names::module());
+    files.insert("limits".to_owned(), limits());
     for name in files.keys() {
         let _ = writeln!(all, "mod {name};");
     }
@@ -71,8 +73,20 @@ pub fn modules(wit: Wit<'_>) -> Result<Files, String> {
     files.insert("native".to_owned(), engines::module(wit, Engine::Native)?);
     let engines =
         "#[cfg(feature = \"component\")] pub mod component; #[cfg(not(feature = \"component\"))] pub mod native;";
-    files.insert("mod".to_owned(), format!("{all}{engines}\n\n{values}pub use names::*;\npub use records::*;\n"));
+    files.insert(
+        "mod".to_owned(),
+        format!("{all}{engines}\n\n{values}pub(crate) use limits::*;\npub use names::*;\npub use records::*;\n"),
+    );
     files.into_iter().map(|(name, text)| Ok((format!("{name}.rs"), formatted(&text)?))).collect()
+}
+
+/// The module `limits`: limits of the core. Hosts check some of them, and divide long calls by others.
+fn limits() -> String {
+    let mut text = format!("{MADE}//! Limits of the core. Hosts need some of them.\n#![allow(dead_code)]\n");
+    for Limit { name, most, text: about } in LIMITS {
+        let _ = write!(text, "\n/// {about}\npub(crate) const {name}: usize = {most};\n");
+    }
+    text
 }
 
 struct Rust<'a> {

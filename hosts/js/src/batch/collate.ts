@@ -4,13 +4,12 @@
 import { FROM_ONE, fail, integer, options, placed, type Range, S64, string, U32, U64, u32 } from '../checks.js';
 import type { ComponentBindings } from '../engine/types.js';
 import type { Engine } from '../engine.js';
+import { MAX_CELLS } from '../generated/limits.js';
 import { attached, list, numbers, words, words32 } from '../lists.js';
 import type { CollateOptions, Packed, PackOptions, Padded, PadOptions, Tokens } from './types.js';
 
 /** The number that the engine gives for a cell of padding, in place of the number of a token. */
 const PADDING = 2 ** 32 - 1;
-/** The largest number of cells that the engine makes in a call. */
-const CELLS = 2 ** 26;
 
 /** The range of the elements of each integer array, by the name of its type. Arrays of fractions have no entry. */
 const ELEMENTS: Record<string, Range | undefined> = {
@@ -47,7 +46,7 @@ export function padWith<T extends Tokens>(
   const wide = width === undefined ? undefined : u32('width', width);
   const every = u32('pad_to_multiple_of', padToMultipleOf, undefined, FROM_ONE);
   const where = string('side', side);
-  const size = 4 * (lengths.length + Math.min(CELLS, lengths.length * (Math.max(wide ?? 0, longest) + every)));
+  const size = 4 * (lengths.length + Math.min(MAX_CELLS, lengths.length * (Math.max(wide ?? 0, longest) + every)));
   const cells = engine.once(source.cause, size, ({ collation }) => collation.pad(lengths, wide, every, where));
   const attentionMask = new Uint8Array(cells.sources.length);
   const values = source.gather(cells.sources, attentionMask);
@@ -66,7 +65,7 @@ export function packWith<T extends Tokens>(
   const all = lengths.length === 0 ? [] : [lengths.length];
   const ends = words32('row_ends', named.rowEnds === undefined ? all : named.rowEnds, U32);
   const width = named.width === undefined ? fullest(lengths, ends) : u32('width', named.width);
-  const size = 4 * (2 * lengths.length + ends.length + 3 * Math.min(CELLS, ends.length * width));
+  const size = 4 * (2 * lengths.length + ends.length + 3 * Math.min(MAX_CELLS, ends.length * width));
   const cells = engine.once(source.cause, size, ({ collation }) => collation.pack(lengths, ends, width));
   return {
     values: source.gather(cells.sources),

@@ -16,14 +16,15 @@ import {
 import type { NamedList } from '../components/interfaces/samedeal-deal-types.js';
 import { snaked, written } from '../document.js';
 import { symbolInspect } from '../engine.js';
+import { MAX_NUMBERS } from '../generated/limits.js';
 import { FLAGS, NAMES } from '../generated/names.js';
 import { list, words } from '../lists.js';
 import type { Integer, Integers } from '../types.js';
 import type { BlendWeights, Growth, OrderJson, SkippedRange } from './types.js';
 import { OrderValue, type Section } from './value.js';
 
-/** The longest list in the text of a recipe. Longer lists come beside it. */
-const LONG = 256;
+/** The longest recipe that `console.log` shows as a whole, in characters. */
+const SHOWN = 256;
 
 /**
  * An order: it says which sample has which position of an epoch. `order`, `sharded`, `blend`, `grown`, `windows`,
@@ -153,7 +154,7 @@ export class Order extends OrderValue {
   /** The text that `console.log` of Node, Deno and Bun shows: the beginning of the recipe, and how long the lists are. @internal */
   [symbolInspect](): string {
     const { recipe, beside } = this;
-    const text = recipe.length > LONG ? `${recipe.slice(0, LONG)}...` : recipe;
+    const text = recipe.length > SHOWN ? `${recipe.slice(0, SHOWN)}...` : recipe;
     return ['Order', text, ...beside.map(({ name, numbers }) => `${name}: ${numbers.length} numbers`)].join(' ');
   }
 }
@@ -182,7 +183,7 @@ export function made(
   if (parts.of) section.of = parts.of.section;
   const beside: NamedList[] = [];
   for (const [name, numbers] of Object.entries(lists)) {
-    if (numbers.length > LONG) beside.push({ name, numbers });
+    if (numbers.length > MAX_NUMBERS) beside.push({ name, numbers });
     else section[name] = numbers;
   }
   for (const [path, { beside: below }] of Object.entries(parts)) {

@@ -2,6 +2,7 @@ import { integer, span, stateText, U64, u32, u53 } from '../checks.js';
 import type { ReadBatch as RawBatch } from '../components/interfaces/samedeal-deal-readings.js';
 import type { ComponentBindings } from '../engine/types.js';
 import type { Engine } from '../engine.js';
+import { MAX_COUNT } from '../generated/limits.js';
 import { ReadingMembers, type ReadRound, readRoundOf } from '../generated/readings.js';
 import { gathered, numbers, ofRanks } from '../lists.js';
 import { stepsOf } from '../shard/steps.js';
@@ -18,8 +19,6 @@ import type {
   RoundRows,
 } from './types.js';
 
-/** How many indices one call returns. */
-const WINDOW = 1 << 20;
 
 type Class<T> = new (sizes: OrderOrSizes, options?: ReadingOptions) => T;
 
@@ -104,7 +103,7 @@ export abstract class BaseReading extends ReadingMembers {
   step(step: Integer): (ReadBatch | null)[] {
     const number = u53('step', step, (other) => this.step(other));
     const { worldSize } = this;
-    return ofRanks(worldSize, WINDOW, (first, count) => {
+    return ofRanks(worldSize, MAX_COUNT, (first, count) => {
       const found = this.call((raw) => raw.step(number, first, count));
       return found.map((batch, i) => (batch ? this.#batch(first + i, batch) : null));
     });
@@ -121,7 +120,7 @@ export abstract class BaseReading extends ReadingMembers {
     const read = (at: number, count: number) => {
       return numbers(this.call((raw) => raw.indices(...reader, first + BigInt(at), count)));
     };
-    return gathered(Float64Array, Number(last - first), WINDOW, 'indices', read);
+    return gathered(Float64Array, Number(last - first), MAX_COUNT, 'indices', read);
   }
 
   /**
@@ -160,7 +159,7 @@ export abstract class BaseReading extends ReadingMembers {
       padding += found.padding;
       return numbers(found.rows);
     };
-    const rows = gathered(Float64Array, Number(last - first), WINDOW, 'rows', read);
+    const rows = gathered(Float64Array, Number(last - first), MAX_COUNT, 'rows', read);
     return { rows, padding };
   }
 

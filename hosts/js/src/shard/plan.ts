@@ -1,6 +1,7 @@
 import { flag, integer, span, string, U64, u32 } from '../checks.js';
 import type { ComponentBindings } from '../engine/types.js';
 import type { Engine } from '../engine.js';
+import { MAX_COUNT } from '../generated/limits.js';
 import { ShardPlanMembers } from '../generated/shards.js';
 import { gathered, numbers } from '../lists.js';
 import { MILLION } from '../options.js';
@@ -19,8 +20,6 @@ import type {
 } from './types.js';
 import { verified } from './verify.js';
 
-/** How many numbers one call returns. */
-const WINDOW = 1 << 20;
 
 type Class<T> = new (sizes: Integers, options?: ShardPlanOptions) => T;
 
@@ -75,7 +74,7 @@ export abstract class BaseShardPlan extends ShardPlanMembers {
   shards(rank: Integer, worker: Integer = 0): Uint32Array<ArrayBuffer> {
     const count = this.numShards(rank, worker);
     const read = (at: number, count: number) => this.call((raw) => raw.shards(Number(rank), Number(worker), at, count));
-    return gathered(Uint32Array, count, WINDOW, 'shards', read);
+    return gathered(Uint32Array, count, MAX_COUNT, 'shards', read);
   }
 
   /** The work of every rank, or of every worker. Errors: `tier`. */
@@ -83,8 +82,8 @@ export abstract class BaseShardPlan extends ShardPlanMembers {
     const whose = string('tier', tier);
     const members = this.worldSize * (whose === 'workers' ? this.workers : 1);
     const columns: Record<string, Float64Array> = {};
-    for (let start = 0; start < members; start += WINDOW) {
-      const found = this.call((raw) => raw.loads(whose, start, Math.min(WINDOW, members - start)));
+    for (let start = 0; start < members; start += MAX_COUNT) {
+      const found = this.call((raw) => raw.loads(whose, start, Math.min(MAX_COUNT, members - start)));
       for (const { name, numbers: part } of found) {
         columns[name] ??= new Float64Array(members);
         columns[name].set(numbers(part), start);
@@ -115,7 +114,7 @@ export abstract class BaseShardPlan extends ShardPlanMembers {
     const read = (at: number, count: number) => {
       return numbers(this.call((raw) => raw.rows(number, first + BigInt(at), count)));
     };
-    return gathered(Float64Array, Number(last - first), WINDOW, 'rows', read);
+    return gathered(Float64Array, Number(last - first), MAX_COUNT, 'rows', read);
   }
 
   /**

@@ -1,14 +1,13 @@
 import { fail, mostFacts, named, placed, u32, u53, unknownName } from '../checks.js';
 import type { ComponentBindings } from '../engine/types.js';
 import type { Engine } from '../engine.js';
+import { MAX_COUNT } from '../generated/limits.js';
 import { SplitMembers } from '../generated/splits.js';
 import { gathered, joined, LONGEST, list, numbers, words } from '../lists.js';
 import type { Indices, Integer, Integers } from '../types.js';
 import { SplitRecipe } from './recipe.js';
 import type { SplitJson, SplitOptions, SplitParts } from './types.js';
 
-/** How many ids one call takes. */
-const WINDOW = 1 << 20;
 /** How many characters of texts one call takes, unless one text alone has more. */
 const CHARACTERS = 1 << 22;
 /** The most samples for a call that looks at every sample. With this number, it blocks the thread for about 15 seconds. */
@@ -79,7 +78,7 @@ export abstract class BaseSplit extends SplitMembers {
   partOf(ids: Integers): Uint32Array<ArrayBuffer> {
     const all = words('ids', ids);
     const read = (at: number, count: number) => this.call((raw) => raw.partOf(all.subarray(at, at + count)));
-    return gathered(Uint32Array, all.length, WINDOW, 'ids', read);
+    return gathered(Uint32Array, all.length, MAX_COUNT, 'ids', read);
   }
 
   /**
@@ -208,8 +207,8 @@ export abstract class BaseSplit extends SplitMembers {
     }
     const found: Indices[] = [];
     let count = 0;
-    for (let at = 0; at < end; at += WINDOW) {
-      const window = read(BigInt(at), Math.min(WINDOW, Number(end) - at));
+    for (let at = 0; at < end; at += MAX_COUNT) {
+      const window = read(BigInt(at), Math.min(MAX_COUNT, Number(end) - at));
       found.push(joined([window], window.length, end, ['samples', end]));
       count += window.length;
     }
@@ -252,7 +251,7 @@ function endsOf(texts: readonly string[]): Uint32Array<ArrayBuffer> {
 function windowEnd(texts: readonly string[], start: number): number {
   let characters = 0;
   let end = start;
-  while (end < texts.length && end - start < WINDOW) {
+  while (end < texts.length && end - start < MAX_COUNT) {
     characters += (texts[end] as string).length;
     if (characters > CHARACTERS && end > start) break;
     end += 1;

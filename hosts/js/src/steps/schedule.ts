@@ -2,6 +2,7 @@ import { integer, span, u32 } from '../checks.js';
 import { type Counted, counted } from '../counted.js';
 import type { ComponentBindings, RawSchedule } from '../engine/types.js';
 import type { Engine } from '../engine.js';
+import { MAX_COUNT } from '../generated/limits.js';
 import { ScheduleMembers, type StepPlace } from '../generated/steps.js';
 import { each, fewSamples, joined, numbers, ofRanks } from '../lists.js';
 import type { OrderOrSamples } from '../order/order.js';
@@ -19,8 +20,6 @@ import type {
 /** How many samples of a rank one call returns, unless one step alone has more. */
 const WINDOW = 1 << 15;
 
-/** How many indices of all ranks together one call returns. */
-const STEP_WINDOW = 1 << 20;
 
 type Class<T> = new (samples: OrderOrSamples, batchSize: BatchSizes, options?: ScheduleOptions) => T;
 
@@ -102,7 +101,7 @@ export abstract class BaseSchedule extends ScheduleMembers implements Iterable<I
     const size = this.batchSize(number);
     const own = size / this.#worldSize;
     fewSamples(this.#worldSize, own, size);
-    const window = Math.max(1, Math.floor(STEP_WINDOW / own));
+    const window = Math.max(1, Math.floor(MAX_COUNT / own));
     return ofRanks(this.#worldSize, window, (first, count) => {
       const all = numbers(this.call((raw) => raw.step(number, first, count)));
       const part = (i: number) => all.subarray(i * own, (i + 1) * own);

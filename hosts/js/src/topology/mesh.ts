@@ -2,11 +2,9 @@ import { FROM_ONE, fail, options, record, saved, string, u32, unknownName } from
 import type { Axis } from '../components/interfaces/samedeal-deal-mesh.js';
 import type { LightBindings, RawMesh } from '../engine/types.js';
 import type { Engine, Recipe } from '../engine.js';
+import { MAX_AXES } from '../generated/limits.js';
 import { MeshMembers } from '../generated/mesh.js';
 import type { Integer } from '../types.js';
-
-/** The most axes of a mesh: the number of ranks has fewer factors above 1. */
-const MOST_AXES = 64;
 
 /** The axes of a mesh, the last one counting fastest, and how many ranks lie along each. */
 export type Axes = Readonly<Record<string, Integer>>;
@@ -128,7 +126,7 @@ const NO_AXES = 'no name, there are no axes';
 
 function axesOf(axes: unknown, shard: unknown): Axis[] {
   const given = entries('axes', axes);
-  if (given.length > MOST_AXES) fail('out-of-range', 'axes', `${given.length} axes`, `up to ${MOST_AXES}`);
+  if (given.length > MAX_AXES) fail('out-of-range', 'axes', `${given.length} axes`, `up to ${MAX_AXES}`);
   const names = given.map(([name]) => name);
   const digits = names.find((name) => /^\d+$/.test(name));
   if (digits !== undefined) {

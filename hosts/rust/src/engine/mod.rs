@@ -13,6 +13,7 @@ pub use component::*;
 #[cfg(not(feature = "component"))]
 pub use native::*;
 
+use crate::generated::MAX_TEXT;
 use crate::{Error, Failure};
 
 /// The least memory limit: the memory of a new component, and room for the lists of a few calls.
@@ -54,9 +55,6 @@ pub(crate) fn check_text(field: &str, text: &str) -> Result<(), Failure> {
     let failure = Failure::out_of_range(field, format!("of {} bytes", text.len()), format!("up to {MAX_TEXT}"));
     Err(failure.within(None, Some(MAX_TEXT as u64)))
 }
-
-/// The most bytes of a recipe, of a state, and of an entry of a log.
-pub(crate) const MAX_TEXT: usize = 1 << 24;
 
 /// Cuts a name after [`LONGEST_TEXT`] characters. Known names are shorter, so a longer name and its beginning give the
 /// same failure. A text that does not fit into the memory would make the component trap, so that it could return no

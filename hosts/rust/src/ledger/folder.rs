@@ -7,7 +7,7 @@ use super::file::{named, same_file};
 use super::lines::check_line;
 use super::shared::life;
 use super::{CHECKPOINT, Log};
-use crate::engine::MAX_TEXT;
+use crate::generated::MAX_TEXT;
 
 /// The most entries that one `read` returns. The number is small, because a reader that opens a log uses only the first
 /// entry and then goes to the last checkpoint.

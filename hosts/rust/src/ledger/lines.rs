@@ -1,7 +1,7 @@
 use std::io::{self, BufRead, Cursor, Read};
 
 use super::Log;
-use crate::engine::MAX_TEXT;
+use crate::generated::MAX_TEXT;
 
 /// The entries of a log as the lines of a file, for [`Replay::of_log`](super::Replay::of_log). The log is read in
 /// parts, not as a whole.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .. import recipe as recipes
 from ..engine import arguments as check
 from ..engine.errors import MissingError, OutOfRangeError, UnknownNameError, WrongTypeError
+from ..generated.limits import MAX_NUMBERS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,15 +18,12 @@ if TYPE_CHECKING:
 
     Lists = Mapping[str, NDArray[np.uint64]]
 
-MOST_IN_TEXT = 256
-"""The most numbers of a list in the text of a recipe. Longer lists lie beside the text."""
-
 
 def with_numbers(members: dict[str, Any], lists: dict[str, NDArray[np.uint64]], **numbers: Any) -> None:
     """Adds members that are lists of whole numbers. Long lists are added to `lists`, beside the text."""
     for name, given in numbers.items():
         own = check.u64s(name, given, check.COUNT)
-        if len(own) > MOST_IN_TEXT:
+        if len(own) > MAX_NUMBERS:
             lists[name] = own
         else:
             members[name] = own.tolist()

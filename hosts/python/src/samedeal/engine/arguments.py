@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from ..generated.limits import MAX_TEXT
 from .errors import OutOfMemoryError, OutOfRangeError, SamedealError, UnknownNameError, WrongTypeError
 
 if TYPE_CHECKING:
@@ -421,8 +422,6 @@ def crossing(field: str, value: Any) -> str:
     return label(field, value).encode("utf-8", "backslashreplace").decode()
 
 
-TEXT = 2**24
-"""The most bytes of a recipe, of a state, and of an entry of a log."""
 STATE_KEY = "samedeal"
 """The key under which `state_dict()` stores the state."""
 TAKEN_BY = "taken_by"
@@ -442,10 +441,10 @@ def state(value: Any) -> str:
 
 
 def document(field: str, value: str) -> str:
-    """A text of JSON as it is passed to the component: UTF-8 of at most `TEXT` bytes, with other characters escaped."""
+    """A text of JSON as it is passed to the component: UTF-8 of at most `MAX_TEXT` bytes, with other characters escaped."""
     encoded = value.encode("utf-8", "backslashreplace")
-    if len(encoded) > TEXT:
-        raise OutOfRangeError(field, f"of {len(encoded)} bytes", *up_to(TEXT))
+    if len(encoded) > MAX_TEXT:
+        raise OutOfRangeError(field, f"of {len(encoded)} bytes", *up_to(MAX_TEXT))
     return encoded.decode()
 
 

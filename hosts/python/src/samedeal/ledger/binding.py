@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ..engine import arguments as check
 from ..engine.core import Core
 from ..generated import ledger
+from ..generated.limits import MAX_TEXT
 
 _MEMORY = 2**31
 """The memory limit of an instance. A claimed run takes only a few bytes."""
@@ -62,7 +63,7 @@ class Client(ledger.Client):
     def tell(self, first: int, entries: Sequence[str], now: int) -> ledger.Instruction:
         """Passes the entries from number `first` on to the client; an empty list if the log has none yet."""
         # Cuts an entry that is too long: the component still refuses it.
-        texts = [entry[: check.TEXT + 1] for entry in entries]
+        texts = [entry[: MAX_TEXT + 1] for entry in entries]
         step = self.tell_entries(texts[:_WINDOW], now)
         for start in range(_WINDOW, len(texts), _WINDOW):
             # The client may continue at another entry, after a checkpoint. Then the client needs no more of `texts`.

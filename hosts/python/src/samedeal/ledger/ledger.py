@@ -17,6 +17,7 @@ from ..engine import arguments as check
 from ..engine import component as components
 from ..engine.errors import ContradictionError, OutOfRangeError, UnknownNameError, WrongTypeError
 from ..generated.ledger import Instruction
+from ..generated.limits import MAX_TEXT
 from ..recipe import Recipe
 from .binding import Client, Progress
 from .log import Log, checked, seconds_left, text_of, until
@@ -372,7 +373,7 @@ class Ledger:
             if step.action == "checkpoint":
                 find = getattr(self.log, "last_checkpoint", None)
                 found = None if find is None else find()
-                text = None if found is None else text_of(found)[: check.TEXT + 1]
+                text = None if found is None else text_of(found)[: MAX_TEXT + 1]
                 step = client.tell_checkpoint(text, _now())
             elif step.action == "read":
                 if step.milliseconds:

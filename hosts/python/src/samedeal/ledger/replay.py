@@ -11,6 +11,7 @@ from ..engine import arguments as check
 from ..engine.errors import ContradictionError, SamedealError, WrongTypeError
 from ..engine.tables import table
 from ..generated.ledger import CommittedRun, Event
+from ..generated.limits import MAX_TEXT
 from .binding import Machine, Progress
 from .ledger import _whole
 from .log import Log, checked, text_of
@@ -61,14 +62,14 @@ class Replay:
     def _parts(self) -> Iterator[list[str]]:
         """The entries in windows. Cuts an entry that is too long: the component still refuses it."""
         for start in range(0, len(self._entries), _WINDOW):
-            yield [entry[: check.TEXT + 1] for entry in self._entries[start : start + _WINDOW]]
+            yield [entry[: MAX_TEXT + 1] for entry in self._entries[start : start + _WINDOW]]
 
     def _one_by_one(self, machine: Machine, end: int) -> int:
         """Applies entries up to number `end` one by one, so that an error has the line. Returns the number of runs."""
         runs = 0
         for number in range(machine.progress().entries, end):
             try:
-                runs += len(machine.replay([self._entries[number][: check.TEXT + 1]], 0, 1))
+                runs += len(machine.replay([self._entries[number][: MAX_TEXT + 1]], 0, 1))
             except SamedealError as error:
                 value = f"{error.value} (line {number + 1} of the log)"
                 raise type(error)(error.field, value, error.allowed) from None

@@ -10,6 +10,7 @@ from ..compose.order import Order
 from ..engine import arguments as check
 from ..engine.errors import ContradictionError, WrongTypeError
 from ..engine.instance import Engine
+from ..generated.limits import MAX_COUNT
 from ..generated.readings import ReadBatch, ReadingBase, ReadRound, RoundRows
 from ..recipe import Recipe
 from ..shard.records import Steps
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 DEALS = ("samples", "shards")
 """The values of the option `deal`: single samples or whole shards are dealt."""
-ROWS = 2**20
-"""Rows of a round that one call reads: the most that are allowed, since each call computes the spans anew."""
 
 
 class Reading(ReadingBase):
@@ -111,7 +110,7 @@ class Reading(ReadingBase):
         found: list[ReadBatch | None] = []
         number, ranks = check.u53("step", step), self.world_size
         while len(found) < ranks:
-            found += self._ask(Read.step, number, len(found), min(ROWS, ranks - len(found)))
+            found += self._ask(Read.step, number, len(found), min(MAX_COUNT, ranks - len(found)))
         return found
 
     def indices(
@@ -171,8 +170,9 @@ class Reading(ReadingBase):
         import numpy
 
         rows, padding = numpy.empty(last - first, dtype=numpy.int64), 0
-        for at in range(first, last, ROWS):
-            end = min(at + ROWS, last)
+        # Each call computes the spans of the round anew, so each has as many rows as are allowed.
+        for at in range(first, last, MAX_COUNT):
+            end = min(at + MAX_COUNT, last)
             found = self._engine.use(Read.round_rows, *which, at, end - at)
             rows[at - first : end - first] = found.rows
             padding += found.padding

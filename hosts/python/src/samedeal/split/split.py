@@ -17,6 +17,7 @@ from ..engine.errors import (
     WrongTypeError,
 )
 from ..engine.instance import Engine
+from ..generated.limits import MAX_COUNT, MAX_PARTS
 from ..generated.splits import SplitBase
 from .binding import Parts
 
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 Self = TypeVar("Self", bound="Split")
 
-_WINDOW = 2**20
-"""How many ids one call takes."""
 _KEYS = 2**14
 """How many texts one call takes: fewer than ids, since each text is copied by itself, and may be long."""
 _TEXTS = "a list of texts"
@@ -129,7 +128,7 @@ class Split(SplitBase):
         >>> sorted([*validation, *training]) == list(range(1000))
         True
         """
-        count = check.integer("folds", folds, check.Width(1, 2**16, f"1 to {2**16}"))
+        count = check.integer("folds", folds, check.Width(1, MAX_PARTS, f"1 to {MAX_PARTS}"))
         return cls({str(number): 1 for number in range(count)}, seed=seed, memory_limit=memory_limit)
 
     def part_of(self, ids: ArrayLike | Iterable[SupportsIndex]) -> NDArray[np.uint32]:
@@ -150,7 +149,7 @@ class Split(SplitBase):
         [1, 1, 0, 1]
         """
         numbers = check.u64s("ids", ids, check.COUNT)
-        return self._joined(Parts.part_of, [numbers[at : at + _WINDOW] for at in range(0, len(numbers), _WINDOW)])
+        return self._joined(Parts.part_of, [numbers[at : at + MAX_COUNT] for at in range(0, len(numbers), MAX_COUNT)])
 
     def part_of_keys(self, keys: Iterable[str]) -> NDArray[np.uint32]:
         """The number of the part of each text: of a file name, or of the key of a group.
@@ -286,8 +285,8 @@ class Split(SplitBase):
 
         try:
             found = [
-                self._engine.use(ask, at, min(_WINDOW, samples - at)).astype(numpy.int64, copy=False)
-                for at in range(0, samples, _WINDOW)
+                self._engine.use(ask, at, min(MAX_COUNT, samples - at)).astype(numpy.int64, copy=False)
+                for at in range(0, samples, MAX_COUNT)
             ]
             return check.indices(numpy.concatenate(found) if found else numpy.empty(0, dtype=numpy.int64))
         except OutOfMemoryError:

@@ -8,10 +8,9 @@ from typing import Any, SupportsIndex
 from ..engine import arguments as check
 from ..engine.errors import MissingError, OutOfRangeError, UnknownNameError, WrongTypeError
 from ..engine.instance import Engine
+from ..generated.limits import MAX_AXES
 from ..generated.mesh import Axis, MeshBase
 from .binding import Grid, MeshConfig
-
-_MOST_AXES = 64
 
 
 class Mesh(MeshBase):
@@ -43,9 +42,9 @@ class Mesh(MeshBase):
         ranks = check.integer("world_size", world_size, check.U32_FROM_1)
         if not isinstance(axes, Mapping):
             raise WrongTypeError("axes", check.described(axes), 'sizes by name, such as {"dp": 2, "tp": 4}')
-        if ranks and len(axes) > _MOST_AXES:
+        if ranks and len(axes) > MAX_AXES:
             # The component refuses this, too. The check is here so that no work is done for millions of names.
-            raise OutOfRangeError("axes", f"{len(axes)} axes", *check.up_to(_MOST_AXES))
+            raise OutOfRangeError("axes", f"{len(axes)} axes", *check.up_to(MAX_AXES))
         shown = {name: check.name("axes", name) for name in axes}
         self._names = tuple(shown)
         self._shard = _chosen(shard, shown)

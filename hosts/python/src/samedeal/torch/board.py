@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from ..engine import arguments as check
+from ..generated.limits import MAX_TEXT
 from .rest import Progress
 
 _EPOCH, _REST, _LAST_READ, _TOLD_EPOCH, _TOLD_LANES, _TOLD_STEPS, _TOLD_MIXING, _TOLD_GROUPS = range(8)
@@ -17,7 +18,7 @@ _TOLD_ALONE, _BEGUN, _BYTES = range(8, 11)
 _NONE = -1
 _STATE = 8 * (_BYTES + 1)
 """The byte at which the state begins, after the numbers."""
-_SIZE = _STATE + check.TEXT
+_SIZE = _STATE + MAX_TEXT
 
 
 class Board:

@@ -11,6 +11,7 @@ import torch
 
 from .. import ContradictionError, WrongTypeError
 from ..engine import arguments as check
+from ..generated.limits import MAX_COUNT
 from ..ledger import Claim, Ledger
 from .resumable import check_in_order
 
@@ -37,7 +38,7 @@ class ClaimSampler(torch.utils.data.Sampler[list[int]]):
         if not isinstance(ledger, Ledger):
             raise WrongTypeError("ledger", check.described(ledger), "a samedeal.ledger.Ledger")
         self.ledger = ledger
-        self.batch_size = check.integer("batch_size", batch_size, check.Width(1, 2**20, f"1 to {2**20}"))
+        self.batch_size = check.integer("batch_size", batch_size, check.Width(1, MAX_COUNT, f"1 to {MAX_COUNT}"))
         self._given: deque[tuple[Claim, int]] = deque()
         """Batches that were given and are not committed yet: the claim and the number of samples of each."""
         self._counted = False

@@ -29,6 +29,7 @@ from ..engine import arguments as check
 from ..files import Format, Marks, Shards, Sources
 from ..files.groups import costliest
 from ..files.paths import Paths
+from ..generated.limits import MAX_WORKERS
 from ..read.reading import DEALS
 from . import place
 from .board import Board
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from ..compose.order import Weight
 
 _BATCH = check.Width(1, check.U32_MAX, check.U32_FROM_1.allowed)
-MAX_WORKERS = 2**16
 _WORKERS = check.Width(0, MAX_WORKERS, f"0 to {MAX_WORKERS}")
 _EPOCHS = check.Width(0, 2**63 - 1, f"0 to {2**63 - 1}")
 

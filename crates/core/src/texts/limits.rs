@@ -1,0 +1,42 @@
+//! Limits of the core that hosts need too: for a check before much work is done for nothing, or to divide a long call.
+
+use crate::base::MAX_COUNT;
+use crate::batch::collate::MAX_CELLS;
+use crate::document::MAX_TEXT;
+use crate::document::numbers::MAX_NUMBERS;
+use crate::read::MAX_WORKERS;
+use crate::split::MAX_PARTS;
+use crate::topology::MAX_AXES;
+
+/// A limit, from which generators write a constant for each host.
+pub struct Limit {
+    /// The name of the constant.
+    pub name: &'static str,
+    /// The largest value that is allowed.
+    pub most: u64,
+    /// The description, for people.
+    pub text: &'static str,
+}
+
+/// All limits that hosts need.
+pub const LIMITS: [Limit; 7] = [
+    Limit { name: "MAX_AXES", most: MAX_AXES as u64, text: "The most axes of a mesh." },
+    Limit { name: "MAX_CELLS", most: MAX_CELLS, text: "The most cells of an array that one call makes." },
+    Limit {
+        name: "MAX_COUNT",
+        most: MAX_COUNT as u64,
+        text: "The most indices, or other items, that one call takes or returns.",
+    },
+    Limit {
+        name: "MAX_NUMBERS",
+        most: MAX_NUMBERS as u64,
+        text: "The most numbers of a list in the text of a recipe. A longer list lies beside the text.",
+    },
+    Limit { name: "MAX_PARTS", most: MAX_PARTS as u64, text: "The most parts of a split." },
+    Limit {
+        name: "MAX_TEXT",
+        most: MAX_TEXT as u64,
+        text: "The most bytes of a recipe, of a state, of an index of batches, and of an entry of a log.",
+    },
+    Limit { name: "MAX_WORKERS", most: MAX_WORKERS as u64, text: "The most loader workers of a rank." },
+];

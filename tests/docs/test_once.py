@@ -13,7 +13,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "docs/recipe.schema.json"
 
-WRITTEN = ("docs/recipe.schema.json", "docs/answers.schema.json", "docs/spec/14-recipes.md")
+WRITTEN = ("docs/recipe.schema.json", "docs/answers.schema.json", "docs/spec/14-recipes.md", "docs/reference/recipe.md")
 """Files that commands write from the tables."""
 OWN = ("crates/", "wit/", "docs/spec/", "tests/")
 """Folders that may repeat the texts: the core, the interface, the specification with its formulas, and tests."""

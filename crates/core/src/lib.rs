@@ -39,6 +39,6 @@ pub use texts::limits::{LIMITS, Limit};
 #[cfg(feature = "texts")]
 pub use texts::meanings::meaning;
 #[cfg(feature = "texts")]
-pub use texts::tables::{Described, Needed, Value, described, members, schema};
+pub use texts::tables::{Described, Needed, Page, Value, described, members, schema};
 pub use texts::text::{TextKind, inspect, recipe_after};
 pub use topology::{Axis, Mesh, Role, launch};

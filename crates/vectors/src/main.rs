@@ -114,8 +114,7 @@ fn run(folder: &Path, check: bool) -> io::Result<bool> {
     }
     let root = folder.join("../..");
     tables::check_grammar(&root)?;
-    let specification = fs::read_to_string(root.join(tables::PATH))?;
-    for (path, text) in [(tables::PATH, tables::replaced(&specification)?), (schema::PATH, schema::text()?)] {
+    for (path, text) in tables::pages(&root)?.into_iter().chain([(schema::PATH, schema::text()?)]) {
         if fs::read_to_string(root.join(path)).is_ok_and(|old| old == text) {
             continue;
         }

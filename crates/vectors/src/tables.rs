@@ -1,12 +1,15 @@
-//! The tables of members in section 14 of the specification, written from the tables of the core.
+//! The tables of members in section 14 of the specification and in the reference of recipes, written from the tables of
+//! the core.
 
 use std::path::Path;
 use std::{fs, io};
 
-use samedeal_core::Described;
+use samedeal_core::{Described, Page};
 
-/// The page with the tables, from the root of the repository.
-pub const PATH: &str = "docs/spec/14-recipes.md";
+/// The page with the rules of members, from the root of the repository.
+const PATH: &str = "docs/spec/14-recipes.md";
+/// The pages with tables, from the root of the repository.
+const PAGES: [(&str, Page); 2] = [(PATH, Page::Specification), ("docs/reference/recipe.md", Page::Reference)];
 const BEGIN: &str = "<!-- Written by `cargo xtask vectors`, from the tables of the core. -->\n";
 const END: &str = "<!-- The end of what is written. -->\n";
 
@@ -26,13 +29,17 @@ pub fn check_grammar(root: &Path) -> io::Result<()> {
     }
 }
 
-/// The specification, in which the tables are replaced by those of the core now.
-pub fn replaced(specification: &str) -> io::Result<String> {
-    let place = || {
-        let (before, rest) = specification.split_once(BEGIN)?;
-        Some((before, rest.split_once(END)?.1))
+/// The pages, with the tables of the core as it is now: their paths and texts.
+pub fn pages(root: &Path) -> io::Result<Vec<(&'static str, String)>> {
+    let replaced = |(path, page)| {
+        let old = fs::read_to_string(root.join(path))?;
+        let place = || {
+            let (before, rest) = old.split_once(BEGIN)?;
+            Some((before, rest.split_once(END)?.1))
+        };
+        let (before, after) =
+            place().ok_or_else(|| io::Error::other(format!("{path} has no place for the tables of members")))?;
+        Ok((path, format!("{before}{BEGIN}{}{END}{after}", samedeal_core::members(page))))
     };
-    let (before, after) =
-        place().ok_or_else(|| io::Error::other(format!("{PATH} has no place for the tables of members")))?;
-    Ok(format!("{before}{BEGIN}{}{END}{after}", samedeal_core::members()))
+    PAGES.into_iter().map(replaced).collect()
 }

@@ -75,6 +75,7 @@ const RUST: &[&[&str]] = &[
         "docs/answers.schema.json",
         "docs/matrix.md",
         "docs/reference/command.md",
+        "docs/reference/recipe.md",
         "docs/spec/14-recipes.md",
         "docs/recipe.schema.json",
     ],

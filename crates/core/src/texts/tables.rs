@@ -107,21 +107,30 @@ pub fn described() -> Vec<Described> {
     all
 }
 
-/// All members of the sections of all recipes, with the rules for each member by itself: a table in Markdown for each
-/// kind of recipe, in the order in which members are checked.
-pub fn members() -> String {
+/// The page for which tables of members are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Page {
+    /// The specification, which has when a member belongs to a recipe.
+    Specification,
+    /// The reference of recipes, which has the text of a member.
+    Reference,
+}
+
+/// All members of the sections of all recipes, with their types and defaults: a table in Markdown for each kind of
+/// recipe, in the order in which members are checked.
+pub fn members(page: Page) -> String {
     let mut text = String::new();
     let mut seen: Vec<&[Member]> = Vec::new();
     for (kind, sections) in RECIPES {
         let kind = format!("a {}", kind.replace('-', " "));
         text += &format!(
-            "\n### Members of a recipe of {kind}\n\n\
-             | object | member | type and range | belongs with | without it | text |\n|---|---|---|---|---|---|\n"
+            "\n### Members of a recipe of {kind}\n\n| object | member | type and range | {} |\n|---|---|---|---|---|\n",
+            if page == Page::Specification { "belongs with | without it" } else { "without it | text" }
         );
-        rows(&mut text, "the recipe", sections);
+        rows(page, &mut text, "the recipe", sections);
         for section in sections {
             if let Kind::Section(members) = section.kind {
-                below(&mut text, &mut seen, &format!("`{}` of {kind}", section.name), members);
+                below(page, &mut text, &mut seen, &format!("`{}` of {kind}", section.name), members);
             }
         }
     }
@@ -130,33 +139,30 @@ pub fn members() -> String {
 
 /// Adds the rows of an object, and of the objects in its lists. A table that several recipes share, as for orders,
 /// comes once.
-fn below(text: &mut String, seen: &mut Vec<&'static [Member]>, section: &str, members: &'static [Member]) {
+fn below(page: Page, text: &mut String, seen: &mut Vec<&'static [Member]>, section: &str, members: &'static [Member]) {
     if seen.iter().any(|other| core::ptr::eq(*other, members)) {
         return;
     }
     seen.push(members);
-    rows(text, section, members);
+    rows(page, text, section, members);
     for member in members {
         if let Kind::Objects { of, .. } = member.kind {
-            below(text, seen, &format!("an object of its `{}`", member.name), of);
+            below(page, text, seen, &format!("an object of its `{}`", member.name), of);
         }
     }
 }
 
-fn rows(text: &mut String, section: &str, members: &[Member]) {
+fn rows(page: Page, text: &mut String, section: &str, members: &[Member]) {
     let mut section = section;
     for member in members {
         if let Kind::Elsewhere(_) = member.kind {
             continue;
         }
-        *text += &format!(
-            "| {section} | `{}` | {} | {} | {} | {} |\n",
-            member.name,
-            kind(member.kind),
-            belongs(member),
-            without(member),
-            described_as(member)
-        );
+        let more = match page {
+            Page::Specification => [belongs(member), without(member)],
+            Page::Reference => [without(member), described_as(member)],
+        };
+        *text += &format!("| {section} | `{}` | {} | {} |\n", member.name, kind(member.kind), more.join(" | "));
         section = "";
     }
 }

@@ -110,7 +110,7 @@ ORDER |= {
     "name": string(apart=True),
     "samples": number(when=when(name=(*PLAIN, *BLENDS, "grown", "balance", "weighted"))),
     "seed": replace(SEED, when=when(name=(*PLAIN, *BLENDS, "grown", "windows", "balance", "weighted"))),
-    "lanes": number(1, 4096, 64, when=IN_SHARDED),
+    "lanes": number(1, 2**16, 64, when=IN_SHARDED),
     "shuffle_window": number(1, MAX_WINDOW, 256, when=IN_SHARDED),
     "shards": number(when=IN_SHARDED),
     "sizes": numbers(when=when(name=("sharded", "windows")), needed=True),

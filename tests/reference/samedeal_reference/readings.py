@@ -23,7 +23,7 @@ from .sampler import Round
 from .sharded import Sharding
 from .state import Recipe
 
-MAX_LANES = 4096
+MAX_LANES = 2**16
 OF_LANES = ("lanes", "shuffle_window")
 
 

@@ -18,8 +18,8 @@ use crate::base::key::Words;
 use crate::base::memory::collect;
 use crate::base::{Failure, MAX_COUNT};
 
-/// The most lanes. More would take too much memory: each lane stores the permutation of a window.
-pub(crate) const MAX_LANES: u32 = 1 << 12;
+/// The most lanes. More would take too much memory: an order stores the permutation of one window of each lane.
+pub(crate) const MAX_LANES: u32 = 1 << 16;
 
 /// The shards of a dataset, and the options of the order `sharded`.
 pub(crate) struct Sharding {

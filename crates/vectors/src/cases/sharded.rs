@@ -5,7 +5,7 @@ use matrix::format::{Call, Case, S64, U64};
 
 use super::{EPOCHS, MAX_COUNT, MAX_EXACT, SEEDS, asked, base, config_name, indices, numbers};
 
-const MAX_LANES: u32 = 1 << 12;
+const MAX_LANES: u32 = 1 << 16;
 
 pub fn cases() -> Vec<Case> {
     [small_shapes(), wide_windows(), large(), deals(), epochs(), shard_failures(), failures()].concat()
@@ -67,8 +67,8 @@ fn wide_windows() -> Vec<Case> {
         (&[300, 0, 700], 2, MAX_COUNT),
         (&[300, 0, 701], 3, 300),
         (&[1_000, 999, 1_001, 5_000, 0, 123], 16, 64),
-        (&[5_000], MAX_LANES, 1),
-        (&[2_000, 3_000, 4_000], MAX_LANES, 2),
+        (&[70_000], MAX_LANES, 1),
+        (&[2_000, 30_000, 40_000], MAX_LANES, 2),
     ];
     let cases = shapes.into_iter().enumerate().map(|(i, (sizes, lanes, window))| {
         let samples: u64 = sizes.iter().sum();

@@ -110,6 +110,9 @@ last."""
 def test_imports_run_one_way() -> None:
     def layer(module: tuple[str, ...]) -> int:
         own = module[0] if module else ""
+        # The limits of the component are numbers, which import nothing.
+        if module == ("generated", "limits"):
+            return -1
         return LAYERS.index(own) if own in LAYERS else len(LAYERS)
 
     def imported(module: tuple[str, ...], node: ast.ImportFrom) -> list[tuple[str, ...]]:

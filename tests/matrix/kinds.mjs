@@ -229,6 +229,7 @@ const FUNCTIONS = [
   ['inspect', 'component', ({ texts }) => texts],
   ['recipe-after', 'component', ({ texts }) => texts],
   ['differences', 'component', ({ texts }) => texts],
+  ['whole-weights', 'component', ({ texts }) => texts],
 ];
 
 /** The kinds, by the member of a case. */

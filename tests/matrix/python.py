@@ -437,6 +437,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "inspect": lambda text: Named(zip(("form", "of"), texts.inspect(Core(MEMORY), text), strict=True)),
     "differences": lambda one, other: [it._asdict() for it in texts.differences(Core(MEMORY), one, other)],
     "join_indices": samedeal.join_indices,
+    "whole_weights": lambda bits: texts.whole_weights(Core(MEMORY), np.array(bits, np.uint64)),
     "recipe_after": lambda state, sections: texts.recipe_after(Core(MEMORY), state, sections),
 }
 

@@ -125,7 +125,7 @@ WRONG = [
     ("sampler", {"order": {"samples": 4, "lanes": 2}}),
     ("sampler", {"order": {"samples": 4}, "shards": {}}),
     ("sampler", {"order": {"samples": 4}, "deal": {"workers": 2}}),
-    ("sampler", {"order": {"sizes": [4], "lanes": 4097}}),
+    ("sampler", {"order": {"sizes": [4], "lanes": 65_537}}),
     ("sampler", {"order": {"name": "blend"}}),
     ("sampler", {"order": {"name": "blend", "sources": []}}),
     ("sampler", {"order": {"name": "blend", "sources": [{"name": "a/b", "samples": 4}]}}),

@@ -55,7 +55,7 @@ WIDE_RESULTS = {
         "batch",
         "sample-at",
     ),
-    *("num-rounds", "loads", "rows", "chunks"),
+    *("num-rounds", "whole-weights", "loads", "rows", "chunks"),
     *("consumed", "samples", "seed", "sizes", "bytes"),
     "lease",
     *("epoch-length", "source-bounds"),
@@ -176,6 +176,7 @@ FUNCTIONS = SimpleNamespace(
     join_indices=reference.join_indices,
     recipe_after=reference.recipe_after,
     differences=reference.differences,
+    whole_weights=reference.whole_weights,
 )
 
 

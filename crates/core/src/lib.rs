@@ -28,6 +28,7 @@ mod topology;
 
 pub use base::{Fact, Failure, Kind, MAX_COUNT, MAX_EXACT, Parts};
 pub use deal::{Config, Deal, Fate, Layout, Place, Recipe, Remainder, Round, Sampler};
+pub use document::floats::whole_weights;
 pub use document::lists::List;
 pub use ledger::{ClaimedRun, Client, ClientOptions, Event, EventKind, Instruction, Ledger, Progress};
 pub use order::{Index, Order, OrderId, Spans};

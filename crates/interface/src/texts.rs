@@ -24,4 +24,8 @@ impl texts::Guest for Component {
         };
         Ok(found.map(record).collect())
     }
+
+    fn whole_weights(bits: Vec<u64>) -> Result<Vec<u64>, types::Failure> {
+        Ok(samedeal_core::whole_weights(&bits)?)
+    }
 }

@@ -1,5 +1,5 @@
-import { MAX_TEXT } from './generated/limits.js';
 import { type Fact, type Failure, type Kind, SamedealError } from './errors.js';
+import { MAX_TEXT } from './generated/limits.js';
 import { placeOf } from './json.js';
 
 /** Whole numbers from the first to the second, both included. */
@@ -121,8 +121,7 @@ function savedByPython(given: unknown): unknown {
 /** The bytes of a file with a state, as text. */
 function stateOfBytes(bytes: Uint8Array): string {
   const size = bytes.length;
-  if (size > 4 * MAX_TEXT)
-    fail('out-of-range', 'state', `of ${size} bytes`, `up to ${MAX_TEXT}`, mostFacts(MAX_TEXT));
+  if (size > 4 * MAX_TEXT) fail('out-of-range', 'state', `of ${size} bytes`, `up to ${MAX_TEXT}`, mostFacts(MAX_TEXT));
   const text = textOf(bytes);
   if (typeof text !== 'string') fail('wrong-type', 'state', bytes, `${STATE}, or its bytes in UTF-8`);
   return text;

@@ -1,9 +1,9 @@
 // Documents: the recipe that decides an object, as a text that the component checks and completes, and the long lists
 // beside it.
 import { fail, options, placed, recipeText, record, saved, TEXT_MAX } from './checks.js';
-import { MAX_TEXT } from './generated/limits.js';
 import type { NamedList } from './components/interfaces/samedeal-deal-types.js';
 import { camelled } from './errors.js';
+import { MAX_TEXT } from './generated/limits.js';
 import { LONGEST, list, shown, words } from './lists.js';
 import { decimal, settings } from './options.js';
 

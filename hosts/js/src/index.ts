@@ -24,7 +24,7 @@ import type { Verification } from './shard/types.js';
 import { verifyWith } from './shard/verify.js';
 import { BaseSplit } from './split/split.js';
 import { BaseSchedule } from './steps/schedule.js';
-import { differencesWith, inspectWith } from './texts.js';
+import { differencesWith, inspectWith, wholeWeightsWith } from './texts.js';
 import { type DetectOptions, detectWith } from './topology/launch.js';
 import { BaseMesh } from './topology/mesh.js';
 import type { Integer, Integers, SavedState } from './types.js';
@@ -213,6 +213,18 @@ export const differences = (
   one: string | Uint8Array | SavedState,
   other: string | Uint8Array | SavedState,
 ): Difference[] => differencesWith(component(), one, other);
+
+/**
+ * Whole numbers in the proportions of weights that are floats: 7 and 3 for 0.7 and 0.3. Use it for `weighted`, and for
+ * `balance` with the option `samples`. Weights with up to 15 digits after the decimal point keep their proportions
+ * exactly, if that needs no sum above 2^53 - 1; others are rounded to about 2^-53 of their sum. Every language gets the
+ * same numbers. Errors: `weights` (no number; negative, infinite or NaN; above 0, and would become 0), memory.
+ *
+ * @example
+ * const often = weighted(wholeWeights([0.7, 0.25]), { samples: 19 }); // weights 14 and 5
+ */
+export const wholeWeights = (weights: readonly number[] | Float64Array | Float32Array): BigUint64Array =>
+  wholeWeightsWith(component(), weights);
 
 /**
  * Pads sequences: a row for each of them, as wide as the longest. `sequences` are typed arrays of one type, or with

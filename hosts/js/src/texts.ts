@@ -1,7 +1,8 @@
-import { fail, isRecord, named, stateText } from './checks.js';
+import { fail, isRecord, named, placed, stateText } from './checks.js';
 import type { ComponentBindings } from './engine/types.js';
 import type { Engine } from './engine.js';
 import type { Difference, TextKind } from './generated/texts.js';
+import { list } from './lists.js';
 
 /** `inspect` with the engine as a parameter. */
 export function inspectWith(engine: Engine<ComponentBindings>, text: unknown): TextKind {
@@ -14,6 +15,23 @@ export function differencesWith(engine: Engine<ComponentBindings>, one: unknown,
   const texts = [checked('one', one), checked('other', other)] as const;
   const bytes = 8 * (texts[0].length + texts[1].length);
   return engine.once(['one', texts[0]], bytes, ({ texts: core }) => core.differences(...texts));
+}
+
+/** `wholeWeights` with the engine as a parameter. */
+export function wholeWeightsWith(engine: Engine<ComponentBindings>, weights: unknown): BigUint64Array {
+  const isList = Array.isArray(weights) || ArrayBuffer.isView(weights);
+  const given = isList
+    ? list('weights', weights)
+    : fail('wrong-type', 'weights', weights, 'an array of numbers, or a typed one');
+  const floats = Float64Array.from(given, (weight, i) =>
+    typeof weight === 'number'
+      ? weight
+      : placed(`weights[${i}]`, () => fail('wrong-type', 'weights', weight, 'a number')),
+  );
+  const bits = new BigUint64Array(floats.buffer);
+  return engine.once(['weights', `${bits.length} numbers`], 4 * bits.byteLength, ({ texts }) =>
+    texts.wholeWeights(bits),
+  );
 }
 
 /** The given text; or the text of a state, given as the bytes of a file or as the dictionary of Python. */

@@ -734,3 +734,21 @@ test('weights where there are no sources', async () => {
   const allowed = 'no name, there are no sources';
   assert.throws(() => blend({}, { stages: [{ from: 9, weights: { a: 1 } }] }), { name: 'SamedealError', allowed });
 });
+
+test('floats become whole numbers in their proportions', () => {
+  const { weighted, wholeWeights } = node;
+  assert.deepEqual(wholeWeights([0.7, 0.25, -0]), new BigUint64Array([14n, 5n, 0n]));
+  assert.deepEqual(wholeWeights(new Float32Array([0.5, 1.5])), new BigUint64Array([1n, 3n]));
+  assert.equal(weighted(wholeWeights([0.7, 0.3]), { samples: 10 }).recipe, weighted([7, 3], { samples: 10 }).recipe);
+  for (const [wrong, kind] of [
+    [[0.5, -1], 'out-of-range'],
+    [[NaN], 'out-of-range'],
+    [[1, 1e-20], 'out-of-range'],
+    [[0.5, 1n], 'wrong-type'],
+    [['0.5'], 'wrong-type'],
+    [0.5, 'wrong-type'],
+    [undefined, 'missing'],
+  ]) {
+    assert.throws(() => wholeWeights(wrong), { kind, field: 'weights' });
+  }
+});

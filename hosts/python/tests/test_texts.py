@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 import samedeal
 from samedeal import (
@@ -91,3 +92,27 @@ def test_what_is_none_of_them_is_refused() -> None:
         samedeal.recipe_after(Sampler(9).state(0), [])  # type: ignore[arg-type]
     with pytest.raises(WrongTypeError, match="sections"):
         samedeal.recipe_after(Sampler(9).state(0), {"deal": object()})
+
+
+def test_floats_become_whole_numbers_in_their_proportions() -> None:
+    assert samedeal.whole_weights(np.array([0.7, 0.3], ">f4").astype(">f8").round(6)).tolist() == [7, 3]
+    assert samedeal.whole_weights(iter([1, 0.5])).tolist() == [2, 1]
+    for wrong, error in [
+        ([0.5, -1], OutOfRangeError),
+        ([float("nan")], OutOfRangeError),
+        ([1.0, 1e-20], OutOfRangeError),
+        ([[0.5]], WrongTypeError),
+        (["a"], WrongTypeError),
+        (0.5, WrongTypeError),
+        (np.ma.masked_array([0.5, 0.1], [False, True]), WrongTypeError),
+    ]:
+        with pytest.raises(error) as caught:
+            samedeal.whole_weights(wrong)
+        assert caught.value.field == "weights"
+
+
+@pytest.mark.parametrize("floats", [[0.7, 0.3], np.array([0.5]), (1, 2.0)])
+def test_advice_for_weights_that_are_floats_helps(floats: Any) -> None:
+    with pytest.raises(WrongTypeError, match=r"samedeal\.whole_weights makes them of floats"):
+        samedeal.weighted(floats)
+    samedeal.weighted(samedeal.whole_weights(floats), samples=10)

@@ -60,7 +60,7 @@ pub use shard::{
 
 pub use split::{Part, Split, SplitBuilder};
 pub use steps::{Schedule, ScheduleBuilder, ScheduleSteps};
-pub use texts::{differences, inspect, recipe_after};
+pub use texts::{differences, inspect, recipe_after, whole_weights};
 
 /// The version of this crate and of the component in it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

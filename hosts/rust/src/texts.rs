@@ -71,3 +71,21 @@ pub fn differences(one: &str, other: &str) -> Result<Vec<Difference>, Error> {
     let found = texts::differences(&mut Instance::new(MOST_MEMORY)?, one, other)?;
     Ok(found.into_iter().map(Into::into).collect())
 }
+
+/// Whole numbers in the proportions of weights that are floats: 7 and 3 for 0.7 and 0.3. Use it for
+/// [`Order::weighted`](crate::Order::weighted), and for [`Order::balance`](crate::Order::balance) with a number of
+/// samples. Weights with up to 15 digits after the decimal point keep their proportions exactly, if that needs no sum
+/// above 2^53 - 1; others are rounded to about 2^-53 of their sum. Every language gets the same numbers.
+///
+/// ```
+/// assert_eq!(samedeal::whole_weights(&[0.7, 0.25])?, [14, 5]);
+/// # Ok::<(), samedeal::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// Out of range (`weights`: one is negative, infinite or NaN, or is above 0 and would become 0), out of memory.
+pub fn whole_weights(weights: &[f64]) -> Result<Vec<u64>, Error> {
+    let bits: Vec<_> = weights.iter().map(|weight| weight.to_bits()).collect();
+    texts::whole_weights(&mut Instance::new(MOST_MEMORY)?, &bits)
+}

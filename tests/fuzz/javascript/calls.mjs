@@ -438,6 +438,7 @@ export const CALLS = {
   orders: call(0),
   joinIndices: call(1, one('[]', "['']", "['{}', '{}']")),
   differences: call(2, fc.oneof(state('Sampler'), state('Reading')), fc.oneof(state('Sampler'), one("'{}'", "'[]'"))),
+  wholeWeights: call(1, fc.oneof(fc.constant('new Float64Array([0.7, 0.3])'), fc.constant('[1.5, 0, 1e-9]'))),
   inspect: call(1, fc.oneof(state('Reading'), recipe('Split', '{ split: { parts: [{ name: "a", weight: 1 }] } }'))),
   order: call(2, orderName, options({ samples, seed }, ['samples'])),
   sharded: call(1, sizes, options({ lanes: READING.lanes, shuffleWindow: READING.shuffleWindow, seed })),

@@ -471,6 +471,7 @@ SPECIAL: dict[str, Make] = {
     "order.samples": _samples,
     "parquet.Shards.open.shard": upto(2),
     "parquet.Sources.open.shard": upto(2),
+    "whole_weights.weights": one("[0.7, 0.3]", "np.array([1.5, 0, 1e-9])", "np.array([1, 2], '>f4')", "[]"),
     "differences.one": lambda c: ARGUMENTS["text"](c),
     "differences.other": lambda c: ARGUMENTS["text"](c),
     "parquet.Sources.join.parts": lambda c: f"{{'a': {_shards(c)}, 'b': {_shards(c)}}}",

@@ -415,6 +415,9 @@ pub enum Call {
         one: String,
         other: String,
     },
+    WholeWeights {
+        bits: Vec<U64>,
+    },
     // Calls of a reading. Other objects have calls of the same names, so the kind of the case decides how a call is
     // read.
     #[serde(untagged, skip_deserializing)]

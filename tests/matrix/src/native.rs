@@ -314,6 +314,10 @@ fn ask_functions(call: &Call) -> Answer {
             };
             core::differences(one, other)?.into_iter().map(record).collect()
         }
+        Call::WholeWeights { bits } => {
+            let whole = core::whole_weights(&bits.iter().map(|bits| bits.0).collect::<Vec<_>>())?;
+            record(whole.into_iter().map(U64).collect::<Vec<_>>())
+        }
         _ => panic!("no function: {call:?}"),
     })
 }

@@ -23,6 +23,7 @@ from .sharded import Spans
 from .splits import Split
 from .steps import EpochPosition, Schedule, StepPlace
 from .texts import Difference, TextKind, differences, inspect, recipe_after
+from .weights import whole_weights
 
 __all__ = [
     "Axis",
@@ -82,4 +83,5 @@ __all__ = [
     "recipe_after",
     "variables",
     "verify",
+    "whole_weights",
 ]

@@ -1,9 +1,12 @@
-"""Weights that a text has as decimal fractions: section 14 of SPEC."""
+"""Weights that a text has as decimal fractions, and weights that are floats: section 14 of SPEC."""
 
 from __future__ import annotations
 
 import re
-from math import gcd
+import struct
+from fractions import Fraction
+from itertools import count
+from math import floor, frexp, gcd, isinf, isnan
 from typing import NamedTuple
 
 from .base import MAX_SAMPLES, Failure
@@ -79,3 +82,43 @@ def rounded(weights: list[Decimal], top: int) -> list[int]:
         found[at] += 1
     divisor = gcd(*found)
     return [one // divisor for one in found]
+
+
+def whole_weights(bits: list[int]) -> list[int]:
+    """Whole numbers in proportion to floats, which are given as their bits."""
+    exact: list[Fraction] = []
+    for at, pattern in enumerate(bits):
+        (weight,) = struct.unpack("<d", struct.pack("<Q", pattern))
+        words = "NaN" if isnan(weight) else "an infinite number" if isinf(weight) else "a negative number"
+        if words != "a negative number" or weight < 0:
+            raise Failure("out-of-range", "weights", f"{words} (at index {at})")
+        exact.append(Fraction(weight))
+    tried = (decimals(exact, 10**k) for k in range(16))
+    found = next((one for one in tried if one is not None), None)
+    if found is None:
+        found = rounded_floats(exact)
+        for at, (weight, one) in enumerate(zip(exact, found, strict=True)):
+            if weight > 0 and one == 0:
+                raise Failure("out-of-range", "weights", f"a smaller number (at index {at})")
+    return [one // max(1, gcd(*found)) for one in found]
+
+
+def decimals(weights: list[Fraction], power: int) -> list[int] | None:
+    """The weights times a power of ten, if each is the float nearest to a decimal number with so many digits."""
+    found = [floor(weight * power + Fraction(1, 2)) for weight in weights]
+    for weight, one in zip(weights, found, strict=True):
+        # The last of 53 bits, or of those of a number below 2^-1022.
+        last = max(frexp(weight)[1] - 53, -1074)
+        if weight and not (-109 <= last <= 0 and abs(one - weight * power) < Fraction(2) ** (last - 1) * power):
+            return None
+    return found if sum(found) <= MAX_SAMPLES else None
+
+
+def rounded_floats(weights: list[Fraction]) -> list[int]:
+    top = max(frexp(weight)[1] for weight in weights if weight)
+    parts = [floor(weight * Fraction(2) ** (63 - top)) for weight in weights]
+    for shift in count():
+        found = [floor(Fraction(part, 2**shift) + Fraction(1, 2)) for part in parts]
+        if sum(found) <= MAX_SAMPLES:
+            return found
+    raise AssertionError

@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 pub(crate) mod fields;
+pub(crate) mod floats;
 mod json;
 pub(crate) mod lists;
 pub(crate) mod member;

@@ -1,6 +1,9 @@
 //! Kinds of texts: recipes of every kind, states, logs, and texts of no kind; and recipes that go on after a state.
 
-use matrix::format::{Call, Case, Subject};
+use std::iter;
+
+use matrix::format::{Call, Case, Subject, U64};
+use samedeal_core::MAX_EXACT;
 
 use super::asked;
 
@@ -131,6 +134,50 @@ const DIFFERING: [(&str, &str); 21] = [
     (r#"{"kind":7}"#, "{}"),
 ];
 
+/// Weights that are floats: decimals up to each limit, numbers that are rounded, and numbers that are no weights.
+fn floats() -> Vec<Call> {
+    let bits = |bits: &[u64]| Call::WholeWeights { bits: bits.iter().map(|&bits| U64(bits)).collect() };
+    let of = |weights: &[f64]| bits(&weights.iter().map(|weight| weight.to_bits()).collect::<Vec<_>>());
+    let (least, most, exact) = (f64::from_bits(1), f64::MAX, MAX_EXACT as f64);
+    let geometric: Vec<f64> = iter::successors(Some(1e-8), |weight| Some(weight * 0.83)).take(30).collect();
+    let many: Vec<f64> = (1..=300).map(|k| 1.0 / f64::from(k)).collect();
+    vec![
+        of(&[]),
+        of(&[0.0, -0.0]),
+        of(&[0.7, 0.3]),
+        of(&[0.1 + 0.2, 0.7]),
+        of(&[2.0, 0.0, 6.0]),
+        of(&[9.6e-9, 0.5]),
+        of(&[1e-15, 1.0]),
+        of(&[1e-16, 1.0]),
+        of(&[1.0 / 3.0, 2.0 / 3.0]),
+        of(&[exact - 1.0, 1.0]),
+        of(&[exact, 1.0]),
+        of(&[exact + 1.0, 3.0]),
+        of(&[exact + 1.0, 0.0]),
+        of(&[0.1, exact]),
+        of(&[least, 2.0 * least]),
+        of(&[least, 3.0 * least, 0.0]),
+        of(&[most, most / 3.0, most / 7.0]),
+        of(&[f64::MIN_POSITIVE, f64::MIN_POSITIVE / 3.0]),
+        of(&[2.0_f64.powi(-57), 1e-17]),
+        of(&[1.0, 2.0_f64.powi(-53)]),
+        of(&[1.0, 2.0_f64.powi(-54)]),
+        of(&[1.0, 2.0_f64.powi(-55) * 1.1, 1.0 / 3.0]),
+        of(&[most, least]),
+        of(&geometric),
+        of(&many),
+        of(&[0.5, -1.0]),
+        of(&[0.5, -least, f64::NAN]),
+        of(&[f64::NAN, -1.0]),
+        of(&[1.0, f64::INFINITY]),
+        of(&[1.0, 0.5, f64::NEG_INFINITY]),
+        bits(&[1 << 63]),
+        bits(&[u64::MAX]),
+        bits(&[0x7ff0_0000_0000_0001, 0]),
+    ]
+}
+
 pub fn cases() -> Vec<Case> {
     let inspect = |text: &str| Call::Inspect { text: text.into() };
     let after = |state: &str, sections: &str| Call::RecipeAfter { state: state.into(), sections: sections.into() };
@@ -181,5 +228,6 @@ pub fn cases() -> Vec<Case> {
         asked("none of them", Subject::Functions {}, none),
         asked("members that are there twice", Subject::Functions {}, TWICE.map(inspect).into_iter().chain(twice)),
         asked("what goes on after a state", Subject::Functions {}, goes_on),
+        asked("weights that are floats", Subject::Functions {}, floats()),
     ]
 }

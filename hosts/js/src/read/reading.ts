@@ -19,7 +19,6 @@ import type {
   RoundRows,
 } from './types.js';
 
-
 type Class<T> = new (sizes: OrderOrSizes, options?: ReadingOptions) => T;
 
 /** The members of `Reading`. An entry point such as index.ts adds the engine. */

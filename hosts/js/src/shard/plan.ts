@@ -20,7 +20,6 @@ import type {
 } from './types.js';
 import { verified } from './verify.js';
 
-
 type Class<T> = new (sizes: Integers, options?: ShardPlanOptions) => T;
 
 /** The members of `ShardPlan`. An entry point such as index.ts adds the engine. */

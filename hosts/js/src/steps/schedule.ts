@@ -20,7 +20,6 @@ import type {
 /** How many samples of a rank one call returns, unless one step alone has more. */
 const WINDOW = 1 << 15;
 
-
 type Class<T> = new (samples: OrderOrSamples, batchSize: BatchSizes, options?: ScheduleOptions) => T;
 
 /** The members of `Schedule`. An entry point such as index.ts adds the engine. */

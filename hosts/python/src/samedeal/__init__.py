@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from .shard.stream import ChunkStream
     from .split.split import Split
     from .steps.schedule import Schedule
-    from .texts import differences, inspect, recipe_after
+    from .texts import differences, inspect, recipe_after, whole_weights
     from .topology.launch import detect_rank
     from .topology.mesh import Mesh
 
@@ -121,6 +121,7 @@ __all__ = [
     "sharded",
     "verify_shards",
     "weighted",
+    "whole_weights",
     "windows",
 ]
 
@@ -165,6 +166,7 @@ _LATER = {
     "sharded": "generated.orders",
     "verify_shards": "shard.plan",
     "weighted": "generated.orders",
+    "whole_weights": "texts",
     "windows": "generated.orders",
 }
 

@@ -1,9 +1,9 @@
-"""Questions about texts: the kind of a text, the recipe that continues a state, and the differences of two texts."""
+"""The kind of a text, the recipe after a state, the differences of two texts, and whole numbers in place of floats."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import recipe
 from .engine import arguments as check
@@ -11,6 +11,10 @@ from .engine.core import Core
 from .engine.errors import WrongTypeError
 from .generated import texts
 from .generated.texts import Difference, TextKind
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _MEMORY = 2**31
 """The memory limit of an instance, which is enough because texts have at most 2**24 bytes."""
@@ -76,3 +80,25 @@ def differences(one: str | Mapping[str, Any], other: str | Mapping[str, Any]) ->
         OutOfRangeError: `one` or `other` has more than 2**24 bytes.
     """
     return tuple(texts.differences(Core(_MEMORY), recipe.text(one, "one"), recipe.text(other, "other")))
+
+
+def whole_weights(weights: Any) -> NDArray[np.int64]:
+    """Whole numbers in the proportions of weights that are floats: 7 and 3 for 0.7 and 0.3.
+
+    Weights with up to 15 digits after the decimal point keep their proportions exactly, if that needs no sum above
+    2**53 - 1. Others are rounded to about 2**-53 of their sum. Every language gets the same numbers. Use it for
+    `weighted`, and for `balance` with a number of samples. (`WeightedRandomSampler` does.)
+
+    Args:
+        weights: Numbers of 0 or more: a list, an array of NumPy or a tensor of PyTorch.
+
+    >>> import samedeal
+    >>> samedeal.whole_weights([0.7, 0.25, 0]).tolist()
+    [14, 5, 0]
+
+    Raises:
+        OutOfRangeError: A weight is negative, infinite or NaN, or is above 0 and would become 0.
+        WrongTypeError: `weights` is no list of numbers.
+    """
+    bits = check.floats("weights", weights).view("uint64")
+    return texts.whole_weights(Core(_MEMORY), bits)

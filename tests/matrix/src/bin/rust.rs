@@ -332,6 +332,10 @@ fn ask_functions(call: &Call) -> Answer {
             record(format::TextKind { form, of })
         }
         Call::RecipeAfter { state, sections } => samedeal::recipe_after(state, sections)?.into(),
+        Call::WholeWeights { bits } => {
+            let weights: Vec<_> = bits.iter().map(|bits| f64::from_bits(bits.0)).collect();
+            record(samedeal::whole_weights(&weights)?.into_iter().map(U64).collect::<Vec<_>>())
+        }
         Call::Differences { one, other } => {
             let record = |samedeal::Difference { path, one, other, decides, .. }| {
                 record(format::Difference { path, one, other, decides })

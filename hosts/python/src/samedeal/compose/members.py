@@ -113,6 +113,18 @@ def factors(given: Any) -> Any:
     return [_millionths(number, place) for place, number in enumerate(numbers)]
 
 
+def weights_of_samples(given: Any) -> Any:
+    """Weights of samples, of which none is a float."""
+    kind = getattr(getattr(given, "dtype", None), "kind", "")
+    if not hasattr(given, "__array__"):
+        given = check.items("weights", given, "a list of numbers")
+        kind = "f" if any(isinstance(weight, float) for weight in given) else ""
+    if kind == "f":
+        allowed = "whole numbers: samedeal.whole_weights makes them of floats"
+        raise WrongTypeError("weights", check.described(given), allowed)
+    return given
+
+
 def shares(given: Any) -> Any:
     """Factors of which only the proportions count: whole numbers."""
     from fractions import Fraction
@@ -121,7 +133,8 @@ def shares(given: Any) -> Any:
     for place, number in enumerate(numbers):
         if isinstance(number, (float, Fraction)):
             allowed = (
-                f"whole numbers, with samples: 7 and 3 in place of 0.7 and 0.3; the factor of class {place} is none"
+                "whole numbers, with samples: samedeal.whole_weights makes them of floats; the factor of class "
+                f"{place} is none"
             )
             raise WrongTypeError("factors", check.described(number), allowed)
     return check.u64s("factors", numbers, check.COUNT)

@@ -234,6 +234,21 @@ def array(field: str, values: Any, allowed: str) -> NDArray[Any]:
     return given
 
 
+def floats(field: str, values: Any) -> NDArray[np.float64]:
+    """A list or an array of numbers as a new array of floats."""
+    import numpy
+
+    allowed = "a list of numbers"
+    given = values if hasattr(values, "__array__") else items(field, values, allowed)
+    try:
+        own = numpy.asarray(given)
+    except Exception as error:
+        raise WrongTypeError(field, described(values), allowed) from error
+    if is_masked(values) or own.ndim != 1 or own.dtype.kind not in "iuf":
+        raise WrongTypeError(field, f"<{own.dtype} array of shape {own.shape}>"[:64], allowed)
+    return own.astype(numpy.float64, order="C")
+
+
 def _placed(field: str, item: Any, index: int, place: Callable[[int], str]) -> int:
     """An element of a list as an `int`; a failure says where it is."""
     try:
@@ -441,7 +456,7 @@ def state(value: Any) -> str:
 
 
 def document(field: str, value: str) -> str:
-    """A text of JSON as it is passed to the component: UTF-8 of at most `MAX_TEXT` bytes, with other characters escaped."""
+    """A text of JSON as it is passed to the component: UTF-8 of at most `MAX_TEXT` bytes, others escaped."""
     encoded = value.encode("utf-8", "backslashreplace")
     if len(encoded) > MAX_TEXT:
         raise OutOfRangeError(field, f"of {len(encoded)} bytes", *up_to(MAX_TEXT))

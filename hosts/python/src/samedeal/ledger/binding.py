@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..engine import arguments as check
 from ..engine.core import Core
 from ..generated import ledger
 from ..generated.limits import MAX_TEXT

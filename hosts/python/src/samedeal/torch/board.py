@@ -9,7 +9,6 @@ from typing import Any
 
 import torch
 
-from ..engine import arguments as check
 from ..generated.limits import MAX_TEXT
 from .rest import Progress
 

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, SupportsIndex
 
 import numpy as np
 import torch
 
-from .. import ContradictionError, Order, OutOfRangeError, WrongTypeError, weighted
+from .. import ContradictionError, Order, OutOfRangeError, WrongTypeError, weighted, whole_weights
 from ..engine import arguments as check
 from .arrays import native
 from .sampler import DistributedSampler
-
-_TOTAL = 2**44
-"""The sum to which weights are scaled if one of them is no whole number, or if their sum is above 2**53 - 1. A weight
-above 0 that becomes 0 by this, because it is at most 2**-45 of the sum, is refused."""
 
 
 class WeightedRandomSampler(DistributedSampler[int]):
@@ -52,8 +47,8 @@ class WeightedRandomSampler(DistributedSampler[int]):
         """Finds the rank of this process.
 
         Args:
-            weights: A number of 0 or more for each sample. They need not add up to 1. If all are whole numbers with a
-                sum of at most 2**53 - 1, they are used exactly, otherwise with an error of at most 2**-45 of the sum.
+            weights: A number of 0 or more for each sample, used in proportion (`samedeal.whole_weights`). They need not
+                add up to 1.
             num_samples: The number of samples of an epoch, for all ranks together.
             replacement: Whether a sample with a large weight is seen several times in an epoch. With False, it is seen
                 once at most, with a chance in proportion to its weight; the largest weights, whose share would be more
@@ -69,8 +64,7 @@ class WeightedRandomSampler(DistributedSampler[int]):
         Raises:
             ContradictionError: There is a `generator`, or `replacement` is False and fewer than `num_samples` weights
                 are above 0.
-            OutOfRangeError: A weight is negative or not finite, all weights are 0, or a weight that is not used exactly
-                is above 0 and at most 2**-45 of the sum.
+            OutOfRangeError: A weight is negative or not finite, or is above 0 and would become 0; or all weights are 0.
             WrongTypeError: A value is not of the type that its parameter takes.
         """
         replaced = check.boolean("replacement", replacement)
@@ -103,37 +97,11 @@ def _weights(weights: Any) -> torch.Tensor:
 
 def _order(weights: Any, samples: int, seed: int, replacement: bool) -> Order:
     """The order with each sample as often as its weight says."""
-    allowed = "finite numbers of 0 or more, of which one is above 0"
-    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
-    if len(wrong):
-        raise OutOfRangeError("weights", f"{weights[wrong[0]]} for sample {wrong[0]}", allowed)
-    # `fsum` rounds exactly, so that the sum is the same on every machine.
-    total = math.fsum(weights.tolist())
-    if not 0 < total < math.inf:
-        raise OutOfRangeError("weights", f"{len(weights)} numbers with a sum of {total}", allowed)
-    whole = _whole(weights, total)
+    whole = whole_weights(weights)
     above = int(np.count_nonzero(whole))
+    if not above:
+        raise OutOfRangeError("weights", f"{len(weights)} numbers of 0", "numbers of which one is above 0")
     if not replacement and above < samples:
         allowed = f"up to {above} without replacement: so many weights are above 0"
         raise ContradictionError("num_samples", str(samples), allowed)
-    # Without the common divisor, so that [2, 2, 6] gives the order of [1, 1, 3].
-    whole //= max(1, int(np.gcd.reduce(whole)))
     return weighted(whole, samples, seed, replacement=replacement)
-
-
-def _whole(weights: Any, total: float) -> Any:
-    """Whole numbers in the proportions of the weights, int64.
-
-    Raises:
-        OutOfRangeError: A weight above 0 would become 0.
-    """
-    if total <= check.MAX_EXACT and (weights == np.floor(weights)).all():
-        return weights.astype(np.int64)
-    # Divided first, because a factor of _TOTAL / total may be infinite.
-    made = np.rint(weights / total * _TOTAL).astype(np.int64)
-    lost = np.flatnonzero((made == 0) & (weights > 0))
-    if len(lost):
-        value = f"{weights[lost[0]]} for sample {lost[0]}, of a sum of {total}"
-        allowed = f"0, or at least {total / _TOTAL:.3g}, since smaller ones would be 0: scale them up, or make them 0"
-        raise OutOfRangeError("weights", value[:64], allowed)
-    return made

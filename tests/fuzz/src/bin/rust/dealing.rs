@@ -242,6 +242,8 @@ pub fn functions(a: &mut Asked) {
     let _ = made!(a, "inspect", samedeal::inspect(&text));
     let _ = made!(a, "differences", samedeal::differences(&state, &text));
     let _ = made!(a, "recipe_after", samedeal::recipe_after(&state, &text));
+    let floats: Vec<f64> = a.wides().into_iter().map(f64::from_bits).collect();
+    let _ = made!(a, "whole_weights", samedeal::whole_weights(&floats));
     let assigned: Vec<Vec<u32>> = (0..a.rng.u8(0..4)).map(|_| a.narrows()).collect();
     let (shards, offsets, flat) = (a.narrow(), a.narrows(), a.narrows());
     if let Some(verified) = made!(a, "verify_shards", samedeal::verify_shards(shards, &assigned)) {

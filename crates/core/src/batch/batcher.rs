@@ -641,7 +641,7 @@ impl Window {
 
     /// The batches of this window that are left: pairs of a step and a rank.
     pub(super) fn batches(&self) -> impl Iterator<Item = (usize, usize)> {
-        let ranks = self.steps.world();
+        let ranks = self.steps.world_size();
         (self.first..self.steps.count()).flat_map(move |step| (0..ranks).map(move |rank| (step, rank)))
     }
 
@@ -679,7 +679,7 @@ fn untaken(items: &Items, steps: &Steps, first: usize) -> Result<Items, Failure>
     let mut taken = collect("batch_window", all, core::iter::repeat_n(false, all))?;
     let mut left = all;
     for step in 0..first {
-        for rank in 0..steps.world() {
+        for rank in 0..steps.world_size() {
             for &item in steps.held(steps.batch(step, rank).0) {
                 left -= usize::from(!taken[item as usize]);
                 taken[item as usize] = true;

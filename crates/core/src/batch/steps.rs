@@ -30,7 +30,7 @@ impl Steps {
         Self { world_size: world_size as usize, shared, ..Self::default() }
     }
 
-    pub(super) fn world(&self) -> usize {
+    pub(super) fn world_size(&self) -> usize {
         self.world_size
     }
 
@@ -96,10 +96,10 @@ impl Steps {
     /// Takes up to `wanted` items out of the last step. Each time, the largest batch (the first of equally large ones)
     /// gives up its last item. A batch with a single item keeps it. The rows of the step must have one item each.
     pub(super) fn spare(&mut self, wanted: usize) -> Result<Vec<u32>, Failure> {
-        let mut spared = collect("world", wanted, [])?;
+        let mut spared = collect("world_size", wanted, [])?;
         let Some(batches) = self.batch_ends.len().checked_sub(self.world_size) else { return Ok(spared) };
         let mut counts = collect(
-            "world",
+            "world_size",
             self.world_size,
             (batches..batches + self.world_size)
                 .map(|batch| self.batch_ends[batch] as usize - start(&self.batch_ends, batch)),
@@ -108,17 +108,17 @@ impl Steps {
         let first_item = self.first_item(first_row);
         let held = collect("batch_window", self.items.len() - first_item, self.items[first_item..].iter().copied())?;
         let ends = collect(
-            "world",
+            "world_size",
             self.world_size,
             counts.iter().scan(0, |end, count| {
                 *end += count;
                 Some(*end)
             }),
         )?;
-        let mut begins = collect("world", self.world_size, core::iter::once(0).chain(ends))?;
+        let mut begins = collect("world_size", self.world_size, core::iter::once(0).chain(ends))?;
         begins.truncate(self.world_size);
         let sizes = counts.iter().enumerate().map(|(rank, &count)| (count, Reverse(rank)));
-        let mut sizes = BinaryHeap::from(collect("world", self.world_size, sizes)?);
+        let mut sizes = BinaryHeap::from(collect("world_size", self.world_size, sizes)?);
         while spared.len() < wanted {
             let Some((count, Reverse(largest))) = sizes.pop().filter(|&(count, _)| count > 1) else { break };
             counts[largest] -= 1;

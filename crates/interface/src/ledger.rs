@@ -54,8 +54,8 @@ impl ledger::GuestLedger for Ledger {
 pub struct ClientOptions(RefCell<core_::ClientOptions>);
 
 impl ledger::GuestClientOptions for ClientOptions {
-    fn new(state: String, reader: u32, life: u64) -> Self {
-        Self(RefCell::new(core_::ClientOptions::new(state, reader, life)))
+    fn new(state: String, reader: u32, session: u64) -> Self {
+        Self(RefCell::new(core_::ClientOptions::new(state, reader, session)))
     }
 
     fn set_block(&self, positions: u32) {

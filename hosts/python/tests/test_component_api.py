@@ -315,7 +315,7 @@ PACKS: Calls = [
 HEADER = ledgers.header(Sampler(10, consumed=2).state(0), 4, 100)
 CLAIM = '{"event":"claim","reader":1,"start":2,"count":4}'
 COMMIT = CLAIM.replace("claim", "commit")
-JOIN = '{"event":"join","reader":2,"life":"00000000000000ff"}'
+JOIN = '{"event":"join","reader":2,"session":"00000000000000ff"}'
 LEDGER_CALLS: Calls = [
     ("replay", [], 0, 0),
     ("replay", [], 2**32 - 1, 2**32 - 1),

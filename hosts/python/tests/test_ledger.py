@@ -534,7 +534,7 @@ def test_a_checkpoint_is_searched_in_all_of_a_file(tmp_path: Path) -> None:
 RUST = (
     '{"samedeal":1,"kind":"ledger","recipe":{"order":{"name":"feistel","samples":10,"seed":0}},"epoch":0,"consumed":0,'
     '"block":4,"lease":60000}\n'
-    '{"event":"join","reader":1,"life":"0000000000000002"}\n'
+    '{"event":"join","reader":1,"session":"0000000000000002"}\n'
     '{"event":"claim","reader":1,"start":0,"count":4}\n'
     '{"event":"lease","reader":1,"lease":7000}\n'
     '{"event":"commit","reader":1,"start":0,"count":3}\n'
@@ -594,7 +594,7 @@ def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
     assert other.progress().committed == 10
     claim = other.claim()
     assert claim is not None
-    assert path.read_bytes().startswith(whole + b'{"event":"join","reader":1,"life":"')
+    assert path.read_bytes().startswith(whole + b'{"event":"join","reader":1,"session":"')
     assert ledger.progress() == other.progress()
 
 
@@ -701,7 +701,7 @@ def test_zeros_that_a_loss_of_power_left_are_cut_off(tmp_path: Path, torn: bytes
     path.write_bytes(whole + torn + bytes(zeros))
     other = Ledger(Sampler(40), FileLog(path), reader=1, block=10)
     assert other.claim() is not None
-    assert path.read_bytes().startswith(whole + b'{"event":"join","reader":1,"life":"')
+    assert path.read_bytes().startswith(whole + b'{"event":"join","reader":1,"session":"')
     assert ledger.progress() == other.progress()
     # A power failure can leave a log in which nothing was written completely.
     path.write_bytes(torn.replace(b"event", b"samedeal")[:4] + bytes(zeros))

@@ -125,7 +125,7 @@ pub fn is_dear(case: &Seed) -> bool {
         has_split |= text.contains("split");
         has_table |= TABLES.iter().any(|table| text.contains(table));
         let Ok(number) = text.parse::<u64>() else { return };
-        if !["seed", "weight", "life", "epoch"].contains(&name) {
+        if !["seed", "weight", "session", "epoch"].contains(&name) {
             any = any.max(number);
         }
         match name {
@@ -133,7 +133,7 @@ pub fn is_dear(case: &Seed) -> bool {
             "handle" if number > 1 << 53 => most = u64::MAX,
             "count" if number <= MOST => most = most.max(number),
             // These numbers determine neither the size of a table nor a position.
-            "seed" | "weight" | "life" | "epoch" => {}
+            "seed" | "weight" | "session" | "epoch" => {}
             "lengths" => longest = longest.max(number),
             _ if number <= 1 << 32 => largest = largest.max(number),
             _ => {}

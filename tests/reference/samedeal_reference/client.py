@@ -41,14 +41,14 @@ class Client:
         self,
         state: str,
         reader: int,
-        life: int,
+        session: int,
         block: int | None = None,
         lease: int | None = None,
         checkpoint_interval: int = 4096,
     ) -> None:
         self.header = header(state, 1024 if block is None else block, 60_000 if lease is None else lease)
         require(0 < checkpoint_interval < 2**53, "checkpoint_interval", checkpoint_interval)
-        self.reader, self.life, self.block_is_open = reader, life, block is None
+        self.reader, self.session, self.block_is_open = reader, session, block is None
         self.given_lease, self.interval, self.due = lease, checkpoint_interval, checkpoint_interval
         self.ledger = Ledger(self.header)
         self.sought = self.joined = self.replaced = False
@@ -181,14 +181,14 @@ class Client:
         if self.must_read:
             pause = 0
             if self.refused and self.refusals >= 3:
-                seed = self.life - 2**64 if self.life >= 2**63 else self.life
+                seed = self.session - 2**64 if self.session >= 2**63 else self.session
                 words = stream("ledger pause", seed, 0, self.refusals)
                 pause = below(words, min(self.refusals, 100) + 1)
             return self.step("read", number=self.ledger.entries, milliseconds=pause)
         if self.ledger.entries == 0:
             return self.append(self.header)
         if not self.joined:
-            return self.append(compact(event="join", reader=self.reader, life=f"{self.life:016x}"))
+            return self.append(compact(event="join", reader=self.reader, session=f"{self.session:016x}"))
         if self.given_lease is not None and not self.replaced:
             if self.given_lease != self.ledger.lease:
                 return self.append(compact(event="lease", reader=self.reader, lease=self.given_lease))
@@ -276,7 +276,7 @@ class Client:
             self.due = self.ledger.entries + self.interval
         if fields["event"] != "join" or fields["reader"] != self.reader:
             return
-        own = int(fields["life"], 16) == self.life
+        own = int(fields["session"], 16) == self.session
         self.replaced = self.joined and not own
         self.joined |= own
         self.loose.clear()

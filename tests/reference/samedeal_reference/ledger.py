@@ -100,7 +100,7 @@ def compact(**fields: Any) -> str:
 RANGES = {"reader": (0, 2**32), "start": (0, 2**53), "count": (0, 2**32), "lease": (1, 2**53)}
 RANGES |= {"number": (0, 2**53), "next": (0, 2**53), "committed": (0, 2**53)}
 RUN = ("reader", "start", "count")
-EVENTS = dict.fromkeys(KINDS, RUN) | {"join": ("reader", "life"), "lease": ("reader", "lease")}
+EVENTS = dict.fromkeys(KINDS, RUN) | {"join": ("reader", "session"), "lease": ("reader", "lease")}
 EVENTS["checkpoint"] = ("number", "next", "committed", "lease", "free", "held")
 HELD = (2**53, 2**32, 2**53, 2**32, 2**32)
 """For each number of a held run, in its order: one more than the largest value."""
@@ -109,7 +109,7 @@ HELD = (2**53, 2**32, 2**53, 2**32, 2**32)
 def is_field(name: str, value: Any) -> bool:
     if name in RANGES:
         return is_whole(value, *RANGES[name])
-    if name == "life":
+    if name == "session":
         return isinstance(value, str) and re.fullmatch("[0-9a-f]{16}", value, re.ASCII) is not None
     limits = (2**53, 2**32) if name == "free" else HELD
     if not isinstance(value, list) or len(value) % len(limits):

@@ -22,7 +22,7 @@ pub(crate) struct EntryFields<'a> {
     pub(crate) reader: Option<u64>,
     pub(crate) start: Option<u64>,
     pub(crate) count: Option<u64>,
-    pub(crate) life: Option<Cow<'a, str>>,
+    pub(crate) session: Option<Cow<'a, str>>,
     pub(crate) lease: Option<u64>,
     pub(crate) number: Option<u64>,
     pub(crate) next: Option<u64>,
@@ -34,7 +34,7 @@ pub(crate) struct EntryFields<'a> {
 }
 
 const ENTRY_NUMBERS: [&str; 7] = ["reader", "start", "count", "lease", "number", "next", "committed"];
-const ENTRY_TEXTS: [&str; 2] = ["event", "life"];
+const ENTRY_TEXTS: [&str; 2] = ["event", "session"];
 const ENTRY_LISTS: [&str; 2] = ["free", "held"];
 
 impl<'a> EntryFields<'a> {
@@ -50,13 +50,13 @@ impl<'a> EntryFields<'a> {
             reader.field(&name, (&ENTRY_NUMBERS, &mut numbers), (&ENTRY_TEXTS, &mut texts))
         })?;
         let [reader, start, count, lease, number, next, committed] = numbers;
-        let ([event, life], [free, held]) = (texts, lists);
+        let ([event, session], [free, held]) = (texts, lists);
         Some(Self {
             event: event?,
             reader: optional(reader)?,
             start: optional(start)?,
             count: optional(count)?,
-            life,
+            session,
             lease: optional(lease)?,
             number: optional(number)?,
             next: optional(next)?,

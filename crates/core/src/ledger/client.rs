@@ -35,8 +35,8 @@ pub struct ClientOptions {
     pub state: String,
     /// The number of the reader.
     pub reader: u32,
-    /// 64 random bits that identify this life of the reader: one process, from its start to its end.
-    pub life: u64,
+    /// 64 random bits that identify this session of the reader: one process, from its start to its end.
+    pub session: u64,
     /// Number of positions of a claim, at least 1. By default that of the log; in a new log 1,024.
     pub block: Option<u32>,
     /// Time for which a reader may be silent, 1 to 2^53 - 1 milliseconds. If it is given, opening sets the lease of the
@@ -48,8 +48,8 @@ pub struct ClientOptions {
 
 impl ClientOptions {
     /// Options with the values that are required; all others have their defaults.
-    pub fn new(state: String, reader: u32, life: u64) -> Self {
-        Self { state, reader, life, block: None, lease: None, checkpoint_interval: None }
+    pub fn new(state: String, reader: u32, session: u64) -> Self {
+        Self { state, reader, session, block: None, lease: None, checkpoint_interval: None }
     }
 }
 
@@ -95,7 +95,7 @@ pub struct ClaimedRun {
     pub count: u32,
     /// Number of these positions that were committed, by operations that are over.
     pub committed: u32,
-    /// Whether the positions that are not committed were taken away: after a silence, or by another life of the reader.
+    /// Whether the positions that are not committed were taken away: after a silence, or by another session of the reader.
     pub is_lost: bool,
 }
 
@@ -145,7 +145,7 @@ pub struct Client {
     sought: bool,
     checkpoint: Option<String>,
     joined: bool,
-    /// Whether another life of the reader joined after this one.
+    /// Whether another session of the reader joined after this one.
     replaced: bool,
     /// Whether the log has the lease of the options, or had it after this client joined.
     lease_is_set: bool,
@@ -154,7 +154,7 @@ pub struct Client {
     /// Claims that the host has, ascending by handle.
     given: Vec<Given>,
     handles: u64,
-    /// Claims of this life without a handle: the numbers of their entries.
+    /// Claims of this session without a handle: the numbers of their entries.
     loose: Vec<u64>,
     /// The number and the text of the last entry to append, until the client knows whether the log has it.
     unsure: Option<(u64, String)>,
@@ -202,7 +202,7 @@ impl Client {
         })
     }
 
-    /// Begins the log, or joins a log that exists. Claims of an earlier life of this reader are then free. Every other
+    /// Begins the log, or joins a log that exists. Claims of an earlier session of this reader are then free. Every other
     /// operation opens the log first, if it is not open.
     pub fn open(&mut self, now: u64) -> Result<Instruction, Failure> {
         let must_read = !self.joined;
@@ -211,7 +211,7 @@ impl Client {
 
     /// Claims positions. `waits` says that the host will wait if nothing is free. The pauses of `wait` are then short,
     /// so that the host looks at the log often. And if the reader itself holds all positions that are left, the
-    /// operation fails, because the host would wait for ever. Failures: `reader` (another life of this reader has
+    /// operation fails, because the host would wait for ever. Failures: `reader` (another session of this reader has
     /// joined), `claim` (the reader itself holds all positions that are left; or `out-of-memory`: too many claims).
     pub fn claim(&mut self, waits: bool, now: u64) -> Result<Instruction, Failure> {
         self.begin(Task::Claim { waits }, true, now)
@@ -241,7 +241,7 @@ impl Client {
     }
 
     /// Sets the lease of the log: the time for which a reader may be silent from now on. Failures: `lease`; `reader`
-    /// (another life of this reader has joined).
+    /// (another session of this reader has joined).
     pub fn change_lease(&mut self, lease: u64, now: u64) -> Result<Instruction, Failure> {
         if !(1..=MAX_EXACT).contains(&lease) {
             return Err(Failure::out_of_range("lease", lease, range(1, MAX_EXACT)));
@@ -358,9 +358,9 @@ impl Client {
         if self.ledger.entries == 0 {
             return Ok(self.append(self.ledger.header.clone(), false));
         }
-        let ClientOptions { reader, life, .. } = self.options;
+        let ClientOptions { reader, session, .. } = self.options;
         if !self.joined {
-            return Ok(self.append(join(reader, life), false));
+            return Ok(self.append(join(reader, session), false));
         }
         if let Some(set) = self.options.lease
             && !self.lease_is_set
@@ -435,7 +435,7 @@ impl Client {
         }
     }
 
-    /// Gives a handle to a claim of this life that has no handle yet, the one with the lowest positions. Returns the
+    /// Gives a handle to a claim of this session that has no handle yet, the one with the lowest positions. Returns the
     /// handle.
     fn adopted(&mut self) -> Result<Option<u64>, Failure> {
         let Self { ledger, loose, options, .. } = self;
@@ -477,12 +477,12 @@ impl Client {
         if self.refusals < PATIENCE {
             return 0;
         }
-        let ClientOptions { life, .. } = self.options;
-        let mut words = Words::new("ledger pause", life as i64, 0, self.refusals.into());
+        let ClientOptions { session, .. } = self.options;
+        let mut words = Words::new("ledger pause", session as i64, 0, self.refusals.into());
         words.below(self.refusals.min(MAX_PAUSE) + 1).into()
     }
 
-    /// Applies an entry to the ledger, and to the claims of this life.
+    /// Applies an entry to the ledger, and to the claims of this session.
     fn apply(&mut self, entry: &str, now: u64) -> Result<(), Failure> {
         let number = self.ledger.entries;
         if number == 0 && self.options.block.is_none() {
@@ -502,9 +502,9 @@ impl Client {
                 }
             }
             Applied::Run(event) => self.follow(event, is(unsure)),
-            Applied::Join { reader, life } if reader == self.options.reader => {
-                self.replaced = self.joined && life != self.options.life;
-                self.joined |= life == self.options.life;
+            Applied::Join { reader, session } if reader == self.options.reader => {
+                self.replaced = self.joined && session != self.options.session;
+                self.joined |= session == self.options.session;
                 self.loose.clear();
                 for given in &mut self.given {
                     given.run.is_lost |= given.known < given.run.count;
@@ -516,7 +516,7 @@ impl Client {
         Ok(())
     }
 
-    /// Updates a claim of this life after an event of its run.
+    /// Updates a claim of this session after an event of its run.
     fn follow(&mut self, Event { kind, start, count, claim, .. }: Event, is_own: bool) {
         let Some(given) = self.given.iter_mut().find(|given| given.run.claim == claim) else { return };
         // A release whose outcome is unknown is repeated. The release in the log may then be the entry of the first
@@ -555,7 +555,7 @@ impl Client {
         })
     }
 
-    /// Checks that no other life of the reader has joined since. Failures: `reader`.
+    /// Checks that no other session of the reader has joined since. Failures: `reader`.
     fn check_life(&self) -> Result<(), Failure> {
         if self.replaced {
             let allowed = "a number that no other process uses: another one has joined the log as this reader";

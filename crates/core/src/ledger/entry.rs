@@ -13,9 +13,9 @@ use crate::document::EntryFields;
 pub(super) enum Entry {
     /// A claim, a commit or a release of a run of positions.
     Run(Run),
-    /// A process begins as a reader, with the number of its life. All runs that the reader held in another life become
+    /// A process begins as a reader, with the number of its session. All runs that the reader held in another session become
     /// free.
-    Join { reader: u32, life: u64 },
+    Join { reader: u32, session: u64 },
     /// A reader sets for how long readers may be silent from now on, in milliseconds.
     Lease { reader: u32, lease: u64 },
     /// The result of all entries before it.
@@ -55,8 +55,8 @@ impl Run {
     }
 }
 
-pub(super) fn join(reader: u32, life: u64) -> String {
-    format!("{{\"event\":\"join\",\"reader\":{reader},\"life\":\"{life:016x}\"}}")
+pub(super) fn join(reader: u32, session: u64) -> String {
+    format!("{{\"event\":\"join\",\"reader\":{reader},\"session\":\"{session:016x}\"}}")
 }
 
 pub(super) fn lease(reader: u32, lease: u64) -> String {
@@ -121,7 +121,7 @@ impl Entry {
         // Each branch fails if a field that the entry needs is missing. Then an entry with as many fields as it needs
         // has no others.
         let (entry, needed) = match &*fields.event {
-            "join" => (Self::Join { reader: reader()?, life: life(&fields.life?)? }, 3),
+            "join" => (Self::Join { reader: reader()?, session: session(&fields.session?)? }, 3),
             "lease" => {
                 let lease = exact(fields.lease?).filter(|&lease| lease > 0)?;
                 (Self::Lease { reader: reader()?, lease }, 3)
@@ -142,7 +142,7 @@ fn exact(number: u64) -> Option<u64> {
 }
 
 /// The number that 16 hexadecimal digits in lower case stand for.
-fn life(text: &str) -> Option<u64> {
+fn session(text: &str) -> Option<u64> {
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     (text.len() == 16 && text.bytes().all(is_digit)).then(|| u64::from_str_radix(text, 16).ok())?
 }

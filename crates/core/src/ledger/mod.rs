@@ -80,7 +80,7 @@ enum Applied {
     Run(Event),
     Join {
         reader: u32,
-        life: u64,
+        session: u64,
     },
     Lease,
     Checkpoint,
@@ -243,7 +243,7 @@ impl Ledger {
         let number = self.entries;
         let applied = match entry {
             Entry::Run(run) => self.happened(run, number).map(Applied::Run),
-            Entry::Join { reader, life } => self.joined(reader).map(|()| Applied::Join { reader, life }),
+            Entry::Join { reader, session } => self.joined(reader).map(|()| Applied::Join { reader, session }),
             Entry::Lease { lease, .. } => {
                 self.lease = lease;
                 Some(Applied::Lease)

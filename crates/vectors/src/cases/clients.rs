@@ -17,7 +17,7 @@ pub fn cases() -> Vec<Case> {
         others(),
         failures(),
         given_up(),
-        lives(),
+        sessions(),
         leases(),
         checkpoints(),
         claims(),
@@ -128,9 +128,16 @@ fn number(step: &Value) -> u64 {
     step["number"].as_str().and_then(|number| number.parse().ok()).expect("a number")
 }
 
-pub(super) fn of(samples: u64, reader: u32, life: u64) -> LedgerClient {
+pub(super) fn of(samples: u64, reader: u32, session: u64) -> LedgerClient {
     let state = sampler_state(samples, 0);
-    LedgerClient { state, reader, life: U64(life), block: Some(4), lease: Some(U64(LEASE)), checkpoint_interval: None }
+    LedgerClient {
+        state,
+        reader,
+        session: U64(session),
+        block: Some(4),
+        lease: Some(U64(LEASE)),
+        checkpoint_interval: None,
+    }
 }
 
 /// Whole epochs of two readers by turns, one of which reads more at a time.
@@ -285,7 +292,7 @@ fn failures() -> Vec<Case> {
             // Entries of another reader between two operations.
             let meanwhile = |log: &mut Vec<String>, reader: &mut Driven| {
                 if other == Some(true) {
-                    log.push(format!("{{\"event\":\"join\",\"reader\":9,\"life\":\"{:016x}\"}}", log.len()));
+                    log.push(format!("{{\"event\":\"join\",\"reader\":9,\"session\":\"{:016x}\"}}", log.len()));
                 }
                 if other.is_some() {
                     reader.catch_up(log);
@@ -368,9 +375,9 @@ fn given_up() -> Vec<Case> {
 }
 
 /// Two processes with the same reader number: the second process takes over.
-fn lives() -> Vec<Case> {
+fn sessions() -> Vec<Case> {
     let mut log = Vec::new();
-    let [mut old, mut new] = [1, u64::MAX].map(|life| Driven::new(of(20, 3, life)));
+    let [mut old, mut new] = [1, u64::MAX].map(|session| Driven::new(of(20, 3, session)));
     let now = U64(0);
     let first = old.claimed(&mut log);
     let second = old.claimed(&mut log);
@@ -406,9 +413,9 @@ fn lives() -> Vec<Case> {
     third.claim(&mut log);
     third.catch_up(&mut log);
     vec![
-        old.case("the first life of a reader"),
-        new.case("the second life of a reader"),
-        third.case("a life whose join is not known to be there"),
+        old.case("the first session of a reader"),
+        new.case("the second session of a reader"),
+        third.case("a session whose join is not known to be there"),
     ]
 }
 
@@ -452,7 +459,7 @@ fn leases() -> Vec<Case> {
 /// Logs that are read from a checkpoint on, and texts that are no valid checkpoints.
 fn checkpoints() -> Vec<Case> {
     let mut log = Vec::new();
-    let interval = |reader, life| LedgerClient { checkpoint_interval: Some(U64(2)), ..of(40, reader, life) };
+    let interval = |reader, session| LedgerClient { checkpoint_interval: Some(U64(2)), ..of(40, reader, session) };
     let mut one = Driven::new(interval(1, 1));
     let mut handles = Vec::new();
     for _ in 0..4 {
@@ -486,7 +493,7 @@ fn checkpoints() -> Vec<Case> {
     let mut again = Driven::new(interval(1, 9));
     again.claim(&mut log);
     again.catch_up(&mut log);
-    cases.push(again.case("another life behind a checkpoint"));
+    cases.push(again.case("another session behind a checkpoint"));
 
     let others = [
         good.replace("\"number\":", "\"number\":0,\"more\":"),

@@ -18,7 +18,7 @@ pub fn cases() -> Vec<Case> {
         refused(),
         other_headers(),
         edges(),
-        lives(),
+        sessions(),
         leases(),
         checkpoints(),
         replays(),
@@ -83,7 +83,7 @@ fn checkpoint_after(log: &[String]) -> String {
     let options = LedgerClient {
         state,
         reader: READER,
-        life: U64(0),
+        session: U64(0),
         block: None,
         lease: None,
         checkpoint_interval: Some(U64(1)),
@@ -383,9 +383,10 @@ fn edges() -> Vec<Case> {
 }
 
 /// Readers that start again: the runs that they held become free.
-fn lives() -> Vec<Case> {
+fn sessions() -> Vec<Case> {
     let first = header(20, 0, 4);
-    let join = |reader: u64, life: &str| format!("{{\"event\":\"join\",\"reader\":{reader},\"life\":\"{life}\"}}");
+    let join =
+        |reader: u64, session: &str| format!("{{\"event\":\"join\",\"reader\":{reader},\"session\":\"{session}\"}}");
     let good = join(1, "00000000000000ff");
     let lines = [
         good.clone(),
@@ -398,7 +399,7 @@ fn lives() -> Vec<Case> {
         entry("release", 1, 0, 4),
         join(2, "00000000000000ff"),
         join(3, "0000000000000000"),
-        format!(" {{ \"life\" : \"{}\", \"event\":\"join\",\"reader\": 4294967295 }}", "0123456789abcdef"),
+        format!(" {{ \"session\" : \"{}\", \"event\":\"join\",\"reader\": 4294967295 }}", "0123456789abcdef"),
         join(1, "00000000000000f"),
         join(1, "00000000000000fff"),
         join(1, "00000000000000FF"),
@@ -406,12 +407,12 @@ fn lives() -> Vec<Case> {
         join(1, ""),
         join(4_294_967_296, "00000000000000ff"),
         good.replace("\"00000000000000ff\"", "255"),
-        good.replace(",\"life\"", ",\"start\":0,\"life\""),
+        good.replace(",\"session\"", ",\"start\":0,\"session\""),
         good.replace("\"reader\":1,", ""),
-        entry("claim", 1, 0, 4).replace("\"count\"", "\"life\":\"00000000000000ff\",\"count\""),
+        entry("claim", 1, 0, 4).replace("\"count\"", "\"session\":\"00000000000000ff\",\"count\""),
         entry("claim", 1, 0, 4),
     ];
-    with_and_without_checkpoints("lives of readers", &first, &lines)
+    with_and_without_checkpoints("sessions of readers", &first, &lines)
 }
 
 /// Leases that are changed.
@@ -512,7 +513,7 @@ fn replays() -> Vec<Case> {
     let first = header(40, 2, 4);
     let mut source = Applied::begun(&first);
     for line in [
-        "{\"event\":\"join\",\"reader\":5,\"life\":\"00000000000000ff\"}".into(),
+        "{\"event\":\"join\",\"reader\":5,\"session\":\"00000000000000ff\"}".into(),
         entry("claim", 5, 2, 4),
         entry("claim", u32::MAX, 6, 4),
         entry("claim", 0, 10, 4),

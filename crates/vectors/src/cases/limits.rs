@@ -98,7 +98,7 @@ fn padded_stream() -> Case {
 fn client(samples: u64, members: Value) -> Value {
     let order = json!({"name": "feistel", "samples": samples, "seed": 0});
     let state = json!({"samedeal": 1, "kind": "sampler", "recipe": {"order": order}, "epoch": 0, "consumed": 0});
-    let mut client = json!({"state": state.to_string(), "reader": 0, "life": "1"});
+    let mut client = json!({"state": state.to_string(), "reader": 0, "session": "1"});
     client.as_object_mut().expect("an object").extend(members.as_object().expect("an object").clone());
     json!({"ledger-client": client})
 }

@@ -119,11 +119,11 @@ fn free_runs() -> Vec<Case> {
         entry("commit", 6, 6, 3),
         entry("release", 6, 9, 1),
         entry("claim", 5, 9, 1),
-        "{\"event\":\"join\",\"reader\":5,\"life\":\"0000000000000007\"}".into(),
+        "{\"event\":\"join\",\"reader\":5,\"session\":\"0000000000000007\"}".into(),
         entry("claim", 5, 2, 4),
         entry("claim", 5, 9, 1),
         entry("claim", 5, 10, 4),
-        "{\"event\":\"join\",\"reader\":6,\"life\":\"0000000000000007\"}".into(),
+        "{\"event\":\"join\",\"reader\":6,\"session\":\"0000000000000007\"}".into(),
     ] {
         script.push((0, Seen::Entry(line)));
         script.push((0, Seen::Claim(7)));

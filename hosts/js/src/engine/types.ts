@@ -56,13 +56,13 @@ export type RawBatchStream = Copied<Batches.BatchStream> & {
 };
 
 /**
- * The options of a reader of a log. `life` has 64 random bits, which tell two processes with the same reader number
+ * The options of a reader of a log. `session` has 64 random bits, which tell two processes with the same reader number
  * apart.
  */
 export interface RawClientOptions {
   state: string;
   reader: number;
-  life: bigint;
+  session: bigint;
   block?: number | undefined;
   lease?: bigint | undefined;
   checkpointInterval?: bigint | undefined;

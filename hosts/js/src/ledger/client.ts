@@ -16,9 +16,9 @@ const WINDOW = 2 ** 12;
 /** Makes a client over the resources of the interface `ledger`. */
 export function makeClient(
   { Client, ClientOptions }: Pick<LedgerBindings, 'Client' | 'ClientOptions'>,
-  { state, reader, life, block, lease, checkpointInterval }: RawClientOptions,
+  { state, reader, session, block, lease, checkpointInterval }: RawClientOptions,
 ): RawClient {
-  return using(new ClientOptions(state, reader, life), (options) => {
+  return using(new ClientOptions(state, reader, session), (options) => {
     if (block !== undefined) options.setBlock(block);
     if (lease !== undefined) options.setLease(lease);
     if (checkpointInterval !== undefined) options.setCheckpointInterval(checkpointInterval);

@@ -383,8 +383,8 @@ export async function openWith(
     fail('wrong-type', 'log', log, 'an object with the methods read and append');
   }
   const positions = whole(samplers, sampler);
-  const [life] = crypto.getRandomValues(new BigUint64Array(1));
-  const own = { state: stateText(positions.state(0)), reader: id, life: life as bigint };
+  const [session] = crypto.getRandomValues(new BigUint64Array(1));
+  const own = { state: stateText(positions.state(0)), reader: id, session: session as bigint };
   const ledger = new Ledger(new LedgerClient(engine, { ...own, ...chosen }), log, positions, id);
   await ledger.open();
   return ledger;

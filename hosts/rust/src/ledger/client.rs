@@ -14,7 +14,7 @@ pub struct ClientOptions {
     /// The number of the reader.
     pub reader: u32,
     /// 64 random bits, new each time that a log is opened. They tell two processes with the same reader number apart.
-    pub life: u64,
+    pub session: u64,
     /// Number of positions in a claim.
     pub block: Option<u32>,
     /// The lease in milliseconds: if a reader writes no entry for this long, it loses its claims.
@@ -25,8 +25,8 @@ pub struct ClientOptions {
 
 impl ClientOptions {
     /// Options with the required values. All other options have their defaults.
-    pub fn new(state: impl Into<String>, reader: u32, life: u64) -> Self {
-        Self { state: state.into(), reader, life, block: None, lease: None, checkpoint_interval: None }
+    pub fn new(state: impl Into<String>, reader: u32, session: u64) -> Self {
+        Self { state: state.into(), reader, session, block: None, lease: None, checkpoint_interval: None }
     }
 }
 
@@ -51,9 +51,9 @@ impl Client {
     /// [`WrongType`](crate::FailureKind::WrongType) (`state`), [`OutOfRange`](crate::FailureKind::OutOfRange) (`state`,
     /// `consumed`, `block`, `lease`, `checkpoint_interval`).
     pub fn new(options: &ClientOptions) -> Result<Self, Error> {
-        let ClientOptions { state, reader, life, block, lease, checkpoint_interval } = options;
+        let ClientOptions { state, reader, session, block, lease, checkpoint_interval } = options;
         let state = checked_state(state, MOST_MEMORY)?;
-        let options = Object::<ledger::ClientOptions>::new(Instance::new(MOST_MEMORY)?, state, *reader, *life)?;
+        let options = Object::<ledger::ClientOptions>::new(Instance::new(MOST_MEMORY)?, state, *reader, *session)?;
         if let Some(block) = block {
             options.set_block(*block)?;
         }

@@ -10,7 +10,7 @@ use super::U64;
 pub struct LedgerClient {
     pub state: String,
     pub reader: u32,
-    pub life: U64,
+    pub session: U64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]

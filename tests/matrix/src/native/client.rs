@@ -8,12 +8,12 @@ use super::{Answer, number, write_progress};
 use crate::format::{self, ClientCall, U64, record};
 
 pub(super) fn client(given: &format::LedgerClient) -> Result<Client, core::Failure> {
-    let format::LedgerClient { state, reader, life, block, lease, checkpoint_interval } = given;
+    let format::LedgerClient { state, reader, session, block, lease, checkpoint_interval } = given;
     Client::new(ClientOptions {
         block: *block,
         lease: lease.map(|lease| lease.0),
         checkpoint_interval: checkpoint_interval.map(|interval| interval.0),
-        ..ClientOptions::new(state.clone(), *reader, life.0)
+        ..ClientOptions::new(state.clone(), *reader, session.0)
     })
 }
 

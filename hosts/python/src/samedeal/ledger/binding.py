@@ -43,13 +43,13 @@ class Client(ledger.Client):
         self,
         state: str,
         reader: int,
-        life: int,
+        session: int,
         block: int | None = None,
         lease: int | None = None,
         checkpoint_interval: int | None = None,
     ) -> None:
         core = Core(_MEMORY, "state", state)
-        options = ledger.ClientOptions(core, state, reader, life)
+        options = ledger.ClientOptions(core, state, reader, session)
         if block is not None:
             options.set_block(block)
         if lease is not None:

@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::{Answer, number, write_progress};
 
 pub fn client(given: &format::LedgerClient) -> Result<Client, Error> {
-    let format::LedgerClient { state, reader, life, block, lease, checkpoint_interval } = given;
-    let mut options = ClientOptions::new(state, *reader, life.0);
+    let format::LedgerClient { state, reader, session, block, lease, checkpoint_interval } = given;
+    let mut options = ClientOptions::new(state, *reader, session.0);
     options.block = *block;
     options.lease = lease.map(|lease| lease.0);
     options.checkpoint_interval = checkpoint_interval.map(|interval| interval.0);

@@ -26,7 +26,7 @@ WORDS = {
 }
 """Names that hosts also use for another purpose: for an option, a field, a function or a module."""
 KNOWN: dict[str, dict[str, int]] = {
-    "cli": {"blend-exact": 1, "feistel": 1, "pad-to-max": 3, "renormalise": 1, "strided": 1, "unpadded": 1},
+    "cli": {"blend-exact": 1, "feistel": 1, "pad-to-max": 4, "renormalise": 1, "strided": 1, "unpadded": 1},
     "js": {"blend-exact": 2, "feistel": 1, "pad-to-max": 1, "renormalise": 1},
     "python": {
         **{"blend-exact": 1, "feistel": 3, "pad-to-max": 2, "round-robin": 1, "size-aware": 1, "strided": 1},

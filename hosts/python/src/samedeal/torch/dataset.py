@@ -364,7 +364,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             raise ContradictionError("deal", self.deal, "samples, where there is a sampler")
         workers = max(1, check.integer("workers", workers, _WORKERS))
         if not 0 <= check.whole("worker", worker) < workers:
-            raise OutOfRangeError("worker", str(worker), check.below(workers))
+            raise OutOfRangeError("worker", check.shown(worker), check.below(workers))
         deal: dict[str, Any] = {"rank": self.rank + self.world_size * worker, "world_size": self.world_size * workers}
         deal |= {"seed": self.seed, "epoch": self.epoch, "remainder": self._given["remainder"]}
         if self._given["order"] is not None:

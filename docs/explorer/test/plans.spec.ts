@@ -305,8 +305,8 @@ test.describe('shards', () => {
     await expect(page.getByLabel('Policy')).toBeVisible();
     await expect(page.locator('[data-fact=steps]')).toContainText('to');
     await page.getByLabel('Readers get').selectOption('samples');
-    await page.getByLabel('Lanes').fill('5000');
-    await expect(page.getByText('lanes is 5000; allowed: 1 to 4096')).toBeVisible();
+    await page.getByLabel('Lanes').fill('70000');
+    await expect(page.getByText('lanes is 70000; allowed: 1 to 65536')).toBeVisible();
   });
 
   test('what is copied runs', async ({ page }) => {

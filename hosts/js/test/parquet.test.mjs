@@ -465,8 +465,8 @@ describe('what is said to whoever runs the process', () => {
       'and given by one; lanes: 15 would be read once';
     assert.deepEqual(await warnings(reader(12, 5, 3)), [['SAMEDEAL_LANES', expected]]);
     assert.deepEqual(await warnings(reader(12, 5, 3)), []);
-    assert.match((await warnings(reader(4096, 1350, 2)))[0][1], /; lanes: 2700 would be read once$/);
-    assert.match((await warnings(reader(4096, 5000, 1)))[0][1], /given by one$/);
+    assert.match((await warnings(reader(4096, 1350, 2)))[0][1], /; lanes: 5400 would be read once$/);
+    assert.match((await warnings(reader(4096, 70_000, 1)))[0][1], /given by one$/);
     for (const whole of [reader(12, 4, 3), reader(12, 1, 1), reader(4096, 64, 64)])
       assert.deepEqual(await warnings(whole), []);
     assert.deepEqual(await warnings(() => ids(where, { deal: 'shards', rank: 0, worldSize: 5 })), []);
@@ -528,7 +528,7 @@ describe('what is asked for', () => {
       ['workers', 'workers', [0, ...NOT_32_BITS]],
       ['seed', 'seed', [2 ** 53, 2n ** 63n]],
       ['epoch', 'epoch', [-1, 2n ** 64n]],
-      ['lanes', 'lanes', [0, 4097, -1]],
+      ['lanes', 'lanes', [0, 65_537, -1]],
       ['shuffleWindow', 'shuffle_window', [0, 2 ** 20 + 1, -1]],
       ['batchSize', 'batch_size', [0, ...NOT_32_BITS]],
     ]) {

@@ -326,7 +326,7 @@ describe('what is refused', () => {
     const length = samples.length;
     for (const [field, outside, call] of [
       ['seed', [2 ** 53, 2n ** 63n, 1e300], as('seed')],
-      ['lanes', [0, 4097, ...NOT_32_BITS], as('lanes')],
+      ['lanes', [0, 65_537, ...NOT_32_BITS], as('lanes')],
       ['shuffle_window', [0, 2 ** 20 + 1, ...NOT_32_BITS], as('shuffleWindow')],
       ['world_size', [0, 2 ** 22 + 1, ...NOT_32_BITS], as('worldSize')],
       ['workers', [0, 2 ** 16 + 1, ...NOT_32_BITS], as('workers')],

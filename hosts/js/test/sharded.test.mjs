@@ -71,7 +71,7 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
         refused('out-of-range', 'sizes', sizes);
       }
       refused('out-of-memory', 'sizes', new Uint8Array(2 ** 25 + 1));
-      for (const lanes of [0, 4097, -1, 2 ** 32, 2n ** 64n]) refused('out-of-range', 'lanes', [3], { lanes });
+      for (const lanes of [0, 65_537, -1, 2 ** 32, 2n ** 64n]) refused('out-of-range', 'lanes', [3], { lanes });
       for (const shuffleWindow of [0, 2 ** 20 + 1, -1]) {
         refused('out-of-range', 'shuffle_window', [3], { shuffleWindow });
       }

@@ -237,7 +237,7 @@ def test_numbers_are_checked(field: str) -> None:
     ("field", "value"),
     [
         ("lanes", 0),
-        ("lanes", 4097),
+        ("lanes", 65_537),
         ("shuffle_window", 0),
         ("shuffle_window", 2**20 + 1),
         ("rank", 1),

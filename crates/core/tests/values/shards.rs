@@ -412,7 +412,7 @@ fn bad_shards() {
     };
     assert_eq!(fails(config, &[4, 5], 1, 1), ("samples", Kind::Contradiction));
     assert_eq!(fails(config, &[4, 6], 0, 1), ("lanes", Kind::OutOfRange));
-    assert_eq!(fails(config, &[4, 6], 5_000, 1), ("lanes", Kind::OutOfRange));
+    assert_eq!(fails(config, &[4, 6], 70_000, 1), ("lanes", Kind::OutOfRange));
     assert_eq!(fails(config, &[4, 6], 1, 0), ("shuffle_window", Kind::OutOfRange));
     assert_eq!(fails(config, &[u64::MAX, u64::MAX], 1, 1), ("sizes", Kind::OutOfRange));
     // The order `feistel` has no lanes.

@@ -75,7 +75,7 @@ class Sampler(SamplerBase):
 
         `sizes` is the number of samples in each shard: a list, or an array of whole numbers. Sample index 0 is the
         first sample of the first shard; indices go on through the shards in this order. Shards may be empty. `lanes` is
-        the number of lanes, which are parallel streams that the dataset is cut into, 1 to 4,096; 64 by default. Choose
+        the number of lanes, which are parallel streams that the dataset is cut into, 1 to 2**16; 64 by default. Choose
         a multiple of every number of readers that may read the dataset. `shuffle_window` is how many neighbouring
         samples of a lane are shuffled together, 1 to 2**20; 256 by default. The other options are those of `Sampler`.
 

@@ -160,7 +160,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             deal: "samples" or "shards".
             seed: Seed of the shuffles.
             epoch: The first epoch; `set_epoch` moves on.
-            lanes: With "samples": number of lanes, which are parallel streams that the dataset is cut into, 1 to 4,096;
+            lanes: With "samples": number of lanes, which are parallel streams that the dataset is cut into, 1 to 2**16;
                 64 by default.
             shuffle_window: With "samples": number of neighbouring rows of a lane that are shuffled together, 1 to
                 2**20; 256 by default.

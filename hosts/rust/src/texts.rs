@@ -1,4 +1,4 @@
-use crate::engine::{Instance, MOST_MEMORY, check_text, texts};
+use crate::engine::{Instance, MOST_MEMORY, check_room, check_text, texts};
 use crate::{Difference, Error, TextKind};
 
 /// The kind of a text, found by its members, which are not checked. A recipe of whole shards without a section `batch`
@@ -74,8 +74,9 @@ pub fn differences(one: &str, other: &str) -> Result<Vec<Difference>, Error> {
 
 /// Whole numbers in the proportions of weights that are floats: 7 and 3 for 0.7 and 0.3. Use it for
 /// [`Order::weighted`](crate::Order::weighted), and for [`Order::balance`](crate::Order::balance) with a number of
-/// samples. Weights with up to 15 digits after the decimal point keep their proportions exactly, if that needs no sum
-/// above 2^53 - 1; others are rounded to about 2^-53 of their sum. Every language gets the same numbers.
+/// samples. Decimals with up to 15 digits after the point keep their proportions exactly, if they add up to less than
+/// 2^52 without the point (0.7 and 0.25 are 70 and 25), and so do whole numbers; others are rounded to about 2^-53 of
+/// their sum. Every language gets the same numbers.
 ///
 /// ```
 /// assert_eq!(samedeal::whole_weights(&[0.7, 0.25])?, [14, 5]);
@@ -87,5 +88,6 @@ pub fn differences(one: &str, other: &str) -> Result<Vec<Difference>, Error> {
 /// Out of range (`weights`: one is negative, infinite or NaN, or is above 0 and would become 0), out of memory.
 pub fn whole_weights(weights: &[f64]) -> Result<Vec<u64>, Error> {
     let bits: Vec<_> = weights.iter().map(|weight| weight.to_bits()).collect();
+    check_room(MOST_MEMORY, "weights", bits.len(), size_of_val(&bits[..]))?;
     texts::whole_weights(&mut Instance::new(MOST_MEMORY)?, &bits)
 }

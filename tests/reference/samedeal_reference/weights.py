@@ -99,7 +99,7 @@ def whole_weights(bits: list[int]) -> list[int]:
         found = rounded_floats(exact)
         for at, (weight, one) in enumerate(zip(exact, found, strict=True)):
             if weight > 0 and one == 0:
-                raise Failure("out-of-range", "weights", f"a smaller number (at index {at})")
+                raise Failure("out-of-range", "weights", f"a number that would become 0 (at index {at})")
     return [one // max(1, gcd(*found)) for one in found]
 
 
@@ -109,9 +109,9 @@ def decimals(weights: list[Fraction], power: int) -> list[int] | None:
     for weight, one in zip(weights, found, strict=True):
         # The last of 53 bits, or of those of a number below 2^-1022.
         last = max(frexp(weight)[1] - 53, -1074)
-        if weight and not (-109 <= last <= 0 and abs(one - weight * power) < Fraction(2) ** (last - 1) * power):
+        if weight and not abs(one - weight * power) < Fraction(2) ** (last - 1) * power:
             return None
-    return found if sum(found) <= MAX_SAMPLES else None
+    return found if sum(found) < 2**52 else None
 
 
 def rounded_floats(weights: list[Fraction]) -> list[int]:

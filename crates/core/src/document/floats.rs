@@ -5,63 +5,67 @@ use alloc::vec::Vec;
 use core::iter;
 
 use crate::base::memory::collect;
-use crate::base::{Failure, MAX_EXACT};
+use crate::base::{Failure, MAX_EXACT, gcd};
 
-/// The most digits after the decimal point of a weight that keeps its proportion exactly. Every decimal number of 15
-/// digits has a float of its own.
+/// The most digits after the decimal point of a weight that keeps its proportion exactly.
 const MAX_DECIMALS: u32 = 15;
+/// The most that decimals add up to, times their power of ten. Up to it, a decimal number is the only one with so many
+/// digits that has its float.
+const MAX_DIGITS: u64 = (1 << 52) - 1;
 
-/// A number that is not negative: `digits`, at most 53 bits, times a power of two.
+/// A number that is not negative: `significand`, at most 53 bits, times a power of two.
 #[derive(Clone, Copy)]
 struct Float {
-    digits: u64,
+    significand: u64,
     exponent: i32,
 }
 
 impl Float {
     /// The number with these bits. Failure: the words for a value that is no weight.
     fn read(bits: u64) -> Result<Self, &'static str> {
-        let (digits, exponent) = (bits & ((1 << 52) - 1), (bits >> 52 & 0x7ff) as i32);
-        match (exponent, digits) {
+        let (significand, exponent) = (bits & ((1 << 52) - 1), (bits >> 52 & 0x7ff) as i32);
+        match (exponent, significand) {
             (0x7ff, 0) => Err("an infinite number"),
             (0x7ff, _) => Err("NaN"),
-            (0, 0) => Ok(Self { digits: 0, exponent: 0 }),
+            (0, 0) => Ok(Self { significand: 0, exponent: 0 }),
             _ if bits >> 63 == 1 => Err("a negative number"),
-            (0, _) => Ok(Self { digits, exponent: -1074 }),
-            _ => Ok(Self { digits: digits | 1 << 52, exponent: exponent - 1075 }),
+            (0, _) => Ok(Self { significand, exponent: -1074 }),
+            _ => Ok(Self { significand: significand | 1 << 52, exponent: exponent - 1075 }),
         }
     }
 
-    /// The number times 10^`decimals`, if a decimal number with so many digits after the point has this float: if it
-    /// is less than half of the float's last bit away from the float. None above 2^53 - 1.
+    /// The whole number nearest to the float times 10^`decimals`. None if the two are half a unit in the last place of
+    /// the float, times 10^`decimals`, or more apart: then no decimal number with so many digits has this float. None above
+    /// [`MAX_DIGITS`] too.
     fn decimal(self, decimals: u32) -> Option<u64> {
         let power = 10_u128.pow(decimals);
-        // Below 2^103: a float that is divided by more than 2^104 is less than a half.
-        let wide = u128::from(self.digits) * power;
-        let shift = u32::try_from(-self.exponent).ok().filter(|&shift| shift < 110)?;
+        // Below 2^103. Divided by more than 2^104, it would be rounded to 0.
+        let wide = u128::from(self.significand) * power;
+        let shift = u32::try_from(-self.exponent).ok().filter(|&shift| shift <= 104)?;
         let found = (wide + (1_u128 << shift >> 1)) >> shift;
         let off = (found << shift).abs_diff(wide);
-        u64::try_from(found).ok().filter(|&found| 2 * off < power && found <= MAX_EXACT)
+        u64::try_from(found).ok().filter(|&found| 2 * off < power && found <= MAX_DIGITS)
     }
 
     /// The exponent of the least power of two above the number.
     fn magnitude(self) -> i32 {
-        self.exponent + (u64::BITS - self.digits.leading_zeros()) as i32
+        self.exponent + (u64::BITS - self.significand.leading_zeros()) as i32
     }
 
     /// The number times a power of two, rounded down. It has to be below 2^64.
     fn scaled(self, power: i32) -> u64 {
         let shift = self.exponent + power;
         match u32::try_from(shift) {
-            Ok(shift) => self.digits.unbounded_shl(shift),
-            Err(_) => self.digits.unbounded_shr(shift.unsigned_abs()),
+            Ok(shift) => self.significand.unbounded_shl(shift),
+            Err(_) => self.significand.unbounded_shr(shift.unsigned_abs()),
         }
     }
 }
 
-/// Whole numbers in the proportions of weights, which are given as their bits: 7 and 3 for 0.7 and 0.3. Weights with at
-/// most 15 digits after the decimal point keep their proportions exactly, if that needs no sum above 2^53 - 1. Others
-/// are rounded to about 2^-53 of their sum. Failures: `weights`, if one is negative, infinite or NaN, or is above 0 and
+/// Whole numbers in the proportions of weights, which are given as their bits: 7 and 3 for 0.7 and 0.3. Decimals with
+/// at most 15 digits after the point keep their proportions exactly, if they add up to less than 2^52 without the point
+/// (0.7 and 0.25 are 70 and 25). So do whole numbers with a sum of at most 2^53 - 1. Others are rounded to about 2^-53 of
+/// their sum. Failures: `weights`, if one is negative, infinite or NaN, or is above 0 and
 /// would become 0; `out-of-memory`.
 pub fn whole_weights(bits: &[u64]) -> Result<Vec<u64>, Failure> {
     let refused = |index, value: &'static str, allowed: &'static str| {
@@ -77,14 +81,14 @@ pub fn whole_weights(bits: &[u64]) -> Result<Vec<u64>, Failure> {
     let mut keep = |decimals| {
         let mut sum = 0;
         parts.iter_mut().zip(floats()).all(|(part, float)| {
-            *part = float.decimal(decimals).unwrap_or(MAX_EXACT + 1);
+            *part = float.decimal(decimals).unwrap_or(MAX_DIGITS + 1);
             sum += *part;
-            sum <= MAX_EXACT
+            sum <= MAX_DIGITS
         })
     };
     if !(0..=MAX_DECIMALS).any(&mut keep) {
         // The largest weight gets 63 bits.
-        let power = 63 - floats().filter(|float| float.digits > 0).map(Float::magnitude).max().unwrap_or(0);
+        let power = 63 - floats().filter(|float| float.significand > 0).map(Float::magnitude).max().unwrap_or(0);
         let sum = floats().map(|float| u128::from(float.scaled(power))).sum::<u128>();
         let mut shift = (u128::BITS - sum.leading_zeros()).saturating_sub(54);
         loop {
@@ -99,17 +103,11 @@ pub fn whole_weights(bits: &[u64]) -> Result<Vec<u64>, Failure> {
             }
             shift += 1;
         }
-        if let Some(index) = parts.iter().zip(floats()).position(|(&part, float)| part == 0 && float.digits > 0) {
-            return refused(index, "a smaller number", "0, or at least 2^-52 of all weights together");
+        if let Some(index) = parts.iter().zip(floats()).position(|(&part, float)| part == 0 && float.significand > 0) {
+            return refused(index, "a number that would become 0", "0, or at least 2^-52 of all weights together");
         }
     }
-    let mut divisor = 0;
-    for &part in &parts {
-        let mut rest = part;
-        while rest > 0 && divisor != 1 {
-            (divisor, rest) = (rest, divisor % rest);
-        }
-    }
+    let divisor = parts.iter().fold(0, |divisor, &part| gcd(divisor, part));
     if divisor > 1 {
         parts.iter_mut().for_each(|part| *part /= divisor);
     }
@@ -139,6 +137,7 @@ mod tests {
             (&[1e-15, 0.1], &[1, 100_000_000_000_000]),
             (&[4.0, 6.0], &[2, 3]),
             (&[9_007_199_254_740_990.0, 1.0], &[9_007_199_254_740_990, 1]),
+            (&[4.5, 1e-15], &[4_500_000_000_000_000, 1]),
             (&[1e300], &[1]),
             (&[5e-324], &[1]),
             (&[0.0, 0.0], &[0, 0]),
@@ -156,7 +155,7 @@ mod tests {
         // The sum of whole numbers is 2^53.
         assert_eq!(of(&[9_007_199_254_740_991.0, 1.0]).unwrap(), [4_503_599_627_370_496, 1]);
         assert_eq!(of(&[5e-324, 1e-323]).unwrap(), [1, 2]);
-        assert_eq!(of(&[1e300, 1e-300]).err().unwrap().value, "a smaller number (at index 1)");
+        assert_eq!(of(&[1e300, 1e-300]).err().unwrap().value, "a number that would become 0 (at index 1)");
     }
 
     #[test]

@@ -85,8 +85,9 @@ def differences(one: str | Mapping[str, Any], other: str | Mapping[str, Any]) ->
 def whole_weights(weights: Any) -> NDArray[np.int64]:
     """Whole numbers in the proportions of weights that are floats: 7 and 3 for 0.7 and 0.3.
 
-    Weights with up to 15 digits after the decimal point keep their proportions exactly, if that needs no sum above
-    2**53 - 1. Others are rounded to about 2**-53 of their sum. Every language gets the same numbers. Use it for
+    Decimals with up to 15 digits after the point keep their proportions exactly, if they add up to less than 2**52
+    without the point (0.7 and 0.25 are 70 and 25), and so do whole numbers. Others are rounded to about 2**-53 of their
+    sum. Every language gets the same numbers. Use it for
     `weighted`, and for `balance` with a number of samples. (`WeightedRandomSampler` does.)
 
     Args:

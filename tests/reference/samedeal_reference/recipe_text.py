@@ -170,7 +170,7 @@ def read_objects(text: Text, table: Table, field: str) -> list[dict[str, Any]]:
         # A source without a weight has the weight 1. A part without a weight is refused later, so its 0 has no effect.
         default = table["weight"].default
         weights = [each.get("weight", default or 0) for each in objects]
-        for each, weight in zip(objects, whole_weights(weights, "weight"), strict=True):
+        for each, weight in zip(objects, whole_numbers_of_decimals(weights, "weight"), strict=True):
             if "weight" in each or default is not None:
                 each["weight"] = weight
     return objects
@@ -186,10 +186,10 @@ def read_weights(text: Text, field: str) -> list[int]:
         found = text.match(DECIMAL) if text.is_fraction() else None
         return decimal(found, field, place) if found else read_number(text, field, 0, 2**64, place)
 
-    return whole_weights(read_list(text, read), field, is_list=True)
+    return whole_numbers_of_decimals(read_list(text, read), field, is_list=True)
 
 
-def whole_weights(weights: list[int | Decimal], field: str, *, is_list: bool = False) -> list[int]:
+def whole_numbers_of_decimals(weights: list[int | Decimal], field: str, *, is_list: bool = False) -> list[int]:
     """Weights as whole numbers. They are changed only if one of them is a decimal."""
     whole_ones = [weight for weight in weights if not isinstance(weight, Decimal)]
     if len(whole_ones) == len(weights):

@@ -356,7 +356,11 @@ fn has_fraction(text: &str) -> bool {
 /// Replaces the weights of the objects of a list by whole numbers, if one of them is a decimal fraction. Failures: the
 /// weight, with its place.
 #[inline(never)]
-fn whole_weights(field: &'static str, objects: &mut [Fields], keys: &'static [Member]) -> Result<(), Failure> {
+fn whole_numbers_of_decimals(
+    field: &'static str,
+    objects: &mut [Fields],
+    keys: &'static [Member],
+) -> Result<(), Failure> {
     let Some(key) = keys.iter().find(|key| matches!(key.kind, Kind::Weight)) else { return Ok(()) };
     if !objects.iter().any(|object| matches!(object.value(key.name), Some(Value::Weight(_)))) {
         return Ok(());
@@ -389,7 +393,7 @@ fn objects<'a>(
     let mut objects = items(reader, field, |reader, index| {
         Fields::of(reader, field, keys).map_err(|failure| failure.under(&element(field, index), keys))
     })?;
-    whole_weights(field, &mut objects, keys)?;
+    whole_numbers_of_decimals(field, &mut objects, keys)?;
     Ok(objects)
 }
 

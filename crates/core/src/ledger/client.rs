@@ -392,7 +392,7 @@ impl Client {
                 Ok(self.append(entry, true))
             }
             Task::SetLease { lease: set } => {
-                self.check_life()?;
+                self.check_session()?;
                 if set == self.ledger.lease {
                     return Ok(self.end());
                 }
@@ -402,7 +402,7 @@ impl Client {
     }
 
     fn next_claim(&mut self, waits: bool, now: u64) -> Result<Instruction, Failure> {
-        self.check_life()?;
+        self.check_session()?;
         let ClientOptions { reader, .. } = self.options;
         if let Some(handle) = self.adopted()? {
             return Ok(Instruction { number: handle, ..Instruction::over("claimed") });
@@ -423,11 +423,7 @@ impl Client {
                 Ok(Instruction { milliseconds, ..Instruction::over("wait") })
             }
             Proposal::Held if waits => {
-                let allowed = if self.ledger.has_most_runs() {
-                    "a reader that commits or releases what it holds: 65536 claims, as many as a log has at a time"
-                } else {
-                    "a reader that commits or releases what it holds: nothing else is left"
-                };
+                let allowed = "a reader that commits or releases what it holds: nothing else can be claimed now";
                 Err(Failure::contradiction("claim", format!("reader {reader}"), allowed))
             }
             Proposal::Held => Ok(Instruction::over("held")),
@@ -556,7 +552,7 @@ impl Client {
     }
 
     /// Checks that no other session of the reader has joined since. Failures: `reader`.
-    fn check_life(&self) -> Result<(), Failure> {
+    fn check_session(&self) -> Result<(), Failure> {
         if self.replaced {
             let allowed = "a number that no other process uses: another one has joined the log as this reader";
             return Err(Failure::contradiction("reader", self.options.reader, allowed));

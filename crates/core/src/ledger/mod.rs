@@ -293,14 +293,10 @@ impl Ledger {
         }
     }
 
-    /// Whether readers hold so many runs that none can be claimed before one is committed or released.
-    fn has_most_runs(&self) -> bool {
-        self.leases.len() >= MAX_RUNS
-    }
-
     /// The run that the next claim gets, if any.
     fn choice(&self) -> Option<(u64, u32)> {
-        if self.has_most_runs() {
+        // Readers hold so many runs that none can be claimed before one is committed or released.
+        if self.leases.len() >= MAX_RUNS {
             return None;
         }
         let fresh = u64::from(self.block).min(self.end - self.next) as u32;

@@ -38,7 +38,7 @@ static MEMBERS: [Member; 26] = [
     Member::new("name", Kind::TEXT).text(text!("The name of the order.")),
     Member::new("samples", Kind::COUNT)
         .with(place![[is_not("name", OF_OTHER_SAMPLES)]])
-        .text(text!("Number of samples in an epoch. Orders that are not composed give each sample of the dataset once, so that it is the size of the dataset. By default: of a blend, all samples of its sources; of a balance, the sum of the factors; of `weighted`, the number of weights.")),
+        .text(text!("Number of samples in an epoch. Orders that are not composed give each sample of the dataset once, so that it is the size of the dataset. By default: of a blend, all samples of its sources; of a balance, the sum of the factors; of `weighted`, the number of weights. Of `grown`: the number before the first `growth`.")),
     SEED.with(place![[is_not("name", VIEWS)]]),
     Member::new("lanes", Kind::from_one(MAX_LANES))
         .with(SHARDED)

@@ -110,9 +110,9 @@ pub fn described() -> Vec<Described> {
 /// The page for which tables of members are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Page {
-    /// The specification, which has when a member belongs to a recipe.
+    /// The specification, with the rules of each member.
     Specification,
-    /// The reference of recipes, which has the text of a member.
+    /// The reference of recipes, which has the text of each member too.
     Reference,
 }
 
@@ -124,8 +124,10 @@ pub fn members(page: Page) -> String {
     for (kind, sections) in RECIPES {
         let kind = format!("a {}", kind.replace('-', " "));
         text += &format!(
-            "\n### Members of a recipe of {kind}\n\n| object | member | type and range | {} |\n|---|---|---|---|---|\n",
-            if page == Page::Specification { "belongs with | without it" } else { "without it | text" }
+            "\n### Members of a recipe of {kind}\n\n\
+             | object | member | type and range | belongs with | without it |{}\n|---|---|---|---|---|{}\n",
+            if page == Page::Reference { " text |" } else { "" },
+            if page == Page::Reference { "---|" } else { "" }
         );
         rows(page, &mut text, "the recipe", sections);
         for section in sections {
@@ -152,17 +154,20 @@ fn below(page: Page, text: &mut String, seen: &mut Vec<&'static [Member]>, secti
     }
 }
 
-fn rows(page: Page, text: &mut String, section: &str, members: &[Member]) {
+fn rows(page: Page, out: &mut String, section: &str, members: &[Member]) {
     let mut section = section;
     for member in members {
         if let Kind::Elsewhere(_) = member.kind {
             continue;
         }
-        let more = match page {
-            Page::Specification => [belongs(member), without(member)],
-            Page::Reference => [without(member), described_as(member)],
-        };
-        *text += &format!("| {section} | `{}` | {} | {} |\n", member.name, kind(member.kind), more.join(" | "));
+        let text = if page == Page::Reference { format!(" {} |", described_as(member)) } else { String::new() };
+        *out += &format!(
+            "| {section} | `{}` | {} | {} | {} |{text}\n",
+            member.name,
+            kind(member.kind),
+            belongs(member),
+            without(member)
+        );
         section = "";
     }
 }

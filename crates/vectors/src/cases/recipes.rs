@@ -188,7 +188,7 @@ fn refused() -> Vec<Case> {
         order("\"sizes\":10"),
         order("\"sizes\":{}"),
         order("\"sizes\":[10],\"lanes\":0"),
-        order("\"sizes\":[10],\"lanes\":4097"),
+        order("\"sizes\":[10],\"lanes\":65537"),
         order("\"sizes\":[10],\"lanes\":4294967296"),
         order("\"sizes\":[10],\"shuffle_window\":0"),
         order("\"sizes\":[10],\"shuffle_window\":1048577"),

@@ -1,6 +1,7 @@
 //! The lengths of samples: one list, a list for each source of a blend, or a function that is called when lengths are
 //! needed.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -96,7 +97,7 @@ impl Lengths {
     /// One source of lengths for all sample indices. `draft` has the order, which gives the names and sizes of the
     /// sources.
     pub(super) fn joined(self, draft: &Draft, memory_limit: usize) -> Result<Source, Error> {
-        let mut parts = match self.0 {
+        let parts = match self.0 {
             Given::All(lengths) => return Ok(lengths),
             Given::BySource(parts) => parts,
         };
@@ -110,22 +111,24 @@ impl Lengths {
         let blend = Builder::of(order).memory_limit(memory_limit).build()?;
         let sources = blend.sources()?;
         let expected = sources.iter().map(String::as_str).collect::<Vec<_>>();
-        for (number, &name) in names.iter().enumerate() {
-            if !expected.contains(&name) {
+        let known = expected.iter().copied().collect::<HashSet<_>>();
+        let mut given = HashSet::new();
+        for &name in &names {
+            if !known.contains(name) {
                 return Err(Failure::unknown_name("lengths", name, &expected).into());
             }
-            if names[..number].contains(&name) {
+            if !given.insert(name) {
                 return Err(Failure::contradiction("lengths", name, "each source once").into());
             }
         }
-        if let Some(name) = expected.iter().find(|name| !names.contains(name)) {
+        if let Some(name) = expected.iter().find(|&&name| !given.contains(name)) {
             return Err(Failure::missing("lengths", format!("the lengths of each source, those of {name} too")).into());
         }
+        let mut parts = parts.into_iter().collect::<HashMap<_, _>>();
         let (mut all, mut first) = (Vec::new(), 0);
         for (number, name) in (0..).zip(&sources) {
             let end = end_of(&blend, number, first)?;
-            let own = parts.iter().position(|(other, _)| other == name).map(|place| parts.swap_remove(place).1);
-            let own = own.unwrap_or_default();
+            let own = parts.remove(name).unwrap_or_default();
             if own.len() as u64 != end - first {
                 let value = format!("{} of the source {name}", own.len());
                 let allowed = format!("{}, as many as the source has samples", end - first);

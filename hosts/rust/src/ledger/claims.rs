@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::shared::{Shared, session, unknown};
+use super::shared::{Shared, random_bits, unknown};
 use super::{ClaimedRun, Client, ClientOptions, Instruction, Log, Progress};
 use crate::range::run;
 use crate::{Error, Index, Layout, Sampler};
@@ -58,7 +58,7 @@ impl LedgerBuilder {
     pub fn open(self, sampler: &Sampler, log: impl Log + 'static) -> Result<Ledger, Error> {
         let Self { reader, block, lease, checkpoint_interval } = self;
         let lease = lease.map(milliseconds);
-        let own = ClientOptions::new(sampler.state(0)?, reader, session());
+        let own = ClientOptions::new(sampler.state(0)?, reader, random_bits());
         let mut shared = Shared::new(&ClientOptions { block, lease, checkpoint_interval, ..own }, log)?;
         shared.run(Client::open)?;
         let whole = whole(sampler)?;

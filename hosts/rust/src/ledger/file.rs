@@ -138,6 +138,7 @@ impl FileLog {
             self.offset -= faster.len() as u64 + 1;
             return Ok(false);
         }
+        // The log ends before entry `number`.
         if self.number < number {
             return Ok(false);
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::file::{named, same_file};
 use super::lines::check_line;
-use super::shared::session;
+use super::shared::random_bits;
 use super::{CHECKPOINT, Log};
 use crate::generated::MAX_TEXT;
 
@@ -120,7 +120,7 @@ impl Log for FolderLog {
         {
             return Err(named(&self.path, error));
         }
-        let temporary = self.path.join(format!(".{:016x}{:016x}.tmp", session(), session()));
+        let temporary = self.path.join(format!(".{:016x}{:016x}.tmp", random_bits(), random_bits()));
         let published = self.publish(&temporary, number, &format!("{entry}\n"));
         // The error is ignored: the file may not exist, and a second name of the entry does no harm.
         let _ = fs::remove_file(&temporary);

@@ -70,7 +70,7 @@ pub(super) fn unknown(action: &str) -> Error {
 }
 
 /// 64 random bits. They come from the keys of a hash map, the only random numbers of the standard library.
-pub(super) fn session() -> u64 {
+pub(super) fn random_bits() -> u64 {
     RandomState::new().hash_one(std::process::id())
 }
 
@@ -84,7 +84,7 @@ mod tests {
     fn an_action_of_a_later_component_ends_the_operation_with_an_error() {
         let state = Sampler::new(10).unwrap().state(0).unwrap();
         let log = MemoryLog::new();
-        let mut shared = Shared::new(&ClientOptions::new(state, 0, session()), log.clone()).unwrap();
+        let mut shared = Shared::new(&ClientOptions::new(state, 0, random_bits()), log.clone()).unwrap();
         let step = |action: &str| Instruction {
             action: action.to_owned(),
             number: 0,

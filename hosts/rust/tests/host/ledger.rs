@@ -257,7 +257,7 @@ fn a_silent_reader_loses_its_claim_and_is_told() {
     let error = other.claim().unwrap_err();
     assert_eq!(
         error.to_string(),
-        "claim is reader 2; allowed: a reader that commits or releases what it holds: nothing else is left"
+        "claim is reader 2; allowed: a reader that commits or releases what it holds: nothing else can be claimed now"
     );
     rest.commit_rest().unwrap();
     assert!(other.claim().unwrap().is_none() && matches!(one.try_claim().unwrap(), Attempt::Finished));

@@ -88,7 +88,7 @@ def test_rows() -> None:
     found: dict[str, list[str]] = {}
     tables: dict[str, Table] = {}
     section = ""
-    for kind, thing, (member, of_type, belongs, without, _) in rows():
+    for kind, thing, (member, of_type, belongs, without) in rows():
         if thing.startswith("`"):
             section = CODE.findall(thing)[0]
         name = CODE.findall(member)[0]

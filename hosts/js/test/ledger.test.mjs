@@ -133,7 +133,8 @@ describe('Ledger', () => {
     await assert.rejects(other.claim(), {
       kind: 'contradiction',
       field: 'claim',
-      message: 'claim is reader 2; allowed: a reader that commits or releases what it holds: nothing else can be claimed now',
+      message:
+        'claim is reader 2; allowed: a reader that commits or releases what it holds: nothing else can be claimed now',
     });
     // Calls that overlap are done one after the other.
     const calls = [rest.commit(100), other.progress(), rest.commit(), other.progress(), other.claim()];

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MEMORY = 2**31
-"""The memory limit of an instance, which is enough because texts have at most 2**24 bytes."""
+"""The memory limit of an instance. Texts have at most 2**24 bytes, and 10^8 weights fit."""
 
 
 def inspect(text: str) -> TextKind:
@@ -99,6 +99,7 @@ def whole_weights(weights: Any) -> NDArray[np.int64]:
 
     Raises:
         OutOfRangeError: A weight is negative, infinite or NaN, or is above 0 and would become 0.
+        OutOfMemoryError: There are too many weights, more than 10^8.
         WrongTypeError: `weights` is no list of numbers.
     """
     bits = check.floats("weights", weights).view("uint64")

@@ -392,6 +392,8 @@ def test_columns_with_a_width_of_their_own() -> None:
     assert {name: tuple(values.shape) for name, values in collator([]).items()} == {
         **{"input_ids": (1, 1), "attention_mask": (1, 1), "labels": (1, 7), "seen": (1, 1)}
     }
+    # A rank whose first batch is empty has the same columns as the others.
+    assert PadCollator(own_width=["labels", "targets"])([]).keys() >= {"labels", "targets"}
     shaped = PadCollator(own_width={"labels": 8}, shapes=[(4, 4)])(PAIRS)
     assert shaped["input_ids"].shape == (4, 4)
     assert shaped["labels"].shape == (4, 8)

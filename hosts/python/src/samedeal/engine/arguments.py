@@ -379,29 +379,49 @@ def pickles(field: str, value: object, shown: str, allowed: str) -> None:
     Raises:
         WrongTypeError: The value cannot be pickled.
     """
+    import copyreg
     import pickle
+    from multiprocessing.reduction import ForkingPickler
+
+    table = ForkingPickler(_Nowhere()).dispatch_table
+    plain = ("builtins", "functools")
+    # Objects such as sockets: only multiprocessing can send them, and to pickle them here would open their files twice.
+    sendable = {kind for kind in table.keys() - copyreg.dispatch_table.keys() if kind.__module__ not in plain}
 
     class Probe(pickle.Pickler):
         """Pickles without the contents of arrays, which pickle, and of what only a new process can be sent."""
 
+        dispatch_table = table
+
         def reducer_override(self, inner: Any) -> Any:
             kind = type(inner)
-            left_out = hasattr(kind, "__array__") or kind.__module__.startswith(
-                ("multiprocessing.", "_multiprocessing")
-            )
-            return (int, ()) if left_out else NotImplemented
+            of_processes = kind in sendable or kind.__module__.startswith(("multiprocessing.", "_multiprocessing"))
+            return (int, ()) if of_processes or hasattr(kind, "__array__") else NotImplemented
 
-    try:
-        Probe(_Nowhere()).dump(value)
-    except SamedealError:
-        # A value inside of this one was refused, by its own name.
-        raise
-    except (AttributeError, TypeError, pickle.PicklingError) as error:
-        raise WrongTypeError(field, shown, allowed) from error
+    if _Nowhere.in_use:
+        # The value is part of one that is being tried.
+        return
+    failed: Exception | None = None
+    # If the value cannot be pickled, the objects within it are tried by themselves: their errors name the parameter.
+    for alone in (True, False):
+        _Nowhere.in_use = alone
+        try:
+            Probe(_Nowhere()).dump(value)
+            return
+        except SamedealError:
+            raise
+        except (AttributeError, TypeError, pickle.PicklingError) as error:
+            failed = error
+        finally:
+            _Nowhere.in_use = False
+    raise WrongTypeError(field, shown, allowed) from failed
 
 
 class _Nowhere:
     """A file whose contents are not stored."""
+
+    in_use = False
+    """Whether a value is being pickled into such a file. Objects within it are not tried by themselves."""
 
     def write(self, data: Any) -> int:
         """Returns the number of bytes."""

@@ -278,8 +278,8 @@ class BatchSampler(Resuming[Batcher], Sampler[list[Any]]):
         if self._warns_of_empty:
             self._warns_of_empty = False
             advice = (
-                "the collate_fn gets an empty list for them, on which that of PyTorch raises an error, while other "
-                "ranks wait: use a PadCollator or PackCollator, which make a row of padding of it, or "
+                "the collate_fn gets an empty list for them. If it raises an error, as that of PyTorch does, others "
+                "wait: use a PadCollator or PackCollator, which make a row of padding of it, or "
                 'tail="drop" or "duplicate"; fewer are empty with a larger batch_window and without separate_buckets'
             )
             warnings.warn(f"{told}: {advice}", StepsWarning, stacklevel=3)

@@ -113,9 +113,8 @@ class _Collator:
         lengths = [len(part) for part in sequences[INPUTS]]
         for name in self.own_width:
             if name not in sequences:
-                raise UnknownNameError(
-                    "own_width", check.shown(name), ", ".join(sequences), {"known": tuple(sequences)}
-                )
+                known = {"known": tuple(sequences)}
+                raise UnknownNameError("own_width", check.shown(name), f"{', '.join(sequences)}, the sequences", known)
         for name, parts in sequences.items():
             for i, part in enumerate(parts):
                 if len(part) != lengths[i] and name not in self.own_width:
@@ -134,7 +133,9 @@ class _Collator:
         return ""
 
     def _filler(self) -> tuple[dict[str, list[torch.Tensor]], dict[str, Any]]:
-        """A row with one token of padding, in each column of the last batch."""
+        """A row with one token of padding, in each column of the last batch and each one of `own_width`."""
+        for name in self.own_width:
+            self._seen.setdefault(name, torch.empty(0, dtype=torch.int64))
         sequences = {
             name: [self._padded(name, like.new_empty(1, *like.shape[1:]))] for name, like in self._seen.items()
         }

@@ -84,10 +84,10 @@ def check_identity(state: Any, dataset: Any) -> None:
         if not isinstance(before, str) or now is None or _differ_in_length(before, now) or before == now:
             continue
         where = f" in part {number}" if len(own) > 1 else ""
-        allowed = (
-            f"one of the fingerprint {before[:16]}, as in the state: rows that are packed of the same lengths with the "
-            "same options; and the same indices in a Subset"
-        )
+        if ":" in before:
+            allowed = "the same indices in the Subset as in the state"
+            raise ContradictionError(_KEY, f"a Subset with other indices{where}", allowed)
+        allowed = f"{before[:16]}, as in the state: rows that are packed of the same lengths with the same options"
         raise ContradictionError(_KEY, f"one of the fingerprint {now[:16]}{where}", allowed)
 
 

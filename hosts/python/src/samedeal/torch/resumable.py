@@ -49,7 +49,7 @@ class Resumable:
         self._count: Count | None = None
         self._padding: Padding | None = None
 
-    # Properties, and no `__getattr__`: an attribute that somebody sets here would otherwise not reach the loader.
+    # Properties, and no `__getattr__`: to set one of them here is an error, because it would not reach the loader.
     dataset = property(attrgetter("loader.dataset"))
     """The dataset of the loader."""
     batch_size = property(attrgetter("loader.batch_size"))

@@ -212,9 +212,9 @@ class Count:
         self.end = end
         """The value of `taken` at the end of the pass; None if it would have to be planned."""
         self._length = length
-        self.fullest = fullest
         self.identity: Identity | None = None
         """The identity of the dataset, once a state of this pass was asked for."""
+        self.fullest = fullest
         """`end` and number of batches of the pass on the rank with most samples. That pass may end after this one."""
         self.steps = 0
         self.ended = False

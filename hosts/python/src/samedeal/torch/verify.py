@@ -48,9 +48,9 @@ def verify_ranks(sampler: Any, group: Any = None, *, equal_steps: bool = True) -
     number of samples or lengths differ between ranks, if a rank number is missing or comes twice, or if the data was
     divided among ranks before, every rank gets an error that names the value that differs, and the ranks. For a
     `ShardedDataset`, the number of loader workers is compared too, and the files: their names, and in Parquet the bytes
-    of each and the SHA-256 of its footer. If there are more than 16,384 lengths, only 16,384
-    of them are compared, and the lengths of the window that is read next. To compare more, call this again in the
-    middle of a long epoch; to compare all, compare `fingerprint()`.
+    of each and the SHA-256 of its footer. If there are more than 16,384 lengths, only 16,384 of them are compared, and
+    the lengths of the window that is read next. To compare more, call this again in the middle of a long epoch; to
+    compare all, compare `fingerprint()`.
 
     In the middle of a pass, the progress of ranks is compared. A rank that was just resumed from a state of another
     rank agrees with that rank. This works with `Resumable`, and for a loader without workers. Workers fetch batches

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import hashlib
 import json
 import os
 import pickle
 import shutil
+import struct
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 from hostile import fails
 from samedeal import ContradictionError, MissingError, OutOfRangeError, SamedealError, UnknownNameError, WrongTypeError
-from samedeal.files import Footer, Format, Location, Shards, Sources, manifest, read_rows
+from samedeal.files import Footer, Format, Location, Shards, Sources, read_rows
 from samedeal.files.parquet import ParquetFile
 
 SIZES = (25, 1, 0, 60)
@@ -159,6 +162,17 @@ def test_files_by_fsspec(data: Path, kept: Path) -> None:
     assert ids(Shards.find(url, manifest=kept)) == [*range(sum(SIZES))]
     Shards.save_manifest(url, data.parent / "other.manifest")
     assert (data.parent / "other.manifest").read_bytes() == kept.read_bytes()
+    for name in ("%2e%2e/x", "a/%2E./x", "%2f..%2fx", "a?b", "a#b"):
+        damaged(kept, put("name", [name, "a", "b", "c"]))
+        with pytest.raises(OSError, match=r"data\.manifest: .*no path below a directory"):
+            Shards.find(url, manifest=kept)
+    memory.put(str(data / "0.parquet"), "/manifested/data/a#b.parquet")
+    with pytest.raises(OSError, match=r"there can be no manifest: .*'a#b\.parquet', which is no path below"):
+        Shards.save_manifest(url, data.parent / "third.manifest")
+    # On this machine, such names are names.
+    shutil.copy(data / "0.parquet", data / "%2e%2e?#.parquet")
+    Shards.save_manifest(data, data.parent / "local.manifest")
+    assert len(Shards.find(data, manifest=data.parent / "local.manifest")) == 5
 
 
 CHANGES: dict[str, tuple[Callable[[Path], Any], str]] = {
@@ -185,11 +199,15 @@ def test_a_manifest_of_another_directory(data: Path, kept: Path) -> None:
     other = data.parent / "other"
     for name in ("part/0.parquet", "x.parquet"):
         write(other / name, 7, 25)
-    with pytest.raises(OSError, match=r"other.0\.parquet: "):
+    told = r"the manifest .*data\.manifest is of another directory, or older than its files"
+    with pytest.raises(FileNotFoundError, match=rf"{told}, or a file was lost .*: .*other.0\.parquet: no such file$"):
+        Shards.find(other, manifest=kept)
+    write(other / "0.parquet", 7, 10)
+    with pytest.raises(OSError, match=rf"{told}: .*other.0\.parquet: holds 10 rows now, and held 25 in the manifest$"):
         Shards.find(other, manifest=kept)
     # The first file has the name and the rows of the manifest.
     write(other / "0.parquet", 7, 25)
-    with pytest.raises(OSError, match=r"other.0\.parquet: (has \d+ bytes now|is another)"):
+    with pytest.raises(OSError, match=rf"{told}: .*other.0\.parquet: (has \d+ bytes now|is another)"):
         Shards.find(other, manifest=kept)
 
 
@@ -234,6 +252,9 @@ REFUSED: list[tuple[type[SamedealError], str, Callable[[Path, Path], Any]]] = [
     (UnknownNameError, "columns", lambda data, kept: Shards.save_manifest(data, kept, ["x"])),
     (ContradictionError, "manifest", lambda data, kept: Shards.save_manifest(data, data / "part/m.parquet")),
     (ContradictionError, "manifest", lambda data, kept: Shards.save_manifest(data, data / "0.parquet")),
+    (ContradictionError, "manifest", lambda data, kept: Shards.save_manifest(data, "s3://bucket/m")),
+    (ContradictionError, "manifest", lambda data, kept: Shards.save_manifest(data, "file://host/m")),
+    (ContradictionError, "manifest", lambda data, kept: Shards.find(data, manifest="file://host/m")),
 ]
 
 
@@ -259,9 +280,40 @@ def test_a_manifest_that_cannot_be_written_leaves_nothing(data: Path) -> None:
     with pytest.raises(OSError, match=r"nowhere"):
         Shards.save_manifest(data, data.parent / "nowhere" / "m")
     (data.parent / "folder").mkdir()
-    with pytest.raises(OSError, match=r"folder"):
+    with pytest.raises(ContradictionError, match=r"folder"):
         Shards.save_manifest(data, data.parent / "folder")
     assert sorted(path.name for path in data.parent.iterdir()) == ["data", "folder"]
+
+
+def test_only_a_manifest_is_replaced(data: Path, kept: Path) -> None:
+    other, linked = data.parent / "other", data.parent / "linked"
+    write(other / "z.parquet", 0, 5)
+    write(linked / "_x", 0, 5)
+    linked.joinpath("a.parquet").symlink_to(linked / "_x")
+    (linked / "o").symlink_to(other)
+    (data.parent / "notes").write_text("notes")
+    (data.parent / "nowhere").symlink_to(data.parent / "missing")
+    others = (data.parent / "notes", data.parent / "nowhere")
+    for path in (other / "z.parquet", other / "new.parquet", linked / "_x", *others):
+        before = path.read_bytes() if path.exists() else None
+        with pytest.raises(ContradictionError, match=r"^manifest is "):
+            Shards.save_manifest(linked, path)
+        assert (path.read_bytes() if path.exists() else None) == before
+    Shards.save_manifest(linked, other / "_new.parquet")
+    Shards.save_manifest(linked, kept)
+    assert len(Shards.find(linked, manifest=kept)) == 2
+
+
+def test_urls_of_files_are_of_this_machine(data: Path, kept: Path) -> None:
+    path = data.parent / "a b.manifest"
+    Shards.save_manifest(data, path.as_uri())
+    assert path.read_bytes() == kept.read_bytes()
+    store = pafs.SubTreeFileSystem(str(data.parent), pafs.LocalFileSystem())
+    assert len(Shards.find("data", manifest=path.as_uri(), filesystem=store)) == len(SIZES)
+    with pytest.raises(
+        FileNotFoundError, match=r"a b\.manifest: no such file in `filesystem`, which opens the manifest"
+    ):
+        Shards.find("data", manifest=path, filesystem=store)
 
 
 def test_formats_without_footers_are_refused(tmp_path: Path) -> None:
@@ -315,6 +367,32 @@ def test_sources_with_manifests(data: Path, kept: Path) -> None:
         both.open(both.paths.index(str(data / "part/3.parquet"), 4), 0)
 
 
+def test_files_that_sources_share_are_found_without_a_look_at_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    names = [f"{number}.parquet" for number in range(200)]
+    for name in names:
+        (tmp_path / "a" / name).touch()
+    (tmp_path / "b" / "other.parquet").symlink_to(tmp_path / "a" / "7.parquet")
+    none = np.zeros(0, np.int64)
+    parts = {
+        name: Shards(tuple(str(tmp_path / name / each) for each in own), none, none, pa.schema([("n", "int8")]))
+        for name, own in (("a", names), ("b", ["other.parquet"]), ("lost", ["x/y.parquet"]))
+    }
+    looks: list[str] = []
+    look = os.lstat
+
+    def counted(path: Any, **options: Any) -> os.stat_result:
+        looks.append(str(path))
+        return look(path, **options)
+
+    monkeypatch.setattr(os, "lstat", counted)
+    assert Sources.join(parts).shared() == [(str(tmp_path / "a" / "7.parquet"), ("a", "b"))]
+    assert len(looks) < 100
+
+
 def signed(path: Path, data: bytes) -> None:
     path.write_bytes(data + hashlib.sha256(data).digest())
 
@@ -346,6 +424,11 @@ def member(name: str, value: Any) -> Callable[[pa.Table, dict[str, Any]], pa.Tab
     return change
 
 
+def columns(members: dict[str, Any], schema: pa.Schema, table: pa.Table) -> pa.Table:
+    members["schema"] = base64.b64encode(schema.serialize()).decode()
+    return table
+
+
 WRONG: dict[str, tuple[Callable[[pa.Table, dict[str, Any]], pa.Table], str]] = {
     "version": (member("version", 2), "has version 2, and this version of samedeal reads 1"),
     "no version": (member("version", None), "version None"),
@@ -368,6 +451,21 @@ WRONG: dict[str, tuple[Callable[[pa.Table, dict[str, Any]], pa.Table], str]] = {
     "missing": (lambda table, members: table.drop_columns(["size"]), "it has the columns"),
     "no bytes": (lambda table, members: table.drop_columns(["bytes_1"]), "it has the columns"),
     "none": (lambda table, members: table.slice(0, 0), "no row"),
+    "many rows": (put("rows", [10, 2**62, 2**62, 1]), "rows or bytes whose sum is above 9,007,199,254,740,991"),
+    "a row too many": (put("rows", [2**53 - 1, 1, 0, 0]), "rows or bytes whose sum"),
+    "many bytes": (put("size", [2**63 - 1] * 4), "rows or bytes whose sum"),
+    "bytes of columns": (
+        lambda table, members: put("bytes_0", [2**52] * 4)(put("bytes_1", [2**52] * 4)(table, members), members),
+        "rows or bytes whose sum",
+    ),
+    "no column": (
+        lambda table, members: columns(members, pa.schema([]), table.drop_columns(["bytes_0", "bytes_1", "bytes_2"])),
+        "no column, or a column twice",
+    ),
+    "column twice": (
+        lambda table, members: columns(members, pa.schema([("a", "int8"), ("b", "int8"), ("a", "int8")]), table),
+        "no column, or a column twice",
+    ),
 }
 
 
@@ -379,9 +477,96 @@ def test_a_manifest_that_is_wrong_is_refused(wrong: str, data: Path, kept: Path)
         Shards.find(data, manifest=kept)
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [
+        [("id", pa.int64()), ("text", pa.int64()), ("a.b", pa.list_(pa.int64()))],
+        [("id", pa.int64()), ("text", pa.string_view()), ("a.b", pa.list_(pa.int64()))],
+        [("id", pa.int32()), ("text", pa.string()), ("a.b", pa.list_(pa.int64()))],
+        [("id", pa.int64()), ("text", pa.string()), ("other", pa.list_(pa.int64()))],
+    ],
+)
+def test_the_columns_of_a_manifest_are_compared_with_the_first_file(
+    fields: list[tuple[str, pa.DataType]], data: Path, kept: Path
+) -> None:
+    damaged(kept, lambda table, members: columns(members, pa.schema(fields), table))
+    with pytest.raises(
+        OSError, match=r"data\.manifest is of another directory, or older than its files: .*0\.parquet: "
+    ):
+        Shards.find(data, manifest=kept)
+    assert Shards.find(data, ["a.b" if fields[2][0] == "a.b" else "id"], manifest=kept).samples == sum(SIZES)
+
+
+def test_a_manifest_of_files_of_several_types(data: Path, kept: Path) -> None:
+    wide = pa.schema([("text", pa.large_string()), ("a.b", pa.list_(pa.int64())), ("id", pa.int64())])
+    narrow = pa.schema([("id", pa.int16()), ("text", pa.string()), ("a.b", pa.large_list(pa.int32()))])
+    for name, schema in (("0.parquet", narrow), ("2.parquet", wide)):
+        pq.write_table(pq.read_table(data / name).select(schema.names).cast(schema), data / name)
+    Shards.save_manifest(data, kept)
+    assert facts(Shards.find(data, manifest=kept)) == facts(Shards.find(data))
+
+
+def test_a_dataset_with_a_column_twice_has_no_manifest(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    pq.write_table(pa.Table.from_arrays([pa.array([1])] * 2, names=["a", "a"]), tmp_path / "data" / "a.parquet")
+    with pytest.raises(OSError, match="there can be no manifest: it has no column, or a column twice"):
+        Shards.save_manifest(tmp_path / "data", tmp_path / "m")
+
+
+def large(path: Path, options: pa.ipc.IpcWriteOptions | None = None, own: dict[str, str] | None = None) -> bytes:
+    """The stream of a manifest, with one row many times."""
+    table = pa.ipc.open_stream(path.read_bytes()).read_all()
+    table = table.take([0] * 8000).combine_chunks()
+    stream = pa.BufferOutputStream()
+    with pa.ipc.new_stream(stream, table.schema, options=options) as writer:
+        writer.write_batch(table.to_batches()[0], custom_metadata=own)
+    return bytes(stream.getvalue().to_pybytes())
+
+
+@pytest.mark.parametrize("codec", ["zstd", "lz4"])
+def test_a_manifest_that_is_compressed_is_refused(codec: str, data: Path, kept: Path) -> None:
+    signed(kept, large(kept, pa.ipc.IpcWriteOptions(compression=codec)))
+    with pytest.raises(OSError, match=r"data\.manifest: not a manifest, or damaged: it is compressed"):
+        Shards.find(data, manifest=kept)
+
+
+def test_a_manifest_with_a_compression_of_old_versions_of_arrow_is_refused(data: Path, kept: Path) -> None:
+    plain = large(kept)
+    signed(kept, large(kept, own={"ARROW:experimental_compression": "zstd"}))
+    with pytest.raises(OSError, match=r"data\.manifest: not a manifest, or damaged: it is compressed"):
+        Shards.find(data, manifest=kept)
+    signed(kept, plain)
+    with pytest.raises(OSError, match=r"data\.manifest: not a manifest, or damaged: it has a name twice"):
+        Shards.find(data, manifest=kept)
+
+
+def test_a_manifest_whose_columns_are_the_same_bytes_is_refused(data: Path, kept: Path) -> None:
+    stream = large(kept)
+    (message,) = [each for each in pa.ipc.MessageReader.open_stream(stream) if each.type == "record batch"]
+    metadata, body = message.metadata.to_pybytes(), message.body.to_pybytes()
+    length = 8 * 8000
+    places = range(len(body) - 8 * length, len(body), length)
+    changed = metadata.replace(struct.pack("<q", len(body)), struct.pack("<q", places[1]))
+    for place in places:
+        assert changed.count(struct.pack("<qq", place, length)) == 1
+        changed = changed.replace(struct.pack("<qq", place, length), struct.pack("<qq", places[0], length))
+    signed(kept, stream.replace(metadata, changed).replace(body, body[: places[1]]))
+    with pytest.raises(OSError, match=r"data\.manifest: .*its columns have more bytes than the file"):
+        Shards.find(data, manifest=kept)
+
+
 def test_a_manifest_of_too_many_bytes_is_refused(data: Path, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(manifest, "MOST_BYTES", 100)
-    with pytest.raises(OSError, match=r"data\.manifest: .*has [\d,]+ bytes, and 100 are allowed"):
+    class Source(contextlib.nullcontext[Any]):
+        """A file that is too large to be read."""
+
+        def __enter__(self) -> Any:
+            return self
+
+        def size(self) -> int:
+            return 1 << 40
+
+    monkeypatch.setattr(Location, "open", lambda location: Source())
+    with pytest.raises(OSError, match=r"data\.manifest: .*has 1,099,511,627,776 bytes, and 2,147,483,648 are allowed"):
         Shards.find(data, manifest=kept)
 
 

@@ -12,22 +12,26 @@ import contextlib
 import hashlib
 import json
 import os
+import struct
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import unquote
 
 import numpy as np
 import pyarrow as pa
 
 from .. import UnknownNameError
 from .footers import DIGEST, Facts, Identities, select
-from .location import Location
+from .location import Location, opened
 from .schemas import check_names
 
 VERSION = 1
 MOST_BYTES = 1 << 31
 """The most bytes of a manifest. They are read into memory."""
+MOST_SUM = 2**53 - 1
+"""The most rows of all files together, and the most bytes."""
 _DOCUMENT = b"samedeal.manifest"
 _NUMBERS = ("size", "rows", "bytes", "largest_rows", "largest_bytes")
 
@@ -75,8 +79,19 @@ def write(path: Path, manifest: Manifest) -> None:
             part.unlink()
 
 
-def read(location: Location, columns: Sequence[str] | None) -> Manifest:
+def is_manifest(path: Path) -> bool:
+    """Whether a file of this machine is a manifest, of any version. Only its first bytes are read."""
+    try:
+        with opened(str(path)) as source:
+            return _DOCUMENT in (pa.ipc.open_stream(source).schema.metadata or {})
+    except (pa.ArrowException, OSError):
+        return False
+
+
+def read(location: Location, columns: Sequence[str] | None, *, by_url: bool) -> Manifest:
     """Reads a manifest, with the bytes of these columns. The file is not trusted.
+
+    `by_url` says that the files are opened by URLs, to which their names are added.
 
     Raises:
         OSError: The file cannot be read, is no manifest, is damaged, or is of another version.
@@ -84,21 +99,25 @@ def read(location: Location, columns: Sequence[str] | None) -> Manifest:
     """
     with location.open() as source:
         size = source.size()
-        data = source.read_buffer(min(size, MOST_BYTES))
+        data = source.read_buffer(size) if size <= MOST_BYTES else None
     try:
-        if size > MOST_BYTES:
+        if data is None:
             raise OSError(f"it has {size:,} bytes, and {MOST_BYTES:,} are allowed")
         if len(data) != size or hashlib.sha256(data[:-DIGEST]).digest() != data[-DIGEST:].to_pybytes():
             raise OSError("the SHA-256 at its end differs")
         format, schema, has_stored, table = _parsed(data[:-DIGEST])
         names = tuple(table["name"].to_pylist())
-        _check_names(names)
+        check_members(names, schema, by_url=by_url)
         wanted = select(schema, columns)
         at = [schema.names.index(name) for name in wanted.names] if has_stored else []
         numbers = np.array([table[name].to_numpy() for name in (*_NUMBERS, *map(_stored, at))])
         if (numbers < 0).any():
             raise OSError("it has a number below 0")
-    except (pa.ArrowException, OSError, ValueError, TypeError, LookupError, RecursionError) as error:
+        # The bytes that columns take are added across all of them. The sum as floats is inexact, but does not overflow.
+        for each in (*numbers[: len(_NUMBERS)], numbers[len(_NUMBERS) :]):
+            if each.sum(dtype=np.float64) > 2 * MOST_SUM or each.sum() > MOST_SUM:
+                raise OSError(f"it has rows or bytes whose sum is above {MOST_SUM:,}")
+    except (pa.ArrowException, OSError, ValueError, TypeError, LookupError, RecursionError, struct.error) as error:
         raise OSError(f"{location.path}: not a manifest, or damaged: {error}") from error
     for name in columns or ():
         if name not in wanted.names:
@@ -136,22 +155,62 @@ def _parsed(stream: pa.Buffer) -> tuple[str, pa.Schema, bool, pa.Table]:
     expected = _schema(schema if has_stored else None)
     if not reader.schema.equals(expected):
         raise OSError(f"it has the columns {str(reader.schema.names)[:256]}, or one of another type")
-    table = reader.read_all()
-    # Arrow does not check what it reads: wrong offsets would be read beyond their buffers.
-    table.validate(full=True)
+    # A few compressed bytes could become all of the memory.
+    if any(map(_is_compressed, pa.ipc.MessageReader.open_stream(stream))):
+        raise OSError("it is compressed")
+    batches, left = [], len(stream)
+    for batch in reader:
+        # Arrow does not check what it reads: wrong offsets would be read beyond their buffers.
+        batch.validate(full=True)
+        batches.append(batch)
+        # Several columns may be the same bytes of the stream.
+        left -= batch.nbytes
+        if left < 0:
+            raise OSError("its columns have more bytes than the file")
+    table = pa.Table.from_batches(batches, reader.schema)
     if not len(table) or any(column.null_count for column in table.columns):
         raise OSError("it has no row, or a null")
     return format, schema, has_stored, table
 
 
-def _check_names(names: Sequence[str]) -> None:
-    """Raises an error unless these are different paths that stay below the directory that they are relative to.
+def _is_compressed(message: pa.Message) -> bool:
+    """Whether a message has a compressed body. pyarrow does not tell, so this reads the metadata, a flatbuffer.
+
+    Arrow has verified the flatbuffer when it read the message.
+    """
+    if message.type != "record batch":
+        return False
+    data = message.metadata
+
+    def field(table: int, number: int) -> int:
+        """The place of a member of a table; 0 if the member is not there."""
+        entries = table - struct.unpack_from("<i", data, table)[0]
+        (size,) = struct.unpack_from("<H", data, entries)
+        at = 4 + 2 * number
+        (offset,) = struct.unpack_from("<H", data, entries + at) if at < size else (0,)
+        return table + offset if offset else 0
+
+    # In Message.fbs of Arrow, `header` is member 2 of a message, and `compression` is member 3 of a record batch. Old
+    # versions of Arrow named it in `custom_metadata`, member 4 of the message, which a manifest does not have.
+    (root,) = struct.unpack_from("<I", data)
+    header = field(root, 2)
+    return bool(field(root, 4) or field(header + struct.unpack_from("<I", data, header)[0], 3))
+
+
+def check_members(names: Sequence[str], schema: pa.Schema, *, by_url: bool) -> None:
+    """Raises an error unless the names are different paths that stay below the directory that they are relative to.
+
+    In a URL, '%2e' is a dot, and '?' and '#' end the path.
 
     Raises:
-        OSError: A name leads elsewhere, or comes twice.
+        OSError: A name leads elsewhere, or comes twice; or the dataset has no column, or one twice.
     """
+    if not len(schema) or len(set(schema.names)) != len(schema):
+        raise OSError("it has no column, or a column twice")
     for name in names:
-        if not {"", ".", ".."}.isdisjoint(name.split("/")) or "\0" in name or (os.sep != "/" and os.sep in name):
+        own = unquote(name) if by_url else name
+        leads_away = not {"", ".", ".."}.isdisjoint(own.split("/")) or (by_url and not {"?", "#"}.isdisjoint(name))
+        if leads_away or "\0" in own or (os.sep != "/" and os.sep in own):
             raise OSError(f"it has the name {name[:64]!r}, which is no path below a directory")
     if len(set(names)) != len(names):
         raise OSError("it has a name twice")

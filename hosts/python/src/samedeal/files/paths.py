@@ -7,6 +7,7 @@ import importlib
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -14,6 +15,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from .. import ContradictionError, MissingError, OutOfRangeError, WrongTypeError
+from ..engine import arguments as check
 from ..engine.arguments import described
 from .format import Format
 from .formats import PARQUET, chosen, of_file, of_files
@@ -127,17 +129,40 @@ def directory(path: Any, filesystem: Any = None) -> tuple[str, Store | None]:
 
 
 def located(field: str, path: Any, filesystem: Any = None) -> Location:
-    """A file by its path or URL. `field` is the name of the parameter that has it.
+    """A file by its path or URL. `field` is the name of the parameter that has it. URLs of files are of this machine.
 
     Raises:
+        ContradictionError: A file:// URL has a host.
         MissingError: A package is missing that knows the file system.
         WrongTypeError: A value is no path or no file system.
         OutOfRangeError: A path of this machine has a character 0.
     """
-    text, store = _resolved(_text(field, path, "the path of a file"), filesystem, _store_of(filesystem))
+    text = _text(field, path, "the path of a file")
+    if text.startswith("file://"):
+        text, store = _local_of(text, field), None
+    else:
+        text, store = _resolved(text, filesystem, _store_of(filesystem))
     if store is None:
         _check_text(text, field)
     return Location(text, store)
+
+
+def target(field: str, path: Any) -> Path:
+    """The path of a file to write on this machine, from a path or a file:// URL.
+
+    Raises:
+        ContradictionError: It is a URL of another scheme, or with a host.
+        WrongTypeError: The value is no path.
+        OutOfRangeError: No file can have this path.
+    """
+    own = check.path(path, field)
+    text = os.fspath(path)
+    scheme, separator, _ = text.partition("://")
+    if not separator:
+        return own
+    if scheme != "file":
+        raise ContradictionError(field, text[:256], "a path on this machine: copy the file to a store yourself")
+    return check.path(_local_of(text, field), field)
 
 
 def _text(field: str, path: Any, allowed: str) -> str:
@@ -210,11 +235,11 @@ def _opened(url: str, scheme: str, known: Store | None) -> tuple[Store, str]:
     return known or Store(system), path
 
 
-def _local_of(url: str) -> str:
+def _local_of(url: str, field: str = "paths") -> str:
     """The path of a file:// URL, as RFC 8089 has it."""
     parts = urlsplit(url)
     if parts.netloc not in ("", "localhost"):
-        raise ContradictionError("paths", url[:256], "file:///path, without a host")
+        raise ContradictionError(field, url[:256], "file:///path, without a host")
     return unquote(url[len("file://") + len(parts.netloc) :])
 
 

@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.fs as pafs
 
 from .. import ContradictionError, MissingError, WrongTypeError
 from ..engine import arguments as check
 from . import manifest as manifests
-from .footers import Facts, Identities, read_footers
+from .footers import Facts, Identities, read_footers, select
 from .format import File, Format
 from .formats import FORMATS, PARQUET, chosen
 from .location import Location, Store
 from .manifest import Manifest
-from .paths import Found, Paths, directory, find, located
+from .paths import Found, Paths, directory, find, located, target
+from .schemas import unified
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,8 +85,8 @@ class Shards:
             paths: One or several files or directories, also as URLs, such as `file:///data` and `s3://bucket/data`.
                 fsspec opens URLs if it is installed, otherwise pyarrow.
             columns: The columns that will be read; all of them by default.
-            filesystem: A file system of pyarrow or fsspec that has the paths. If workers read, it must be possible to
-                pickle it.
+            filesystem: A file system of pyarrow or fsspec that has the paths. It opens the manifest too, unless that is
+                a file:// URL, which is of this machine. If workers read, it must be possible to pickle it.
             lost: Files that are not there any more, or damaged, and the number of rows that each had. They keep their
                 places among the others, so that a state resumes. They are not opened, and their rows do not come.
             format: "parquet", "arrow" (Arrow files and streams, Feather, datasets that Hugging Face saved), "jsonl",
@@ -128,7 +130,8 @@ class Shards:
 
         Args:
             paths: The directory, as for `find`. The manifest has the paths of files relative to it.
-            manifest: The path of the file to write, on this machine. A file that is there is replaced.
+            manifest: The path of the file to write, on this machine, or its file:// URL. A manifest that is there is
+                replaced.
             columns: The columns that can be read with the manifest; all of them by default.
             filesystem: As for `find`.
             format: As for `find`. Formats without footers, such as JSON lines, can have no manifest.
@@ -136,15 +139,15 @@ class Shards:
         Raises:
             OSError: A file cannot be read, is of another format, or its columns contradict those of another file; or
                 the manifest cannot be written.
-            ContradictionError: The format can have no manifest, `paths` is no directory, or the manifest would be taken
-                for a file of the dataset.
+            ContradictionError: The format can have no manifest, `paths` is no directory, the manifest would be taken
+                for a file of the dataset, another file than a manifest is at its path, or it is a URL of a store.
             SamedealError: As for `find`.
         """
         columns = _listed(columns)
-        target = check.path(manifest, "manifest")
-        root, _ = directory(paths, filesystem)
+        own = target("manifest", manifest)
+        root, store = directory(paths, filesystem)
         found = find(paths, filesystem, None, format)
-        _check_apart(target, root, found)
+        _check_apart(own, root, found)
         # The first file alone, because to scan all files of another format would take long.
         for several in (found.paths[:1], found.paths):
             facts = read_footers(several, found.store, found.format, columns)
@@ -152,7 +155,11 @@ class Shards:
                 allowed = "a format whose files have footers, such as Parquet"
                 raise ContradictionError("format", found.format.name, allowed)
         names = tuple(path[len(root) :].replace(os.sep, "/") for path in found.paths)
-        manifests.write(target, Manifest(found.format.name, names, facts))
+        try:
+            manifests.check_members(names, facts.schema, by_url=_is_by_url(store))
+        except OSError as error:
+            raise OSError(f"{root}: there can be no manifest: {error}") from None
+        manifests.write(own, Manifest(found.format.name, names, facts))
 
     def __len__(self) -> int:
         """How many shards there are."""
@@ -220,7 +227,14 @@ def _of_manifest(
     """The shards below a directory that a manifest names. Only the first of them is opened."""
     root, store = directory(paths, filesystem)
     given = chosen(format)
-    name, names, facts = manifests.read(located("manifest", path, filesystem), columns)
+    location = located("manifest", path, filesystem)
+    try:
+        name, names, facts = manifests.read(location, columns, by_url=_is_by_url(store))
+    except FileNotFoundError as error:
+        if filesystem is None or location.store is None:
+            raise
+        told = "no such file in `filesystem`, which opens the manifest too; file:// URLs are of this machine"
+        raise FileNotFoundError(f"{location.path}: {told}") from error
     known = given or next((each for each in FORMATS.values() if each.name == name), None)
     if known is None:
         raise MissingError("format", "", f"the format {name[:64]!r}, of which the files of the manifest are")
@@ -240,8 +254,40 @@ def _of_manifest(
     # Lost files keep the facts of the manifest.
     shards = _made(found, [*numbers.values()], missing, facts, store, known)
     # If the manifest is of another directory, this is an error now, and not at the first batch.
-    shards.open(there, 0).close()
+    _check_first(shards, there, location.path)
     return shards
+
+
+def _check_first(shards: Shards, number: int, manifest: str) -> None:
+    """Raises an error unless a file of a manifest is the one of which the manifest has the size, footer and columns."""
+    told = f"the manifest {manifest} is of another directory, or older than its files"
+    try:
+        file = shards.open(number, 0)
+    except OSError as error:
+        cause = error.__cause__
+        if isinstance(cause, FileNotFoundError):
+            lost = "or a file was lost that `lost` does not name"
+            raise FileNotFoundError(f"{told}, {lost}: {shards.paths[number]}: no such file") from error
+        if isinstance(cause, OSError) and cause.errno is not None:
+            raise
+        raise OSError(f"{told}: {str(error).replace('at the start', 'in the manifest')}") from error
+    try:
+        footer = file.footer
+        own = select(footer.schema.remove_metadata(), shards.columns)
+        # In a format without schemas, a file without rows has no columns.
+        if len(own) or sum(map(int, footer.rows)):
+            made = unified([shards.schema, own], [manifest, shards.paths[number]])
+            if not made.equals(shards.schema):
+                raise OSError(f"{shards.paths[number]}: has the columns {str(own)[:256]}")
+    except (OSError, UnicodeDecodeError) as error:
+        raise OSError(f"{told}: {error}") from error
+    finally:
+        file.close()
+
+
+def _is_by_url(store: Store | None) -> bool:
+    """Whether files of a store are opened by their URLs, and not by paths: by fsspec."""
+    return store is not None and not isinstance(store.own, pafs.FileSystem)
 
 
 def _made(
@@ -273,11 +319,20 @@ def _made(
 
 
 def _check_apart(path: Path, root: str, found: Found) -> None:
-    """Raises an error if `find` would take the manifest for one of the files."""
+    """Raises an error if the manifest would replace another file, or if `find` would take it for one of the files."""
+    own, folder = Path(os.path.realpath(path)), Path(os.path.realpath(root))
+    if found.store is None and str(own) in map(os.path.realpath, found.paths):
+        raise ContradictionError("manifest", str(path)[:256], "a path that is not that of a file of the dataset")
+    if os.path.lexists(path) and not manifests.is_manifest(path):
+        allowed = "a new path, or that of a manifest, which is replaced: this file is there, and is no manifest"
+        raise ContradictionError("manifest", str(path)[:256], allowed)
     if found.store is not None or not path.name.endswith(found.format.suffixes):
         return
-    own, folder = Path(os.path.realpath(path)), Path(os.path.realpath(root))
-    if own.is_relative_to(folder) and not any(part.startswith((".", "_")) for part in own.relative_to(folder).parts):
+    # Directories with files may be reached through links.
+    below = own.is_relative_to(folder) and own.relative_to(folder).parts
+    if str(own.parent) in {os.path.realpath(each) for each in set(map(os.path.dirname, found.paths))}:
+        below = (own.name,)
+    if below and not any(part.startswith((".", "_")) for part in below):
         allowed = f"a path outside of the directory, or a name that begins with '_' or does not end in {path.suffix}"
         raise ContradictionError("manifest", str(path)[:256], allowed)
 

@@ -66,7 +66,7 @@ class Sources(Shards):
         sources: dict[tuple[int, str], dict[str, None]] = {}
         paths: dict[tuple[int, str], str] = {}
         stores: list[Any] = []
-        real = functools.cache(os.path.realpath)
+        real, links = functools.cache(os.path.realpath), functools.cache(_links)
         for name, part in zip(self.names, self.parts, strict=True):
             # File systems of pyarrow can be compared, but have no hash.
             store = None if part.store is None else part.store.own
@@ -76,10 +76,10 @@ class Sources(Shards):
             for path in part.paths:
                 file = path
                 if store is None:
-                    # A folder is resolved once for all of its files.
+                    # A folder is resolved and listed once for all of its files: a look at each file takes long.
                     folder, own = os.path.split(path)
                     file = os.path.join(real(folder), own)
-                    file = os.path.realpath(file) if os.path.islink(file) else file
+                    file = os.path.realpath(file) if own in links(folder) else file
                 key = number, file
                 paths.setdefault(key, path)
                 sources.setdefault(key, {})[name] = None
@@ -97,3 +97,12 @@ class Sources(Shards):
         numbers = check.u64s("samples", samples, within)
         ends = np.cumsum([part.samples for part in self.parts])
         return texts(self.names).take(integers(np.searchsorted(ends, numbers, side="right")))
+
+
+def _links(folder: str) -> frozenset[str]:
+    """The names in a directory that are links; none if it cannot be listed, as where all of its files are lost."""
+    try:
+        with os.scandir(folder or os.curdir) as entries:
+            return frozenset(entry.name for entry in entries if entry.is_symlink())
+    except OSError:
+        return frozenset()

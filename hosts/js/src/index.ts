@@ -221,7 +221,7 @@ export const differences = (
  * rounded to about 2^-53 of their sum. Every language gets the same numbers. Errors: `weights` (no number; negative, infinite or NaN; above 0, and would become 0), memory.
  *
  * @example
- * const often = weighted(wholeWeights([0.7, 0.25]), { samples: 19 }); // weights 14 and 5
+ * const often = weighted(wholeWeights([0.7, 0.25]), { samples: 19 });
  */
 export const wholeWeights = (weights: readonly number[] | Float64Array | Float32Array): BigUint64Array =>
   wholeWeightsWith(component(), weights);

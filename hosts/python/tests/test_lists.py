@@ -97,7 +97,7 @@ NO_DICTIONARIES = [[("a", 2)], (("a", 2),), {("a", 2)}, "a", b"a", iter([("a", 2
 @pytest.mark.parametrize("value", NO_LISTS, ids=lambda value: type(value).__name__)
 def test_what_is_no_list_is_refused(name: str, value: Any) -> None:
     # Sets are accepted for axes, whose order does not matter, and dictionaries for weights, which may have names.
-    meant = {"Mesh shard": ("set", "frozenset"), "Order stage weights": ("dict",)}
+    meant = {"Mesh shard": ("set", "frozenset"), "Order stage weights": ("dict",), "Batcher lengths": ("dict",)}
     if type(value).__name__ in meant.get(name, ()):
         return
     with pytest.raises((WrongTypeError, UnknownNameError)):

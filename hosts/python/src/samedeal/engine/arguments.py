@@ -201,7 +201,7 @@ def _numbers(
     given: Any
     if hasattr(values, "__array__"):
         given = array(field, values, allowed)
-        _check_size(field, given)
+        check_size(field, given)
         ends = (int(given.argmin()), int(given.argmax())) if len(given) else ()
     else:
         given = items(field, values, allowed)
@@ -289,7 +289,7 @@ def ragged(field: str, lists: Any, width: Width) -> tuple[NDArray[np.uint32], ND
 def items(field: str, values: Any, allowed: str, *kinds: Any) -> list[Any]:
     """The items of a list of any kind. Texts, sets and mappings are refused, except those of the types `kinds`."""
     if hasattr(values, "tolist"):
-        _check_size(field, values)
+        check_size(field, values)
         values = values.tolist()
     unordered = isinstance(values, (str, bytes, bytearray, Mapping, Set)) and not isinstance(values, kinds)
     if unordered or not isinstance(values, Iterable):
@@ -299,7 +299,7 @@ def items(field: str, values: Any, allowed: str, *kinds: Any) -> list[Any]:
 
 def listed(field: str, values: Iterable[Any], allowed: str = "a list") -> list[Any]:
     """The items of an iterable. Unlike `list`, this does not call `len`, which may give a wrong number."""
-    _check_size(field, values)
+    check_size(field, values)
     try:
         given = iter(values)
     except TypeError as error:
@@ -317,12 +317,12 @@ def plain(field: str, values: Any) -> Any:
     """The items of an array of NumPy's or Arrow's kind, as values of Python; anything else as it is."""
     for name in ("tolist", "to_pylist"):
         if hasattr(values, name):
-            _check_size(field, values)
+            check_size(field, values)
             return getattr(values, name)()
     return values
 
 
-def _check_size(field: str, values: Any) -> None:
+def check_size(field: str, values: Any) -> None:
     """Raises if an array of any kind claims to have more than `_MOST` values."""
     size = getattr(values, "size", 0)
     if isinstance(size, int) and size > _MOST:

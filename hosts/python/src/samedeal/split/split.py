@@ -317,6 +317,7 @@ def _windows_of(keys: Any) -> Iterator[list[Any]]:
     # An array of NumPy or Arrow is made into texts of Python a window at a time: all of them take much memory.
     is_numpy = type(keys).__module__ == "numpy" and getattr(keys, "ndim", 0) == 1
     is_array = is_numpy or (hasattr(keys, "to_pylist") and hasattr(keys, "slice"))
+    check.check_size("keys", keys)
     listed = keys if is_array else check.items("keys", check.plain("keys", keys), _TEXTS)
     for at in range(0, max(len(listed), 1), _KEYS):
         yield check.plain("keys", listed[at : at + _KEYS])

@@ -218,7 +218,8 @@ export const differences = (
  * Whole numbers in the proportions of weights that are floats: 7 and 3 for 0.7 and 0.3. Use it for `weighted`, and for
  * `balance` with the option `samples`. Decimals with up to 15 digits after the point keep their proportions exactly, if
  * they add up to less than 2^52 without the point (0.7 and 0.25 are 70 and 25), and so do whole numbers; others are
- * rounded to about 2^-53 of their sum. Every language gets the same numbers. Errors: `weights` (no number; negative, infinite or NaN; above 0, and would become 0), memory.
+ * rounded to about 2^-53 of their sum. Every language gets the same numbers. Errors: `weights` (no number; negative,
+ * infinite or NaN; above 0, and would become 0), memory.
  *
  * @example
  * const often = weighted(wholeWeights([0.7, 0.25]), { samples: 19 });

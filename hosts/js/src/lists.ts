@@ -24,9 +24,9 @@ export function fewSamples(worldSize: number, most: number, batchSize: unknown):
 }
 
 /** An array or a typed array of at most `most` elements. The elements are not checked. */
-export function list(field: string, value: unknown, most = LONGEST): ArrayLike<unknown> {
+export function list(field: string, value: unknown, most = LONGEST, of = 'whole numbers'): ArrayLike<unknown> {
   const typed = ArrayBuffer.isView(value) && !(value instanceof DataView);
-  if (!typed && !Array.isArray(value)) fail('wrong-type', field, value, 'an array of whole numbers, or a typed one');
+  if (!typed && !Array.isArray(value)) fail('wrong-type', field, value, `an array of ${of}, or a typed one`);
   if (typed) attached(field, value);
   const { length } = value as ArrayLike<unknown>;
   // A proxy of an array may return any length.

@@ -2,7 +2,7 @@ import { fail, isRecord, named, placed, stateText } from './checks.js';
 import type { ComponentBindings } from './engine/types.js';
 import type { Engine } from './engine.js';
 import type { Difference, TextKind } from './generated/texts.js';
-import { list } from './lists.js';
+import { LONGEST, list } from './lists.js';
 
 /** `inspect` with the engine as a parameter. */
 export function inspectWith(engine: Engine<ComponentBindings>, text: unknown): TextKind {
@@ -19,11 +19,7 @@ export function differencesWith(engine: Engine<ComponentBindings>, one: unknown,
 
 /** `wholeWeights` with the engine as a parameter. */
 export function wholeWeightsWith(engine: Engine<ComponentBindings>, weights: unknown): BigUint64Array {
-  const isList = Array.isArray(weights) || ArrayBuffer.isView(weights);
-  const given = isList
-    ? list('weights', weights)
-    : fail('wrong-type', 'weights', weights, 'an array of numbers, or a typed one');
-  const floats = Float64Array.from(given, (weight, i) =>
+  const floats = Float64Array.from(list('weights', weights, LONGEST, 'numbers'), (weight, i) =>
     typeof weight === 'number'
       ? weight
       : placed(`weights[${i}]`, () => fail('wrong-type', 'weights', weight, 'a number')),

@@ -152,8 +152,8 @@ export function balance(
 
 /**
  * An order with each sample in proportion to its weight. `weights` has the weight of each sample: whole numbers; for
- * others, see `wholeWeights`. In an epoch of n samples, a sample whose weight is the share s of all weights comes n * s times, rounded up or down. There
- * may be as many different weights as samples. Errors: `weights`, `options`, `samples`, `seed`, `replacement`.
+ * others, see `wholeWeights`. In an epoch of n samples, a sample whose weight is the share s of all weights comes n * s
+ * times, rounded up or down. There may be as many different weights as samples. Errors: `weights`, `options`, `samples`, `seed`, `replacement`.
  *
  * @example
  * const often = weighted([1, 1, 1, 3], { samples: 12, seed: 7 });

@@ -260,14 +260,8 @@ class _Loader:
         """The dataset that the loader reads."""
         return self._resumable.dataset
 
-    @property
-    def worker_init_fn(self) -> Any:
-        """The first function that each worker calls: Lightning sets it after `seed_everything(workers=True)`."""
-        return self.loader.worker_init_fn
-
-    @worker_init_fn.setter
-    def worker_init_fn(self, function: Any) -> None:
-        self.loader.worker_init_fn = function
+    worker_init_fn = Resumable.worker_init_fn
+    """The first function of each worker of `loader`: Lightning sets it after `seed_everything(workers=True)`."""
 
     @property
     def sampler(self) -> _Loader:

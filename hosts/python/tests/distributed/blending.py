@@ -10,38 +10,28 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import torch
 import torch.distributed as dist
+from decoding import Decoded
 from samedeal.files.groups import Groups
 from samedeal.torch import Resumable, ShardedDataset, verify_ranks
 from torch.utils.data import DataLoader
 
 WEIGHTS = {"web": 7, "code": 2, "math": 1}
 COLUMNS = ("source", "id", "padding", "sample")
-decoded = 0
+decoded = Decoded()
 """How many rows this process has decoded."""
-_groups_decoded = Groups.decoded
-
-
-def _counted(self: Groups, *args: Any) -> Iterator[pa.RecordBatch]:
-    global decoded
-    for batch in _groups_decoded(self, *args):
-        decoded += batch.num_rows
-        yield batch
-
-
 # At the top level, so that workers of any start method count.
-Groups.decoded = _counted  # type: ignore[method-assign, assignment]
+Groups.decoded = decoded.counted  # type: ignore[method-assign, assignment]
 
 
 def with_count(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, int]:
     """A batch, and how many rows its worker has decoded up to it."""
-    return batch, decoded
+    return batch, decoded.rows
 
 
 def main(

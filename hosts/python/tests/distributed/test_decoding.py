@@ -5,13 +5,12 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from conftest import write
+from decoding import Decoded
 from samedeal.files import reading
 from samedeal.files.groups import Groups
 from samedeal.torch import ShardedDataset
@@ -27,22 +26,14 @@ def test_a_lane_decodes_few_rows_that_it_does_not_read(
     """With a lane for each reader: at most a row group before the lane, and a small part of a lane behind it."""
     group, files = 1_000, 4
     folder = write(tmp_path / "data", (8_000,) * files, row_group=group)
-    decoded = 0
-    known = Groups.decoded
-
-    def counted(self: Groups, *args: Any) -> Iterator[pa.RecordBatch]:
-        nonlocal decoded
-        for batch in known(self, *args):
-            decoded += batch.num_rows
-            yield batch
-
-    monkeypatch.setattr(Groups, "decoded", counted)
+    decoded = Decoded()
+    monkeypatch.setattr(Groups, "decoded", decoded.counted)
     for rank in range(lanes):
-        decoded = 0
+        decoded.rows = 0
         dataset = ShardedDataset(folder, batch_size=16, lanes=lanes, rank=rank, world_size=lanes)
         given = sum(batch.num_rows for batch in dataset)
         assert given == 8_000 * files // lanes
-        assert decoded <= given + group + 256
+        assert decoded.rows <= given + group + 256
 
 
 @pytest.mark.parametrize("sparse", [0, 2**40])

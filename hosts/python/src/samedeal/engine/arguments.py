@@ -219,8 +219,11 @@ def _numbers(
     return own
 
 
-def array(field: str, values: Any, allowed: str) -> NDArray[Any]:
-    """An array of NumPy, PyTorch, pandas or Arrow as a NumPy array of whole numbers, without a copy where possible."""
+def array(field: str, values: Any, allowed: str, kinds: str = "iu") -> NDArray[Any]:
+    """An array of NumPy, PyTorch, pandas or Arrow as one of NumPy, without a copy where possible.
+
+    `kinds` are the kinds of its type that are allowed, as NumPy has them: whole numbers by default.
+    """
     import numpy
 
     try:
@@ -229,24 +232,16 @@ def array(field: str, values: Any, allowed: str) -> NDArray[Any]:
         raise WrongTypeError(field, described(values), allowed) from error
     if is_masked(values):
         raise WrongTypeError(field, described(values), f"{allowed}, none of them masked")
-    if given.ndim != 1 or given.dtype.kind not in "iu":
+    if given.ndim != 1 or given.dtype.kind not in kinds:
         raise WrongTypeError(field, f"<{given.dtype} array of shape {given.shape}>"[:64], allowed)
     return given
 
 
 def floats(field: str, values: Any) -> NDArray[np.float64]:
     """A list or an array of numbers as a new array of floats."""
-    import numpy
-
     allowed = "a list of numbers"
     given = values if hasattr(values, "__array__") else items(field, values, allowed)
-    try:
-        own = numpy.asarray(given)
-    except Exception as error:
-        raise WrongTypeError(field, described(values), allowed) from error
-    if is_masked(values) or own.ndim != 1 or own.dtype.kind not in "iuf":
-        raise WrongTypeError(field, f"<{own.dtype} array of shape {own.shape}>"[:64], allowed)
-    return own.astype(numpy.float64, order="C")
+    return array(field, given, allowed, "iuf").astype("float64", order="C")
 
 
 def _placed(field: str, item: Any, index: int, place: Callable[[int], str]) -> int:
@@ -379,6 +374,9 @@ def pickles(field: str, value: object, shown: str, allowed: str) -> None:
     Raises:
         WrongTypeError: The value cannot be pickled.
     """
+    if _Nowhere.in_use:
+        # The value is part of one that is being tried.
+        return
     import copyreg
     import pickle
     from multiprocessing.reduction import ForkingPickler
@@ -398,9 +396,6 @@ def pickles(field: str, value: object, shown: str, allowed: str) -> None:
             of_processes = kind in sendable or kind.__module__.startswith(("multiprocessing.", "_multiprocessing"))
             return (int, ()) if of_processes or hasattr(kind, "__array__") else NotImplemented
 
-    if _Nowhere.in_use:
-        # The value is part of one that is being tried.
-        return
     failed: Exception | None = None
     # If the value cannot be pickled, the objects within it are tried by themselves: their errors name the parameter.
     for alone in (True, False):

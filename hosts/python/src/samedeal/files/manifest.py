@@ -23,6 +23,7 @@ import numpy as np
 import pyarrow as pa
 
 from .. import UnknownNameError
+from ..engine import arguments as check
 from .footers import DIGEST, Facts, Identities, select
 from .location import Location, opened
 from .schemas import check_names
@@ -30,8 +31,6 @@ from .schemas import check_names
 VERSION = 1
 MOST_BYTES = 1 << 31
 """The most bytes of a manifest. They are read into memory."""
-MOST_SUM = 2**53 - 1
-"""The most rows of all files together, and the most bytes."""
 _DOCUMENT = b"samedeal.manifest"
 _NUMBERS = ("size", "rows", "bytes", "largest_rows", "largest_bytes")
 
@@ -115,8 +114,8 @@ def read(location: Location, columns: Sequence[str] | None, *, by_url: bool) -> 
             raise OSError("it has a number below 0")
         # The bytes that columns take are added across all of them. The sum as floats is inexact, but does not overflow.
         for each in (*numbers[: len(_NUMBERS)], numbers[len(_NUMBERS) :]):
-            if each.sum(dtype=np.float64) > 2 * MOST_SUM or each.sum() > MOST_SUM:
-                raise OSError(f"it has rows or bytes whose sum is above {MOST_SUM:,}")
+            if each.sum(dtype=np.float64) > 2 * check.MAX_EXACT or each.sum() > check.MAX_EXACT:
+                raise OSError(f"it has rows or bytes whose sum is above {check.MAX_EXACT:,}")
     except (pa.ArrowException, OSError, ValueError, TypeError, LookupError, RecursionError, struct.error) as error:
         raise OSError(f"{location.path}: not a manifest, or damaged: {error}") from error
     for name in columns or ():

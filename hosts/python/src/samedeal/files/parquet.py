@@ -112,10 +112,6 @@ class Parquet(Format):
     name = "Parquet"
     suffixes = (".parquet",)
 
-    def __init__(self, *, checksums: bool = False) -> None:
-        """With `checksums`, pages of data are compared with their checksums, if they have some."""
-        self._checksums = checksums
-
     def open(self, location: Location, index: Any = None) -> ParquetFile:
         """Opens a file to read it from beginning to end.
 
@@ -124,7 +120,7 @@ class Parquet(Format):
         """
         source = location.open()
         try:
-            return ParquetFile(source, buffer_size=location.buffer, page_checksum_verification=self._checksums)
+            return ParquetFile(source, buffer_size=location.buffer)
         except BaseException:
             source.close()
             raise

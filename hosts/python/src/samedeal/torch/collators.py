@@ -134,11 +134,10 @@ class _Collator:
 
     def _filler(self) -> tuple[dict[str, list[torch.Tensor]], dict[str, Any]]:
         """A row with one token of padding, in each column of the last batch and each one of `own_width`."""
-        for name in self.own_width:
-            self._seen.setdefault(name, torch.empty(0, dtype=torch.int64))
-        sequences = {
-            name: [self._padded(name, like.new_empty(1, *like.shape[1:]))] for name, like in self._seen.items()
+        seen = self._seen | {
+            name: torch.empty(0, dtype=torch.int64) for name in self.own_width if name not in self._seen
         }
+        sequences = {name: [self._padded(name, like.new_empty(1, *like.shape[1:]))] for name, like in seen.items()}
         single = {
             name: self._padded(name, like.clone()) if isinstance(like, torch.Tensor) else like
             for name, like in self._single.items()

@@ -100,8 +100,12 @@ def interleave(
     """
     given = _named(datasets)
     own = _weights(weights, probabilities, list(given))
+    known = write.mapping("orders", {} if orders is None else orders)
+    for name in known:
+        if name not in given:
+            raise UnknownNameError("orders", check.shown(name), ", ".join(given), {"known": tuple(given)})
     sources = {
-        name: (_order_of(name, dataset, given, orders), weight)
+        name: (_order_of(name, dataset, known.get(name)), weight)
         for (name, dataset), weight in zip(given.items(), own, strict=True)
     }
     options: dict[str, Any] = {"samples": samples, "run_length": run_length, "by_lane": by_lane, "stages": stages}
@@ -146,14 +150,9 @@ def _weights(weights: Any, probabilities: Any, names: list[str]) -> list[Any]:
     return found
 
 
-def _order_of(name: str, dataset: Any, known: Mapping[str, Any], orders: Any) -> int | Order:
+def _order_of(name: str, dataset: Any, order: Any) -> int | Order:
     """The order of a dataset, or the number of its samples if it has no order of its own."""
     samples = length_of(dataset, "datasets")
-    own = write.mapping("orders", {} if orders is None else orders)
-    for other in own:
-        if other not in known:
-            raise UnknownNameError("orders", check.shown(other), ", ".join(known), {"known": tuple(known)})
-    order = own.get(name)
     if order is None:
         return samples
     if not isinstance(order, Order):

@@ -198,14 +198,10 @@ def _end_to_end(sequences: Any) -> tuple[NDArray[Any], NDArray[np.uint32]]:
 
 
 def _array(field: str, values: Any, allowed: str) -> NDArray[Any]:
-    if isinstance(values, (str, bytes, bytearray, Mapping, Set)):
+    if isinstance(values, bytearray):
+        # NumPy takes it for numbers.
         raise WrongTypeError(field, check.described(values), allowed)
-    if check.is_masked(values):
-        raise WrongTypeError(field, check.described(values), f"{allowed}, none of them masked")
-    try:
-        found = np.asarray(values)
-    except Exception as error:
-        raise WrongTypeError(field, check.described(values), allowed) from error
+    found = check.any_array(field, values, allowed)
     if found.ndim == 0 or found.dtype.kind == "O":
         raise WrongTypeError(field, check.described(values), allowed)
     return found

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import math
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, SupportsIndex
 
@@ -16,6 +15,7 @@ import torch.distributed
 
 from . import ContradictionError
 from .engine import arguments as check
+from .engine.warn import warn
 from .torch import Resumable, StepBatchSampler
 from .torch.extended import extend
 from .torch.states import Resuming
@@ -150,7 +150,7 @@ def _warn_of_estimate(read: float, found: float) -> None:
         advice = (
             "read it in configure_optimizers, or, with a strategy that loads after that, in the function of a LambdaLR"
         )
-        warnings.warn(f"{told}: {advice}", UserWarning, stacklevel=1)
+        warn(f"{told}: {advice}")
 
 
 class _Loader:
@@ -326,7 +326,7 @@ class _Loader:
                 advice = (
                     "its state keeps the old number. A LambdaLR that reads trainer.estimated_stepping_batches follows"
                 )
-                warnings.warn(f"{told}: {advice}", UserWarning, stacklevel=1)
+                warn(f"{told}: {advice}")
 
     def _tell_length(self) -> None:
         """Lets Lightning ask for the length again. It asks only once by itself, although epochs differ in length."""

@@ -43,9 +43,10 @@ class Batcher(BatcherBase):
     `use_index`).
 
     A pickle has the recipe and the lengths. In place of a memory-mapped file of lengths, it has the path and a checksum
-    of the bytes (of 4,096 pieces, if the file has more than 64 MB). If the file has changed, unpickling raises a
-    ContradictionError. A batcher may be used from several threads, in signal handlers and finalizers, and on both sides
-    of a fork. Ctrl-C ends a long call between two windows, and the next call continues there. Every method raises a
+    of the bytes (of 4,096 pieces, if the file has more than 64 MB, and of each window that was planned before). If the
+    file has changed, unpickling or the plan of a changed window raises a ContradictionError. A batcher may be used from
+    several threads, in signal handlers and finalizers, and on both sides of a fork. Ctrl-C ends a long call between two
+    windows, and the next call continues there. Every method raises a
     `samedeal.SamedealError`, which is a `ValueError`, if a value is not allowed.
     """
 

@@ -7,6 +7,7 @@ import operator
 import os
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..engine import arguments as check
@@ -35,8 +36,10 @@ class Lengths:
         """The largest length that was read so far."""
 
     @classmethod
-    def of(cls, given: Any) -> Lengths:
+    def of(cls, given: Any, known: Mapping[int, int] = MappingProxyType({})) -> Lengths:
         """Lengths from an array, a column or a list, or from an object or a function that gives them by sample indices.
+
+        `known` has checksums of lengths in a memory-mapped file, as `Mapped.known`.
 
         Raises:
             WrongTypeError: The value is of another type.
@@ -50,7 +53,7 @@ class Lengths:
         if hasattr(given, "__array__"):
             array = check.array("lengths", given, _ALLOWED)
             at = place(given)
-            return cls(given, len(array), array.__getitem__ if at is None else Mapped(given, at[0], at[2]))
+            return cls(given, len(array), array.__getitem__ if at is None else Mapped(given, at[0], at[2], known))
         if isinstance(given, (str, bytes, bytearray, Mapping, Set)):
             raise WrongTypeError("lengths", check.described(given), _ALLOWED)
         if isinstance(given, Sequence):
@@ -67,11 +70,14 @@ class Lengths:
         return cls(listed, len(listed), listed.__getitem__)
 
     def __reduce__(self) -> Any:
-        """Pickles the given object; for a memory-mapped file, its path and a checksum in place of its contents."""
+        """Pickles the given object; for a memory-mapped file, its path and checksums in place of its contents."""
         if self.samples is None or isinstance(self._read, _Asked):
             check.sent("lengths", self.given, "a function or an object")
         at = place(self.given)
-        return (Lengths.of, (self.given,)) if at is None else (_opened, (*at, checksum(self.given)))
+        if at is None:
+            return Lengths.of, (self.given,)
+        windows = self._read.known.copy() if isinstance(self._read, Mapped) else {}
+        return _opened, (*at, checksum(self.given), windows)
 
     def in_file(self, path: Path) -> Lengths:
         """Lengths that other processes can read: lengths in memory are written to a file.
@@ -132,8 +138,10 @@ class Lengths:
         return found
 
 
-def _opened(path: str, dtype: str, offset: int, shape: tuple[int, ...], known: int) -> Lengths:
-    """Opens the memory-mapped file that a pickle names.
+def _opened(
+    path: str, dtype: str, offset: int, shape: tuple[int, ...], known: int, windows: Mapping[int, int]
+) -> Lengths:
+    """Opens the memory-mapped file that a pickle names. `windows` has checksums of lengths, as `Mapped.known`.
 
     Raises:
         ContradictionError: The file has other lengths now.
@@ -148,7 +156,7 @@ def _opened(path: str, dtype: str, offset: int, shape: tuple[int, ...], known: i
     array = numpy.memmap(path, dtype=dtype, mode="r", offset=offset, shape=shape)
     if checksum(array) != known:
         raise ContradictionError("lengths", "other bytes", allowed)
-    return Lengths.of(array)
+    return Lengths.of(array, windows)
 
 
 class _Items:

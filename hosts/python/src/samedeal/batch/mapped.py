@@ -7,7 +7,10 @@ import os
 import sys
 import weakref
 import zlib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+from ..engine.errors import ContradictionError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,6 +23,8 @@ much as four reads."""
 _PIECE = 2**14
 _PIECES = 2**12
 """The most pieces of a file that go into its checksum."""
+_WINDOWS = 2**14
+"""The most windows whose checksums are kept. With more, the checksums are collected anew."""
 
 
 def place(given: Any) -> tuple[Any, ...] | None:
@@ -38,8 +43,9 @@ def checksum(array: NDArray[Any]) -> int:
     """A checksum of the bytes of a mapped array; of pieces only, if the array is large.
 
     Each worker process opens the file and compares the checksum. To read all of a large file would take seconds. A
-    change between the pieces is seen where the batcher has an index, as that of a `PackedDataset` whose length is
-    known: the index has a checksum of each window. The time of the file is not compared, since a copy has another one.
+    change between the pieces is seen in each window that was planned before (`Mapped.known`), and in all windows where
+    the batcher has an index, as that of a `PackedDataset` whose length is known: the index has a checksum of each
+    window. The time of the file is not compared, since a copy has another one.
     """
     import numpy
 
@@ -61,9 +67,16 @@ class Mapped:
     mapping the whole file, values come from the mapping.
     """
 
-    def __init__(self, array: NDArray[Any], path: str, start: int) -> None:
-        """Takes the array, the path of its file, which is opened later, and the byte of its first value in the file."""
+    def __init__(self, array: NDArray[Any], path: str, start: int, known: Mapping[int, int]) -> None:
+        """Takes the array, the path of its file, which is opened later, and the byte of its first value in the file.
+
+        `known` has the checksums that another process has found.
+        """
         self._array, self._path, self._start = array, path, start
+        self.known = dict(known)
+        """Checksums of values that were read together, such as those of a window, by a checksum of their indices.
+
+        Empty if the checksum of the file is of all its bytes."""
         # Only a Python that was built on Linux has `RWF_NOWAIT`.
         self._left = array.nbytes // _READ if hasattr(os, "RWF_NOWAIT") and array.ndim == 1 else 0
         """How many reads are left until they have cost as much as page faults for the whole file. At 0, values come
@@ -71,7 +84,22 @@ class Mapped:
         self._file: int | None = None
 
     def __call__(self, samples: NDArray[np.int64]) -> NDArray[Any]:
-        """The values at these indices."""
+        """The values at these indices.
+
+        Raises:
+            ContradictionError: They were others when the same indices were read before.
+        """
+        found = self._values(samples)
+        if self._array.nbytes > _PIECES * _PIECE:
+            which = len(samples) << 64 | zlib.crc32(samples.tobytes()) << 32 | zlib.adler32(samples.tobytes())
+            if len(self.known) >= _WINDOWS:
+                self.known.clear()
+            if self.known.setdefault(which, own := zlib.crc32(found.tobytes())) != own:
+                allowed = f"those of the file {self._path} as they were when these {len(samples)} were read before"
+                raise ContradictionError("lengths", "other lengths", allowed)
+        return found
+
+    def _values(self, samples: NDArray[np.int64]) -> NDArray[Any]:
         import numpy
 
         if self._left:

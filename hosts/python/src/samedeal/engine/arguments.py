@@ -224,16 +224,22 @@ def array(field: str, values: Any, allowed: str, kinds: str = "iu") -> NDArray[A
 
     `kinds` are the kinds of its type that are allowed, as NumPy has them: whole numbers by default.
     """
+    given = any_array(field, values, allowed)
+    if given.ndim != 1 or given.dtype.kind not in kinds:
+        raise WrongTypeError(field, f"<{given.dtype} array of shape {given.shape}>"[:64], allowed)
+    return given
+
+
+def any_array(field: str, values: Any, allowed: str) -> NDArray[Any]:
+    """`values` as an array of any type and any number of dimensions, without masked values."""
     import numpy
 
     try:
-        given = numpy.asarray(values)
+        given: NDArray[Any] = numpy.asarray(values)
     except Exception as error:
         raise WrongTypeError(field, described(values), allowed) from error
     if is_masked(values):
         raise WrongTypeError(field, described(values), f"{allowed}, none of them masked")
-    if given.ndim != 1 or given.dtype.kind not in kinds:
-        raise WrongTypeError(field, f"<{given.dtype} array of shape {given.shape}>"[:64], allowed)
     return given
 
 

@@ -37,12 +37,12 @@ class Identities:
     digests: NDArray[np.uint8]
     """The 32 bytes of `Footer.digest`."""
 
-    def difference(self, number: int, size: int | None, digest: str | None) -> str | None:
-        """How a file differs from the one that was found at the start; None if it does not."""
+    def difference(self, number: int, size: int | None, digest: str | None, known: str) -> str | None:
+        """How a file differs from the one that was known (`at the start`, for example); None if it does not."""
         if size != self.sizes[number]:
-            return f"has {size} bytes now, and had {self.sizes[number]} at the start"
+            return f"has {size} bytes now, and had {self.sizes[number]} {known}"
         if digest != self.digests[number].tobytes().hex():
-            return "is another file than at the start, though it has as many bytes: its footer differs"
+            return f"is another file than {known}, though it has as many bytes: its footer differs"
         return None
 
 

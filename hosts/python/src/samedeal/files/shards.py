@@ -187,6 +187,10 @@ class Shards:
             OutOfRangeError: There is no such shard.
             OSError: The file cannot be read, or is not the file that it was.
         """
+        return self._opened(shard, buffer, "at the start")
+
+    def _opened(self, shard: int, buffer: int, known: str) -> File:
+        """Opens a shard. `known` says in an error when, or where, it had the rows that it must have."""
         shard = check.one_of("shard", shard, len(self))
         path = self.paths[shard]
         buffer = check.integer("buffer", buffer, _BUFFER)
@@ -207,9 +211,9 @@ class Shards:
             raise OSError(f"{path}: {error}{hint}") from error
         if rows != self.sizes[shard]:
             file.close()
-            raise OSError(f"{path}: holds {rows} rows now, and held {self.sizes[shard]} at the start")
+            raise OSError(f"{path}: holds {rows} rows now, and held {self.sizes[shard]} {known}")
         if self.identities is not None:
-            difference = self.identities.difference(shard, footer.size, footer.digest)
+            difference = self.identities.difference(shard, footer.size, footer.digest, known)
             if difference is not None:
                 file.close()
                 raise OSError(f"{path}: {difference}")
@@ -262,7 +266,7 @@ def _check_first(shards: Shards, number: int, manifest: str) -> None:
     """Raises an error unless a file of a manifest is the one of which the manifest has the size, footer and columns."""
     told = f"the manifest {manifest} is of another directory, or older than its files"
     try:
-        file = shards.open(number, 0)
+        file = shards._opened(number, 0, "in the manifest")
     except OSError as error:
         cause = error.__cause__
         if isinstance(cause, FileNotFoundError):
@@ -270,7 +274,7 @@ def _check_first(shards: Shards, number: int, manifest: str) -> None:
             raise FileNotFoundError(f"{told}, {lost}: {shards.paths[number]}: no such file") from error
         if isinstance(cause, OSError) and cause.errno is not None:
             raise
-        raise OSError(f"{told}: {str(error).replace('at the start', 'in the manifest')}") from error
+        raise OSError(f"{told}: {error}") from error
     try:
         footer = file.footer
         own = select(footer.schema.remove_metadata(), shards.columns)

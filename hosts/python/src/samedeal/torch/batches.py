@@ -8,7 +8,6 @@ import inspect
 import json
 import os
 import re
-import warnings
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, SupportsIndex
@@ -28,6 +27,7 @@ from .. import (
 from ..batch.index import text_of as text_of_index
 from ..batch.lengths import Lengths, is_numbers
 from ..engine import arguments as check
+from ..engine.warn import warn
 from . import place
 from .nested import Asking, warn_of_batched_batches
 from .parts import parts_of
@@ -282,7 +282,7 @@ class BatchSampler(Resuming[Batcher], Sampler[list[Any]]):
                 "wait: use a PadCollator or PackCollator, which make a row of padding of it, or "
                 'tail="drop" or "duplicate"; fewer are empty with a larger batch_window and without separate_buckets'
             )
-            warnings.warn(f"{told}: {advice}", StepsWarning, stacklevel=3)
+            warn(f"{told}: {advice}", StepsWarning)
 
 
 def repeats(sampler: BatchSampler) -> bool:

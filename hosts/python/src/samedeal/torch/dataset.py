@@ -6,7 +6,6 @@ import copy
 import json
 import math
 import os
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -26,6 +25,7 @@ from .. import (
     WrongTypeError,
 )
 from ..engine import arguments as check
+from ..engine.warn import warn
 from ..files import Format, Marks, Shards, Sources
 from ..files.groups import costliest
 from ..files.paths import Paths
@@ -38,7 +38,7 @@ from .files import MakesOrder, Options, find, order_of, warn_of_shared_files
 from .nested import is_sent, warn_of_collated_batches
 from .passes import Items, Opening
 from .rest import Progress
-from .states import Count, Resuming, Start, StepsWarning, text_of, warn_of_repetition
+from .states import Count, EpochWarning, Resuming, Start, StepsWarning, text_of
 from .torchdata import READER
 
 if TYPE_CHECKING:
@@ -276,9 +276,9 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         recipe = json.loads(reading.recipe)
         self._order: dict[str, Any] = recipe["order" if self.deal == "samples" else "shards"]
         """The section of the recipe about the order of the data, which does not depend on the readers."""
-        self._warn_of_steps(0, level=3)
+        self._warn_of_steps(0)
         if self.rank == 0:
-            warn_of_shared_files(self.shards, stacklevel=2)
+            warn_of_shared_files(self.shards)
 
     @property
     def epoch(self) -> int:
@@ -506,7 +506,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         """Begins the count of the batches that a loop gets in the next pass, with this number of loader workers."""
         length = self._length(workers)
         # Warns before there are workers, whose warnings may not be shown.
-        self._warn_of_lanes(max(1, workers), level=5)
+        self._warn_of_lanes(max(1, workers))
         self._board.tell(self._core, workers)
         return self._expect(0, 1, length, length)
 
@@ -570,22 +570,22 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
     def _warn(self, workers: int) -> None:
         """Warns of mistakes that give no error, once for each of them."""
         if self._board.last_read == self.epoch and self._is_shuffled and self._board.is_first_of_epochs():
-            warn_of_repetition(self._repetition(), stacklevel=3)
-        self._warn_of_steps(workers, level=4)
-        self._warn_of_lanes(workers, level=5)
+            warn(self._repetition(), EpochWarning)
+        self._warn_of_steps(workers)
+        self._warn_of_lanes(workers)
 
-    def _warn_of_lanes(self, workers: int, level: int) -> None:
+    def _warn_of_lanes(self, workers: int) -> None:
         """Warns of lanes that cost much or mix badly, once for each reason. Only rank 0 warns, if there are lanes."""
         if self.rank != 0:
             return
         reading = self._reading(workers)
         if "lanes" in self._order or "sources" in self._order:
-            self._warn_of_shared_lanes(reading, workers, level)
+            self._warn_of_shared_lanes(reading, workers)
         if "lanes" in self._order:
-            self._warn_of_groups(reading, workers, level)
-            self._warn_of_mixing(reading, workers, level)
+            self._warn_of_groups(reading, workers)
+            self._warn_of_mixing(reading, workers)
 
-    def _warn_of_shared_lanes(self, reading: Reading, workers: int, level: int) -> None:
+    def _warn_of_shared_lanes(self, reading: Reading, workers: int) -> None:
         """Warns once if several readers decode the same rows."""
         reads = reading.reads_per_row
         if reads == 1 or not self._board.is_first_of_lanes():
@@ -600,9 +600,9 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             several += " read all lanes of every source, so that"
             advice = f"; by_lane=True was not possible: {self._not_by_lane}" if self._not_by_lane else ""
         told = f"{several} each row, though given once, is read and decoded by {reads} of them{advice}"
-        warnings.warn(told, LanesWarning, stacklevel=level)
+        warn(told, LanesWarning)
 
-    def _warn_of_groups(self, reading: Reading, workers: int, level: int) -> None:
+    def _warn_of_groups(self, reading: Reading, workers: int) -> None:
         """Warns once if a reader decodes much of a row group to reach the rows of its lanes in it."""
         readers, lanes, samples = self.world_size * workers, self._order["lanes"], self.shards.samples
         found = costliest(self.shards, lanes // math.gcd(readers, lanes))
@@ -615,9 +615,9 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             f"{readers} readers ({self.world_size} ranks x {workers} workers) decodes about {found.bytes / 1e9:.1f} GB "
             f"of it before its first batch; row groups of at most {max(1, samples // lanes):,} rows{advice} cost less"
         )
-        warnings.warn(told, LanesWarning, stacklevel=level)
+        warn(told, LanesWarning)
 
-    def _warn_of_mixing(self, reading: Reading, workers: int, level: int) -> None:
+    def _warn_of_mixing(self, reading: Reading, workers: int) -> None:
         """Warns once if batches come from so few lanes that they vary more than twice as much as by chance."""
         advice = reading.mixing_advice
         if advice is None or not self._board.is_first_of_mixing():
@@ -632,9 +632,9 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             f" lanes={advice.lanes}, shuffle_window={advice.shuffle_window} mix better,"
             " with as many rows in memory and more open files"
         )
-        warnings.warn(told, LanesWarning, stacklevel=level)
+        warn(told, LanesWarning)
 
-    def _warn_of_steps(self, workers: int, level: int) -> None:
+    def _warn_of_steps(self, workers: int) -> None:
         """Warns once, before the first pass or as it begins, if ranks differ in steps or readers have no rows."""
         own, whole = self._group(workers), Progress(self._progress().epoch)
         reading = own.reading(whole)
@@ -655,4 +655,4 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
                 "dataset.steps(num_workers).least on every rank, or use "
             )
             told += 'remainder="pad"' if self.deal == "samples" else 'deal="samples"'
-        warnings.warn(told, StepsWarning, stacklevel=level)
+        warn(told, StepsWarning)

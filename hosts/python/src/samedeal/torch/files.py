@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import index
@@ -21,6 +20,7 @@ from .. import (
     sharded,
 )
 from ..engine import arguments as check
+from ..engine.warn import warn
 from ..files import Shards, Sources
 from ..files.paths import Paths
 
@@ -78,7 +78,6 @@ def find(paths: Any, columns: Any, filesystem: Any, lost: Any, format: Any, mani
     if isinstance(paths, Mapping):
         parts = {}
         for name, own in paths.items():
-            check.label("sources", name)
             try:
                 parts[name] = find_one(own, columns, filesystem, format)
             except (ContradictionError, MissingError) as error:
@@ -183,7 +182,7 @@ def _up(number: Any, multiple: int) -> int:
     return -(-index(number) // multiple) * multiple
 
 
-def warn_of_shared_files(shards: Shards, stacklevel: int) -> None:
+def warn_of_shared_files(shards: Shards) -> None:
     """Warns if several sources have the same files."""
     shared = shards.shared() if isinstance(shards, Sources) else []
     if not shared:
@@ -194,7 +193,7 @@ def warn_of_shared_files(shards: Shards, stacklevel: int) -> None:
         f"{which} in several sources ({', '.join(names)}): their rows come from each of these sources, more often than "
         "the weights say. Give each source files of its own, unless you mean that"
     )
-    warnings.warn(told, SourcesWarning, stacklevel=stacklevel + 1)
+    warn(told, SourcesWarning)
 
 
 def _blends(members: Mapping[str, Any], names: Sequence[str]) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 from torch.utils.data import ConcatDataset
 
-from .. import ContradictionError, MissingError, Order, Sampler, UnknownNameError, WrongTypeError, blend
+from .. import ContradictionError, MissingError, Order, SamedealError, Sampler, UnknownNameError, WrongTypeError, blend
 from ..compose import members as write
 from ..engine import arguments as check
 from .sized import length_of
@@ -144,7 +144,12 @@ def _weights(weights: Any, probabilities: Any, names: list[str]) -> list[Any]:
     given = probabilities if weights is None else weights
     if given is None:
         return [1] * len(names)
-    found = write.weights(given, names)
+    try:
+        found = write.weights(given, names)
+    except SamedealError as error:
+        if weights is not None:
+            raise
+        raise type(error)(field, error.value, error.allowed, error.facts) from None
     if len(found) != len(names):
         raise WrongTypeError(field, f"{len(found)} numbers", f"{len(names)} numbers, one for each dataset")
     return found

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-import warnings
 import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch.utils.data
+
+from ..engine.warn import warn
 
 
 class BatchWarning(UserWarning):
@@ -23,7 +24,7 @@ def warn_of_batched_batches(sampler: Any) -> None:
     if known and getattr(asking, "sampler", None) is sampler:
         told = "the DataLoader makes batches of the batches that the sampler gives"
         advice = f"pass the {type(sampler).__name__} as batch_sampler=, without batch_size"
-        warnings.warn(f"{told}: {advice}", BatchWarning, stacklevel=3)
+        warn(f"{told}: {advice}", BatchWarning)
 
 
 def warn_of_collated_batches(dataset: Any, size: int) -> None:
@@ -32,7 +33,7 @@ def warn_of_collated_batches(dataset: Any, size: int) -> None:
     # The fetcher of a loader reads a dataset: it knows whether there is a batch_size, but not which one.
     if getattr(asking, "auto_collation", False) is True and getattr(asking, "dataset", None) is dataset:
         told = f"the DataLoader makes batches of the batches of {size} rows that the dataset gives"
-        warnings.warn(f"{told}: pass batch_size=None to the DataLoader", BatchWarning, stacklevel=3)
+        warn(f"{told}: pass batch_size=None to the DataLoader", BatchWarning)
 
 
 def is_sent(dataset: Any) -> bool:

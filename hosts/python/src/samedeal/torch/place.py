@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -13,6 +12,7 @@ from torch.utils.data import get_worker_info
 
 from .. import ContradictionError, Mesh, MissingError, OutOfRangeError, WrongTypeError, detect_rank
 from ..engine import arguments as check
+from ..engine.warn import warn
 
 RANKS = check.U32_FROM_1._replace(least=1)
 """The range of a number of ranks. Checked here, so that the error has the name of the parameter that was passed."""
@@ -53,7 +53,7 @@ def warn_if_alone(sampler: Any) -> None:
         "every other one: call torch.distributed.init_process_group before the first pass, or pass the number of ranks "
         "and the rank. For a single process, num_replicas=1, rank=0 silences this warning."
     )
-    warnings.warn(text, RankWarning, stacklevel=3)
+    warn(text, RankWarning)
 
 
 def find(rank: object, ranks: Mapping[str, object], mesh: object) -> tuple[Place, Mesh | None]:
@@ -121,7 +121,7 @@ def _told() -> Place | None:
         # group, so the error advises to make this object after that.
         raise MissingError(error.field, error.value, f"{error.allowed}; or {_LATER}", error.facts) from None
     for warning in found.warnings:
-        warnings.warn(warning, stacklevel=5)
+        warn(warning)
     return None if found.launcher == "none" else Place(found.rank, found.world_size, explicit=False)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
@@ -11,6 +10,7 @@ from torch.utils.data import Subset
 
 from .. import ContradictionError, OutOfRangeError, Split, WrongTypeError
 from ..engine import arguments as check
+from ..engine.warn import warn
 from .sized import length_of
 
 _ALLOWED = "whole numbers, or fractions whose sum is 1 and, as PyTorch adds them, not above 1"
@@ -74,7 +74,7 @@ def _sizes(samples: int, lengths: list[Any]) -> list[int]:
             sizes[number % len(sizes)] += 1
         for number, size in enumerate(sizes):
             if size == 0 and samples:
-                warnings.warn(f"part {number} of random_split has no samples", UserWarning, stacklevel=3)
+                warn(f"part {number} of random_split has no samples")
         return sizes
     whole = all(hasattr(length, "__index__") for length in lengths)
     if not whole and all(0 <= length <= 1 for length in lengths):

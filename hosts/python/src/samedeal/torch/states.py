@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, Protocol, SupportsIndex, TypeVar
 
@@ -12,6 +11,7 @@ from typing_extensions import Self
 
 from .. import Batcher, Sampler, Schedule, WrongTypeError
 from ..engine import arguments as check
+from ..engine.warn import warn
 from .identity import Identity, check_identity, identity_of, with_identity
 from .nested import Asking
 from .rest import Progress
@@ -69,18 +69,13 @@ def is_shuffled(order: Mapping[str, Any]) -> bool:
     return is_shuffled(inner) if isinstance(inner, Mapping) else order.get("name") != "sequential"
 
 
-def warn_of_repetition(text: str, stacklevel: int) -> None:
-    """Warns that a pass gives the same samples as an earlier pass."""
-    warnings.warn(text, EpochWarning, stacklevel=stacklevel + 1)
-
-
 def warn_of_earlier_epoch(set_before: int, epoch: int) -> None:
     """Warns that a pass gives the rest of an earlier epoch, because its state was loaded after `set_epoch`."""
     told = (
         f"epoch {set_before} was set, and then a state of epoch {epoch} was loaded: this pass gives only the rest of "
     )
     advice = f"epoch {epoch}: call set_epoch({epoch}) for it, and set_epoch({set_before}) before another pass"
-    warnings.warn(told + advice, EpochWarning, stacklevel=4)
+    warn(told + advice, EpochWarning)
 
 
 class Place(Generic[D]):
@@ -306,12 +301,12 @@ class Resuming(Generic[C]):
         """The number that passes with the same samples have in common: the epoch, unless a subclass has another one."""
         return self.epoch
 
-    def _warn_of_repetition(self, stacklevel: int) -> None:
+    def _warn_of_repetition(self) -> None:
         """Warns once if a pass begins although another pass of the same epoch was read."""
         if self._read is None or self._read != self._number() or self._repeats or not self._is_shuffled:
             return
         self._repeats = True
-        warn_of_repetition(self._repetition(), stacklevel + 1)
+        warn(self._repetition(), EpochWarning)
 
     @property
     def _is_shuffled(self) -> bool:
@@ -404,7 +399,7 @@ class Resuming(Generic[C]):
             if self._is_rest(core) and self._is_unread() and not self._is_empty(core):
                 told = f"what a state had left of epoch {core.epoch} is forgotten, and none of it was read: "
                 advice = "begin with that epoch, such as in range(loader.epoch, epochs)"
-                warnings.warn(told + advice, EpochWarning, stacklevel=3)
+                warn(told + advice, EpochWarning)
             core.set_epoch(number)
             self._moved()
         elif self._is_through():
@@ -450,7 +445,7 @@ class Resuming(Generic[C]):
             told = (
                 "workers of the DataLoader have fetched batches that the loop did not get, and this state counts them"
             )
-            warnings.warn(f"{told}: wrap the loader in Resumable, or pass taken=", StateWarning, stacklevel=2)
+            warn(f"{told}: wrap the loader in Resumable, or pass taken=", StateWarning)
         if taken is not None:
             return self._state_after(check.integer("taken", taken, check.U64))
         found = self._opening().after(self._first()) if running is None else running.state_dict()
@@ -521,7 +516,7 @@ class Resuming(Generic[C]):
         if count is not None:
             count.expected = count.opening
         if self._read is not None:
-            self._warn_of_repetition(stacklevel=3)
+            self._warn_of_repetition()
         return core
 
     def _ended(self, one: Pass) -> None:

@@ -11,10 +11,11 @@ from torch.utils.data import Sampler
 
 from .. import ContradictionError, Order, OutOfRangeError, Schedule, WrongTypeError
 from ..engine import arguments as check
+from ..engine.warn import warn
 from . import place
 from .nested import Asking, warn_of_batched_batches
 from .sized import length_of
-from .states import Pass, Resuming, Start, text_of, warn_of_repetition, wrapped
+from .states import EpochWarning, Pass, Resuming, Start, text_of, wrapped
 
 if TYPE_CHECKING:
     from ..steps.schedule import BatchSizes
@@ -121,7 +122,7 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
                 f"{self._stop} steps take more than one epoch: samples are seen again from step "
                 f"{self._core.step_of(1)} on. If this is meant, pass epochs={epochs}; epochs=1 refuses it"
             )
-            warn_of_repetition(told, stacklevel=3)
+            warn(told, EpochWarning)
 
     @property
     def schedule(self) -> Schedule:

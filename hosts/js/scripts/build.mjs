@@ -143,6 +143,9 @@ for (const file of ['engines', 'engines-light']) {
   if (existsSync(path))
     writeFileSync(path, readFileSync(path, 'utf8').replaceAll(' = lazily(', ' = /* @__PURE__ */ lazily('));
 }
+/** The readers that know Parquet alone, so that a bundle needs no package for other formats. */
+variant('readers.js', 'parquet.js', { 'files/formats-all': 'files/formats-parquet' });
+writeFileSync(join(here, 'dist/parquet.d.ts'), "export * from './readers.js';\n");
 for (const kind of withPages ? ['files', 'workerd'] : ['files']) {
   variant('engine/engines.js', `engine/engines-${kind}.js`, { 'modules-inline': `modules-${kind}` });
   variant('index.js', `index-${kind}.js`, { 'engine/engines': `engine/engines-${kind}` });
@@ -167,8 +170,8 @@ if (withPages) {
   variant('index.js', 'page.js', { 'engine/engines': 'engine/engines-page' });
   variant('web.js', 'web.js', { index: 'page' });
   for (const kind of ['-inline', '-workerd', '']) {
-    if (kind) variant('parquet/host-page.js', `parquet/host-page${kind}.js`, { '../web': `../web${kind}` });
-    variant('parquet.js', `web-parquet${kind}.js`, { 'parquet/host': `parquet/host-page${kind}` });
+    if (kind) variant('files/host-page.js', `files/host-page${kind}.js`, { '../web': `../web${kind}` });
+    variant('parquet.js', `web-parquet${kind}.js`, { 'files/host': `files/host-page${kind}` });
   }
   const { writePages } = await import('./pages.mjs');
   await writePages(join(here, 'dist'));
@@ -195,6 +198,7 @@ for (const file of withPages ? declarations : []) {
 /** Entries for `require`, which gives the same modules as `import` in Node. */
 const required = {
   index: 'index-files',
+  files: 'files',
   inline: 'index',
   light: 'light-inline',
   node: 'node',

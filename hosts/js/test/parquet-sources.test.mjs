@@ -7,7 +7,7 @@ import { describe, test } from 'node:test';
 import { compressors } from 'hyparquet-compressors';
 import { Batcher, Reading, SamedealError, Sampler } from 'samedeal';
 import { findShards, readBatches, readRows, readShards } from 'samedeal/parquet';
-import { blocksOf, Held } from '../dist/parquet/held.js';
+import { blocksOf, Held } from '../dist/files/parquet/held.js';
 import { folder, rowOf, write, writeWithPyarrow } from './parquet-files.mjs';
 
 /**

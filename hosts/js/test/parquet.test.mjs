@@ -7,8 +7,8 @@ import { setTimeout } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { SamedealError, Sampler, ShardPlan } from 'samedeal';
 import { readShards } from 'samedeal/parquet';
-import { pagesOf } from '../dist/parquet/pages.js';
-import { ahead } from '../dist/parquet/reading.js';
+import { pagesOf } from '../dist/files/parquet/pages.js';
+import { ahead } from '../dist/files/reading.js';
 import { folder, linux, open, rowOf, write, writeWithPyarrow } from './parquet-files.mjs';
 import { wrong } from './values.mjs';
 

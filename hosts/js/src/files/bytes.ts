@@ -1,19 +1,18 @@
 // Open files: how their bytes are read.
-import type { Library } from './library.js';
+import type { FileBytes } from './format.js';
+import { library } from './parquet/library.js';
 
 /** The bytes of a file that is open. */
-export interface Bytes {
-  readonly byteLength: number;
-  /** All bytes from `start` to `end` - 1. */
-  slice(start: number, end?: number): Promise<ArrayBuffer>;
+export interface Bytes extends FileBytes {
   close(): Promise<void>;
 }
 
 /** Whether a path is the address of a file that a server has. */
 export const isAddress = (path: string) => /^https?:\/\//i.test(path);
 
-/** The bytes of a file on a server, which is asked for ranges of bytes. */
-export async function remote({ parquet }: Library, url: string, signal: AbortSignal | undefined): Promise<Bytes> {
+/** The bytes of a file on a server, which is asked for ranges of bytes: by `hyparquet`, whatever the format is. */
+export async function remote(url: string, signal: AbortSignal | undefined): Promise<Bytes> {
+  const { parquet } = await library();
   const { byteLength, slice } = await parquet.asyncBufferFromUrl({ url, ...(signal && { requestInit: { signal } }) });
   return {
     byteLength,
@@ -27,4 +26,17 @@ export async function remote({ parquet }: Library, url: string, signal: AbortSig
     },
     close: async () => {},
   };
+}
+
+/** All parts, one after the other. */
+export function concat(parts: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> {
+  const [only] = parts;
+  if (only && parts.length === 1) return only;
+  const out = new Uint8Array(parts.reduce((sum, { byteLength }) => sum + byteLength, 0));
+  let at = 0;
+  for (const part of parts) {
+    out.set(part, at);
+    at += part.byteLength;
+  }
+  return out;
 }

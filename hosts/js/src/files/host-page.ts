@@ -1,4 +1,4 @@
-// The access to Parquet files in a page, or in its Worker.
+// The access to files in a page, or in its Worker.
 import { Reading, Sampler } from '../web.js';
 import { remote } from './bytes.js';
 import type { Host } from './sources.js';
@@ -18,7 +18,11 @@ export const host: Host = {
     return url && /^https?:$/.test(url.protocol) ? url.href : undefined;
   },
   paths: 'URLs with http: or https:, files (Blob), and AsyncBuffers',
-  places: async (paths) => paths.map((name) => ({ name, open: (library, signal) => remote(library, name, signal) })),
+  find: async (paths, choice) =>
+    paths.map((name) => ({
+      place: { name, open: (signal) => remote(name, signal) },
+      format: choice.ofFile(new URL(name).pathname),
+    })),
   turn() {
     if (!channel) {
       channel = new MessageChannel();

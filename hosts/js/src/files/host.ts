@@ -1,10 +1,10 @@
-// The access to Parquet files in Node, Deno and Bun.
+// The access to files in Node, Deno and Bun.
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { detectRank, Reading, SamedealError, Sampler } from '#samedeal';
 import { isAddress, remote } from './bytes.js';
 import { local } from './local.js';
-import { filesOf } from './paths.js';
+import { filesAt } from './paths.js';
 import type { Host } from './sources.js';
 
 export const host: Host = {
@@ -15,10 +15,10 @@ export const host: Host = {
     return isAddress(text) || !/^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : undefined;
   },
   paths: 'paths of files and directories, URLs with file:, http: or https:, and AsyncBuffers',
-  async places(paths) {
-    return (await filesOf(paths)).map((name) => ({
-      name,
-      open: (library, signal) => (isAddress(name) ? remote(library, name, signal) : local(name)),
+  async find(paths, choice) {
+    return (await filesAt(paths, choice)).map(({ name, format }) => ({
+      place: { name, open: (signal) => (isAddress(name) ? remote(name, signal) : local(name)) },
+      format,
     }));
   },
   turn: () => setImmediate(),

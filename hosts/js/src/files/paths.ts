@@ -1,21 +1,28 @@
 // The files that the paths of a dataset stand for. The rule is the same in every language: see `Paths`.
 import type { Dirent } from 'node:fs';
-import { lstat, readdir, realpath, stat } from 'node:fs/promises';
+import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { fail } from '../checks.js';
 import { isAddress } from './bytes.js';
-import { naming } from './file.js';
+import type { FormatReader } from './format.js';
+import { type Choice, hasSuffix } from './formats.js';
 import { noFile } from './local.js';
+import { naming } from './naming.js';
+
+/** A file, and its format. */
+interface Named {
+  name: string;
+  format: FormatReader;
+}
 
 /**
- * The files that paths, directories and addresses stand for. Errors: `paths` (there is no file, or one file twice);
- * those of the file system.
+ * The files that paths, directories and addresses stand for. Errors: `paths` (one file twice, or a directory without
+ * files); `format`; those of the file system.
  */
-export async function filesOf(given: readonly string[]): Promise<string[]> {
-  const paths = (await Promise.all(given.map(filesAt))).flat();
-  if (paths.length === 0) fail('missing', 'paths', '', 'at least one Parquet file, or a directory that holds some');
-  await once(paths);
-  return paths;
+export async function filesAt(given: readonly string[], choice: Choice): Promise<Named[]> {
+  const found = (await Promise.all(given.map((path) => filesOf(path, choice)))).flat();
+  await once(found.map(({ name }) => name));
+  return found;
 }
 
 /** Checks that the paths name each file once. */
@@ -33,24 +40,29 @@ async function once(paths: readonly string[]): Promise<void> {
 }
 
 /** The file at a path, or the files that a directory stands for. */
-async function filesAt(path: string): Promise<string[]> {
-  if (isAddress(path)) return [path];
+async function filesOf(path: string, choice: Choice): Promise<Named[]> {
+  if (isAddress(path)) return [{ name: path, format: choice.ofFile(new URL(path).pathname) }];
   const found = await told(path, stat(path));
-  if (found.isFile()) return [path];
+  if (found.isFile()) return [{ name: path, format: choice.ofFile(path) }];
   if (!found.isDirectory()) throw new Error(`${path}: ${noFile(found)}`);
   const names = await below(path, '', [await told(path, realpath(path))]);
-  if (names.length === 0) {
-    // The path is in `allowed`, because an error shows all of `allowed`, but only the beginning of a value.
-    const allowed = `a directory with *.parquet files below it; ${path} has none`;
-    fail('contradiction', 'paths', 'a directory without Parquet files', allowed);
-  }
   const bytes = new Map(names.map((name) => [name, Buffer.from(name)]));
   const at = (name: string) => bytes.get(name) as Buffer;
-  return names.sort((a, b) => at(a).compare(at(b))).map((name) => join(path, name));
+  names.sort((a, b) => at(a).compare(at(b)));
+  const format = choice.ofFiles(names, path);
+  const own = format.choose
+    ? await told(path, Promise.resolve(format.choose(names, (name) => readFile(join(path, name)))))
+    : names.filter((name) => hasSuffix(name, format));
+  if (own.length === 0) {
+    // The path is in `allowed`, because an error shows all of `allowed`, but only the beginning of a value.
+    const allowed = `a directory with *${format.suffixes[0]} files below it; ${path} has none`;
+    fail('contradiction', 'paths', `a directory without ${format.name} files`, allowed);
+  }
+  return own.map((name) => ({ name: join(path, name), format }));
 }
 
 /**
- * The names of the files below a directory, with `/` between their parts. `inside` is the path from the directory
+ * The names of all regular files below a directory, with `/` between their parts. `inside` is the path from the directory
  * `first` to the directory that is listed, and `above` are the real paths of all directories from `first` to the listed
  * one.
  */
@@ -66,16 +78,14 @@ async function below(first: string, inside: string, above: readonly string[]): P
     const name = nameOf(here, bytes);
     const path = join(here, name);
     const within = inside === '' ? name : `${inside}/${name}`;
-    const isNamed = name.endsWith('.parquet');
     const own = Buffer.isBuffer(entry) ? await told(path, lstat(path)) : entry;
-    // `stat` is called only for links, and for entries named as Parquet files: no other file is read.
-    const found = own.isSymbolicLink() || (isNamed && !own.isDirectory()) ? await told(path, stat(path)) : own;
+    const found = own.isSymbolicLink() ? await told(path, stat(path)) : own;
     if (found.isDirectory()) {
       const real = await told(path, realpath(path));
       const back = above.find((directory) => `${directory}${sep}`.startsWith(real === sep ? sep : `${real}${sep}`));
       if (back !== undefined) throw new Error(`${path}: it leads back to ${real}, a directory above it`);
       files.push(...(await below(first, within, [...above, real])));
-    } else if (isNamed && found.isFile()) {
+    } else if (found.isFile()) {
       files.push(within);
     }
   }

@@ -5,8 +5,9 @@ import type { Shards } from './shards.js';
 import type { Host } from './sources.js';
 
 /**
- * A row: a value for each column, as `hyparquet` returns it. Integers of 64 bits are `bigint`s, those of 32 bits and
- * all fractions `number`s; dates and timestamps are `Date`s, which have milliseconds; a missing value is null.
+ * A row: a value for each column, of Arrow files in the types in which `hyparquet` returns it. Integers of 64 bits are
+ * `bigint`s, those of 32 bits and all fractions `number`s; dates and timestamps are `Date`s, which have milliseconds; a
+ * missing value is null. In JSON lines, integers are `number`s up to 2^53 - 1, and `bigint`s beyond.
  */
 export type Row = Record<string, unknown>;
 

@@ -1,14 +1,16 @@
-// Parquet files whose footers were read. They have the sizes of which a `Reading` is made.
+// Files whose footers were read. They have the sizes of which a `Reading` is made.
 import type { Reading } from '#samedeal';
 import { fail, options, u32 } from '../checks.js';
 import { list } from '../lists.js';
 import type { Integer, Integers } from '../types.js';
 import { Cursor } from './cursor.js';
-import { library } from './library.js';
+import type { Format } from './format.js';
+import { choiceOf, type Formats } from './formats.js';
+import { atATime } from './pool.js';
 import { readingBlocks } from './reading.js';
 import { type MarkOptions, marksOf, nameOf, type Row, rowMaker, rowsOf } from './rows.js';
 import { Shards } from './shards.js';
-import { givenOf, type Host, placesOf, type Source } from './sources.js';
+import { filesOf, givenOf, type Host, type Source } from './sources.js';
 import { warnOfGroups, warnOfLanes } from './warnings.js';
 
 /**
@@ -16,8 +18,8 @@ import { warnOfGroups, warnOfLanes } from './warnings.js';
  * file can also be a `Blob`, such as one that was dropped on a page, or an `AsyncBuffer` of `hyparquet`: its size, and
  * a function that returns a range of its bytes.
  *
- * A directory stands for every regular file below it, at any depth, whose name ends in .parquet (this case only), in
- * the byte order of their paths relative to the directory with '/' between parts. Names that begin with '.' or '_'
+ * A directory stands for every regular file below it, at any depth, whose name ends as the names of the format do, such
+ * as in .parquet (this case only), in the byte order of their paths relative to the directory with '/' between parts. Names that begin with '.' or '_'
  * (files and directories) are passed over (hidden and temporary files, as Spark, Arrow and Hugging Face do). Symbolic
  * links to files and to directories are followed; a link that leads back to a directory above it is an error; a link
  * that leads nowhere, and a directory that cannot be listed, are errors that name the path: nothing is left out
@@ -26,15 +28,25 @@ import { warnOfGroups, warnOfLanes } from './warnings.js';
  */
 export type Paths = Source | readonly Source[];
 
-/** The options of `findShards`: which columns are read, and a signal to end the search early. */
-export interface FindOptions {
+/** The option that says of which format files are. */
+export interface FormatOption {
+  /**
+   * The format of all files: a format of your own, or the name of one: `parquet`; with `samedeal/files` also `arrow`
+   * (Arrow files and streams, Feather, datasets that Hugging Face saved) and `jsonl`. By default, it follows from the
+   * names of the files: Parquet, unless all of them are of another format.
+   */
+  format?: string | Format;
+}
+
+/** The options of `findShards`: what is read, and a signal to end the search early. */
+export interface FindOptions extends FormatOption {
   /** The names of the columns to read. Default all of them. */
   columns?: readonly string[];
   /** A signal that, when it aborts, ends the search, and later the requests to servers, with its reason. */
   signal?: AbortSignal;
 }
 
-/** The Parquet files of a dataset, as `findShards` found them: sample indices count through their rows in this order. */
+/** The files of a dataset, as `findShards` found them: sample indices count through their rows in this order. */
 export class ShardFiles {
   readonly #shards: Shards;
 
@@ -53,7 +65,10 @@ export class ShardFiles {
     return this.#shards.sizes.slice();
   }
 
-  /** The compressed bytes of the columns to read, for each file: the option `bytes` of a `Reading`. A new copy. */
+  /**
+   * For each file, the compressed bytes of the columns to read; the bytes of all columns if the format does not store
+   * columns apart. They are the option `bytes` of a `Reading`. A new copy.
+   */
   get bytes(): Float64Array<ArrayBuffer> {
     return this.#shards.bytes.slice();
   }
@@ -70,11 +85,16 @@ export class ShardFiles {
   }
 }
 
-export async function findWith(host: Host, paths: Paths, given?: FindOptions): Promise<ShardFiles> {
-  const { columns, signal } = options(given, ['columns', 'signal']);
+export async function findWith(
+  host: Host,
+  formats: Formats,
+  paths: Paths,
+  given?: FindOptions,
+): Promise<ShardFiles> {
+  const { columns, signal, format } = options(given, ['columns', 'signal', 'format']);
   const [found, names] = [givenOf(host, paths), columns === undefined ? columns : namesOf(columns)];
-  const checked = signalOf(signal);
-  return new ShardFiles(await Shards.find(await library(), await placesOf(host, found), names, { signal: checked }));
+  const [checked, choice] = [signalOf(signal), choiceOf(formats, format)];
+  return new ShardFiles(await Shards.find(await filesOf(host, found, choice), names, { signal: checked }));
 }
 
 /** The options of `readBatches`: which reader of a `Reading` reads, and which columns are added to its rows. */
@@ -160,22 +180,18 @@ export async function rowsWith(host: Host, shards: ShardFiles, samples: Integers
   }
   const rows: Row[] = new Array(wanted.length);
   const left = [...places].sort(([one], [other]) => one - other);
-  const some = async () => {
-    for (let next = left.shift(); next; next = left.shift()) {
-      const [shard, own] = next;
-      const cursor = new Cursor(files);
-      try {
-        for (const { offset, sample, i } of own.sort((one, other) => one.offset - other.offset)) {
-          signal?.throwIfAborted();
-          rows[i] = row({ real: rows.length }, i, [await cursor.read(shard, offset, 1), 0, sample]);
-        }
-      } finally {
-        await cursor.close();
+  await atATime(left.length, AT_A_TIME, async (next) => {
+    const [shard, own] = left[next] as (typeof left)[number];
+    const cursor = new Cursor(files);
+    try {
+      for (const { offset, sample, i } of own.sort((one, other) => one.offset - other.offset)) {
+        signal?.throwIfAborted();
+        rows[i] = row({ real: rows.length }, i, [await cursor.read(shard, offset, 1), 0, sample]);
       }
+    } finally {
+      await cursor.close();
     }
-  };
-  const ends = await Promise.allSettled(Array.from({ length: AT_A_TIME }, some));
-  for (const outcome of ends) if (outcome.status === 'rejected') throw outcome.reason;
+  });
   return rows;
 }
 

@@ -1,110 +1,102 @@
 import { fail, unknownName } from '../checks.js';
-import { naming, ParquetFile } from './file.js';
-import type { Group, Part } from './groups.js';
-import { Held } from './held.js';
-import type { Library } from './library.js';
+import type { Bytes } from './bytes.js';
+import type { FormatReader, Largest, OpenFile, Piece } from './format.js';
+import { naming } from './naming.js';
+import { atATime } from './pool.js';
 import { Shared } from './shared.js';
-import type { Place } from './sources.js';
+import type { Files, Place } from './sources.js';
 
 /** How many footers are read at a time. */
 const AT_A_TIME = 16;
 
-/** The Parquet files of a dataset: sample indices count through their rows in this order. */
+/** The files of a dataset: sample indices count through their rows in this order. */
 export class Shards {
+  readonly format: FormatReader;
   readonly paths: readonly string[];
   /** The number of rows of each file. */
   readonly sizes: Float64Array<ArrayBuffer>;
-  /** The compressed bytes of the columns to read, for each file. */
+  /** For each file, the bytes that the columns to read take in it; or all columns, if the format does not know that. */
   readonly bytes: Float64Array<ArrayBuffer>;
   /** The columns to read, which all files have. */
   readonly columns: readonly string[];
-  /** The row group that takes most memory, for each file. */
-  readonly largest: readonly Group[];
-  readonly #library: Library;
-  readonly #places: readonly Place[];
+  /** The part that takes most memory, for each file. */
+  readonly largest: readonly Largest[];
   /** The signal that ends the reading. */
   readonly signal: AbortSignal | undefined;
-  readonly #open = new Shared<number, ParquetFile>();
-  readonly #held = new Held();
+  readonly #places: readonly Place[];
+  readonly #facts: readonly Facts[];
+  readonly #open = new Shared<number, Opened>();
 
   private constructor(
-    library: Library,
-    places: readonly Place[],
+    { format, places }: Files,
     signal: AbortSignal | undefined,
-    sizes: Float64Array<ArrayBuffer>,
-    bytes: Float64Array<ArrayBuffer>,
     columns: readonly string[],
-    largest: readonly Group[],
+    facts: readonly Facts[],
   ) {
-    this.#library = library;
-    this.#places = places;
-    this.signal = signal;
+    this.format = format;
     this.paths = places.map(({ name }) => name);
-    this.sizes = sizes;
-    this.bytes = bytes;
+    this.sizes = Float64Array.from(facts, ({ rows }) => rows);
+    this.bytes = Float64Array.from(facts, ({ bytes }) => bytes);
     this.columns = columns;
-    this.largest = largest;
+    this.largest = facts.map(({ largest }) => largest);
+    this.signal = signal;
+    this.#places = places;
+    this.#facts = facts;
   }
 
-  /** Finds the files and reads their footers, not their data. */
+  /** Reads the footers of files, not their data. */
   static async find(
-    library: Library,
-    places: readonly Place[],
+    files: Files,
     columns: readonly string[] | undefined,
     { signal, found: told }: Finding = {},
-  ) {
-    if (places.length === 0) fail('missing', 'paths', '', 'at least one Parquet file');
-    const first = await footer(library, places[0] as Place, signal, columns);
-    for (const name of columns ?? []) {
-      if (!first.schema.has(name)) unknownName('columns', name, [...first.schema.keys()]);
-    }
-    const names = columns ?? [...first.schema.keys()];
-    const sizes = new Float64Array(places.length);
-    const bytes = new Float64Array(places.length);
-    const largest: Group[] = [];
+  ): Promise<Shards> {
+    const { format, places } = files;
+    if (places.length === 0) fail('missing', 'paths', '', `at least one ${format.name} file`);
+    const facts: Facts[] = [];
+    const schemas: Schemas = new Map();
     let count = 0;
-    const tell = async (i: number) => {
+    await atATime(places.length, AT_A_TIME, async (i) => {
       signal?.throwIfAborted();
-      const place = places[i] as Place;
-      const found = i === 0 ? first : await footer(library, place, signal, columns);
-      const { schema } = found;
-      const more = columns === undefined && schema.size > names.length;
-      if (more || names.some((name) => schema.get(name) !== first.schema.get(name))) {
-        const [{ name: one }, { name: other }] = [place, places[0] as Place];
-        throw new Error(`${one}: its columns differ from those of ${other}; read a selection that all have`);
+      const { name } = places[i] as Place;
+      try {
+        const { bytes, file } = await opened(format, places[i] as Place, signal, []);
+        await bytes.close();
+        const names = columns ?? [...file.columns.keys()];
+        const { rows, index } = file;
+        facts[i] = { rows, index, length: bytes.byteLength, bytes: file.bytes(names), largest: file.largest(names) };
+        // In a format without schemas, a file without rows has no columns: it gets those of another file.
+        if (rows > 0 || file.columns.size > 0) add(schemas, i, file.columns);
+      } catch (error) {
+        throw naming(name, error, signal);
       }
-      sizes[i] = found.rows;
-      largest[i] = found.largest;
-      bytes[i] = names.reduce((sum, name) => sum + (found.bytes.get(name) ?? 0), 0);
       count += 1;
       told?.(count, places.length);
-    };
-    const some = async (_: unknown, from: number) => {
-      for (let i = from; i < places.length; i += AT_A_TIME) await tell(i);
-    };
-    const ends = await Promise.allSettled(Array.from({ length: AT_A_TIME }, some));
-    for (const outcome of ends) if (outcome.status === 'rejected') throw outcome.reason;
-    return new Shards(library, places, signal, sizes, bytes, names, largest);
+    });
+    const paths = places.map(({ name }) => name);
+    return new Shards(files, signal, columnsOf(format, schemas, columns, paths), facts);
   }
 
   /**
-   * Opens a shard, unless it is open; `release` must follow. Fails if its number of rows has changed since the footers
-   * were read.
+   * Opens a shard, unless it is open; `release` must follow. Fails if its number of bytes or of rows has changed since
+   * the footers were read.
    */
-  acquire(shard: number): Promise<ParquetFile> {
-    return this.#open.acquire(shard, async () => {
-      const use = { names: this.columns, held: this.#held };
-      const file = await ParquetFile.open(this.#library, this.#places[shard] as Place, this.signal, use);
-      if (file.rows === this.sizes[shard]) return file;
-      await file.close();
-      throw new Error(`it holds ${file.rows} rows now, and held ${this.sizes[shard]} at the start`);
+  async acquire(shard: number): Promise<OpenFile> {
+    const { file } = await this.#open.acquire(shard, async () => {
+      const { rows, length, index } = this.#facts[shard] as Facts;
+      const made = await opened(this.format, this.#places[shard] as Place, this.signal, this.columns, { length, index });
+      if (made.file.rows === rows && made.bytes.byteLength === length) return made;
+      await made.bytes.close();
+      const isLonger = made.file.rows !== rows;
+      const [now, before] = isLonger ? [`${made.file.rows} rows`, rows] : [`${made.bytes.byteLength} bytes`, length];
+      throw new Error(`it holds ${now} now, and held ${before} at the start`);
     });
+    return file;
   }
 
-  /** For each column, the part that is decoded in one piece, in the row group of a shard that takes most memory. */
-  async parts(shard: number): Promise<Part[]> {
+  /** The pieces of columns that are decoded together, in the part of a shard that takes most memory. */
+  async pieces(shard: number): Promise<Piece[]> {
     try {
-      return await (await this.acquire(shard)).parts(this.columns);
+      return await (await this.acquire(shard)).pieces(this.columns);
     } catch (error) {
       throw naming(this.paths[shard] as string, error, this.signal);
     } finally {
@@ -114,7 +106,10 @@ export class Shards {
 
   /** Closes a shard, unless it was acquired more often than released. */
   release(shard: number): Promise<void> {
-    return this.#open.release(shard, (file) => file.close());
+    return this.#open.release(shard, ({ bytes, file }) => {
+      file.leave?.();
+      return bytes.close();
+    });
   }
 }
 
@@ -125,29 +120,75 @@ export interface Finding {
   found?: ((count: number, files: number) => void) | undefined;
 }
 
-/** The facts of a footer. */
-interface Footer {
+/** The facts about a file that are known before its rows are read. */
+interface Facts {
   rows: number;
-  bytes: Map<string, number>;
-  schema: Map<string, string>;
-  largest: Group;
+  /** The bytes of the whole file. */
+  length: number;
+  /** The bytes of the columns to read. */
+  bytes: number;
+  largest: Largest;
+  index: unknown;
 }
 
-async function footer(
-  library: Library,
+interface Opened {
+  bytes: Bytes;
+  file: OpenFile;
+}
+
+/** Opens a file. `known` are the facts about it, if it was opened before. */
+async function opened(
+  format: FormatReader,
   place: Place,
   signal: AbortSignal | undefined,
-  columns: readonly string[] | undefined,
-): Promise<Footer> {
+  names: readonly string[],
+  known?: Pick<Facts, 'length' | 'index'>,
+): Promise<Opened> {
+  const bytes = await place.open(signal);
   try {
-    const file = await ParquetFile.open(library, place, signal);
-    try {
-      const { rows, bytes, schema } = file;
-      return { rows, bytes, schema, largest: file.largest(columns ?? [...schema.keys()]) };
-    } finally {
-      await file.close();
+    // An index leads to wrong places in another file.
+    if (known?.index !== undefined && bytes.byteLength !== known.length) {
+      throw new Error(`it holds ${bytes.byteLength} bytes now, and held ${known.length} at the start`);
     }
+    return { bytes, file: await format.open(bytes, known?.index, names) };
   } catch (error) {
-    throw naming(place.name, error, signal);
+    await bytes.close();
+    throw error;
   }
+}
+
+/** Each set of columns that files have, by its text, with the number of the first of these files. */
+type Schemas = Map<string, { first: number; columns: ReadonlyMap<string, string> }>;
+
+function add(schemas: Schemas, file: number, columns: ReadonlyMap<string, string>): void {
+  const text = JSON.stringify([...columns]);
+  const known = schemas.get(text);
+  if (known) known.first = Math.min(known.first, file);
+  else schemas.set(text, { first: file, columns });
+}
+
+/** The columns to read, which all files have, in types that go together. */
+function columnsOf(
+  format: FormatReader,
+  schemas: Schemas,
+  columns: readonly string[] | undefined,
+  paths: readonly string[],
+): readonly string[] {
+  const [first, ...others] = [...schemas.values()].sort((one, other) => one.first - other.first);
+  const known = new Map(first?.columns);
+  for (const name of columns ?? []) if (!known.has(name)) unknownName('columns', name, [...known.keys()]);
+  const names = columns ?? [...known.keys()];
+  const unite = format.unite ?? ((one, other) => (one === other ? one : undefined));
+  for (const { first: file, columns: own } of others) {
+    for (const name of names) {
+      const [one, other] = [known.get(name) as string, own.get(name)];
+      const both = other === undefined ? undefined : unite(one, other);
+      if (both === undefined || (columns === undefined && own.size > names.length)) {
+        const told = `its columns differ from those of ${paths[first?.first ?? 0]}; read a selection that all have`;
+        throw new Error(`${paths[file]}: ${told}`);
+      }
+      known.set(name, both);
+    }
+  }
+  return names;
 }

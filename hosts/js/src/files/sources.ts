@@ -1,8 +1,9 @@
-// The sources of Parquet files, and the access of a program or a page to them.
+// The sources of files, and the access of a program or a page to them.
 import type { Reading, Sampler } from '#samedeal';
 import { fail } from '../checks.js';
 import type { Bytes } from './bytes.js';
-import type { Library } from './library.js';
+import type { FormatReader } from './format.js';
+import type { Choice } from './formats.js';
 
 /** The bytes of a file, from anywhere: `hyparquet` has the same type. */
 export interface AsyncBuffer {
@@ -22,19 +23,31 @@ export type Source = string | URL | AsyncBuffer | Blob;
 /** A file that can be opened, with its name for errors. */
 export interface Place {
   readonly name: string;
-  open(library: Library, signal: AbortSignal | undefined): Promise<Bytes>;
+  open(signal: AbortSignal | undefined): Promise<Bytes>;
+}
+
+/** A file, and its format. */
+export interface Found {
+  readonly place: Place;
+  readonly format: FormatReader;
+}
+
+/** The files of a dataset. */
+export interface Files {
+  readonly format: FormatReader;
+  readonly places: readonly Place[];
 }
 
 /** The parts that differ between Node and a page. */
 export interface Host {
   readonly Reading: typeof Reading;
   readonly Sampler: typeof Sampler;
-  /** The path or the address in a text, as `places` takes it; undefined if the text is neither. */
+  /** The path or the address in a text, as `find` takes it; undefined if the text is neither. */
   path(text: string): string | undefined;
   /** The description of the texts that `path` takes, for errors. */
   readonly paths: string;
   /** The files that `paths` stand for, in the order of `paths`. */
-  places(paths: readonly string[]): Promise<Place[]>;
+  find(paths: readonly string[], choice: Choice): Promise<Found[]>;
   /** Waits until other waiting tasks have run. */
   turn(): Promise<unknown>;
   /** Gives a warning. */
@@ -61,13 +74,21 @@ export function givenOf(host: Host, sources: unknown): Given[] {
   });
 }
 
-/** The files of all sources. */
-export async function placesOf(host: Host, given: readonly Given[]): Promise<Place[]> {
+/** The files of all sources. Errors: `paths` (there is no file, or the files are of several formats); `format`. */
+export async function filesOf(host: Host, given: readonly Given[], choice: Choice): Promise<Files> {
   const paths = given.filter((each) => typeof each === 'string');
-  if (paths.length === given.length) return host.places(paths);
-  const found = await Promise.all(given.map((each) => (typeof each === 'string' ? host.places([each]) : [each])));
-  return found.flat();
+  const isPath = paths.length === given.length;
+  const found = isPath ? await host.find(paths, choice) : (await Promise.all(given.map(foundBy(host, choice)))).flat();
+  const [first] = found;
+  if (!first) return fail('missing', 'paths', '', `at least one ${choice.name} file, or a directory that holds some`);
+  const { format } = first;
+  const other = found.find((each) => each.format !== format)?.format;
+  if (other) fail('contradiction', 'paths', `${format.name} files and ${other.name} files`, 'files of one format');
+  return { format, places: found.map(({ place }) => place) };
 }
+
+const foundBy = (host: Host, choice: Choice) => (given: Given) =>
+  typeof given === 'string' ? host.find([given], choice) : [{ place: given, format: choice.ofFile(given.name) }];
 
 const isBuffer = (source: unknown): source is AsyncBuffer =>
   typeof source === 'object' &&

@@ -1,6 +1,6 @@
 // Warnings, each given once. They are about speed and memory; no row is wrong.
 import type { Reading } from '#samedeal';
-import { heldBytes, lanesThatFit, MUCH_BYTES } from './groups.js';
+import { heldBytes, lanesThatFit, MUCH_BYTES } from './memory.js';
 import type { Shards } from './shards.js';
 import type { Host } from './sources.js';
 
@@ -33,23 +33,24 @@ export async function warnOfGroups(host: Host, shards: Shards, reading: Reading)
   const samples = shards.sizes.reduce((sum, size) => sum + size, 0);
   if (order?.lanes === undefined || samples === 0) return;
   const { lanes } = order;
+  const { part } = shards.format;
   const { worldSize, workers } = reading;
   const readers = worldSize * workers;
   const own = lanes / divisor(lanes, readers);
-  // An upper bound, by whole row groups, for which no file has to be opened.
+  // An upper bound, by whole parts, for which no file has to be opened.
   const most = shards.largest.map(({ rows, width }) => heldBytes(own, Math.max(1, rows), samples, [{ rows, width }]));
   const shard = most.reduce((best, bytes, i) => (bytes > (most[best] as number) ? i : best), 0);
   if ((most[shard] as number) < MUCH_BYTES) return;
   const { rows } = shards.largest[shard] as { rows: number };
-  const parts = await shards.parts(shard);
-  const held = heldBytes(own, rows, samples, parts);
+  const pieces = await shards.pieces(shard);
+  const held = heldBytes(own, rows, samples, pieces);
   if (held < MUCH_BYTES) return;
-  const fit = lanesThatFit(own, rows, samples, parts);
+  const fit = lanesThatFit(own, rows, samples, pieces);
   const where = own * rows > samples ? `, in which several of ${lanes} lanes lie` : '';
   const what = `decodes about ${(held / 1e9).toFixed(1)} GB before its first row, and holds it`;
-  const advice = fit === 0 ? 'row groups with fewer rows' : `lanes: ${fit * readers}, row groups with fewer rows`;
+  const advice = `${fit === 0 ? '' : `lanes: ${fit * readers}, `}${part}s with fewer rows`;
   const each = `each of ${readers} readers (${worldSize} ranks x ${workers} workers)`;
-  const told = `${shards.paths[shard]} has a row group of ${rows} rows${where}: ${each} ${what}`;
+  const told = `${shards.paths[shard]} has a ${part} of ${rows} rows${where}: ${each} ${what}`;
   warn(host, 'SAMEDEAL_LANES', `${told}; ${advice}, or fewer columns cost less`);
 }
 

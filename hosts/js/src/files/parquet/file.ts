@@ -1,28 +1,16 @@
 import type { ColumnMetaData, FileMetaData, RowGroup, SchemaTree } from 'hyparquet';
-import type { Bytes } from './bytes.js';
-import { checkValues, type Group as Largest, largestOf, type Part, widthIn } from './groups.js';
+import { concat } from '../bytes.js';
+import type { FileBytes, FileCursor, FormatReader, Largest, OpenFile, Piece } from '../format.js';
+import { search } from '../parts.js';
+import { Shared } from '../shared.js';
+import { ColumnCursor, type Unit, type Values } from './cursor.js';
+import { checkValues, largestOf, widthIn } from './groups.js';
 import { type Block, blocksOf, Held } from './held.js';
-import type { Library } from './library.js';
+import { type Library, library } from './library.js';
 import { indexedPages, type Page, pagesOf, type Read, runsOf } from './pages.js';
-import { Shared } from './shared.js';
-import type { Place } from './sources.js';
-
-/** Values of a column, in the order of the rows. */
-export type Values = ArrayLike<unknown> & { slice(start: number, end: number): Values };
 
 /** How many bytes at the end of a file are read first. A longer footer costs a second read. */
 const FOOTER = 1 << 16;
-
-/** A run of rows of a column that is decoded in one piece. */
-export interface Unit {
-  readonly key: string;
-  /** The number of its first row within the file, and of the row after its last one. */
-  readonly start: number;
-  readonly end: number;
-  decode(): Promise<Values>;
-  /** Is called when nobody uses the decoded values any more. */
-  leave?(): Promise<void>;
-}
 
 /** A dictionary, decompressed once for all pages that are in use and need it. `pages` is their number. */
 interface Dictionary {
@@ -78,30 +66,31 @@ interface Group {
   blocks: Block[];
 }
 
-/** The columns that will be read, and the cache of their bytes. */
-export interface Use {
-  readonly names: readonly string[];
-  readonly held: Held;
-}
+/** A cache of the bytes of all Parquet files that are open. */
+const HELD = new Held();
 
-const UNUSED: Use = { names: [], held: new Held() };
+/** Parquet files. A part is a row group. */
+export const parquet: FormatReader = {
+  name: 'Parquet',
+  suffixes: ['.parquet'],
+  part: 'row group',
+  open: async (bytes, _, names) => ParquetFile.open(await library(), bytes, names),
+};
 
-/** An open Parquet file. Errors of its methods do not name the file: see `naming`. */
-export class ParquetFile {
+/** An open Parquet file. */
+class ParquetFile implements OpenFile {
   readonly rows: number;
   readonly #library: Library;
-  readonly #bytes: Bytes;
+  readonly #bytes: FileBytes;
   readonly #metadata: FileMetaData;
   readonly #groups: Group[] = [];
   readonly #columns: Map<string, SchemaTree>;
-  readonly #held: Held;
   /** Decoded values while they are in use. Lanes that are near each other share them. */
   readonly decoded = new Shared<string, Values>();
 
-  private constructor(library: Library, bytes: Bytes, metadata: FileMetaData, { names, held }: Use) {
+  private constructor(library: Library, bytes: FileBytes, metadata: FileMetaData, names: readonly string[]) {
     this.#library = library;
     this.#bytes = bytes;
-    this.#held = held;
     this.#metadata = metadata;
     let start = 0;
     for (const raw of metadata.row_groups) {
@@ -118,46 +107,39 @@ export class ParquetFile {
     this.#columns = new Map(columns.map((column) => [column.element.name, column]));
   }
 
-  /** Opens a file and reads its footer. */
-  static async open(library: Library, place: Place, signal?: AbortSignal, use: Use = UNUSED): Promise<ParquetFile> {
-    const bytes = await place.open(library, signal);
-    try {
-      let failed: unknown;
-      const slice = (start: number, end?: number) =>
-        bytes.slice(start, end).catch((error) => {
-          failed = error;
-          throw error;
-        });
-      const footer = { byteLength: bytes.byteLength, slice };
-      const metadata = await library.parquet
-        .parquetMetadataAsync(footer, { initialFetchSize: FOOTER })
-        .catch((error: Error) => {
-          if (error === failed) throw error;
-          throw new Error(`not a Parquet file, or cut off: ${error.message}`, { cause: error });
-        });
-      await checkNames(footer, metadata);
-      return new ParquetFile(library, bytes, metadata, use);
-    } catch (error) {
-      await bytes.close();
-      throw error;
-    }
+  /** Reads the footer of a file. */
+  static async open(library: Library, bytes: FileBytes, names: readonly string[]): Promise<ParquetFile> {
+    let failed: unknown;
+    const slice = (start: number, end?: number) =>
+      bytes.slice(start, end).catch((error) => {
+        failed = error;
+        throw error;
+      });
+    const footer = { byteLength: bytes.byteLength, slice };
+    const metadata = await library.parquet
+      .parquetMetadataAsync(footer, { initialFetchSize: FOOTER })
+      .catch((error: Error) => {
+        if (error === failed) throw error;
+        throw new Error(`not a Parquet file, or cut off: ${error.message}`, { cause: error });
+      });
+    await checkNames(footer, metadata);
+    return new ParquetFile(library, bytes, metadata, names);
   }
 
-  /** The columns by their names, each with a text of its type: two files agree on a column if these texts are equal. */
-  get schema(): Map<string, string> {
+  get columns(): Map<string, string> {
     return new Map([...this.#columns].map(([name, tree]) => [name, JSON.stringify(shape(tree))]));
   }
 
-  /** The compressed bytes of each column. */
-  get bytes(): Map<string, number> {
-    const sums = new Map<string, number>();
+  /** The compressed bytes of columns. */
+  bytes(names: readonly string[]): number {
+    const own = new Set(names);
+    let sum = 0;
     for (const { raw } of this.#groups) {
       for (const { meta_data } of raw.columns) {
-        const name = meta_data?.path_in_schema[0] ?? '';
-        sums.set(name, (sums.get(name) ?? 0) + Number(meta_data?.total_compressed_size ?? 0));
+        if (own.has(meta_data?.path_in_schema[0] ?? '')) sum += Number(meta_data?.total_compressed_size ?? 0);
       }
     }
-    return sums;
+    return sum;
   }
 
   /** The row group whose values of these columns take most memory. */
@@ -166,10 +148,10 @@ export class ParquetFile {
   }
 
   /**
-   * For each column, the part that is decoded in one piece, in the row group that takes most memory: for a flat column,
-   * its first page.
+   * For each column, the piece that is decoded at once, in the row group that takes most memory: for a flat column, its
+   * first page.
    */
-  async parts(names: readonly string[]): Promise<Part[]> {
+  async pieces(names: readonly string[]): Promise<Piece[]> {
     const { start } = largestOf(this.#metadata.row_groups, names);
     return Promise.all(
       names.map(async (name) => {
@@ -191,9 +173,26 @@ export class ParquetFile {
     return cut.at(row);
   }
 
-  close(): Promise<void> {
-    for (const { blocks } of this.#groups) for (const block of blocks) this.#held.drop(block);
-    return this.#bytes.close();
+  cursor(names: readonly string[]): FileCursor {
+    const columns = names.map((name) => new ColumnCursor(this, name));
+    return {
+      async read(first, count) {
+        // Waits for all columns, even after a failure, so that nothing reads any more when the file is closed.
+        const read = await Promise.allSettled(columns.map((column) => column.read(first, count)));
+        return read.map((outcome) => {
+          if (outcome.status === 'rejected') throw outcome.reason;
+          return outcome.value;
+        });
+      },
+      leave() {
+        for (const column of columns) column.leave();
+      },
+    };
+  }
+
+  /** Drops the bytes that are cached. */
+  leave(): void {
+    for (const { blocks } of this.#groups) for (const block of blocks) HELD.drop(block);
   }
 
   /**
@@ -219,9 +218,9 @@ export class ParquetFile {
     const places = chunks.map(chunkOf);
     const [start, end] = [Math.min(...places.map(({ start }) => start)), Math.max(...places.map(({ end }) => end))];
     const block = group.blocks.find((block) => start >= block.start && end <= block.end);
-    if (block) await this.#held.read(this.#bytes, block);
+    if (block) await HELD.read(this.#bytes, block);
     const { byteLength } = this.#bytes;
-    const read = (from: number, to = byteLength) => this.#held.slice(this.#bytes, block, from, to);
+    const read = (from: number, to = byteLength) => HELD.slice(this.#bytes, block, from, to);
     const isFlat = tree.children.length === 0 && tree.element.repetition_type !== 'REPEATED';
     const isKnown = !isFlat && chunks.every(isIndexed);
     const indexes = isKnown ? await Promise.all(chunks.map((chunk) => this.#indexed(chunk, rows))) : [];
@@ -277,7 +276,7 @@ export class ParquetFile {
     rows: number,
   ): Promise<Values> {
     const parts = await Promise.all([dictionary?.range, page].map((range) => range && read(...range)));
-    const bytes = concat(parts.filter((part) => part !== undefined));
+    const { buffer: bytes } = concat(parts.filter((part) => part !== undefined).map((part) => new Uint8Array(part)));
     const { dictionary_page_offset: _, ...others } = meta;
     const meta_data = { ...others, data_page_offset: 0n, total_compressed_size: BigInt(bytes.byteLength) };
     const row_groups = [{ ...group, num_rows: BigInt(rows), columns: [{ file_offset: 0n, meta_data }] }];
@@ -330,38 +329,10 @@ function once(compressors: Library['compressors'], dictionary: Dictionary): Libr
 }
 
 /**
- * An error with the path in front of its message, and with its `code`; unchanged if it is an error of this package.
- * After an abort, the reason of the abort.
- */
-export function naming(path: string, error: unknown, signal?: AbortSignal): unknown {
-  if (signal?.aborted) return signal.reason;
-  if (!(error instanceof Error) || error.name === 'SamedealError') return error;
-  const code = codeOf(error);
-  const told = typeof code === 'string' && !error.message.includes(code) ? ` (${code})` : '';
-  const named = new Error(`${path}: ${error.message}${told}${hint(path, code)}`, { cause: error });
-  return typeof code === 'string' ? Object.assign(named, { code }) : named;
-}
-
-/** The code of a system error. With `fetch`, it is in a `cause` of the error. */
-function codeOf(error: unknown, depth = 0): unknown {
-  if (typeof error !== 'object' || error === null || depth > 8) return undefined;
-  const { code, cause } = error as NodeJS.ErrnoException;
-  return typeof code === 'string' ? code : codeOf(cause, depth + 1);
-}
-
-/** Advice about an error with this code. */
-function hint(path: string, code: unknown): string {
-  if (code === 'EMFILE')
-    return ' (a reader has a file open for each of its lanes: raise `ulimit -n`, or take fewer lanes)';
-  const isPattern = code === 'ENOENT' && /[*?[{]/.test(path);
-  return isPattern ? ' (patterns are not expanded: pass a directory, or a list of files)' : '';
-}
-
-/**
  * Refuses names of columns, and of their parts, that are not UTF-8. The decoder puts U+FFFD in place of wrong bytes, so
  * such names are compared with the bytes of the footer.
  */
-async function checkNames(file: Pick<Bytes, 'byteLength' | 'slice'>, { schema }: FileMetaData): Promise<void> {
+async function checkNames(file: FileBytes, { schema }: FileMetaData): Promise<void> {
   const doubtful = schema.map(({ name }) => name).filter((name) => name.includes('\ufffd'));
   if (doubtful.length === 0) return;
   const [length] = new Uint32Array(await file.slice(file.byteLength - 8, file.byteLength - 4));
@@ -384,31 +355,6 @@ function chunkOf({ meta_data }: RowGroup['columns'][number]): Block {
 
 const isOffset = (offset: bigint | undefined): offset is bigint => offset !== undefined && offset > 0n;
 const isIndexed = (chunk: RowGroup['columns'][number]) => chunk.offset_index_offset && chunk.offset_index_length;
-
-function concat(parts: ArrayBuffer[]): ArrayBuffer {
-  const [only] = parts;
-  if (only && parts.length === 1) return only;
-  const out = new Uint8Array(parts.reduce((sum, { byteLength }) => sum + byteLength, 0));
-  let at = 0;
-  for (const part of parts) {
-    out.set(new Uint8Array(part), at);
-    at += part.byteLength;
-  }
-  return out.buffer;
-}
-
-/** The run that contains a row. The runs follow one another without gaps. */
-function search<T extends { start: number; end: number }>(runs: readonly T[], row: number): T {
-  let [low, high] = [0, runs.length - 1];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((runs[middle] as T).end > row) high = middle;
-    else low = middle + 1;
-  }
-  const found = runs[low];
-  if (!found || row < found.start || row >= found.end) throw new Error(`it has no row ${row}`);
-  return found;
-}
 
 function shape({ element, children }: SchemaTree): unknown {
   const { field_id: _, ...decisive } = element;

@@ -1,24 +1,14 @@
-// Row groups: estimates of how much memory the decoded values of a reader take.
+// Row groups: estimates of how much memory their decoded values take.
+import type { Largest } from '../format.js';
 
 type ColumnMetaData = import('hyparquet').ColumnMetaData;
 type RowGroup = import('hyparquet').RowGroup;
 
-/** The bytes of decoded values above which a reader gives a warning: programs have little more memory by default. */
-export const MUCH_BYTES = 2 ** 30;
 /** The most values of a column that are decoded in one piece. More are refused. */
 const MOST_VALUES = 2 ** 27;
 
-/** A row group, from its footer. */
-export interface Group {
-  /** The number of its first row within the file. */
-  start: number;
-  rows: number;
-  /** The approximate bytes of a decoded row. */
-  width: number;
-}
-
 /** The row group whose values of the columns `names` take most memory, if all of it is decoded. */
-export function largestOf(groups: readonly RowGroup[], names: readonly string[]): Group {
+export function largestOf(groups: readonly RowGroup[], names: readonly string[]): Largest {
   const own = new Set(names);
   let [start, largest] = [0, { start: 0, rows: 0, width: 0 }];
   for (const group of groups) {
@@ -58,33 +48,4 @@ export function checkValues(column: string, values: number): void {
   throw new Error(
     `${told}: refused, as more than ${MOST_VALUES} do not fit; write shorter row groups, or a page index`,
   );
-}
-
-/** A part of a column of a row group that is decoded in one piece. */
-export interface Part {
-  rows: number;
-  /** The approximate bytes of a row. */
-  width: number;
-}
-
-/**
- * The bytes of decoded values that a reader with `own` lanes has in memory, if all row groups have `rows` rows, and all
- * files together `samples` rows. Lanes are of equal length. `parts` has for each column the part that is decoded in one
- * piece. Each lane needs one part of every column; lanes that read in one row group may share parts.
- */
-export function heldBytes(own: number, rows: number, samples: number, parts: readonly Part[]): number {
-  const groups = Math.min(own, samples / rows);
-  const lanes = own / groups;
-  return groups * parts.reduce((sum, part) => sum + part.width * Math.min(rows, lanes * part.rows), 0);
-}
-
-/** The most lanes, below `own`, with which a reader stays below `MUCH_BYTES`; 0 if there are none. */
-export function lanesThatFit(own: number, rows: number, samples: number, parts: readonly Part[]): number {
-  let [fit, above] = [0, own];
-  while (above - fit > 1) {
-    const middle = (fit + above) >> 1;
-    if (heldBytes(middle, rows, samples, parts) < MUCH_BYTES) fit = middle;
-    else above = middle;
-  }
-  return fit;
 }

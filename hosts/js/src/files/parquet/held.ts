@@ -1,4 +1,4 @@
-import type { Bytes } from './bytes.js';
+import type { FileBytes } from '../format.js';
 
 /** The most bytes in the cache, of all files together. */
 const MOST = 1 << 25;
@@ -20,7 +20,7 @@ export class Held {
   #size = 0;
 
   /** Reads a block, unless it is in the cache. */
-  async read(file: Bytes, block: Block): Promise<void> {
+  async read(file: FileBytes, block: Block): Promise<void> {
     let bytes = this.#use(block);
     if (!bytes) {
       bytes = file.slice(block.start, block.end);
@@ -43,7 +43,7 @@ export class Held {
    * The bytes `start` to `end` - 1 of a file: from the block, if the block contains them and is in the cache; else read
    * from the file.
    */
-  async slice(file: Bytes, block: Block | undefined, start: number, end: number): Promise<ArrayBuffer> {
+  async slice(file: FileBytes, block: Block | undefined, start: number, end: number): Promise<ArrayBuffer> {
     if (!block || start < block.start || end > block.end) return file.slice(start, end);
     const bytes = await this.#use(block);
     return bytes ? bytes.slice(start - block.start, end - block.start) : file.slice(start, end);

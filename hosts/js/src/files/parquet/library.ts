@@ -1,3 +1,5 @@
+import { installed, loadedOnce } from '../packages.js';
+
 /** The reader of Parquet and its decompressors: packages that a program needs only if it reads Parquet files. */
 export interface Library {
   parquet: typeof import('hyparquet');
@@ -5,32 +7,15 @@ export interface Library {
   compressors: typeof import('hyparquet-compressors').compressors | undefined;
 }
 
-let loading: Promise<Library> | undefined;
-
 /** Loads the packages that are installed. Errors: `hyparquet` is not installed. */
-export function library(): Promise<Library> {
-  loading ??= load().catch((error) => {
-    loading = undefined;
-    throw error;
-  });
-  return loading;
-}
-
-async function load(): Promise<Library> {
-  const parquet = await import('hyparquet').catch((error) => {
-    if (!absent(error)) throw error;
-    const remedy = 'samedeal/parquet reads with hyparquet: npm install hyparquet hyparquet-compressors';
-    throw new Error(remedy, { cause: error });
-  });
-  const compressors = await import('hyparquet-compressors').then(
-    ({ compressors }) => Object.fromEntries(Object.entries(compressors).map(([codec, of]) => [codec, careful(of)])),
-    (error) => {
-      if (!absent(error)) throw error;
-      return undefined;
-    },
-  );
+export const library = loadedOnce(async (): Promise<Library> => {
+  const parquet = await installed(import('hyparquet'));
+  if (!parquet) throw new Error('hyparquet reads Parquet files: npm install hyparquet hyparquet-compressors');
+  const found = (await installed(import('hyparquet-compressors')))?.compressors;
+  const compressors =
+    found && Object.fromEntries(Object.entries(found).map(([codec, decompress]) => [codec, careful(decompress)]));
   return { parquet, compressors };
-}
+});
 
 type Decompress = (input: Uint8Array, length: number) => Uint8Array;
 
@@ -50,5 +35,3 @@ const careful = (decompress: Decompress): Decompress => {
     return length === 0 ? new Uint8Array(0) : decompress(input, length);
   };
 };
-
-const absent = (error: NodeJS.ErrnoException) => error.code === 'ERR_MODULE_NOT_FOUND';

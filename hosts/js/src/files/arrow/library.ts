@@ -1,0 +1,46 @@
+// The reader of Arrow and its decompressors: packages that a program needs only if it reads Arrow files.
+import zlib from 'node:zlib';
+import { installed, loadedOnce } from '../packages.js';
+
+export type Library = typeof import('apache-arrow');
+
+/** Loads the packages that are installed. Errors: `apache-arrow` is not installed. */
+export const library = loadedOnce(async (): Promise<Library> => {
+  const arrow = await installed(import('apache-arrow'));
+  if (!arrow) throw new Error('apache-arrow reads Arrow files: npm install apache-arrow');
+  for (const [type, { load }] of CODECS.entries()) {
+    const decode = arrow.compressionRegistry.get(type)?.decode ? undefined : await load();
+    if (decode) arrow.compressionRegistry.set(type, { decode });
+  }
+  return arrow;
+});
+
+type Decode = (input: Uint8Array) => Uint8Array;
+
+/** The codecs by their numbers in files: their names, what to install for them, and what is installed. */
+const CODECS: readonly { name: string; remedy: string; load: () => Promise<Decode | undefined> }[] = [
+  {
+    name: 'LZ4',
+    remedy: 'npm install lz4js',
+    // @ts-expect-error: the package has no types
+    load: async () => (await installed<{ default: { decompress: Decode } }>(import('lz4js')))?.default.decompress,
+  },
+  {
+    name: 'ZSTD',
+    remedy: 'npm install hyparquet-compressors',
+    async load() {
+      const { zstdDecompressSync: own } = zlib as { zstdDecompressSync?: Decode };
+      // A copy, since Node may return a part of a larger buffer, which no typed array of 64 bits can begin at.
+      if (own) return (input) => Uint8Array.from(own(input));
+      const found = await installed(import('hyparquet-compressors'));
+      return found && ((input) => found.decompressZstd(input));
+    },
+  },
+];
+
+/** Refuses a codec without a decompressor. A program may have given the library one of its own. */
+export function checkCodec({ compressionRegistry }: Library, type: number): void {
+  if (compressionRegistry.get(type)?.decode) return;
+  const { name, remedy } = CODECS[type] ?? { name: `codec ${type}`, remedy: 'write it uncompressed' };
+  throw new Error(`compressed by ${name}: ${remedy}`);
+}

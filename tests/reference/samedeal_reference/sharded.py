@@ -66,7 +66,7 @@ class Sharded:
         """The places of a window in the row."""
         return self.lanes[lane][number * self.sharding.window : (number + 1) * self.sharding.window]
 
-    @lru_cache(maxsize=16)  # noqa: B019 (few orders are made)
+    @lru_cache(maxsize=8192)  # noqa: B019 (few orders are made)
     def pi(self, lane: int, number: int) -> Order:
         index = number * self.sharding.lanes + lane
         return feistel(len(self.window(lane, number)), stream("sharded window", self.seed, self.epoch, index))

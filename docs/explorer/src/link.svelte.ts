@@ -18,6 +18,8 @@ export const DEFAULTS = {
     '{"order":{"name":"sharded","seed":7,"lanes":16,"shuffle_window":64,"sizes":[900,1200,400,1500,800,1100,600,1300,700,1000,500,950]},"deal":{"world_size":4,"workers":2},"batch":{"batch_size":32}}',
   epoch: '0',
   step: '0',
+  /** The steps of the epoch that are on the screen, such as `10-20`. An empty text: all. */
+  steps: '',
   batch: '16',
   drop: '',
   rank: '0',
@@ -84,6 +86,8 @@ const LONGEST = 8000;
 
 class Link {
   view = $state('start');
+  /** The part of the address that the page has read or written last. Another one was entered since then, and is read next. */
+  address = $state('');
   /** The parts of the address that this page does not know: a view, or values that the view does not have. */
   unknown = $state.raw<readonly string[]>([]);
   values = $state<Values>({ ...DEFAULTS });
@@ -107,6 +111,7 @@ class Link {
    * the address. The values of other views stay as they are. `keysOf` knows the views of the page.
    */
   read(hash: string, keysOf: (view: string) => readonly Key[] | undefined): void {
+    this.address = hash;
     const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
     const given = new URLSearchParams(query);
     const known = keysOf(path || 'start');

@@ -10,6 +10,7 @@ import { session } from './session.svelte.ts';
 import { questionOf } from './views/batches/question.ts';
 import { entriesOf, withEntry } from './views/differ/entries.ts';
 import { stopWhereTheStateDoes } from './views/resume/stop.ts';
+import { work } from './work.svelte.ts';
 
 /** The name of a pasted text in messages. */
 const UNNAMED = 'The text';
@@ -35,7 +36,9 @@ function bytes(size: number): string {
 }
 
 /** Opens files that were dropped or chosen: Parquet files together, any others one by one. */
-export async function openFiles(files: readonly File[]): Promise<void> {
+export const openFiles = (files: readonly File[]): Promise<void> => work.until(openAll(files));
+
+async function openAll(files: readonly File[]): Promise<void> {
   const parquet = files.filter(({ name }) => /\.parquet$/i.test(name));
   if (parquet.length > 0) return openParquet(parquet);
   // Several documents are compared with one another.

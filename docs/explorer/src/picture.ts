@@ -115,7 +115,8 @@ function legend(item: Element, x: number, y: number, { left, top }: DOMRect): SV
 }
 
 /** The first section of the view that has a picture; nothing if the view has none. */
-const sectionOf = (view: Element): Element | null => view.querySelector('section:is(:has(svg.chart), :has(canvas))');
+const sectionOf = (view: Element): Element | null =>
+  view.querySelector('section:not(.overview):is(:has(svg.chart), :has(canvas))');
 
 /** The picture of a view as an SVG; nothing if the view has no picture. */
 export function svgOf(view: Element): SVGElement | undefined {

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
-import { at, expect, numbers, python, run, settled, snippet, test } from './page.ts';
+import { at, expect, numbers, python, run, snippet, test } from './page.ts';
 
 interface State {
   committed: number;
@@ -152,7 +152,6 @@ test('zooming shows a part of the log, and the link keeps it', async ({ page }) 
     const before = page.url();
     await page.keyboard.press('+');
     await page.waitForURL(({ href }) => href !== before);
-    await settled(page);
     expect(await page.locator('g[data-claim]').count(), `1/${span} of the log`).toBeLessThan(all);
   }
   const part = await page.locator('g[data-claim]').count();
@@ -162,7 +161,6 @@ test('zooming shows a part of the log, and the link keeps it', async ({ page }) 
   expect(await shown(other)).toEqual(await shown(page));
   await page.getByRole('button', { name: 'All', exact: true }).click();
   await expect(page.locator('g[data-claim]')).toHaveCount(all);
-  await settled(page);
   // A click on the chart selects the entry at this place.
   const box = await chart.boundingBox();
   await page.mouse.click((box?.x ?? 0) + 80, (box?.y ?? 0) + 30);

@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { test as base, type ConsoleMessage, expect, type Page, type WebError } from '@playwright/test';
+import { test as base, type ConsoleMessage, expect, type Locator, type Page, type WebError } from '@playwright/test';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
 const PYTHON = `${root}/target/venv/bin/python`;
@@ -31,6 +31,112 @@ async function slow(window: Page): Promise<void> {
   }, SLOW);
 }
 
+/**
+ * Waits until the page shows the answers to its present questions: it has read its address, no question is open, and
+ * nothing has moved for a frame. An address that differs only behind `#` loads no page, so the answers of the view
+ * before are still there for a moment.
+ */
+async function settle(window: Page): Promise<void> {
+  const waits = window.waitForFunction(
+    () => {
+      if (location.protocol === 'about:') return true;
+      const main = document.querySelector('main');
+      if (main?.dataset.busy !== 'false' || main.dataset.address !== location.hash) return false;
+      const all = document.querySelectorAll(
+        'main, main :is(section, .card, details, p, h2, table, tr, svg, canvas), .notice',
+      );
+      const now = Array.from(all, (one) => Object.values(one.getBoundingClientRect().toJSON()).join()).join(' ');
+      const page = globalThis as typeof globalThis & { before?: string };
+      const isStill = page.before === now;
+      page.before = isStill ? '' : now;
+      return isStill;
+    },
+    undefined,
+    { polling: 'raf', timeout: 120_000 },
+  );
+  try {
+    await waits;
+  } catch (error) {
+    const { busy, address } = await window.$eval('main', (main) => ({ ...main.dataset }));
+    throw new Error(`the page did not come to rest: busy ${busy}, shows ${address}, is at ${window.url()}`, {
+      cause: error,
+    });
+  }
+}
+
+/** The waits that are open: reads that begin together share one. */
+const waits = new WeakMap<Page, Promise<void>>();
+export function settled(window: Page): Promise<void> {
+  const wait = waits.get(window) ?? settle(window).finally(() => waits.delete(window));
+  waits.set(window, wait);
+  return wait;
+}
+
+/** What reads a page once. Playwright repeats an assertion until it holds, but these take what is there. */
+const READS = {
+  page: ['evaluate', 'screenshot'],
+  locator: [
+    'all',
+    'allInnerTexts',
+    'allTextContents',
+    'boundingBox',
+    'count',
+    'evaluate',
+    'evaluateAll',
+    'getAttribute',
+    'innerText',
+    'inputValue',
+    'isVisible',
+    'textContent',
+  ],
+} as const;
+/** What opens an address. */
+const MOVES = ['goto', 'reload', 'goBack'] as const;
+
+/**
+ * Makes all tests wait for the page: a read waits before, and opening an address waits after. So no test takes the
+ * answer to an earlier question, or a picture that still grows, for the one that it asked for.
+ */
+function patient(window: Page): void {
+  type Call = (...given: unknown[]) => Promise<unknown>;
+  const change = (
+    of: object,
+    names: readonly string[],
+    made: (call: Call) => (this: never, ...given: unknown[]) => Promise<unknown>,
+  ) => {
+    const prototype = Object.getPrototypeOf(of) as Record<string, Call>;
+    for (const name of names) prototype[name] = made(prototype[name] as Call) as Call;
+  };
+  change(
+    window,
+    MOVES,
+    (call) =>
+      async function (this: Page, ...given) {
+        const found = await call.apply(this, given);
+        await settled(this);
+        return found;
+      },
+  );
+  change(
+    window,
+    READS.page,
+    (call) =>
+      async function (this: Page, ...given) {
+        await settled(this);
+        return call.apply(this, given);
+      },
+  );
+  change(
+    window.locator('main'),
+    READS.locator,
+    (call) =>
+      async function (this: Locator, ...given) {
+        await settled(this.page());
+        return call.apply(this, given);
+      },
+  );
+}
+
 /** The address of a view. */
 export const at = (view: string, values: Record<string, string> = {}): string =>
   `${page}#/${view}?${new URLSearchParams(values)}`;
@@ -45,6 +151,7 @@ export const test = base.extend<{ watched: undefined }, { window: Page }>({
       const context = await browser.newContext();
       const window = await context.newPage();
       if (SLOW > 0) await slow(window);
+      patient(window);
       await use(window);
       await context.close();
     },
@@ -117,10 +224,6 @@ export async function snippet(opened: Page, language: string): Promise<string> {
   await opened.getByRole('tab', { name: language }).click();
   return opened.getByRole('tabpanel').innerText();
 }
-
-/** Waits until the page has answered its last question. */
-export const settled = (opened: Page): Promise<void> =>
-  expect(opened.locator('[data-busy]').first()).toHaveAttribute('data-busy', 'false');
 
 /** All numbers of a text. */
 export const numbers = (text: string): number[] => (text.match(/\d+/g) ?? []).map(Number);

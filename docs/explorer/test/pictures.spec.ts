@@ -17,8 +17,6 @@ for (const [view, values] of Object.entries(VIEWS)) {
   test(`picture of ${view}`, async ({ page }) => {
     await page.setViewportSize({ width: 1280, height: 860 });
     await page.goto(at(view, values));
-    await page.locator('[data-answers]').first().waitFor();
-    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
     await page.screenshot({ path: `pictures/${view}.png` });
   });
 }

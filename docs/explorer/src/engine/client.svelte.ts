@@ -1,9 +1,16 @@
 import { wrap } from 'comlink';
 import EngineWorker from 'engine-worker';
+import { work } from '../work.svelte.ts';
 import type { Answer, Problem } from './answer.ts';
 import type { Engine } from './worker.ts';
 
-export const engine = wrap<Engine>(new EngineWorker());
+const worker = wrap<Engine>(new EngineWorker());
+type Name = keyof typeof worker & keyof Engine;
+
+/** The functions of the Worker. A question is open work of the page until it is answered. */
+export const engine = new Proxy(worker, {
+  get: (_, name: Name) => (question: never) => work.until<unknown>(worker[name](question)),
+});
 
 /**
  * The answer to the latest question. While an answer is computed, only the newest question waits, so dragging a slider
@@ -16,12 +23,12 @@ export class Live<Q, A> {
    */
   question = $state.raw<Q>();
   problem = $state.raw<Problem>();
-  busy = $state(false);
-  /** Number of answers so far. Tests use it to wait for the next one. */
+  /** Number of answers so far. Tests count them while a slider is dragged. */
   answers = $state(0);
   readonly #compute: (question: Q) => Promise<Answer<A>>;
   #waiting: { question: Q } | undefined;
   #asked = '';
+  #busy = false;
 
   constructor(compute: (question: Q) => Promise<Answer<A>>) {
     this.#compute = compute;
@@ -40,8 +47,8 @@ export class Live<Q, A> {
   }
 
   async #run(): Promise<void> {
-    if (this.busy) return;
-    this.busy = true;
+    if (this.#busy) return;
+    this.#busy = true;
     while (this.#waiting) {
       const { question } = this.#waiting;
       this.#waiting = undefined;
@@ -55,6 +62,6 @@ export class Live<Q, A> {
       }
       this.answers += 1;
     }
-    this.busy = false;
+    this.#busy = false;
   }
 }

@@ -72,6 +72,10 @@ const engine = {
     'cell',
   ),
   ...of(
+    withComponent(() => import('../views/step/epoch.ts')),
+    'epochRanks',
+  ),
+  ...of(
     withComponent(() => import('../views/sample/compute.ts')),
     'sample',
     'progress',

@@ -3,7 +3,21 @@ import type { Key } from '../link.svelte.ts';
 /** For each view, the values that a link to it has. */
 const KEYS = {
   start: ['loss'],
-  step: ['recipe', 'epoch', 'step', 'batch', 'rank', 'files', 'drop', 'zoom', 'colour', 'samples', 'state', 'ranks'],
+  step: [
+    'recipe',
+    'epoch',
+    'step',
+    'steps',
+    'batch',
+    'rank',
+    'files',
+    'drop',
+    'zoom',
+    'colour',
+    'samples',
+    'state',
+    'ranks',
+  ],
   sample: ['recipe', 'epoch', 'epochs', 'batch', 'samples', 'state'],
   resume: ['recipe', 'epoch', 'batch', 'worlds', 'taken', 'samples'],
   checkpoint: ['state', 'recipe', 'reading', 'lengths', 'ranks', 'workers', 'each', 'begun', 'next'],

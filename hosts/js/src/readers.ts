@@ -35,7 +35,8 @@ export type { AsyncBuffer, Source } from './files/sources.js';
  * Finds the files at `paths` and reads their footers, not their rows. (JSON lines and Arrow streams have no footer, so
  * they are scanned.) Errors: a `SamedealError` for `paths`, `columns` or `format`; else an error that names the file: it cannot be read, or has other columns than the first file.
  */
-export const findShards = (paths: Paths, options?: FindOptions): Promise<ShardFiles> => findWith(host, formats, paths, options);
+export const findShards = (paths: Paths, options?: FindOptions): Promise<ShardFiles> =>
+  findWith(host, formats, paths, options);
 
 /**
  * The batches of one reader of a `Reading`: its rows of the files, in the order of `reading.indices(rank, worker)`,

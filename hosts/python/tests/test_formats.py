@@ -213,6 +213,7 @@ def test_a_file_with_another_column(data: Path) -> None:
         ("a.arrow", b"FEA1", "Feather version 1"),
         ("a.arrow", b"ARROW1", "Arrow file"),
         ("a.jsonl", b"[1]\n", "JSON parse error"),
+        ("a.jsonl", b"\xef\xbb\xbf\n null\n", "null in place of an object"),
         ("a.tar", b"x" * 1024, "tar file"),
     ],
 )
@@ -236,6 +237,12 @@ def test_json_of_another_type_names_the_way_out(tmp_path: Path) -> None:
     assert table.to_pylist() == [{"n": 1.5, "when": "never"}, {"n": 1.0, "when": "2024-05-06"}]
     with fails(WrongTypeError, "schema"):
         JsonLines({"n": "int"})
+
+
+def test_a_last_line_without_an_end_decides_types_too(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"n": 1}\n{"n": 1.5, "new": null}')
+    (table,) = read_rows(Shards.find(tmp_path), [0, 1])
+    assert table.to_pylist() == [{"n": 1.0, "new": None}, {"n": 1.5, "new": None}]
 
 
 def test_members_of_tar_files_are_rows_as_webdataset_has_them(tmp_path: Path) -> None:

@@ -1,5 +1,15 @@
 // Files of a format that reads part by part, such as record batches.
-import type { DataFile, FileCursor, Format, FormatReader, Largest, OpenFile, PartRows, Piece, Values } from './format.js';
+import type {
+  DataFile,
+  FileCursor,
+  Format,
+  FormatReader,
+  Largest,
+  OpenFile,
+  PartRows,
+  Piece,
+  Values,
+} from './format.js';
 import { Shared } from './shared.js';
 
 /** The reader of a format. */

@@ -85,12 +85,7 @@ export class ShardFiles {
   }
 }
 
-export async function findWith(
-  host: Host,
-  formats: Formats,
-  paths: Paths,
-  given?: FindOptions,
-): Promise<ShardFiles> {
+export async function findWith(host: Host, formats: Formats, paths: Paths, given?: FindOptions): Promise<ShardFiles> {
   const { columns, signal, format } = options(given, ['columns', 'signal', 'format']);
   const [found, names] = [givenOf(host, paths), columns === undefined ? columns : namesOf(columns)];
   const [checked, choice] = [signalOf(signal), choiceOf(formats, format)];

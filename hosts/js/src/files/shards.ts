@@ -83,7 +83,10 @@ export class Shards {
   async acquire(shard: number): Promise<OpenFile> {
     const { file } = await this.#open.acquire(shard, async () => {
       const { rows, length, index } = this.#facts[shard] as Facts;
-      const made = await opened(this.format, this.#places[shard] as Place, this.signal, this.columns, { length, index });
+      const made = await opened(this.format, this.#places[shard] as Place, this.signal, this.columns, {
+        length,
+        index,
+      });
       if (made.file.rows === rows && made.bytes.byteLength === length) return made;
       await made.bytes.close();
       const isLonger = made.file.rows !== rows;

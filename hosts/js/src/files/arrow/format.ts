@@ -146,7 +146,12 @@ function dataFile(
   const { rows } = index;
   const columns = new Map(schema.fields.map(({ name, type }) => [name, typeTextOf(type)]));
   if (columns.size < schema.fields.length) throw new Error('it has a column twice');
-  const all = BigInt(Math.max(1, rows.reduce((sum, count) => sum + count, 0)));
+  const all = BigInt(
+    Math.max(
+      1,
+      rows.reduce((sum, count) => sum + count, 0),
+    ),
+  );
   return {
     footer: {
       columns,

@@ -10,7 +10,7 @@ export const library = loadedOnce(async (): Promise<Library> => {
   if (!arrow) throw new Error('apache-arrow reads Arrow files: npm install apache-arrow');
   for (const [type, { load }] of CODECS.entries()) {
     const decode = arrow.compressionRegistry.get(type)?.decode ? undefined : await load();
-    if (decode) arrow.compressionRegistry.set(type, { decode });
+    if (decode) arrow.compressionRegistry.set(type, { decode: (input) => aligned(decode(input)) });
   }
   return arrow;
 });
@@ -30,13 +30,15 @@ const CODECS: readonly { name: string; remedy: string; load: () => Promise<Decod
     remedy: 'npm install hyparquet-compressors',
     async load() {
       const { zstdDecompressSync: own } = zlib as { zstdDecompressSync?: Decode };
-      // A copy, since Node may return a part of a larger buffer, which no typed array of 64 bits can begin at.
-      if (own) return (input) => Uint8Array.from(own(input));
+      if (own) return own;
       const found = await installed(import('hyparquet-compressors'));
-      return found && ((input) => found.decompressZstd(input));
+      return found?.decompressZstd;
     },
   },
 ];
+
+/** Bytes at a place where an array of 64-bit numbers can begin: copied if they lie elsewhere in a larger buffer. */
+const aligned = (bytes: Uint8Array) => (bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes));
 
 /** Refuses a codec without a decompressor. A program may have given the library one of its own. */
 export function checkCodec({ compressionRegistry }: Library, type: number): void {

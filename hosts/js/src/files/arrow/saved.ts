@@ -8,10 +8,7 @@ const fileOf = (name: string) => name.slice(name.lastIndexOf('/') + 1);
  * files in such a directory are caches of `map` and `filter`. Errors: the directory has several splits, a file is
  * missing, or the dataset has a mapping of indices.
  */
-export async function choose(
-  names: readonly string[],
-  read: (name: string) => Promise<Uint8Array>,
-): Promise<string[]> {
+export async function choose(names: readonly string[], read: (name: string) => Promise<Uint8Array>): Promise<string[]> {
   const known = new Set(names);
   const several = names.find((name) => fileOf(name) === 'dataset_dict.json');
   if (several !== undefined) throw new Error(`${several}: a DatasetDict; name the directory of one split`);

@@ -78,7 +78,8 @@ function ownGetterOf(library: Library, data: Data): Get {
       const list = (row: number) => run(item, Number(offsets[row]), Number(offsets[row + 1]));
       if (type.typeId !== Type.Map) return list;
       const [key, value] = child.type.children.map(({ name }: { name: string }) => name) as [string, string];
-      return (row) => Object.fromEntries((list(row) as Record<string, unknown>[]).map((pair) => [pair[key], pair[value]]));
+      return (row) =>
+        Object.fromEntries((list(row) as Record<string, unknown>[]).map((pair) => [pair[key], pair[value]]));
     }
     case Type.FixedSizeList: {
       const [child] = data.children as [Data];
@@ -131,13 +132,19 @@ function checkTexts(data: Data): void {
 }
 
 /** Bytes as copies, since views would keep the whole record batch in memory. */
-const copied = (get: Get): Get => (row) => (get(row) as Uint8Array).slice();
+const copied =
+  (get: Get): Get =>
+  (row) =>
+    (get(row) as Uint8Array).slice();
 
 const run = (get: Get, from: number, to: number) => Array.from({ length: to - from }, (_, i) => get(from + i));
 
 function dictionaryGetter(library: Library, { dictionary, values, length }: Data): Get {
   enough(values, length);
-  const chunks = ((dictionary as Vector | undefined)?.data ?? []).map((data) => ({ data, get: getterOf(library, data) }));
+  const chunks = ((dictionary as Vector | undefined)?.data ?? []).map((data) => ({
+    data,
+    get: getterOf(library, data),
+  }));
   return (row) => {
     let at = Number(values[row]);
     for (const { data, get } of chunks) {

@@ -83,7 +83,9 @@ async function scanned(bytes: FileBytes, given: ReadonlyMap<string, Type> | unde
   let [schema, at] = [given, 0];
   for await (const part of partsOf(bytes)) {
     const lines = Array.from(linesOf(part));
-    if (schema === undefined && lines.length > 0) schema = foundIn(lines.map(([from, to]) => text(part.subarray(from, to))));
+    if (schema === undefined && lines.length > 0) {
+      schema = foundIn(lines.length, (row) => text(part.subarray(...(lines[row] as Line))));
+    }
     at += part.length;
     ends.push(at);
     rows.push(lines.length);
@@ -96,7 +98,8 @@ async function* partsOf(bytes: FileBytes): AsyncGenerator<Uint8Array, void> {
   let rest: Uint8Array<ArrayBuffer>[] = [];
   for (let at = 0; at < bytes.byteLength; at += PART) {
     const block = new Uint8Array(await bytes.slice(at, Math.min(at + PART, bytes.byteLength)));
-    const end = block.lastIndexOf(NEWLINE) + 1;
+    // The last line may have no end.
+    const end = block.length < PART ? block.length : block.lastIndexOf(NEWLINE) + 1;
     if (end === 0) {
       rest.push(block);
       continue;
@@ -109,8 +112,10 @@ async function* partsOf(bytes: FileBytes): AsyncGenerator<Uint8Array, void> {
 
 const NEWLINE = 0x0a;
 
+type Line = readonly [from: number, to: number];
+
 /** The lines that are not empty: where each begins and ends. */
-function* linesOf(data: Uint8Array): Generator<readonly [from: number, to: number], void> {
+function* linesOf(data: Uint8Array): Generator<Line, void> {
   for (let from = 0; from < data.length; ) {
     const found = data.indexOf(NEWLINE, from);
     const to = found < 0 ? data.length : found;
@@ -130,7 +135,8 @@ function hasText(data: Uint8Array, from: number, to: number): boolean {
 
 function text(line: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(line);
+    // Without the mark of the byte order, with which some programs begin a file.
+    return new TextDecoder('utf-8', { fatal: true }).decode(line);
   } catch {
     throw new Error('it is not UTF-8');
   }

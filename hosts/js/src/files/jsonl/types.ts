@@ -30,10 +30,13 @@ function typeOfGiven(given: unknown): Type {
 
 /** A type as text. */
 export const textOf = (type: Type): string => JSON.stringify(plain(type));
+const shown = (type: Type): string => textOf(type).replaceAll('"', '');
 
 const plain = (type: Type): JsonType => {
   if (isList(type)) return [plain(type[0])];
-  return type instanceof Map ? Object.fromEntries(Array.from(type, ([name, own]) => [name, plain(own)])) : (type as Scalar);
+  return type instanceof Map
+    ? Object.fromEntries(Array.from(type, ([name, own]) => [name, plain(own)]))
+    : (type as Scalar);
 };
 
 /** The type of a column that has two types in two files, as texts. */
@@ -68,22 +71,20 @@ function united(one: Type, other: Type, isWithin: boolean): Type | undefined {
 }
 
 /** The columns and types of lines. */
-export function foundIn(lines: Iterable<string>): Members {
+export function foundIn(rows: number, lineOf: (row: number) => string): Members {
   const found = new Map<string, Type>();
-  let row = 0;
-  for (const line of lines) {
+  for (let row = 0; row < rows; row++) {
     try {
-      for (const [name, type] of objectIn(line, true)) {
+      for (const [name, value] of objectIn(lineOf(row), true)) {
         const known = found.get(name) ?? 'null';
-        const own = typeOf(type);
+        const own = typeOf(value);
         const both = united(known, own, true);
-        if (both === undefined) throw new Error(`column ${name} is ${textOf(own)} here, and ${textOf(known)} before`);
+        if (both === undefined) throw new Error(`column ${name} is ${shown(own)} here, and ${shown(known)} before`);
         found.set(name, both);
       }
     } catch (error) {
       throw new Error(`row ${row}: ${(error as Error).message}`, { cause: error });
     }
-    row += 1;
   }
   return found;
 }
@@ -93,14 +94,17 @@ function typeOf(value: unknown): Type {
   if (typeof value === 'boolean') return 'bool';
   if (typeof value === 'string') {
     const number = numberIn(value);
-    return number === undefined ? 'string' : WHOLE.test(number) ? 'int64' : 'double';
+    if (number === undefined) return 'string';
+    return longIn(value) === undefined ? 'double' : 'int64';
   }
   if (Array.isArray(value)) {
-    return [value.reduce<Type>((known, item) => {
-      const both = united(known, typeOf(item), true);
-      if (both === undefined) throw new Error(`a list has ${textOf(known)} and ${textOf(typeOf(item))}`);
-      return both;
-    }, 'null')];
+    return [
+      value.reduce<Type>((known, item) => {
+        const both = united(known, typeOf(item), true);
+        if (both === undefined) throw new Error(`a list has ${shown(known)} and ${shown(typeOf(item))}`);
+        return both;
+      }, 'null'),
+    ];
   }
   return new Map(Object.entries(value as object).map(([name, own]) => [name, typeOf(own)]));
 }
@@ -138,8 +142,8 @@ function fitOf(type: Type): Fit {
 
 function ownFitOf(type: Type): Fit {
   const refuse = (value: unknown): never => {
-    const shown = numberIn(value) ?? JSON.stringify(value);
-    throw new Error(`${shown.slice(0, 64)} is no ${textOf(type)}`);
+    const text = numberIn(value) ?? (typeof value === 'number' ? String(value) : JSON.stringify(value));
+    throw new Error(`${text.slice(0, 64)} is no ${shown(type)}`);
   };
   if (isList(type)) {
     const fit = fitOf(type[0]);
@@ -151,52 +155,63 @@ function ownFitOf(type: Type): Fit {
       if (typeof value !== 'object' || Array.isArray(value)) return refuse(value);
       const object = value as Readonly<Record<string, unknown>>;
       if (Object.keys(object).some((name) => !type.has(name))) return refuse(value);
-      return Object.fromEntries(fits.map(([name, fit]) => [name, fit(Object.hasOwn(object, name) ? object[name] : null)]));
+      return Object.fromEntries(
+        fits.map(([name, fit]) => [name, fit(Object.hasOwn(object, name) ? object[name] : null)]),
+      );
     };
   }
   switch (type) {
     case 'bool':
       return (value) => (typeof value === 'boolean' ? value : refuse(value));
     case 'string':
-      return (value) => (typeof value === 'string' && numberIn(value) === undefined ? value : refuse(value));
+      return (value) => (typeof value === 'string' && !HALF.test(value) ? value : refuse(value));
     case 'int64':
-      return (value) => (Number.isSafeInteger(value) ? value : (longIn(value) ?? refuse(value)));
+      // The sum turns -0 into 0.
+      return (value) => (Number.isSafeInteger(value) ? (value as number) + 0 : (longIn(value) ?? refuse(value)));
     case 'double':
-      return (value) => (typeof value === 'number' ? value : Number(numberIn(value) ?? refuse(value)));
+      return (value) => (Number.isFinite(value) ? value : Number(numberIn(value) ?? refuse(value)));
     default:
       return refuse;
   }
 }
 
-/** The members of the object in a line. Numbers of 16 digits and more are marked (see `numberIn`); or all numbers. */
+/**
+ * The members of the object in a line. Numbers that JSON cannot have, and whole numbers of 16 digits and more, are marked
+ * (see `numberIn`); with `all`, every number is.
+ */
 function objectIn(line: string, all: boolean): [string, unknown][] {
-  let value: unknown = JSON.parse(line);
-  if (all || LONG.test(line)) value = JSON.parse(line.replace(TOKENS, (token) => marked(token, all)));
+  const given = ODD.test(line) ? line.replace(TOKENS, (token) => (ODD.test(token) ? marked(token) : token)) : line;
+  let value: unknown = JSON.parse(given);
+  if (all || LONG.test(given)) {
+    value = JSON.parse(given.replace(TOKENS, (token) => (all || isLong(token) ? marked(token) : token)));
+  }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('it is no object');
   return Object.entries(value);
 }
 
-/** Texts, so that numbers in them are passed over; and numbers. */
-const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
+/** Texts, so that numbers in them are passed over; and numbers, also those that Python writes beyond JSON. */
+const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*|-?\b(?:NaN|Infinity)\b/g;
+const ODD = /NaN|Infinity/;
 const LONG = /\d{16}/;
 const WHOLE = /^-?\d+$/;
-/** Half of a surrogate pair, which no text in UTF-8 has: the first character of a text that stands for a number. */
+const isLong = (token: string) => LONG.test(token) && WHOLE.test(token);
+
+/** Half of a surrogate pair, which no text of a column has: the first character of a text that stands for a number. */
 const MARK = '\ud800';
+const HALF = /\p{Cs}/u;
+const NUMBER = /^.-?(?:\d|NaN$|Infinity$)/;
 
 /** A number as a text, so that no digit of it is lost. */
-function marked(token: string, all: boolean): string {
-  if (token.startsWith('"') || !(all || (LONG.test(token) && WHOLE.test(token)))) return token;
-  return `"${MARK}${token}"`;
-}
+const marked = (token: string) => (token.startsWith('"') ? token : `"${MARK}${token}"`);
 
 /** The digits of a number that was marked; undefined for any other value. */
 const numberIn = (value: unknown): string | undefined =>
-  typeof value === 'string' && value.startsWith(MARK) ? value.slice(1) : undefined;
+  typeof value === 'string' && value.startsWith(MARK) && NUMBER.test(value) ? value.slice(1) : undefined;
 
 /** A whole number that was marked, if it has 64 bits. */
 function longIn(value: unknown): number | bigint | undefined {
   const digits = numberIn(value);
-  if (digits === undefined) return undefined;
+  if (digits === undefined || !WHOLE.test(digits)) return undefined;
   const number = BigInt(digits);
   if (BigInt.asIntN(64, number) !== number) return undefined;
   return Number.isSafeInteger(Number(number)) ? Number(number) : number;

@@ -118,7 +118,8 @@ def _parts(source: pa.NativeFile) -> Iterator[bytes]:
     """The bytes of a file, about a megabyte of whole lines at a time."""
     rest: list[bytes] = []
     while block := bytes(source.read(_PART)):
-        end = block.rfind(b"\n") + 1
+        # The last line may have no end.
+        end = len(block) if len(block) < _PART else block.rfind(b"\n") + 1
         if not end:
             rest.append(block)
             continue
@@ -131,6 +132,9 @@ def _parts(source: pa.NativeFile) -> Iterator[bytes]:
 def _parsed(data: bytes, schema: pa.Schema | None, begin: int) -> pa.Table:
     from pyarrow import json
 
+    if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"null"):
+        # In the first line, it would end the process (pyarrow 26).
+        raise OSError(f"a line has null in place of an object, after byte {begin}")
     # One block, since a line must not be longer than a block.
     reading = json.ReadOptions(use_threads=False, block_size=min(2**31 - 1, len(data) + 1))
     parsing = None

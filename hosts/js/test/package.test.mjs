@@ -65,10 +65,10 @@ test('the reader of Parquet says what it needs, and reads where that is installe
     } catch ({ message }) {
       console.log(message);
     }`;
-  const remedy = 'npm install hyparquet hyparquet-compressors';
-  assert.equal(await output(text), `samedeal/parquet reads with hyparquet: ${remedy}\n`);
   mkdirSync(join(project, 'data'));
   write(join(project, 'data'), [60, 40], { codec: 'GZIP', compressors: { GZIP: (input) => gzipSync(input) } });
+  const remedy = 'npm install hyparquet hyparquet-compressors';
+  assert.equal(await output(text), `${join('data', '0.parquet')}: hyparquet reads Parquet files: ${remedy}\n`);
   const install = (name) => symlinkSync(join(host, 'node_modules', name), join(project, 'node_modules', name));
   install('hyparquet');
   const needed = /0\.parquet: parquet unsupported compression codec: GZIP: npm install hyparquet-compressors/;
@@ -157,10 +157,10 @@ test('where text stands in for files, Node does not read it, and both entries ar
 test('no module awaits anything at its top level', async () => {
   // A module that awaits something at its top level cannot be required.
   const text =
-    "for (const entry of ['samedeal', 'samedeal/light', 'samedeal/web', 'samedeal/parquet', 'samedeal/node']) console.log(require(entry).version);";
+    "for (const entry of ['samedeal', 'samedeal/light', 'samedeal/web', 'samedeal/parquet', 'samedeal/files', 'samedeal/node']) console.log(require(entry).version);";
   const args = ['--experimental-require-module', '--no-warnings', '-e', text];
   const { stdout } = await run(process.execPath, args, { cwd: join(project, 'node_modules') });
-  assert.equal(stdout, `${version}\n${version}\n${version}\nundefined\nundefined\n`);
+  assert.equal(stdout, `${version}\n${version}\n${version}\nundefined\nundefined\nundefined\n`);
 });
 
 test('a failed init can be tried again', async () => {
@@ -478,9 +478,29 @@ test('the types hold in a strict project', async () => {
     readRows(files, 'all');
     export { rows };`;
   const files = 'type AsyncBuffer, findShards, type ReadProgress, readRows, readShards, type Row, type Source';
-  for (const entry of ['samedeal/parquet', 'samedeal/web/parquet']) {
+  for (const entry of ['samedeal/files', 'samedeal/parquet', 'samedeal/web/parquet']) {
     check(`import { ${files} } from '${entry}';${useFiles}`, ['es2022', 'dom']);
   }
+  check(
+    `import { type DataFile, type FileBytes, findShards, type Format, jsonLines, type JsonType, readShards } from 'samedeal/files';
+    const file = (bytes: FileBytes): DataFile => ({
+      footer: { columns: new Map([['n', 'byte']]), rows: [bytes.byteLength], bytes: Float64Array.of(bytes.byteLength) },
+      part: async () => {
+        const values = new Uint8Array(await bytes.slice(0));
+        return (first, end) => [values.subarray(first, end)];
+      },
+    });
+    const own: Format = { name: 'bytes', suffixes: ['.bin'], open: file };
+    const schema: { [column: string]: JsonType } = { id: 'int64', tags: ['string'], more: { x: [{ y: 'double' }] } };
+    await findShards('data', { format: own });
+    for await (const row of readShards('data', { format: jsonLines(schema) })) row['id'];
+    for await (const row of readShards('data', { format: 'arrow' })) row['id'];
+    // @ts-expect-error
+    jsonLines({ id: 'int32' });
+    // @ts-expect-error
+    readShards('data', { format: 3 });`,
+    ['es2022'],
+  );
   const web = `import { init, Sampler, SamedealError, type Indices, type Kind } from 'samedeal/web';${use}
     import { Batcher, type Source } from 'samedeal/web';
     import wasm from 'samedeal/web/samedeal.wasm';

@@ -99,7 +99,7 @@ test('require gives what import gives, from every entry', async () => {
     }
   })();`;
   const { stdout } = await run(process.execPath, ['--eval', program], { cwd: made.project });
-  const entries = ['', '/inline', '/light', '/web', '/node', '/parquet', '/web/parquet'];
+  const entries = ['', '/inline', '/light', '/web', '/node', '/files', '/parquet', '/web/parquet'];
   assert.deepEqual(
     stdout.trim().split('\n'),
     entries.map((entry) => `samedeal${entry} true`),

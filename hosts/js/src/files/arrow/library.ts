@@ -8,9 +8,13 @@ export type Library = typeof import('apache-arrow');
 export const library = loadedOnce(async (): Promise<Library> => {
   const arrow = await installed(import('apache-arrow'));
   if (!arrow) throw new Error('apache-arrow reads Arrow files: npm install apache-arrow');
-  for (const [type, { load }] of CODECS.entries()) {
-    const decode = arrow.compressionRegistry.get(type)?.decode ? undefined : await load();
-    if (decode) arrow.compressionRegistry.set(type, { decode: (input) => aligned(decode(input)) });
+  for (const [type, { name, remedy, load }] of CODECS.entries()) {
+    // A program may have given the library a decompressor of its own.
+    if (arrow.compressionRegistry.get(type)?.decode) continue;
+    const found = await load();
+    const decode = (input: Uint8Array) => aligned(found ? found(input) : refuse(`${name}: ${remedy}`));
+    if (!found) ABSENT.add(decode);
+    arrow.compressionRegistry.set(type, { decode });
   }
   return arrow;
 });
@@ -40,9 +44,16 @@ const CODECS: readonly { name: string; remedy: string; load: () => Promise<Decod
 /** Bytes at a place where an array of 64-bit numbers can begin: copied if they lie elsewhere in a larger buffer. */
 const aligned = (bytes: Uint8Array) => (bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes));
 
-/** Refuses a codec without a decompressor. A program may have given the library one of its own. */
+/** The functions that stand for decompressors which are not installed. */
+const ABSENT = new WeakSet<Decode>();
+
+const refuse = (codec: string): never => {
+  throw new Error(`compressed by ${codec}`);
+};
+
+/** Refuses a codec without a decompressor. */
 export function checkCodec({ compressionRegistry }: Library, type: number): void {
-  if (compressionRegistry.get(type)?.decode) return;
-  const { name, remedy } = CODECS[type] ?? { name: `codec ${type}`, remedy: 'write it uncompressed' };
-  throw new Error(`compressed by ${name}: ${remedy}`);
+  const decode = compressionRegistry.get(type)?.decode;
+  if (!decode) refuse(`codec ${type}: write it with another one`);
+  else if (ABSENT.has(decode)) decode(new Uint8Array(0));
 }

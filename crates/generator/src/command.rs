@@ -120,7 +120,7 @@ impl Section for {name} {{
         );
     }
     let orders = OrderId::ALL.into_iter().chain([OrderId::Sharded]);
-    let orders = orders.map(|order| format!("    ({:?}, {:?}),\n", order.name(), meaning("order", order.name())));
+    let orders = orders.map(|order| format!("    ({:?}, {:?}),\n", order.name(), order.text()));
     let orders: String = orders.collect();
     let is_list = |member: &Described| member.value == Value::Numbers;
     let lists = names(&all, &[("sampler", "order")], is_list);

@@ -66,7 +66,7 @@ fn rules() -> Vec<(&'static str, Value)> {
     );
     let of_shards = json!({"not": {"required": ["name"]}, "required": ["sizes"]});
     let (budget, weighted) = (json!({"properties": {"strategy": {"const": "budget"}}}), is("counting", &["weighted"]));
-    let room = json!({"required": ["max_batch_size", "max_length"], "properties": {"max_batch_size": {"minimum": 1}}});
+    let room = json!({"required": ["max_batch_size", "max_length"]});
     let sources = "/order/properties/sources/items";
     let sources_of_batches = "/order-of-batcher/properties/sources/items";
     let sources_of_reading = "/order-of-reading/properties/sources/items";

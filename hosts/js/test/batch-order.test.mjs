@@ -171,6 +171,8 @@ describe('lengths by the sources of a blend', () => {
       value: '',
       allowed: 'the lengths of each source, those of code too',
     });
+    // A source without lengths is told before a wrong number or a wrong type of lengths, in every host.
+    for (const wrong of [[1], 3]) refused(() => new Batcher({ web: wrong }, options), 'missing', 'lengths');
     refused(() => new Batcher({ web: code, code: web }, options), 'contradiction', 'lengths');
     refused(() => new Batcher({ web, code: 3 }, options), 'wrong-type', 'lengths');
     assert.throws(() => new Batcher({ web, code: code.with(1, -3) }, options), {

@@ -30,7 +30,7 @@ for (const [way, options] of Object.entries(WAYS)) {
 test('a recipe is text in one line, the same whichever way it was said', () => {
   const text =
     '{"samedeal":1,"order":{"name":"feistel","samples":3,"seed":"9007199254740993"},"deal":{"world_size":2},' +
-    '"batch":{"strategy":"budget","counting":"padded","max_batch_size":0,"max_tokens":9,"batch_size_multiple":1,' +
+    '"batch":{"strategy":"budget","counting":"padded","max_tokens":9,"batch_size_multiple":1,' +
     '"too_long":"error","tail":"even-split","lengths":[4,5,6]}}';
   const said = { order: { seed: 2n ** 53n + 1n }, deal: { world_size: 2 }, batch: { max_tokens: 9n } };
   const inline = { ...said, batch: { max_tokens: 9, lengths: Uint32Array.of(4, 5, 6), tail: undefined } };

@@ -149,7 +149,7 @@ describe('batches', () => {
       tail: 'even-split',
     };
     for (const [given, more] of [
-      [{ maxTokens: 5 }, { strategy: 'budget', maxBatchSize: 0, maxTokens: 5, batchSizeMultiple: 1 }],
+      [{ maxTokens: 5 }, { strategy: 'budget', maxTokens: 5, batchSizeMultiple: 1 }],
       [
         { maxBatchSize: 4, maxLength: 9 },
         { strategy: 'budget', maxBatchSize: 4, maxLength: 9, maxTokens: 36, batchSizeMultiple: 1 },
@@ -166,7 +166,7 @@ describe('batches', () => {
     ]) {
       assert.deepEqual(new Batcher([1], given).config, { ...common, counting: 'padded', ...more });
     }
-    const weighted = { counting: 'weighted', linear: 1, quadratic: 0, maxBatchSize: 0, packing: 'fast' };
+    const weighted = { counting: 'weighted', linear: 1, quadratic: 0, packing: 'fast' };
     const { config } = new Batcher([1], { counting: 'weighted', maxCost: 2n ** 63n, seed: -(2n ** 63n) });
     assert.deepEqual(config, { ...common, ...weighted, strategy: 'budget', maxCost: 2n ** 63n, seed: -(2n ** 63n) });
   });
@@ -231,7 +231,7 @@ describe('refusals', () => {
       ['epoch', [-1, 2 ** 53, 2n ** 64n], as('epoch')],
       ['rank', [1, ...NOT_32_BITS], as('rank')],
       ['world_size', [0, 2 ** 20 + 1, ...NOT_32_BITS], as('worldSize')],
-      ['max_batch_size', NOT_32_BITS, as('maxBatchSize')],
+      ['max_batch_size', [0, ...NOT_32_BITS], as('maxBatchSize')],
       ['max_batch_size', [0], as('maxBatchSize', { strategy: 'bucket' })],
       ['max_length', NOT_32_BITS, as('maxLength')],
       ['max_tokens', [0, -1, 2 ** 53, 2n ** 64n], as('maxTokens')],

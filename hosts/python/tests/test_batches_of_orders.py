@@ -87,6 +87,8 @@ ONLY_BLENDS = "a list, or a blend as the order, with the index space joined: onl
     [
         (UnknownNameError, "lengths", ["web", "code"], {"web": [1] * WEB, "books": [1] * CODE}, BLEND),
         (MissingError, "lengths", ["the lengths of each source, those of code too"], {"web": [1] * WEB}, BLEND),
+        # A source without lengths is told before a wrong number of lengths, in every host.
+        (MissingError, "lengths", ["the lengths of each source, those of code too"], {"web": [1]}, BLEND),
         (
             ContradictionError,
             "lengths",

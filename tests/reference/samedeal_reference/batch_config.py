@@ -33,9 +33,9 @@ class BatchConfig:
     """The sample of lengths; None for a stream."""
     strategy: str
     counting: str
-    max_batch_size: int
     too_long: str
     tail: str
+    max_batch_size: int = MAX_U32
     linear: int = 0
     quadratic: int = 0
     max_length: int = MAX_U32
@@ -70,11 +70,6 @@ class BatchConfig:
         """The name of the budget in failures."""
         return "max_cost" if self.counting == "weighted" else "max_tokens"
 
-    @property
-    def most_rows(self) -> int:
-        """Z, the largest number of rows of a batch."""
-        return self.max_batch_size or MAX_U32
-
     def cost(self, length: int) -> int:
         return self.linear * length + self.quadratic * length**2 if self.counting == "weighted" else length
 
@@ -92,7 +87,7 @@ class BatchConfig:
         return min(self.max_length, low)
 
     def rows(self, length: int) -> int:
-        rows = self.most_rows
+        rows = self.max_batch_size
         if self.budget:
             rows = max(1, min(rows, self.budget // max(1, self.cost(length))))
         return rows - rows % self.batch_size_multiple if rows > self.batch_size_multiple else rows
@@ -104,16 +99,16 @@ class BatchConfig:
         if self.sample is None and not self.mean_length and self.strategy != "pad-to-max":
             return min(MOST_WIDTH, max(LEAST_WIDTH, 2**11 * self.world_size))
         if self.strategy == "pad-to-max":
-            step = self.world_size * self.most_rows
+            step = self.world_size * self.max_batch_size
             return step * max(1, min(max(ceil_div(LEAST_WIDTH, step), STEPS_OF_A_WINDOW), MOST_WIDTH // step))
         lengths = (self.mean_length,) if self.mean_length else self.sample or ()
         total = sum(map(self._cost_of_sample, lengths)) or 1
         if self.strategy == "pack":
-            average = len(lengths) * self.most_rows * self.capacity // total
+            average = len(lengths) * self.max_batch_size * self.capacity // total
         elif self.budget:
-            average = min(self.most_rows, len(lengths) * self.budget // total)
+            average = min(self.max_batch_size, len(lengths) * self.budget // total)
         else:
-            average = self.most_rows
+            average = self.max_batch_size
         step = self.world_size * max(1, average)
         steps = STEPS_OF_A_WINDOW
         if self.separate_buckets:
@@ -193,4 +188,4 @@ class BatchConfig:
             return self.rows(padded_length)
         if self.strategy == "bucket":
             return self.rows(max(padded_length, self.end_of_bucket(padded_length)))
-        return self.most_rows
+        return self.max_batch_size

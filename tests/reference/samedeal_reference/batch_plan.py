@@ -42,7 +42,7 @@ class Window:
             alone = longest_first([item for item in items if item.length > config.longest])
             items = [item for item in items if item.length <= config.longest]
         if config.strategy == "pad-to-max":
-            self._tail(self._consecutive(items, config.most_rows))
+            self._tail(self._consecutive(items, config.max_batch_size))
         elif config.strategy == "bucket":
             self._buckets(items)
         elif config.strategy == "budget" and config.as_they_come:
@@ -115,7 +115,7 @@ class Window:
                     over = len(held) > config.rows(max(item.length for item in held))
                 else:
                     cost = sum(config.cost(item.length) for item in held)
-                    over = cost > config.budget or len(held) > config.most_rows
+                    over = cost > config.budget or len(held) > config.max_batch_size
                 if not batch or not over:
                     batch.append(waiting.pop())
                     continue
@@ -133,7 +133,7 @@ class Window:
     def _tail(self, items: list[Item], before: int = 0) -> None:
         """Plans the tail of a window. Steps before number `before` lend no items to it."""
         config = self.config
-        rows = {"budget": config.rows, "bucket": config.rows_of_bucket, "pad-to-max": lambda _: config.most_rows}
+        rows = {"budget": config.rows, "bucket": config.rows_of_bucket, "pad-to-max": lambda _: config.max_batch_size}
         left = self._by_length(items, rows[config.strategy])
         if not left:
             return
@@ -179,7 +179,7 @@ class Window:
             if items:
                 room = max(1, limit // max(1, items[0].length))
                 kept = max(1, len(items) - (config.world_size - 1 - rank))
-                own = items[: min(config.most_rows, room, kept)]
+                own = items[: min(config.max_batch_size, room, kept)]
             cut.append(own)
             items = items[len(own) :]
         return cut
@@ -197,7 +197,7 @@ class Window:
         config, world = self.config, self.config.world_size
         shared = config.strategy == "pack"
         packs, bound = packs_of(config, items)
-        each = config.most_rows if shared else 1
+        each = config.max_batch_size if shared else 1
         full = each * world
         given = len(packs) // full * full
         rest = len(packs) - given
@@ -264,7 +264,7 @@ def sizes_of(config: BatchConfig) -> tuple[Callable[[int], int], int, int]:
     """The size of an item by its length, the capacity of a bin, and the largest number of items in one."""
     if config.strategy == "pack":
         return lambda length: length, config.capacity, ANY
-    return config.cost, config.budget, config.most_rows
+    return config.cost, config.budget, config.max_batch_size
 
 
 def packs_of(config: BatchConfig, items: list[Item]) -> tuple[list[Row], int]:

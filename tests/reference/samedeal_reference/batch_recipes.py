@@ -104,7 +104,7 @@ def read_options(section: Section, lists: Lists | None = None) -> Options:
     limit = "max_cost" if given["counting"] == "weighted" else "max_tokens"
     budget = given.get(limit)
     if budget is None and strategy == "budget":
-        if not most or longest is None or limit == "max_cost":
+        if most is None or longest is None or limit == "max_cost":
             raise Failure("missing", limit, "")
         budget = most * longest
     capacity = given.get("capacity", longest)
@@ -114,12 +114,11 @@ def read_options(section: Section, lists: Lists | None = None) -> Options:
     if len(ways) > 1:
         raise Failure("contradiction", ways[0], shown(given[ways[0]]))
     if most is None:
-        most = {"budget": 0, "pack": 1}.get(strategy, 0 if budget else 32)
-    require(most > 0 or strategy == "budget" or budget, "max_batch_size", 0)
+        most = 1 if strategy == "pack" else MAX_U32 if budget else 32
     require(strategy != "budget" or budget > 0, limit, 0)
     require(strategy != "pack" or capacity > 0, "capacity", 0)
     ends = given.get("boundaries", [])
     require(ends == sorted(set(ends)), "boundaries", None, "contradiction")
-    most = 0 if budget and most == MAX_U32 else most
-    found = {"max_batch_size": most, limit: budget, "capacity": capacity, "lengths": None}
+    rows = None if budget and most == MAX_U32 else most
+    found = {"max_batch_size": rows, limit: budget, "capacity": capacity, "lengths": None}
     return written_of(BATCH, given | found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .base import require
 from .batch_config import Options
@@ -35,11 +35,14 @@ def joined(history: list[Segment]) -> History:
 
 
 def write(recipe: BatchRecipe, epoch: int, consumed: int, history: History, window: int, checksum: int) -> str:
+    """A state. `window` and `checksum` are written if there is a history."""
     segments = []
     for world_size, steps, options in history:
         batch = {} if options == recipe.options else {"batch": options}
         segments.append({"world_size": world_size, "steps": steps, **batch})
-    progress = {"consumed": consumed, "history": segments, "window": window, "checksum": checksum}
+    progress: dict[str, Any] = {"consumed": consumed, "history": segments}
+    if history:
+        progress |= {"window": window, "checksum": checksum}
     return write_state("batcher", recipe.parts, epoch, **progress)
 
 
@@ -67,6 +70,7 @@ def read(text: str, recipe: BatchRecipe, replans: bool) -> tuple[int, int, Histo
         own = read_options(segment["batch"]) if "batch" in segment else options
         segments.append(Segment(segment["world_size"], segment["steps"], own))
     for name in ("window", "checksum"):
-        require(bool(segments) or fields[name] == 0, name, fields[name], "contradiction")
-    require(not segments or fields["window"] > 0, "window", fields["window"])
-    return epoch, consumed, joined(segments), fields["window"], fields["checksum"]
+        require(bool(segments) or name not in fields, name, fields.get(name), "contradiction")
+    window, checksum = fields.get("window", 0), fields.get("checksum", 0)
+    require(not segments or window > 0, "window", window)
+    return epoch, consumed, joined(segments), window, checksum

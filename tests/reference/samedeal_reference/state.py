@@ -114,6 +114,8 @@ def is_state(kind: str, fields: Any) -> bool:
         return False
     if not all(is_whole_object(table["history"].of, segment) for segment in fields.get("history", [])):
         return False
+    if kind == "batcher" and fields["history"] and not fields.keys() >= {"window", "checksum"}:
+        return False
     if "positions" not in table:
         return True
     order = fields["recipe"].get("order", {})

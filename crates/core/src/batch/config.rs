@@ -96,7 +96,7 @@ pub struct BatchConfig {
     pub world_size: u32,
     /// How items become batches.
     pub strategy: Strategy,
-    /// The most items of a batch; with [`Strategy::Pack`], the most rows. 0 means no limit, and needs a budget.
+    /// The most items of a batch, 1 or more; with [`Strategy::Pack`], the most rows. No batch has [`NO_LIMIT`] of them.
     pub max_batch_size: u32,
     /// The most tokens of an item.
     pub max_length: u32,
@@ -135,6 +135,9 @@ pub struct BatchConfig {
     #[cfg(feature = "grown")]
     pub latest_epoch: u64,
 }
+
+/// `max_batch_size` of a batch that only a budget limits: more rows than any batch has.
+pub const NO_LIMIT: u32 = u32::MAX;
 
 /// The least default window, in samples.
 const LEAST_WINDOW: u64 = 1 << 13;
@@ -192,8 +195,7 @@ impl BatchConfig {
         if self.world_size == 0 || self.world_size > MAX_WORLD {
             return Err(Failure::out_of_range("world_size", self.world_size, range(1, MAX_WORLD)));
         }
-        let has_budget = self.strategy == Strategy::Budget || self.strategy == Strategy::Bucket && self.budget > 0;
-        if self.max_batch_size == 0 && !has_budget {
+        if self.max_batch_size == 0 {
             return Err(Failure::out_of_range("max_batch_size", 0, range(1, u32::MAX)));
         }
         if self.strategy == Strategy::Budget && self.budget == 0 {
@@ -216,11 +218,6 @@ impl BatchConfig {
     /// Whether the steps of a window are not shuffled.
     pub(super) fn keeps_order(&self) -> bool {
         self.strategy == Strategy::PadToMax || self.window == Some(0)
-    }
-
-    /// The most rows of a batch.
-    pub(super) fn most_rows(&self) -> u32 {
-        if self.max_batch_size == 0 { u32::MAX } else { self.max_batch_size }
     }
 
     /// The width of a window, in samples: the option, or a default that has room for [`DEFAULT_STEPS`] steps of average
@@ -262,7 +259,7 @@ impl BatchConfig {
     fn average(&self, lengths: &[u32]) -> u128 {
         let one = [self.mean_length];
         let lengths = if self.mean_length == 0 { lengths } else { &one };
-        let most = u128::from(self.most_rows());
+        let most = u128::from(self.max_batch_size);
         let (longest, budget) = (self.longest(), u128::from(self.budget));
         // A sample that is too long counts with the cost of the items that it becomes. The sum of all costs is below
         // 2^110.
@@ -339,7 +336,7 @@ impl BatchConfig {
 
     /// How many items of at most this length a batch has room for, at least 1.
     pub(super) fn rows(&self, longest: u32) -> u32 {
-        let most = self.most_rows();
+        let most = self.max_batch_size;
         let rows = if self.budget == 0 {
             most
         } else {

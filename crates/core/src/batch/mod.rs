@@ -29,7 +29,7 @@ mod window;
 
 pub use batcher::{BatchShape, Batcher};
 pub use buckets::Buckets;
-pub use config::{BatchConfig, Counting, Strategy, Tail, TooLong};
+pub use config::{BatchConfig, Counting, NO_LIMIT, Strategy, Tail, TooLong};
 pub use index::join_indices;
 pub use locate::BatchPlace;
 pub use metrics::Metrics;

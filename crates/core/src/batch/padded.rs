@@ -102,7 +102,7 @@ pub(super) fn as_they_come(
             let over = if config.is_padded() {
                 at - first >= config.rows(next_longest) as usize
             } else {
-                next_cost > config.budget.into() || at - first >= config.most_rows() as usize
+                next_cost > config.budget.into() || at - first >= config.max_batch_size as usize
             };
             if at == first || !over {
                 (longest, cost) = (next_longest, next_cost);
@@ -176,7 +176,7 @@ pub(super) fn tail(
 /// room for an even share of the items if all are as long as the longest one, because this is the upper limit of the
 /// search.
 fn by_cost(config: &BatchConfig, items: &Items, sorted: &[u32], steps: &mut Steps) -> Result<(), Failure> {
-    let (world_size, most) = (config.world_size as usize, config.most_rows() as usize);
+    let (world_size, most) = (config.world_size as usize, config.max_batch_size as usize);
     // How many items the batch of a rank gets if it begins at the place `at` and has at most `tokens` padded tokens.
     // One item is left for each later rank.
     let fits = |at: usize, rank: usize, tokens: u64| {

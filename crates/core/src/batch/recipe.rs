@@ -12,7 +12,7 @@ use core::cell::OnceCell;
 use super::buckets::Buckets;
 #[cfg(feature = "grown")]
 use super::config::LATEST_EPOCH;
-use super::config::{BatchConfig, Counting, MAX_WORLD, Strategy, Tail, TooLong};
+use super::config::{BatchConfig, Counting, MAX_WORLD, NO_LIMIT, Strategy, Tail, TooLong};
 use super::lengths::{Lengths, missing};
 use super::packing::Packing;
 use super::rules::Rules;
@@ -97,8 +97,8 @@ pub(super) const BATCH: &[Member] = &[
         .with(place![[WEIGHTED]])
         .or_number(0)
         .text(text!("Factor of the squared length in the cost of an item: `linear` * length + `quadratic` * length * length.")),
-    Member::new("max_batch_size", Kind::SHORT)
-        .text(text!("The most rows of a batch. Without `pack`, a row is one item. 0 means no limit, and is allowed if there is a budget. By default, 1 with `pack`; 0 if there is a budget; else 32.")),
+    Member::new("max_batch_size", Kind::SHORT_POSITIVE)
+        .text(text!("The most rows of a batch. Without `pack`, a row is one item. By default, 1 with `pack`; no limit if there is a budget; else 32.")),
     Member::new("max_length", Kind::SHORT).or_number(u32::MAX as u64).text(text!("The most tokens of an item.")),
     Member::new("max_tokens", Kind::Natural { least: 1, most: u64::MAX })
         .with(place![[WITH_BUDGET, TOKENS]])
@@ -157,7 +157,7 @@ const BUCKETS: [&str; 3] = ["bucket_width", "boundaries", "quantiles"];
 /// use samedeal_core::batch::{Batcher, BatchRecipe};
 /// let text = r#"{"order": {"seed": 42}, "deal": {"world_size": 2}, "batch": {"max_tokens": 64}}"#;
 /// let recipe = Rc::new(BatchRecipe::with_lengths(text, vec![10, 30, 20, 7, 12], &[])?);
-/// assert!(recipe.text()?.contains(r#""strategy":"budget","counting":"padded","max_batch_size":0,"max_tokens":64"#));
+/// assert!(recipe.text()?.contains(r#""strategy":"budget","counting":"padded","max_tokens":64"#));
 /// assert_eq!(Batcher::new(&recipe, 0)?.metrics()?.items, 5);
 /// # Ok::<(), samedeal_core::Failure>(())
 /// ```
@@ -358,9 +358,10 @@ pub(super) fn written(config: &BatchConfig) -> String {
         number(&mut text, "linear", linear.into());
         number(&mut text, "quadratic", quadratic.into());
     }
-    // "No limit" is written as 0 rows. `u32::MAX` rows means the same, since a batch never has so many.
-    let rows = if *budget > 0 && *max_batch_size == u32::MAX { 0 } else { *max_batch_size };
-    number(&mut text, "max_batch_size", rows.into());
+    // `NO_LIMIT` is the default with a budget, and no number of a batch that has none.
+    if *budget == 0 || *max_batch_size != NO_LIMIT {
+        number(&mut text, "max_batch_size", (*max_batch_size).into());
+    }
     if *max_length < u32::MAX {
         number(&mut text, "max_length", (*max_length).into());
     }
@@ -457,7 +458,7 @@ pub(super) fn options(fields: &Checked) -> Result<BatchConfig, Failure> {
     let limit = if is_weighted { "max_cost" } else { "max_tokens" };
     let budget = match (fields.count(limit), most_rows, longest) {
         (Some(budget), ..) => budget,
-        (None, Some(rows @ 1..), Some(longest)) if strategy == Strategy::Budget && !is_weighted => {
+        (None, Some(rows), Some(longest)) if strategy == Strategy::Budget && !is_weighted => {
             u64::from(rows) * u64::from(longest)
         }
         (None, ..) if strategy == Strategy::Budget => {
@@ -473,9 +474,9 @@ pub(super) fn options(fields: &Checked) -> Result<BatchConfig, Failure> {
         (None, None) => return Err(Failure::missing("capacity", "the tokens of a row, or max_length")),
     };
     let usual_rows = match strategy {
-        Strategy::Budget => 0,
+        Strategy::Budget => NO_LIMIT,
         Strategy::Pack => 1,
-        Strategy::Bucket if budget > 0 => 0,
+        Strategy::Bucket if budget > 0 => NO_LIMIT,
         Strategy::Bucket | Strategy::PadToMax => 32,
     };
     Ok(BatchConfig {

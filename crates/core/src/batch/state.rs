@@ -9,7 +9,7 @@ use super::batcher::{Batcher, OpenWindow, Segment};
 use super::config::{BatchConfig, MAX_WORLD};
 use super::recipe::{BATCH, BatchRecipe, STATE_SECTIONS, options, written};
 use super::rules::Rules;
-use crate::base::failure::{at_most, only, range};
+use crate::base::failure::{at_most, range};
 use crate::base::memory::{collect, joined};
 use crate::base::{Failure, MAX_EXACT};
 use crate::document::fields::{self, Fields};
@@ -17,16 +17,11 @@ use crate::document::member::{Kind, Member};
 use crate::document::state::{self, AS_IN_STATE, CONSUMED, EPOCH, KIND, history_of, recipe_of};
 use crate::document::{numbers, recipe, unsigned_text};
 
-const STATE: &[Member] = &[
-    recipe::SAMEDEAL,
-    KIND,
-    recipe_of(STATE_SECTIONS),
-    EPOCH,
-    CONSUMED,
-    history_of(SEGMENT),
-    Member::new("window", Kind::COUNT),
-    Member::new("checksum", Kind::LONG),
-];
+const STATE: &[Member] =
+    &[recipe::SAMEDEAL, KIND, recipe_of(STATE_SECTIONS), EPOCH, CONSUMED, history_of(SEGMENT), WINDOW, CHECKSUM];
+// The width of the open window, and the checksum of its lengths. A state has both if, and only if, it has a history.
+const WINDOW: Member = Member::new("window", Kind::COUNT);
+const CHECKSUM: Member = Member::new("checksum", Kind::LONG);
 const SEGMENT: &[Member] = &[
     Member::new("world_size", Kind::from_one(MAX_WORLD)),
     Member::new("steps", Kind::POSITIVE),
@@ -67,16 +62,17 @@ impl Batcher {
             Some((window, before, _)) => (window, [own(steps - before)].into()),
         };
         check_segments(history.len())?;
-        let (width, checksum) =
-            if history.is_empty() { (0, 0) } else { (self.width_of(window), self.checksum_of(window)?) };
+        let open = if history.is_empty() {
+            String::new()
+        } else {
+            let checksum = unsigned_text(self.checksum_of(window)?);
+            format!(",\"window\":{},\"checksum\":{checksum}", self.width_of(window))
+        };
         let segments = history.iter().map(|Segment { world_size, steps, own_options }| {
             let batch = own_options.as_ref().map_or(String::new(), |(text, _)| format!(",\"batch\":{text}"));
             format!("{{\"world_size\":{world_size},\"steps\":{steps}{batch}}}")
         });
-        let (consumed, checksum) = (self.begin(window), unsigned_text(checksum));
-        let segments = numbers::list(segments);
-        let more =
-            format!(",\"consumed\":{consumed},\"history\":{segments},\"window\":{width},\"checksum\":{checksum}");
+        let more = format!(",\"consumed\":{},\"history\":{}{open}", self.begin(window), numbers::list(segments));
         self.recipe().lasting(|recipe| state::write("batcher", recipe, self.epoch(), &more))
     }
 
@@ -93,9 +89,13 @@ impl Batcher {
         self.resume_with(state, true)
     }
 
-    fn resume_with(&self, state: &str, anew: bool) -> Result<Self, Failure> {
-        let state = state::read(state, "batcher", STATE)?;
+    fn resume_with(&self, text: &str, anew: bool) -> Result<Self, Failure> {
+        let state = state::read(text, "batcher", STATE)?;
         let segments = state.objects("history");
+        let open = [WINDOW, CHECKSUM].map(|member| state.count(member.name));
+        if !segments.is_empty() && open.contains(&None) {
+            return Err(state::refused(text, "batcher"));
+        }
         let (epoch, consumed) = (state.number("epoch"), state.number("consumed"));
         let of = state.section("recipe");
         self.check(of, epoch, consumed > 0 || !segments.is_empty(), anew)?;
@@ -128,12 +128,14 @@ impl Batcher {
                 _ => history.push(Segment { world_size, steps, own_options }),
             }
         }
-        let [width, checksum] = ["window", "checksum"].map(|name| state.number(name));
-        for (field, number) in [("window", width), ("checksum", checksum)] {
-            if history.is_empty() && number != 0 {
-                return Err(Failure::contradiction(field, number, only(0).and(", where the history is empty")));
+        if history.is_empty() {
+            for (member, number) in [WINDOW, CHECKSUM].iter().zip(open) {
+                if let Some(number) = number {
+                    return Err(Failure::contradiction(member.name, number, "none, where the history is empty"));
+                }
             }
         }
+        let [width, checksum] = open.map(Option::unwrap_or_default);
         if !history.is_empty() && width == 0 {
             return Err(Failure::out_of_range("window", width, range(1, MAX_EXACT)));
         }

@@ -25,13 +25,13 @@ pub(super) struct Planned {
 pub(super) fn plan_window(config: &BatchConfig, epoch: u64, items: &Items, position: u64) -> Result<Planned, Failure> {
     let mut steps = Steps::new(config.world_size, config.strategy == Strategy::Pack);
     let (alone, pool) = singles(config, items)?;
-    let all = |_| config.most_rows();
+    let all = |_| config.max_batch_size;
     let rows = |longest| config.rows(longest);
     let bucket_rows = |longest| config.rows(config.bucket_end(longest));
     let mut packs_bound = 0;
     let mut dropped = match config.strategy {
         Strategy::PadToMax => {
-            let left = in_order(pool, config.most_rows(), &mut steps, config.world_size)?;
+            let left = in_order(pool, config.max_batch_size, &mut steps, config.world_size)?;
             tail(config, items, left, &mut steps, &all, 0)?
         }
         Strategy::Bucket => by_bucket(config, items, pool, &mut steps, &bucket_rows)?,
@@ -67,7 +67,7 @@ fn shape(config: &BatchConfig) -> Shape {
             method: packing,
         };
     }
-    Shape { capacity: budget, slots: config.most_rows(), rows: 1, shared: false, method: packing }
+    Shape { capacity: budget, slots: config.max_batch_size, rows: 1, shared: false, method: packing }
 }
 
 /// Two lists: the items that are batches by themselves, longest first, so that the batches of a step have similar

@@ -13,8 +13,8 @@ use crate::base::memory::{Pieces, joined};
 /// The words in failures for the reason why a value must be as in the state.
 pub(crate) const AS_IN_STATE: &str = "as in the state; to use another value, begin a new epoch";
 
-/// Optional members of a state and of its segments.
-const OPTIONAL: [&str; 2] = ["positions", "batch"];
+/// Members that not every state has, or not every segment.
+const OPTIONAL: [&str; 4] = ["positions", "batch", "window", "checksum"];
 
 // Members that several kinds of states have. Each kind lists its own members, in the order of its text.
 pub(crate) const KIND: Member = Member::new("kind", Kind::TEXT);

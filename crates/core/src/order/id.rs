@@ -5,108 +5,95 @@ use crate::base::MAX_EXACT;
 use crate::base::failure::{Failure, known, range};
 use crate::document::fields::Fields;
 use crate::document::lists::{List, beside};
+use crate::document::member::text;
 
-/// The name of an order, which is its definition: the same name means the same values for ever.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OrderId {
-    /// `feistel`: pseudo-random, random access and inverse in O(1) time and memory. The default.
-    Feistel,
-    /// `fisher-yates`: unbiased, every permutation is equally likely as far as the generator allows; 4 bytes of memory
-    /// a sample.
-    FisherYates,
-    /// `sequential`: position p is sample p.
-    Sequential,
-    /// `torch`: `torch.randperm` on the CPU in PyTorch 2.6 and later, seeded as `DistributedSampler` does.
-    Torch,
-    /// `torch-2.5`: `torch.randperm` in PyTorch up to 2.5; differs from `torch` from 214,748,364 samples upwards.
-    Torch25,
-    /// `python`: `random.Random(seed + epoch).shuffle(list(range(samples)))`.
-    Python,
-    /// `dotnet`: the shuffle from the last element down with .NET's seeded `System.Random`.
-    Dotnet,
-    /// `backward`: position p is sample `samples` - 1 - p.
-    #[cfg(feature = "grown")]
-    Backward,
-    /// `sharded`: a shuffle with locality, for datasets in shards. Only a recipe can have this order, since it needs
-    /// the sizes of the shards.
-    Sharded,
-    // Composed orders. Only a recipe can have them, since they need sources, lists or inner orders.
-    /// `blend`: several orders in proportion to weights, with random access.
-    Blend,
-    /// `blend-exact`: a blend with the least deviation from the weights, by a table of one period.
-    BlendExact,
-    /// `grown`: the order of a dataset that got more samples.
-    Grown,
-    /// `exclude`: an order without some samples.
-    Exclude,
-    /// `subset`: an order reduced to some of its samples.
-    Subset,
-    /// `skip`: an order without some positions.
-    Skip,
-    /// `copies`: every sample several times in a row.
-    Copies,
-    /// `windows`: windows of equal length in episodes.
-    Windows,
-    /// `balance`: every sample as often as the factor of its class says.
-    Balance,
-    /// `weighted`: every sample in proportion to its weight.
-    Weighted,
+/// Defines `OrderId` from the table of all orders. A row has the variant, the name, the most samples of an epoch, and the
+/// description. An order of fewer than 2^53 - 1 samples needs a table of all of them. Everything else that names orders
+/// reads this table: recipes, help, types of hosts, documents.
+macro_rules! orders {
+    (
+        simple { $($(#[$on:meta])* $simple:ident, $simple_name:literal, $most:expr, $simple_text:literal;)* }
+        stored { $stored:ident, $stored_name:literal, $stored_text:literal; }
+        composed { $($composed:ident, $composed_name:literal, $composed_text:literal;)* }
+    ) => {
+        /// The name of an order, which is its definition: the same name means the same values for ever.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum OrderId {
+            $($(#[$on])* #[doc = $simple_text] $simple,)*
+            #[doc = $stored_text]
+            $stored,
+            $(#[doc = $composed_text] $composed,)*
+        }
+
+        /// The composed orders. Only a recipe can have them, since they need sources, lists or inner orders.
+        pub(crate) const COMPOSED: [OrderId; [$($composed_name),*].len()] = [$(OrderId::$composed),*];
+
+        impl OrderId {
+            /// All orders that need only a number of samples and a seed, the default first.
+            pub const ALL: [Self; [$($(#[$on])* $simple_name),*].len()] = [$($(#[$on])* Self::$simple),*];
+
+            /// The name of the order.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $($(#[$on])* Self::$simple => $simple_name,)*
+                    Self::$stored => $stored_name,
+                    $(Self::$composed => $composed_name,)*
+                }
+            }
+
+            /// The description of the order, for people.
+            pub const fn text(self) -> &'static str {
+                match self {
+                    $($(#[$on])* Self::$simple => text!($simple_text),)*
+                    Self::$stored => text!($stored_text),
+                    $(Self::$composed => text!($composed_text),)*
+                }
+            }
+
+            /// The most samples of an epoch, as far as the order alone decides.
+            const fn most_samples(self) -> u64 {
+                match self {
+                    $($(#[$on])* Self::$simple => $most,)*
+                    _ => MAX_EXACT,
+                }
+            }
+        }
+    };
 }
 
-/// The composed orders.
-pub(crate) const COMPOSED: [OrderId; 10] = [
-    OrderId::Blend,
-    OrderId::BlendExact,
-    OrderId::Grown,
-    OrderId::Exclude,
-    OrderId::Subset,
-    OrderId::Skip,
-    OrderId::Copies,
-    OrderId::Windows,
-    OrderId::Balance,
-    OrderId::Weighted,
-];
+/// The most samples of an order whose table has 4 bytes a sample.
+const OF_TABLE: u64 = u32::MAX as u64;
+
+orders! {
+    simple {
+        Feistel, "feistel", MAX_EXACT, "Pseudo-random, any number of samples without memory; the default.";
+        FisherYates, "fisher-yates", OF_TABLE, "Unbiased: every order is as likely as any other, up to the generator. 4 bytes of memory a sample.";
+        Sequential, "sequential", MAX_EXACT, "The samples in their own order.";
+        Torch, "torch", OF_TABLE, "`DistributedSampler` and `randperm` of PyTorch 2.6 and later. 4 bytes a sample.";
+        Torch25, "torch-2.5", OF_TABLE, "That of PyTorch up to 2.5, which differs from 214,748,364 samples upwards. 4 bytes a sample.";
+        Python, "python", OF_TABLE, "`random.Random(seed + epoch).shuffle` of CPython. 4 bytes a sample.";
+        Dotnet, "dotnet", i32::MAX as u64, "A shuffle with the seeded `System.Random` of .NET. 4 bytes a sample.";
+        #[cfg(feature = "grown")]
+        Backward, "backward", OF_TABLE, "The samples from the last one to the first one.";
+    }
+    stored {
+        Sharded, "sharded", "Of datasets in files: shuffled windows of neighbouring samples.";
+    }
+    composed {
+        Blend, "blend", "Several orders in proportion to weights.";
+        BlendExact, "blend-exact", "Several orders in proportion to weights, within one sample, by a table of one period.";
+        Grown, "grown", "The order of a dataset that got more samples.";
+        Exclude, "exclude", "An order without some samples.";
+        Subset, "subset", "An order of some of its samples.";
+        Skip, "skip", "An order without some positions.";
+        Copies, "copies", "An order with every sample several times in a row.";
+        Windows, "windows", "Windows of equal length in episodes.";
+        Balance, "balance", "Every sample as often as the factor of its class says.";
+        Weighted, "weighted", "Every sample in proportion to its weight.";
+    }
+}
 
 impl OrderId {
-    /// All orders that need only a number of samples, the default first.
-    pub const ALL: [Self; 7 + cfg!(feature = "grown") as usize] = [
-        Self::Feistel,
-        Self::FisherYates,
-        Self::Sequential,
-        Self::Torch,
-        Self::Torch25,
-        Self::Python,
-        Self::Dotnet,
-        #[cfg(feature = "grown")]
-        Self::Backward,
-    ];
-
-    /// The name of the order.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Feistel => "feistel",
-            Self::FisherYates => "fisher-yates",
-            Self::Sequential => "sequential",
-            Self::Torch => "torch",
-            Self::Torch25 => "torch-2.5",
-            Self::Python => "python",
-            Self::Dotnet => "dotnet",
-            #[cfg(feature = "grown")]
-            Self::Backward => "backward",
-            Self::Sharded => "sharded",
-            Self::Blend => "blend",
-            Self::BlendExact => "blend-exact",
-            Self::Grown => "grown",
-            Self::Exclude => "exclude",
-            Self::Subset => "subset",
-            Self::Skip => "skip",
-            Self::Copies => "copies",
-            Self::Windows => "windows",
-            Self::Balance => "balance",
-            Self::Weighted => "weighted",
-        }
-    }
-
     /// The order with this name, also a composed one. The failure for an unknown name lists only names that fit the
     /// other members of the order: composed orders if there is a member of composed orders; `stored` if there are sizes
     /// of shards; else `ALL`.
@@ -150,23 +137,12 @@ impl OrderId {
 
     /// Whether an epoch needs a table of all samples, so that one position costs as much as the whole epoch.
     pub const fn has_table(self) -> bool {
-        match self {
-            Self::FisherYates | Self::Torch | Self::Torch25 | Self::Python | Self::Dotnet => true,
-            #[cfg(feature = "grown")]
-            Self::Backward => true,
-            _ => false,
-        }
+        self.most_samples() < MAX_EXACT
     }
 
     /// Checks that `samples` and `seed` are in the range of this order. Failures: `samples`, `seed`.
     pub(crate) fn check(self, samples: u64, seed: i64) -> Result<(), Failure> {
-        let most = match self {
-            Self::FisherYates | Self::Torch | Self::Torch25 | Self::Python => u64::from(u32::MAX),
-            Self::Dotnet => i32::MAX as u64,
-            #[cfg(feature = "grown")]
-            Self::Backward => u64::from(u32::MAX),
-            _ => MAX_EXACT,
-        };
+        let most = self.most_samples();
         if samples > most {
             let allowed = range(0, most).and(format_args!(" with the order {}", self.name()));
             return Err(Failure::out_of_range("samples", samples, allowed));

@@ -1,6 +1,7 @@
 //! The section `order` of recipes and states.
 
 use super::compose::names::{EXHAUSTIONS, INDEX_SPACES, MAX_SOURCES};
+use super::id::OrderId;
 use super::sharded::MAX_LANES;
 use crate::base::{Failure, MAX_COUNT, MAX_EXACT};
 use crate::document::MAX_TEXT;
@@ -22,11 +23,12 @@ pub(crate) const COMPOSED_MEMBERS: &[Member] = MEMBERS.split_at(8).1;
 /// The members of all orders.
 pub(crate) const ANY_ORDER_MEMBERS: &[Member] = &MEMBERS;
 
-const BLENDS: &[&str] = &["blend", "blend-exact"];
+const BLENDS: &[&str] = &[OrderId::Blend.name(), OrderId::BlendExact.name()];
 /// The views: composed orders of one inner order, their member `of`.
-pub(super) const VIEWS: &[&str] = &["exclude", "subset", "skip", "copies"];
+pub(super) const VIEWS: &[&str] =
+    &[OrderId::Exclude.name(), OrderId::Subset.name(), OrderId::Skip.name(), OrderId::Copies.name()];
 /// The orders whose samples follow from other members: the views, and windows.
-const OF_OTHER_SAMPLES: &[&str] = &[VIEWS[0], VIEWS[1], VIEWS[2], VIEWS[3], "windows"];
+const OF_OTHER_SAMPLES: &[&str] = &[VIEWS[0], VIEWS[1], VIEWS[2], VIEWS[3], OrderId::Windows.name()];
 const SHARDED: Place = place![[is("name", &["sharded"])]];
 const BLENDED: Place = place![[is("name", BLENDS)]];
 const WINDOWS: Place = place![[is("name", &["windows"])]];

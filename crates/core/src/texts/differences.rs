@@ -110,7 +110,7 @@ fn first_name(path: &str) -> &str {
 }
 
 /// The canonical form of a recipe. Failures: those of reading the recipe without lists beside it.
-fn canonical(of: &str, text: &str) -> Result<String, Failure> {
+pub(super) fn canonical(of: &str, text: &str) -> Result<String, Failure> {
     match of {
         "split" => Split::read(text)?.text(),
         "schedule" => Rc::new(Schedule::read(text, &[], 0)?).recipe(),

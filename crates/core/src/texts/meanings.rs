@@ -1,4 +1,5 @@
-//! Descriptions of the names that members may have, for people. The component does not contain them.
+//! Descriptions of the names that members may have, for people. The component does not contain them. Orders have theirs
+//! in their own table (`order/id.rs`).
 
 /// The names and their descriptions, by the members that may have them.
 const MEANINGS: &[(&str, &[(&str, &str)])] = &[
@@ -90,25 +91,6 @@ const MEANINGS: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
-        "order",
-        &[
-            ("feistel", "Pseudo-random, any number of samples without memory; the default."),
-            (
-                "fisher-yates",
-                "Unbiased: every order is as likely as any other, up to the generator. 4 bytes of memory a sample.",
-            ),
-            ("sequential", "The samples in their own order."),
-            ("torch", "`DistributedSampler` and `randperm` of PyTorch 2.6 and later. 4 bytes a sample."),
-            (
-                "torch-2.5",
-                "That of PyTorch up to 2.5, which differs from 214,748,364 samples upwards. 4 bytes a sample.",
-            ),
-            ("python", "`random.Random(seed + epoch).shuffle` of CPython. 4 bytes a sample."),
-            ("dotnet", "A shuffle with the seeded `System.Random` of .NET. 4 bytes a sample."),
-            ("sharded", "Of datasets in files: shuffled windows of neighbouring samples."),
-        ],
-    ),
-    (
         "index_space",
         &[
             ("joined", "Each source has indices of its own, one source after the other."),
@@ -128,18 +110,16 @@ mod tests {
     use alloc::collections::BTreeSet;
 
     use super::*;
-    use crate::order::OrderId;
     use crate::texts::tables::{Value, described};
 
     #[test]
-    fn every_name_of_a_member_and_every_order_has_a_text() {
+    fn every_name_of_a_member_has_a_text() {
         let mut known = BTreeSet::new();
         for member in described() {
             if let Value::Name(names) = member.value {
                 known.extend(names.iter().map(|name| (member.name, *name)));
             }
         }
-        known.extend(OrderId::ALL.iter().chain([&OrderId::Sharded]).map(|order| ("order", order.name())));
         let told: BTreeSet<_> =
             MEANINGS.iter().flat_map(|(member, names)| names.iter().map(|(name, _)| (*member, *name))).collect();
         assert_eq!(told, known);

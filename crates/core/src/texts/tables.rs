@@ -11,7 +11,7 @@ use crate::order::{ANY_ORDER_MEMBERS, COMPOSED, OrderId};
 use crate::{batch, deal, read, shard, split, steps};
 
 /// All kinds of recipes, and their sections.
-const RECIPES: [(&str, &[Member]); 7] = [
+pub(super) const RECIPES: [(&str, &[Member]); 7] = [
     ("sampler", deal::SECTIONS),
     ("plan", shard::SECTIONS),
     ("reading", read::SECTIONS),

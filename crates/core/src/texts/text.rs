@@ -29,6 +29,23 @@ const STATES: [(&str, TextKind); 5] = [
     ("ledger", TextKind { form: "log", of: "sampler" }),
 ];
 
+/// The kinds of recipes, by the sections and members that tell them. The first one that the text has decides. A recipe has
+/// no member `kind`, because objects of several kinds read the same sections: a state's `order` goes on as a sampler, a
+/// batcher or a reading (`recipe_after`). A later kind of recipe gets a section of its own, and the first place here.
+const MARKS: [(&str, &str); 11] = [
+    ("split", "split"),
+    ("steps", "schedule"),
+    ("deal.readers", "chunk-stream"),
+    ("order.chunks", "chunk-stream"),
+    ("batch.batch_size", "reading"),
+    ("batch.drop_last", "reading"),
+    ("shards", "plan"),
+    ("batch", "batcher"),
+    ("deal.workers", "reading"),
+    ("order", "sampler"),
+    ("deal", "sampler"),
+];
+
 /// The most levels of nested objects and lists within a member of a text.
 const DEEPEST: u32 = 64;
 
@@ -151,12 +168,8 @@ impl<'a> Found<'a> {
         self.note(name.into())?;
         let mut failed = None;
         let read = reader.object(|reader, member| {
-            let noted = match (name, &*member) {
-                ("deal", "readers" | "workers") | ("order", "chunks") | ("batch", "batch_size" | "drop_last") => {
-                    self.note(format!("{name}.{member}"))
-                }
-                _ => Ok(()),
-            };
+            let path = format!("{name}.{member}");
+            let noted = if MARKS.iter().any(|&(mark, _)| mark == path) { self.note(path) } else { Ok(()) };
             failed = noted.err();
             if failed.is_some() { None } else { reader.skip(DEEPEST - 1) }
         });
@@ -171,28 +184,18 @@ impl<'a> Found<'a> {
         Ok(())
     }
 
-    /// The object that a recipe belongs to; none if the text is no recipe. Recipes have no member `kind`. So a section
-    /// or a member that only one kind of recipe has decides.
+    /// The object that a recipe belongs to; none if the text is no recipe.
     pub(super) fn recipe_of(&self) -> Option<&'static str> {
-        let has = |member: &str| self.members.iter().any(|own| own == member);
-        Some(match () {
-            () if self.kind.is_some() => return None,
-            () if has("split") => "split",
-            () if has("steps") => "schedule",
-            () if has("deal.readers") || has("order.chunks") => "chunk-stream",
-            () if has("batch.batch_size") || has("batch.drop_last") => "reading",
-            () if has("shards") => "plan",
-            () if has("batch") => "batcher",
-            () if has("deal.workers") => "reading",
-            () if has("order") || has("deal") => "sampler",
-            () => return None,
-        })
+        let has = |mark: &str| self.members.iter().any(|own| own == mark);
+        let found = MARKS.iter().find(|(mark, _)| self.kind.is_none() && has(mark));
+        found.map(|&(_, kind)| kind)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::texts::differences::canonical;
 
     fn kind(text: &str) -> Option<(&'static str, &'static str)> {
         inspect(text).ok().map(|kind| (kind.form, kind.of))
@@ -216,6 +219,48 @@ mod tests {
             (r#"{"order": {}, "split": {}, "split": 7}"#, "sampler"),
         ] {
             assert_eq!(kind(text), Some(("recipe", of)), "{text}");
+        }
+    }
+
+    /// Otherwise, a kind of recipe that is added later could be taken for another one.
+    #[test]
+    #[cfg(feature = "texts")]
+    fn the_first_mark_that_a_kind_of_recipe_can_have_is_its_own() {
+        use crate::document::member::Kind;
+        use crate::texts::tables::RECIPES;
+
+        for (kind, sections) in RECIPES {
+            let can_have = |mark: &str| {
+                let (section, member) = mark.split_once('.').unwrap_or((mark, ""));
+                let own = sections.iter().find(|own| own.name == section);
+                own.is_some_and(|own| match own.kind {
+                    Kind::Elsewhere(_) => false,
+                    Kind::Section(members) if !member.is_empty() => {
+                        members.iter().any(|own| own.name == member && !matches!(own.kind, Kind::Elsewhere(_)))
+                    }
+                    _ => true,
+                })
+            };
+            let first = MARKS.into_iter().find(|(mark, _)| can_have(mark));
+            assert_eq!(first.map(|(_, of)| of), Some(kind), "{kind}");
+        }
+    }
+
+    /// A canonical text has all members, so the mark of its kind is always among them.
+    #[test]
+    fn a_canonical_text_tells_its_kind() {
+        for (kind, text) in [
+            ("sampler", r#"{"order":{"samples":10}}"#),
+            ("batcher", r#"{"batch":{"max_tokens":64}}"#),
+            ("reading", r#"{"order":{"sizes":[4,5]}}"#),
+            ("reading", r#"{"shards":{"sizes":[4,5]}}"#),
+            ("plan", r#"{"shards":{"sizes":[4,5]}}"#),
+            ("chunk-stream", r#"{}"#),
+            ("schedule", r#"{"order":{"samples":10},"steps":{"batch_size":4}}"#),
+            ("split", r#"{"split":{"parts":[{"name":"a","weight":1}]}}"#),
+        ] {
+            let text = canonical(kind, text).unwrap();
+            assert_eq!(self::kind(&text), Some(("recipe", kind)), "{text}");
         }
     }
 

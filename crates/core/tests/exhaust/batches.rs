@@ -2,7 +2,7 @@
 //! any history.
 
 use samedeal_core::OrderId;
-use samedeal_core::batch::{BatchConfig, Batcher, Buckets, Counting, Strategy, Tail, TooLong};
+use samedeal_core::batch::{BatchConfig, Batcher, Buckets, Counting, NO_LIMIT, Strategy, Tail, TooLong};
 
 /// Lengths: short, half of the budget, and longer than the budget.
 const LENGTHS: [u32; 3] = [1, 3, 7];
@@ -17,7 +17,7 @@ fn configs() -> Vec<BatchConfig> {
         max_length: BUDGET,
         ..BatchConfig::new(Vec::new(), strategy)
     };
-    let budget = BatchConfig { budget: BUDGET.into(), max_batch_size: 0, ..base(Strategy::Budget) };
+    let budget = BatchConfig { budget: BUDGET.into(), max_batch_size: NO_LIMIT, ..base(Strategy::Budget) };
     let bucket = BatchConfig { buckets: Some(Buckets::Boundaries(vec![2])), ..base(Strategy::Bucket) };
     vec![
         base(Strategy::PadToMax),

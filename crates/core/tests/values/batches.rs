@@ -1,6 +1,8 @@
 //! Batchers: every item comes once and within its bounds, all ranks have the same steps, and batches are well filled.
 
-use samedeal_core::batch::{BatchConfig, BatchStream, Batcher, Buckets, Counting, Metrics, Strategy, Tail, TooLong};
+use samedeal_core::batch::{
+    BatchConfig, BatchStream, Batcher, Buckets, Counting, Metrics, NO_LIMIT, Strategy, Tail, TooLong,
+};
 use samedeal_core::{Kind, OrderId};
 
 /// A random generator of the tests, so that lengths do not depend on the code under test.
@@ -48,7 +50,8 @@ fn report(name: &str, plan: &Batcher) -> Metrics {
 
 #[test]
 fn a_ratio_has_a_name() {
-    let config = || BatchConfig { budget: 5, max_batch_size: 0, ..BatchConfig::new(vec![2, 3], Strategy::Budget) };
+    let config =
+        || BatchConfig { budget: 5, max_batch_size: NO_LIMIT, ..BatchConfig::new(vec![2, 3], Strategy::Budget) };
     let plan = Batcher::of(config()).unwrap();
     let Metrics { tokens, padded, .. } = plan.metrics().unwrap();
     assert_eq!(plan.ratio("padding"), Ok((2_000_000 * (padded - tokens) + padded) / (2 * padded)));
@@ -63,7 +66,7 @@ fn a_ratio_has_a_name() {
 fn a_default_window_follows_the_world() {
     // Lengths like those of articles of Wikipedia: a median of 210 tokens, and a long tail.
     let lengths = log_normal(1_000_000, 405.0, 673.0, 8_192);
-    let base = BatchConfig { budget: 8_192, max_batch_size: 0, ..BatchConfig::new(lengths, Strategy::Budget) };
+    let base = BatchConfig { budget: 8_192, max_batch_size: NO_LIMIT, ..BatchConfig::new(lengths, Strategy::Budget) };
     for (world, most) in [(8, 0.04), (64, 0.05), (1_024, 0.06)] {
         let plan = Batcher::of(BatchConfig { world_size: world, ..base.clone() }).unwrap();
         let m = report(&format!("a million lengths, world {world}"), &plan);
@@ -90,7 +93,8 @@ fn default_buckets_follow_the_lengths() {
 #[test]
 fn quality() {
     let lengths = log_normal(100_000, 600.0, 700.0, 4_096);
-    let base = BatchConfig { budget: 16_384, max_batch_size: 0, ..BatchConfig::new(lengths.clone(), Strategy::Budget) };
+    let base =
+        BatchConfig { budget: 16_384, max_batch_size: NO_LIMIT, ..BatchConfig::new(lengths.clone(), Strategy::Budget) };
     for world in [1, 8] {
         for window in [0, 8_192, u32::MAX] {
             let plan = Batcher::of(BatchConfig { world_size: world, window: Some(window), ..base.clone() }).unwrap();
@@ -146,7 +150,7 @@ fn a_batch_is_divided_as_evenly_as_longest_first_does() {
         let plan = Batcher::of(BatchConfig {
             world_size: world,
             budget,
-            max_batch_size: 0,
+            max_batch_size: NO_LIMIT,
             counting: Counting::Unpadded,
             ..base
         });
@@ -325,7 +329,7 @@ fn a_stream_gives_what_a_plan_in_the_same_order_gives() {
 fn another_epoch_is_another_plan() {
     let config = BatchConfig {
         budget: 500,
-        max_batch_size: 0,
+        max_batch_size: NO_LIMIT,
         ..BatchConfig::new(log_normal(2_000, 60.0, 70.0, 400), Strategy::Budget)
     };
     let mut plan = Batcher::of(config.clone()).unwrap();

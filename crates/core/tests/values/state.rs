@@ -196,7 +196,10 @@ fn lanes_go_on_on_another_number_of_ranks() {
 }
 
 mod batches {
-    use samedeal_core::batch::{BatchConfig, Batcher, Buckets, Counting, Packing, Strategy, Tail, TooLong};
+    use std::collections::HashSet;
+
+    use samedeal_core::batch::{BatchConfig, Batcher, Buckets, Counting, NO_LIMIT, Packing, Strategy, Tail, TooLong};
+    use samedeal_core::{Order, OrderId};
 
     fn lengths(count: u32) -> Vec<u32> {
         (0..count).map(|i| i.wrapping_mul(2_654_435_761) >> 25).collect()
@@ -254,7 +257,7 @@ mod batches {
             let config = BatchConfig {
                 world_size: world,
                 budget: 40,
-                max_batch_size: 0,
+                max_batch_size: NO_LIMIT,
                 ..BatchConfig::new(lengths.clone(), Strategy::Budget)
             };
             Batcher::of(config).unwrap()
@@ -285,7 +288,7 @@ mod batches {
 
         // A given window of as many items is another configuration, because it does not follow the world size.
         let config =
-            BatchConfig { budget: 40, max_batch_size: 0, ..BatchConfig::new(lengths.clone(), Strategy::Budget) };
+            BatchConfig { budget: 40, max_batch_size: NO_LIMIT, ..BatchConfig::new(lengths.clone(), Strategy::Budget) };
         let said = Batcher::of(BatchConfig { window: Some(8_192), ..config }).unwrap();
         assert_eq!(said.fingerprint().unwrap(), one.fingerprint().unwrap());
         assert_eq!(said.resume(&state).err().unwrap().field, "batch_window");
@@ -296,7 +299,7 @@ mod batches {
     fn other_lengths_of_the_open_window_are_refused() {
         let config = |lengths| BatchConfig {
             budget: 300,
-            max_batch_size: 0,
+            max_batch_size: NO_LIMIT,
             window: Some(40),
             ..BatchConfig::new(lengths, Strategy::Budget)
         };
@@ -322,21 +325,29 @@ mod batches {
     fn a_state_has_one_window() {
         let base = BatchConfig {
             budget: 300,
-            max_batch_size: 0,
+            max_batch_size: NO_LIMIT,
             window: Some(40),
             ..BatchConfig::new(lengths(400), Strategy::Budget)
         };
         let whole = Batcher::of(BatchConfig { world_size: 2, ..base.clone() }).unwrap();
         let steps = whole.num_steps().unwrap();
-        let mut states = Vec::new();
+        let (mut states, mut taken) = (Vec::new(), HashSet::new());
+        let mut order = vec![0; 400];
+        Order::new(OrderId::Feistel, 400, 0, 0).unwrap().fill(0, 1, &mut order).unwrap();
         for step in 0..=steps {
+            if step > 0 {
+                let both = [0, 1].map(|rank| whole.take(rank, step - 1, 1).unwrap().samples);
+                taken.extend(both.concat());
+            }
             let state = whole.state(step).unwrap();
             let rest = Batcher::of(BatchConfig { world_size: 2, ..base.clone() }).unwrap().resume(&state).unwrap();
             assert_eq!(rest.num_steps().unwrap(), steps - step);
             assert!(rest.consumed().is_multiple_of(40) || rest.consumed() == 400);
+            // Each position below `consumed` was consumed; the history tells of those behind it.
+            assert!(order[..rest.consumed() as usize].iter().all(|sample| taken.contains(sample)), "{state}");
             states.push(state);
         }
-        assert!(states[steps as usize].ends_with(r#""consumed":400,"history":[],"window":0,"checksum":0}"#));
+        assert!(states[steps as usize].ends_with(r#""consumed":400,"history":[]}"#));
         states.dedup();
         assert_eq!(states.len() as u64, steps + 1);
     }
@@ -346,7 +357,7 @@ mod batches {
     fn what_is_left_is_planned_with_other_options() {
         let base = BatchConfig {
             budget: 300,
-            max_batch_size: 0,
+            max_batch_size: NO_LIMIT,
             window: Some(90),
             too_long: TooLong::Split,
             ..BatchConfig::new(lengths(400), Strategy::Budget)
@@ -469,7 +480,7 @@ mod batches {
         let lengths: Vec<u32> = (0..40_000).map(|sample| sample * 31 % 60 + 1).collect();
         let config = |lengths| BatchConfig {
             budget: 300,
-            max_batch_size: 0,
+            max_batch_size: NO_LIMIT,
             window: Some(9_000),
             ..BatchConfig::new(lengths, Strategy::Budget)
         };
@@ -504,7 +515,7 @@ mod batches {
         use samedeal_core::batch::join_indices;
         let base = BatchConfig {
             budget: 300,
-            max_batch_size: 0,
+            max_batch_size: NO_LIMIT,
             world_size: 2,
             window: Some(40),
             ..BatchConfig::new(lengths(400), Strategy::Budget)

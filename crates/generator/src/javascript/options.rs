@@ -87,11 +87,13 @@ pub fn names(text: &Text) -> String {
             continue;
         }
         options.insert(format!("'{}'", camel(member.name)));
-        body += &union(text, &pascal(member.name), &member.text, member.name, names.iter().copied(), &[]);
+        let told = names.iter().map(|&name| (name, meaning(member.name, name)));
+        body += &union(text, &pascal(member.name), &member.text, told, &[]);
     }
     let orders = || OrderId::ALL.into_iter();
     let about = "Name of an order, one of `orders()`. A later component may have others.";
-    body += &union(text, "OrderName", about, "order", orders().map(OrderId::name), &["(string & {})".to_owned()]);
+    let told = orders().map(|id| (id.name(), id.text()));
+    body += &union(text, "OrderName", about, told, &["(string & {})".to_owned()]);
     let quoted = |name: &str| format!("'{name}'");
     let tables: Vec<_> = orders().filter(|id| id.has_table()).map(|id| quoted(id.name())).collect();
     body += "\n/** Orders with a table of all samples of an epoch: 4 bytes a sample. */\n";
@@ -115,19 +117,18 @@ pub fn limits() -> String {
     format!("{MADE}\n") + &LIMITS.map(one).concat()
 }
 
-/// A union type of names. Its comment says what each name means.
+/// A union type of names, which come with their descriptions. Its comment has the descriptions.
 fn union(
     text: &Text,
     name: &str,
     about: &str,
-    of: &str,
-    names: impl Iterator<Item = &'static str> + Clone,
+    names: impl Iterator<Item = (&'static str, &'static str)> + Clone,
     more: &[String],
 ) -> String {
-    let meanings = names.clone().filter(|name| !meaning(of, name).is_empty());
-    let meanings = meanings.map(|name| format!(" `{name}`: {}", small(meaning(of, name))));
+    let meanings = names.clone().filter(|(_, meaning)| !meaning.is_empty());
+    let meanings = meanings.map(|(name, meaning)| format!(" `{name}`: {}", small(meaning)));
     let docs = about.to_owned() + &meanings.collect::<String>();
-    let parts: Vec<_> = names.map(|name| format!("'{name}'")).chain(more.iter().cloned()).collect();
+    let parts: Vec<_> = names.map(|(name, _)| format!("'{name}'")).chain(more.iter().cloned()).collect();
     let line = format!("export type {name} = {};\n", parts.join(" | "));
     let lines = || format!("export type {name} =\n  | {};\n", parts.join("\n  | "));
     format!("\n{}{}", comment(&text.of(&docs), 0), if line.len() <= WIDTH { line } else { lines() })

@@ -191,9 +191,9 @@ impl ByLengthArgs {
         options.remove("lengths");
         state.insert("history".to_owned(), history.iter().take(number).cloned().collect());
         if number == 0 {
-            // Without a history there is no open window, so `window` and `checksum`, which describe it, are 0.
+            // `window` and `checksum` describe the open window, and without a history there is none.
             for name in ["window", "checksum"] {
-                state.insert(name.to_owned(), Value::from(0));
+                state.remove(name);
             }
         }
         let ranks = saved.history.get(number).map_or(1, |group| u32::try_from(group.world_size).unwrap_or(u32::MAX));

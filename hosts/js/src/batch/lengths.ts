@@ -117,10 +117,12 @@ function bySource(given: object, said: Said | undefined, lists: readonly NamedLi
   for (const name of byName.keys()) {
     if (!names.includes(name)) unknownName('lengths', name, names, 'no name, there are no sources');
   }
+  for (const name of names) {
+    if (!byName.has(name)) fail('missing', 'lengths', '', `the lengths of each source, those of ${name} too`);
+  }
   let count = 0;
   const sources = blend.sources.map((source, i) => {
     const name = names[i] as string;
-    if (!byName.has(name)) fail('missing', 'lengths', '', `the lengths of each source, those of ${name} too`);
     const lengths = placed(`of source ${name}`, () => one(byName.get(name)));
     if (lengths.count === undefined) fail('wrong-type', 'lengths', byName.get(name), `one with a length, for ${name}`);
     const path = `${blend.path}sources/${name}/`;

@@ -77,7 +77,7 @@ export type BatcherStateOptions = Pick<BatcherOptions, 'rank' | 'worldSize' | 'b
   Pick<RecipeOptions, 'sizes' | 'lists'>;
 
 /** Options that have a value whatever the strategy is. */
-type Always = 'seed' | 'epoch' | 'rank' | 'worldSize' | 'strategy' | 'counting' | 'maxBatchSize' | 'tooLong' | 'tail';
+type Always = 'seed' | 'epoch' | 'rank' | 'worldSize' | 'strategy' | 'counting' | 'tooLong' | 'tail';
 
 /** All options of a stream that its strategy uses, with their defaults. */
 export type BatchStreamConfig = BatchStreamOptions & Required<Pick<BatchStreamOptions, Always>>;

@@ -65,7 +65,7 @@ impl Batcher {
     ///     batcher.recipe()?,
     ///     concat!(
     ///         r#"{"samedeal":1,"order":{"name":"feistel","samples":5,"seed":42},"deal":{"world_size":2},"#,
-    ///         r#""batch":{"strategy":"budget","counting":"padded","max_batch_size":0,"max_tokens":64,"#,
+    ///         r#""batch":{"strategy":"budget","counting":"padded","max_tokens":64,"#,
     ///         r#""batch_size_multiple":1,"too_long":"error","tail":"even-split","lengths":[10,30,20,7,12]}}"#,
     ///     )
     /// );
@@ -196,7 +196,7 @@ impl Batcher {
     ///
     /// [`WrongType`](crate::FailureKind::WrongType) (`state`: no state of batches of this version),
     /// [`Contradiction`](crate::FailureKind::Contradiction) (any member of the recipe but `world_size`: not as in the
-    /// state; `window`, `checksum`: not 0 in a state without a history), out of range (`state`: more than 2^24 bytes;
+    /// state; `window`, `checksum`: there in a state without a history), out of range (`state`: more than 2^24 bytes;
     /// `consumed`, `world_size`, `history`, `window`), out of memory.
     pub fn resume(&mut self, state: &str) -> Result<(), Error> {
         *self = self.raw_resume(state)?;

@@ -109,7 +109,7 @@ fn a_recipe_has_the_options_and_the_defaults() {
             some().max_batch_size(8).max_length(64),
             r#""max_batch_size":8,"max_length":64,"max_tokens":512,"batch_size_multiple":1"#,
         ),
-        (some().max_tokens(3), r#""max_batch_size":0,"max_tokens":3,"batch_size_multiple":1"#),
+        (some().max_tokens(3), r#""max_tokens":3,"batch_size_multiple":1"#),
     ] {
         let expected = format!(r#"{{"strategy":"budget","counting":"padded",{expected},"lengths":[1]}}}}"#);
         assert_eq!(batch(builder), expected);

@@ -85,6 +85,13 @@ fn lengths_of_sources_are_joined() {
             "",
             "the lengths of each source, those of books too",
         ),
+        // A source without lengths is told before a wrong number of lengths, in every host.
+        (
+            Lengths::by_source([("web", &web[1..])]),
+            FailureKind::Missing,
+            "",
+            "the lengths of each source, those of books too",
+        ),
         (
             Lengths::by_source([("", [0_u32; 0]); 0]),
             FailureKind::Missing,

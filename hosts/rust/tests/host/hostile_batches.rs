@@ -26,7 +26,7 @@ fn refused<T>(builder: impl Fn() -> BatchBuilder<T>, build: impl Fn(BatchBuilder
     assert_eq!(build(builder().max_batch_size(9)), missing("max_tokens"));
     assert_eq!(build(pack()), missing("capacity"));
     assert_eq!(build(builder().max_tokens(0)), out_of_range("max_tokens"));
-    assert_eq!(build(builder().max_batch_size(0).max_length(9)), missing("max_tokens"));
+    assert_eq!(build(builder().max_batch_size(0).max_length(9)), out_of_range("max_batch_size"));
     assert_eq!(build(pack().capacity(0)), out_of_range("capacity"));
     assert_eq!(build(pack().max_length(0)), out_of_range("capacity"));
     assert_eq!(build(bucket().max_batch_size(0)), out_of_range("max_batch_size"));

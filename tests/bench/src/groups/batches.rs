@@ -99,7 +99,9 @@ fn native(name: &str, count: u64, epoch: u64) -> core::BatchConfig {
     let made =
         |strategy| core::BatchConfig { epoch, ..core::BatchConfig::new(log_normal(count, most(name)), strategy) };
     match name {
-        "budget" => core::BatchConfig { budget: BUDGET, max_batch_size: 0, ..made(core::Strategy::Budget) },
+        "budget" => {
+            core::BatchConfig { budget: BUDGET, max_batch_size: core::NO_LIMIT, ..made(core::Strategy::Budget) }
+        }
         "pack" => core::BatchConfig { capacity: CAPACITY, max_batch_size: 1, ..made(core::Strategy::Pack) },
         _ => core::BatchConfig { buckets: Some(core::Buckets::Quantiles(30)), ..made(core::Strategy::Bucket) },
     }

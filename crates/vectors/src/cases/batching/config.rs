@@ -62,7 +62,10 @@ pub fn recipe(config: &BatchConfig, lengths: Option<Vec<u32>>) -> BatchRecipe {
         member("linear", config.linear.into());
         member("quadratic", config.quadratic.into());
     }
-    member("max_batch_size", config.max_batch_size.into());
+    // With a budget, 0 stands for a recipe without the member: there is no limit.
+    if config.max_batch_size > 0 || strategy != "budget" && (strategy != "bucket" || config.budget.0 == 0) {
+        member("max_batch_size", config.max_batch_size.into());
+    }
     if config.max_length < u32::MAX {
         member("max_length", config.max_length.into());
     }

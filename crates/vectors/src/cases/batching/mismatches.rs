@@ -203,7 +203,7 @@ fn texts() -> Case {
         change(checksum, "7"),
         state_after(0),
         Call::Metrics,
-        change(&taken, "[],\"window\":0,\"checksum\":7"),
+        change(&taken, "[],\"checksum\":7"),
         change(&taken, "[],\"window\":40,\"checksum\":0"),
         state_after(0),
         Call::Metrics,

@@ -152,7 +152,7 @@ fn replanned() -> Vec<Case> {
     cases
 }
 
-/// `max_batch_size` 0 and 2^32 - 1 both mean "no limit": a state with one of them fits a recipe with the other.
+/// Beside a budget, no `max_batch_size` (0 here) is the same as 2^32 - 1: a state of the one fits a recipe of the other.
 fn unbounded() -> Vec<Case> {
     let of = |strategy, max_batch_size| BatchConfig {
         max_batch_size,

@@ -27,10 +27,7 @@ pub fn of(args: &BatchesArgs, options: &Members) -> String {
         value.iter().for_each(|value| push(name, value));
     }
     for (name, value) in options.iter().filter(|(name, _)| *name != "strategy") {
-        // `max_batch_size` 0 is no limit, which is the default beside a budget.
-        if name != "max_batch_size" || *value != 0 {
-            push(&name.replace('_', "-"), &said(value));
-        }
+        push(&name.replace('_', "-"), &said(value));
     }
     words.join(" ")
 }

@@ -39,8 +39,8 @@ pub struct Room {
     pub width: u32,
     /// The tokens of a batch.
     pub tokens: u64,
-    /// `max_batch_size` of a strategy with a budget; 0 is no limit.
-    bound: u32,
+    /// `max_batch_size` of a strategy with a budget, if it was given.
+    bound: Option<u32>,
     /// The most cost of a batch, if `--counting` is `weighted`.
     cost: Option<u64>,
     /// The tokens of a packed row. The tokens of a batch are divided among the rows that fit into the batch.
@@ -57,8 +57,7 @@ impl Room {
         let budget = options.natural("max_tokens");
         let width = max_length.unwrap_or(longest).max(1);
         let max_batch_size = options.short("max_batch_size");
-        let rows = max_batch_size.filter(|&rows| rows > 0);
-        let rows = match (rows, budget) {
+        let rows = match (max_batch_size, budget) {
             (Some(rows), _) => rows,
             (None, Some(budget)) => fitting(budget, width),
             (None, None) => {
@@ -82,7 +81,7 @@ impl Room {
                 Some(each.saturating_mul(width.into()).saturating_mul(rows.into()).max(1))
             }
         };
-        Ok(Self { rows, width, tokens, bound: budget.and(max_batch_size).unwrap_or(0), cost, capacity })
+        Ok(Self { rows, width, tokens, bound: budget.and(max_batch_size), cost, capacity })
     }
 
     pub fn candidates(&self) -> Vec<Candidate> {
@@ -92,8 +91,12 @@ impl Room {
             let members = members.as_object().cloned().unwrap_or_default();
             Candidate { name, members }
         };
+        let bounded = |name, mut members: Value| {
+            bound.into_iter().for_each(|rows| members["max_batch_size"] = rows.into());
+            candidate(name, members)
+        };
         let budget = |name, counting: &str, limit: &str, most: u64| {
-            candidate(name, json!({ "strategy": "budget", "counting": counting, "max_batch_size": bound, limit: most }))
+            bounded(name, json!({ "strategy": "budget", "counting": counting, limit: most }))
         };
         let pack = |name, packing: &str| {
             candidate(
@@ -104,7 +107,7 @@ impl Room {
         let mut all = vec![
             candidate("pad-to-max", json!({ "strategy": "pad-to-max", "max_batch_size": rows })),
             candidate("bucket rows", json!({ "strategy": "bucket", "max_batch_size": rows, "max_tokens": tokens })),
-            candidate("bucket tokens", json!({ "strategy": "bucket", "max_batch_size": bound, "max_tokens": tokens })),
+            bounded("bucket tokens", json!({ "strategy": "bucket", "max_tokens": tokens })),
             budget("budget padded", "padded", "max_tokens", tokens),
             budget("budget unpadded", "unpadded", "max_tokens", tokens),
         ];

@@ -56,10 +56,11 @@ def lengths_of(lengths: Any, order: Any) -> Lengths:
     for name in found:
         if name not in known:
             raise UnknownNameError("lengths", name[:64], ", ".join(known), {"known": known})
-    parts = []
-    for name, samples in sources:
+    for name in known:
         if name not in found:
             raise MissingError("lengths", "", f"the lengths of each source, those of {check.shown(name)} too")
+    parts = []
+    for name, samples in sources:
         part = Lengths.of(found[name])
         if part.samples not in (None, samples):
             allowed = f"{samples}, as many as the source has samples"

@@ -188,7 +188,7 @@ def _told(found: _Found) -> dict[str, Any]:
         names = ("deal", "epoch", "batch_size", "drop_last")
         shared = _shared(sampler._order) | {name: getattr(sampler, name) for name in names}
         shared |= {"remainder": sampler._given["remainder"], "lost": _short(sorted(sampler.shards.lost))}
-        shared |= {"files": _digest(_files_of(sampler.shards))}
+        shared |= {"files": _digest(_files_of(sampler.shards)), "max_failed_rows": sampler.max_failed_rows}
         # Without workers, the main process reads as one worker does.
         shared |= {"workers": None if found.workers is None else max(1, found.workers)}
         return told | shared
@@ -289,7 +289,7 @@ def _lengths_at(plan: Batcher, state: str) -> dict[str, Any]:
         except OutOfRangeError as error:
             if error.field != "steps":
                 raise
-    return {_LENGTHS: members["checksum"]}
+    return {_LENGTHS: members.get("checksum", 0)}
 
 
 def _short(history: list[Any]) -> Any:

@@ -35,8 +35,14 @@ const endsOf = (texts) => {
     return end;
   });
 };
+/** The recipe of exact sizes among the keys that `add` adds. */
+const among = (raw, rest, add) =>
+  using(raw.exactSizes(), (sizes) => {
+    add(sizes);
+    return sizes.recipe(rest);
+  });
 /** Arguments that are texts, even if they only have digits. */
-const TEXTS = ['state', 'entry', 'header', 'checkpoint', 'recipe', 'text', 'sections', 'one', 'other'];
+const TEXTS = ['state', 'entry', 'header', 'checkpoint', 'recipe', 'text', 'sections', 'one', 'other', 'rest'];
 /** Arguments with numbers of 64 bits as BigInt. Cases write these numbers as strings of digits. */
 export const wide = (args) =>
   Object.fromEntries(
@@ -389,6 +395,8 @@ export const kinds = {
     raw: {
       'part-of': (raw, { ids }) => raw.partOf(u64s(ids)),
       'part-of-keys': (raw, { keys }) => raw.partOfKeys(keys.join(''), endsOf(keys)),
+      'among-ids': (raw, { ids, rest }) => among(raw, rest, (sizes) => sizes.addIds(u64s(ids))),
+      'among-keys': (raw, { keys, rest }) => among(raw, rest, (sizes) => sizes.addKeys(keys.join(''), endsOf(keys))),
     },
     own: {
       'part-of': (own, { ids }) => own.partOf(ids.map(BigInt)),
@@ -400,10 +408,12 @@ export const kinds = {
         const parts = own.partOf(idsOf(start, count));
         return idsOf(start, count).filter((_, i) => parts[i] === part);
       },
+      'among-ids': (own, { ids, rest }) => own.among(ids.map(BigInt), rest).recipe,
+      'among-keys': (own, { keys, rest }) => own.among(keys, rest).recipe,
     },
     // The class accepts lists of any length, and ranges with an end instead of a count, so these calls cannot fail
     // there.
-    rawFailures: ['part-of', 'part-of-run', 'part-of-keys', 'members'],
+    rawFailures: ['part-of', 'part-of-run', 'part-of-keys', 'members', 'among-ids', 'among-keys'],
   },
   schedule: {
     engine: 'component',

@@ -228,6 +228,14 @@ class Splits(Subject):
             found = self.now._engine.use(splitting.Parts.part_of_texts, [key.encode() for key in keys])
             assert same_values(found, self.now.part_of_keys(keys))
             return found
+        if name in ("among_ids", "among_keys"):
+            keys, rest = values
+            sizes = self.now._engine.use(splitting.Parts.exact_sizes)
+            given = np.array(keys, np.uint64) if name == "among_ids" else [key.encode() for key in keys]
+            sizes.add_ids(given) if name == "among_ids" else sizes.add_keys(*splitting.laid(given))
+            found = sizes.recipe(rest)
+            assert self.now.among(given if name == "among_ids" else iter(keys), rest).recipe == found
+            return found
         found = super().call(name, values)
         if name == "members":
             part, start, count = values

@@ -94,7 +94,7 @@ NEXT = (reference.Sampler, reference.Plan, reference.Reading, reference.Batcher,
 
 # Fields and arguments that are texts, even if they only have digits.
 TEXTS = {"weight", "tier", "name", "role", "environment", "recipe", "side", "state", "header", "entry"}
-TEXTS |= {"entries", "checkpoint", "keys", "text", "sections", "parts", "one", "other"}
+TEXTS |= {"entries", "checkpoint", "keys", "text", "sections", "parts", "one", "other", "rest"}
 
 
 def read(name: str, value: Any) -> Any:

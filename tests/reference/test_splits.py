@@ -180,3 +180,32 @@ REFUSED: list[tuple[str, tuple[str, str, str | None]]] = [
 @pytest.mark.parametrize(("recipe", "expected"), REFUSED, ids=[str(number) for number in range(len(REFUSED))])
 def test_refused(recipe: str, expected: tuple[str, str, str | None]) -> None:
     assert failure(lambda: Split(recipe)) == expected
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_sizes_are_exact_among_keys(seed: int) -> None:
+    words = random.Random(seed)
+    sizes = [words.choice([0, 1, words.randint(0, 40)]) for _ in range(words.randint(1, 5))]
+    sizes[words.randrange(len(sizes))] += 1
+    keys = [f"key {words.randrange(300)}" for _ in range(500)]
+    made = sized(sizes, seed)
+    recipe = made.among_keys(keys, "rest")
+    assert recipe == made.among_keys(keys[::-1] + keys[:9], "rest")
+    found = Counter(Split(recipe).part_of_keys([*set(keys)]))
+    assert found == Counter({i: size for i, size in enumerate([*sizes, len(set(keys)) - sum(sizes)]) if size})
+    # A key is in a part, or in one before it, if a part before has more keys.
+    sizes[0] += 7
+    parts, more = (Split(each.among_keys(keys, "rest")).part_of_keys(keys) for each in (made, sized(sizes, seed)))
+    assert all(now <= before for before, now in zip(parts, more, strict=True))
+    ids = [words.randrange(1000) for _ in range(200)]
+    exact = Split(sized([20, 10], seed).among_ids(ids, "rest"))
+    assert Counter(exact.part_of([*set(ids)]))[0] == 20
+
+
+def test_exact_sizes_that_are_refused() -> None:
+    one, other = "k4560557", "k125374070"
+    assert failure(lambda: sized([1]).among_keys([one, other], "rest")) == ("contradiction", "size", "1")
+    assert Split(sized([2]).among_keys([one, other, one], "rest")).part_of_keys([one, other]) == [0, 0]
+    assert failure(lambda: sized([2, 1]).among_ids([1, 2, 2], "rest")) == ("out-of-range", "size", "3")
+    assert failure(lambda: sized([1]).among_ids([1, 2], "p0")) == ("contradiction", "name", "p0")
+    assert failure(lambda: weighted(HOLDOUT).among_ids([1], "rest")) == ("contradiction", "weights", "given")

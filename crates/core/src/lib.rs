@@ -32,7 +32,7 @@ pub use document::floats::whole_weights;
 pub use document::lists::List;
 pub use ledger::{ClaimedRun, Client, ClientOptions, Event, EventKind, Instruction, Ledger, Progress};
 pub use order::{Index, Order, OrderId, Spans};
-pub use split::Split;
+pub use split::{ExactSizes, Split};
 pub use steps::{Schedule, StepPlace};
 pub use texts::differences::{Difference, differences};
 #[cfg(feature = "texts")]

@@ -30,7 +30,7 @@ pub const CLASSES: Table = &[
     // compared.
     ("plan", &["shards", "loads", "load-summary", "imbalance", "rows", "step-bounds"]),
     ("chunk-stream", &[]),
-    // By hand: any number of ids, texts and samples.
+    // By hand: any number of ids, texts and samples; the split of exact sizes in one call.
     ("split", &["part-of", "part-of-run", "part-of-keys", "members"]),
     // By hand: coordinates by the names of axes.
     ("mesh", &["coordinates", "rank-at"]),

@@ -1,11 +1,13 @@
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cell::RefCell;
 
 use crate::Component;
 use crate::bindings::{splits, types};
 
 impl splits::Guest for Component {
     type Split = Split;
+    type ExactSizes = ExactSizes;
 }
 
 pub struct Split(samedeal_core::Split);
@@ -41,5 +43,25 @@ impl splits::GuestSplit for Split {
 
     fn members(&self, part: u32, start: u64, count: u32) -> Result<Vec<u64>, types::Failure> {
         Ok(self.0.members(part, start, count)?)
+    }
+
+    fn exact_sizes(&self) -> Result<splits::ExactSizes, types::Failure> {
+        Ok(splits::ExactSizes::new(ExactSizes(RefCell::new(self.0.exact_sizes()?))))
+    }
+}
+
+pub struct ExactSizes(RefCell<samedeal_core::ExactSizes>);
+
+impl splits::GuestExactSizes for ExactSizes {
+    fn add_ids(&self, ids: Vec<u64>) -> Result<(), types::Failure> {
+        Ok(self.0.borrow_mut().add_ids(&ids)?)
+    }
+
+    fn add_keys(&self, keys: String, ends: Vec<u32>) -> Result<(), types::Failure> {
+        Ok(self.0.borrow_mut().add_keys(&keys, &ends)?)
+    }
+
+    fn recipe(&self, rest: String) -> Result<String, types::Failure> {
+        Ok(self.0.borrow_mut().recipe(&rest)?)
     }
 }

@@ -601,6 +601,16 @@ def test_splits(recipe: Recipe) -> None:
     agree(oracle, "split", oracle.call("[constructor]split", recipe.text), splitting.Parts(None, recipe, MEMORY))
 
 
+def test_exact_sizes() -> None:
+    oracle = Oracle("splits")
+    recipe = parted({"name": "a", "size": 2}, {"name": "b", "size": 1})
+    theirs = held(oracle.call("[method]split.exact-sizes", held(oracle.call("[constructor]split", recipe.text))))
+    mine = splitting.Parts(None, recipe, MEMORY).exact_sizes()
+    keys = "annaboris\u00e4", [4, 9, 11]
+    calls = [("add-ids", [3, 2**53 - 2]), ("add-keys", *keys), ("recipe", "rest"), ("recipe", "a"), ("add-ids", [2**53])]
+    agree(oracle, "exact-sizes", theirs, mine, calls)
+
+
 Schedules = tuple[Recipe, stepping.Where]
 
 
@@ -846,6 +856,7 @@ RESOURCES = {
     "batches#batcher": test_batchers,
     "batches#batch-stream": test_batch_streams,
     "splits#split": test_splits,
+    "splits#exact-sizes": test_exact_sizes,
     "steps#schedule": test_schedules,
 }
 """For each resource: the test that calls every method of it."""

@@ -18,6 +18,7 @@ from hostile import Vicious, fails
 from samedeal import (
     ContradictionError,
     MissingError,
+    OutOfMemoryError,
     OutOfRangeError,
     SamedealError,
     Split,
@@ -127,6 +128,83 @@ def test_keys_take_the_memory_of_a_window() -> None:
         assert peak < found.nbytes + 8 * len(listed) + 8_000_000
         assert found[:90_000].tolist() == found[90_000:180_000].tolist()
         assert found[[7, 60_000]].tolist() == split.part_of_keys(["key 7", "key 60000"]).tolist()
+
+
+def test_sizes_are_exact_among_keys_in_any_order() -> None:
+    names = [f"{number % 3000}.jpg" for number in range(5000)]
+    sizes = Split(sizes={"test": 500, "none": 0, "validation": 250}, seed=7)
+    split = sizes.among(names, "training")
+    assert [len({names[at] for at in split.indices_of_keys(part, names)}) for part in split.parts] == [500, 0, 250, 2250]
+    for keys in (set(names), reversed(names), iter(names[:3000]), np.array(names), np.array(names, dtype=object)):
+        assert sizes.among(keys, rest="training").recipe == split.recipe
+    assert Split(sizes={"test": 500, "none": 0, "validation": 250}, seed=8).among(names, "training") != split
+    # A larger part keeps its keys; with more keys, they move to later parts only.
+    parts = split.part_of_keys(names)
+    larger = Split(sizes={"test": 600, "none": 0, "validation": 250}, seed=7).among(names, "training")
+    assert (larger.part_of_keys(names)[parts == 0] == 0).all()
+    more = sizes.among([*names, *map(str, range(3000))], "training")
+    moved = more.part_of_keys(names).astype(int) - parts
+    assert moved.min() == 0 and moved.max() == 3
+    # The new split has a part for every key, with about the share of its size.
+    new = np.bincount(split.part_of_keys([f"new {number}" for number in range(30_000)]))
+    assert abs(new[0] / 30_000 - 1 / 6) < 0.05
+
+
+def test_sizes_are_exact_among_ids() -> None:
+    sizes = Split(sizes={"test": 1000}, seed=3)
+    split = sizes.among(np.arange(200_000), "training")
+    assert len(split.indices("test", 200_000)) == 1000
+    for ids in (range(200_000), np.arange(200_000)[::-1].astype(np.uint32), iter([*range(200_000), 5])):
+        assert sizes.among(ids, "training").recipe == split.recipe
+    larger = Split(sizes={"test": 3000}, seed=3).among(np.arange(200_000), "training")
+    assert {*split.indices("test", 200_000).tolist()} < {*larger.indices("test", 200_000).tolist()}
+    # All keys: nothing is left for the rest.
+    every = Split(sizes={"a": 4, "b": 6}).among(range(10))
+    assert np.bincount(every.part_of(range(1000)), minlength=3)[2] == 0
+    assert json.loads(every.recipe)["split"]["parts"][2] == {"name": "rest", "weight": 0}
+
+
+def test_keys_of_exact_sizes_are_read_in_pieces() -> None:
+    sizes = Split(sizes={"test": 100}, seed=5)
+    keys = (f"key {number}" for number in range(300_000))
+    sizes.among(["first"] * 5 + [*map(str, range(100))])
+    tracemalloc.start()
+    split = sizes.among(keys)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10_000_000
+    assert len(split.indices_of_keys("test", map("key {}".format, range(300_000)))) == 100
+
+
+def test_exact_sizes_that_are_refused() -> None:
+    sizes = Split(sizes={"a": 2, "b": 1})
+    with fails(OutOfRangeError, "size") as caught:
+        sizes.among(["x", "y", "x"])
+    assert (caught.value.value, caught.value.most) == ("3", 2)
+    with fails(OutOfRangeError, "size"):
+        sizes.among([])
+    with fails(ContradictionError, "weights"):
+        Split(WEIGHTS).among(["x"])
+    with fails(ContradictionError, "name"):
+        sizes.among(range(3), rest="b")
+    with fails(OutOfRangeError, "name"):
+        sizes.among(range(3), rest="")
+    with fails(WrongTypeError, "rest"):
+        sizes.among(range(3), rest=3)  # type: ignore[arg-type]
+    with fails(OutOfRangeError, "ids"):
+        sizes.among([1, 2, 2**53 - 1])
+    with fails(OutOfRangeError, "keys"):
+        sizes.among([1, 2, -1])
+    with fails(OutOfRangeError, "keys"):
+        sizes.among(["a", "\ud800"])
+    for keys in ("abc", {"a": 1}, 3, None, [1.5, 2], ["a", 1], [1, "a"], [b"a"], [[1]], np.array([1.5])):
+        with fails(WrongTypeError, "keys"):
+            sizes.among(keys)  # type: ignore[arg-type]
+    # Two texts with the same id cannot be in two parts.
+    with fails(ContradictionError, "size"):
+        Split(sizes={"a": 1}).among(["k4560557", "k125374070"])
+    with fails(OutOfMemoryError, "keys"):
+        Split(sizes={"a": 2**40}, memory_limit=2**25).among(np.arange(2**23))
 
 
 def test_an_order_of_one_part() -> None:

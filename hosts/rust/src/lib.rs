@@ -58,7 +58,7 @@ pub use shard::{
     verify_runs, verify_shards,
 };
 
-pub use split::{Part, Split, SplitBuilder};
+pub use split::{ExactSizes, Part, Split, SplitBuilder};
 pub use steps::{Schedule, ScheduleBuilder, ScheduleSteps};
 pub use texts::{differences, inspect, recipe_after, whole_weights};
 

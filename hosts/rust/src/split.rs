@@ -74,7 +74,7 @@ impl Split {
     }
 
     /// Parts of exactly these sizes. The ids are 0 to n - 1, where n is the sum of the sizes. If data are added, make a
-    /// new split of the new ids.
+    /// new split of the new ids. For exact numbers of other ids, or of texts, see [`exact_sizes`](Self::exact_sizes).
     ///
     /// ```
     /// use samedeal::Split;
@@ -217,15 +217,7 @@ impl Split {
     ///
     /// Contradiction (`sizes`), out of range (`keys`: more than 2^20), out of memory.
     pub fn part_of_keys_window<K: AsRef<str>>(&self, keys: &[K]) -> Result<Vec<u32>, Error> {
-        let bytes = keys.iter().map(|key| key.as_ref().len()).sum::<usize>();
-        if bytes + size_of_val(keys) > self.object.room() || bytes > u32::MAX as usize {
-            return Err(Failure::out_of_memory("keys", keys.len(), "fewer or shorter ones at a time").into());
-        }
-        let (mut text, mut ends) = (String::with_capacity(bytes), Vec::with_capacity(keys.len()));
-        for key in keys {
-            text.push_str(key.as_ref());
-            ends.push(text.len() as u32);
-        }
+        let (text, ends) = laid(keys, self.object.room())?;
         self.raw_part_of_keys(&text, &ends)
     }
 
@@ -274,10 +266,93 @@ impl Split {
         Ok(counts)
     }
 
+    /// Begins to find the split of which each part has exactly so many of given keys as its size in this split says.
+    ///
+    /// # Errors
+    ///
+    /// Contradiction (`weights`: the parts have no sizes), out of memory.
+    pub fn exact_sizes(&self) -> Result<ExactSizes, Error> {
+        // It has an instance of its own, whose memory is freed with it.
+        Ok(ExactSizes { object: Self::from_recipe(self.recipe()?).build()?.object.exact_sizes()? })
+    }
+
     /// Number of items that are passed in one call. An item has `bytes` bytes.
     fn window(&self, bytes: usize) -> usize {
         // Half of the free memory is for the answer.
         (self.object.room() / 2 / bytes).clamp(1, MAX_COUNT)
+    }
+}
+
+/// Texts end to end, and where each ends.
+fn laid<K: AsRef<str>>(keys: &[K], room: usize) -> Result<(String, Vec<u32>), Failure> {
+    let bytes = keys.iter().map(|key| key.as_ref().len()).sum::<usize>();
+    if bytes + size_of_val(keys) > room || bytes > u32::MAX as usize {
+        return Err(Failure::out_of_memory("keys", keys.len(), "fewer or shorter ones at a time"));
+    }
+    let (mut text, mut ends) = (String::with_capacity(bytes), Vec::with_capacity(keys.len()));
+    for key in keys {
+        text.push_str(key.as_ref());
+        ends.push(text.len() as u32);
+    }
+    Ok((text, ends))
+}
+
+/// Finds the split of which each part has an exact number of keys: a sample of an exact size, by the key of each row or
+/// of each group. [`Split::exact_sizes`] makes it.
+///
+/// Keys are texts or ids, of which equal ones count once. Their order changes nothing. A larger part has the keys of the
+/// smaller one, if the parts before it stay the same. The memory depends on the sizes, not on the number of keys: add
+/// the keys in pieces.
+///
+/// ```
+/// use samedeal::Split;
+/// let names = (0..1_000).map(|number| format!("{number}.txt")).collect::<Vec<_>>();
+/// let sizes = Split::by_size([("test", 100)]).seed(42).build()?.exact_sizes()?;
+/// for some in names.chunks(300) {
+///     sizes.add_keys(some)?;
+/// }
+/// let split = sizes.split("training")?;
+/// assert_eq!(split.part_of_keys(&names)?.iter().filter(|part| **part == 0).count(), 100);
+/// # Ok::<(), samedeal::Error>(())
+/// ```
+pub struct ExactSizes {
+    object: Object<splits::ExactSizes>,
+}
+
+impl ExactSizes {
+    /// Adds texts.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`keys`: more than 2^20 in one call; then none is added), out of memory (`keys`; the keys are lost).
+    pub fn add_keys<K: AsRef<str>>(&self, keys: &[K]) -> Result<(), Error> {
+        let (text, ends) = laid(keys, self.object.room())?;
+        self.object.add_keys(&text, &ends)
+    }
+
+    /// Adds ids, which are below 2^53 - 1.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`ids`: more than 2^20 in one call; the first one that is too large; then none is added), out of
+    /// memory (`ids`: too many for one call; `keys`: the keys are lost).
+    pub fn add_ids(&self, ids: &[u64]) -> Result<(), Error> {
+        self.object.check_room("ids", ids.len(), size_of_val(ids))?;
+        self.object.add_ids(ids)
+    }
+
+    /// The split by weights of which each part has exactly as many of the added keys as its size says. One more part,
+    /// `rest`, has all other keys. No key changes its part if data are added; to have exact sizes again, add all keys to
+    /// a new object: then keys move to later parts only.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`size`: there are fewer different keys; `name`: the length of `rest`; `parts`: with the rest, more
+    /// than 2^16), contradiction (`name`: a part has the name `rest`; `size`: the last key of a part and the next key are
+    /// texts with the same id, which happens to one sample in a billion with 10^7 texts), out of memory.
+    pub fn split(&self, rest: &str) -> Result<Split, Error> {
+        self.object.check_room("rest", 1, rest.len())?;
+        Split::from_recipe(self.object.recipe(rest)?).build()
     }
 }
 

@@ -456,6 +456,8 @@ SPECIAL: dict[str, Make] = {
     "Schedule.step_of_consumed.samples_consumed": one("0", "8", "30"),
     "ShardPlan.from_recipe.recipe": a_recipe("ShardPlan"),
     "Split.from_recipe.recipe": a_recipe("Split"),
+    "Split.among.keys": one("['a', 'b', 'a']", "range(200)", "[]", "np.arange(9)", "iter(['x', 3])"),
+    "Split.among.rest": one("'rest'", "'a'", "''"),
     "Split.sizes": one("{'a': 3, 'b': 4}", "{'a': 100}", "None"),
     "build_index.batcher": lambda c: c.held("Batcher", "samedeal.Batcher([3, 4, 5], max_tokens=8)"),
     "build_index.path": one("folder.missing()"),

@@ -90,7 +90,44 @@ class Split:
         found = self.part_of_run(start, count)
         return [start + i for i, here in enumerate(found) if here == part]
 
+    def among_ids(self, ids: list[int], rest: str) -> str:
+        """The recipe that `exact-sizes` finds for these ids."""
+        self._check_sizes()
+        require(len(ids) <= MAX_WINDOW, "ids", f"{len(ids)} numbers")
+        for x in ids:
+            require(x < MAX_SAMPLES, "ids", x)
+        return self._exact([(x, 0) for x in ids], rest)
+
+    def among_keys(self, keys: list[str], rest: str) -> str:
+        """The recipe that `exact-sizes` finds for these texts."""
+        self._check_sizes()
+        require(len(keys) <= MAX_WINDOW, "keys", f"{len(keys)} texts")
+        return self._exact([(id_of(key), number_of(key) % 2**11) for key in keys], rest)
+
+    def _check_sizes(self) -> None:
+        require(self._sized, "weights", "given", "contradiction")
+
+    def _exact(self, keys: list[tuple[int, int]], rest: str) -> str:
+        """The recipe of exact sizes among keys: the id of each, and the second number of its hash."""
+        pi = permutation(MAX_SAMPLES, "split", self._seed, 0, 0)
+        k = sorted({(pi.sample(x), low) for x, low in keys})
+        require(self._sums[-1] <= len(k), "size", self._sums[-1])
+        parts, before = [], 0
+        for name, c in zip(self._names, self._sums, strict=True):
+            if 0 < c < len(k):
+                require(k[c - 1][0] != k[c][0], "size", c, "contradiction")
+            end = 0 if c == 0 else MAX_SAMPLES if c == len(k) else k[c][0]
+            parts.append({"name": name, "weight": end - before})
+            before = end
+        parts.append({"name": rest, "weight": MAX_SAMPLES - before})
+        return Split(written({"samedeal": 1, "split": {"seed": self._seed, "parts": parts}})).recipe()
+
+
+def number_of(key: str) -> int:
+    """The number of the first 8 bytes of the SHA-256 of a text."""
+    return int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "little")
+
 
 def id_of(key: str) -> int:
     """The id of a text."""
-    return (int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "little") >> 11) % MAX_SAMPLES
+    return (number_of(key) >> 11) % MAX_SAMPLES

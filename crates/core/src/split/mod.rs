@@ -1,6 +1,7 @@
 //! Splits: the part of the data that a sample belongs to, such as training, validation, test or a fold. SPEC.md,
 //! section 16.
 
+mod exact;
 mod recipe;
 
 use alloc::format;
@@ -17,6 +18,8 @@ use crate::base::{Failure, MAX_EXACT};
 use crate::order::Feistel;
 #[cfg(feature = "texts")]
 pub(crate) use recipe::{MAX_PARTS, SECTIONS};
+
+pub use exact::ExactSizes;
 
 /// A split of ids into parts. If parts have weights, an id stays in its part when ids are added later.
 ///
@@ -59,8 +62,7 @@ impl Split {
                 Part { name, share, end }
             }),
         )?;
-        let hash = Feistel::from_words(ids, &mut Words::new("split", seed, 0, 0));
-        Ok(Self { seed, by_size, parts, ids, hash })
+        Ok(Self { seed, by_size, parts, ids, hash: hash_of(ids, seed) })
     }
 
     /// The names of the parts. Failures: `out-of-memory`.
@@ -100,13 +102,11 @@ impl Split {
         }
         check_count("keys", ends.len(), "texts")?;
         let mut parts = collect("keys", ends.len(), [])?;
-        let mut start = 0;
-        for end in ends.iter().map(|&end| end as usize) {
-            let Some(key) = keys.get(start..end) else { return Err(no_end(end, keys)) };
-            parts.push(self.part(self.hash.sample(id_of(key))));
-            start = end;
-        }
-        if start == keys.len() { Ok(parts) } else { Err(no_end(start, keys)) }
+        each_text(keys, ends, &mut |digest| {
+            parts.push(self.part(self.hash.sample(id_of(digest))));
+            Ok(())
+        })?;
+        Ok(parts)
     }
 
     /// The ids from `start` to `start + count - 1` that are in a part. Failures: `part`, `start`, `count`,
@@ -156,11 +156,29 @@ fn no_end(end: usize, keys: &str) -> Failure {
     Failure::contradiction("ends", end, allowed)
 }
 
-/// The id of a text.
-fn id_of(text: &str) -> u64 {
-    let digest: [u8; 32] = Sha256::digest(text).into();
-    let first = digest.iter().take(8).rev().fold(0, |number, &byte| number << 8 | u64::from(byte));
-    (first >> 11) % MAX_EXACT
+/// The permutation of the ids by which a split divides them.
+fn hash_of(ids: u64, seed: i64) -> Feistel {
+    Feistel::from_words(ids, &mut Words::new("split", seed, 0, 0))
+}
+
+/// Calls `tell` with the first 8 bytes of the SHA-256 of each text. Failures: `ends`, and those of `tell`.
+fn each_text(keys: &str, ends: &[u32], tell: &mut dyn FnMut(u64) -> Result<(), Failure>) -> Result<(), Failure> {
+    let mut start = 0;
+    for end in ends.iter().map(|&end| end as usize) {
+        let Some(key) = keys.get(start..end) else { return Err(no_end(end, keys)) };
+        let digest: [u8; 32] = Sha256::digest(key).into();
+        tell(digest.iter().take(8).rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))?;
+        start = end;
+    }
+    if start == keys.len() { Ok(()) } else { Err(no_end(start, keys)) }
+}
+
+/// The bits of the first 8 bytes of a text's SHA-256 that its id does not have.
+const BELOW: u32 = 11;
+
+/// The id of a text, from the first 8 bytes of its SHA-256.
+fn id_of(digest: u64) -> u64 {
+    (digest >> BELOW) % MAX_EXACT
 }
 
 #[cfg(test)]
@@ -195,6 +213,25 @@ mod tests {
                 }
             }
             prop_assert!(seen.iter().all(|&seen| seen));
+        }
+
+        #[test]
+        fn sizes_are_exact_among_keys(
+            sizes in prop::collection::vec(0_u64..60, 1..6), ids in prop::collection::vec(0_u64..900, 300..3_000), seed: i64,
+        ) {
+            prop_assume!(sizes.iter().sum::<u64>() > 0);
+            let ids: Vec<u64> = ids.into_iter().map(|id| id * id * 9_000_000_001).collect();
+            let all: alloc::collections::BTreeSet<u64> = ids.iter().copied().collect();
+            prop_assume!(sizes.iter().sum::<u64>() <= all.len() as u64);
+            let mut exact = split("size", &sizes, seed).exact_sizes().unwrap();
+            for some in ids.chunks(100) {
+                exact.add_ids(some).unwrap();
+            }
+            let found = Split::read(&exact.recipe("rest").unwrap()).unwrap();
+            let parts = found.part_of(&all.iter().copied().collect::<Vec<_>>()).unwrap();
+            for (part, &size) in (0..).zip(&sizes) {
+                prop_assert_eq!(parts.iter().filter(|&&own| own == part).count() as u64, size);
+            }
         }
 
         #[test]

@@ -99,7 +99,10 @@ impl<'a> Rust<'a> {
         let class = facade.class;
         let missing = || format!("there is no resource {}", facade.resource);
         let resource = self.wit.resource(facade.resource).ok_or_else(missing)?;
-        let methods: Vec<_> = self.wit.functions_of(resource).filter(|signature| signature.is_method).collect();
+        // A hand-written method uses an object of another class.
+        let is_other = |ty: &Type| matches!(self.wit.shape(ty), Shape::Own(id) if id != resource);
+        let methods = self.wit.functions_of(resource).filter(|signature| signature.is_method);
+        let methods: Vec<_> = methods.filter(|signature| !signature.value.as_ref().is_some_and(is_other)).collect();
         let mut text = String::new();
         if facade.is_constant {
             let known: Vec<_> = methods.iter().filter(|signature| is_known(facade, signature)).collect();

@@ -6,7 +6,7 @@ use super::forms::wide;
 use super::{MAX_COUNT, asked, numbers};
 
 pub fn cases() -> Vec<Case> {
-    [wholes(), escapes(), refused(), refused_calls()].concat()
+    [wholes(), escapes(), refused(), refused_calls(), among()].concat()
 }
 
 fn subject(split: &str) -> Subject {
@@ -256,4 +256,71 @@ fn refused_calls() -> Vec<Case> {
     let most = MAX_COUNT as usize;
     let many = [ids(&vec![LAST + 1; most]), ids(&vec![LAST + 1; most + 1]), keys(&vec!["a"; most + 1]), run(0, 3)];
     vec![asked("ids that are not there", here(), calls), asked("as many ids as a call takes", here(), many)]
+}
+
+/// Two texts with the same id, and other second numbers of their hashes.
+const SAME_ID: [&str; 2] = ["k4560557", "k125374070"];
+
+/// Exact sizes among ids and among texts.
+fn among() -> Vec<Case> {
+    let among_ids =
+        |list: &[u64], rest: &str| Call::Split(SplitCall::AmongIds { ids: numbers(list), rest: rest.into() });
+    let among_keys = |list: &[&str], rest: &str| {
+        let keys = list.iter().map(|key| key.to_string()).collect();
+        Call::Split(SplitCall::AmongKeys { keys, rest: rest.into() })
+    };
+    let run: Vec<u64> = (0..600).collect();
+    let backward: Vec<u64> = run.iter().rev().flat_map(|&id| [id, id / 7]).collect();
+    let far: Vec<u64> = (0..300).map(|i| LAST - i * i * 1_000_003).collect();
+    let names: Vec<String> = (0..500).map(|i| format!("images/{i:04}.png")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let again: Vec<&str> = names.iter().rev().chain(&names[..100]).copied().collect();
+    let words = ["", "a", "7", "\u{e4}\u{1f600}", "speaker-17", "a", "anna", "Anna", "boris", ""];
+    let mut cases = Vec::new();
+    let sizes: [&[u64]; 9] = [&[1], &[3], &[5, 3], &[0, 2, 0, 4, 0], &[8], &[100, 50, 250], &[299], &[300], &[599, 1]];
+    for sizes in sizes {
+        for seed in [0, -9, i64::MAX] {
+            let text = format!("\"seed\":{},{}", wide(seed.into()), parts("size", sizes));
+            let calls = [
+                among_ids(&run, "rest"),
+                among_ids(&backward, "rest"),
+                among_ids(&far, "train"),
+                among_keys(&names, "rest"),
+                among_keys(&again, "rest"),
+                among_keys(&words, "\u{e4} \"r\""),
+                among_ids(&[], ""),
+            ];
+            cases.push(asked(&format!("exact sizes {sizes:?}, seed {seed}"), subject(&text), calls));
+        }
+    }
+    // Among these two texts and ids around them: sizes that have both, none, or one of the two.
+    let [one, other] = SAME_ID;
+    let around = ["x", "y", "z", "u", "v", one, other, one];
+    for size in 1..8 {
+        let calls = [among_keys(&around, "rest"), among_keys(&[other, one], "rest")];
+        cases.push(asked(&format!("two texts with the same id, size {size}"), subject(&parts("size", &[size])), calls));
+    }
+    let many = MAX_COUNT as usize;
+    cases.push(asked(
+        "exact sizes that are refused",
+        subject(&parts("size", &[2, 1])),
+        [
+            among_ids(&[3, LAST + 1, LAST + 2], "rest"),
+            among_ids(&vec![LAST + 1; many + 1], "rest"),
+            among_keys(&vec!["a"; many + 1], "rest"),
+            among_keys(&vec!["a"; many], "rest"),
+            among_ids(&[1, 2, 2], "rest"),
+            among_ids(&[1, 2, 3], "part 1"),
+            among_ids(&[1, 2, 3], ""),
+            among_ids(&[1, 2, 3], &"n".repeat(257)),
+            among_ids(&[1, 2, 3], &"n".repeat(256)),
+            among_ids(&[1, 2, LAST], "rest"),
+        ],
+    ));
+    let weights = subject(&parts("weight", &[2, 1]));
+    let calls = [among_ids(&[1, 2, 3], "rest"), among_keys(&vec!["a"; many + 1], "rest")];
+    cases.push(asked("exact sizes of weights", weights, calls));
+    let large = subject(&parts("size", &[1 << 40, (1 << 53) - (1 << 40) - 1]));
+    cases.push(asked("exact sizes of more keys than there are", large, [among_ids(&run, "rest")]));
+    cases
 }

@@ -18,7 +18,7 @@ pub struct SplitArgs {
     #[command(flatten)]
     pub samples: SplitSamples,
     #[command(flatten)]
-    parts: PartsArgs,
+    pub parts: PartsArgs,
     /// Take the split from a recipe that a library or this command wrote. An option beside it replaces what the recipe says of the same. - is
     /// standard input
     #[arg(long, value_name = "FILE")]
@@ -64,7 +64,7 @@ pub struct SplitSamples {
 #[derive(Args)]
 #[group(id = "PartsArgs", multiple = true)]
 #[command(next_help_heading = "Split")]
-struct PartsArgs {
+pub struct PartsArgs {
     /// A part, and its weight, such as 10 or 0.1. May be repeated. List the test part first and the training part last: if a part
     /// gets more weight and the next one as much less, samples move from the next one to this part only
     #[arg(long, value_name = "NAME:WEIGHT", value_parser = weighted, conflicts_with_all = ["size", "folds"])]
@@ -73,6 +73,10 @@ struct PartsArgs {
     /// A part, and how many samples it has exactly. May be repeated
     #[arg(long, value_name = "NAME:SAMPLES", value_parser = sized, conflicts_with = "folds")]
     size: Vec<(String, Value)>,
+    /// Draw the parts of --size from all samples of PATH or --samples, or from their ids or --keys, of which equal ones count once. This part
+    /// has the others. Files are read twice
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["part", "folds"])]
+    pub rest: Option<String>,
     /// This many parts of equal weight, named 0, 1 and so on, for a cross-validation
     #[arg(long, value_name = "COUNT", value_parser = within(1, 1_u32 << 16))]
     folds: Option<u32>,
@@ -97,7 +101,7 @@ fn part(text: &str, read: impl Fn(&str) -> Result<Value, String>, allowed: &str)
 impl SplitArgs {
     /// The split that the options describe, or that a recipe has.
     pub fn split(&self) -> Result<Split, Problem> {
-        let PartsArgs { part, size, folds, given } = &self.parts;
+        let PartsArgs { part, size, folds, given, .. } = &self.parts;
         let listed = |parts: &[(String, Value)], share: &str| {
             parts.iter().map(|(name, own)| json!({ "name": name, share: own })).collect::<Value>()
         };

@@ -14,7 +14,7 @@ use crate::args::dataset::{Dataset, find};
 use crate::args::format::Format;
 use crate::args::split::{SplitArgs, SplitSamples};
 use crate::commands::numbers::Answer;
-use crate::read::lengths;
+use crate::read::lengths::{self, Use};
 use crate::write::{Cell, Items, Problem, Recipe, Rows, Sink, counted, grouped, progress, write_json};
 
 /// How many samples are split at a time.
@@ -22,7 +22,10 @@ const WINDOW: u64 = 1 << 18;
 
 /// `samedeal split`
 pub fn run(args: &SplitArgs) -> Result<(), Problem> {
-    let split = Arc::new(args.split()?);
+    let split = Arc::new(match &args.parts.rest {
+        Some(rest) => exact(args, rest)?,
+        None => args.split()?,
+    });
     let Some(path) = &args.recipe_out else { return answer(args, &split) };
     let path = Some(path.as_path()).filter(|path| *path != Path::new("-"));
     let mut sink = Sink::new(path)?;
@@ -31,6 +34,36 @@ pub fn run(args: &SplitArgs) -> Result<(), Problem> {
         return sink.finish();
     }
     sink.finish_after(answer(args, &split))
+}
+
+/// The split whose parts have exact numbers of the samples, or of their ids or keys.
+fn exact(args: &SplitArgs, rest: &str) -> Result<Split, Problem> {
+    let SplitSamples { paths, samples, column, keys } = &args.samples;
+    let sizes = Arc::new(args.split()?.exact_sizes().map_err(Problem::worded)?);
+    let samples = match samples {
+        Some(samples) => Some(*samples),
+        None if paths.is_empty() => {
+            return Err(Problem::message("the samples are missing; needed: a PATH or --samples <N>"));
+        }
+        None if column.is_none() && !keys && are_parquet(paths)? => Some(Dataset::of_files(paths)?.samples),
+        None => None,
+    };
+    if let Some(samples) = samples {
+        let bar = progress::bar("drawing", samples);
+        for start in (0..samples).step_by(WINDOW as usize) {
+            let ids = (start..samples.min(start + WINDOW)).collect::<Vec<_>>();
+            sizes.add_ids(&ids).map_err(Problem::worded)?;
+            bar.inc(ids.len() as u64);
+        }
+        bar.finish_and_clear();
+    } else if *paths == [Path::new("-")] {
+        return Err(Problem::message(
+            "--rest reads PATH twice, and standard input can be read once; write it into a file",
+        ));
+    } else {
+        lengths::parts(paths, column.as_deref(), Use::Sizes(Arc::clone(&sizes)), *keys)?;
+    }
+    sizes.split(rest).map_err(Problem::worded)
 }
 
 /// Prints the answer, apart from the recipe.
@@ -147,7 +180,7 @@ impl Found {
             }
             return Ok(Some(Self { samples: dataset.samples, parts: None, dataset }));
         }
-        let (parts, dataset) = lengths::parts(paths, column.as_deref(), Arc::clone(split), *keys)?;
+        let (parts, dataset) = lengths::parts(paths, column.as_deref(), Use::Split(Arc::clone(split)), *keys)?;
         Ok(Some(Self { samples: parts.len() as u64, parts: Some(parts), dataset }))
     }
 

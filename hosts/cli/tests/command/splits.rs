@@ -233,3 +233,43 @@ fn refusals_say_what_to_do_next() {
         assert!(output.status.code() == Some(2) && said.contains(words), "{arguments}: {said}");
     }
 }
+
+#[test]
+fn sizes_are_exact_among_samples_and_keys() {
+    let folder = folder("split-exact");
+    let path = folder.join("rows.csv");
+    let rows = (0..3_000).map(|row| format!("speaker {},{row}\n", row % 700)).collect::<String>();
+    fs::write(&path, format!("speaker,row\n{rows}")).unwrap();
+    let sized = "--size test:100 --size validation:50 --rest training --seed 42";
+    let found = json(&format!("split {} --column speaker --keys {sized} --each --json", path.display()));
+    let sizes = Split::by_size([("test", 100), ("validation", 50)]).seed(42).build().unwrap();
+    let keys = (0..3_000).map(|row| format!("speaker {}", row % 700)).collect::<Vec<_>>();
+    let exact = sizes.exact_sizes().unwrap();
+    exact.add_keys(&keys).unwrap();
+    let split = exact.split("training").unwrap();
+    assert_eq!(found["part_of"], Value::from(split.part_of_keys(&keys).unwrap()));
+    assert_eq!(found["recipe"], serde_json::from_str::<Value>(&split.recipe().unwrap()).unwrap());
+    for samples in [&format!("{} --column row", path.display()), "--samples 3000"] {
+        let found = json(&format!("split {samples} {sized} --json"));
+        let counts = found["parts"].as_array().unwrap().iter().map(|part| part["samples"].as_u64().unwrap());
+        assert_eq!(counts.collect::<Vec<_>>(), [100, 50, 2_850], "{samples}");
+    }
+    let dataset = Dataset::write("split-exact-rows");
+    let found = json(&format!("split {} --size test:7 --rest training --json", dataset.folder.display()));
+    assert_eq!((&found["parts"][0]["samples"], &found["samples"]), (&7.into(), &dataset.rows.len().into()));
+    // The recipe has the weights, and needs the samples no more.
+    let recipe = folder.join("split.json");
+    text(&format!("split --samples 3000 {sized} --recipe-out {}", recipe.display()));
+    let found = json(&format!("split --samples 3000 --recipe {} --members test --json", recipe.display()));
+    assert_eq!(found["indices"].as_array().unwrap().len(), 100);
+    for (arguments, words) in [
+        ("split --samples 9 --size a:10 --rest b", "size is 10; allowed: 0 to 9, the number of different keys"),
+        ("split --size a:1 --rest b", "the samples are missing; needed: a PATH or --samples <N>"),
+        ("split - --keys --size a:1 --rest b", "standard input can be read once; write it into a file"),
+        ("split --samples 9 --size a:1 --rest a", "name is a; allowed: "),
+        ("split --samples 9 --part a:1 --rest b", "cannot be used with"),
+    ] {
+        let (code, said) = failing(arguments);
+        assert!(code == 2 && said.contains(words), "{arguments}: {said}");
+    }
+}

@@ -1,7 +1,7 @@
 import { integer, options, placed, type Range, u53, weightOf } from '../checks.js';
 import { Document, fromJson } from '../document.js';
 import type { ComponentBindings, RawSplit } from '../engine/types.js';
-import type { Recipe } from '../engine.js';
+import { ALONE, type Recipe } from '../engine.js';
 import { entriesOf, seedOf } from '../order/order.js';
 import type { SplitJson, SplitOptions } from './types.js';
 
@@ -11,6 +11,7 @@ const FOLDS: Range = [1n, 2n ** 16n];
 export class SplitRecipe implements Recipe<ComponentBindings, RawSplit> {
   readonly document: Document;
   readonly size: number;
+  readonly lost?: string;
 
   constructor(document: Document) {
     this.document = document;
@@ -55,6 +56,15 @@ export class SplitRecipe implements Recipe<ComponentBindings, RawSplit> {
 
   static read(recipe: unknown): SplitRecipe {
     return new SplitRecipe(new Document(recipe));
+  }
+
+  /**
+   * The definition of a split in an instance of its own, to which keys are added: they may need much memory, and if a
+   * call of another object failed in their instance, the keys would be lost.
+   */
+  static alone(recipe: string): SplitRecipe {
+    const lost = 'a call did not come to its end, and the keys are lost: call among again';
+    return Object.assign(SplitRecipe.read(recipe), { size: ALONE, lost });
   }
 
   static ofJson(json: SplitJson | string): SplitRecipe {

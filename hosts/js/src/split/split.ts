@@ -1,4 +1,4 @@
-import { fail, mostFacts, named, placed, u32, u53, unknownName } from '../checks.js';
+import { fail, mostFacts, named, placed, string, u32, u53, unknownName } from '../checks.js';
 import type { ComponentBindings } from '../engine/types.js';
 import type { Engine } from '../engine.js';
 import { MAX_COUNT } from '../generated/limits.js';
@@ -65,6 +65,40 @@ export abstract class BaseSplit extends SplitMembers {
   /** The split that `toJSON` wrote. Errors: as `fromRecipe`. */
   static fromJSON<T>(this: Class<T>, json: SplitJson | string): T {
     return new this({}, SplitRecipe.ofJson(json) as unknown as SplitOptions);
+  }
+
+  /**
+   * The split of which each part has exactly so many of these keys as its size in this split says; one more part, `rest`,
+   * has all other keys. Use it to draw a sample of an exact size: by the key of each row, or of each group. Keys are
+   * texts or whole numbers, of which equal ones count once. Their order changes nothing. A larger part has the keys of
+   * the smaller one, if the parts before it stay the same. The new split has weights, so no key changes its part if keys
+   * are added later. The memory depends on the sizes, not on the number of keys. Errors: `weights` (this split has
+   * weights), `size` (fewer different keys than the sizes together; or the last key of a part and the next key are texts
+   * with the same id, which happens to one sample in a billion with 10^7 texts), `name` (a part has the name `rest`, or
+   * it is empty or longer than 256 bytes), `ids`, `keys` (as `partOf` and `partOfKeys`), memory.
+   *
+   * @example
+   * const names = Array.from({ length: 1000 }, (_, number) => `${number}.jpg`);
+   * const split = Split.ofSizes({ test: 100 }, { seed: 7 }).among(names, 'training');
+   * console.log(split.indicesOfKeys('test', names).length); // 100
+   */
+  among(keys: Iterable<string | Integer>, rest = 'rest'): this {
+    const name = string('rest', rest);
+    const Own = this.constructor as Class<this>;
+    const sizes = new Own({}, SplitRecipe.alone(this.recipe) as unknown as SplitOptions);
+    try {
+      const exact = sizes.call((raw) => raw.exactSizes());
+      for (const some of pieces(keys)) {
+        sizes.call(() => {
+          if (some instanceof BigUint64Array) exact.addIds(some);
+          else exact.addKeys(some.join(''), endsOf(some));
+        });
+      }
+      const recipe = sizes.call(() => exact.recipe(name));
+      return new Own({}, SplitRecipe.read(recipe) as unknown as SplitOptions);
+    } finally {
+      sizes.dispose();
+    }
   }
 
   /**
@@ -214,6 +248,26 @@ export abstract class BaseSplit extends SplitMembers {
     }
     return joined(found, count, end, ['samples', end]);
   }
+}
+
+/** The keys in pieces, each of texts or of numbers. */
+function* pieces(keys: Iterable<string | Integer>): Generator<readonly string[] | BigUint64Array<ArrayBuffer>> {
+  if (typeof keys === 'string' || typeof keys?.[Symbol.iterator] !== 'function')
+    fail('wrong-type', 'keys', keys, 'an iterable of texts or of whole numbers');
+  const checked = (some: (string | Integer)[]) =>
+    typeof some[0] === 'string' ? textsOf(some as string[]) : words('ids', some as Integer[]);
+  let some: (string | Integer)[] = [];
+  let characters = 0;
+  for (const key of keys) {
+    if (typeof key === 'string') characters += key.length;
+    if (some.length === MAX_COUNT || (characters > CHARACTERS && some.length > 0)) {
+      yield checked(some);
+      some = [];
+      characters = typeof key === 'string' ? key.length : 0;
+    }
+    some.push(key);
+  }
+  if (some.length > 0) yield checked(some);
 }
 
 /** An array of texts. */

@@ -161,3 +161,29 @@ fn bad_calls_are_refused() {
     // The split still works.
     assert_eq!(split.counts(10).unwrap().iter().sum::<u64>(), 10);
 }
+
+#[test]
+fn sizes_are_exact_among_keys() {
+    use FailureKind::{Contradiction, OutOfRange};
+    let names = (0..3_000).map(|number| format!("{}.txt", number % 2_000)).collect::<Vec<_>>();
+    let sized = |test| Split::by_size([("test", test), ("validation", 30)]).seed(7).build().unwrap();
+    let sizes = sized(100).exact_sizes().unwrap();
+    names.chunks(700).rev().for_each(|some| sizes.add_keys(some).unwrap());
+    let split = sizes.split("training").unwrap();
+    let count = |split: &Split| {
+        let parts = split.part_of_keys(&names[..2_000]).unwrap();
+        [0, 1, 2].map(|part| parts.iter().filter(|own| **own == part).count())
+    };
+    assert_eq!((count(&split), split.parts()[2].as_str()), ([100, 30, 1_870], "training"));
+    let larger = sized(200).exact_sizes().unwrap();
+    larger.add_keys(&names).unwrap();
+    assert_eq!(count(&larger.split("training").unwrap()), [200, 30, 1_770]);
+    // More keys may follow, also ids.
+    sizes.add_ids(&(0..500_000).collect::<Vec<_>>()).unwrap();
+    assert_ne!(sizes.split("training").unwrap().recipe().unwrap(), split.recipe().unwrap());
+    assert_eq!(failing(sizes.split("test").map(drop)), (Contradiction, "name".into()));
+    assert_eq!(failing(sizes.add_ids(&[3, (1 << 53) - 1])), (OutOfRange, "ids".into()));
+    assert_eq!(failing(sizes.add_ids(&vec![3; (1 << 20) + 1])), (OutOfRange, "ids".into()));
+    assert_eq!(failing(sized(1).exact_sizes().unwrap().split("rest").map(drop)), (OutOfRange, "size".into()));
+    assert_eq!(failing(split.exact_sizes().map(drop)), (Contradiction, "weights".into()));
+}

@@ -34,4 +34,16 @@ pub enum SplitCall {
         start: U64,
         count: u32,
     },
+    /// The recipe that `exact-sizes` finds for these ids.
+    AmongIds {
+        #[serde(with = "repeated")]
+        ids: Vec<U64>,
+        rest: String,
+    },
+    /// The recipe that `exact-sizes` finds for these texts.
+    AmongKeys {
+        #[serde(with = "repeated")]
+        keys: Vec<String>,
+        rest: String,
+    },
 }

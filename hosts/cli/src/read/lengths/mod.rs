@@ -17,7 +17,7 @@ use std::sync::Arc;
 use collected::Collected;
 use indicatif::ProgressBar;
 use parts::Parts;
-use samedeal::Split;
+pub use parts::Use;
 pub use unit::Unit;
 
 use crate::args::dataset::{Dataset, Rows, find};
@@ -47,15 +47,15 @@ impl Lengths {
     }
 }
 
-/// The part of each sample, by its id or its key. Ids and keys are read from files, in the formats of lengths, or from
-/// the lines of standard input.
+/// The part of each sample, by its id or its key; none if they are added to exact sizes. Ids and keys are read from files,
+/// in the formats of lengths, or from the lines of standard input.
 pub fn parts(
     paths: &[PathBuf],
     column: Option<&str>,
-    split: Arc<Split>,
+    used: Use,
     are_keys: bool,
 ) -> Result<(Vec<u32>, Dataset), Problem> {
-    let mut collected = Collected { parts: Some(Parts::new(split, are_keys)), ..Collected::default() };
+    let mut collected = Collected { parts: Some(Parts::new(used, are_keys)), ..Collected::default() };
     let mut dataset = Dataset::default();
     match paths {
         [path] if path.as_path() == Path::new("-") => {

@@ -1,16 +1,25 @@
-//! Ids and keys of samples, and the parts of a split that they are in.
+//! Ids and keys of samples: the parts of a split that they are in, or the split whose parts have exact numbers of them.
 
 use std::mem::take;
 use std::sync::Arc;
 
-use samedeal::{Error, Split};
+use samedeal::{Error, ExactSizes, Split};
 
 /// How many values are split at a time.
 const WINDOW: usize = 1 << 16;
 
-/// The parts of the values that were read so far.
+/// What the values that were read are for.
+pub enum Use {
+    /// The part of each.
+    Split(Arc<Split>),
+    /// A split of exact sizes among them.
+    Sizes(Arc<ExactSizes>),
+}
+
+/// The values that were read so far, and their parts.
 pub struct Parts {
-    split: Arc<Split>,
+    used: Use,
+    count: usize,
     /// Whether a value is the key of a group, and no id.
     are_keys: bool,
     ids: Vec<u64>,
@@ -21,8 +30,8 @@ pub struct Parts {
 }
 
 impl Parts {
-    pub fn new(split: Arc<Split>, are_keys: bool) -> Self {
-        Self { split, are_keys, ids: Vec::new(), keys: Vec::new(), parts: Vec::new(), refused: None }
+    pub fn new(used: Use, are_keys: bool) -> Self {
+        Self { used, count: 0, are_keys, ids: Vec::new(), keys: Vec::new(), parts: Vec::new(), refused: None }
     }
 
     pub fn is_of_keys(&self) -> bool {
@@ -30,7 +39,7 @@ impl Parts {
     }
 
     pub fn len(&self) -> usize {
-        self.parts.len() + self.ids.len() + self.keys.len()
+        self.count + self.ids.len() + self.keys.len()
     }
 
     /// Adds an id; if keys are read, the number is a key.
@@ -61,7 +70,13 @@ impl Parts {
     /// Splits the ids or keys that have been collected.
     fn split(&mut self) {
         let (ids, keys) = (take(&mut self.ids), take(&mut self.keys));
-        let found = if self.are_keys { self.split.part_of_keys(&keys) } else { self.split.part_of(&ids) };
+        self.count += ids.len() + keys.len();
+        let found = match &self.used {
+            Use::Split(split) if self.are_keys => split.part_of_keys(&keys),
+            Use::Split(split) => split.part_of(&ids),
+            Use::Sizes(sizes) if self.are_keys => sizes.add_keys(&keys).map(|()| Vec::new()),
+            Use::Sizes(sizes) => sizes.add_ids(&ids).map(|()| Vec::new()),
+        };
         match found {
             Ok(parts) => self.parts.extend(parts),
             Err(error) => self.refused = self.refused.take().or(Some(error)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 from .. import recipe as recipes
@@ -19,7 +20,7 @@ from ..engine.errors import (
 from ..engine.instance import Engine
 from ..generated.limits import MAX_COUNT, MAX_PARTS
 from ..generated.splits import SplitBase
-from .binding import Parts
+from .binding import Parts, laid
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,7 +73,8 @@ class Split(SplitBase):
           more weight. So list "test" first, then "validation", then "training": you can enlarge "validation" later, and
           no test sample gets into training.
         - With sizes, the ids are 0 to n - 1, where n is the sum of the sizes, and each part has exactly as many as its
-          size. If data are added, make a new split of the new ids.
+          size. If data are added, make a new split of the new ids. `among` makes a split with these sizes for other
+          ids, or for texts.
 
         Args:
             parts: The weight of each part, by its name, such as {"test": 1, "training": 9} or {"test": 0.1,
@@ -130,6 +132,45 @@ class Split(SplitBase):
         """
         count = check.integer("folds", folds, check.Width(1, MAX_PARTS, f"1 to {MAX_PARTS}"))
         return cls({str(number): 1 for number in range(count)}, seed=seed, memory_limit=memory_limit)
+
+    def among(self: Self, keys: Iterable[str] | Iterable[SupportsIndex], rest: str = "rest") -> Self:
+        """The split of which each part has exactly so many of these keys as its size in this split says.
+
+        Use it to draw a sample of an exact size: by the key of each row, or of each group. Keys are texts or whole
+        numbers, of which equal ones count once: all rows of a group are in one part. The order of the keys changes
+        nothing. A larger part has the keys of the smaller one, if the parts before it stay the same. The new split
+        has weights, so it has a part for every key, and no key changes its part if keys are added later. If you call
+        `among` again with more keys, parts have their exact sizes again, and keys move to later parts only.
+
+        Args:
+            keys: A list, an array, a column of Arrow, or an iterator, which is read in pieces: the memory depends on
+                the sizes, not on the number of keys.
+            rest: The name of one more part, which has all other keys.
+
+        Raises:
+            OutOfRangeError: There are fewer different keys than the sizes together, a number is too large, a text has
+                half of a surrogate pair, or the name is empty or longer than 256 bytes.
+            ContradictionError: The parts have weights, or one of them has the name `rest`. Or the last key of a part
+                and the next key are texts with the same id: this happens to one sample in a billion with 10**7 texts.
+            WrongTypeError: `keys` is no list of texts or of whole numbers.
+
+        >>> names = [f"{number}.jpg" for number in range(10_000)]
+        >>> split = Split(sizes={"test": 100, "validation": 50}, seed=7).among(names, rest="training")
+        >>> [len(split.indices_of_keys(part, names)) for part in split.parts]
+        [100, 50, 9850]
+        >>> larger = Split(sizes={"test": 300}, seed=7).among(reversed(names), rest="training")
+        >>> {*split.indices_of_keys("test", names)} < {*larger.indices_of_keys("test", names)}
+        True
+        """
+        limit = self._engine.fixed[-1]
+        # The keys are added in an instance of their own, whose memory is freed with it.
+        found = Parts(None, recipes.read(self.recipe), limit).exact_sizes()
+        for window in _pieces_of(keys):
+            if isinstance(window, list) and isinstance(window[0], str):
+                found.add_keys(*laid(_encoded(_different(window))))
+            else:
+                found.add_ids(check.u64s("keys", window, check.COUNT))
+        return type(self).from_recipe(found.recipe(check.crossing("rest", rest)), memory_limit=limit)
 
     def part_of(self, ids: ArrayLike | Iterable[SupportsIndex]) -> NDArray[np.uint32]:
         """The number of the part of each id.
@@ -327,12 +368,38 @@ def _parts_of_texts(parts: Parts, window: list[Any]) -> NDArray[np.uint32]:
     """The number of the part of each text of a window."""
     import numpy
 
-    for key in window:
-        check.label("keys", key)
-    # Each key is passed once, since keys of groups come many times, and each text costs a hash.
-    known = dict.fromkeys(window)
-    found = parts.part_of_texts([check.encoded("keys", text) for text in known])
+    known = _different(window)
+    found = parts.part_of_texts(_encoded(known))
     if len(known) == len(window):
         return found
     numbers = dict(zip(known, found.tolist(), strict=True))
     return numpy.fromiter(map(numbers.__getitem__, window), dtype=numpy.uint32, count=len(window))
+
+
+def _different(window: list[Any]) -> dict[str, None]:
+    """The different texts of a window: keys of groups come many times, and each text costs a hash."""
+    for key in window:
+        check.label("keys", key)
+    return dict.fromkeys(window)
+
+
+def _encoded(texts: Iterable[str]) -> list[bytes]:
+    return [check.encoded("keys", text) for text in texts]
+
+
+def _pieces_of(keys: Any) -> Iterator[Any]:
+    """The keys in pieces that are not empty: arrays of numbers, or lists."""
+    if hasattr(keys, "to_pylist") and hasattr(keys, "slice"):
+        pieces = (keys[at : at + _KEYS].to_pylist() for at in range(0, len(keys), _KEYS))
+    elif type(keys).__module__ == "numpy" and getattr(keys, "ndim", 0) == 1:
+        check.check_size("keys", keys)
+        is_whole = keys.dtype.kind in "iu"
+        size = MAX_COUNT if is_whole else _KEYS
+        some = (keys[at : at + size] for at in range(0, len(keys), size))
+        pieces = some if is_whole else (piece.tolist() for piece in some)
+    else:
+        if isinstance(keys, (str, bytes, bytearray, Mapping)) or not isinstance(keys, Iterable):
+            raise WrongTypeError("keys", check.described(keys), "a list of texts or of whole numbers")
+        given = iter(keys)
+        pieces = iter(lambda: list(islice(given, _KEYS)), [])
+    return (piece for piece in pieces if len(piece))

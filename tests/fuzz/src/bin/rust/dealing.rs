@@ -203,6 +203,9 @@ pub fn splits(a: &mut Asked) {
         recipe(), recipe_fingerprint(), name_of(a.narrow()), number_of(part), part_of(&a.wides()), part_of_window(&a.wides()),
         part_of_run(a.wide(), a.count()), part_of_keys(&keys), part_of_keys_window(&keys), indices(part, samples), others(part, samples),
         counts(samples), members(a.narrow(), a.wide(), a.count()));
+    if let Some(sizes) = made!(a, "exact_sizes", s.exact_sizes()) {
+        ask!(a, 1 in 2, sizes, add_keys(&keys), add_ids(&a.wides()), split(&name));
+    }
 }
 
 /// Meshes, launchers, and other functions.

@@ -35,5 +35,15 @@ pub fn ask(split: &Split, call: &SplitCall) -> Answer {
             }
             strings(&members)
         }
+        SplitCall::AmongIds { ref ids, ref rest } => {
+            let sizes = split.exact_sizes()?;
+            sizes.add_ids(&numbers(ids))?;
+            sizes.split(rest)?.recipe()?.into()
+        }
+        SplitCall::AmongKeys { ref keys, ref rest } => {
+            let sizes = split.exact_sizes()?;
+            sizes.add_keys(keys)?;
+            sizes.split(rest)?.recipe()?.into()
+        }
     })
 }

@@ -16,7 +16,8 @@ describe('exact sizes among keys', () => {
   const names = Array.from({ length: 4000 }, (_, i) => `${i % 3000}.jpg`);
   const sizes = Split.ofSizes({ test: 500, validation: 250 }, { seed: 7 });
   const split = sizes.among(names, 'training');
-  const counts = (own) => own.parts.map((part) => new Set([...own.indicesOfKeys(part, names)].map((i) => names[i])).size);
+  const counts = (own) =>
+    own.parts.map((part) => new Set([...own.indicesOfKeys(part, names)].map((i) => names[i])).size);
 
   test('each part has its size, in any order of the keys', () => {
     assert.deepEqual(counts(split), [500, 250, 2250]);
@@ -31,7 +32,10 @@ describe('exact sizes among keys', () => {
   test('keys are numbers, too', () => {
     const exact = Split.ofSizes({ test: 1000 }).among(range(1_200_000));
     assert.equal(exact.indices('test', 1_200_000).length, 1000);
-    assert.equal(Split.ofSizes({ test: 1000 }).among(Float64Array.from(range(1_200_000)).reverse()).recipe, exact.recipe);
+    assert.equal(
+      Split.ofSizes({ test: 1000 }).among(Float64Array.from(range(1_200_000)).reverse()).recipe,
+      exact.recipe,
+    );
     assert.deepEqual([...Split.ofSizes({ a: 2 }).among([1n, 2, 2n]).partOf([1, 2])], [0, 0]);
   });
 
@@ -41,7 +45,8 @@ describe('exact sizes among keys', () => {
     refused(() => sizes.among(names, 'test'), 'contradiction', 'name');
     refused(() => sizes.among(names, 3), 'wrong-type', 'rest');
     refused(() => Split.ofSizes({ a: 1 }).among(['k4560557', 'k125374070']), 'contradiction', 'size');
-    for (const keys of ['abc', 3, undefined, null, {}, ['a', 1]]) refused(() => sizes.among(keys), 'wrong-type', 'keys');
+    for (const keys of ['abc', 3, undefined, null, {}, ['a', 1]])
+      refused(() => sizes.among(keys), 'wrong-type', 'keys');
     refused(() => sizes.among([1, 'a']), 'wrong-type', 'ids');
     refused(() => sizes.among([1, 2 ** 53 - 1]), 'out-of-range', 'ids');
   });

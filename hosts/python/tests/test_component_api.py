@@ -607,7 +607,13 @@ def test_exact_sizes() -> None:
     theirs = held(oracle.call("[method]split.exact-sizes", held(oracle.call("[constructor]split", recipe.text))))
     mine = splitting.Parts(None, recipe, MEMORY).exact_sizes()
     keys = "annaboris\u00e4", [4, 9, 11]
-    calls = [("add-ids", [3, 2**53 - 2]), ("add-keys", *keys), ("recipe", "rest"), ("recipe", "a"), ("add-ids", [2**53])]
+    calls = [
+        ("add-ids", [3, 2**53 - 2]),
+        ("add-keys", *keys),
+        ("recipe", "rest"),
+        ("recipe", "a"),
+        ("add-ids", [2**53]),
+    ]
     agree(oracle, "exact-sizes", theirs, mine, calls)
 
 

@@ -134,7 +134,12 @@ def test_sizes_are_exact_among_keys_in_any_order() -> None:
     names = [f"{number % 3000}.jpg" for number in range(5000)]
     sizes = Split(sizes={"test": 500, "none": 0, "validation": 250}, seed=7)
     split = sizes.among(names, "training")
-    assert [len({names[at] for at in split.indices_of_keys(part, names)}) for part in split.parts] == [500, 0, 250, 2250]
+    assert [len({names[at] for at in split.indices_of_keys(part, names)}) for part in split.parts] == [
+        500,
+        0,
+        250,
+        2250,
+    ]
     for keys in (set(names), reversed(names), iter(names[:3000]), np.array(names), np.array(names, dtype=object)):
         assert sizes.among(keys, rest="training").recipe == split.recipe
     assert Split(sizes={"test": 500, "none": 0, "validation": 250}, seed=8).among(names, "training") != split
@@ -144,7 +149,7 @@ def test_sizes_are_exact_among_keys_in_any_order() -> None:
     assert (larger.part_of_keys(names)[parts == 0] == 0).all()
     more = sizes.among([*names, *map(str, range(3000))], "training")
     moved = more.part_of_keys(names).astype(int) - parts
-    assert moved.min() == 0 and moved.max() == 3
+    assert (moved.min(), moved.max()) == (0, 3)
     # The new split has a part for every key, with about the share of its size.
     new = np.bincount(split.part_of_keys([f"new {number}" for number in range(30_000)]))
     assert abs(new[0] / 30_000 - 1 / 6) < 0.05

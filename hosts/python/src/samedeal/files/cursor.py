@@ -88,6 +88,7 @@ class Cursor:
 
     def _open(self, shard: int, first: int) -> None:
         self._close_file()
+        first = self._groups.expected(self._name, shard, first)
         group, begin = self._groups.of_row(shard, first)
         self._kept.clear()
         self._behind = 0
@@ -103,7 +104,8 @@ class Cursor:
         """All rows from a row group on."""
         if group < self._groups.count(shard):
             self._file = self._groups.open(shard)
-            yield from self._groups.decoded(self._file, shard, range(group, self._groups.count(shard)))
+            for part in self._groups.parts(shard, group):
+                yield from self._groups.decoded(self._file, shard, part)
 
     def _take(self, count: int) -> Iterator[pa.RecordBatch]:
         while count > 0:

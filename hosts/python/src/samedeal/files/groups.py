@@ -93,6 +93,8 @@ class Groups:
         self._places: dict[Hashable, _Place] = {}
         self._spare: dict[int, File] = {}
         """Files that were opened for their footers, and that no lane reads yet."""
+        self.last: dict[int, list[int]] = {}
+        """By the number of a shard: the last rows that lanes of the reader read of it, as far as they are known."""
         self._shared: dict[int, tuple[File, int]] = {}
         """By the number of a shard: its file, which several lanes share, and how many lanes read it."""
 
@@ -114,11 +116,30 @@ class Groups:
         """How many row groups a shard has."""
         return len(self._footer(shard).ends)
 
+    def parts(self, shard: int, group: int) -> Iterator[range]:
+        """The row groups from one on, in parts. A part ends where a lane may need no more of the shard.
+
+        Rows are decoded some thousand at a time, also across row groups, but not across parts.
+        """
+        count = self.count(shard)
+        ends = {self.of_row(shard, row)[0] + 1 for row in self.last.get(shard, ())}
+        for end in sorted({*ends, count}):
+            if group < end:
+                yield range(group, end)
+                group = end
+
     def of_row(self, shard: int, row: int) -> tuple[int, int]:
         """The row group of a row, and the first row of that group."""
         ends = self._footer(shard).ends
         group = int(np.searchsorted(ends, row, side="right"))
         return group, int(ends[group - 1]) if group else 0
+
+    def expected(self, name: Hashable, shard: int, row: int) -> int:
+        """The row at which a lane was expected to begin, if it is a little before `row`: the lane reads it later."""
+        place = self._places.get(name)
+        if place is None or place.shard != shard or not 0 <= row - place.row <= DECODED_ROWS:
+            return row
+        return place.row
 
     def shares(self, name: Hashable, shard: int, row: int) -> bool:
         """Whether it costs less to decode the row group of this row once for all its lanes than for each lane."""

@@ -119,6 +119,8 @@ def read_places(
     groups = Groups(shards, SHARD_BYTES)
     lanes = 1
     try:
+        if "order" in recipe:
+            groups.last = _last(reading, rank, worker)
         for begin, count, columns in reading.rounds(rank, worker, start):
             first = max(begin, start)
             spans = list(zip(*(column.tolist() for column in columns), strict=True))
@@ -162,6 +164,19 @@ def read_places(
             cursor.close()
 
 
+def _last(reading: Reading, rank: int, worker: int) -> dict[int, list[int]]:
+    """By the number of a shard: the last rows that the lanes of a reader read of it. The last two rounds have them."""
+    found: dict[tuple[int, int], int] = {}
+    rounds = reading.num_rounds(rank, worker)
+    for number in range(max(0, rounds - 2), rounds):
+        for lane, shard, row, length in zip(*reading.round(rank, worker, number).spans, strict=True):
+            found[lane, shard] = max(found.get((lane, shard), 0), row + length - 1)
+    rows: dict[int, list[int]] = {}
+    for (_, shard), row in found.items():
+        rows.setdefault(shard, []).append(row)
+    return rows
+
+
 def _expect(groups: Groups, places: Iterable[tuple[Cursor, Hashable, int, int]]) -> None:
     """Registers in `groups` where cursors begin to read in a round."""
     begun: dict[Hashable, tuple[int, int]] = {}
@@ -197,33 +212,44 @@ def _read_composed(
     cursors: dict[tuple[int, int], Cursor] = {}
     groups = Groups(shards, held)
     try:
+        # The first table is small: the first batch needs only some of the lanes, and to open a lane takes long.
+        least = max(FEWEST_ROWS, reading.batch_size)
         for begin, count, columns in reading.rounds(*reader, start):
-            first = max(begin, start)
-            samples = reading.indices(*reader, first, begin + count)
             which = (*reader, reading.round_of(*reader, begin))
-            rows, padding = reading._rows(which, first - begin, count)
-            read: list[pa.RecordBatch] = []
             runs = list(_runs(columns))
             here = {(lane, shard) for lane, shard, _ in runs}
             for lane, shard in here - cursors.keys():
-                # Keeps a window of rows, since the next round begins within the windows in which this one ends.
+                # Keeps a window of rows, since the next table begins within the windows in which this one ends.
                 cursors[lane, shard] = Cursor(shards, groups, (lane, shard), windows[lane])
             starts = ((cursors[lane, shard], (lane, shard), shard, int(wanted[0])) for lane, shard, wanted in runs)
             _expect(groups, starts)
-            places: list[NDArray[np.int64]] = []
-            before = 0
-            for lane, shard, wanted in runs:
-                for batch, own in _picked(cursors[lane, shard], shard, wanted):
-                    read.append(batch)
-                    places.append(own + before)
-                    before += batch.num_rows
-            for place in cursors.keys() - here:
+            numbers = np.cumsum([0] + [len(wanted) for *_, wanted in runs])
+            first = max(begin, start)
+            while first < begin + count:
+                end = min(first + least, begin + count)
+                least = count
+                samples = reading.indices(*reader, first, end)
+                rows, padding = reading._rows(which, first - begin, end - begin)
+                used = np.zeros(numbers[-1], dtype=np.bool_)
+                used[rows] = True
+                read: list[pa.RecordBatch] = []
+                places: list[NDArray[np.int64]] = []
+                before = 0
+                for (lane, shard, wanted), low, high in zip(runs, numbers, numbers[1:], strict=False):
+                    for batch, own in _picked(cursors[lane, shard], shard, wanted[used[low:high]]):
+                        read.append(batch)
+                        places.append(own + before)
+                        before += batch.num_rows
+                table = pa.Table.from_batches(read, shards.schema)
+                del read
+                rows = np.concatenate(places)[(np.cumsum(used) - 1)[rows]]
+                yield from _taken(shards, table, rows, samples, len(samples) - padding, marks)
+                del table
+                first = end
+            # A lane that has no rows in this round may go on in the next one, so it stays open.
+            there = {lane for lane, _ in here}
+            for place in [place for place in cursors.keys() - here if place[0] in there]:
                 cursors.pop(place).close()
-            table = pa.Table.from_batches(read, shards.schema)
-            del read
-            rows = np.concatenate(places)[rows]
-            yield from _taken(shards, table, rows, samples, len(samples) - padding, marks)
-            del table
     finally:
         groups.close()
         for cursor in cursors.values():
@@ -247,6 +273,8 @@ def _runs(spans: Spans) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
 
 def _picked(cursor: Cursor, shard: int, rows: NDArray[np.int64]) -> Iterator[tuple[pa.RecordBatch, NDArray[np.int64]]]:
     """Reads rows of a shard, which ascend, each once. Gives batches, and the places of the rows in each of them."""
+    if not len(rows):
+        return
     at, end = int(rows[0]), int(rows[-1]) + 1
     for run in cursor.read(shard, at, end - at):
         low, high = np.searchsorted(rows, (at, at + run.num_rows))

@@ -52,6 +52,12 @@ const SCRIPTS: &[Script] = &[
         needs: &[ENVIRONMENT],
         picture: None,
     },
+    Script {
+        part: "streams",
+        words: &["target/venv-peers/bin/python", "tests/bench/streams.py"],
+        needs: &[ENVIRONMENT],
+        picture: None,
+    },
 ];
 
 /// The environment with the programs that batch, blend and mix in other ways, for comparison. It uses torch from the

@@ -27,6 +27,8 @@ NAMES = {
     "Lightning": "lightning",
     "Accelerate": "accelerate",
     "TRL": "trl",
+    "JAX": "jax",
+    "Flax": "flax",
     "Ray Train, Ray Data": "ray",
     "Hugging Face's datasets": "datasets",
     "TypeScript": "typescript",

@@ -1,4 +1,4 @@
-"""The table of columns of Parquet files: each reader returns the values on the page, from the same files."""
+"""The table of columns: each reader returns the values on the page, from the same files."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import decimal
 import html
 import json
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ AT = 3
 """The row whose value the page shows."""
 SCRIPT = """
 import { inspect } from 'node:util';
-import { readShards } from 'samedeal/parquet';
+import { readShards } from 'ENTRY';
 for (const folder of JSON.parse(process.argv[1])) {
   for await (const row of readShards(folder, { shuffle: false })) {
     if (row.id == AT) console.log(JSON.stringify(inspect(row.c)));
@@ -85,17 +86,32 @@ def table() -> dict[str, list[str]]:
     return found
 
 
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """For each type, a directory with two files of several row groups."""
-    root, found = tmp_path_factory.mktemp("columns"), {}
+def written(root: Path, write: Callable[[pa.Table, Path], None]) -> dict[str, Path]:
+    """For each type, a directory with two files of several row groups or record batches."""
+    found = {}
     for number, (name, column) in enumerate(COLUMNS.items()):
         found[name] = root / str(number)
         found[name].mkdir()
         for file in range(2):
             ids = range(len(ROWS) * file, len(ROWS) * (file + 1))
-            pq.write_table(pa.table({"id": ids, "c": column}), found[name] / f"{file}.parquet", row_group_size=5)
+            write(pa.table({"id": ids, "c": column}), found[name] / str(file))
     return found
+
+
+def write_parquet(table: pa.Table, path: Path) -> None:
+    pq.write_table(table, path.with_suffix(".parquet"), row_group_size=5)
+
+
+def write_arrow(table: pa.Table, path: Path) -> None:
+    # The value that is compared is in a compressed file.
+    options = pa.ipc.IpcWriteOptions(compression="zstd" if path.name == "0" else None)
+    with pa.ipc.new_file(path.with_suffix(".arrow"), table.schema, options=options) as writer:
+        writer.write_table(table, max_chunksize=5)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return written(tmp_path_factory.mktemp("columns"), write_parquet)
 
 
 def test_the_page_has_every_type() -> None:
@@ -112,7 +128,16 @@ def test_python(folders: dict[str, Path]) -> None:
 
 
 def test_javascript(folders: dict[str, Path]) -> None:
-    words = ["node", "--input-type=module", "--eval", SCRIPT, json.dumps([str(folder) for folder in folders.values()])]
+    check_javascript(folders, "samedeal/parquet")
+
+
+def test_arrow_files_in_javascript(tmp_path: Path) -> None:
+    check_javascript(written(tmp_path, write_arrow), "samedeal/files")
+
+
+def check_javascript(folders: dict[str, Path], entry: str) -> None:
+    script = SCRIPT.replace("ENTRY", entry)
+    words = ["node", "--input-type=module", "--eval", script, json.dumps([str(folder) for folder in folders.values()])]
     told = subprocess.run(words, cwd=ROOT / "hosts" / "js", capture_output=True, text=True, check=True, timeout=600)
     found = dict(zip(folders, map(json.loads, told.stdout.splitlines()), strict=True))
     assert found == {name: cells[1] for name, cells in table().items()}

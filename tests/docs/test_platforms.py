@@ -77,7 +77,8 @@ def caret(bound: str) -> str:
     """A bound such as `^1.2.0` of an npm package in the words of the page."""
     first = bound.removeprefix("^")
     assert bound.startswith("^")
-    return f"{first} or later, below {int(first.partition('.')[0]) + 1}"
+    major, minor, _ = map(int, first.split("."))
+    return f"{first} or later, below {major + 1 if major else f'0.{minor + 1}'}"
 
 
 def requirements() -> dict[str, SpecifierSet]:

@@ -499,7 +499,7 @@ test('the types hold in a strict project', async () => {
     jsonLines({ id: 'int32' });
     // @ts-expect-error
     readShards('data', { format: 3 });`,
-    ['es2022'],
+    ['es2022', 'dom'],
   );
   const web = `import { init, Sampler, SamedealError, type Indices, type Kind } from 'samedeal/web';${use}
     import { Batcher, type Source } from 'samedeal/web';

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import * as samedeal from 'samedeal';
+import * as files from 'samedeal/files';
 import * as node from 'samedeal/node';
 import * as parquet from 'samedeal/parquet';
 import * as page from 'samedeal/web';
@@ -16,7 +17,7 @@ const cells = (line) =>
     .slice(1, -1)
     .map((cell) => cell.trim());
 /** Names that are only types, so they are no values of a module. */
-const TYPES = ['Log', 'Order'];
+const TYPES = ['Format', 'Log', 'Order'];
 
 test('what the table says of Node and of pages is there', () => {
   const names = cells(head);
@@ -26,8 +27,8 @@ test('what the table says of Node and of pages is there', () => {
   for (const row of rows) {
     for (const column of ['Node', 'page']) {
       for (const [, name] of cells(row)[names.indexOf(column)].matchAll(/`(\w+)[^`]*`/g)) {
-        const [whole, files] = column === 'Node' ? [samedeal, { ...parquet, ...node }] : [page, pageParquet];
-        const entry = name in files ? files : whole;
+        const [whole, others] = column === 'Node' ? [samedeal, { ...files, ...node }] : [page, pageParquet];
+        const entry = name in others ? others : whole;
         const isThere = name in entry || name in whole.Sampler.prototype || TYPES.includes(name);
         assert(isThere || name in whole.Sampler || name === 'toJSON', `${column}: ${name} is not there`);
         told[column].add(name);
@@ -39,7 +40,7 @@ test('what the table says of Node and of pages is there', () => {
   const missing = [...Object.keys(samedeal), ...Object.keys(parquet)].filter((name) => !silent.includes(name));
   for (const column of ['Node', 'page']) {
     assert.deepEqual(
-      [...missing, ...(column === 'Node' ? Object.keys(node) : [])].filter((name) => !told[column].has(name)),
+      [...missing, ...(column === 'Node' ? Object.keys({ ...files, ...node }) : [])].filter((name) => !told[column].has(name)),
       [],
     );
   }

@@ -13,7 +13,7 @@ const [entry, seed, seconds, only, file, most] = process.argv.slice(2);
 export async function scopeOf(entry, path) {
   const samedeal = require(entry);
   if ('init' in samedeal) await samedeal.init();
-  const parquet = require(entry === 'samedeal/web' ? 'samedeal/web/parquet' : 'samedeal/parquet');
+  const parquet = require(entry === 'samedeal/web' ? 'samedeal/web/parquet' : 'samedeal/files');
   const rows = join(path, 'rows');
   mkdirSync(rows, { recursive: true });
   const { parquetWriteBuffer } = await load('hyparquet-writer');

@@ -24,7 +24,7 @@ const CRATES: &str = "dist: crates";
 const COMPONENT: &str = "dist: component";
 const WIT: &str = "dist: WIT";
 const BILLS: &str = "dist: bills of materials";
-const SUMS: &str = "dist: checksums";
+const SUMS: &str = "dist: notes and checksums";
 /// The crates that are published, in the order of their dependencies.
 const PUBLISHED: &[&str] = &["samedeal-bulk", "samedeal-core", "samedeal-interface", "samedeal", "samedeal-cli"];
 const COMPONENT_FILE: &str = "samedeal.wasm";
@@ -64,7 +64,13 @@ pub fn checks() -> Vec<Step> {
         suites::suite(
             "packages: contents, and installed where there is no Rust",
             &[WHEEL, NPM, CRATES, needs::NODE],
-            || tests(&["tests/packages/test_contents.py", "tests/packages/test_installed.py"]),
+            || {
+                tests(&[
+                    "tests/packages/test_contents.py",
+                    "tests/packages/test_installed.py",
+                    "tests/packages/test_notes.py",
+                ])
+            },
         )
         .made_from(&[
             MANIFESTS,
@@ -72,7 +78,8 @@ pub fn checks() -> Vec<Step> {
             PYTHON,
             JAVASCRIPT,
             build::WASM,
-            &["README.md", "crates", "hosts/cli", "hosts/js", "hosts/python", "hosts/rust", "tests/packages"],
+            &["README.md", "CHANGELOG.md", "docs/maintaining/releasing.md"],
+            &["crates", "hosts/cli", "hosts/js", "hosts/python", "hosts/rust", "tests/packages"],
         ]),
         suites::suite("workflows", &[needs::PYTHON, needs::NODE], || tests(&["tests/packages/test_workflows.py"]))
             .made_from(&[&["tests/packages", ".github", "crates/xtask/src"]]),
@@ -137,6 +144,7 @@ pub fn parts() -> Vec<Step> {
             Ok(Report::note("CycloneDX, one for each package"))
         }),
         Step::new(SUMS, &[WHEEL, NPM, CRATES, COMPONENT, WIT, BILLS], |progress| {
+            progress.run(&mut python(&["tests/packages/notes.py", DIST]))?;
             progress.run(&mut python(&["tests/packages/checksums.py", DIST]))?;
             let log = progress.log_text();
             let table: Vec<&str> = log.lines().filter(|line| !line.starts_with("$ ")).collect();

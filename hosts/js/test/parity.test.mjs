@@ -40,7 +40,9 @@ test('what the table says of Node and of pages is there', () => {
   const missing = [...Object.keys(samedeal), ...Object.keys(parquet)].filter((name) => !silent.includes(name));
   for (const column of ['Node', 'page']) {
     assert.deepEqual(
-      [...missing, ...(column === 'Node' ? Object.keys({ ...files, ...node }) : [])].filter((name) => !told[column].has(name)),
+      [...missing, ...(column === 'Node' ? Object.keys({ ...files, ...node }) : [])].filter(
+        (name) => !told[column].has(name),
+      ),
       [],
     );
   }

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterator
 import pyarrow as pa
 
 from .format import File
-from .groups import DECODED_ROWS, Groups, in_turn
+from .groups import DECODED_ROWS, Groups, in_turn, nothing
 from .shards import Shards
 
 
@@ -42,7 +42,7 @@ class Cursor:
             OSError: The shard cannot be read, or ends before the last row.
         """
         if shard in self._shards.lost:
-            yield from _nothing(self._shards.schema, count)
+            yield from nothing(self._shards.schema, count)
             return
         if shard == self._shard and 0 < self._row - first <= self._behind:
             before = min(count, self._row - first)
@@ -130,13 +130,6 @@ class Cursor:
         self._behind += part.num_rows
         while self._behind - self._kept[0].num_rows >= self._most:
             self._behind -= self._kept.popleft().num_rows
-
-
-def _nothing(schema: pa.Schema, count: int) -> Iterator[pa.RecordBatch]:
-    """Rows of nulls in place of the rows of a lost file."""
-    for at in range(0, count, DECODED_ROWS):
-        rows = min(DECODED_ROWS, count - at)
-        yield pa.RecordBatch.from_arrays([pa.nulls(rows, field.type) for field in schema], schema=schema)
 
 
 def _cast(batch: pa.RecordBatch, schema: pa.Schema, path: str) -> pa.RecordBatch:

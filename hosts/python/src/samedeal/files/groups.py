@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from .failures import Failures
 from .format import File
 from .shards import Shards
 from .take import take
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 # The most rows that are decoded at a time. There are enough of them that a call costs little for each row.
 DECODED_ROWS = 8_192
+BLOCK_ROWS = 1024
+BLOCK_BYTES = 1 << 17
+"""Where rows may fail, a block has about so many rows or bytes. To change these numbers changes which rows fail."""
 MUCH_BYTES = 1 << 31
 """A reader that decodes more bytes before its first batch gives a warning."""
 SHARED_BYTES = 1 << 28
@@ -73,6 +77,8 @@ class _Footer:
     """The ends of the row groups, in rows."""
     widths: list[int]
     """Bytes of a row in each row group, not compressed, at least 1."""
+    blocks: list[int]
+    """Rows that are decoded at a time in each row group, where rows may fail."""
 
 
 class Groups:
@@ -83,9 +89,13 @@ class Groups:
     and again when the decoded rows that the lanes keep (`SHARED_BYTES`) run out.
     """
 
-    def __init__(self, shards: Shards, held: int) -> None:
-        """About `held` bytes are decoded at a time, and about as many are read of each column at a time."""
+    def __init__(self, shards: Shards, held: int, failures: Failures | None = None) -> None:
+        """About `held` bytes are decoded at a time, and about as many are read of each column at a time.
+
+        Rows that cannot be decoded become nulls, and `failures` records them. If it is None, they are an error.
+        """
         self._shards = shards
+        self._failures = failures
         self.held = held
         self.rows = DECODED_ROWS
         """The most rows that are decoded at a time."""
@@ -212,19 +222,109 @@ class Groups:
         """The rows of row groups, some thousand at a time.
 
         Raises:
-            OSError: The file has more rows than its footer says.
+            OSError: Rows cannot be decoded, or the file has more rows than its footer says.
         """
         footer = self._footer(shard)
+        if self._failures is not None:
+            for group in groups:
+                yield from self._tolerated(file, shard, group, self._failures)
+            return
         width = max(footer.widths[group] for group in groups)
         rows = min(self.rows, self.held // width + 1)
-        left = int(footer.ends[groups[-1]]) - (int(footer.ends[groups[0] - 1]) if groups[0] else 0)
+        at, end = self._span(shard, groups)
+        try:
+            for batch in self._batches(file, groups, rows, end - at):
+                at += batch.num_rows
+                yield batch
+        except (pa.ArrowException, OSError) as error:
+            raise OSError(self._told(shard, at, min(end, at + rows), error)) from error
+
+    def _batches(self, file: File, groups: range, rows: int, count: int) -> Iterator[pa.RecordBatch]:
         for batch in file.batches(groups, self._shards.columns, rows):
-            left -= batch.num_rows
-            if left < 0:
+            count -= batch.num_rows
+            if count < 0:
                 raise OSError("it has more rows than its footer says")
             # Some formats give a whole part at a time, which is divided here.
             for first in range(0, batch.num_rows, DECODED_ROWS):
                 yield batch.slice(first, DECODED_ROWS)
+
+    def _tolerated(self, file: File, shard: int, group: int, failures: Failures) -> Iterator[pa.RecordBatch]:
+        """The rows of a row group, with nulls from the first block on that cannot be decoded.
+
+        The reader of a format cannot go on behind a failure within a row group. A row group is decoded from its
+        beginning, in blocks that depend on the file alone, so that every reader finds the same rows to fail.
+        """
+        at, end = self._span(shard, range(group, group + 1))
+        base = int(self._shards.sizes[:shard].sum())
+        good = failures.last_before(base + at, base + end) - base
+        rows = self._footer(shard).blocks[group]
+        batches = self._batches(file, range(group, group + 1), rows, end - at)
+        while at < good:
+            try:
+                batch = next(batches, None)
+                if batch is None:
+                    raise OSError("it ends before the last row that its footer promises")
+            except (pa.ArrowException, OSError) as error:
+                if self._failing_row(shard, range(group, group + 1), error) != at:
+                    told = "a second attempt could read this row, so nothing is left out: resume from the last state"
+                    raise OSError(f"{self._place(shard, at)}: {in_a_line(error)}; {told}") from error
+                told = f"{self._shards.paths[shard]}: {self._place(shard, at)}: {in_a_line(error)}"
+                if too_many := failures.add(base + at, end - at, told):
+                    raise OSError(f"{self._place(shard, at)}: {in_a_line(error)}; {too_many}") from error
+                break
+            batch = batch.slice(0, good - at)
+            at += batch.num_rows
+            yield batch
+        yield from nothing(self._shards.schema, end - at)
+
+    def _failing_row(self, shard: int, groups: range, error: Exception) -> int | None:
+        """The first row of the first block that cannot be decoded in row groups, by another attempt.
+
+        None if all can be decoded, or if the error is not one of the contents of the file.
+        """
+        if isinstance(error, OSError) and error.errno is not None:
+            return None
+        file = self._shards.open(shard, self.held)
+        try:
+            for group in groups:
+                at, end = self._span(shard, range(group, group + 1))
+                rows = self._footer(shard).blocks[group]
+                try:
+                    for batch in self._batches(file, range(group, group + 1), rows, end - at):
+                        at += batch.num_rows
+                except (pa.ArrowException, OSError):
+                    return at
+                if at < end:
+                    return at
+        finally:
+            file.close()
+        return None
+
+    def _span(self, shard: int, groups: range) -> tuple[int, int]:
+        """The first row of row groups, and the end of their rows."""
+        ends = self._footer(shard).ends
+        return int(ends[groups[0] - 1]) if groups[0] else 0, int(ends[groups[-1]])
+
+    def _place(self, shard: int, row: int) -> str:
+        """The place of a row in a file, for messages."""
+        sample = int(self._shards.sizes[:shard].sum()) + row
+        return f"row group {self.of_row(shard, row)[0]}, from row {row:,} on (sample {sample})"
+
+    def _told(self, shard: int, first: int, end: int, error: Exception) -> str:
+        """The message about rows of which one cannot be decoded: where it is, and how to go on."""
+        groups = range(self.of_row(shard, first)[0], self.of_row(shard, end - 1)[0] + 1)
+        try:
+            row = self._failing_row(shard, groups, error)
+        except OSError:
+            row = None
+        if row is None:
+            return f"{self._place(shard, first)}: {in_a_line(error)}"
+        path = self._shards.paths[shard]
+        count = self._span(shard, range(groups[0], self.of_row(shard, row)[0] + 1))[1] - row
+        advice = (
+            f"max_failed_rows={count} or more, or without the file with lost={{{path!r}: {self._shards.sizes[shard]}}}"
+        )
+        return f"{self._place(shard, row)}: {in_a_line(error)} (to go on without such rows, pass {advice})"
 
     def _footer(self, shard: int) -> _Footer:
         known = self._footers.get(shard)
@@ -233,7 +333,8 @@ class Groups:
             footer = (open_now or self._opened(shard)).footer
             rows, sizes = (np.asarray(each, dtype=np.int64) for each in (footer.rows, footer.bytes))
             widths = np.maximum(1, sizes // np.maximum(1, rows)).tolist()
-            known = self._footers[shard] = _Footer(rows.cumsum(), widths)
+            blocks = [min(BLOCK_ROWS, BLOCK_BYTES // width + 1) for width in widths]
+            known = self._footers[shard] = _Footer(rows.cumsum(), widths, blocks)
         return known
 
     def _opened(self, shard: int) -> File:
@@ -279,8 +380,20 @@ class Groups:
             self.release(shard, file)
 
 
+def nothing(schema: pa.Schema, count: int) -> Iterator[pa.RecordBatch]:
+    """Rows of nulls in place of rows that are left out."""
+    for at in range(0, count, DECODED_ROWS):
+        rows = min(DECODED_ROWS, count - at)
+        yield pa.RecordBatch.from_arrays([pa.nulls(rows, field.type) for field in schema], schema=schema)
+
+
 def _copied(batch: pa.RecordBatch) -> pa.RecordBatch:
     return take(batch, np.arange(batch.num_rows))
+
+
+def in_a_line(error: Exception) -> str:
+    """The message of an error, without the breaks of lines that those of pyarrow have."""
+    return " ".join(str(error).split())
 
 
 def in_turn(batches: Iterator[pa.RecordBatch], path: str) -> pa.RecordBatch | None:

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from .. import ContradictionError, Reading, Spans, WrongTypeError
 from ..engine import arguments as check
 from .cursor import Cursor
+from .failures import Failures
 from .groups import DECODED_ROWS, Groups
 from .shards import Shards
 from .sources import Sources
@@ -106,17 +107,27 @@ def present(rows: Rows) -> Rows:
 
 
 def read_places(
-    shards: Shards, reading: Reading, rank: int, worker: int, start: int, marks: Marks
+    shards: Shards,
+    reading: Reading,
+    rank: int,
+    worker: int,
+    start: int,
+    marks: Marks,
+    failures: Failures | None = None,
 ) -> Iterator[pa.Table]:
-    """The tables of `read_reader`, with rows of nulls for samples of lost files, which the column `LOST` marks."""
+    """The tables of `read_reader`, with rows of nulls for samples of lost files, which the column `LOST` marks.
+
+    With `failures`, samples that cannot be decoded are rows of nulls too, and `failures` has them.
+    """
     recipe = json.loads(reading.recipe)
     if recipe.get("order", {}).keys() & {"of", "sources"}:
-        yield from _read_composed(shards, reading, (rank, worker), start, marks, _windows(recipe["order"]))
+        windows = _windows(recipe["order"])
+        yield from _read_composed(shards, reading, (rank, worker), start, marks, windows, failures)
         return
     stored = not recipe.get("shards", {"shuffle_rows": True})["shuffle_rows"]
     bases = np.concatenate(([0], np.cumsum(shards.sizes)))
     cursors: dict[int, Cursor] = {}
-    groups = Groups(shards, SHARD_BYTES)
+    groups = Groups(shards, SHARD_BYTES, failures)
     lanes = 1
     try:
         if "order" in recipe:
@@ -204,13 +215,19 @@ def _windows(order: dict[str, Any]) -> list[int]:
 
 
 def _read_composed(
-    shards: Shards, reading: Reading, reader: tuple[int, int], start: int, marks: Marks, windows: list[int]
+    shards: Shards,
+    reading: Reading,
+    reader: tuple[int, int],
+    start: int,
+    marks: Marks,
+    windows: list[int],
+    failures: Failures | None,
 ) -> Iterator[pa.Table]:
     """Reads an order that is made of other orders, whose rounds take single rows out of windows."""
     # The parts of the order have lanes of their own, so all lanes together get four times as many bytes.
     held = min(LANE_BYTES[1], max(LANE_BYTES[0], 4 * LANES_BYTES // max(1, len(windows))))
     cursors: dict[tuple[int, int], Cursor] = {}
-    groups = Groups(shards, held)
+    groups = Groups(shards, held, failures)
     try:
         # The first table is small: the first batch needs only some of the lanes, and to open a lane takes long.
         least = max(FEWEST_ROWS, reading.batch_size)
@@ -316,7 +333,7 @@ def read_rows(
     within = check.Width(0, shards.samples - 1, check.below(shards.samples))
     indices = check.u64s("samples", samples, within).astype(np.int64)
     own = len(indices) if real is None else check.one_of("real", real, len(indices) + 1)
-    gone = indices[_are_lost(shards, indices)]
+    gone = indices[are_lost(shards, indices)]
     if len(gone):
         sample = int(gone[0])
         raise OSError(f"{shards.paths[_shards_of(shards, sample)]}: has sample {sample}, and was lost")
@@ -329,7 +346,8 @@ def _shards_of(shards: Shards, samples: Any) -> Any:
     return np.searchsorted(np.cumsum(shards.sizes), samples, side="right")
 
 
-def _are_lost(shards: Shards, samples: NDArray[np.int64]) -> NDArray[np.bool_]:
+def are_lost(shards: Shards, samples: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether each of the samples is of a lost file."""
     return np.isin(_shards_of(shards, samples), sorted(shards.lost))
 
 
@@ -430,5 +448,5 @@ def _marked(shards: Shards, table: pa.Table, samples: NDArray[np.int64], real: i
     if marks.padding is not None:
         table = table.append_column(marks.padding, booleans(np.arange(len(samples)) >= real))
     if shards.lost:
-        table = table.append_column(LOST, booleans(_are_lost(shards, samples)))
+        table = table.append_column(LOST, booleans(are_lost(shards, samples)))
     return table

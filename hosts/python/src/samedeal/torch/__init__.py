@@ -3,6 +3,7 @@
 Needs torch and pyarrow: `pip install 'hosts/python[torch]'` in a checkout.
 """
 
+from ..files.failures import FailedRowsWarning
 from .batches import BatchSampler
 from .claims import Claimed, ClaimSampler
 from .collators import PackCollator, PadCollator
@@ -31,6 +32,7 @@ __all__ = [
     "Claimed",
     "DistributedSampler",
     "EpochWarning",
+    "FailedRowsWarning",
     "Interleaved",
     "LanesWarning",
     "PackCollator",

@@ -5,19 +5,31 @@ from __future__ import annotations
 import mmap
 from collections.abc import Callable
 from multiprocessing.reduction import ForkingPickler
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
 from ..generated.limits import MAX_TEXT
 from .rest import Progress
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _EPOCH, _REST, _LAST_READ, _TOLD_EPOCH, _TOLD_LANES, _TOLD_STEPS, _TOLD_MIXING, _TOLD_GROUPS = range(8)
 _TOLD_ALONE, _BEGUN, _BYTES = range(8, 11)
 _NONE = -1
 _STATE = 8 * (_BYTES + 1)
 """The byte at which the state begins, after the numbers."""
-_SIZE = _STATE + MAX_TEXT
+_RECORDS = _STATE + MAX_TEXT
+"""The byte at which the slots with ranges of failed rows begin."""
+SLOTS = 65
+"""Slots with ranges: of the main process, and of 64 workers. Each process writes to its own, so that none waits."""
+_OWN, _EACH = 2**16, 2**12
+"""How many ranges the slot of the main process has room for, and that of a worker."""
+_RANGE = 16
+"""Bytes of a range: the first sample and the number of samples."""
+_SIZE = _RECORDS + (8 + _RANGE * _OWN) + (SLOTS - 1) * (8 + _RANGE * _EACH)
 
 
 class Board:
@@ -98,13 +110,43 @@ class Board:
         """Whether no process has checked yet if it reads all samples without knowing its rank. Records that one has."""
         return self._is_first(_TOLD_ALONE)
 
+    @property
+    def num_records(self) -> int:
+        """How many ranges of failed rows all processes have recorded."""
+        return int(np.frombuffer(self._parts[-1], dtype="<i8")[_COUNTS].sum())
+
+    def records(self) -> NDArray[np.int64]:
+        """The first sample and the number of samples of each range, in any order."""
+        found = [np.zeros(0, dtype=np.int64)]
+        for slot in range(SLOTS):
+            if count := self._get(_slot(slot) // 8):
+                begin = _slot(slot) + 8
+                found.append(np.frombuffer(self._parts[-1][begin : begin + _RANGE * count], dtype="<i8"))
+        return np.concatenate(found).reshape(-1, 2)
+
+    def record(self, slot: int, first: int, count: int) -> bool:
+        """Adds a range to the slot of this process: 0, or 1 + the number of the worker. Returns False if it is full."""
+        begin = _slot(slot)
+        known = self._get(begin // 8)
+        if known == (_EACH if slot else _OWN):
+            return False
+        at = (begin + 8 + _RANGE * known) // 8
+        self._set(at, first)
+        self._set(at + 1, count)
+        # Last, so that no other process reads a range before it is complete.
+        self._set(begin // 8, known + 1)
+        return True
+
     def copied(self) -> Board:
         """A separate board with the same contents."""
-        return _of_bytes(self._bytes())
+        return _of_contents(*self._contents())
 
-    def __reduce__(self) -> tuple[Callable[[bytes], Board], tuple[bytes]]:
+    def __reduce__(self) -> tuple[Callable[..., Board], tuple[bytes, list[list[int]]]]:
         """Pickles the contents, for example into a file: the copy shares no memory."""
-        return _of_bytes, (self._bytes(),)
+        return _of_contents, self._contents()
+
+    def _contents(self) -> tuple[bytes, list[list[int]]]:
+        return self._bytes(), self.records().tolist()
 
     def _bytes(self) -> bytes:
         """The bytes of the numbers and of the state."""
@@ -122,14 +164,32 @@ class Board:
         self._set(at, 1)
         return first
 
+    def _restore(self, records: NDArray[np.int64]) -> None:
+        """Writes ranges into the newest memory, in the slot of the main process."""
+        for slot in range(SLOTS):
+            self._set(_slot(slot) // 8, 0)
+        for first, count in records.tolist():
+            self.record(0, first, count)
+
     def _add(self, named: torch.Tensor) -> None:
         self._named = named
         self._parts.append(memoryview(named.numpy()))
 
 
-def _of_bytes(content: bytes) -> Board:
+def _slot(slot: int) -> int:
+    """The byte at which a slot with ranges begins: with their number."""
+    return _RECORDS if slot == 0 else _RECORDS + 8 + _RANGE * _OWN + (slot - 1) * (8 + _RANGE * _EACH)
+
+
+_COUNTS = np.array([_slot(slot) // 8 for slot in range(SLOTS)])
+"""Where the number of ranges of each slot stands."""
+
+
+def _of_contents(content: bytes, records: list[list[int]]) -> Board:
     board = Board()
     board._parts[0][: len(content)] = content
+    for first, count in records:
+        board.record(0, first, count)
     return board
 
 
@@ -145,7 +205,9 @@ def _to_worker(board: Board) -> tuple[Any, ...]:
         named = torch.zeros(_SIZE, dtype=torch.uint8)
         content = board._bytes()
         named[: len(content)] = torch.frombuffer(bytearray(content), dtype=torch.uint8)
+        records = board.records()
         board._add(named.share_memory_())
+        board._restore(records)
     return _of_tensor, (board._named,)
 
 

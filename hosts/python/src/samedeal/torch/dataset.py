@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
+import torch.distributed
 from torch.utils.data import IterableDataset
 
 from .. import (
@@ -27,19 +28,20 @@ from .. import (
 from ..engine import arguments as check
 from ..engine.warn import warn
 from ..files import Format, Marks, Shards, Sources
+from ..files.failures import Failures, joined
 from ..files.groups import costliest
 from ..files.paths import Paths
 from ..generated.limits import MAX_WORKERS
 from ..read.reading import DEALS
 from . import place
-from .board import Board
+from .board import SLOTS, Board
 from .deals import Group
 from .files import MakesOrder, Options, find, order_of, warn_of_shared_files
 from .nested import is_sent, warn_of_collated_batches
-from .passes import Items, Opening
+from .passes import FAILED, Items, Opening
 from .rest import Progress
 from .states import Count, EpochWarning, Resuming, Start, StepsWarning, text_of
-from .torchdata import READER
+from .torchdata import READER, part_of
 
 if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
 
 _BATCH = check.Width(1, check.U32_MAX, check.U32_FROM_1.allowed)
 _WORKERS = check.Width(0, MAX_WORKERS, f"0 to {MAX_WORKERS}")
+_ROWS = check.Width(1, check.MAX_EXACT, f"1 to {check.MAX_EXACT}")
 _EPOCHS = check.Width(0, 2**63 - 1, f"0 to {2**63 - 1}")
 
 
@@ -143,6 +146,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         lost: Mapping[str | os.PathLike[str], SupportsIndex] | None = None,
         format: str | Format | None = None,
         manifest: str | os.PathLike[str] | None = None,
+        max_failed_rows: SupportsIndex | None = None,
     ) -> None:
         """Reads the footers of the files, and finds the rank of this process.
 
@@ -216,6 +220,10 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             manifest: A file that `samedeal.files.Shards.save_manifest` wrote, which has the facts from the footers of
                 all files of the directory `paths`. Then neither the directory is listed nor the footers are read. With
                 several sources, pass it to `Shards.find` for each of them.
+            max_failed_rows: How many rows may fail on this rank before the failure is raised, 1 to 2**53 - 1. A row
+                fails if its file cannot be decoded there, or if `transform` raises an exception for this row alone. It
+                is left out of its batch, as rows of lost files are, with a `FailedRowsWarning`. States have the rows
+                that failed, and leave them out again. By default, the first failure is raised.
 
         Raises:
             SamedealError: A value is not allowed, or contradicts another one.
@@ -252,6 +260,12 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         if self.shards.lost and self.batch_size is None:
             allowed = "a number, with files that were lost: some ranks would have fewer single rows than others"
             raise ContradictionError("batch_size", "None", allowed)
+        self.max_failed_rows = None
+        if max_failed_rows is not None:
+            self.max_failed_rows = check.integer("max_failed_rows", max_failed_rows, _ROWS)
+            if self.batch_size is None:
+                allowed = "a number, with max_failed_rows: some ranks would have fewer single rows than others"
+                raise ContradictionError("batch_size", "None", allowed)
         if self.shards.lost and not np.delete(self.shards.sizes, sorted(self.shards.lost)).any():
             raise MissingError("paths", "", "at least one row in the files that were not lost")
         if source_column is not None and not several:
@@ -388,6 +402,36 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         lists = {"sizes": self.shards.sizes} | ({} if self.shards.bytes is None else {"bytes": self.shards.bytes})
         return ShardPlan.from_recipe(recipe, lists=lists, epoch=self.epoch)
 
+    @property
+    def failed_rows(self) -> list[range]:
+        """The samples that this rank leaves out because they failed, as ranges of sample indices, ascending.
+
+        Those that the workers of this rank met, those of the state that was loaded, and those of other ranks after
+        `share_failed_rows`. A part of a file that cannot be decoded counts as a whole, also if another reader has a
+        part of its rows.
+        """
+        failures = self._failures(0)
+        return [] if failures is None else [range(*ends) for ends in failures.ranges().tolist()]
+
+    def share_failed_rows(self, group: Any = None) -> None:
+        """Sends the failed rows of each rank to all ranks. All ranks must call it, such as before a checkpoint.
+
+        After it, the state of one rank has the failed rows of all ranks. Without it, a state has those of its own rank,
+        and the others fail again after a resume, if their file and `transform` are the same.
+
+        Args:
+            group: The process group; by default, that of the whole job.
+
+        Raises:
+            MissingError: `max_failed_rows` was not given.
+            ContradictionError: All ranks together have more failed rows than `max_failed_rows`.
+        """
+        if self.max_failed_rows is None:
+            raise MissingError("max_failed_rows", "", "a number: only then rows are left out")
+        told: list[Any] = [None] * torch.distributed.get_world_size(group)
+        torch.distributed.all_gather_object(told, [[one.start, len(one)] for one in self.failed_rows], group)
+        self._add_failed([each for own in told for each in own])
+
     def state_dict(self, taken: SupportsIndex | None = None) -> dict[str, Any]:
         """The state for a checkpoint. It is the same on all ranks, and resumes on any number of ranks and workers.
 
@@ -431,7 +475,9 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             OutOfRangeError: The state is too long, or has more samples than there are.
         """
         if not place.is_worker():
+            failed = self._failed_in(state_dict)
             super().load_state_dict(state_dict)
+            self._add_failed(failed)
             self._board.last_read = None
             self._board.tell(self._core, 0)
 
@@ -480,6 +526,48 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         twin = self.__class__.__new__(self.__class__)
         twin.__dict__.update({**self.__getstate__(), "_board": self._board.copied()})
         return twin
+
+    def _failures(self, slot: int) -> Failures | None:
+        """The rows that fail, for the process with this slot of the board; None if a failure is raised."""
+        if self.max_failed_rows is None:
+            return None
+        if slot >= SLOTS:
+            raise ContradictionError("workers", str(slot), f"up to {SLOTS - 1}, with max_failed_rows")
+        return Failures(self.max_failed_rows, self._board, slot)
+
+    def _failed_in(self, state: Any) -> list[list[int]]:
+        """The first sample and the number of samples of each range of failed rows in a state, checked."""
+        members = part_of(state)
+        found = members.get(FAILED, []) if isinstance(members, Mapping) else []
+        allowed = "what state_dict gave: pairs of a sample and a number of samples that failed"
+        if not isinstance(found, list) or not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in found):
+            raise WrongTypeError(FAILED, check.described(found), allowed)
+        if found:
+            # First, whether the samples are those of this dataset at all.
+            self._parsed(state)
+        samples, pairs = self.shards.samples, []
+        for pair in found:
+            first = check.integer(FAILED, pair[0], check.Width(0, samples - 1, check.below(samples)))
+            count = check.integer(FAILED, pair[1], check.Width(1, samples - first, f"1 to {samples - first}"))
+            pairs.append([first, count])
+        self._check_failed(pairs)
+        return pairs
+
+    def _check_failed(self, pairs: list[list[int]]) -> None:
+        """Raises an error if too many rows fail, with these ranges."""
+        known = [[one.start, len(one)] for one in self.failed_rows] + pairs
+        total = int(np.diff(joined(np.array(known, dtype=np.int64).reshape(-1, 2))).sum())
+        if pairs and (self.max_failed_rows is None or total > self.max_failed_rows):
+            allowed = f"{total} or more: so many rows failed before, and are left out again"
+            raise ContradictionError("max_failed_rows", str(self.max_failed_rows), allowed)
+
+    def _add_failed(self, pairs: list[list[int]], slot: int = 0) -> None:
+        """Leaves out ranges of rows from now on."""
+        self._check_failed(pairs)
+        failures = self._failures(slot)
+        for first, count in pairs:
+            if failures is not None and failures.is_new(first, count) and not self._board.record(slot, first, count):
+                raise ContradictionError(FAILED, f"{len(pairs)} ranges", "fewer ranges of rows that failed")
 
     def _find_rank(self) -> None:
         self._place = place.current(self._place)

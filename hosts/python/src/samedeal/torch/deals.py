@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from .. import ContradictionError, Reading
 from ..files import Marks, Shards
+from ..files.failures import Failures
 from ..files.reading import read_places
 from .rest import Progress
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 class Group:
@@ -86,9 +91,15 @@ class Reader:
         self._reading, self._rank, self._worker = reading, rank, worker
         count = reading.num_samples(rank, worker)
         self._start = min(skipped, count)
+        self._batch_size = group.batch_size
         self.samples = count - self._start
         """How many samples the reader gives, padding included."""
 
-    def tables(self, marks: Marks) -> Iterator[pa.Table]:
-        """Reads the samples, with nulls for samples of lost files."""
-        return read_places(self._shards, self._reading, self._rank, self._worker, self._start, marks)
+    def tables(self, marks: Marks, failures: Failures | None = None) -> Iterator[pa.Table]:
+        """Reads the samples, with nulls for samples of lost files, and for those that `failures` has."""
+        return read_places(self._shards, self._reading, self._rank, self._worker, self._start, marks, failures)
+
+    def samples_of(self, batch: int, count: int) -> NDArray[np.int64]:
+        """The indices of the first `count` samples of a batch, padding included."""
+        first = self._start + batch * self._batch_size
+        return self._reading.indices(self._rank, self._worker, first, first + count).astype(np.int64)

@@ -10,9 +10,10 @@ import pyarrow as pa
 
 from .. import ContradictionError, OutOfRangeError, Reading, WrongTypeError
 from ..engine import arguments as check
-from ..files import ahead, batches, read_rows
-from ..files.reading import present
+from ..files import ahead, batches
+from ..files.failures import joined
 from .deals import Reader
+from .failing import Applied
 from .nested import PREFETCH
 from .place import is_worker
 from .rest import Progress
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from .dataset import ShardedDataset
 
 
+FAILED = "failed_rows"
+"""The member of a state, beside its text, that has the rows that failed: pairs of a sample and a number of samples."""
+
+
 class Opening(Start):
     """The place at which a pass of a dataset began."""
 
@@ -31,6 +36,7 @@ class Opening(Start):
         self.progress = progress
         self.workers = workers
         self.group = dataset._group(workers)
+        self._board = dataset._board
 
     @functools.cached_property
     def reading(self) -> Reading:
@@ -40,12 +46,19 @@ class Opening(Start):
     def after(self, taken: int) -> dict[str, Any]:
         """The state after every rank took `taken` batches, or all its batches if it has fewer."""
         try:
-            return wrapped(self.reading.state(taken))
+            return self._with_failed(wrapped(self.reading.state(taken)))
         except OutOfRangeError as error:
             if error.field != "steps":
                 raise
             # The error has the name of the parameter of `state_dict`.
             raise OutOfRangeError("taken", error.value, error.allowed) from None
+
+    def _with_failed(self, state: dict[str, Any]) -> dict[str, Any]:
+        """The state with the rows that failed so far on this rank, if there are any."""
+        if not self._board.num_records:
+            return state
+        ranges = joined(self._board.records()).tolist()
+        return state | {FAILED: [[first, end - first] for first, end in ranges]}
 
     def ended(self, taken: int) -> dict[str, Any]:
         """The state after the pass ended on every rank, even on ranks that had more batches than this one."""
@@ -138,7 +151,8 @@ class Items:
             state_dict = {key: value for key, value in state_dict.items() if key != READER}
         elif state_dict == self.state_dict():
             return
-        progress = self._owner._parsed(state_dict)
+        progress, failed = self._owner._parsed(state_dict), self._owner._failed_in(state_dict)
+        self._owner._add_failed(failed, 1 + self._worker if self._inside else 0)
         begun = self.given.place.progress.epoch
         if progress.epoch < begun and not self._inside and self._owner._is_empty(progress):
             # The state ends an earlier epoch, and another epoch was set since. This pass stays as it is.
@@ -165,11 +179,20 @@ class Items:
 def _made(
     owner: ShardedDataset, reader: Reader, epoch: int, worker: int, inside: bool, sends: bool
 ) -> Generator[Any, None, None]:
-    source = ahead(reader.tables(owner.marks))
+    failures = owner._failures(1 + worker if inside else 0)
+    source = ahead(reader.tables(owner.marks, failures))
     size = owner.batch_size
     items = _rows(source) if size is None else batches(source, size, owner.drop_last)
-    if owner.shards.lost:
-        items = _present(items, owner)
+
+    def made_of(item: Any) -> Any:
+        if sends and owner.transform is to_tensors and size is not None:
+            return Sent(item, as_tensors=True)
+        made = item if owner.transform is None else owner.transform(item)
+        if inside and isinstance(made, pa.RecordBatch):
+            made = Sent(made) if sends else compact(made)
+        return made
+
+    applied = Applied(made_of, reader, owner.shards, owner.marks, failures)
     # The number of items that are read if a caller takes only the first one: in a worker, the loader fetches PREFETCH
     # more ahead.
     look = 1 + PREFETCH if inside else 1
@@ -179,33 +202,11 @@ def _made(
             number += 1
             if number > look and worker == 0:
                 owner._board.last_read = epoch
-            if sends and owner.transform is to_tensors and size is not None:
-                yield Sent(item, as_tensors=True)
-                continue
-            made = item if owner.transform is None else owner.transform(item)
-            if inside and isinstance(made, pa.RecordBatch):
-                made = Sent(made) if sends else compact(made)
-            yield made
+            yield applied(number - 1, item)
         if number and not inside:
             owner._board.last_read = epoch
     finally:
         source.close()
-
-
-def _present(items: Iterator[pa.RecordBatch], owner: ShardedDataset) -> Iterator[pa.RecordBatch]:
-    """Batches without the rows of files that were lost. A batch that has no other rows gets one row of padding."""
-    spare = None
-    for item in items:
-        left = present(item)
-        if left.num_rows == 0:
-            if spare is None:
-                shards = owner.shards
-                there = (number for number in range(len(shards)) if number not in shards.lost and shards.sizes[number])
-                first = int(shards.sizes[: next(there)].sum())
-                (table,) = read_rows(shards, [first], 0, owner.marks)
-                (spare,) = table.combine_chunks().to_batches()
-            left = spare
-        yield left
 
 
 def _rows(tables: Iterator[pa.Table]) -> Iterator[dict[str, Any]]:

@@ -188,8 +188,17 @@ def test_parts_of_one_dataset() -> None:
 def test_options_that_contradict_each_other_are_refused() -> None:
     with fails(ContradictionError, "probabilities"):
         interleave(DATA, WEIGHTS, probabilities=SHARES)
-    with fails(WrongTypeError, "probabilities"):
-        interleave(LISTED, probabilities=[0.5, 0.5])
+    # An error names the parameter that was passed.
+    shares: Any = {**dict.fromkeys(DATA, 1), "web": "0.7"}
+    for error, wrong in (
+        (WrongTypeError, [0.5, 0.5]),
+        (WrongTypeError, "7"),
+        (WrongTypeError, shares),
+        (MissingError, {"web": 1}),
+        (UnknownNameError, {**WEIGHTS, "maths": 1}),
+    ):
+        with fails(error, "probabilities"):
+            interleave(DATA, probabilities=wrong)
     with fails(UnknownNameError, "stopping_strategy"):
         interleave(LISTED, stopping_strategy="exhausted")
     with fails(ContradictionError, "stopping_strategy"):

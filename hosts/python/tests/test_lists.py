@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import samedeal
 from samedeal import (
@@ -89,12 +90,18 @@ NO_LISTS = [
     {3: 1}.keys(),
     3,
     np.array(3),
+    # Classes have the attributes of their objects.
+    list,
+    Sampler,
+    np.ndarray,
+    pa.Array,
+    pa.ChunkedArray,
 ]
 NO_DICTIONARIES = [[("a", 2)], (("a", 2),), {("a", 2)}, "a", b"a", iter([("a", 2)]), np.array([2]), 3, object(), dict]
 
 
 @pytest.mark.parametrize("name", LISTS)
-@pytest.mark.parametrize("value", NO_LISTS, ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize("value", NO_LISTS, ids=lambda value: getattr(value, "__name__", type(value).__name__))
 def test_what_is_no_list_is_refused(name: str, value: Any) -> None:
     # Sets are accepted for axes, whose order does not matter, and dictionaries for weights, which may have names.
     meant = {"Mesh shard": ("set", "frozenset"), "Order stage weights": ("dict",), "Batcher lengths": ("dict",)}

@@ -45,6 +45,8 @@ class Lengths:
             WrongTypeError: The value is of another type.
             OutOfRangeError: The value is an iterator, and a length is outside its range.
         """
+        if check.is_class(given):
+            raise WrongTypeError("lengths", check.described(given), _ALLOWED)
         if hasattr(given, "take") and hasattr(given, "chunks"):
             # `take` of a chunked array of Arrow is used, because its `__array__` copies all lengths.
             return cls(given, len(given), _Taken(given))

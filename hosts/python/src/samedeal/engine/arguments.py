@@ -289,13 +289,18 @@ def ragged(field: str, lists: Any, width: Width) -> tuple[NDArray[np.uint32], ND
 
 def items(field: str, values: Any, allowed: str, *kinds: Any) -> list[Any]:
     """The items of a list of any kind. Texts, sets and mappings are refused, except those of the types `kinds`."""
-    if hasattr(values, "tolist"):
+    if hasattr(values, "tolist") and not is_class(values):
         check_size(field, values)
         values = values.tolist()
     unordered = isinstance(values, (str, bytes, bytearray, Mapping, Set)) and not isinstance(values, kinds)
     if unordered or not isinstance(values, Iterable):
         raise WrongTypeError(field, described(values), allowed)
     return listed(field, values, allowed)
+
+
+def is_class(value: Any) -> bool:
+    """Whether `value` is a class, whose attributes are those of its objects, but cannot be called as theirs."""
+    return isinstance(value, type)
 
 
 def listed(field: str, values: Iterable[Any], allowed: str = "a list") -> list[Any]:
@@ -317,7 +322,7 @@ def listed(field: str, values: Iterable[Any], allowed: str = "a list") -> list[A
 def plain(field: str, values: Any) -> Any:
     """The items of an array of NumPy's or Arrow's kind, as values of Python; anything else as it is."""
     for name in ("tolist", "to_pylist"):
-        if hasattr(values, name):
+        if hasattr(values, name) and not is_class(values):
             check_size(field, values)
             return getattr(values, name)()
     return values

@@ -353,11 +353,16 @@ def _number(field: str, name: Any, value: Any) -> float | str:
         raise WrongTypeError(field, error.value, f"a whole number {of}") from None
 
 
+def _is_arrow(keys: Any) -> bool:
+    """Whether keys are an array of Arrow."""
+    return hasattr(keys, "to_pylist") and hasattr(keys, "slice") and not check.is_class(keys)
+
+
 def _windows_of(keys: Any) -> Iterator[list[Any]]:
     """The keys, so many at a time as one call takes; at least one window, which may be empty."""
     # An array of NumPy or Arrow is made into texts of Python a window at a time: all of them take much memory.
     is_numpy = type(keys).__module__ == "numpy" and getattr(keys, "ndim", 0) == 1
-    is_array = is_numpy or (hasattr(keys, "to_pylist") and hasattr(keys, "slice"))
+    is_array = is_numpy or _is_arrow(keys)
     check.check_size("keys", keys)
     listed = keys if is_array else check.items("keys", check.plain("keys", keys), _TEXTS)
     for at in range(0, max(len(listed), 1), _KEYS):
@@ -389,7 +394,7 @@ def _encoded(texts: Iterable[str]) -> list[bytes]:
 
 def _pieces_of(keys: Any) -> Iterator[Any]:
     """The keys in pieces that are not empty: arrays of numbers, or lists."""
-    if hasattr(keys, "to_pylist") and hasattr(keys, "slice"):
+    if _is_arrow(keys):
         pieces = (keys[at : at + _KEYS].to_pylist() for at in range(0, len(keys), _KEYS))
     elif type(keys).__module__ == "numpy" and getattr(keys, "ndim", 0) == 1:
         check.check_size("keys", keys)

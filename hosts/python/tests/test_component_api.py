@@ -606,13 +606,12 @@ def test_exact_sizes() -> None:
     recipe = parted({"name": "a", "size": 2}, {"name": "b", "size": 1})
     theirs = held(oracle.call("[method]split.exact-sizes", held(oracle.call("[constructor]split", recipe.text))))
     mine = splitting.Parts(None, recipe, MEMORY).exact_sizes()
-    keys = "annaboris\u00e4", [4, 9, 11]
     calls = [
-        ("add-ids", [3, 2**53 - 2]),
-        ("add-keys", *keys),
+        ("add-ids", u64s(3, 2**53 - 2)),
+        ("add-keys", "annaboris\u00e4", u32s(4, 9, 11)),
         ("recipe", "rest"),
         ("recipe", "a"),
-        ("add-ids", [2**53]),
+        ("add-ids", u64s(2**53)),
     ]
     agree(oracle, "exact-sizes", theirs, mine, calls)
 

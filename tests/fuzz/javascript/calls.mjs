@@ -146,6 +146,7 @@ const READ = {
     epoch,
     state: state('Reading'),
     columns: one("['row']", "['row', 'text']", '[]'),
+    format: name('parquet', 'jsonl', 'arrow'),
   },
   ...{ sampleColumn: one("'sample'", "'row'"), paddingColumn: one("'padding'"), progress: one('() => 1', 'h.raise') },
   ...{
@@ -273,6 +274,11 @@ export const CALLS = {
   'Split#partOf': call(1, ids),
   'Split#partOfKeys': call(1, one("['anna', 'boris']", '[]', "['\\ud800', '']", "Array(99).fill('a')")),
   'Split#indicesOfKeys': call(2, part, one("['anna', 'boris']", '[]', "['\\ud800', '']", "Array(99).fill('a')")),
+  'Split#among': call(
+    1,
+    one("['a', 'b', 'a']", '[1, 2, 3n]', '[]', "[1, 'x']", 'new Float64Array(9)'),
+    one("'rest'", "'a'"),
+  ),
   'Split#nameOf': call(1, one('0', "'anna'", '2 ** 40')),
   'Split#indices': call(1, part, upto(2000)),
   'Split#others': call(1, part, upto(2000)),
@@ -471,7 +477,8 @@ export const CALLS = {
   'Order#copies': call(1, few),
   'Order#stage': call(2, upto(99), weights),
   'Order#grow': call(3, few, few, upto(400)),
-  findShards: call(1, files, options({ columns: READ.columns, signal: READ.signal })),
+  findShards: call(1, files, options({ columns: READ.columns, signal: READ.signal, format: READ.format })),
+  jsonLines: call(0, one('{ row: "int64", text: ["string"] }', '{ row: "int" }', '{}')),
   readBatches: call(
     3,
     one('@ShardFiles'),

@@ -1,7 +1,7 @@
 //! Cases exactly at a limit, and of which failure comes first. A second implementation that was altered in each of
 //! these places passed all other cases.
 
-use matrix::format::{Body, Case};
+use matrix::format::{Body, Case, Outcome};
 use serde_json::{Value, json};
 
 use super::asked;
@@ -9,14 +9,15 @@ use super::asked;
 /// The cases for a group of golden cases.
 pub fn of(group: &str) -> Vec<Case> {
     match group {
-        "batches-bucket" => vec![greatest_boundary()],
+        "batches-bucket" => vec![greatest_boundary(), ends_of_truncated(), ends_at_a_border()],
         "batches-index" => vec![other_lengths()],
-        "batches-pack" => vec![bound_below_left_out()],
-        "batches-state" => vec![greatest_width()],
-        "batches-stream" => vec![padded_stream()],
+        "batches-pack" => vec![bound_below_left_out(), two_halves()],
+        "batches-state" => vec![greatest_width(), many_groups(), without_history(), wider_than_counts()],
+        "batches-stream" => vec![padded_stream(), buckets_of_stream(), stream_of_ranks()],
+        "batches-window" => vec![half_of_an_odd_window()],
         "ledger-client" => vec![refusals(), free_runs()],
         "orders-composed" => composed(),
-        "readings" => vec![segments()],
+        "readings" => vec![segments(), readers_of_all_segments()],
         "shards-stream" => vec![two_cycles()],
         "splits" => splits(),
         "state" => vec![few_samples_of_a_step()],
@@ -61,6 +62,38 @@ fn greatest_boundary() -> Case {
     )
 }
 
+fn in_buckets(mut batch: Value) -> Value {
+    batch["strategy"] = "bucket".into();
+    batch["pad_to_bucket"] = true.into();
+    batcher(&json!({"order": {"name": "sequential"}, "batch": batch}))
+}
+
+/// The ends of buckets by default follow from lengths as they are after truncation.
+fn ends_of_truncated() -> Case {
+    let lengths = [3, 4, 22, 0, 118, 71, 5, 5, 1, 4, 229, 211, 4, 0, 3, 6, 2, 11, 126, 5];
+    let subject =
+        in_buckets(json!({"max_batch_size": 1, "max_length": 20, "too_long": "truncate", "lengths": lengths}));
+    case("ends of buckets by default, some lengths truncated", subject, json!([{"call": "metrics"}]))
+}
+
+/// A sum of lengths that is a 64th part of all, but for the fraction of this part.
+fn ends_at_a_border() -> Case {
+    let lengths = [
+        76, 70, 17, 48, 78, 61, 81, 75, 9, 78, 2, 61, 34, 71, 30, 25, 61, 70, 71, 61, 51, 82, 20, 30, 82, 20, 67, 50,
+        2, 86, 9, 21, 76, 6, 39, 4, 35, 61, 77, 50, 55, 51, 74, 57, 18, 47, 13, 5, 18, 64, 28, 34, 87, 56, 81, 39, 54,
+        65, 50, 74, 45, 69, 75, 53, 75, 30, 44, 88, 4, 36,
+    ];
+    let subject = in_buckets(json!({"max_batch_size": 1, "max_length": 100, "lengths": lengths.to_vec()}));
+    case("ends of buckets by default, a sum that is a share rounded down", subject, json!([{"call": "metrics"}]))
+}
+
+/// Four samples in windows of three: one and a half windows are five samples, since halves are rounded up.
+fn half_of_an_odd_window() -> Case {
+    let batch = json!({"max_tokens": 10, "batch_window": 3, "lengths": [9, 4, 7, 8]});
+    let subject = batcher(&json!({"order": {"name": "sequential"}, "batch": batch}));
+    case("the half of an odd window", subject, json!([{"call": "num-windows"}]))
+}
+
 /// Parts of an index that have different checksums of a window.
 fn other_lengths() -> Case {
     let parts = [
@@ -78,12 +111,79 @@ fn bound_below_left_out() -> Case {
     case("more packs left out than the bound has", subject, json!([{"call": "metrics"}]))
 }
 
+/// Samples of exactly half a row share one, and so the bound of packs is one.
+fn two_halves() -> Case {
+    let batch = json!({"strategy": "pack", "capacity": 10, "lengths": [5, 5]});
+    case(
+        "two halves of a row",
+        batcher(&json!({"order": {"name": "sequential"}, "batch": batch})),
+        json!([{"call": "metrics"}]),
+    )
+}
+
 /// A default window of more than 2^53 - 1 positions.
 fn greatest_width() -> Case {
     let batch =
         json!({"max_tokens": "1099511627776000000", "max_length": 1, "too_long": "single", "lengths": [5, 5, 5, 5]});
     let subject = batcher(&json!({"order": {"name": "sequential"}, "batch": batch}));
     case("the greatest width of a default window", subject, json!([{"call": "state", "args": {"steps": "1"}}]))
+}
+
+/// The state of a batcher after some steps.
+fn state_after(subject: &Value, steps: u64) -> String {
+    let call = json!([{"call": "state", "args": {"steps": steps.to_string()}}]);
+    let Case { body: Body::Calls(steps), .. } = case("a state", subject.clone(), call) else { panic!("no calls") };
+    match &steps[0].outcome {
+        Outcome::Returns(state) => state.as_str().expect("a text").into(),
+        Outcome::Fails(failure) => panic!("no state: {failure:?}"),
+    }
+}
+
+/// A history of one segment fewer than there may be, and of as many. A step adds one.
+fn many_groups() -> Case {
+    let of = |world: u32| {
+        let batch = json!({"strategy": "pad-to-max", "max_batch_size": 1, "lengths": vec![1; 400]});
+        batcher(&json!({"order": {"name": "sequential"}, "deal": {"world_size": world}, "batch": batch}))
+    };
+    let one = r#"{"world_size":1,"steps":1}"#;
+    let state = state_after(&of(1), 1);
+    let resume = |groups: u32| {
+        let segments: Vec<_> = (0..groups).map(|group| one.replace(":1,", &format!(":{},", 1 + group % 2))).collect();
+        json!({"call": "resume", "args": {"state": state.replace(one, &segments.join(","))}})
+    };
+    let state = json!({"call": "state", "args": {"steps": "1"}});
+    case("as many groups as a history may have", of(3), json!([resume(255), state, resume(256), state]))
+}
+
+/// Of a state without a history, `window` is refused before `checksum`.
+fn without_history() -> Case {
+    let batch = json!({"max_tokens": 10, "lengths": [9, 4, 7, 8]});
+    let subject = batcher(&json!({"order": {"name": "sequential"}, "batch": batch}));
+    let state = state_after(&subject, 0);
+    let state = format!("{},\"window\":40,\"checksum\":7}}", state.trim_end_matches('}'));
+    let calls = json!([{"call": "resume", "args": {"state": state}}]);
+    case("a window and a checksum without a history", subject, calls)
+}
+
+/// A default window of more than 2^53 - 1 positions, in a state.
+fn wider_than_counts() -> Case {
+    let batch = json!({
+        "strategy": "bucket", "boundaries": [1], "max_batch_size": u32::MAX, "max_length": 1, "too_long": "single",
+        "lengths": [5, 5, 1, 1]
+    });
+    let subject =
+        batcher(&json!({"order": {"name": "sequential"}, "deal": {"world_size": (1 << 18) + 1}, "batch": batch}));
+    let calls = json!([{"call": "state", "args": {"steps": "1"}}]);
+    Case { slow: true, ..case("a default window that is wider than counts", subject, calls) }
+}
+
+/// By default, buckets of a stream have a width of 64.
+fn buckets_of_stream() -> Case {
+    let recipe = json!({"batch": {"strategy": "bucket", "max_batch_size": 2}}).to_string();
+    let subject = json!({"batch-stream": {"recipe": recipe, "epoch": "0", "rank": 0, "lengths": null}});
+    let push = json!({"call": "push", "args": {"samples": ["0", "1", "2"], "lengths": [65, 128, 62]}});
+    let calls = json!([push, {"call": "flush"}, {"call": "take", "args": {}}]);
+    case("buckets of a stream by default", subject, calls)
 }
 
 /// The default window of a stream follows from the strategy.
@@ -93,6 +193,15 @@ fn padded_stream() -> Case {
     let (samples, lengths) = (vec!["1"; 12_295], vec![1; 12_295]);
     let push = json!({"call": "push", "args": {"samples": samples, "lengths": lengths}});
     case("the default window of pad-to-max, not quite full", subject, json!([push, {"call": "take", "args": {}}]))
+}
+
+/// The default window of a stream grows with the world size.
+fn stream_of_ranks() -> Case {
+    let recipe = json!({"deal": {"world_size": 5}, "batch": {"max_tokens": 10}}).to_string();
+    let subject = json!({"batch-stream": {"recipe": recipe, "epoch": "0", "rank": 0, "lengths": null}});
+    let (samples, lengths) = (vec!["1"; 12_295], vec![1; 12_295]);
+    let push = json!({"call": "push", "args": {"samples": samples, "lengths": lengths}});
+    case("the default window of a stream of five ranks", subject, json!([push, {"call": "take", "args": {}}]))
 }
 
 fn client(samples: u64, members: Value) -> Value {
@@ -160,6 +269,7 @@ fn composed() -> Vec<Case> {
     });
     let fail = |samples: u64, sources: Value| json!({"order": {"name": "blend", "exhaustion": "fail", "samples": samples, "sources": sources}});
     let large = json!([{"name": "a", "samples": 7}, {"name": "b", "samples": 1_u64 << 52, "weight": 0}]);
+    let far_apart = json!([{"name": "a", "samples": 1_u64 << 40}, {"name": "b", "samples": 1}]);
     let few = json!({"order": {"name": "blend", "exhaustion": "renormalise", "sources": sources(300)}});
     let weights: Vec<u8> = (0..257).map(|source| u8::from(source == 0)).collect();
     let stages: Vec<Value> = (1..256).map(|from| json!({"from": from, "weights": weights})).collect();
@@ -184,6 +294,14 @@ fn composed() -> Vec<Case> {
             json!([{"call": "indices", "args": {"start": "0", "count": 7}}]),
         ),
         case("renormalise: many sources, few with a weight", sampler(&few), json!([{"call": "epoch-length"}])),
+        case(
+            "stop: two passes of a large source, in the last epoch and after it",
+            sampler(&json!({"order": {"name": "blend", "exhaustion": "stop", "max_passes": 2, "sources": far_apart}})),
+            json!([
+                {"call": "at-epoch", "args": {"epoch": "4094"}}, {"call": "epoch"},
+                {"call": "at-epoch", "args": {"epoch": "4095"}}
+            ]),
+        ),
         case("255 stages of 257 sources", sampler(&staged), json!([])),
         case("balance: too many factors, and a class beyond them", balance, json!([])),
     ]
@@ -206,6 +324,26 @@ fn segments() -> Case {
         json!({"reading": {"recipe": recipe, "epoch": "0"}}),
         calls,
     )
+}
+
+/// The most readers of all segments of a history together, with those that go on, and more. A last segment of the
+/// readers that go on does not count.
+fn readers_of_all_segments() -> Case {
+    let order = json!({
+        "name": "sharded", "samples": 1_000, "seed": 0, "lanes": 64, "shuffle_window": 256, "shards": 1, "sizes": [1_000]
+    });
+    let of = |batch_size: u8| json!({"world_size": 64, "workers": 1 << 16, "batch_size": batch_size, "drop_last": false, "steps": 1});
+    let resume = |history: &[Value]| {
+        let state = json!({
+            "samedeal": 1, "kind": "reading", "recipe": {"order": order}, "epoch": 0, "consumed": 0, "history": history
+        });
+        json!({"call": "resume", "args": {"state": state.to_string()}})
+    };
+    let deal = json!({"world_size": 64, "workers": 1 << 16});
+    let recipe = json!({"order": {"sizes": [1_000]}, "deal": deal, "batch": {"batch_size": 2}}).to_string();
+    let subject = json!({"reading": {"recipe": recipe, "epoch": "0"}});
+    let calls = json!([resume(&[of(1), of(1), of(1)]), resume(&[of(1), of(1), of(1), of(2)]), resume(&vec![of(1); 4])]);
+    case("the most readers of all segments", subject, calls)
 }
 
 /// Chunks of two cycles, of which each has a large table.

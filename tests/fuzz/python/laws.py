@@ -63,6 +63,7 @@ _DOCUMENTED: tuple[tuple[str, type[Exception], str], ...] = (
     ("ledger.copy_log", OSError, ""),
     ("parquet", OSError, ""),
     ("torch.BatchSampler.use_index", OSError, ""),
+    ("torch.PackedDataset.use_index", OSError, ""),
     ("torch.ShardedDataset", OSError, ""),
 )
 

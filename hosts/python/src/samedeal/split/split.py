@@ -395,7 +395,7 @@ def _encoded(texts: Iterable[str]) -> list[bytes]:
 def _pieces_of(keys: Any) -> Iterator[Any]:
     """The keys in pieces that are not empty: arrays of numbers, or lists."""
     if _is_arrow(keys):
-        pieces = (keys[at : at + _KEYS].to_pylist() for at in range(0, len(keys), _KEYS))
+        pieces: Iterator[Any] = (keys[at : at + _KEYS].to_pylist() for at in range(0, len(keys), _KEYS))
     elif type(keys).__module__ == "numpy" and getattr(keys, "ndim", 0) == 1:
         check.check_size("keys", keys)
         is_whole = keys.dtype.kind in "iu"

@@ -48,7 +48,7 @@ SLOW = "SAMEDEAL_SLOW" in os.environ
 BOUND = float(os.environ.get("SAMEDEAL_BOUND") or "inf")
 """The largest processor time of a case, in milliseconds. Golden cases have no such limit."""
 TEXTS = {"recipe", "state", "header", "entry", "entries", "checkpoint", "tier", "weight", "name", "role", "environment"}
-TEXTS |= {"side", "keys", "text", "sections", "parts", "one", "other"}
+TEXTS |= {"side", "keys", "text", "sections", "parts", "one", "other", "rest"}
 # Names of members with numbers of 64 bits. The golden cases write these numbers as strings.
 WIDE = {"samples", "seed", "epoch", "position", "index_in_rank", "index", "batch", "offset", "least", "most", "total"}
 WIDE |= {"start", "count"}

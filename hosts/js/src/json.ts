@@ -22,7 +22,7 @@ export function placeOf(json: string, name: string): [start: number, end: number
  * The end of the value that begins at `start`. If the text ends within the value, the result is beyond the end of the
  * text.
  */
-function endOf(json: string, start: number): number {
+export function endOf(json: string, start: number): number {
   let depth = 0;
   for (let at = start; at < json.length; at++) {
     const letter = json[at] as string;

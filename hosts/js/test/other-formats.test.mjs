@@ -362,7 +362,7 @@ describe('what cannot be read', () => {
   test('a broken line, by its row and its byte', async (t) => {
     const where = folder(t);
     const path = join(where, 'a.jsonl');
-    const line = `${JSON.stringify({ n: 1, when: '2024-05-06', padding: 'x'.repeat(5000) })}\n`;
+    const line = `${JSON.stringify({ n: 1, when: '2024-05-06', f: 0.5, padding: 'x'.repeat(5000) })}\n`;
     const byte = 300 * line.length;
     for (const [last, told] of [
       ['{"n": 1', /Expected|Unexpected/],
@@ -371,6 +371,8 @@ describe('what cannot be read', () => {
       ['{"n": 1, "more": 1}', /column more is new; .* jsonLines\(schema\)/],
       ['{"n": 9223372036854775808}', /column n: 9223372036854775808 is no int64/],
       ['{"when": "\\ud800"}', /column when: .* is no string/],
+      ['{"f": 1e400}', /column f: Infinity is no double/],
+      [`{"f": ${'9'.repeat(400)}}`, /column f: 9+ is no double/],
     ]) {
       writeFileSync(path, `${line.repeat(300)}${last}`);
       const shards = await findShards(path);
@@ -381,7 +383,7 @@ describe('what cannot be read', () => {
         return true;
       });
     }
-    const own = jsonLines({ n: 'double', when: 'string', padding: 'string', more: ['bool'] });
+    const own = jsonLines({ n: 'double', when: 'string', f: 'double', padding: 'string', more: ['bool'] });
     writeFileSync(path, `${line.repeat(300)}{"n": 1.5, "when": "never", "more": [true, null]}`);
     const shards = await findShards(path, { columns: ['n', 'more', 'when'], format: own });
     assert.deepEqual(await readRows(shards, [300, 0]), [
@@ -403,6 +405,15 @@ describe('what cannot be read', () => {
       { n: -1, f: Number.NaN, s: 'NaN "Infinity', o: { a: null } },
       { n: null, f: Number.NEGATIVE_INFINITY, s: null, o: null },
     ]);
+  });
+
+  test('a text of many megabytes beside a number of many digits', async (t) => {
+    const path = join(folder(t), 'a.jsonl');
+    const text = '\n"x\\'.repeat(1e6);
+    writeFileSync(path, JSON.stringify({ text, n: 1 }).replace(/1\}$/, '9007199254740993}'));
+    const [row] = await all(readShards(path));
+    assert.equal(row.n, 9007199254740993n);
+    assert(row.text === text);
   });
 
   test('columns that differ between files, unless those are not read', async (t) => {

@@ -89,9 +89,9 @@ export class Shards {
       });
       if (made.file.rows === rows && made.bytes.byteLength === length) return made;
       await made.bytes.close();
-      const isLonger = made.file.rows !== rows;
-      const [now, before] = isLonger ? [`${made.file.rows} rows`, rows] : [`${made.bytes.byteLength} bytes`, length];
-      throw new Error(`it holds ${now} now, and held ${before} at the start`);
+      throw made.file.rows === rows
+        ? changed(`${made.bytes.byteLength} bytes`, length)
+        : changed(`${made.file.rows} rows`, rows);
     });
     return file;
   }
@@ -151,7 +151,7 @@ async function opened(
   try {
     // An index leads to wrong places in another file.
     if (known?.index !== undefined && bytes.byteLength !== known.length) {
-      throw new Error(`it holds ${bytes.byteLength} bytes now, and held ${known.length} at the start`);
+      throw changed(`${bytes.byteLength} bytes`, known.length);
     }
     return { bytes, file: await format.open(bytes, known?.index, names) };
   } catch (error) {
@@ -159,6 +159,8 @@ async function opened(
     throw error;
   }
 }
+
+const changed = (now: string, before: number) => new Error(`it holds ${now} now, and held ${before} at the start`);
 
 /** Each set of columns that files have, by its text, with the number of the first of these files. */
 type Schemas = Map<string, { first: number; columns: ReadonlyMap<string, string> }>;

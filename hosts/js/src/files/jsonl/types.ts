@@ -1,5 +1,6 @@
 // The types of JSON values, by the rules of Arrow's reader: each column has one type, which the first lines decide.
 import { fail } from '../../checks.js';
+import { endOf } from '../../json.js';
 
 const SCALARS = ['null', 'bool', 'int64', 'double', 'string'] as const;
 type Scalar = (typeof SCALARS)[number];
@@ -169,7 +170,7 @@ function ownFitOf(type: Type): Fit {
       // The sum turns -0 into 0.
       return (value) => (Number.isSafeInteger(value) ? (value as number) + 0 : (longIn(value) ?? refuse(value)));
     case 'double':
-      return (value) => (Number.isFinite(value) ? value : Number(numberIn(value) ?? refuse(value)));
+      return (value) => (Number.isFinite(value) ? value : (doubleIn(value) ?? refuse(value)));
     default:
       return refuse;
   }
@@ -180,33 +181,49 @@ function ownFitOf(type: Type): Fit {
  * (see `numberIn`); with `all`, every number is.
  */
 function objectIn(line: string, all: boolean): [string, unknown][] {
-  const given = ODD.test(line) ? line.replace(TOKENS, (token) => (ODD.test(token) ? marked(token) : token)) : line;
+  const given = ODD.test(line) ? numbersMarked(line, (number) => ODD.test(number)) : line;
   let value: unknown = JSON.parse(given);
-  if (all || LONG.test(given)) {
-    value = JSON.parse(given.replace(TOKENS, (token) => (all || isLong(token) ? marked(token) : token)));
-  }
+  if (all || LONG.test(given)) value = JSON.parse(numbersMarked(given, (number) => all || LONG.test(number)));
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('it is no object');
   return Object.entries(value);
 }
 
-/** Texts, so that numbers in them are passed over; and numbers, also those that Python writes beyond JSON. */
-const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*|-?\b(?:NaN|Infinity)\b/g;
+/** A line in which some of the numbers are texts that begin with `MARK`, so that no digit of them is lost. */
+function numbersMarked(line: string, isMarked: (number: string) => boolean): string {
+  let marked = '';
+  for (let at = 0; at < line.length; ) {
+    const quote = line.indexOf('"', at);
+    const start = quote < 0 ? line.length : quote;
+    const end = endOf(line, start);
+    marked += line.slice(at, start).replace(NUMBERS, (number) => (isMarked(number) ? `"${MARK}${number}"` : number));
+    marked += line.slice(start, end);
+    at = end;
+  }
+  return marked;
+}
+
+/** Numbers, also those that Python writes beyond JSON. */
+const NUMBERS = /-?\d[\d.eE+-]*|-?\b(?:NaN|Infinity)\b/g;
 const ODD = /NaN|Infinity/;
 const LONG = /\d{16}/;
-const WHOLE = /^-?\d+$/;
-const isLong = (token: string) => LONG.test(token) && WHOLE.test(token);
+/** A whole number that may have 64 bits: at most 19 digits. */
+const WHOLE = /^-?\d{1,19}$/;
 
 /** Half of a surrogate pair, which no text of a column has: the first character of a text that stands for a number. */
 const MARK = '\ud800';
 const HALF = /\p{Cs}/u;
 const NUMBER = /^.-?(?:\d|NaN$|Infinity$)/;
 
-/** A number as a text, so that no digit of it is lost. */
-const marked = (token: string) => (token.startsWith('"') ? token : `"${MARK}${token}"`);
-
 /** The digits of a number that was marked; undefined for any other value. */
 const numberIn = (value: unknown): string | undefined =>
   typeof value === 'string' && value.startsWith(MARK) && NUMBER.test(value) ? value.slice(1) : undefined;
+
+/** A number that was marked, if a float is large enough for it. */
+function doubleIn(value: unknown): number | undefined {
+  const digits = numberIn(value);
+  const number = Number(digits);
+  return digits !== undefined && (Number.isFinite(number) || ODD.test(digits)) ? number : undefined;
+}
 
 /** A whole number that was marked, if it has 64 bits. */
 function longIn(value: unknown): number | bigint | undefined {

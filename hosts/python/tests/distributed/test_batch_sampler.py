@@ -447,6 +447,7 @@ def test_columns_with_a_width_of_their_own() -> None:
         (WrongTypeError, "width", lambda: PadCollator(width=torch.tensor(True))),
         (WrongTypeError, "pad_to_multiple_of", lambda: PadCollator(pad_to_multiple_of=torch.tensor(True))),
         (WrongTypeError, "capacity", lambda: PackCollator(torch.tensor(True))),
+        (WrongTypeError, "planner", lambda: PadCollator().check_plan(10**5_000, 0, 0)),  # type: ignore[arg-type]
         (WrongTypeError, "lengths", lambda: BatchSampler(MASKED, max_tokens=9, **ONE)),
         (WrongTypeError, "lengths", lambda: BatchSampler({"x": MASKED}, column="x", max_tokens=9, **ONE)),
         (WrongTypeError, "lengths", lambda: BatchSampler([torch.tensor(True)], max_tokens=9, **ONE)),

@@ -76,7 +76,9 @@ class _Collator:
 
         Raises:
             ContradictionError: The collator has another capacity, or cuts samples at another length.
+            WrongTypeError: The name is no string.
         """
+        planner = check.name("planner", planner)
         capacity = None if capacity is None else check.integer("capacity", capacity, check.U32)
         max_length = None if max_length is None else check.integer("max_length", max_length, check.U32)
         own = getattr(self, "capacity", None)

@@ -111,12 +111,13 @@ export class Core {
 
   #class(id: string, resource: string, calls: Readonly<Record<string, Call>>, classes: Classes) {
     const { new: make, ...methods } = calls;
-    const [name, parameters, result] = make as Call;
-    const making = this.#call(id, [name, parameters, handleOf(result)], classes);
+    // A resource without a constructor is made by functions alone.
+    const making = make && this.#call(id, [make[0], make[1], handleOf(make[2])], classes);
     const Class = class implements Resource {
       handle: number;
 
       constructor(...values: unknown[]) {
+        if (!making) throw new TypeError(`${resource} has no constructor`);
         this.handle = making(...values) as number;
       }
     };

@@ -81,6 +81,9 @@ const NUMBERS: readonly Key[] = [
 ];
 type Values = Record<Key, string>;
 
+/** The value of a link to a page in a frame: see `embedded`. */
+const EMBEDDED = 'embed';
+
 /** The longest value in a link. Browsers and chats cut off longer addresses. */
 const LONGEST = 8000;
 
@@ -90,6 +93,8 @@ class Link {
   address = $state('');
   /** The parts of the address that this page does not know: a view, or values that the view does not have. */
   unknown = $state.raw<readonly string[]>([]);
+  /** Whether the page is in a frame of another page, and shows the sentence and the picture alone. */
+  embedded = $state(false);
   values = $state<Values>({ ...DEFAULTS });
   /** The values with numbers in plain digits, for questions, programs and links. */
   plain = $derived<Values>({
@@ -114,6 +119,8 @@ class Link {
     this.address = hash;
     const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
     const given = new URLSearchParams(query);
+    this.embedded = given.get(EMBEDDED) === '1';
+    given.delete(EMBEDDED);
     const known = keysOf(path || 'start');
     this.view = known && path ? path : 'start';
     const keys = known ?? keysOf(this.view) ?? [];
@@ -126,13 +133,14 @@ class Link {
   }
 
   /** The address of a view, with those of its values that are not the default. */
-  hash(view: string, keys: readonly Key[]): string {
+  hash(view: string, keys: readonly Key[], embedded = this.embedded): string {
     const query = new URLSearchParams();
     for (const key of keys) {
       const value = this.plain[key];
       // A value that begins with @ is the name of a text in the Worker of this page, so another page cannot use it.
       if (value !== DEFAULTS[key] && value.length <= LONGEST && !value.startsWith('@')) query.set(key, value);
     }
+    if (embedded) query.set(EMBEDDED, '1');
     const text = query.toString();
     return `#/${view === 'start' ? '' : view}${text ? `?${text}` : ''}`;
   }

@@ -49,6 +49,26 @@ def state(recipe, epoch, taken):
     return {"state": samplers[0].state(taken), "seen": seen}
 
 
+def state_at(recipe, epoch, consumed):
+    """The state of one rank that has read so many positions."""
+    order = {"order": json.loads(recipe)["order"]}
+    return samedeal.Sampler.from_recipe(order, epoch=epoch).state(consumed)
+
+
+def epoch_ranks(recipe, epoch, state, ranks):
+    """The samples of ranks in an epoch, how many of them are padding, and how many the run of a state had seen."""
+    sampler = samedeal.Sampler.from_recipe(recipe, epoch=epoch)
+    seen = {}
+    for position in range(json.loads(state)["consumed"] if state else 0):
+        reader = sampler.place_of(position, 1).rank
+        seen[reader] = seen.get(reader, 0) + 1
+    found = {}
+    for rank in ranks:
+        one = samedeal.Sampler.from_recipe(recipe, rank=rank, epoch=epoch)
+        found[rank] = [len(one), one.num_padding, seen.get(rank, 0) if state else None]
+    return found
+
+
 def checkpoint(recipe, epoch, ranks, batch, steps, next, before=None):
     """A state after some steps, and the samples of the steps around it: the last three, and the next three.
 

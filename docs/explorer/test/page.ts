@@ -32,8 +32,8 @@ async function slow(window: Page): Promise<void> {
 }
 
 /**
- * Waits until the page shows the answers to its present questions: it has read its address, no question is open, and
- * nothing has moved for a frame. An address that differs only behind `#` loads no page, so the answers of the view
+ * Waits until the page shows the answers to its present questions: it has read its address, no question is open, no
+ * transition runs, and nothing has moved for a frame. An address that differs only behind `#` loads no page, so the answers of the view
  * before are still there for a moment.
  */
 async function settle(window: Page): Promise<void> {
@@ -42,6 +42,16 @@ async function settle(window: Page): Promise<void> {
       if (location.protocol === 'about:') return true;
       const main = document.querySelector('main');
       if (main?.dataset.busy !== 'false' || main.dataset.address !== location.hash) return false;
+      // What moves without an end is a sign that the page waits, and then it is busy.
+      if (
+        document
+          .getAnimations()
+          .some(
+            ({ playState, effect }) =>
+              playState === 'running' && effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY,
+          )
+      )
+        return false;
       const all = document.querySelectorAll(
         'main, main :is(section, .card, details, p, h2, table, tr, svg, canvas), .notice',
       );

@@ -236,6 +236,60 @@ test('a link with a part that the page does not know says so', async ({ page }) 
   await expect(said).toHaveCount(0);
 });
 
+test('in a frame, the sentence and the picture are alone, with a link to the page', async ({ page, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  for (const [name, view, values] of SHOWN) {
+    await page.goto(at(view, values));
+    const says = await page.locator('[data-says]').first().innerText();
+    const wide = (await page.locator('main > .picture').boundingBox())?.width ?? 0;
+    await page.getByRole('button', { name: 'Copy a frame for a page' }).click();
+    await expect(page.getByText('The code of a frame is copied')).toBeVisible();
+    const code = await page.evaluate(() => navigator.clipboard.readText());
+    const [, source = '', height = ''] = code.match(/^<iframe src="([^"]+)".* height="(\d+)"/) ?? [];
+    const address = source.replaceAll('&amp;', '&');
+    // A frame that is as wide shows the same, and has no scroll bar of its own.
+    const frame = await context.newPage();
+    await frame.setViewportSize({ width: Math.ceil(wide) + 16, height: Number(height) });
+    await frame.goto(address);
+    expect(await frame.locator('[data-says]').first().innerText(), name).toBe(says);
+    await expect(frame.locator('header, aside, footer')).toHaveCount(0);
+    await expect(frame.locator('.code').first()).toBeHidden();
+    await expect(frame.locator('main .picture > :is(section, .pair)').first(), name).toBeVisible();
+    expect(await frame.evaluate(() => document.documentElement.scrollHeight), name).toBeLessThanOrEqual(Number(height));
+    const open = frame.getByRole('link', { name: 'Open in the samedeal explorer' });
+    expect(await open.getAttribute('href')).not.toContain('embed');
+    await frame.goto(new URL((await open.getAttribute('href')) ?? '', address).href);
+    await expect(frame.locator('header')).toBeVisible();
+    expect(await frame.locator('[data-says]').first().innerText(), name).toBe(says);
+    await frame.close();
+  }
+});
+
+test('a long link is copied in a short form, which brings back the same', async ({ page, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const sizes = Array.from({ length: 1500 }, (_, file) => 900 + ((file * 37) % 400));
+  const reading = JSON.stringify({ order: { name: 'sharded', seed: 7, sizes }, deal: { world_size: 4, workers: 2 } });
+  await page.goto(at('shards', { reading, epoch: '3' }));
+  const says = await page.locator('[data-says]').innerText();
+  await page.getByRole('button', { name: 'Copy link' }).click();
+  await expect(page.getByText('The link is copied')).toBeVisible();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(copied).toContain('#z=');
+  expect(copied.length).toBeLessThan((await page.evaluate(() => location.href)).length / 3);
+  const other = await context.newPage();
+  await other.goto(copied);
+  expect(await other.locator('[data-says]').innerText()).toBe(says);
+  expect(await other.getByLabel('Epoch', { exact: true }).inputValue()).toBe('3');
+  await other.close();
+  // A link that a chat has cut off says so, and a short link stays readable.
+  await page.goto(copied.slice(0, -40));
+  await expect(page.locator('[data-unknown]')).toContainText('The link is damaged or cut off');
+  await page.goto(at('step', { step: '3' }));
+  await expect(page.locator('[data-unknown]')).toHaveCount(0);
+  await page.getByRole('button', { name: 'Copy link' }).click();
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toContain('#/step?step=3');
+});
+
 test('words are explained without a mouse, and nothing moves', async ({ page }) => {
   await page.goto(at('step'));
   await expect(page.locator('[data-answers]')).toBeVisible();

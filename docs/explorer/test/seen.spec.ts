@@ -522,6 +522,56 @@ test.describe('resume', () => {
     await expect(page.locator('[data-says]')).toHaveCSS('opacity', '0.45');
   });
 
+  test('dragging the ranks moves the next samples to where Python has them', async ({ page }) => {
+    const next = async () => {
+      const texts = await page.locator('[data-next-of]').allTextContents();
+      return texts.map((text) => numbers(text.replaceAll(',', '')).slice(1));
+    };
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    await page.goto(at('resume', { recipe: PLAIN, worlds: '8, 6, 5', taken: '3, 4' }));
+    const slider = page.getByLabel('Ranks that go on');
+    for (const ranks of [6, 11, 1]) {
+      await slider.fill(String(ranks));
+      await expect(page.getByLabel('World sizes')).toHaveValue(`8, ${ranks}, 5`);
+      const question = { recipe: PLAIN, epoch: 0, ranks: 8, batch: 16, steps: 3, next: ranks };
+      const { rows } = await python<{ rows: Record<string, string> }>('checkpoint', question);
+      const found = await next();
+      expect(found).toHaveLength(ranks);
+      expect(found.flat()).toHaveLength(96);
+      for (const [rank, samples] of found.entries()) {
+        const all = [0, 1, 2].flatMap((step) => numbers(rows[`after ${step} ${rank}`] ?? ''));
+        expect(samples.slice(0, 48)).toEqual(all.slice(0, samples.length));
+      }
+      // Every part still has all of its steps, so nothing is refused.
+      await expect(page.locator('.stale')).toHaveCount(0);
+      await expect(page.locator('[data-says]')).toContainText(`8 to ${ranks} to 5 ranks`);
+    }
+    // Each line of cells is drawn for one rank, from its first sample on, without holes.
+    await slider.fill('6');
+    await expect(page.getByLabel('World sizes')).toHaveValue('8, 6, 5');
+    const boxes = await page.locator('svg .cell').evaluateAll((cells) =>
+      cells.map((cell) => {
+        const { left, top, width } = cell.getBoundingClientRect();
+        return [Math.round(top), left, width] as const;
+      }),
+    );
+    for (const top of new Set(boxes.map(([top]) => top))) {
+      const line = boxes.filter((box) => box[0] === top).sort((one, other) => one[1] - other[1]);
+      expect(line).toHaveLength(16);
+      for (const [at, [, left, width]] of line.entries())
+        expect((line[at + 1]?.[1] ?? left + width + 2) - (left + width)).toBeCloseTo(2, 2);
+    }
+    // With motion, a cell is on its way for a moment. Without, it is there at once.
+    const lasts = () =>
+      page
+        .locator('svg .cell')
+        .first()
+        .evaluate((cell) => Number.parseFloat(getComputedStyle(cell).transitionDuration));
+    expect(await lasts()).toBe(0);
+    await page.emulateMedia({ reducedMotion: 'no-preference' });
+    expect(await lasts()).toBeGreaterThan(0);
+  });
+
   test('what is copied prints what the page shows', async ({ page }) => {
     await page.goto(at('resume'));
     await expect(page.locator('tr[data-part]').nth(1)).toContainText('384');

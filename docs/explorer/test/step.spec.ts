@@ -437,3 +437,108 @@ test('what another view had and this one has not is fitted, but not what somebod
   await page.goto(at('sample', { recipe: small, samples: '50000', state }));
   await expect(opened).toContainText('512 of 50,000 positions read');
 });
+
+/** What the overview says about the ranks of the epoch: their samples, their padding, and what a checkpoint had seen. */
+const epochOf = async (page: Page): Promise<Record<string, (number | null)[]>> =>
+  Object.fromEntries(
+    await page.locator('[data-epoch-rank]').evaluateAll((ranks) =>
+      ranks.map((one) => [
+        one.getAttribute('data-epoch-rank') ?? '',
+        ['samples', 'padding', 'seen'].map((name) => {
+          const value = one.getAttribute(`data-${name}`);
+          return value === null ? null : Number(value);
+        }),
+      ]),
+    ),
+  );
+
+for (const [name, recipe, consumed] of [
+  ['strided', '{"order":{"samples":1003,"seed":42},"deal":{"world_size":8}}', 517],
+  [
+    'rotated, in units',
+    '{"order":{"samples":1003,"seed":42},"deal":{"world_size":5,"layout":"rotated","unit":4}}',
+    516,
+  ],
+  [
+    'contiguous',
+    '{"order":{"samples":1003,"seed":42},"deal":{"world_size":6,"layout":"contiguous","remainder":"uneven"}}',
+    517,
+  ],
+  ['a sample twice', RECIPES.blend, 250],
+  ['many ranks', '{"order":{"samples":90000,"seed":42},"deal":{"world_size":100,"remainder":"uneven"}}', 45_050],
+] as const) {
+  test(`the overview of the epoch has what Python counts for each rank: ${name}`, async ({ page }) => {
+    const state = await python<string>('state_at', { recipe, epoch: 2, consumed });
+    for (const saved of ['', state]) {
+      await page.goto(at('step', { recipe, epoch: '2', batch: '4', state: saved }));
+      const found = await epochOf(page);
+      const ranks = Object.keys(found).map(Number);
+      expect(ranks.length).toBeGreaterThan(2);
+      expect(found).toEqual(await python('epoch_ranks', { recipe, epoch: 2, state: saved, ranks }));
+    }
+    // All of an epoch before that of the state was seen, and nothing of the next one.
+    for (const epoch of [1, 3]) {
+      await page.goto(at('step', { recipe, epoch: String(epoch), batch: '4', state }));
+      for (const [samples = 0, padding = 0, seen] of Object.values(await epochOf(page)) as number[][])
+        expect(seen).toBe(epoch === 1 ? samples - padding : 0);
+    }
+  });
+}
+
+test('the overview of 10^12 samples on 4,096 ranks is zoomed with the keyboard and the mouse, and opens a step', async ({
+  page,
+}) => {
+  const order = '"order":{"name":"feistel","samples":1000000000000,"seed":42}';
+  const state = `{"samedeal":1,"kind":"sampler","recipe":{${order}},"epoch":0,"consumed":400000000000}`;
+  await page.goto(at('step', { recipe: `{${order},"deal":{"world_size":4096}}`, batch: '64', state }));
+  const overview = page.getByRole('region', { name: 'The epoch' });
+  await expect(overview).toContainText('Epoch 0: 3,814,698 steps on 4,096 ranks');
+  await expect(overview).toContainText('every 128th one of 4,096');
+  const ranks = Object.values(await epochOf(page));
+  expect(ranks).toHaveLength(32);
+  // 4 * 10^11 positions are 97,656,250 samples of each rank.
+  for (const [, , seen] of ranks) expect(seen).toBe(97_656_250);
+
+  const part = page.getByRole('slider', { name: 'Part of the axis' });
+  const shown = async () =>
+    (await part.getAttribute('aria-valuetext'))?.replaceAll(',', '').match(/\d+/g)?.map(Number) ?? [];
+  await part.focus();
+  for (let times = 0; times < 3; times++) await part.press('+');
+  const [from = 0, to = 0, steps = 0] = await shown();
+  expect(to - from).toBeCloseTo(steps / 8, -1);
+  await part.press('Home');
+  expect((await shown())[0]).toBe(0);
+  await page.waitForURL(/steps=0-/);
+
+  // A drag of the part moves it by as much as the pointer; its end resizes it; beside it, another part begins.
+  const box = await part.boundingBox();
+  if (!box) throw new Error('no strip');
+  const drag = async (begin: number, end: number) => {
+    await page.mouse.move(box.x + begin * box.width, box.y + box.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(box.x + ((begin + end) / 2) * box.width, box.y + box.height / 2);
+    await page.mouse.move(box.x + end * box.width, box.y + box.height / 2);
+    await page.mouse.up();
+    return (await shown()).map((one) => one / steps);
+  };
+  const close = (found: number[], expected: number[]) => {
+    for (const [at, one] of expected.entries()) expect(Math.abs((found[at] ?? -1) - one)).toBeLessThan(0.01);
+  };
+  close(await drag(0.06, 0.56), [0.5, 0.625]);
+  close(await drag(0.625, 0.75), [0.5, 0.75]);
+  close(await drag(0.2, 0.3), [0.2, 0.3]);
+  await part.press('0');
+  expect(await shown()).toEqual([0, steps, steps]);
+
+  const chart = overview.getByRole('application');
+  const wide = await chart.boundingBox();
+  await chart.click({ position: { x: (wide?.width ?? 0) * 0.25, y: 20 } });
+  const step = page.getByLabel('Step', { exact: true });
+  expect(Math.abs(Number(await step.inputValue()) / steps - 0.25)).toBeLessThan(0.01);
+  // The chart follows the step.
+  for (let times = 0; times < 4; times++) await chart.press('+');
+  await step.fill('3000000');
+  const [begin = 0, end = 0] = await shown();
+  expect(begin).toBeLessThanOrEqual(3_000_000);
+  expect(end).toBeGreaterThan(3_000_000);
+});

@@ -85,6 +85,10 @@ const engine = {
     'resume',
   ),
   ...of(
+    withComponent(() => import('../views/resume/moving.ts')),
+    'moving',
+  ),
+  ...of(
     withComponent(() => import('../views/differ/compute.ts')),
     'differ',
   ),

@@ -172,6 +172,9 @@ def test_names_that_are_not_utf8_are_errors(tmp_path: Path) -> None:
         with pytest.raises(OSError, match="not UTF-8"):
             Shards.find(os.fsdecode(path))
         os.rmdir(path)
+    # A character that no name of a file can have.
+    with pytest.raises(OSError, match=r"not UTF-8: '.*ud800'"):
+        Shards.find("\ud800")
 
 
 def test_a_file_that_is_named_twice_is_told_how(tmp_path: Path) -> None:

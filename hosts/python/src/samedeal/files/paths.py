@@ -356,7 +356,10 @@ def _check_text(path: str, field: str = "paths") -> None:
         path.encode()
     except UnicodeEncodeError:
         # Bytes that are no text are escaped, so that the path can be printed.
-        shown = os.fsencode(path).decode("utf-8", "backslashreplace")
+        try:
+            shown = os.fsencode(path).decode("utf-8", "backslashreplace")
+        except UnicodeEncodeError:
+            shown = path.encode("utf-8", "backslashreplace").decode()
         raise OSError(errno.EILSEQ, "Its name is not UTF-8", shown) from None
 
 

@@ -97,6 +97,7 @@ ARGUMENTS.update(
         "mask_first_label": one("True", "False"),
         "mesh": one("None", "None", "samedeal.Mesh(1, {'dp': 1}, ['dp'])", "samedeal.Mesh(2, {'dp': 2}, ['dp'])"),
         "num_replicas": lambda c: str(c.world),
+        "max_failed_rows": one("None", "5"),
         "num_samples": upto(30),
         "orders": one("None", "{}", "{'a': lambda order: order.skip([(0, 1, 2)])}"),
         "own_width": one("()", "['labels']", "{'labels': 8}", "{'x': 1.5}"),

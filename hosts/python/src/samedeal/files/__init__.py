@@ -3,6 +3,7 @@
 Needs pyarrow: `pip install 'hosts/python[parquet]'` in a checkout.
 """
 
+from .filters import matching
 from .format import File, Footer, Format
 from .jsonl import JsonLines
 from .location import Location
@@ -22,6 +23,7 @@ __all__ = [
     "Sources",
     "ahead",
     "batches",
+    "matching",
     "read_reader",
     "read_rows",
 ]

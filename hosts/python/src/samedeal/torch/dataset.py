@@ -423,11 +423,15 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             group: The process group; by default, that of the whole job.
 
         Raises:
-            MissingError: `max_failed_rows` was not given.
+            MissingError: `max_failed_rows` was not given; or there is no process group, but more than one rank.
             ContradictionError: All ranks together have more failed rows than `max_failed_rows`.
         """
         if self.max_failed_rows is None:
             raise MissingError("max_failed_rows", "", "a number: only then rows are left out")
+        if not (torch.distributed.is_available() and torch.distributed.is_initialized()):
+            if self.world_size > 1:
+                raise MissingError("group", "", "a process group: call torch.distributed.init_process_group before")
+            return
         told: list[Any] = [None] * torch.distributed.get_world_size(group)
         torch.distributed.all_gather_object(told, [[one.start, len(one)] for one in self.failed_rows], group)
         self._add_failed([each for own in told for each in own])

@@ -201,6 +201,16 @@ def test_values_are_checked_when_they_are_read(error: type[Exception], told: str
     assert batcher.fingerprint() == Batcher(lengths, order="sequential", mean_length=150, **OPTIONS).fingerprint()
 
 
+class Endless:
+    """Says that it has more items than there can be."""
+
+    def __len__(self) -> int:
+        return 10**30
+
+    def __getitem__(self, at: Any) -> int:
+        return 1
+
+
 @pytest.mark.parametrize(
     ("error", "lengths"),
     [
@@ -214,6 +224,8 @@ def test_values_are_checked_when_they_are_read(error: type[Exception], told: str
         (WrongTypeError, pa.array([1, None])),
         (WrongTypeError, pa.chunked_array([[1], [None]])),
         (WrongTypeError, np.ma.masked_array([1, 2], mask=[False, True])),
+        (WrongTypeError, list),
+        (WrongTypeError, Endless()),
     ],
 )
 def test_what_has_no_lengths(error: type[SamedealError], lengths: Any) -> None:

@@ -64,7 +64,7 @@ impl ExactSizes {
 
     /// Adds a key: its id, and the bits below it, which tell texts apart that have the same id.
     fn add(&mut self, key: u64) -> Result<(), Failure> {
-        let hash = self.split.hash.sample(id_of(key)) << BELOW | key % (1 << BELOW);
+        let hash = (self.split.hash.sample(id_of(key)) << BELOW) | (key % (1 << BELOW));
         if hash >= self.end && self.end > 0 {
             return Ok(());
         }

@@ -421,7 +421,7 @@ describe('what cannot be read', () => {
     const put = (...texts) => {
       for (const [i, text] of texts.entries()) writeFileSync(join(where, `${i}.jsonl`), text);
     };
-    // What is null in one file may have any type in another one, and a file without rows has no columns.
+    // A column that is null in one file may have any type in another one, and a file without rows has no columns.
     put('', '{"a": null, "b": []}', '{"b": [1], "a": {"x": 1}}');
     assert.deepEqual(await all(readShards(where, { deal: 'shards', shuffle: false })), [
       { a: null, b: [] },

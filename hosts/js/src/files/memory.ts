@@ -5,9 +5,9 @@ import type { Piece } from './format.js';
 export const MUCH_BYTES = 2 ** 30;
 
 /**
- * The bytes of decoded values that a reader with `own` lanes has in memory, if all row groups have `rows` rows, and all
- * files together `samples` rows. Lanes are of equal length. `pieces` has what is decoded in one piece of
- * each column. Each lane needs one part of every column; lanes that read in one row group may share parts.
+ * The bytes of decoded values that a reader with `own` lanes has in memory, if all parts of files have `rows` rows, and all
+ * files together `samples` rows. Lanes are of equal length. `pieces` has what is decoded in one piece of each column. Each
+ * lane needs one piece of every column; lanes that read in one part of a file may share pieces.
  */
 export function heldBytes(own: number, rows: number, samples: number, pieces: readonly Piece[]): number {
   const groups = Math.min(own, samples / rows);

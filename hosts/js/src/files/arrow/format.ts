@@ -156,7 +156,7 @@ function dataFile(
     footer: {
       columns,
       rows,
-      // The same numbers in every language, since plans follow from them.
+      // Plans follow from these numbers, so they are the same in every language.
       bytes: rows.map((count) => Number((BigInt(size) * BigInt(count)) / all)),
       index,
     },

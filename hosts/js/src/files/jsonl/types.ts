@@ -8,7 +8,7 @@ type Scalar = (typeof SCALARS)[number];
 /** A type of JSON values: that of a scalar, `[type]` for lists, `{ member: type }` for objects. */
 export type JsonType = Scalar | readonly [JsonType] | { readonly [member: string]: JsonType };
 
-/** The same, with the members of an object in a map. */
+/** A type with the members of an object in a map. */
 export type Type = Scalar | readonly [Type] | Members;
 type Members = ReadonlyMap<string, Type>;
 

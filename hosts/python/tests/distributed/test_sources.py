@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import pickle
+import shutil
 import warnings
 from collections import Counter
 from collections.abc import Iterator
@@ -556,10 +557,46 @@ def test_a_source_without_files_is_named(three: dict[str, Path], tmp_path: Path)
     with pytest.raises(ContradictionError) as caught:
         ShardedDataset(more, weights={**WEIGHTS, "new": 1}, by_lane=False, **given)
     assert "new" in str(caught.value)
-    # Of a source, some files may be lost, but not all: the others cannot stand for them.
-    (only,) = three["math"].iterdir()
+    # All files of a source may be lost, but not those of all sources.
+    lost = Shards.find(three["math"], lost={path: 40 for path in three["math"].iterdir()})
     with pytest.raises(MissingError, match="at least one file that was not lost"):
-        Shards.find(three["math"], lost={only: 40})
+        Sources.join({"math": lost})
+
+
+@pytest.mark.parametrize("by_lane", [True, False])
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_source_that_is_gone(three: dict[str, Path], tmp_path: Path, workers: int, by_lane: bool) -> None:
+    """Its directory is deleted in the middle of an epoch. With a stage in which its weight is 0 from there on, batches
+    on other ranks are full. Without it, its rows are missing in them."""
+    paths: Any = {**three, "math": write(tmp_path / "math", SIZES["math"])}
+    options: dict[str, Any] = {"samples": 600, "by_lane": by_lane, **MARKS}
+    first = [dataset(paths, rank=rank, world_size=2, **options) for rank in range(2)]
+    loaders = [Resumable(DataLoader(one, batch_size=None, num_workers=workers)) for one in first]
+    taken = [row for loader in loaders for row in rows(itertools.islice(loader, 6))]
+    state = loaders[0].state_dict()
+    shutil.rmtree(paths["math"])
+    with pytest.raises(FileNotFoundError, match="math"):
+        dataset(paths, **options)
+    lost = {path: int(size) for path, size in zip(first[0].shards.paths, first[0].shards.sizes, strict=True)}
+    paths["math"] = Shards.find(paths["math"], lost={p: n for p, n in lost.items() if p.startswith(str(tmp_path))})
+    left: dict[bool, list[dict[str, Any]]] = {False: [], True: []}
+    for is_staged, found in left.items():
+        stages = [(192, {"web": 7, "code": 2, "math": 0})] if is_staged else None
+        for rank in range(3):
+            one = dataset(paths, rank=rank, world_size=3, stages=stages, **options)
+            rest = Resumable(DataLoader(one, batch_size=None, num_workers=workers))
+            rest.load_state_dict(state)
+            steps = len(rest)
+            batches = list(rest)
+            assert len(batches) == steps
+            found += [row for row in rows(batches) if not row["padding"]]
+        assert "math" not in {row["source"] for row in found}
+    assert "math" in {row["source"] for row in taken}
+    sampler = Sampler(order=order_of(samples=600, by_lane=by_lane or None))
+    expected = [one for one in sampler.indices().tolist() if one < STARTS["math"]]
+    kept = [row["sample"] for row in taken if row["source"] != "math"]
+    assert sorted([*kept, *(row["sample"] for row in left[False])]) == sorted(expected)
+    assert len(taken) + len(left[True]) == 600
 
 
 def test_by_lane_resumes_on_other_readers(three: dict[str, Path]) -> None:

@@ -80,7 +80,17 @@ def find(
             if len(schemes) > 1:
                 raise ContradictionError("paths", " and ".join(schemes.values()), "paths of one file system")
         text, store = _resolved(text, filesystem, store)
-        place = text if text in gone else _local(text) if store is None else _stored(text, store)
+        if text in gone:
+            place: str | _Folder = text
+        elif (
+            store is None
+            and not os.path.lexists(text)
+            and any(file.startswith(os.path.join(text, "")) for file in gone)
+        ):
+            # The directory is gone with its files.
+            place = _Folder(os.path.join(text, ""), [])
+        else:
+            place = _local(text) if store is None else _stored(text, store)
         if isinstance(place, str):
             own, files = known or of_file(place), [place]
         else:

@@ -88,7 +88,8 @@ class Shards:
             filesystem: A file system of pyarrow or fsspec that has the paths. It opens the manifest too, unless that is
                 a file:// URL, which is of this machine. If workers read, it must be possible to pickle it.
             lost: Files that are not there any more, or damaged, and the number of rows that each had. They keep their
-                places among the others, so that a state resumes. They are not opened, and their rows do not come.
+                places among the others, so that a state resumes. They are not opened, and their rows do not come. These
+                may be all files, if the shards are a source of a mixture that has files in other sources.
             format: "parquet", "arrow" (Arrow files and streams, Feather, datasets that Hugging Face saved), "jsonl",
                 "tar" (WebDataset), "mds" (Mosaic) or "lance"; or a format of your own. By default, it follows from the
                 names of the files: Parquet, unless all of them are of another format.
@@ -113,7 +114,10 @@ class Shards:
         found, store, missing, known = find(paths, filesystem, gone, format)
         there = [number for number in range(len(found)) if number not in missing]
         if not there:
-            raise MissingError("paths", "", "at least one file that was not lost")
+            # Of a source of a mixture, all files may be gone: the others have the columns.
+            rows = np.array([missing[number] for number in range(len(found))], dtype=np.int64)
+            nothing = np.zeros(len(found), dtype=np.int64)
+            return Shards(found, rows, nothing, pa.schema([]), store, lost=frozenset(missing), format=known)
         facts = read_footers([found[number] for number in there], store, known, columns)
         return _made(found, there, missing, facts, store, known)
 

@@ -47,8 +47,12 @@ class Sources(Shards):
         if not parts:
             raise MissingError("sources", "", "files for at least one name")
         names, shards = tuple(parts), tuple(parts.values())
+        # A source whose files are all lost has no columns.
+        there = {name: part.schema for name, part in parts.items() if len(part.lost) < len(part)}
+        if not there:
+            raise MissingError("sources", "", "at least one file that was not lost")
         try:
-            schema = unified([part.schema for part in shards], names)
+            schema = unified([*there.values()], [*there])
         except OSError as error:
             raise ContradictionError(
                 "columns", str(error), "columns of the same names and types in all sources"

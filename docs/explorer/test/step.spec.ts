@@ -199,11 +199,12 @@ test('with a checkpoint in the link, colours say what was seen, and by which ran
     const [, sample = '', is] = /sample ([\d,]+), (seen|not seen)/.exec(text) ?? [];
     expect(is, text).toBe(seen.includes(Number(sample.replaceAll(',', ''))) ? 'seen' : 'not seen');
   }
-  await expect(page.getByRole('listitem').filter({ hasText: /^not seen$/ })).toBeVisible();
+  const legend = page.getByRole('region', { name: 'Samples of the step' }).getByRole('listitem');
+  await expect(legend.filter({ hasText: /^not seen$/ })).toBeVisible();
   await colour.selectOption('before');
   await page.waitForURL(/colour=before/);
   await page.reload();
-  await expect(page.getByRole('listitem').filter({ hasText: /^rank 7$/ })).toBeVisible();
+  await expect(legend.filter({ hasText: /^rank 7$/ })).toBeVisible();
   const ranks = (await tips()).map((text) =>
     /sample ([\d,]+), rank (\d)/
       .exec(text)

@@ -8,7 +8,7 @@ use samedeal::{Error, ExactSizes, Split};
 /// How many values are split at a time.
 const WINDOW: usize = 1 << 16;
 
-/// What the values that were read are for.
+/// The purpose of the values that are read.
 pub enum Use {
     /// The part of each.
     Split(Arc<Split>),

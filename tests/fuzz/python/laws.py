@@ -49,8 +49,9 @@ _DOCUMENTED: tuple[tuple[str, type[Exception], str], ...] = (
     ("Ledger.pickle", TypeError, "a Ledger does not pickle"),
     ("Ledger.copy", TypeError, "a Ledger does not pickle"),
     ("Ledger", TimeoutError, "found nothing free in"),
-    # A caller's own value raises this error: a closed file in place of a list.
+    # A caller's own value raises these errors: a closed file in place of a list, `int` as a function of progress.
     ("", ValueError, "I/O operation on closed file"),
+    ("", ValueError, "int() base must be"),
     ("torch.StepBatchSampler", TypeError, "is endless, and has no len"),
     ("torch.Claim", TypeError, "a Ledger does not pickle"),
     ("Batcher.use_index", OSError, ""),

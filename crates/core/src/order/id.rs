@@ -1,10 +1,7 @@
 //! The names of orders.
 
-use super::members::{COMPOSED_MEMBERS, VIEWS};
 use crate::base::MAX_EXACT;
 use crate::base::failure::{Failure, known, range};
-use crate::document::fields::Fields;
-use crate::document::lists::{List, beside};
 use crate::document::member::text;
 
 /// Defines `OrderId` from the table of all orders. A row has the variant, the name, the most samples of an epoch, and the
@@ -93,24 +90,11 @@ orders! {
     }
 }
 
-impl OrderId {
-    /// The order with this name, also a composed one. The failure for an unknown name lists only names that fit the
-    /// other members of the order: composed orders if there is a member of composed orders; `stored` if there are sizes
-    /// of shards; else `ALL`.
-    pub(crate) fn of_any_name(name: &str, order: &Fields, lists: &[List], stored: &[Self]) -> Result<Self, Failure> {
-        let found = Self::ALL.iter().chain(&[Self::Sharded]).chain(&COMPOSED).find(|id| id.name() == name);
-        found.copied().ok_or_else(|| {
-            let fit: &[Self] = if order.first_of(COMPOSED_MEMBERS).is_some() {
-                &COMPOSED
-            } else if order.has("sizes") || beside("sizes", lists).is_some() {
-                stored
-            } else {
-                &Self::ALL
-            };
-            Failure::unknown_name("name", name, known(fit.iter().map(|id| id.name())))
-        })
-    }
+/// The views: composed orders of one inner order, their member `of`.
+pub(super) const VIEWS: &[&str] =
+    &[OrderId::Exclude.name(), OrderId::Subset.name(), OrderId::Skip.name(), OrderId::Copies.name()];
 
+impl OrderId {
     pub(crate) fn is_composed(self) -> bool {
         COMPOSED.contains(&self)
     }

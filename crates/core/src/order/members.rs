@@ -1,10 +1,13 @@
 //! The section `order` of recipes and states.
 
 use super::compose::names::{EXHAUSTIONS, INDEX_SPACES, MAX_SOURCES};
-use super::id::OrderId;
+use super::id::{COMPOSED, OrderId, VIEWS};
 use super::sharded::MAX_LANES;
+use crate::base::failure::known;
 use crate::base::{Failure, MAX_COUNT, MAX_EXACT};
 use crate::document::MAX_TEXT;
+use crate::document::fields::Fields;
+use crate::document::lists::{List, beside};
 use crate::document::member::{Default, Kind, Member, Place, is, is_not, names, place, text};
 use crate::document::recipe::{OF_STREAMS, SEED};
 
@@ -24,9 +27,6 @@ pub(crate) const COMPOSED_MEMBERS: &[Member] = MEMBERS.split_at(8).1;
 pub(crate) const ANY_ORDER_MEMBERS: &[Member] = &MEMBERS;
 
 const BLENDS: &[&str] = &[OrderId::Blend.name(), OrderId::BlendExact.name()];
-/// The views: composed orders of one inner order, their member `of`.
-pub(super) const VIEWS: &[&str] =
-    &[OrderId::Exclude.name(), OrderId::Subset.name(), OrderId::Skip.name(), OrderId::Copies.name()];
 /// The orders whose samples follow from other members: the views, and windows.
 const OF_OTHER_SAMPLES: &[&str] = &[VIEWS[0], VIEWS[1], VIEWS[2], VIEWS[3], OrderId::Windows.name()];
 const SHARDED: Place = place![[is("name", &["sharded"])]];
@@ -145,4 +145,23 @@ pub(super) fn at_order(path: &str, failure: Failure) -> Failure {
 /// A failure of the section `order`, with the path in the recipe.
 pub(crate) fn of_order(failure: Failure) -> Failure {
     at_order("order", failure)
+}
+
+impl OrderId {
+    /// The order with this name, also a composed one. The failure for an unknown name lists only names that fit the
+    /// other members of the order: composed orders if there is a member of composed orders; `stored` if there are sizes
+    /// of shards; else `ALL`.
+    pub(crate) fn of_any_name(name: &str, order: &Fields, lists: &[List], stored: &[Self]) -> Result<Self, Failure> {
+        let found = Self::ALL.iter().chain(&[Self::Sharded]).chain(&COMPOSED).find(|id| id.name() == name);
+        found.copied().ok_or_else(|| {
+            let fit: &[Self] = if order.first_of(COMPOSED_MEMBERS).is_some() {
+                &COMPOSED
+            } else if order.has("sizes") || beside("sizes", lists).is_some() {
+                stored
+            } else {
+                &Self::ALL
+            };
+            Failure::unknown_name("name", name, known(fit.iter().map(|id| id.name())))
+        })
+    }
 }

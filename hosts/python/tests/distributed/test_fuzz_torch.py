@@ -14,6 +14,6 @@ FOLDER = Path(__file__).parents[4] / "tests" / "fuzz" / "python"
 def test_every_public_name_is_called_and_nothing_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(FOLDER))
     fuzz, surface = map(importlib.import_module, ("fuzz", "surface"))
-    found = fuzz.run(surface.TORCH, seed=1, seconds=HANG, calls=2000)
+    found = fuzz.run(surface.TORCH, seed=1, seconds=HANG, calls=4000)
     assert not found["failures"], found["failures"][0]["script"]
     assert found["called"] == found["of"]

@@ -11,6 +11,7 @@ from torch.utils.data import Dataset
 from .. import ContradictionError, WrongTypeError
 from ..engine import arguments as check
 from ..engine.errors import IndexOutOfRangeError
+from .sized import length_of
 
 INPUTS = "input_ids"
 
@@ -66,8 +67,12 @@ class PartsDataset(Dataset[Any]):
         self.dataset = dataset
 
     def __len__(self) -> int:
-        """Number of samples of the dataset."""
-        return len(self.dataset)
+        """Number of samples of the dataset.
+
+        Raises:
+            WrongTypeError: The dataset has no length.
+        """
+        return length_of(self.dataset)
 
     def __getstate__(self) -> dict[str, Any]:
         """The attributes for pickle and copy."""

@@ -22,6 +22,8 @@ const NUM_LENGTHS: &str = "num-lengths";
 /// Names of arguments: texts that cross the interface as one text, and the end of each in it, in bytes.
 const KEYS: &str = "keys";
 const ENDS: &str = "ends";
+/// Calls of a split that need an object of exact sizes, and the method that adds their keys to it.
+const AMONG: &[(&str, &str)] = &[("among-ids", "add-ids"), ("among-keys", "add-keys")];
 
 /// Makes instances of components by their names.
 pub trait Engine {
@@ -132,6 +134,9 @@ impl<'w, E: Engine> Runner<'w, E> {
         let result = match case.get("fails") {
             Some(expected) => Err(format!("the constructor succeeded, expected {expected}")),
             None => self.calls(case, |runner, call, arguments| {
+                if let Some((_, add)) = AMONG.iter().find(|(name, _)| *name == call) {
+                    return runner.among(&object, add, arguments);
+                }
                 let answer = runner.ask_method(&object, call, arguments, &given[LENGTHS]);
                 let Answer::Object(handle) = answer else { return answer };
                 // The new object replaces the old one.
@@ -245,6 +250,24 @@ impl<'w, E: Engine> Runner<'w, E> {
                 _ => return answer,
             }
         }
+    }
+
+    /// The recipe that a split finds for exact sizes among keys, which the method `add` takes.
+    fn among(&mut self, split: &Object<'w>, add: &str, arguments: &Value) -> Answer {
+        let handle = match self.ask_method(split, "exact-sizes", &Value::Null, &Value::Null) {
+            Answer::Object(handle) => handle,
+            answer => return answer,
+        };
+        let resource = self.world.resource("exact-sizes");
+        let sizes = Object { component: split.component.clone(), resource, handle };
+        let answer = match self.ask_method(&sizes, add, arguments, &Value::Null) {
+            Answer::Returns(_) => {
+                self.ask_method(&sizes, "recipe", &json!({ "rest": arguments["rest"] }), &Value::Null)
+            }
+            answer => answer,
+        };
+        self.free(&sizes);
+        answer
     }
 
     /// Passes the lengths for which an object asks. Fails if the object does not accept them.

@@ -77,10 +77,15 @@ def fits(failure: dict[str, Any], document: Any) -> bool:
 def paths(path: Path) -> Iterator[tuple[str, dict[str, Any], list[Any]]]:
     """All failures with a path, and the texts to which they can belong: those of the call, and those of the object."""
     for case in json.loads(path.read_text(encoding="utf-8"))["cases"]:
-        made = [*texts({name: value for name, value in case.items() if name != "calls"})]
         for part in (case, *case.get("calls", ())):
+            made = [*texts({name: value for name, value in case.items() if name != "calls"})]
             if "path" in part.get("fails", {}):
-                own = [*texts(part.get("args", {}))]
+                args = part.get("args", {})
+                own = [*texts(args)]
+                if "rest" in args:
+                    # All other keys are one more part of the split.
+                    for document in made:
+                        document["split"]["parts"].append({"name": args["rest"]})
                 # States differ in a member of the object's recipe, so the path leads into this recipe and not into the
                 # state.
                 yield case["name"], part["fails"], [*own, *made, *(of["recipe"] for of in own if "recipe" in of)]

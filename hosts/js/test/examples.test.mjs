@@ -33,5 +33,5 @@ test('the examples of the documentation run', async () => {
       count += 1;
     }
   }
-  assert.equal(count, 17);
+  assert.equal(count, 18);
 });

@@ -7,20 +7,11 @@ if (!existsSync(executablePath))
 // Root has no sandbox to give.
 const args = ['--disable-gpu', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])];
 
-/** The port of the page, which is not the one that `npm run dev` has. */
-const PORT = process.env.EXPLORER_PORT ?? '41730';
-process.env.EXPLORER_PORT = PORT;
-
 /** With EXPLORER_LATE=500, each action of a test waits for half a second: a page may be faster than its test. */
 const LATE = Number(process.env.EXPLORER_LATE ?? 0);
 
 export default defineConfig({
-  webServer: {
-    command: `vite preview --host 127.0.0.1 --port ${PORT} --strictPort`,
-    url: `http://127.0.0.1:${PORT}/index.html`,
-    reuseExistingServer: false,
-    timeout: 120_000,
-  },
+  globalSetup: './test/serve.ts',
   testDir: 'test',
   outputDir: 'node_modules/.results',
   reporter: 'list',

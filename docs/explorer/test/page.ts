@@ -7,7 +7,7 @@ import { test as base, type ConsoleMessage, expect, type Locator, type Page, typ
 const root = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
 const PYTHON = `${root}/target/venv/bin/python`;
 
-/** The page on a server, which playwright.config.ts starts, and the page as one file on a disk. */
+/** The page on a server, which serve.ts starts, and the page as one file on a disk. */
 export const page = `http://127.0.0.1:${process.env.EXPLORER_PORT}/index.html`;
 export const dist = fileURLToPath(new URL('../dist/', import.meta.url));
 export const onDisk = pathToFileURL(`${dist}explorer.html`).href;

@@ -1,7 +1,8 @@
 // Writes Parquet files for tests: with pyarrow, which writes every kind of file, or with hyparquet-writer, which is
 // fast.
+import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -94,4 +95,29 @@ export function rowOf(id) {
     none: null,
     yes: id % 2 === 0,
   };
+}
+
+/**
+ * Reads a file in some rounds, each time with another wrong bit: as many rows as before, or an error that names the
+ * file. Returns how many of the rounds were refused.
+ */
+export async function withWrongBits(path, rounds, rows, read) {
+  const whole = readFileSync(path);
+  let [state, refused] = [1, 0];
+  const random = (below) => {
+    state = (Math.imul(state, 1103515245) + 12345) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+  for (let round = 0; round < rounds; round++) {
+    const bytes = Buffer.from(whole);
+    bytes[random(bytes.length)] ^= 1 << random(8);
+    writeFileSync(path, bytes);
+    try {
+      assert.equal((await read()).length, rows);
+    } catch (error) {
+      assert(error.message.startsWith(`${path}: `), error.stack);
+      refused += 1;
+    }
+  }
+  return refused;
 }

@@ -168,8 +168,8 @@ impl<'a> Found<'a> {
         self.note(name.into())?;
         let mut failed = None;
         let read = reader.object(|reader, member| {
-            let path = format!("{name}.{member}");
-            let noted = if MARKS.iter().any(|&(mark, _)| mark == path) { self.note(path) } else { Ok(()) };
+            let mark = MARKS.iter().find(|(mark, _)| mark.split_once('.') == Some((name, &*member)));
+            let noted = mark.map_or(Ok(()), |&(mark, _)| self.note(mark.into()));
             failed = noted.err();
             if failed.is_some() { None } else { reader.skip(DEEPEST - 1) }
         });

@@ -28,15 +28,21 @@ export async function remote(url: string, signal: AbortSignal | undefined): Prom
   };
 }
 
-/** All parts, one after the other. */
-export function concat(parts: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> {
-  const [only] = parts;
-  if (only && parts.length === 1) return only;
-  const out = new Uint8Array(parts.reduce((sum, { byteLength }) => sum + byteLength, 0));
+/** A typed array, as far as parts of it are laid end to end. */
+export interface Typed {
+  readonly length: number;
+  set(part: never, at: number): void;
+}
+
+/** The values of typed arrays of one type, of which there is at least one, one after the other. */
+export function concat<T extends Typed>(parts: readonly T[]): T {
+  const [first] = parts as [T, ...T[]];
+  if (parts.length === 1) return first;
+  const out = new (first.constructor as new (length: number) => T)(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const part of parts) {
-    out.set(part, at);
-    at += part.byteLength;
+    out.set(part as never, at);
+    at += part.length;
   }
   return out;
 }

@@ -1,4 +1,6 @@
 // Files of a format that reads part by part, such as record batches.
+
+import { concat, type Typed } from './bytes.js';
 import type {
   DataFile,
   FileCursor,
@@ -10,7 +12,7 @@ import type {
   Piece,
   Values,
 } from './format.js';
-import { Shared } from './shared.js';
+import { Shared } from './users.js';
 
 /** The reader of a format. */
 export function readerOf(format: Format): FormatReader {
@@ -129,14 +131,7 @@ export function joined(parts: readonly Values[]): Values {
   if (!ArrayBuffer.isView(first) || parts.some((part) => part.constructor !== first.constructor)) {
     return parts.flatMap((part) => Array.from(part));
   }
-  const type = first.constructor as new (length: number) => Values & { set(part: Values, at: number): void };
-  const out = new type(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    out.set(part, at);
-    at += part.length;
-  }
-  return out;
+  return concat(parts as readonly (Values & Typed)[]);
 }
 
 /** The run that contains a row. The runs follow one another without gaps. */

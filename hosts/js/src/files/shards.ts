@@ -3,8 +3,8 @@ import type { Bytes } from './bytes.js';
 import type { FormatReader, Largest, OpenFile, Piece } from './format.js';
 import { naming } from './naming.js';
 import { atATime } from './pool.js';
-import { Shared } from './shared.js';
 import type { Files, Place } from './sources.js';
+import { Shared } from './users.js';
 
 /** How many footers are read at a time. */
 const AT_A_TIME = 16;

@@ -64,7 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if place.world_size in (1, place.local_world_size):
         # All ranks are on this machine.
         os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
-        os.environ.setdefault("MASTER_PORT", "29511")
+        # One process listens at a port that the system chooses; several must agree on one.
+        os.environ.setdefault("MASTER_PORT", "0" if place.world_size == 1 else "29511")
     try:
         dist.init_process_group("gloo", rank=place.rank, world_size=place.world_size)
     except (ValueError, RuntimeError) as error:

@@ -1,6 +1,6 @@
 // A place in a column of a Parquet file.
 import { joined } from '../parts.js';
-import type { Shared } from '../shared.js';
+import type { Shared } from '../users.js';
 
 /** Values of a column, in the order of the rows. */
 export type Values = ArrayLike<unknown> & { slice(start: number, end: number): Values };

@@ -2,7 +2,7 @@ import type { ColumnMetaData, FileMetaData, RowGroup, SchemaTree } from 'hyparqu
 import { concat } from '../bytes.js';
 import type { FileBytes, FileCursor, FormatReader, Largest, OpenFile, Piece } from '../format.js';
 import { search } from '../parts.js';
-import { Shared } from '../shared.js';
+import { Shared } from '../users.js';
 import { ColumnCursor, type Unit, type Values } from './cursor.js';
 import { checkValues, largestOf, widthIn } from './groups.js';
 import { type Block, blocksOf, Held } from './held.js';

@@ -47,9 +47,9 @@ class Lengths:
         """
         if hasattr(given, "take") and hasattr(given, "chunks"):
             # `take` of a chunked array of Arrow is used, because its `__array__` copies all lengths.
-            return cls(given, _count(given), _Taken(given))
+            return cls(given, check.length("lengths", given, _ALLOWED), _Taken(given))
         if (column := _arrow_column(given)) is not None:
-            return cls(given, _count(given), column)
+            return cls(given, check.length("lengths", given, _ALLOWED), column)
         if hasattr(given, "__array__"):
             array = check.array("lengths", given, _ALLOWED)
             at = place(given)
@@ -57,9 +57,9 @@ class Lengths:
         if isinstance(given, (str, bytes, bytearray, Mapping, Set)):
             raise WrongTypeError("lengths", check.described(given), _ALLOWED)
         if isinstance(given, Sequence):
-            return cls(given, _count(given), _Items(given))
+            return cls(given, check.length("lengths", given, _ALLOWED), _Items(given))
         if hasattr(given, "__len__") and hasattr(given, "__getitem__"):
-            return cls(given, _count(given), _Asked(given))
+            return cls(given, check.length("lengths", given, _ALLOWED), _Asked(given))
         if callable(given):
             # The order says how many samples there are.
             return cls(given, None, given)
@@ -136,15 +136,6 @@ class Lengths:
             raise ContradictionError("lengths", f"{len(found)} numbers", allowed)
         self.longest = max(self.longest, int(found.max(initial=0)))
         return found
-
-
-def _count(given: Any) -> int:
-    """How many lengths an object says that it has."""
-    try:
-        return len(given)
-    except (TypeError, ValueError, OverflowError) as error:
-        # A class, or a number that is negative or too large.
-        raise WrongTypeError("lengths", check.described(given), _ALLOWED) from error
 
 
 def _opened(

@@ -298,6 +298,14 @@ def items(field: str, values: Any, allowed: str, *kinds: Any) -> list[Any]:
     return listed(field, values, allowed)
 
 
+def length(field: str, value: Any, allowed: str) -> int:
+    """The length of an object: an error for a class, and for a length that is negative or too large."""
+    try:
+        return len(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise WrongTypeError(field, described(value), allowed) from error
+
+
 def is_class(value: Any) -> bool:
     """Whether `value` is a class, whose attributes are those of its objects, but cannot be called as theirs."""
     return isinstance(value, type)

@@ -64,15 +64,17 @@ class Failures:
         found: NDArray[np.bool_] = (at >= 0) & (samples < ranges[at, 1])
         return found
 
-    def is_new(self, first: int, count: int) -> bool:
-        """Whether a range has rows that are not known to fail."""
-        return self._total(first, count) > self.count
+    def count_with(self, more: list[list[int]]) -> int:
+        """How many rows fail, with more ranges (first, count)."""
+        return int(np.diff(joined(np.concatenate([self._records.records(), _array(more)]))).sum())
 
-    def _total(self, first: int, count: int) -> int:
-        """How many rows fail, with another range."""
-        known = self.ranges()
-        records = np.stack([known[:, 0], known[:, 1] - known[:, 0]], axis=1)
-        return int(np.diff(joined(np.concatenate([records, [[first, count]]]))).sum())
+    def new_of(self, more: list[list[int]]) -> list[list[int]]:
+        """The union of ranges (first, count), without those of which all rows are known to fail."""
+        own, known = joined(_array(more)), self.ranges()
+        at = np.searchsorted(known[:, 0], own[:, 0], side="right") - 1
+        # Before the first known range, `at` is -1.
+        new = own[own[:, 1] > np.append(known[:, 1], -1)[at]]
+        return [[first, end - first] for first, end in new.tolist()]
 
     def last_before(self, first: int, end: int) -> int:
         """The beginning of the range that ends with sample `end - 1`, but at least `first`; `end` if there is none."""
@@ -85,7 +87,7 @@ class Failures:
     def add(self, first: int, count: int, told: str) -> str:
         """Records rows that fail, with a warning `told`. Returns the reason if there are too many of them, or ""."""
         with self._lock:
-            before, total = self.count, self._total(first, count)
+            before, total = self.count, self.count_with([[first, count]])
             if total == before:
                 return ""
             if total > self.limit:
@@ -103,6 +105,10 @@ def joined(records: NDArray[np.int64]) -> NDArray[np.int64]:
     begins = np.flatnonzero(np.concatenate(([True], firsts[1:] > ends[:-1]))) if len(own) else np.zeros(0, np.int64)
     lasts = np.append(begins[1:], len(own))[: len(begins)] - 1
     return np.stack([firsts[begins], ends[lasts]], axis=1)
+
+
+def _array(ranges: list[list[int]]) -> NDArray[np.int64]:
+    return np.array(ranges, dtype=np.int64).reshape(-1, 2)
 
 
 def _rows(count: int) -> str:

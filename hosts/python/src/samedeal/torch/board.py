@@ -21,15 +21,18 @@ _TOLD_ALONE, _BEGUN, _BYTES = range(8, 11)
 _NONE = -1
 _STATE = 8 * (_BYTES + 1)
 """The byte at which the state begins, after the numbers."""
-_RECORDS = _STATE + MAX_TEXT
-"""The byte at which the slots with ranges of failed rows begin."""
 SLOTS = 65
-"""Slots with ranges: of the main process, and of 64 workers. Each process writes to its own, so that none waits."""
+"""Slots with ranges of failed rows: of the main process, and of 64 workers. None waits, because each process writes
+to its own slot."""
+_COUNTS = (_STATE + MAX_TEXT) // 8
+"""Where the number of ranges of each slot stands. The numbers are together, so that to ask for them needs one page."""
 _OWN, _EACH = 2**16, 2**12
 """How many ranges the slot of the main process has room for, and that of a worker."""
 _RANGE = 16
 """Bytes of a range: the first sample and the number of samples."""
-_SIZE = _RECORDS + (8 + _RANGE * _OWN) + (SLOTS - 1) * (8 + _RANGE * _EACH)
+_RECORDS = 8 * (_COUNTS + SLOTS)
+"""The byte at which the ranges begin: those of the main process, and then those of the workers."""
+_SIZE = _RECORDS + _RANGE * (_OWN + (SLOTS - 1) * _EACH)
 
 
 class Board:
@@ -113,28 +116,26 @@ class Board:
     @property
     def num_records(self) -> int:
         """How many ranges of failed rows all processes have recorded."""
-        return int(np.frombuffer(self._parts[-1], dtype="<i8")[_COUNTS].sum())
+        return int(np.frombuffer(self._parts[-1], "<i8", SLOTS, 8 * _COUNTS).sum())
 
     def records(self) -> NDArray[np.int64]:
         """The first sample and the number of samples of each range, in any order."""
         found = [np.zeros(0, dtype=np.int64)]
         for slot in range(SLOTS):
-            if count := self._get(_slot(slot) // 8):
-                begin = _slot(slot) + 8
-                found.append(np.frombuffer(self._parts[-1][begin : begin + _RANGE * count], dtype="<i8"))
+            if count := self._get(_COUNTS + slot):
+                found.append(np.frombuffer(self._parts[-1], "<i8", 2 * count, _slot(slot)))
         return np.concatenate(found).reshape(-1, 2)
 
     def record(self, slot: int, first: int, count: int) -> bool:
         """Adds a range to the slot of this process: 0, or 1 + the number of the worker. Returns False if it is full."""
-        begin = _slot(slot)
-        known = self._get(begin // 8)
+        known = self._get(_COUNTS + slot)
         if known == (_EACH if slot else _OWN):
             return False
-        at = (begin + 8 + _RANGE * known) // 8
+        at = (_slot(slot) + _RANGE * known) // 8
         self._set(at, first)
         self._set(at + 1, count)
         # Last, so that no other process reads a range before it is complete.
-        self._set(begin // 8, known + 1)
+        self._set(_COUNTS + slot, known + 1)
         return True
 
     def copied(self) -> Board:
@@ -167,7 +168,7 @@ class Board:
     def _restore(self, records: NDArray[np.int64]) -> None:
         """Writes ranges into the newest memory, in the slot of the main process."""
         for slot in range(SLOTS):
-            self._set(_slot(slot) // 8, 0)
+            self._set(_COUNTS + slot, 0)
         for first, count in records.tolist():
             self.record(0, first, count)
 
@@ -177,12 +178,8 @@ class Board:
 
 
 def _slot(slot: int) -> int:
-    """The byte at which a slot with ranges begins: with their number."""
-    return _RECORDS if slot == 0 else _RECORDS + 8 + _RANGE * _OWN + (slot - 1) * (8 + _RANGE * _EACH)
-
-
-_COUNTS = np.array([_slot(slot) // 8 for slot in range(SLOTS)])
-"""Where the number of ranges of each slot stands."""
+    """The byte at which the ranges of a slot begin."""
+    return _RECORDS if slot == 0 else _RECORDS + _RANGE * (_OWN + (slot - 1) * _EACH)
 
 
 def _of_contents(content: bytes, records: list[list[int]]) -> Board:

@@ -28,7 +28,7 @@ from .. import (
 from ..engine import arguments as check
 from ..engine.warn import warn
 from ..files import Format, Marks, Shards, Sources
-from ..files.failures import Failures, joined
+from ..files.failures import Failures
 from ..files.groups import costliest
 from ..files.paths import Paths
 from ..generated.limits import MAX_WORKERS
@@ -559,9 +559,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
 
     def _check_failed(self, pairs: list[list[int]]) -> None:
         """Raises an error if too many rows fail, with these ranges."""
-        known = [[one.start, len(one)] for one in self.failed_rows] + pairs
-        total = int(np.diff(joined(np.array(known, dtype=np.int64).reshape(-1, 2))).sum())
-        if pairs and (self.max_failed_rows is None or total > self.max_failed_rows):
+        most = self.max_failed_rows or 0
+        if pairs and (total := Failures(most, self._board, 0).count_with(pairs)) > most:
             allowed = f"{total} or more: so many rows failed before, and are left out again"
             raise ContradictionError("max_failed_rows", str(self.max_failed_rows), allowed)
 
@@ -569,8 +568,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         """Leaves out ranges of rows from now on."""
         self._check_failed(pairs)
         failures = self._failures(slot)
-        for first, count in pairs:
-            if failures is not None and failures.is_new(first, count) and not self._board.record(slot, first, count):
+        for first, count in [] if failures is None else failures.new_of(pairs):
+            if not self._board.record(slot, first, count):
                 raise ContradictionError(FAILED, f"{len(pairs)} ranges", "fewer ranges of rows that failed")
 
     def _find_rank(self) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import WrongTypeError
 from ..engine import arguments as check
 
 _SIZED = "a dataset that has a len"
@@ -20,9 +19,5 @@ def length_of(dataset: Any, field: str = "dataset") -> int:
     Raises:
         WrongTypeError: The dataset has no length, a negative one, or one that is too large.
     """
-    try:
-        return len(dataset)
-    except (TypeError, ValueError, OverflowError) as error:
-        is_stream = not hasattr(dataset, "__len__") and hasattr(dataset, "__iter__")
-        allowed = f"{_SIZED}; {_OF_STREAMS}" if is_stream else _SIZED
-        raise WrongTypeError(field, check.described(dataset), allowed) from error
+    is_stream = not hasattr(dataset, "__len__") and hasattr(dataset, "__iter__")
+    return check.length(field, dataset, f"{_SIZED}; {_OF_STREAMS}" if is_stream else _SIZED)

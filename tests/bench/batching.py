@@ -265,7 +265,7 @@ def record(case: Case, results: list[Result]) -> None:
     columns = {
         "steps": ("count", "steps"),
         "padding": ("share", "padding"),
-        "of-the-budget": ("share", "utilisation"),
+        "of-the-budget": ("share", "utilization"),
         "slowest-rank": ("share", "slowest_rank"),
         "cost-max-mean": ("ratio", "imbalance"),
         "packs": ("count", "rows"),

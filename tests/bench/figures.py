@@ -51,10 +51,10 @@ class Figures(NamedTuple):
     """Repetitions of samples."""
     padding: float
     """The padding ratio."""
-    utilisation: float
-    """The budget utilisation."""
+    utilization: float
+    """The budget utilization."""
     slowest_rank: float
-    """The slowest-rank utilisation."""
+    """The slowest-rank utilization."""
     imbalance: float
     """The cost of the slowest rank of each step, relative to the mean cost of a rank."""
     neighbours: float
@@ -99,7 +99,7 @@ def figures(plan: Plan, lengths: NDArray[np.uint32], memory: Memory, capacity: i
         lost=int((times == 0).sum()),
         repeated=int((times - 1).clip(0).sum()),
         padding=(total - tokens) / total,
-        utilisation=tokens / (memory.tokens * steps * world_size),
+        utilization=tokens / (memory.tokens * steps * world_size),
         slowest_rank=tokens / (world_size * slowest),
         imbalance=world_size * slowest_cost / spent,
         neighbours=float(np.mean([correlation(mean) for mean in means])),

@@ -1,6 +1,6 @@
 """Hosts have no rules of their own: names of values and limits of members are in the tables of the core.
 
-A host that writes `'renormalise'` or `4096` by hand repeats a rule of the core, which becomes wrong when the table
+A host that writes `'renormalize'` or `4096` by hand repeats a rule of the core, which becomes wrong when the table
 changes. The generator writes these names and numbers into `generated/`, or the core has them in its failures.
 """
 
@@ -26,11 +26,11 @@ WORDS = {
 }
 """Names that hosts also use for another purpose: for an option, a field, a function or a module."""
 KNOWN: dict[str, dict[str, int]] = {
-    "cli": {"blend-exact": 1, "feistel": 1, "pad-to-max": 4, "renormalise": 1, "strided": 1, "unpadded": 1},
-    "js": {"blend-exact": 2, "feistel": 1, "pad-to-max": 1, "renormalise": 1},
+    "cli": {"blend-exact": 1, "feistel": 1, "pad-to-max": 4, "renormalize": 1, "strided": 1, "unpadded": 1},
+    "js": {"blend-exact": 2, "feistel": 1, "pad-to-max": 1, "renormalize": 1},
     "python": {
         **{"blend-exact": 1, "feistel": 3, "pad-to-max": 2, "round-robin": 1, "size-aware": 1, "strided": 1},
-        **{"renormalise": 1, "torch-2.5": 1, "uneven": 8},
+        **{"renormalize": 1, "torch-2.5": 1, "uneven": 8},
     },
     "rust": {"blend-exact": 1, "feistel": 1},
 }
@@ -78,7 +78,7 @@ def defaults(schema: Any) -> Iterator[tuple[str, int]]:
 @pytest.mark.parametrize("host", KNOWN)
 def test_a_host_names_no_value_of_a_table(host: str) -> None:
     names = set(values(json.loads(SCHEMA.read_text(encoding="utf-8")))) - WORDS
-    assert {"renormalise", "rotated", "size-aware"} <= names
+    assert {"renormalize", "rotated", "size-aware"} <= names
     found: dict[str, list[str]] = {}
     for path, code in sources(host):
         for name in re.findall(r"""["'`]([a-z][a-z0-9.-]*)["'`]""", code):

@@ -194,7 +194,7 @@ const byName = (numbers) => Object.fromEntries(numbers.map(({ name, number }) =>
 
 /** Metrics without their ratios, for which the cases have calls of their own. */
 function sums(own) {
-  const { paddingRatio, budgetUtilisation, slowestRankUtilisation, costImbalance, ...others } = own.metrics();
+  const { paddingRatio, budgetUtilization, slowestRankUtilization, costImbalance, ...others } = own.metrics();
   return others;
 }
 

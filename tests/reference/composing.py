@@ -57,7 +57,7 @@ EVERY: list[dict[str, Any]] = [
     },
     {
         "name": "blend",
-        "exhaustion": "renormalise",
+        "exhaustion": "renormalize",
         "max_passes": 2,
         "sources": [{"name": "a", "weight": 5, "samples": 4}, {"name": "b", "weight": 2, "samples": 5}],
     },

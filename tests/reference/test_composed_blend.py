@@ -216,13 +216,13 @@ def test_stop(name: str, seed: int) -> None:
 
 @pytest.mark.parametrize("name", ["blend", "blend-exact"])
 @pytest.mark.parametrize("seed", range(20))
-def test_renormalise(name: str, seed: int) -> None:
+def test_renormalize(name: str, seed: int) -> None:
     """Every source makes exactly its number of passes in every epoch."""
     words = random.Random(seed)
     weights = random_weights(words, 9)
     sizes = [words.randint(1, 9) for _ in weights]
     most = words.randint(1, 3)
-    made = blend(weights, sizes, name, exhaustion="renormalise", max_passes=most)
+    made = blend(weights, sizes, name, exhaustion="renormalize", max_passes=most)
     there = [size if weight else 0 for weight, size in zip(weights, sizes, strict=True)]
     assert made.length(0) == most * sum(there)
     for epoch in (0, 3):
@@ -235,10 +235,10 @@ def test_renormalise(name: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_renormalise_stays_within_its_bounds(seed: int) -> None:
+def test_renormalize_stays_within_its_bounds(seed: int) -> None:
     words = random.Random(seed)
     weights = [words.randint(1, 9) for _ in range(5)]
-    made = blend(weights, [words.randint(1, 30) for _ in weights], exhaustion="renormalise")
+    made = blend(weights, [words.randint(1, 30) for _ in weights], exhaustion="renormalize")
     exact = [Fraction(0)] * 5
     for n in range(made.length(0)):
         stage = made._stage_of(n)

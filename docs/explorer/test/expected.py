@@ -231,8 +231,8 @@ def batches(recipes, lengths, epoch, step):
             "tokens": metrics.tokens,
             "concerned": metrics.too_long + metrics.truncated + metrics.split,
             "padding": metrics.padding_ratio,
-            "utilisation": metrics.budget_utilisation,
-            "slowest": metrics.slowest_rank_utilisation,
+            "utilization": metrics.budget_utilization,
+            "slowest": metrics.slowest_rank_utilization,
         }
     recipe = next(iter(recipes.values()))
     ranks = json.loads(recipe)["deal"]["world_size"]
@@ -289,7 +289,7 @@ def totals_of_file(path, recipes):
             "shapes": len(batcher.shapes(False)),
             "tokens": metrics.tokens,
             "padding": metrics.padding_ratio,
-            "slowest": metrics.slowest_rank_utilisation,
+            "slowest": metrics.slowest_rank_utilization,
             "index": batcher.index(0, batcher.num_windows),
         }
     return found

@@ -43,7 +43,7 @@ export function orderMemory(order: unknown, depth = 0): { table: number; all: nu
   const { name, samples, lanes = DEFAULTS.lanes } = order;
   const sources = objects(order.sources);
   // Each source that is exhausted and left out begins another stage.
-  const leaving = order.exhaustion === 'renormalise' ? sources.length : 0;
+  const leaving = order.exhaustion === 'renormalize' ? sources.length : 0;
   const stages = 1 + objects(order.stages).length + leaving;
   const sum = sources.reduce((sum, { weight = 1 }) => sum + (numberIn(weight) || 0), 0);
   const period = name === 'blend-exact' ? Math.min(sum, PERIOD) : 0;

@@ -8,10 +8,10 @@ import { NO_LIST, NOT_32_BITS, NOT_WHOLE, refused, wrong } from './values.mjs';
 
 /** Fractions as the metrics have them: computed from whole numbers, with six decimal places. */
 const rounded = (values) => values.map((value) => Math.round(value * 1e6) / 1e6);
-const ratios = ({ paddingRatio, budgetUtilisation, slowestRankUtilisation, costImbalance }) => [
+const ratios = ({ paddingRatio, budgetUtilization, slowestRankUtilization, costImbalance }) => [
   paddingRatio,
-  budgetUtilisation,
-  slowestRankUtilisation,
+  budgetUtilization,
+  slowestRankUtilization,
   costImbalance,
 ];
 

@@ -136,10 +136,10 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, weighted, w
     test('sources that end', () => {
       const sources = { a: [10, 1], b: [30, 1] };
       const made = (exhaustion, others) => new Sampler(blend(sources, { exhaustion, ...others }));
-      const whole = made('renormalise', { maxPasses: 2 });
+      const whole = made('renormalize', { maxPasses: 2 });
       assert.equal(whole.epochLength, 80);
       assert.deepEqual([...countOf(whole).values()], new Array(40).fill(2));
-      assert.deepEqual([...made('renormalise').sourceCounts().count], [10, 30]);
+      assert.deepEqual([...made('renormalize').sourceCounts().count], [10, 30]);
       const { count } = made('stop').sourceCounts();
       assert.equal(count[0], 10);
       assert(Math.abs(count[1] - 10) <= 1);

@@ -50,8 +50,8 @@ test('metrics, with their ratios', () => {
   exact(json);
   for (const name of [
     'paddingRatio',
-    'budgetUtilisation',
-    'slowestRankUtilisation',
+    'budgetUtilization',
+    'slowestRankUtilization',
     'costImbalance',
     'steps',
     'rows',

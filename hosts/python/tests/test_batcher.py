@@ -104,7 +104,7 @@ def test_ratios() -> None:
     def ratios(lengths: list[int], **options: Any) -> tuple[float, float, float, float]:
         found = Batcher(lengths, order="sequential", **options).metrics()
         assert pickle.loads(pickle.dumps(found)) == found
-        return found.padding_ratio, found.budget_utilisation, found.slowest_rank_utilisation, found.cost_imbalance
+        return found.padding_ratio, found.budget_utilization, found.slowest_rank_utilization, found.cost_imbalance
 
     # Ratios have six decimal places.
     assert ratios([3, 1], strategy="pad-to-max") == (0.333333, 1.0, 0.666667, 1.0)
@@ -115,10 +115,10 @@ def test_ratios() -> None:
     stream.push([0, 1], [3, 1])
     stream.flush()
     assert len(stream.take()) == 1
-    assert (stream.metrics().padding_ratio, stream.metrics().budget_utilisation) == (0.333333, 0.4)
+    assert (stream.metrics().padding_ratio, stream.metrics().budget_utilization) == (0.333333, 0.4)
     nothing = Batcher([], max_tokens=5).metrics()
-    assert (nothing.padding_ratio, nothing.budget_utilisation) == (0.0, 1.0)
-    assert (nothing.slowest_rank_utilisation, nothing.cost_imbalance) == (1.0, 1.0)
+    assert (nothing.padding_ratio, nothing.budget_utilization) == (0.0, 1.0)
+    assert (nothing.slowest_rank_utilization, nothing.cost_imbalance) == (1.0, 1.0)
     assert make("pack").metrics().packs_bound > 0
 
 

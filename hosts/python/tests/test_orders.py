@@ -160,7 +160,7 @@ def test_what_happens_when_a_source_is_through() -> None:
     stop = Sampler(order=samedeal.blend(sources, exhaustion="stop"))
     counts = stop.source_counts()["count"].tolist()
     assert max(Fraction(counts[0], 100), Fraction(counts[1], 30), Fraction(counts[2], 50)) == 1
-    whole = Sampler(order=samedeal.blend(sources, exhaustion="renormalise", max_passes=2))
+    whole = Sampler(order=samedeal.blend(sources, exhaustion="renormalize", max_passes=2))
     assert whole.source_counts()["count"].tolist() == [200, 60, 100]
     assert set(Counter(whole).values()) == {2}
     assert len(Sampler(order=samedeal.blend(sources, exhaustion="fail", samples=100))) == 100
@@ -195,7 +195,7 @@ def test_batches_of_one_source_and_of_all() -> None:
         with pytest.raises(ContradictionError, match="multiple of 8, which is run_length"):
             Sampler(order=samedeal.blend(sources, run_length=8, **options))
     with fails(ContradictionError, "run_length"):
-        Sampler(order=samedeal.blend(sources, run_length=8, exhaustion="renormalise"))
+        Sampler(order=samedeal.blend(sources, run_length=8, exhaustion="renormalize"))
 
 
 def test_sources_may_be_parts_of_one_dataset() -> None:

@@ -456,7 +456,7 @@ export const CALLS = {
         seed,
         samples: upto(400),
         exact: flag,
-        exhaustion: name('repeat', 'stop', 'renormalise', 'fail'),
+        exhaustion: name('repeat', 'stop', 'renormalize', 'fail'),
         maxPasses: few,
       },
       ...{

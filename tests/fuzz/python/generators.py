@@ -309,7 +309,7 @@ ARGUMENTS: dict[str, Make] = {
     "epoch": EPOCH,
     "epochs": upto(9),
     "exact": one("True", "False"),
-    "exhaustion": name("repeat", "stop", "renormalise", "fail"),
+    "exhaustion": name("repeat", "stop", "renormalize", "fail"),
     "factors": one("[1, 2.5, 0.25]", "[1, 1, 1]", "[0, 3, Fraction(1, 2)]", "np.array([1.0, 2.0, 3.5])"),
     "filesystem": one("None", "pa.fs.LocalFileSystem()"),
     "filled": one("True", "False"),

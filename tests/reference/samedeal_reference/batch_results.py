@@ -79,14 +79,14 @@ def ratio(config: BatchConfig, metrics: Metrics, name: str) -> int:
     used = m.cost if config.counting == "weighted" and not packs else m.tokens
     part, of = {
         "padding": (m.padded - m.tokens, m.padded),
-        "budget-utilisation": (used, room * m.steps * world),
-        "slowest-rank-utilisation": (m.tokens, world * m.slowest),
+        "budget-utilization": (used, room * m.steps * world),
+        "slowest-rank-utilization": (m.tokens, world * m.slowest),
         "cost-imbalance": (world * m.slowest_cost, m.cost),
     }[name]
     return millionths(part, of) if of > 0 else 10**6 * (name != "padding")
 
 
-RATIOS = ("padding", "budget-utilisation", "slowest-rank-utilisation", "cost-imbalance")
+RATIOS = ("padding", "budget-utilization", "slowest-rank-utilization", "cost-imbalance")
 
 
 def require_ratio(name: str) -> None:

@@ -102,7 +102,7 @@ def read_blend(section: Section, lists: Lists, path: str, default: int) -> Read:
     allow(lists, f"{path}sources/", {}, *(f"{source.name}/" for source in sources))
     require_unlike(sources, texts)
     run = section["run_length"]
-    require(run == 1 or section["exhaustion"] != "renormalise", "run_length", run, "contradiction")
+    require(run == 1 or section["exhaustion"] != "renormalize", "run_length", run, "contradiction")
     blend = LaneBlend(section, sources, lanes_of(texts)) if section.get("by_lane") else Blend(section, sources)
     return blend, {"samples": blend.len, "sources": texts}
 

@@ -74,7 +74,7 @@ def _drawn(rng: random.Random, depth: int, shards: bool) -> Order:
     if kind == "copies":
         return inner().copies(rng.randint(1, 4))
     names = ("a", "b", "c")[: rng.randint(1, 3)]
-    exhaustion = rng.choice(("repeat", "stop", "renormalise"))
+    exhaustion = rng.choice(("repeat", "stop", "renormalize"))
     blend = samedeal.blend(
         {name: (inner(), rng.choice((0, 1, 1, 2, 7))) for name in names},
         seed=rng.randrange(99),

@@ -10,7 +10,7 @@ use crate::base::failure::known;
 use crate::base::ratio::millionths;
 
 /// The names of the ratios of [`Metrics::ratio`].
-const RATIOS: [&str; 4] = ["padding", "budget-utilisation", "slowest-rank-utilisation", "cost-imbalance"];
+const RATIOS: [&str; 4] = ["padding", "budget-utilization", "slowest-rank-utilization", "cost-imbalance"];
 
 /// The metrics of a plan, of all ranks together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -125,8 +125,8 @@ impl Metrics {
     /// A ratio by its name, in parts per million. Failures: `ratio`.
     ///
     /// - `padding`: the share of padding in the padded tokens.
-    /// - `budget-utilisation`: the tokens (with a weighted counting the cost), divided by the budget of all batches.
-    /// - `slowest-rank-utilisation`: the tokens, divided by the padded tokens of the slowest rank of each step times
+    /// - `budget-utilization`: the tokens (with a weighted counting the cost), divided by the budget of all batches.
+    /// - `slowest-rank-utilization`: the tokens, divided by the padded tokens of the slowest rank of each step times
     ///   the world size.
     /// - `cost-imbalance`: the greatest cost of a rank in each step, divided by the mean.
     pub fn ratio(&self, config: &BatchConfig, name: &str) -> Result<u64, Failure> {
@@ -139,10 +139,10 @@ impl Metrics {
         let budget = if packs { u64::from(config.max_batch_size) * u64::from(config.capacity) } else { config.budget };
         let (part, of, without) = match name {
             "padding" => (u128::from(self.padded.saturating_sub(self.tokens)), Some(self.padded.into()), 0),
-            "budget-utilisation" => {
+            "budget-utilization" => {
                 (used.into(), u128::from(budget).checked_mul(u128::from(self.steps) * world_size), 1_000_000)
             }
-            "slowest-rank-utilisation" => (self.tokens.into(), Some(world_size * u128::from(self.slowest)), 1_000_000),
+            "slowest-rank-utilization" => (self.tokens.into(), Some(world_size * u128::from(self.slowest)), 1_000_000),
             "cost-imbalance" => (world_size * u128::from(self.slowest_cost), Some(self.cost.into()), 1_000_000),
             _ => return Err(Failure::unknown_name("ratio", name, known(RATIOS))),
         };

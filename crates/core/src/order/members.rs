@@ -60,7 +60,7 @@ static MEMBERS: [Member; 26] = [
         .with(BLENDED)
         .text(text!("What happens if a source has made `max_passes` passes in an epoch. With `repeat`, the number of passes has no limit.")),
     Member::new("max_passes", Kind::POSITIVE)
-        .with(place![[is("name", BLENDS), is("exhaustion", &["stop", "renormalise", "fail"])]])
+        .with(place![[is("name", BLENDS), is("exhaustion", &["stop", "renormalize", "fail"])]])
         .or_number(1)
         .text(text!("The largest number of passes over a source in an epoch.")),
     Member::new("run_length", Kind::from_one(MAX_COUNT))

@@ -86,7 +86,7 @@ const MEANINGS: &[(&str, &[(&str, &str)])] = &[
         &[
             ("repeat", "It goes on with another pass."),
             ("stop", "The epoch ends."),
-            ("renormalise", "It leaves, and the others go on in proportion to their weights."),
+            ("renormalize", "It leaves, and the others go on in proportion to their weights."),
             ("fail", "It is an error."),
         ],
     ),

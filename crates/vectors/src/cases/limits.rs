@@ -270,7 +270,7 @@ fn composed() -> Vec<Case> {
     let fail = |samples: u64, sources: Value| json!({"order": {"name": "blend", "exhaustion": "fail", "samples": samples, "sources": sources}});
     let large = json!([{"name": "a", "samples": 7}, {"name": "b", "samples": 1_u64 << 52, "weight": 0}]);
     let far_apart = json!([{"name": "a", "samples": 1_u64 << 40}, {"name": "b", "samples": 1}]);
-    let few = json!({"order": {"name": "blend", "exhaustion": "renormalise", "sources": sources(300)}});
+    let few = json!({"order": {"name": "blend", "exhaustion": "renormalize", "sources": sources(300)}});
     let weights: Vec<u8> = (0..257).map(|source| u8::from(source == 0)).collect();
     let stages: Vec<Value> = (1..256).map(|from| json!({"from": from, "weights": weights})).collect();
     let staged = json!({"order": {"name": "blend", "sources": sources(257), "stages": stages}});
@@ -293,7 +293,7 @@ fn composed() -> Vec<Case> {
             sampler(&fail(7, json!([{"name": "a", "samples": 7}]))),
             json!([{"call": "indices", "args": {"start": "0", "count": 7}}]),
         ),
-        case("renormalise: many sources, few with a weight", sampler(&few), json!([{"call": "epoch-length"}])),
+        case("renormalize: many sources, few with a weight", sampler(&few), json!([{"call": "epoch-length"}])),
         case(
             "stop: two passes of a large source, in the last epoch and after it",
             sampler(&json!({"order": {"name": "blend", "exhaustion": "stop", "max_passes": 2, "sources": far_apart}})),

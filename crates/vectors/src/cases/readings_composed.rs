@@ -56,7 +56,7 @@ fn orders() -> Vec<(&'static str, String)> {
         ("blend", blend(",\"samples\":60")),
         ("exact blend", blend("").replace("\"blend\"", "\"blend-exact\"")),
         ("stop", blend(",\"exhaustion\":\"stop\",\"max_passes\":2")),
-        ("renormalise", blend(",\"exhaustion\":\"renormalise\"")),
+        ("renormalize", blend(",\"exhaustion\":\"renormalize\"")),
         ("fail", blend(",\"exhaustion\":\"fail\",\"samples\":20")),
         (
             "stages",

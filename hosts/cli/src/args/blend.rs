@@ -42,7 +42,7 @@ pub struct BlendArgs {
     /// Print the report. It is printed anyway without --recipe-out
     #[arg(long, help_heading = "Output")]
     pub report: bool,
-    /// Draw how far the count of each source is from its share, over the positions. Not for --exhaustion renormalise
+    /// Draw how far the count of each source is from its share, over the positions. Not for --exhaustion renormalize
     #[arg(long, help_heading = "Output")]
     pub plot: bool,
     #[command(flatten)]

@@ -103,8 +103,8 @@ fn batches_are_those_of_the_library() {
         }
         let metrics = batcher.metrics().unwrap();
         assert_eq!(found["metrics"]["padded"], metrics.padded);
-        let ratio = found["metrics"]["slowest_rank_utilisation"].as_f64().unwrap();
-        assert!((ratio - metrics.slowest_rank_utilisation()).abs() < 1e-12, "{asked}");
+        let ratio = found["metrics"]["slowest_rank_utilization"].as_f64().unwrap();
+        assert!((ratio - metrics.slowest_rank_utilization()).abs() < 1e-12, "{asked}");
         let recipe = serde_json::from_str::<Value>(&batcher.recipe().unwrap()).unwrap();
         assert_eq!((&found["recipe"], &found["rank"], &found["epoch"]), (&recipe, &1.into(), &2.into()));
         // The options give the same recipe as the library, and the recipe makes the same batches.
@@ -212,8 +212,8 @@ fn strategies_are_compared_with_the_same_room() {
         line[3..6],
         [
             ratio(batcher.metrics().unwrap().padding_ratio()),
-            ratio(batcher.metrics().unwrap().budget_utilisation()),
-            ratio(batcher.metrics().unwrap().slowest_rank_utilisation()),
+            ratio(batcher.metrics().unwrap().budget_utilization()),
+            ratio(batcher.metrics().unwrap().slowest_rank_utilization()),
         ]
     );
     let shown = text(&asked);
@@ -264,7 +264,7 @@ fn a_comparison_fills_the_budget_and_says_which_strategy_wastes_least() {
             let mean = metrics["tokens"].as_f64().unwrap() / metrics["steps"].as_f64().unwrap() / 2.0;
             assert!(mean > 0.65 * budget as f64 && mean <= budget as f64, "{name}: {mean} of {budget}");
         }
-        let used = |name: &str| strategy(name)["metrics"]["slowest_rank_utilisation"].as_f64().unwrap();
+        let used = |name: &str| strategy(name)["metrics"]["slowest_rank_utilization"].as_f64().unwrap();
         let best = |one: &'static str, other: &'static str| if used(other) > used(one) { other } else { one };
         let told = |name: &str| format!("{name} ({:.2} %)", 100.0 * (1.0 - used(name)));
         let (padded, packed) = (best("bucket tokens", "budget padded"), best("pack fast", "pack optimal"));
@@ -289,11 +289,11 @@ fn neighbours_are_correlated_where_nothing_is_shuffled() {
     fs::write(&path, Value::from((1..2000).collect::<Vec<u32>>()).to_string()).unwrap();
     let of = |order: &str| {
         let found = json(&format!("batches {} --lengths --compare --order {order} --json", path.display()));
-        found["strategies"][0]["neighbour_correlation"].as_f64().unwrap()
+        found["strategies"][0]["neighbor_correlation"].as_f64().unwrap()
     };
     assert!(of("sequential") > 0.999 && of("feistel").abs() < 0.5);
     let few = json(&format!("batches {} --lengths --compare --max-batch-size 1000 --json", path.display()));
-    assert_eq!(few["strategies"][0]["neighbour_correlation"], Value::Null);
+    assert_eq!(few["strategies"][0]["neighbor_correlation"], Value::Null);
 }
 
 #[test]

@@ -261,7 +261,7 @@ fn a_blend_that_cannot_be_is_an_error() {
         ("--source a:5:1 --exhaustion fail --samples 6", "samples is 6; allowed: 0 to 5"),
         ("--source a:5:1 --end 6", "--end is 6; allowed: 0 to 5"),
         ("--source a:5:1 --start 3 --end 2", "--start is 3; allowed: 0 to 2"),
-        ("--source a:5:1 --exhaustion renormalise --plot", "--plot is not for --exhaustion renormalise"),
+        ("--source a:5:1 --exhaustion renormalize --plot", "--plot is not for --exhaustion renormalize"),
         ("--source a:5:1 --index-space shared --rank 0", "index_space is shared"),
         ("--source a:5:1 --plot --rank 0", "cannot be used with"),
         ("", "--source"),

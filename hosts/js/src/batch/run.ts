@@ -32,8 +32,8 @@ export function batchesOf(run: Copied<BatchColumns>): Batch[] {
 
 const RATIOS = [
   ['paddingRatio', 'padding'],
-  ['budgetUtilisation', 'budget-utilisation'],
-  ['slowestRankUtilisation', 'slowest-rank-utilisation'],
+  ['budgetUtilization', 'budget-utilization'],
+  ['slowestRankUtilization', 'slowest-rank-utilization'],
   ['costImbalance', 'cost-imbalance'],
 ] as const;
 

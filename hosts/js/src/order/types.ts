@@ -50,14 +50,14 @@ export interface ShardsOptions extends LaneOptions {
 /**
  * The options of `blend`. With the batch size as `runLength` here and as the `unit` of a sampler, every batch of a rank
  * is of one source. Then `samples` and the beginnings of stages are multiples of `runLength`, and the bounds of the
- * counts (`sourceBounds`) are `runLength` times as wide; `renormalise` is not possible.
+ * counts (`sourceBounds`) are `runLength` times as wide; `renormalize` is not possible.
  */
 export interface BlendOptions extends SourceOptions {
   /** Seed of the order: see `order`. */
   seed?: Integer;
   /**
    * Number of positions in an epoch. Default: one pass over each source with a weight above 0. With the exhaustion
-   * `fail` it is required; with `stop` and `renormalise` it has to be the number that follows from the sources.
+   * `fail` it is required; with `stop` and `renormalize` it has to be the number that follows from the sources.
    */
   samples?: Integer;
   /**

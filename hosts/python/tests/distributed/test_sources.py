@@ -116,7 +116,7 @@ def test_options_of_the_blend(three: dict[str, Path]) -> None:
     for options in (
         {"exact": True},
         {"exhaustion": "stop"},
-        {"exhaustion": "renormalise", "max_passes": 2},
+        {"exhaustion": "renormalize", "max_passes": 2},
         {"exhaustion": "fail", "samples": 100},
         {"stages": [(50, {"web": 1, "code": 1, "math": 0}), (700, [0, 0, 1])]},
     ):

@@ -83,7 +83,7 @@ def test_other_datasets_and_ends() -> None:
     found = [dataset[at] for at in DistributedSampler(dataset, 1, 0, order=order)]
     assert Counter(sample >= 100 for sample in found) == {True: 10, False: len(found) - 10}
     assert len(set(found)) == len(found)
-    mixed, order = interleave({"a": lists["a"], "web": DATA["web"]}, [1, 1], exhaustion="renormalise", max_passes=1)
+    mixed, order = interleave({"a": lists["a"], "web": DATA["web"]}, [1, 1], exhaustion="renormalize", max_passes=1)
     assert isinstance(mixed, ConcatDataset)
     assert sorted(Sampler(order=order)) == list(range(400))
 

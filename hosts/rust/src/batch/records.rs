@@ -80,8 +80,8 @@ macro_rules! metrics {
         pub struct Metrics {
             $($(#[$doc])* pub $field: u64,)*
             padding: u64,
-            budget_utilisation: u64,
-            slowest_rank_utilisation: u64,
+            budget_utilization: u64,
+            slowest_rank_utilization: u64,
             cost_imbalance: u64,
         }
 
@@ -145,8 +145,8 @@ impl Metrics {
     ) -> Result<Self, Error> {
         let mut metrics = Self {
             padding: ratio("padding")?,
-            budget_utilisation: ratio("budget-utilisation")?,
-            slowest_rank_utilisation: ratio("slowest-rank-utilisation")?,
+            budget_utilization: ratio("budget-utilization")?,
+            slowest_rank_utilization: ratio("slowest-rank-utilization")?,
             cost_imbalance: ratio("cost-imbalance")?,
             ..Self::default()
         };
@@ -162,14 +162,14 @@ impl Metrics {
     /// Tokens divided by the sum of `max_tokens` over all batches, to six places: 1 without a limit. With
     /// [`Counting::Weighted`](crate::Counting::Weighted), cost divided by `max_cost`; with
     /// [`Strategy::Pack`](crate::Strategy::Pack), the limit of a batch is `max_batch_size` times `capacity`.
-    pub fn budget_utilisation(&self) -> f64 {
-        of_millionths(self.budget_utilisation)
+    pub fn budget_utilization(&self) -> f64 {
+        of_millionths(self.budget_utilization)
     }
 
     /// [`tokens`](Self::tokens) divided by [`slowest`](Self::slowest) times the world size, to six places: 1 if there
     /// are no tokens. The rest is padding, and ranks that wait for the slowest one.
-    pub fn slowest_rank_utilisation(&self) -> f64 {
-        of_millionths(self.slowest_rank_utilisation)
+    pub fn slowest_rank_utilization(&self) -> f64 {
+        of_millionths(self.slowest_rank_utilization)
     }
 
     /// The greatest cost of a rank in a step, divided by the mean cost of a rank, each summed over all steps, to six

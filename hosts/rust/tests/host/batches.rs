@@ -77,22 +77,22 @@ fn ratios() {
     let [tokens, padded, slowest] = [metrics.tokens, metrics.padded, metrics.slowest].map(|number| number as f64);
     let to_six_places = |ratio: f64| (ratio * 1e6).round() / 1e6;
     assert_eq!(metrics.padding_ratio(), to_six_places((padded - tokens) / padded));
-    assert_eq!(metrics.budget_utilisation(), to_six_places(tokens / (4_000.0 * metrics.steps as f64 * 3.0)));
-    assert_eq!(metrics.slowest_rank_utilisation(), to_six_places(tokens / (3.0 * slowest)));
+    assert_eq!(metrics.budget_utilization(), to_six_places(tokens / (4_000.0 * metrics.steps as f64 * 3.0)));
+    assert_eq!(metrics.slowest_rank_utilization(), to_six_places(tokens / (3.0 * slowest)));
     assert_eq!(metrics.cost_imbalance(), to_six_places(3.0 * metrics.slowest_cost as f64 / metrics.cost as f64));
-    // With weighted counting, the utilisation counts the cost: these batches are full by their cost, not by their
+    // With weighted counting, the utilization counts the cost: these batches are full by their cost, not by their
     // tokens.
     let weighted = Batcher::builder([10; 40]).counting(Counting::Weighted).quadratic(1).max_cost(1_100);
-    assert_eq!(weighted.build().unwrap().metrics().unwrap().budget_utilisation(), 1.0);
+    assert_eq!(weighted.build().unwrap().metrics().unwrap().budget_utilization(), 1.0);
     let packed = with(Batcher::builder([300; 8]), Strategy::Pack).build().unwrap();
     assert_eq!(packed.metrics().unwrap().packs_bound, 4);
-    assert_eq!(packed.metrics().unwrap().budget_utilisation(), 1.0);
+    assert_eq!(packed.metrics().unwrap().budget_utilization(), 1.0);
     let unbounded = with(Batcher::builder([3]), Strategy::PadToMax).build().unwrap();
-    assert_eq!(unbounded.metrics().unwrap().budget_utilisation(), 1.0);
+    assert_eq!(unbounded.metrics().unwrap().budget_utilization(), 1.0);
     let nothing = Batcher::builder([]).max_tokens(5).build().unwrap();
     let none = nothing.metrics().unwrap();
-    assert_eq!((none.padding_ratio(), none.budget_utilisation()), (0.0, 1.0));
-    assert_eq!((none.slowest_rank_utilisation(), none.cost_imbalance()), (1.0, 1.0));
+    assert_eq!((none.padding_ratio(), none.budget_utilization()), (0.0, 1.0));
+    assert_eq!((none.slowest_rank_utilization(), none.cost_imbalance()), (1.0, 1.0));
     let named = metrics.named().collect::<Vec<_>>();
     assert_eq!((named.len(), named[0], named[4]), (16, ("steps", metrics.steps), ("padded", metrics.padded)));
 }

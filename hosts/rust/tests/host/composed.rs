@@ -113,7 +113,7 @@ fn exhaustion_is_a_choice() {
         assert_eq!(longer.source_counts(..end).unwrap().to_pass[1], passes);
         assert_eq!(longer.source_counts(end..=end).unwrap().count, [0, 1]);
     }
-    let all = whole(two().exhaustion(Exhaustion::Renormalise).max_passes(2), 5);
+    let all = whole(two().exhaustion(Exhaustion::Renormalize).max_passes(2), 5);
     assert_eq!(all.len(), 220);
     assert!(times(&all).into_values().all(|times| times == 2) && all[41..].iter().all(|&sample| sample < 100));
     let end = length(two().exhaustion(Exhaustion::Stop)).unwrap();

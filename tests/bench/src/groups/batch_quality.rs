@@ -13,7 +13,7 @@ use crate::table::Row;
 
 pub const GROUP: Group = Group {
     name: "batching-quality",
-    about: "padding, utilisation, balance and packs of batches, of a real corpus and of log-normal lengths",
+    about: "padding, utilization, balance and packs of batches, of a real corpus and of log-normal lengths",
     warm_up: false,
     run,
     rows,
@@ -32,8 +32,8 @@ fn run(bench: &mut Bench) -> Result<()> {
         let batcher = measure(bench, name, builder)?;
         let metrics = batcher.metrics()?;
         bench.series.record(format!("{name}.padding"), Share(metrics.padding_ratio()));
-        bench.series.record(format!("{name}.of-the-budget"), Share(metrics.budget_utilisation()));
-        bench.series.record(format!("{name}.slowest-rank"), Share(metrics.slowest_rank_utilisation()));
+        bench.series.record(format!("{name}.of-the-budget"), Share(metrics.budget_utilization()));
+        bench.series.record(format!("{name}.slowest-rank"), Share(metrics.slowest_rank_utilization()));
     }
 
     for (name, window, packing) in [

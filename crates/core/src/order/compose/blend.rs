@@ -34,7 +34,7 @@ pub(super) struct Blend {
     /// With `by_lane`, the lanes: each of them walks the pattern on its own.
     pub(super) by_lane: Option<Lanes>,
     pub(super) stages: Vec<Stage>,
-    /// The number of stages from the recipe, the first one included; `renormalise` adds more.
+    /// The number of stages from the recipe, the first one included; `renormalize` adds more.
     pub(super) given: usize,
     /// The number of positions of an epoch.
     pub(super) length: u64,
@@ -256,9 +256,9 @@ impl Composed for Blend {
                 "a blend whose index_space is joined: give the sources of a shared one to the blend around it",
             );
         }
-        let whole = matches!(self.exhaustion, Exhaustion::Repeat | Exhaustion::Renormalise);
+        let whole = matches!(self.exhaustion, Exhaustion::Repeat | Exhaustion::Renormalize);
         (!whole).then_some(
-            "a blend that repeats or renormalises: with stop and fail, draws are left out at the end of each epoch",
+            "a blend that repeats or renormalizes: with stop and fail, draws are left out at the end of each epoch",
         )
     }
 

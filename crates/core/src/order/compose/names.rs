@@ -11,7 +11,7 @@ pub(crate) enum Exhaustion {
     /// The epoch ends before the source begins another pass.
     Stop,
     /// The other sources go on without this source.
-    Renormalise,
+    Renormalize,
     /// The recipe is refused.
     Fail,
 }
@@ -19,7 +19,7 @@ pub(crate) enum Exhaustion {
 pub(crate) const EXHAUSTIONS: [(&str, Exhaustion); 4] = [
     ("repeat", Exhaustion::Repeat),
     ("stop", Exhaustion::Stop),
-    ("renormalise", Exhaustion::Renormalise),
+    ("renormalize", Exhaustion::Renormalize),
     ("fail", Exhaustion::Fail),
 ];
 

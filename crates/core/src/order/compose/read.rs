@@ -324,8 +324,8 @@ impl Text<'_, '_> {
         let exhaustion = self.fields.named("exhaustion", &EXHAUSTIONS);
         let space = self.fields.named("index_space", &INDEX_SPACES);
         let (max_passes, run) = (self.fields.number("max_passes"), self.fields.number("run_length"));
-        if run > 1 && exhaustion == Exhaustion::Renormalise {
-            let allowed = "1 with the exhaustion renormalise: a source leaves in the middle of a run";
+        if run > 1 && exhaustion == Exhaustion::Renormalize {
+            let allowed = "1 with the exhaustion renormalize: a source leaves in the middle of a run";
             return Err(Failure::contradiction("run_length", run, allowed));
         }
         let (stages, run) = (Vec::new(), Divisor::new(run));
@@ -515,7 +515,7 @@ impl Text<'_, '_> {
         Ok(())
     }
 
-    /// The number of positions of an epoch. With `renormalise`, also adds its stages. Failures: `samples`, `sources`,
+    /// The number of positions of an epoch. With `renormalize`, also adds its stages. Failures: `samples`, `sources`,
     /// `out-of-memory`.
     fn length(&self, blend: &mut Blend, is_exact: bool) -> Result<u64, Failure> {
         let given = self.fields.count("samples");
@@ -524,7 +524,7 @@ impl Text<'_, '_> {
                 Some(samples) => u128::from(samples),
                 None => blend.pass()?.next_multiple_of(blend.row().into()),
             },
-            Exhaustion::Renormalise => blend.renormalise(is_exact)?,
+            Exhaustion::Renormalize => blend.renormalize(is_exact)?,
             Exhaustion::Stop if blend.end() > MAX_EXACT => {
                 let value = format!("more than {MAX_EXACT}");
                 return Err(Failure::out_of_range("samples", value, range(0, MAX_EXACT).and(" in an epoch")));
@@ -631,11 +631,11 @@ impl Blend {
 
     /// Whenever a source has made all of its passes, adds a stage in which this source has no weight. Returns the
     /// number of positions of an epoch. Failures: `sources` (too many stages), `out-of-memory`.
-    fn renormalise(&mut self, is_exact: bool) -> Result<u128, Failure> {
+    fn renormalize(&mut self, is_exact: bool) -> Result<u128, Failure> {
         let own = self.stages.first().map(|stage| stage.weights.as_slice()).unwrap_or_default();
         let several = own.iter().filter(|&&weight| weight > 0).count();
         if several.saturating_mul(self.sources.len()) > MAX_SOURCES {
-            let allowed = "up to 256 sources with the exhaustion renormalise";
+            let allowed = "up to 256 sources with the exhaustion renormalize";
             return Err(Failure::out_of_range("sources", format!("{} objects", self.sources.len()), allowed));
         }
         let passes = self.sources.iter().zip(own).filter(|&(_, &weight)| weight > 0);

@@ -125,7 +125,7 @@ fn order() -> impl Strategy<Value = (String, bool)> {
                     let how = match mode {
                         0 => String::new(),
                         1 => format!(",\"exhaustion\":\"stop\",\"max_passes\":{passes}"),
-                        2 => format!(",\"exhaustion\":\"renormalise\",\"max_passes\":{passes}"),
+                        2 => format!(",\"exhaustion\":\"renormalize\",\"max_passes\":{passes}"),
                         3 => format!(",\"samples\":{}", samples * run),
                         _ => {
                             let (weights, from) = (vec![2; sources.len()], (samples / 2 + 1) * run);
@@ -288,7 +288,7 @@ fn many_positions_are_those_of_one_by_one() {
         blend("blend-exact", &few, ""),
         blend("blend", &few, &format!("{stages},\"run_length\":3").replace("9001", "9003")),
         blend("blend-exact", &few, ",\"run_length\":100"),
-        blend("blend", &few, ",\"exhaustion\":\"renormalise\",\"max_passes\":2"),
+        blend("blend", &few, ",\"exhaustion\":\"renormalize\",\"max_passes\":2"),
         format!("{{\"name\":\"skip\",\"ranges\":[{{\"epoch\":1,\"start\":90,\"count\":4000}}],\"of\":{plain}}}"),
         format!(
             "{{\"name\":\"blend\",\"samples\":25000,\"sources\":[{{\"name\":\"a\",\"weight\":2,\"order\":{plain}}},\
@@ -346,7 +346,7 @@ fn runs_are_of_one_source() {
     for (more, field) in [
         (",\"samples\":65", "samples"),
         (",\"stages\":[{\"from\":12,\"weights\":[1,1]}]", "from"),
-        (",\"exhaustion\":\"renormalise\"", "run_length"),
+        (",\"exhaustion\":\"renormalize\"", "run_length"),
         (",\"exhaustion\":\"fail\",\"samples\":9", "samples"),
     ] {
         let failure = Recipe::read(&format!("{{\"order\":{}}}", text(more)), &[]).err().unwrap();
@@ -390,7 +390,7 @@ fn exhausted_sources_leave_or_end_the_epoch() {
     };
     for passes in 1..4 {
         for number in 0..3 {
-            let mut all = epoch(&text(&format!("\"exhaustion\":\"renormalise\",\"max_passes\":{passes}")), number);
+            let mut all = epoch(&text(&format!("\"exhaustion\":\"renormalize\",\"max_passes\":{passes}")), number);
             all.sort_unstable();
             assert_eq!(all, (0..47).flat_map(|sample| vec![sample; passes]).collect::<Vec<_>>());
             let all = epoch(&text(&format!("\"exhaustion\":\"stop\",\"max_passes\":{passes}")), number);

@@ -6,7 +6,7 @@ use matrix::format::{Call, Case, U64};
 use super::sets::sets;
 use super::{COUNTINGS, asked, base};
 
-const NAMES: [&str; 4] = ["padding", "budget-utilisation", "slowest-rank-utilisation", "cost-imbalance"];
+const NAMES: [&str; 4] = ["padding", "budget-utilization", "slowest-rank-utilization", "cost-imbalance"];
 
 pub fn batchers() -> Vec<Case> {
     let mut cases = Vec::new();

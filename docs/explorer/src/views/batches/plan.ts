@@ -151,8 +151,8 @@ export class Plan {
   /** The totals of the known windows. */
   totals(): Totals {
     if (this.isWhole) {
-      const { steps, rows, tokens, paddingRatio, slowestRankUtilisation } = this.batcher.metrics();
-      return { steps, rows, tokens: Number(tokens), padding: paddingRatio, slowest: slowestRankUtilisation };
+      const { steps, rows, tokens, paddingRatio, slowestRankUtilization } = this.batcher.metrics();
+      return { steps, rows, tokens: Number(tokens), padding: paddingRatio, slowest: slowestRankUtilization };
     }
     const { metrics } = JSON.parse(this.index()) as { metrics: Record<string, number | string> };
     const of = (name: string) => Number(metrics[name] ?? 0);

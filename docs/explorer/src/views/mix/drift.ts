@@ -35,7 +35,7 @@ export interface DriftAnswer {
   isExact: boolean;
   sources: SourceDrift[];
   /**
-   * Whether shares follow from the weights alone. With `renormalise` they change when a source is exhausted, so a drift
+   * Whether shares follow from the weights alone. With `renormalize` they change when a source is exhausted, so a drift
    * cannot be computed.
    */
   isSteady: boolean;
@@ -78,7 +78,7 @@ export class Weights {
       ...list(order.stages).map(({ from, weights }) => stage(whole(from), list(weights).map(whole))),
     ];
     this.goesOn = order.exhaustion === 'repeat';
-    this.isSteady = order.exhaustion !== 'renormalise';
+    this.isSteady = order.exhaustion !== 'renormalize';
     this.#first = this.goesOn ? epoch * BigInt(length) : 0n;
   }
 

@@ -21,7 +21,7 @@ function worstOf({ sources }: DriftAnswer) {
 /** A short sentence that says whether the mixture is the one that the weights ask for. */
 export function blendVerdict(drift: DriftAnswer, ranks: RankDriftAnswer | undefined): string {
   const { isSteady, from, to, length } = drift;
-  if (!isSteady) return 'The shares change when a source leaves, as the recipe asks for it (exhaustion renormalise).';
+  if (!isSteady) return 'The shares change when a source leaves, as the recipe asks for it (exhaustion renormalize).';
   const { holds, name, drift: off } = worstOf(drift);
   const where = to - from < length ? `from position ${grouped(from)} to ${grouped(to - 1)}` : 'everywhere in the epoch';
   const far = Math.abs(off) <= 1 ? 'at most one sample away' : `at most ${samples(off)} samples away`;

@@ -62,7 +62,7 @@ struct Made {
     recipe: Recipe,
     metrics: Figures,
     /// How much the lengths of neighbours in the run are alike, from -1 to 1; null if there is no such number.
-    neighbour_correlation: Option<f64>,
+    neighbor_correlation: Option<f64>,
 }
 
 /// `samedeal batches --lengths` with `--compare` or `--plot`
@@ -136,8 +136,8 @@ pub fn sweep(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<()
 impl Outcome {
     fn of(candidate: Candidate, options: Members, batcher: &Batcher) -> Result<Self, Problem> {
         let metrics = batcher.metrics().map_err(worded)?;
-        let (recipe, neighbour_correlation) = (figures::recipe(batcher)?, neighbours::correlation(batcher)?);
-        let made = Made { recipe, metrics: Figures::of(&metrics), neighbour_correlation };
+        let (recipe, neighbor_correlation) = (figures::recipe(batcher)?, neighbours::correlation(batcher)?);
+        let made = Made { recipe, metrics: Figures::of(&metrics), neighbor_correlation };
         Ok(Self { candidate, options, made, world_size: batcher.world_size(), metrics })
     }
 
@@ -188,12 +188,12 @@ fn table<'a>(first: &str, outcomes: impl Iterator<Item = (Cell, &'a Outcome)>, f
             metrics.steps.into(),
             metrics.rows.into(),
             padded(metrics.padding_ratio()),
-            // `pad-to-max` has no budget, and so no utilisation of a budget.
-            if outcome.candidate.name == "pad-to-max" { "".into() } else { Cell::Share(metrics.budget_utilisation()) },
-            padded(metrics.slowest_rank_utilisation()),
+            // `pad-to-max` has no budget, and so no utilization of a budget.
+            if outcome.candidate.name == "pad-to-max" { "".into() } else { Cell::Share(metrics.budget_utilization()) },
+            padded(metrics.slowest_rank_utilization()),
             Cell::Ratio(metrics.cost_imbalance()),
             Some(metrics.packs_bound).filter(|bound| *bound > 0).into(),
-            outcome.made.neighbour_correlation.map(Cell::Ratio).into(),
+            outcome.made.neighbor_correlation.map(Cell::Ratio).into(),
             (metrics.dropped + metrics.too_long).into(),
             metrics.truncated.into(),
         ]);
@@ -211,7 +211,7 @@ fn notes(args: &BatchesArgs, outcomes: &[Outcome], room: &Room) -> Vec<String> {
         "budget unpadded is for models that compute no padding; --help says what the columns are".to_owned(),
     ];
     let least = |names: [&str; 2]| {
-        let used = |it: &&Outcome| it.metrics.slowest_rank_utilisation();
+        let used = |it: &&Outcome| it.metrics.slowest_rank_utilization();
         let found = outcomes.iter().filter(|it| names.contains(&it.candidate.name) && it.metrics.steps > 0);
         let found = found.reduce(|best, it| if used(&it) > used(&best) { it } else { best })?;
         Some((found, format!("{} ({})", found.candidate.name, percent(1.0 - used(&found)))))

@@ -23,8 +23,8 @@ impl Figures {
     pub fn of(metrics: &Metrics) -> Self {
         let ratios = [
             ("padding_ratio", metrics.padding_ratio()),
-            ("budget_utilisation", metrics.budget_utilisation()),
-            ("slowest_rank_utilisation", metrics.slowest_rank_utilisation()),
+            ("budget_utilization", metrics.budget_utilization()),
+            ("slowest_rank_utilization", metrics.slowest_rank_utilization()),
             ("cost_imbalance", metrics.cost_imbalance()),
         ];
         let numbers = metrics.named().map(|(name, number)| (name.replace('-', "_"), Value::from(number)));
@@ -58,9 +58,9 @@ impl JsonSchema for Figures {
 pub fn ratios(metrics: &Metrics, is_limited: bool) -> String {
     let mut parts = vec![format!("padding {}", percent(metrics.padding_ratio()))];
     if is_limited {
-        parts.push(format!("budget used {}", percent(metrics.budget_utilisation())));
+        parts.push(format!("budget used {}", percent(metrics.budget_utilization())));
     }
-    parts.push(format!("slowest rank used {}", percent(metrics.slowest_rank_utilisation())));
+    parts.push(format!("slowest rank used {}", percent(metrics.slowest_rank_utilization())));
     parts.push(format!("cost max / mean {:.3}", metrics.cost_imbalance()));
     if metrics.packs_bound > 0 {
         parts.push(format!("at least {} needed", counted(metrics.packs_bound, "pack is", "packs are")));

@@ -35,7 +35,7 @@ pub struct Drifting {
 impl Drift {
     pub fn new(sampler: &Sampler, shares: &Shares, start: u64, end: u64) -> Result<Self, Problem> {
         if !shares.is_steady() {
-            let what = "--plot is not for --exhaustion renormalise, where the shares change when a source leaves";
+            let what = "--plot is not for --exhaustion renormalize, where the shares change when a source leaves";
             return Err(Problem::message(what));
         }
         let sources = sampler.sources()?.into_iter().zip(sampler.source_bounds()?);

@@ -42,10 +42,10 @@ impl Shares {
         let goes_on = exhaustion == "repeat";
         let first = if goes_on { sampler.epoch().saturating_mul(sampler.epoch_length()) } else { 0 };
         let stages = std::iter::once(Stage::new(0, weights)).chain(more).collect();
-        Ok(Self { stages, first, is_steady: exhaustion != "renormalise" })
+        Ok(Self { stages, first, is_steady: exhaustion != "renormalize" })
     }
 
-    /// Whether the stages alone decide the shares. With `renormalise`, a source may leave, and the other sources then
+    /// Whether the stages alone decide the shares. With `renormalize`, a source may leave, and the other sources then
     /// get its share.
     pub fn is_steady(&self) -> bool {
         self.is_steady

@@ -76,8 +76,8 @@ class Metrics(batches.MetricsBase):
         return cls(
             **{name.replace("-", "_"): number for name, number in source.metrics()},
             padding_ratio=source.ratio("padding") / MILLION,
-            budget_utilisation=source.ratio("budget-utilisation") / MILLION,
-            slowest_rank_utilisation=source.ratio("slowest-rank-utilisation") / MILLION,
+            budget_utilization=source.ratio("budget-utilization") / MILLION,
+            slowest_rank_utilization=source.ratio("slowest-rank-utilization") / MILLION,
             cost_imbalance=source.ratio("cost-imbalance") / MILLION,
         )
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..generated.orders import Stages
 
 _ALL = "all_exhausted"
-_EXHAUSTION = {"first_exhausted": "stop", _ALL: "repeat", "all_exhausted_without_replacement": "renormalise"}
+_EXHAUSTION = {"first_exhausted": "stop", _ALL: "repeat", "all_exhausted_without_replacement": "renormalize"}
 """The `exhaustion` of a blend for each `stopping_strategy` of `datasets.interleave_datasets`."""
 
 
@@ -75,7 +75,7 @@ def interleave(
             "first_exhausted": before a dataset would begin its second pass (`exhaustion="stop"`). "all_exhausted": with
             the position at which the last dataset has made a whole pass, while others go on with further passes
             (`samples` of this number; later epochs have as many positions, and the passes go on over them).
-            "all_exhausted_without_replacement": with each sample of each dataset once (`exhaustion="renormalise"`). By
+            "all_exhausted_without_replacement": with each sample of each dataset once (`exhaustion="renormalize"`). By
             default, `exhaustion` and `samples` decide, whose defaults are other than Hugging Face's.
         orders: By name: the order of the samples of a dataset, such as `samedeal.sharded(sizes)`, or
             `samedeal.order("feistel", len(web)).exclude(bad)`. By default "feistel".

@@ -98,7 +98,7 @@ fn look_in(a: &mut Asked, batch: &Batch) {
 }
 
 fn look_at(a: &mut Asked, metrics: &Metrics) {
-    look!(a, metrics, padding_ratio(), budget_utilisation(), slowest_rank_utilisation(), cost_imbalance());
+    look!(a, metrics, padding_ratio(), budget_utilization(), slowest_rank_utilization(), cost_imbalance());
     std::hint::black_box(metrics.named().count());
 }
 

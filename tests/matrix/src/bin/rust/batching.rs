@@ -109,8 +109,8 @@ fn tokens(lengths: &[u32]) -> Vec<u32> {
 fn ratio(metrics: &Metrics, name: &str) -> Value {
     let ratio = match name {
         "padding" => metrics.padding_ratio(),
-        "budget-utilisation" => metrics.budget_utilisation(),
-        "slowest-rank-utilisation" => metrics.slowest_rank_utilisation(),
+        "budget-utilization" => metrics.budget_utilization(),
+        "slowest-rank-utilization" => metrics.slowest_rank_utilization(),
         "cost-imbalance" => metrics.cost_imbalance(),
         other => panic!("no ratio: {other}"),
     };

@@ -97,8 +97,8 @@ export interface ReadOptions extends MarkOptions, FormatOption, Pick<ReadingOpti
   epoch?: Integer;
   /**
    * The state after which the reading continues: the text that `state` of a `Reading` returned, in any language, or the
-   * dictionary that Python's `state_dict` saved. The state has the epoch. With `batchSize`, steps are counted as
-   * `readBatches` does. Default: the beginning of `epoch`.
+   * dictionary that Python's `state_dict` saved. The state has the epoch. Its steps may be those of `readBatches`, which
+   * has a `batchSize`. Default: the beginning of `epoch`.
    */
   state?: string | Uint8Array | SavedState;
   /** The names of the columns to read. Default all of them. */

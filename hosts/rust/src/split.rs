@@ -386,7 +386,7 @@ impl SplitBuilder {
         self
     }
 
-    /// Makes the split, in O(parts).
+    /// Makes the split, in O(parts log parts).
     ///
     /// # Errors
     ///

@@ -224,8 +224,8 @@ fn not_utf8(path: &Path) -> Problem {
 struct Search {
     /// The files found, each after its path relative to the directory, which is the sort key.
     found: Vec<(String, PathBuf)>,
-    /// The real paths of the directories from the first to the current one. A link to any of them would make the search
-    /// endless.
+    /// The real paths of the directories from the first to the current one. A link to one of them, or to a directory
+    /// above it, would make the search endless.
     above: Vec<PathBuf>,
 }
 

@@ -9,7 +9,7 @@ import { type Choice, hasSuffix } from './formats.js';
 import { noFile } from './local.js';
 import { naming } from './naming.js';
 
-/** A file, and its format. */
+/** A file that was found: its path, and the format that reads it. */
 interface Named {
   name: string;
   format: FormatReader;
@@ -62,7 +62,8 @@ async function filesOf(path: string, choice: Choice): Promise<Named[]> {
 }
 
 /**
- * The names of all regular files below a directory, with `/` between their parts. `inside` is the path from the directory
+ * The names of all files below a directory, with `/` between their parts. Links are followed. Names that begin with `.`
+ * or `_` are left out, those of directories too. `inside` is the path from the directory
  * `first` to the directory that is listed, and `above` are the real paths of all directories from `first` to the listed
  * one.
  */

@@ -1,4 +1,5 @@
-// The functions that make orders. They only write the members of a recipe; the engine checks them.
+// The functions that make orders. They check types and the names of options, and write the members of a recipe. The
+// engine checks the values when a sampler is made.
 import { boolean, fail, options, placed, record, string, u53, weightOf } from '../checks.js';
 import { DRAWS, EPISODES, LANES, SOURCES } from '../generated/options.js';
 import { list, words } from '../lists.js';

@@ -211,8 +211,8 @@ impl Blend {
                 found = found.into_iter().chain(at.filter(|at| (from..end).contains(at))).min();
                 pass += 1;
             }
-            // A pass that no lane has begun at the position found (or at `end`) has the sample only later. But lanes
-            // may be several passes apart, so that a later pass that a lane has begun may have the sample first.
+            // Lanes may be several passes apart, so that a later pass of one lane may have the sample first. `found` (or
+            // none before `end`) is final once all passes that some lane has begun before it were searched.
             let begun = self.passes_at(lanes, source, found.unwrap_or(end))?.1;
             if begun <= last {
                 return Ok(found);

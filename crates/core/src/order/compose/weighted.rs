@@ -20,22 +20,22 @@ pub(super) struct Weighted {
     /// The number of draws in an epoch.
     length: u64,
     replacement: bool,
-    /// The samples in the order in which they lie on the line, the certain ones at its end. Samples of one weight are
+    /// The samples in the order in which they lie on the line, the sure ones at its end. Samples of one weight are
     /// neighbours, so that a class of samples with one weight also gets its share of the draws, to within one.
     samples: Vec<u32>,
     /// The place of each sample on the line.
     places: Vec<u32>,
     /// The end of the sample at each place. So the list also has the weights.
     ends: Vec<u64>,
-    /// The number of samples that end at or before each multiple of 2^`shift`, certain ones not included: a search
+    /// The number of samples that end at or before each multiple of 2^`shift`, sure ones not included: a search
     /// begins there (Chen and Asau 1974).
     guide: Vec<u32>,
     shift: u32,
-    /// The number of samples that every epoch has surely. Only without replacement.
-    certain: usize,
-    /// The number of draws that are not of certain samples; 1 if there are no draws at all, because a divisor is not 0.
+    /// The number of *sure* samples, which every epoch has. Only without replacement.
+    sure: usize,
+    /// The number of draws without those of sure samples; 1 if there are none, because a divisor is not 0.
     drawn: Divisor,
-    /// The length of the line without certain samples.
+    /// The length of the line without sure samples.
     total: u64,
     /// Where the first draw of epoch 0 lies in its part of the line, in 2^-64 of this part.
     phase: u64,
@@ -75,10 +75,10 @@ impl Weighted {
             end
         });
         let ends = collect("weights", weights.len(), ends)?;
-        let certain = weights.iter().filter(|&&weight| weight >= least).count();
-        let others = weights.len() - certain;
+        let sure = weights.iter().filter(|&&weight| weight >= least).count();
+        let others = weights.len() - sure;
         let total = others.checked_sub(1).map_or(0, |last| ends[last]);
-        let drawn = Divisor::new((length - certain as u64).max(1));
+        let drawn = Divisor::new((length - sure as u64).max(1));
         let shift = (total / (others / SAMPLES_OF_A_PART + 1) as u64).max(1).ilog2();
         let mut place = 0;
         let before = |part: u64| {
@@ -86,12 +86,12 @@ impl Weighted {
             place as u32
         };
         let guide = collect("weights", (total >> shift) as usize + 1, (0..=total >> shift).map(before))?;
-        Ok(Self { seed, length, replacement, samples, places, ends, guide, shift, certain, drawn, total, phase })
+        Ok(Self { seed, length, replacement, samples, places, ends, guide, shift, sure, drawn, total, phase })
     }
 
-    /// The number of draws that are not of certain samples.
+    /// The number of draws without those of sure samples.
     fn drawn(&self) -> u64 {
-        self.length - self.certain as u64
+        self.length - self.sure as u64
     }
 
     /// The phase of an epoch, from 0 to `total` - 1: draw number k lies at (k * `total` + phase) / `drawn`.
@@ -106,18 +106,18 @@ impl Weighted {
         (place.checked_sub(1).map_or(0, |before| self.ends[before]), self.ends[place])
     }
 
-    /// The draw of a certain sample, which each epoch has. Certain samples have the first draws.
-    fn certain(&self, sample: u64) -> Option<u64> {
-        u64::from(self.places[sample as usize]).checked_sub((self.samples.len() - self.certain) as u64)
+    /// The draw of a sure sample, which each epoch has. Sure samples have the first draws.
+    fn sure(&self, sample: u64) -> Option<u64> {
+        u64::from(self.places[sample as usize]).checked_sub((self.samples.len() - self.sure) as u64)
     }
 
-    /// The number of draws of an epoch before a point of the line, certain ones not included.
+    /// The number of draws of an epoch before a point of the line, sure ones not included.
     fn draws_before(&self, point: u64, phase: u64) -> u64 {
         let (whole, rest) = self.parts(point);
         whole + u64::from(rest > phase)
     }
 
-    /// The number of draws of the first `epochs` epochs before a point of the line, certain ones not included.
+    /// The number of draws of the first `epochs` epochs before a point of the line, sure ones not included.
     fn draws_before_all(&self, point: u64, epochs: u64) -> u64 {
         let (whole, rest) = self.parts(point);
         if rest == 0 {
@@ -139,17 +139,17 @@ impl Weighted {
 
     /// The draws of a sample in an epoch: the first one, and the one after the last one.
     fn draws(&self, sample: u64, epoch: u64) -> (u64, u64) {
-        if let Some(draw) = self.certain(sample) {
+        if let Some(draw) = self.sure(sample) {
             return (draw, draw + 1);
         }
         let (begin, end) = self.span(sample);
-        let (phase, certain) = (self.phase(epoch), self.certain as u64);
-        (certain + self.draws_before(begin, phase), certain + self.draws_before(end, phase))
+        let (phase, sure) = (self.phase(epoch), self.sure as u64);
+        (sure + self.draws_before(begin, phase), sure + self.draws_before(end, phase))
     }
 
     /// The number of draws of a sample in the first `epochs` epochs, which together have at most 2^53 - 1 draws.
     fn draws_of_all(&self, sample: u64, epochs: u64) -> u64 {
-        if self.certain(sample).is_some() {
+        if self.sure(sample).is_some() {
             return epochs;
         }
         let (begin, end) = self.span(sample);
@@ -173,7 +173,7 @@ impl Weighted {
 }
 
 /// The samples in the order in which they lie on the line: [`Weighted::samples`]. Samples with a weight of `least` or
-/// more are certain. Failures: `out-of-memory`.
+/// more are sure. Failures: `out-of-memory`.
 fn on_the_line(weights: &[u64], least: u64, seed: i64) -> Result<Vec<u32>, Failure> {
     // Neighbours in the dataset must not be neighbours on the line, because in epochs of few draws neighbours on the
     // line exclude each other. So the samples of one weight are shuffled, and so are the weights.
@@ -206,7 +206,7 @@ fn least_certain(weights: &[u64], total: u64, length: u64) -> Result<u64, Failur
     }
     let mut sorted = collect("weights", weights.len(), weights.iter().copied())?;
     samedeal_bulk::numbers(&mut sorted);
-    // A sample is certain if its share of the draws that are left is more than one. This takes all equal weights or
+    // A sample is sure if its share of the draws that are left is more than one. This takes all equal weights or
     // none: from left * weight > rest follows (left - 1) * weight > rest - weight. The last draw is never taken, since
     // no weight is more than `rest`, the sum of the weights that are left.
     let (mut left, mut rest, mut least) = (length, total, u64::MAX);
@@ -289,7 +289,7 @@ impl Composed for Weighted {
     }
 }
 
-/// One epoch. Draw number k, certain ones not counted, lies `begin` + `step` * k + floor((`offset` + `rest` * k) /
+/// One epoch. Draw number k, sure ones not counted, lies `begin` + `step` * k + floor((`offset` + `rest` * k) /
 /// `drawn`) from the beginning of the line: with few draws, the division needs 64 bits only.
 struct WeightedEpoch {
     weighted: Rc<Weighted>,
@@ -304,9 +304,9 @@ struct WeightedEpoch {
 impl WeightedEpoch {
     /// The sample of a draw.
     fn draw(&self, draw: u64) -> u64 {
-        let Weighted { certain, ends, guide, shift, samples, drawn, .. } = &*self.weighted;
-        let others = samples.len() - certain;
-        let Some(number) = draw.checked_sub(*certain as u64) else { return samples[others + draw as usize].into() };
+        let Weighted { sure, ends, guide, shift, samples, drawn, .. } = &*self.weighted;
+        let others = samples.len() - sure;
+        let Some(number) = draw.checked_sub(*sure as u64) else { return samples[others + draw as usize].into() };
         let rest = u128::from(self.offset) + u128::from(self.rest) * u128::from(number);
         let more = match u64::try_from(rest) {
             Ok(rest) => drawn.divide(rest).0,

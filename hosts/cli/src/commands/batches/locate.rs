@@ -79,7 +79,8 @@ pub struct PlaceInBatches {
 struct Parts {
     before: Vec<Part>,
     rest: Part,
-    /// The epoch that is searched, if it is not the epoch of `rest`. One world size reads the whole of this epoch.
+    /// The epoch that is searched, if it is not the epoch of `rest`: the whole of it, as the world size of the options
+    /// plans it.
     other: Option<Part>,
     /// The order of the epoch without batches, if a state has consumed windows. The state does not have the batches of
     /// these windows, so only positions say which samples were seen.

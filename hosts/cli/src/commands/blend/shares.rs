@@ -78,8 +78,8 @@ impl Shares {
         self.within(start, end).map(|(stage, _)| stage.weights[source]).collect()
     }
 
-    /// The exact share of a source in the positions `start` to before `end`, in millionths of a sample. Each stage
-    /// rounds down.
+    /// How many samples the weights give to a source in the positions `start` to before `end`, in millionths of a
+    /// sample. The part of each stage is rounded down.
     pub fn expected(&self, source: usize, start: u64, end: u64) -> i128 {
         Self::sum(self.within(start, end), source)
     }
@@ -92,8 +92,8 @@ impl Shares {
         parts.map(part).sum()
     }
 
-    /// The exact share of a source from the beginning of the blend to before a position of the epoch, in millionths of
-    /// a sample.
+    /// How many samples the weights give to a source from the beginning of the blend to before a position of the epoch,
+    /// in millionths of a sample.
     pub fn expected_so_far(&self, source: usize, end: u64) -> i128 {
         Self::sum(self.stages_within(0, self.position(end)), source)
     }

@@ -203,6 +203,7 @@ class Batcher(BatcherBase):
 
         Raises:
             OutOfRangeError: A sample is too long.
+            ContradictionError: Lengths differ from those of an earlier plan, or of the state or the index.
             OutOfMemoryError: There is no memory for the plan of a window.
             WrongTypeError: `progress` cannot be called.
         """

@@ -22,7 +22,7 @@ def text_of(index: str | os.PathLike[str]) -> str:
         with open(index, "rb") as file:
             return file.read().decode("utf-8", "backslashreplace")
     except ValueError as error:
-        # The path has a null character.
+        # The path has a null character, or one that cannot be encoded.
         raise WrongTypeError("index", check.described(index), allowed) from error
 
 

@@ -435,7 +435,7 @@ class _Nowhere:
     """A file whose contents are not stored."""
 
     in_use = False
-    """Whether a value is being pickled into such a file. Objects within it are not tried by themselves."""
+    """Whether a whole value is being tried. Then the objects within it are not tried by themselves."""
 
     def write(self, data: Any) -> int:
         """Returns the number of bytes."""

@@ -50,7 +50,8 @@ class Compiled:
         return store, store.instantiate(self._core, [exports[name] for name in self._imports])
 
     def code(self) -> tuple[bytes, bytes]:
-        """The machine code in two parts: the facts with `HANDLES`, and the core module."""
+        """The machine code in two parts: that of `HANDLES` after a line about the component, and that of the core
+        module."""
         return self._facts + b"\n" + self._handles.code(), self._core.code()
 
 

@@ -54,7 +54,7 @@ pub fn draw(all: &[Waste], [left, top]: [f64; 2], [right, bottom]: [f64; 2]) -> 
 }
 
 fn shown(mark: f64) -> String {
-    // A mark is a multiple of a round number; this removes the rounding error, which is far smaller.
+    // A mark is computed, such as 0.30000000000000004 for 0.3. Marks are much further apart than 10^-6.
     let mark = (mark * 1e6).round() / 1e6;
     format!("{mark}")
 }

@@ -101,7 +101,7 @@ test('a rank that has other shares than its weights ask for is named, and the la
     return numbers;
   });
   // The weights 7, 2, 1 repeat after ten positions, so every eighth position meets only five of the ten places.
-  const [, rank, share, name] = (await said.textContent())?.match(/rank (\d), ([\d.]+) % are from (\w+)/) ?? [];
+  const [, rank, share, name] = (await said.textContent())?.match(/rank (\d), ([\d.]+)\s% are from (\w+)/) ?? [];
   const source = ['web', 'code', 'maths'].indexOf(name ?? '');
   expect((100 * (counts[Number(rank)]?.[source] ?? 0)) / 2048).toBeCloseTo(Number(share), 1);
   await page.goto(at('mix', { recipe: recipe('') }));

@@ -107,6 +107,7 @@ test('the keyboard alone opens views, help and plays steps', async ({ page }) =>
 test('the first screen has the story, the next steps and all questions', async ({ page }) => {
   await page.goto(address);
   const sentence = page.getByRole('heading', { level: 1 });
+  await expect(page.getByText('samedeal decides which sample each rank')).toBeInViewport();
   await expect(page.locator('[data-answers]')).toBeVisible();
   expect((await sentence.innerText()).split(/\s+/).length).toBeLessThanOrEqual(15);
   await expect(page.getByRole('region', { name: 'Open a checkpoint' })).toBeInViewport();
@@ -262,6 +263,61 @@ test('in a frame, the sentence and the picture are alone, with a link to the pag
     await expect(frame.locator('header')).toBeVisible();
     expect(await frame.locator('[data-says]').first().innerText(), name).toBe(says);
     await frame.close();
+  }
+});
+
+test('a frame is as high as its content, in a place that is narrower than the page', async ({ page, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const widths = [480, 640];
+  for (const [name, view, values] of SHOWN) {
+    await page.goto(at(view, values));
+    await page.getByRole('button', { name: 'Copy a frame for a page' }).click();
+    await expect(page.getByText('The code of a frame is copied')).toBeVisible();
+    const code = await page.evaluate(() => navigator.clipboard.readText());
+    const other = await context.newPage();
+    await other.setViewportSize({ width: 1440, height: 900 });
+    const places = widths.map((width) => `<div style="width: ${width}px">${code}</div>`);
+    await other.setContent(`<body style="display: flex; align-items: start">${places.join('')}`);
+    const fits = () =>
+      Promise.all(
+        other.frames().flatMap((frame) =>
+          frame.parentFrame() === null
+            ? []
+            : frame.evaluate(() => {
+                const main = document.querySelector('main');
+                if (!main) return undefined;
+                const { scrollWidth, scrollHeight } = document.documentElement;
+                const high = Math.ceil(main.getBoundingClientRect().height);
+                return {
+                  isShown: main.dataset.busy === 'false' && document.querySelector('[data-says]') !== null,
+                  width: innerWidth,
+                  isWide: scrollWidth > innerWidth,
+                  isHigh: scrollHeight > innerHeight,
+                  isLow: high < innerHeight,
+                };
+              }),
+        ),
+      );
+    const whole = { isShown: true, isWide: false, isHigh: false, isLow: false };
+    // A frame that is still loading refuses the question.
+    await expect(async () => expect(await fits(), name).toEqual(widths.map((width) => ({ ...whole, width })))).toPass({
+      timeout: 120_000,
+    });
+    await other.close();
+  }
+});
+
+test('a view without a picture offers none to save, and a view without an answer no frame', async ({ page }) => {
+  const files = page.getByRole('button', { name: 'PNG', exact: true });
+  const frame = page.getByRole('button', { name: 'Copy a frame for a page' });
+  for (const [view, values, hasPicture, hasFrame] of [
+    ['step', {}, true, true],
+    ['differ', {}, false, true],
+    ['checkpoint', {}, false, false],
+    ['checkpoint', GIVEN.checkpoint ?? {}, true, true],
+  ] as const) {
+    await page.goto(at(view, values));
+    expect([await files.isVisible(), await frame.isVisible()], view).toEqual([hasPicture, hasFrame]);
   }
 });
 

@@ -26,11 +26,11 @@ export const short = (number: number): string => {
   const size = Math.abs(number);
   return size < 10_000 ? grouped(number) : size < 1e9 ? compact.format(number) : scientific(number);
 };
-/** A share in percent, such as 12.3 %. */
-export const percent = (share: number, digits = 1): string => `${(100 * share).toFixed(digits)} %`;
+/** A share in percent, such as 12.3 %. The number and its sign stay on one line. */
+export const percent = (share: number, digits = 1): string => `${(100 * share).toFixed(digits)}\u00a0%`;
 /** A share of a mixture in percent with three decimals, or as a power of ten if these would be zeros: 2 × 10⁻⁵ %. */
 export const shareOf = (share: number): string =>
-  share === 0 || share >= 5e-6 ? percent(share, 3) : `${scientific(100 * share)} %`;
+  share === 0 || share >= 5e-6 ? percent(share, 3) : `${scientific(100 * share)}\u00a0%`;
 /**
  * A difference, such as +1.5 or −1.5, with a minus as wide as the plus. `least` decimals are shown even if they are
  * zeros.

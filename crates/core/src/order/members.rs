@@ -1,5 +1,6 @@
 //! The section `order` of recipes and states.
 
+use alloc::format;
 use super::compose::names::{EXHAUSTIONS, INDEX_SPACES, MAX_SOURCES};
 use super::id::{COMPOSED, OrderId, VIEWS};
 use super::sharded::MAX_LANES;
@@ -140,6 +141,11 @@ static RANGE_MEMBERS: &[Member] = &[
 /// A failure of the order at `path`, with this path before that of the member.
 pub(super) fn at_order(path: &str, failure: Failure) -> Failure {
     failure.under(path, ANY_ORDER_MEMBERS)
+}
+
+/// A failure of the order of source `place`, with the path of this order before that of the member.
+pub(super) fn at_source(place: usize, failure: Failure) -> Failure {
+    at_order(&format!("sources[{place}].order"), failure)
 }
 
 /// A failure of the section `order`, with the path in the recipe.

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use crate::base::Failure;
 use crate::base::memory::grow;
+use crate::order::members::{at_order, at_source};
 use crate::order::{OrderId, OrderPart, Sharding};
 
 impl OrderPart {
@@ -44,7 +45,10 @@ impl OrderPart {
         let start = sizes.len();
         for (place, part) in self.parts_below().enumerate() {
             let end = sizes.len();
-            part.add_shards(sizes)?;
+            part.add_shards(sizes).map_err(|failure| match self.as_blend() {
+                Some(_) => at_source(place, failure),
+                None => at_order("of", failure),
+            })?;
             if is_shared && place > 0 {
                 if sizes[start..end] != sizes[end..] {
                     let name = self.as_blend().and_then(|blend| blend.names().nth(place)).unwrap_or_default();

@@ -7,7 +7,7 @@ use alloc::string::String;
 use crate::base::Failure;
 use crate::document::fields::{self, Fields};
 use crate::document::member::Member;
-use crate::order::members::{ANY_ORDER_MEMBERS, ORDERS, SOURCE_NAME, SOURCE_WEIGHT, at_order, of_order};
+use crate::order::members::{ANY_ORDER_MEMBERS, ORDERS, SOURCE_NAME, SOURCE_WEIGHT, at_order, at_source, of_order};
 use crate::order::{OrderId, OrderPart};
 
 /// Two sections to compare: `here` from the recipe that resumes, `of` from the state. `why` is the reason in failures.
@@ -130,7 +130,7 @@ impl OrderPart {
             if let Some(part) = self.part(place) {
                 let (epoch, position) = self.inner(place, epoch, position)?;
                 let rest = part.goes_on(Pair { here, of, why }, epoch, position);
-                rest.map_err(|failure| at_order(&format!("sources[{place}].order"), failure))?;
+                rest.map_err(|failure| at_source(place, failure))?;
             }
         }
         let (stages, before) = (here.objects("stages"), of.objects("stages"));

@@ -43,7 +43,7 @@ pub const CLASSES: Table = &[
 const RECORDS: Table = &[
     ("sampling", &["shard-place", "source-place", "round", "place", "fate", "short-epochs"]),
     ("steps", &["epoch-position", "step-place"]),
-    ("readings", &["read-round", "mixing-advice"]),
+    ("readings", &["read-round", "mixing-advice", "suggested-lanes"]),
     ("batches", &["batch-shape", "batch-place"]),
     ("launch", &["detection"]),
     ("texts", &["text-kind", "difference"]),

@@ -70,6 +70,12 @@ impl readings::GuestReading for Reading {
         Some(readings::MixingAdvice { lanes_per_reader, variance_ratio, lanes, shuffle_window })
     }
 
+    fn suggested_lanes(&self, group_rows: u64, readers: u32) -> Option<readings::SuggestedLanes> {
+        let found = self.0.suggested_lanes(group_rows, readers)?;
+        let core_::SuggestedLanes { lanes, shuffle_window, variance_ratio } = found;
+        Some(readings::SuggestedLanes { lanes, shuffle_window, variance_ratio })
+    }
+
     fn epoch(&self) -> u64 {
         self.0.epoch()
     }

@@ -36,7 +36,7 @@ export { type Failure, type Kind, SamedealError } from './errors.js';
 export type { BatchPlace, BatchShape } from './generated/batches.js';
 export type { Detection } from './generated/launch.js';
 export type { CommittedRun, LedgerEvent } from './generated/ledger.js';
-export type { MixingAdvice, ReadRound } from './generated/readings.js';
+export type { MixingAdvice, ReadRound, SuggestedLanes } from './generated/readings.js';
 export type { Fate, Place, Round, ShardPlace, ShortEpochs, SourcePlace } from './generated/sampling.js';
 export type { EpochPosition, StepPlace } from './generated/steps.js';
 export type { Difference, TextKind } from './generated/texts.js';

@@ -43,7 +43,7 @@ pub use error::{EngineError, Error, Failure, FailureKind, LengthsError, LogError
 pub use generated::{
     BatchPlace, BatchShape, Counting, Detection, Difference, EpochPosition, Exhaustion, Fact, Fate, IndexSpace, Layout,
     MixingAdvice, Packing, Place, Policy, ReadBatch, ReadRound, Remainder, Round, RoundRows, ShardPlace, ShortEpochs,
-    SourcePlace, StepPlace, Steps, Strategy, Tail, TextKind, TooLong, Weight, WorkerPolicy,
+    SourcePlace, StepPlace, Steps, Strategy, SuggestedLanes, Tail, TextKind, TooLong, Weight, WorkerPolicy,
 };
 pub use index::Index;
 pub use iter::{Batches, Indices};

@@ -15,7 +15,7 @@ mod split;
 
 pub use batching::*;
 pub use client::{ClaimedRun, ClientCall, Instruction, LedgerClient};
-pub use read::{MixingAdvice, ReadBatch, ReadCall, RoundRows};
+pub use read::{MixingAdvice, ReadBatch, ReadCall, RoundRows, SuggestedLanes};
 pub use schedule::{EpochPosition, Schedule, ScheduleCall, StepPlace};
 pub use split::{Split, SplitCall};
 

@@ -17,7 +17,7 @@ from .launch import Detection, detect, variables
 from .ledger import CommittedRun, Event, Ledger, Progress, header
 from .mesh import Axis, Mesh
 from .plan import LoadSummary, Plan, StepBounds
-from .readings import MixingAdvice, ReadBatch, Reading, RoundRows
+from .readings import MixingAdvice, ReadBatch, Reading, RoundRows, SuggestedLanes
 from .sampler import Fate, Place, RankBatches, Round, Sampler, ShardPlace, ShortEpochs, SourceCounts, SourceOf
 from .sharded import Spans
 from .splits import Split
@@ -71,6 +71,7 @@ __all__ = [
     "Split",
     "StepBounds",
     "StepPlace",
+    "SuggestedLanes",
     "TextKind",
     "Verification",
     "detect",

@@ -51,6 +51,13 @@ class MixingAdvice:
     shuffle_window: int
 
 
+@dataclass(frozen=True)
+class SuggestedLanes:
+    lanes: int
+    shuffle_window: int
+    variance_ratio: int
+
+
 def nearest(part: int, of: int) -> int:
     """A ratio, to the nearest integer."""
     return (2 * part + of) // (2 * of)
@@ -293,6 +300,14 @@ class Reading:
             return None
         lanes = better * readers
         return MixingAdvice(own, nearest(z, own), lanes, max(1, sharding.lanes * sharding.window // lanes))
+
+    def suggested_lanes(self, group_rows: int, readers: int) -> SuggestedLanes | None:
+        if group_rows == 0 or not 1 <= readers <= MAX_LANES:
+            return None
+        size = 64 if self._group.batch_size == 1 else self._group.batch_size
+        wanted = max(ceil_div(size, 2), ceil_div(64, readers))
+        own = max(1, min(wanted, self._samples // group_rows // (2 * readers), 128, MAX_LANES // readers))
+        return SuggestedLanes(own * readers, min(256, 2**14 // own), max(1, nearest(size, own)))
 
     def _batches(self, rank: int) -> list[int]:
         return [

@@ -4,6 +4,18 @@ use super::reading::Reading;
 use crate::base::gcd;
 use crate::order::MAX_LANES;
 
+/// The batch size that lanes are chosen for if batches are made elsewhere: a reading then has batches of one sample.
+const BATCH: u64 = 64;
+/// The fewest lanes of all readers together, if there are enough row groups: the default of `lanes`.
+const FEWEST_LANES: u64 = 64;
+/// The most lanes of one reader: each takes buffers, and an open file in most formats.
+const MOST_OF_READER: u64 = 128;
+/// A lane has at least so many row groups on average, so that a row is decoded at most 1 + 1 / `GROUPS_OF_LANE` times.
+const GROUPS_OF_LANE: u64 = 2;
+/// The rows in the windows of one reader: as many as those of 64 lanes with the default window.
+const WINDOW_ROWS: u64 = 1 << 14;
+const MOST_WINDOW: u64 = 256;
+
 /// A number of lanes and a window with which batches are closer to random ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MixingAdvice {
@@ -16,6 +28,17 @@ pub struct MixingAdvice {
     pub lanes: u32,
     /// The shuffle window to use with these lanes. A reader then holds about as many rows in memory as now.
     pub shuffle_window: u32,
+}
+
+/// Lanes and a window that suit the files and the readers of a dataset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SuggestedLanes {
+    /// Number of lanes: a multiple of the number of readers.
+    pub lanes: u32,
+    /// The shuffle window.
+    pub shuffle_window: u32,
+    /// Variance of a batch mean with these lanes, as in [`MixingAdvice`]; at least 1.
+    pub variance_ratio: u32,
 }
 
 impl Reading {
@@ -52,6 +75,25 @@ impl Reading {
             variance_ratio: ((2 * size + own) / (2 * own)) as u32,
             lanes: more as u32,
             shuffle_window: (u64::from(lanes) * u64::from(window) / more).max(1) as u32,
+        })
+    }
+
+    /// Lanes and a window for at most `readers` readers of row groups of `group_rows` rows, for the number of samples
+    /// and the batch size of this reading. None if `readers` is 0 or above the most lanes, or if `group_rows` is 0.
+    pub fn suggested_lanes(&self, group_rows: u64, readers: u32) -> Option<SuggestedLanes> {
+        let readers = u64::from(readers);
+        let most = u64::from(MAX_LANES).checked_div(readers)?.min(MOST_OF_READER);
+        let size = match self.group().batch_size {
+            1 => BATCH,
+            size => size.into(),
+        };
+        let wanted = size.div_ceil(2).max(FEWEST_LANES.div_ceil(readers));
+        let enough_groups = self.samples().checked_div(group_rows)? / (GROUPS_OF_LANE * readers);
+        let own = wanted.min(enough_groups.max(1)).min(most);
+        Some(SuggestedLanes {
+            lanes: (own * readers) as u32,
+            shuffle_window: WINDOW_ROWS.checked_div(own)?.min(MOST_WINDOW) as u32,
+            variance_ratio: ((2 * size + own) / (2 * own)).max(1) as u32,
         })
     }
 

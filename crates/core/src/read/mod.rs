@@ -20,7 +20,7 @@ mod state;
 mod turns;
 mod whole;
 
-pub use advice::MixingAdvice;
+pub use advice::{MixingAdvice, SuggestedLanes};
 pub use batches::ReadBatch;
 pub use reading::{ReadRound, Reading};
 #[cfg(feature = "texts")]

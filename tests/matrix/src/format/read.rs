@@ -24,6 +24,7 @@ pub enum ReadCall {
     ReadsPerRow,
     LanesReadOnce,
     MixingAdvice,
+    SuggestedLanes { group_rows: U64, readers: u32 },
     Epoch,
     IsRest,
     NumSteps { rank: u32 },
@@ -68,6 +69,14 @@ pub struct MixingAdvice {
     pub variance_ratio: u32,
     pub lanes: u32,
     pub shuffle_window: u32,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct SuggestedLanes {
+    pub lanes: u32,
+    pub shuffle_window: u32,
+    pub variance_ratio: u32,
 }
 
 /// A case, before it is known to which object its calls belong.

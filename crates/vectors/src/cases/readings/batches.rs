@@ -8,7 +8,7 @@ use super::{REMAINDERS, Script, by_samples, by_shards, chain, grouped, name, sto
 const SIZES: [u64; 6] = [13, 5, 0, 21, 9, 16];
 
 pub fn cases() -> Vec<Case> {
-    [whole(), rests(), long_rounds(), lanes(), refused()].concat()
+    [whole(), rests(), long_rounds(), lanes(), refused(), suggested()].concat()
 }
 
 impl Script {
@@ -168,6 +168,43 @@ fn refused() -> Vec<Case> {
         script.batches();
         script.ask([ReadCall::LanesReadOnce, ReadCall::MixingAdvice]);
         cases.push(script.case(&format!("no batches: {}", name(&options))));
+    }
+    cases
+}
+
+/// Lanes to begin a run with, for files, readers and batches of many sizes.
+fn suggested() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for samples in [0, 400_000, 1_000_000_000, (1 << 53) - 1] {
+        for batch in [1, 2, 63, 257, 4_096, u32::MAX] {
+            let options = ReadOptions { batch_size: Some(batch), ..ReadOptions::default() };
+            let mut script = Script::new(&[samples], &options);
+            for readers in [1, 2, 3, 63, 64, 65, 513, 1 << 15, 1 << 16] {
+                for group_rows in [1, 2_000] {
+                    script.ask([ReadCall::SuggestedLanes { group_rows: U64(group_rows), readers }]);
+                }
+            }
+            cases.push(script.case(&format!("lanes for {samples} samples in batches of {batch}")));
+        }
+    }
+    // A lane gets its least number of row groups, and one less.
+    let mut script = Script::new(&[8_192], &grouped(ReadOptions::default(), (1, 1, 64)));
+    for readers in [1, 4, 32, 64] {
+        for group_rows in [1, 31, 32, 33, 8_191, 8_192, 8_193, (1 << 53) - 1] {
+            script.ask([ReadCall::SuggestedLanes { group_rows: U64(group_rows), readers }]);
+        }
+    }
+    for (group_rows, readers) in [(0, 1), (1, 0), (1, (1 << 16) + 1), (1, u32::MAX), (0, 0)] {
+        script.ask([ReadCall::SuggestedLanes { group_rows: U64(group_rows), readers }]);
+    }
+    cases.push(script.case("lanes at the ends of ranges"));
+    for (kind, options) in [("stored samples", stored()), ("shards", by_shards()), ("another batch", by_samples())] {
+        let group = (2, 2, 3);
+        let text = chain(&SIZES, &options, 3, &[(group, 2)]);
+        let mut script = Script::new(&SIZES, &grouped(options, group));
+        let call = || ReadCall::SuggestedLanes { group_rows: U64(1), readers: 4 };
+        script.ask([call(), ReadCall::Resume { state: text }, call()]);
+        cases.push(script.case(&format!("lanes for the same samples in the rest of an epoch: {kind}")));
     }
     cases
 }

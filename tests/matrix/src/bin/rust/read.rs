@@ -1,7 +1,7 @@
 //! Readings of the Rust host.
 
 use matrix::format::{self, ReadCall, U64, record, strings};
-use samedeal::{MixingAdvice, ReadBatch, Reading, RoundRows};
+use samedeal::{MixingAdvice, ReadBatch, Reading, RoundRows, SuggestedLanes};
 use serde_json::Value;
 
 use super::{Answer, number, replace, write_spans};
@@ -24,6 +24,12 @@ pub fn ask(reading: &mut Reading, call: &ReadCall) -> Answer {
             let MixingAdvice { lanes_per_reader, variance_ratio, lanes, shuffle_window, .. } = advice;
             record(format::MixingAdvice { lanes_per_reader, variance_ratio, lanes, shuffle_window })
         }),
+        ReadCall::SuggestedLanes { group_rows, readers } => {
+            reading.suggested_lanes(group_rows.0, readers)?.map_or(Value::Null, |found| {
+                let SuggestedLanes { lanes, shuffle_window, variance_ratio, .. } = found;
+                record(format::SuggestedLanes { lanes, shuffle_window, variance_ratio })
+            })
+        }
         ReadCall::Epoch => number(reading.epoch()),
         ReadCall::IsRest => reading.is_rest().into(),
         ReadCall::NumSteps { rank } => number(reading.num_steps(rank)?),

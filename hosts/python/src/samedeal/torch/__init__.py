@@ -10,6 +10,7 @@ from .collators import PackCollator, PadCollator
 from .dataset import LanesWarning, ShardedDataset, ShardInfo
 from .files import SourcesWarning
 from .interleave import Interleaved, interleave
+from .lanes import LanesNote
 from .nested import BatchWarning
 from .packed import PackedDataset, PackedRow
 from .parts import Part, PartsDataset
@@ -34,6 +35,7 @@ __all__ = [
     "EpochWarning",
     "FailedRowsWarning",
     "Interleaved",
+    "LanesNote",
     "LanesWarning",
     "PackCollator",
     "PackedDataset",

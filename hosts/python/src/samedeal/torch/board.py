@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _EPOCH, _REST, _LAST_READ, _TOLD_EPOCH, _TOLD_LANES, _TOLD_STEPS, _TOLD_MIXING, _TOLD_GROUPS = range(8)
-_TOLD_ALONE, _BEGUN, _BYTES = range(8, 11)
+_TOLD_ALONE, _BEGUN, _LANES, _WINDOW, _BYTES = range(8, 13)
 _NONE = -1
 _STATE = 8 * (_BYTES + 1)
 """The byte at which the state begins, after the numbers."""
@@ -73,6 +73,16 @@ class Board:
     @workers.setter
     def workers(self, workers: int) -> None:
         self._set(_BEGUN, workers)
+
+    @property
+    def lanes(self) -> tuple[int, int]:
+        """The lanes and the shuffle window that were chosen, or those of the state that was loaded since."""
+        return self._get(_LANES), self._get(_WINDOW)
+
+    @lanes.setter
+    def lanes(self, lanes: tuple[int, int]) -> None:
+        self._set(_LANES, lanes[0])
+        self._set(_WINDOW, lanes[1])
 
     @property
     def last_read(self) -> int | None:

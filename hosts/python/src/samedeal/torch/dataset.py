@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import json
 import math
 import os
@@ -18,6 +19,7 @@ from .. import (
     ContradictionError,
     Mesh,
     MissingError,
+    Order,
     OutOfRangeError,
     Reading,
     Sampler,
@@ -37,6 +39,7 @@ from . import place
 from .board import SLOTS, Board
 from .deals import Group
 from .files import MakesOrder, Options, find, order_of, warn_of_shared_files
+from .lanes import Chosen, LanesNote, Makes, choose, is_auto, of_state
 from .nested import is_sent, warn_of_collated_batches
 from .passes import FAILED, Items, Opening
 from .rest import Progress
@@ -82,6 +85,11 @@ class ShardInfo:
     """How many readers read each row: 1, or more where their number does not divide the lanes."""
 
 
+def _order_with(shards: Shards, options: Options, seed: int, chosen: Chosen) -> tuple[Order | None, str]:
+    """The order of the files with these lanes, as `order_of` makes it."""
+    return order_of(shards, options, {"seed": seed, **chosen._asdict()})
+
+
 class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
     """The rows of files (Parquet and others), divided among all ranks and the workers of their loaders.
 
@@ -118,7 +126,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         deal: str = "samples",
         seed: SupportsIndex = 0,
         epoch: SupportsIndex = 0,
-        lanes: SupportsIndex | None = None,
+        lanes: SupportsIndex | str | None = None,
         shuffle_window: SupportsIndex | None = None,
         remainder: str | None = None,
         shuffle: bool | None = None,
@@ -147,6 +155,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         format: str | Format | None = None,
         manifest: str | os.PathLike[str] | None = None,
         max_failed_rows: SupportsIndex | None = None,
+        max_readers: SupportsIndex | None = None,
     ) -> None:
         """Reads the footers of the files, and finds the rank of this process.
 
@@ -165,9 +174,12 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             seed: Seed of the shuffles.
             epoch: The first epoch; `set_epoch` moves on.
             lanes: With "samples": number of lanes, which are parallel streams that the dataset is cut into, 1 to 2**16;
-                64 by default.
+                64 by default. "auto" chooses the number by the row groups of the files, `max_readers` and `batch_size`
+                (`samedeal.Reading.suggested_lanes`), and a `LanesNote` says what and why. The number stands in the
+                recipe and in states: after `load_state_dict`, the dataset has the lanes of the state.
             shuffle_window: With "samples": number of neighbouring rows of a lane that are shuffled together, 1 to
-                2**20; 256 by default.
+                2**20; 256 by default. With `lanes="auto"`, fewer if a reader has more than 64 lanes, so that it needs
+                no more memory.
             remainder: With "samples": what happens if the number of readers does not divide the rows: "pad" (the
                 default), "drop" or "uneven".
             shuffle: With "samples": False gives the rows in storage order, for example for an evaluation. Of n readers,
@@ -202,9 +214,10 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
                 `samples` and the beginnings of stages are multiples of `lanes`, no `order` changes a source, every
                 source has a row in each lane, and `exhaustion` is "repeat".
             order: A function from the order of the files (`samedeal.sharded`, or the blend) to the order in which they
-                are read, such as `lambda files: files.exclude(bad)`. It is called once, here. With several sources, a
-                dictionary of such functions changes the order of single sources: `{"web": lambda files:
-                files.exclude(bad)}`, where `bad` has row numbers of "web" alone.
+                are read, such as `lambda files: files.exclude(bad)`. It is called once, here; with `lanes="auto"`, also
+                when a state with other lanes is loaded. With several sources, a dictionary of such functions changes
+                the order of single sources: `{"web": lambda files: files.exclude(bad)}`, where `bad` has row numbers of
+                "web" alone.
             sample_column: The name of a column to add: the index of each row in the dataset. With several sources,
                 the rows of the second source are numbered after those of the first one, and so on.
             padding_column: The name of a column to add: whether the row is padding. Metrics should leave padding out.
@@ -224,6 +237,9 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
                 fails if its file cannot be decoded there, or if `transform` raises an exception for this row alone. It
                 is left out of its batch, as rows of lost files are, with a `FailedRowsWarning`. States have the rows
                 that failed, and leave them out again. By default, the first failure is raised.
+            max_readers: With `lanes="auto"`: the greatest number of readers (ranks times workers) that will ever read
+                this dataset, 1 to 2**16. The lanes are a multiple of it. A number with many divisors is best, such as
+                that of the largest machine. By default, the number of ranks times 8.
 
         Raises:
             SamedealError: A value is not allowed, or contradicts another one.
@@ -232,8 +248,9 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         super().__init__()
         self.deal = check.enum("deal", deal, DEALS)
         self.seed = check.seed(seed)
+        self._is_auto = is_auto(lanes, max_readers, self.deal, shuffle)
         self._given: dict[str, Any] = {
-            "lanes": lanes,
+            "lanes": None if self._is_auto else lanes,
             "shuffle_window": shuffle_window,
             "remainder": remainder,
             "shuffle": shuffle,
@@ -254,6 +271,9 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         self._shares = mesh is not None
         self._find_rank()
         several = isinstance(paths, (Mapping, Sources))
+        if self._is_auto and stages is not None:
+            # The order may be made again, so that an iterator is not enough.
+            stages = list(stages)
         blending = Options(weights, stages, samples, exhaustion, max_passes, exact, by_lane, order)
         blending.check(self.deal, shuffle, several)
         self.shards = find(paths, columns, filesystem, lost, format, manifest)
@@ -271,8 +291,17 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         if source_column is not None and not several:
             allowed = "none, unless paths is a dictionary of several sources"
             raise ContradictionError("source_column", check.shown(source_column), allowed)
-        own_order = {"seed": self.seed, "lanes": lanes, "shuffle_window": shuffle_window}
-        self._given["order"], self._not_by_lane = order_of(self.shards, blending, own_order)
+        note = ""
+        self._calls_order = order is not None
+        self._remake: Makes | None = None
+        if self._is_auto:
+            given = (self.shards, samples, self.batch_size, self.world_size, max_readers, shuffle_window)
+            chosen, note = choose(*given)
+            self._keeps_window = shuffle_window is not None
+            self._given |= self._lanes_of(chosen)
+            self._remake = functools.partial(_order_with, self.shards, blending, self.seed)
+        own_order = {name: self._given[name] for name in ("lanes", "shuffle_window")}
+        self._given["order"], self._not_by_lane = order_of(self.shards, blending, {"seed": self.seed, **own_order})
         self.marks = Marks(sample_column, padding_column, source_column)
         known = self.shards.columns
         for field, mark in zip(("sample_column", "padding_column", "source_column"), self.marks, strict=True):
@@ -281,17 +310,20 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
                     raise ContradictionError(field, check.shown(mark), "a name that no other column has")
                 known.append(mark)
         self._board = Board()
+        if self._is_auto:
+            self._board.lanes = self._own_lanes
         self._start_with(Progress(check.integer("epoch", epoch, _EPOCHS)))
         self._board.tell(self._core, 0)
         # Makes a reading, so that errors come here and not in a worker.
         reading = self._group(1).reading(self._core)
         if not np.array_equal(reading.sizes, self.shards.sizes):
             raise ContradictionError("order", f"one of {len(reading.sizes)} shards", "an order of all of these files")
-        recipe = json.loads(reading.recipe)
-        self._order: dict[str, Any] = recipe["order" if self.deal == "samples" else "shards"]
+        self._order: dict[str, Any] = self._section(reading)
         """The section of the recipe about the order of the data, which does not depend on the readers."""
         self._warn_of_steps(0)
         if self.rank == 0:
+            if note:
+                warn(note, LanesNote)
             warn_of_shared_files(self.shards)
 
     @property
@@ -523,12 +555,16 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         """The attributes without the pass that is under way."""
         self._find_rank()
         check.sent("transform", self.transform, "a function")
-        return super().__getstate__()
+        attributes = super().__getstate__()
+        if self._calls_order:
+            # A function of the caller may be one that cannot be sent to a process.
+            attributes["_remake"] = None
+        return attributes
 
     def __copy__(self) -> ShardedDataset:
         """A copy with a board of its own, so that it moves to other epochs by itself."""
         twin = self.__class__.__new__(self.__class__)
-        twin.__dict__.update({**self.__getstate__(), "_board": self._board.copied()})
+        twin.__dict__.update({**self.__getstate__(), "_board": self._board.copied(), "_remake": self._remake})
         return twin
 
     def _failures(self, slot: int) -> Failures | None:
@@ -576,14 +612,57 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         self._place = place.current(self._place)
         self.rank, self.world_size = place.data_rank(self._place, self.mesh)
 
+    def _section(self, reading: Reading) -> dict[str, Any]:
+        section: dict[str, Any] = json.loads(reading.recipe)["order" if self.deal == "samples" else "shards"]
+        return section
+
     def _group(self, workers: int) -> Group:
         """The group of the present readers, with this number of loader workers for each rank."""
+        if self._is_auto and self._board.lanes != self._own_lanes:
+            # A state was loaded, perhaps after this worker began.
+            self._use_lanes(Chosen(*self._board.lanes))
+        return self._group_of(self._given, workers)
+
+    def _group_of(self, given: dict[str, Any], workers: int) -> Group:
         self._find_rank()
-        options = {"deal": self.deal, "seed": self.seed, **self._given}
+        options = {"deal": self.deal, "seed": self.seed, **given}
         if options["order"] is not None:
             # These options are part of the order.
             options |= dict.fromkeys(("seed", "lanes", "shuffle_window", "shuffle"))
         return Group(self.shards, options, self.world_size, max(1, workers), self.batch_size or 1, self.drop_last)
+
+    @property
+    def _own_lanes(self) -> tuple[int, int]:
+        """The lanes and the window of the order of this object, with `lanes="auto"`."""
+        return self._given["lanes"], self._given["shuffle_window"]
+
+    def _lanes_of(self, chosen: Chosen) -> dict[str, Any]:
+        """The options for these lanes. A window that the caller has given stays."""
+        return {"lanes": chosen.lanes} | ({} if self._keeps_window else {"shuffle_window": chosen.shuffle_window})
+
+    def _with_lanes(self, chosen: Chosen | None) -> tuple[dict[str, Any], str]:
+        """The options with other lanes, and why a blend is not by lane; the present ones if there are no others."""
+        given = self._given if chosen is None else self._given | self._lanes_of(chosen)
+        if given == self._given:
+            return self._given, self._not_by_lane
+        if self._remake is None:
+            if self._given["order"] is not None:
+                told = "the lanes of the state: make a new DataLoader, since these workers began with others"
+                raise ContradictionError("lanes", str(self._given["lanes"]), told)
+            return given, self._not_by_lane
+        order, why = self._remake(Chosen(given["lanes"], given["shuffle_window"]))
+        return given | {"order": order}, why
+
+    def _use_lanes(self, chosen: Chosen | None) -> None:
+        """Reads with these lanes from now on, in all processes."""
+        self._given, self._not_by_lane = self._with_lanes(chosen)
+        self._order = self._section(self._group_of(self._given, 1).reading(Progress(self._core.epoch)))
+        self._board.lanes = self._own_lanes
+
+    def _take_lanes(self, state: Any) -> None:
+        """With `lanes="auto"`, reads with the lanes of a state that `_parsed` has checked."""
+        if self._is_auto:
+            self._use_lanes(of_state(text_of(state)))
 
     def _reading(self, workers: int) -> Reading:
         """The reading of the rest of the epoch, for this number of workers."""
@@ -626,12 +705,17 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         if READER in state:
             allowed = "what state_dict gave in the main process, for all readers"
             raise WrongTypeError("state", "that of one loader worker", allowed)
-        found = self._group(1).resumed(text)
+        group = self._group(1)
+        if self._is_auto:
+            # The lanes of a state win over the choice.
+            group = self._group_of(self._with_lanes(of_state(text))[0], 1)
+        found = group.resumed(text)
         check.integer("epoch", found.epoch, _EPOCHS)
         return found
 
     def _go_on(self, core: Progress, state: Any) -> None:
         found = self._parsed(state)
+        self._take_lanes(state)
         core.epoch, core.state, core.is_rest = found.epoch, found.state, found.is_rest
 
     def _opening(self) -> Start:
@@ -683,6 +767,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             return
         readers, fits = self.world_size * workers, reading.lanes_read_once
         advice = "" if fits is None else f"; lanes={fits} would be read once"
+        if self._is_auto and advice:
+            advice = f"; max_readers={readers} in a new run, or the lanes {fits}, would be read once"
         several = f"{readers} readers ({self.world_size} ranks x {workers} workers)"
         if "lanes" in self._order or self._order.get("by_lane"):
             lanes = self._order.get("lanes") or self._order["sources"][0]["order"]["lanes"]
@@ -711,7 +797,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
     def _warn_of_mixing(self, reading: Reading, workers: int) -> None:
         """Warns once if batches come from so few lanes that they vary more than twice as much as by chance."""
         advice = reading.mixing_advice
-        if advice is None or not self._board.is_first_of_mixing():
+        # The choice of `lanes="auto"` was told, with what limits it.
+        if self._is_auto or advice is None or not self._board.is_first_of_mixing():
             return
         own = advice.lanes_per_reader
         lanes_each = f"{own} {'lane' if own == 1 else 'lanes'}"

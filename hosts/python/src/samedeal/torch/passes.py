@@ -152,6 +152,7 @@ class Items:
         elif state_dict == self.state_dict():
             return
         progress, failed = self._owner._parsed(state_dict), self._owner._failed_in(state_dict)
+        self._owner._take_lanes(state_dict)
         self._owner._add_failed(failed, 1 + self._worker if self._inside else 0)
         begun = self.given.place.progress.epoch
         if progress.epoch < begun and not self._inside and self._owner._is_empty(progress):

@@ -1,0 +1,127 @@
+"""The lanes of a dataset in files, where `lanes="auto"` leaves their number to the dataset."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from .. import ContradictionError, OutOfRangeError, Reading, WrongTypeError, recipe_after
+from ..engine import arguments as check
+from ..files import Shards, Sources
+
+AUTO = "auto"
+"""The value of `lanes` with which the dataset chooses."""
+WORKERS = 8
+"""Loader workers of each rank that a choice is for, if `max_readers` is not given."""
+_MIXED = 2
+"""Batches that vary up to so many times as much as by chance need no advice, as in `Reading.mixing_advice`."""
+
+
+class LanesNote(UserWarning):
+    """What `lanes="auto"` chose, and why. It comes once, on rank 0, when the dataset is made."""
+
+
+class Chosen(NamedTuple):
+    """Lanes that were chosen, and the shuffle window with which they are read."""
+
+    lanes: int
+    shuffle_window: int
+
+
+def is_auto(lanes: Any, max_readers: Any, deal: str, shuffle: Any) -> bool:
+    """Whether the dataset chooses the lanes.
+
+    Raises:
+        WrongTypeError: `lanes` is another string.
+        ContradictionError: There are no lanes to choose, or `max_readers` is not used.
+    """
+    if not isinstance(lanes, str):
+        if max_readers is not None:
+            raise ContradictionError("max_readers", check.described(max_readers), 'none, without lanes="auto"')
+        return False
+    if lanes != AUTO:
+        raise WrongTypeError("lanes", check.described(lanes), 'a whole number, or "auto"')
+    if deal != "samples" or (shuffle is not None and not check.boolean("shuffle", shuffle)):
+        raise ContradictionError("lanes", AUTO, 'none: only deal="samples" with shuffle=True has lanes')
+    return True
+
+
+def choose(
+    shards: Shards, rows: Any, batch_size: int | None, world_size: int, max_readers: Any, window: Any
+) -> tuple[Chosen, str]:
+    """The lanes for these files, and a text that says what was chosen and why.
+
+    `rows` is the number of rows of an epoch; None if each row comes once. `window` is the shuffle window that was
+    given, which stays.
+
+    Raises:
+        WrongTypeError: `max_readers` is no whole number.
+        OutOfRangeError: There cannot be so many readers, or there are more ranks.
+    """
+    readers, assumed = world_size * WORKERS, ""
+    if max_readers is None:
+        ranks = "1 rank" if world_size == 1 else f"{world_size} ranks"
+        assumed = f" ({ranks} x {WORKERS} workers; max_readers=N provides for another number)"
+    else:
+        readers = check.whole("max_readers", max_readers)
+        if readers < world_size:
+            raise OutOfRangeError("max_readers", check.shown(readers), f"{world_size} or more: there are so many ranks")
+    samples = shards.samples if rows is None else check.integer("samples", rows, check.COUNT)
+    group = group_rows(shards)
+    try:
+        # As many lanes, so that a number which is not allowed is an error.
+        reading = Reading([samples], batch_size=batch_size or 1, lanes=readers)
+    except OutOfRangeError as error:
+        raise OutOfRangeError("max_readers", error.value, error.allowed, error.facts) from None
+    found = reading.suggested_lanes(group, readers)
+    assert found is not None
+    chosen = Chosen(found.lanes, found.shuffle_window)
+    own = found.lanes // readers
+    several = "readers" if readers > 1 else "reader"
+    told = (
+        f'lanes="auto" chose lanes={chosen.lanes}: {own} for each of at most {readers} {several}{assumed}, with '
+        f"{samples:,} rows in an epoch and about {group:,} rows in a row group"
+    )
+    if window is None:
+        told += f"; and shuffle_window={chosen.shuffle_window}"
+    if found.variance_ratio > _MIXED:
+        told += (
+            f". If neighbouring rows of a file are similar, batches vary about {found.variance_ratio} times as much as "
+            "by chance: smaller row groups, or files whose rows were shuffled before they were written, mix better"
+        )
+    told += f". Each row is read once by any number of readers that divides {chosen.lanes}, also after a resume"
+    return chosen, told
+
+
+def group_rows(shards: Shards) -> int:
+    """The rows of a row group: the mean of all files. Of several sources, the sum of their means."""
+    return max(1, sum(map(_mean, shards.parts if isinstance(shards, Sources) else (shards,))))
+
+
+def _mean(shards: Shards) -> int:
+    if shards.largest is None:
+        return 0
+    # A footer is kept as its rows and its largest row group, so its row groups are taken to be equal but the last one.
+    # Files that were lost, and files without rows, have none.
+    largest, sizes = shards.largest[:, 0], shards.sizes
+    has_rows = largest > 0
+    groups = -(-sizes[has_rows] // largest[has_rows])
+    return int(sizes[has_rows].sum() // max(1, int(groups.sum())))
+
+
+def of_state(text: str) -> Chosen | None:
+    """The lanes and the window in the text of a state; None if it has none."""
+    try:
+        order = json.loads(recipe_after(text))["order"]
+        while "lanes" not in order:
+            order = order["of"] if "of" in order else order["sources"][0]["order"]
+        lanes, window = order["lanes"], order["shuffle_window"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        # A state of other data, or no state at all: to resume from it is an error with its own message.
+        return None
+    return Chosen(lanes, window) if type(lanes) is int and type(window) is int else None
+
+
+Makes = Callable[[Chosen], "tuple[Any, str]"]
+"""Makes the order of the files with these lanes, as `order_of` does."""

@@ -157,7 +157,7 @@ export class Batcher extends over(BaseBatcher, component) {}
 
 /**
  * Joins the parts of an index, which `index` of a batcher returned, to one index. They may be in any order. Errors:
- * `index` (no parts; a part is no index, or was changed), `fingerprint`, `epoch`, `windows` (a part is of other
+ * `index` (no parts; a part is no index, or was changed), `recipeFingerprint`, `epoch`, `windows` (a part is of other
  * batches), `first` (windows are missing, or a part repeats only some windows of the parts before it), `lengths` (two
  * parts have a window that was planned with different lengths), memory.
  */

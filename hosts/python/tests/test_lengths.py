@@ -324,7 +324,7 @@ def test_an_index_says_how_long_an_epoch_is() -> None:
     assert len(other) == len(batcher) - 100
     assert len(pickle.loads(pickle.dumps(other))) == len(batcher) - 100
     assert lengths.asked == 16_384
-    with fails(ContradictionError, "fingerprint"):
+    with fails(ContradictionError, "recipe_fingerprint"):
         Batcher(LENGTHS, **OPTIONS | {"seed": 1}).use_index(text)
     with fails(WrongTypeError, "index"):
         other.use_index(text.replace('"epoch":0', '"epoch":1'))
@@ -644,7 +644,7 @@ def test_parts_of_other_lengths_are_not_taken(tmp_path: Path) -> None:
 def test_a_checksum_without_a_history_is_refused() -> None:
     batcher = Batcher(LENGTHS, **OPTIONS)
     with fails(ContradictionError, "checksum"):
-        batcher.resume(batcher.state(0)[:-1] + ',"checksum":7}')
+        batcher.resume(batcher.state(0)[:-1] + ',"checksum":"0000000000000007"}')
 
 
 def test_the_window_of_a_state_is_that_of_those_who_began_it() -> None:

@@ -42,7 +42,7 @@ def write(recipe: BatchRecipe, epoch: int, consumed: int, history: History, wind
         segments.append({"world_size": world_size, "steps": steps, **batch})
     progress: dict[str, Any] = {"consumed": consumed, "history": segments}
     if history:
-        progress |= {"window": window, "checksum": checksum}
+        progress |= {"window": window, "checksum": f"{checksum:016x}"}
     return write_state("batcher", recipe.parts, epoch, **progress)
 
 
@@ -71,6 +71,6 @@ def read(text: str, recipe: BatchRecipe, replans: bool) -> tuple[int, int, Histo
         segments.append(Segment(segment["world_size"], segment["steps"], own))
     for name in ("window", "checksum"):
         require(bool(segments) or name not in fields, name, fields.get(name), "contradiction")
-    window, checksum = fields.get("window", 0), fields.get("checksum", 0)
+    window, checksum = fields.get("window", 0), int(fields.get("checksum", "0"), 16)
     require(not segments or window > 0, "window", window)
     return epoch, consumed, joined(segments), window, checksum

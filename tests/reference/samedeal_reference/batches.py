@@ -108,11 +108,11 @@ class Batcher:
             items = [Item(sample, 0, self._lengths[sample]) for sample in self._samples(k)]
             if k == 0 and self._history:
                 found = checksum_of([item.length for item in items])
-                require(found == self._checksum, "lengths", f"the checksum {found}", "contradiction")
+                require(found == self._checksum, "lengths", f"the checksum {found:016x}", "contradiction")
             if self._index is not None:
                 found = checksum_of([item.length for item in items])
                 told = self._index.checksums[len(self._index.steps) - self.num_windows() + k]
-                require(found == told, "lengths", f"the checksum {found}", "contradiction")
+                require(found == told, "lengths", f"the checksum {found:016x}", "contradiction")
             self._known[k] = self._plan(items, self._span(k)[0], self._history if k == 0 else ())
         return self._known[k]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from .base import Failure, require
 from .members import STATES
-from .recipe_text import MAX_TEXT
+from .recipe_text import MAX_TEXT, first_string
 from .state import compare_all, is_whole, positions, read_json, read_text, write_state
 
 KINDS = ("claim", "commit", "release")
@@ -134,6 +134,9 @@ def read(text: str) -> dict[str, Any]:
     known = (
         EVENTS.get(fields.get("event")) if isinstance(fields, dict) and isinstance(fields.get("event"), str) else None
     )
+    event = first_string(text, "event")
+    if event is not None and event not in EVENTS:
+        raise Failure("unknown-name", "event", event)
     if known is None or set(fields) != {"event", *known} or not all(is_field(name, fields[name]) for name in known):
         raise Failure("wrong-type", "entry", text)
     return fields

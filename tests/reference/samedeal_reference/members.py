@@ -295,7 +295,7 @@ STATES: dict[str, Table] = {
         counted=False,
         history=objects(SEGMENT_OF_BATCHES, needed=True),
         window=number(),
-        checksum=long(),
+        checksum=string(),
     ),
     "reading": state({**IN_ORDER, "shards": inside(SHARDS)}, history=objects(SEGMENT_OF_READERS, needed=True)),
     "schedule": state({**IN_ORDER, "steps": inside(STEPS)}, counted=False, step=COUNT),

@@ -71,6 +71,65 @@ class Text:
             raise broken()
 
 
+VALUE = re.compile(r"true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+"""A value of JSON that is no string, list or object."""
+MOST_DEPTH = 64  # the largest number of objects and lists in one another in a value that is skipped
+
+
+def skip(text: Text, depth: int = MOST_DEPTH) -> bool:
+    """Skips a value of any type; whether it is one."""
+    text.space()
+    start = text.text[text.at : text.at + 1]
+    if start not in ("{", "["):
+        return text.string() is not None if start == '"' else text.match(VALUE) is not None
+    end = "}" if start == "{" else "]"
+    text.next(start)
+    if depth == 0:
+        return False
+    if text.next(end):
+        return True
+    while True:
+        if start == "{" and (text.string() is None or not text.next(":")):
+            return False
+        if not skip(text, depth - 1):
+            return False
+        if text.next(end):
+            return True
+        if not text.next(","):
+            return False
+
+
+def first_member(text: str, name: str) -> Text | None:
+    """A text at the value of its first member of this name."""
+    reader = Text(text)
+    token = "{"
+    while reader.next(token):
+        found = reader.string()
+        if found is None or not reader.next(":"):
+            return None
+        if found == name:
+            return reader
+        if not skip(reader):
+            return None
+        token = ","
+    return None
+
+
+def first_string(text: str, name: str) -> str | None:
+    """The first member of this name, if it is a string."""
+    reader = first_member(text, name)
+    return reader.string() if reader else None
+
+
+def require_format(text: str) -> None:
+    """Checks that a text is not of another format."""
+    reader = first_member(text, "samedeal")
+    found = reader.match(NUMBER) if reader else None
+    version = in_digits(found[0]) if found else None
+    if version is not None and 0 <= version < 2**64:
+        require(version == 1, "samedeal", version)
+
+
 def broken() -> Failure:
     return Failure("wrong-type", "recipe", None)
 
@@ -224,6 +283,7 @@ def read_text(text: str, lists: Lists, kind: str) -> dict[str, Any]:
     """The sections in the text of a recipe: points 1 to 4 of reading."""
     if len(text.encode()) > MAX_TEXT:
         raise Failure("out-of-range", "recipe", f"of {len(text.encode())} bytes")
+    require_format(text)
     tables = [row.of for row in RECIPES[kind].values()]
     allowed = {name for table in tables for name, row in table.items() if row.type == "numbers" and not row.apart}
     nested = any("of" in table for table in tables)

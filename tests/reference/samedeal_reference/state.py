@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from .base import MAX_SAMPLES, Failure, require
 from .members import COMPOSED, STATES, Member, Table
-from .recipe_text import HASH, MAX_NUMBER, MAX_TEXT, RANGES, SURROGATE, in_digits, shown, written
+from .recipe_text import (
+    HASH,
+    MAX_NUMBER,
+    MAX_TEXT,
+    RANGES,
+    SURROGATE,
+    Text,
+    first_string,
+    in_digits,
+    read_object,
+    require_format,
+    shown,
+    written,
+)
 from .recipes import Section, arranged
 from .weights import number
 
+DIGITS = re.compile("[0-9a-f]{16}")  # a number of 64 bits in a text, if it is no count
 MAX_DEPTH = 24  # the largest number of objects around an object; one more than in a recipe
 Recipe = dict[str, Section]
 """The sections of a canonical text."""
@@ -116,6 +131,8 @@ def is_state(kind: str, fields: Any) -> bool:
         return False
     if kind == "batcher" and fields["history"] and not fields.keys() >= {"window", "checksum"}:
         return False
+    if not DIGITS.fullmatch(fields.get("checksum", "0" * 16)):
+        return False
     if "positions" not in table:
         return True
     order = fields["recipe"].get("order", {})
@@ -124,9 +141,24 @@ def is_state(kind: str, fields: Any) -> bool:
     return "positions" not in fields and (kind == "reading" or is_whole(order.get("samples"), 0, MAX_SAMPLES + 1))
 
 
+def begin_reading(text: str, kind: str, table: Table, field: str) -> None:
+    """The first checks of a text of a kind: its format, its kind, and its first unknown member."""
+    require(len(text.encode()) <= MAX_TEXT, field, f"of {len(text.encode())} bytes")
+    require_format(text)
+    if first_string(text, "kind") != kind:
+        raise Failure("wrong-type", field, text)
+    reader = Text(text)
+    reader.depth = -1  # a state is one more object around a recipe
+    try:
+        read_object(reader, table, field)
+    except Failure as failure:
+        if failure.kind == "unknown-member":
+            raise
+
+
 def read_text(text: str, kind: str) -> Section:
     """The members of a state of any recipe: steps 1 to 3 of `read-state`."""
-    require(len(text.encode()) <= MAX_TEXT, "state", f"of {len(text.encode())} bytes")
+    begin_reading(text, kind, STATES[kind], "state")
     found: Any = read_json(text)
     if not is_state(kind, found):
         raise Failure("wrong-type", "state", text)

@@ -15,7 +15,7 @@ from .batch_recipes import BatchRecipe
 from .chunks import ChunkStream
 from .plan import Plan
 from .readings import Reading
-from .recipe_text import MAX_TEXT, SURROGATE, Text, in_digits
+from .recipe_text import MAX_TEXT, SURROGATE, Text, in_digits, require_format
 from .sampler import Sampler
 from .splits import Split
 from .state import refuse_number
@@ -79,10 +79,15 @@ def members(field: str, text: str) -> Pairs:
     return found
 
 
+def members_of_format(field: str, text: str) -> Pairs:
+    """Looks at a text of this format."""
+    if len(text.encode()) <= MAX_TEXT:
+        require_format(text)
+    return members(field, text)
+
+
 def inspect(text: str) -> TextKind:
-    found = dict(members("text", text))
-    version = int(found.get("samedeal", 1))
-    require(version == 1, "samedeal", version)
+    found = dict(members_of_format("text", text))
     if "kind" in found:
         require(found["kind"] in STATES, "kind", found["kind"], "unknown-name")
         return TextKind(*STATES[found["kind"]])
@@ -111,7 +116,7 @@ def recipe_of(found: dict[str, Any]) -> str | None:
 
 
 def recipe_after(state: str, sections: str) -> str:
-    found = dict(members("state", state))
+    found = dict(members_of_format("state", state))
     if "kind" not in found or not isinstance(found.get("recipe"), Pairs):
         raise Failure("wrong-type", "state", state)
     members("sections", sections)

@@ -3,6 +3,7 @@ use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::RefCell;
+use core::fmt;
 use core::ops::Range;
 
 use super::config::BatchConfig;
@@ -20,6 +21,7 @@ use crate::base::failure::{at_most, only};
 use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::{collect, grow};
 use crate::base::{Failure, Kind, MAX_EXACT};
+use crate::document::digits;
 use crate::order::Order;
 
 /// The batches of all ranks in one epoch, or in the rest of an epoch after a state. A batcher never changes.
@@ -582,8 +584,8 @@ impl Batcher {
             // The host may give other lengths than before, or the index may have been made with other lengths. The
             // fingerprint of the recipe does not show this, because it depends only on a sample of the lengths.
             if checksum != window.checksum {
-                let allowed = format!("{checksum}, that of the lengths with which window {number} was planned before");
-                return Err(Failure::contradiction("lengths", format!("the checksum {}", window.checksum), allowed));
+                let why = format_args!("that of the lengths with which window {number} was planned before");
+                return Err(other_lengths(window.checksum, checksum, why));
             }
             let steps = end - known.before(number as usize);
             if steps != window.count() as u64 {
@@ -607,8 +609,8 @@ impl Batcher {
         let open = self.open_window(number);
         let history = open.map_or(&[][..], |open| &open.history);
         if let Some(open) = open.filter(|open| checksum != open.checksum) {
-            let allowed = format!("{}, that of the lengths with which the state was taken", open.checksum);
-            return Err(Failure::contradiction("lengths", format!("the checksum {checksum}"), allowed));
+            let why = format_args!("that of the lengths with which the state was taken");
+            return Err(other_lengths(checksum, open.checksum, why));
         }
         for (place, past) in history.iter().enumerate() {
             let rules = past.own_options.as_ref().map_or(&self.rules, |(_, rules)| rules);
@@ -651,6 +653,14 @@ impl Window {
         metrics.packs_bound += self.packs_bound;
         metrics.add_tally(&self.tally);
     }
+}
+
+/// The failure of lengths whose checksum is not the one that is known.
+#[cold]
+#[inline(never)]
+fn other_lengths(found: u64, known: u64, why: fmt::Arguments) -> Failure {
+    let allowed = format!("{}, {why}", digits(known));
+    Failure::contradiction("lengths", format!("the checksum {}", digits(found)), allowed)
 }
 
 /// The checksum of the lengths of a window, by which changed lengths are found.

@@ -16,12 +16,12 @@ use crate::document::fields::Fields;
 use crate::document::member::{Kind, Member};
 use crate::document::numbers::Numbers;
 use crate::document::state::{self, EPOCH, KIND};
-use crate::document::{recipe, unsigned_text};
+use crate::document::{DIGITS, digits, of_digits, recipe, unsigned_text};
 
 const INDEX: &[Member] = &[
     recipe::SAMEDEAL,
     KIND,
-    Member::new("fingerprint", Kind::TEXT),
+    Member::new("recipe_fingerprint", Kind::TEXT),
     EPOCH,
     Member::new("windows", Kind::COUNT),
     Member::new("first", Kind::COUNT),
@@ -51,8 +51,6 @@ const METRICS: [Member; 16] = [
     Member::new("too_long", Kind::LONG),
     Member::new("split", Kind::LONG),
 ];
-/// Hexadecimal digits of a checksum in an index.
-const DIGITS: usize = 16;
 
 /// The steps and metrics of consecutive windows of an epoch.
 pub(super) struct Index {
@@ -89,7 +87,7 @@ impl Index {
         let separator = |at| if at == 0 { "" } else { "," };
         let text = joined("index", &|each| {
             each(&format!(
-                "{{\"samedeal\":{},\"kind\":\"index\",\"fingerprint\":\"{fingerprint}\",\"epoch\":{},\"windows\":{windows},\
+                "{{\"samedeal\":{},\"kind\":\"index\",\"recipe_fingerprint\":\"{fingerprint}\",\"epoch\":{},\"windows\":{windows},\
                  \"first\":{first},\"steps\":[",
                 recipe::VERSION,
                 unsigned_text(*epoch),
@@ -113,7 +111,7 @@ impl Index {
 
     /// Reads an index from a text that need not be trusted. Failures: `index`, `out-of-memory`.
     pub(super) fn read(text: &str) -> Result<Self, Failure> {
-        let fields = state::read(text, "index", INDEX).map_err(|failure| failure.of("index"))?;
+        let fields = state::read(text, "index", INDEX)?;
         let refused = || Failure::wrong_type("index", text, "an index of this version, whole and unchanged");
         let whole = text.rfind(",\"checksum\"").and_then(|end| text.get(..end));
         if whole.map(checksum).as_deref() != fields.text("checksum") {
@@ -134,7 +132,7 @@ impl Index {
             return Err(refused());
         }
         Ok(Self {
-            fingerprint: fields.text("fingerprint").unwrap_or_default().into(),
+            fingerprint: fields.text("recipe_fingerprint").unwrap_or_default().into(),
             epoch: fields.number("epoch"),
             windows,
             first,
@@ -144,12 +142,12 @@ impl Index {
         })
     }
 
-    /// Checks that the index is of this recipe and epoch. Failures: `fingerprint`, `epoch`.
+    /// Checks that the index is of this recipe and epoch. Failures: `recipe_fingerprint`, `epoch`.
     pub(super) fn check(&self, fingerprint: &str, epoch: u64) -> Result<(), Failure> {
         if self.fingerprint != fingerprint {
             let allowed = only(fingerprint)
                 .and(": an index is of one recipe, so of the same options, seed, world size and lengths");
-            return Err(Failure::contradiction("fingerprint", shorten(&self.fingerprint), allowed));
+            return Err(Failure::contradiction("recipe_fingerprint", shorten(&self.fingerprint), allowed));
         }
         if self.epoch != epoch {
             return Err(Failure::contradiction("epoch", self.epoch, only(epoch)));
@@ -173,7 +171,7 @@ impl Index {
 
 /// Joins parts of an index into one index. The parts may be in any order. A part adds nothing if the parts that begin
 /// before it, or a part that begins with the same window and is as long or longer, have all its windows. Failures:
-/// `index` (a part is no index; there are no parts), `fingerprint`, `epoch`, `windows` (a part is of other batches),
+/// `index` (a part is no index; there are no parts), `recipe_fingerprint`, `epoch`, `windows` (a part is of other batches),
 /// `first` (windows are missing between two parts, or two parts overlap and each has windows that the other one lacks),
 /// `lengths` (two parts planned a window with different lengths), `out-of-memory`.
 pub fn join_indices(parts: &[String]) -> Result<String, Failure> {
@@ -217,11 +215,6 @@ pub fn join_indices(parts: &[String]) -> Result<String, Failure> {
     whole.text()
 }
 
-/// A checksum as an index has it.
-fn digits(checksum: u64) -> String {
-    format!("{checksum:0DIGITS$x}")
-}
-
 /// The metrics of an object that has all of them.
 fn metrics_of(fields: &Fields) -> Option<Metrics> {
     let mut numbers = [0; METRICS.len()];
@@ -232,16 +225,13 @@ fn metrics_of(fields: &Fields) -> Option<Metrics> {
 }
 
 /// The checksums in a text of hexadecimal digits; None if the text is anything else. Failures: `out-of-memory`.
-fn checksums_of(digits: &str) -> Result<Option<Vec<u64>>, Failure> {
-    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    if !digits.len().is_multiple_of(DIGITS) || !digits.bytes().all(is_digit) {
-        return Ok(None);
+fn checksums_of(text: &str) -> Result<Option<Vec<u64>>, Failure> {
+    let mut checksums = collect("index", text.len() / DIGITS, [])?;
+    for at in (0..text.len()).step_by(DIGITS) {
+        let Some(checksum) = text.get(at..at + DIGITS).and_then(of_digits) else { return Ok(None) };
+        checksums.push(checksum);
     }
-    let checksums = (0..digits.len()).step_by(DIGITS).map(|at| {
-        // 16 hexadecimal digits always fit into 64 bits, so this never fails.
-        u64::from_str_radix(&digits[at..at + DIGITS], 16).unwrap_or_default()
-    });
-    Ok(Some(collect("index", digits.len() / DIGITS, checksums)?))
+    Ok(Some(checksums))
 }
 
 fn checksum(text: &str) -> String {

@@ -15,13 +15,13 @@ use crate::base::{Failure, MAX_EXACT};
 use crate::document::fields::{self, Fields};
 use crate::document::member::{Kind, Member};
 use crate::document::state::{self, AS_IN_STATE, CONSUMED, EPOCH, KIND, history_of, recipe_of};
-use crate::document::{numbers, recipe, unsigned_text};
+use crate::document::{digits, numbers, of_digits, recipe};
 
 const STATE: &[Member] =
     &[recipe::SAMEDEAL, KIND, recipe_of(STATE_SECTIONS), EPOCH, CONSUMED, history_of(SEGMENT), WINDOW, CHECKSUM];
 // The width of the open window, and the checksum of its lengths. A state has both if, and only if, it has a history.
 const WINDOW: Member = Member::new("window", Kind::COUNT);
-const CHECKSUM: Member = Member::new("checksum", Kind::LONG);
+const CHECKSUM: Member = Member::new("checksum", Kind::TEXT);
 const SEGMENT: &[Member] = &[
     Member::new("world_size", Kind::from_one(MAX_WORLD)),
     Member::new("steps", Kind::POSITIVE),
@@ -65,8 +65,8 @@ impl Batcher {
         let open = if history.is_empty() {
             String::new()
         } else {
-            let checksum = unsigned_text(self.checksum_of(window)?);
-            format!(",\"window\":{},\"checksum\":{checksum}", self.width_of(window))
+            let checksum = digits(self.checksum_of(window)?);
+            format!(",\"window\":{},\"checksum\":\"{checksum}\"", self.width_of(window))
         };
         let segments = history.iter().map(|Segment { world_size, steps, own_options }| {
             let batch = own_options.as_ref().map_or(String::new(), |(text, _)| format!(",\"batch\":{text}"));
@@ -92,8 +92,9 @@ impl Batcher {
     fn resume_with(&self, text: &str, anew: bool) -> Result<Self, Failure> {
         let state = state::read(text, "batcher", STATE)?;
         let segments = state.objects("history");
-        let open = [WINDOW, CHECKSUM].map(|member| state.count(member.name));
-        if !segments.is_empty() && open.contains(&None) {
+        let (width, checksum) = (state.count("window"), state.text("checksum"));
+        let number = checksum.and_then(of_digits);
+        if checksum.is_some() != number.is_some() || !segments.is_empty() && (width.is_none() || number.is_none()) {
             return Err(state::refused(text, "batcher"));
         }
         let (epoch, consumed) = (state.number("epoch"), state.number("consumed"));
@@ -129,13 +130,13 @@ impl Batcher {
             }
         }
         if history.is_empty() {
-            for (member, number) in [WINDOW, CHECKSUM].iter().zip(open) {
-                if let Some(number) = number {
-                    return Err(Failure::contradiction(member.name, number, "none, where the history is empty"));
+            for member in [WINDOW, CHECKSUM] {
+                if let Some(value) = state.shown(member.name) {
+                    return Err(Failure::contradiction(member.name, value, "none, where the history is empty"));
                 }
             }
         }
-        let [width, checksum] = open.map(Option::unwrap_or_default);
+        let [width, checksum] = [width, number].map(Option::unwrap_or_default);
         if !history.is_empty() && width == 0 {
             return Err(Failure::out_of_range("window", width, range(1, MAX_EXACT)));
         }

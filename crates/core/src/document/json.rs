@@ -13,6 +13,12 @@ use crate::base::memory::{has_headroom, has_room};
 /// shorter.
 pub(crate) const MAX_TEXT: usize = 1 << 24;
 
+/// The most levels of nested objects and lists in the value of a member that is skipped.
+pub(crate) const DEEPEST: u32 = 64;
+
+/// The number of digits that `digits` writes.
+pub(crate) const DIGITS: usize = 16;
+
 /// A whole number: whether it is negative, and its amount without the sign.
 pub(crate) type Number = (bool, u64);
 
@@ -128,6 +134,33 @@ pub(crate) fn signed_text(number: i64) -> String {
 /// The JSON of a number that is not negative: see `number_text`.
 pub(crate) fn unsigned_text(number: u64) -> String {
     number_text((false, number))
+}
+
+/// The lower-case hexadecimal digits of a number of 64 bits that is no count, such as a checksum: always 16 of them.
+pub(crate) fn digits(number: u64) -> String {
+    format!("{number:016x}")
+}
+
+/// The number of a text that `digits` wrote; none if the text is anything else.
+pub(crate) fn of_digits(text: &str) -> Option<u64> {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    (text.len() == DIGITS && text.bytes().all(is_digit)).then(|| u64::from_str_radix(text, 16).ok())?
+}
+
+/// A reader at the value of the first member `name` of an object; none if there is no such member, or if the text before
+/// it is no JSON. The rest of the text is not looked at, so that a text of a later format can be told from a broken one.
+#[cold]
+#[inline(never)]
+pub(crate) fn find<'a>(text: &'a str, name: &str) -> Option<Reader<'a>> {
+    let mut found = None;
+    Reader::new(text).object(|reader, own| {
+        if own != name {
+            return reader.skip(DEEPEST);
+        }
+        found = Some(Reader { ..*reader });
+        None
+    });
+    found
 }
 
 /// A reader of a text, with the place up to which it has read.

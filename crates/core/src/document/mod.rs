@@ -11,4 +11,7 @@ pub(crate) mod recipe;
 pub(crate) mod state;
 mod weights;
 
-pub(crate) use json::{EntryFields, MAX_TEXT, Reader, quoted, signed_text, unsigned, unsigned_text};
+pub(crate) use json::{
+    DEEPEST, DIGITS, EntryFields, MAX_TEXT, Reader, digits, find, of_digits, quoted, signed_text, unsigned,
+    unsigned_text,
+};

@@ -4,10 +4,10 @@ use alloc::format;
 use alloc::string::String;
 
 use super::fields::Fields;
-use super::json::MAX_TEXT;
+use super::json::{MAX_TEXT, find, unsigned};
 use super::lists::{List, check_names};
 use super::member::{Kind, Member, text};
-use crate::base::failure::{Failure, at_most};
+use crate::base::failure::{Failure, at_most, range};
 use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::{Pieces, joined};
 
@@ -29,9 +29,21 @@ pub(crate) const STEPS_ELSEWHERE: Member =
     Member::new("steps", Kind::Elsewhere("none here: it belongs to a schedule of global steps"));
 pub(crate) const SPLIT_ELSEWHERE: Member = Member::new("split", Kind::Elsewhere("none here: it belongs to a split"));
 
+/// The failure of a text of another format: the first member `samedeal` of its object is another number than `VERSION`.
+/// None for any other text. A later format may have members that this version does not know, so this failure comes
+/// before all others that a text has. It is looked for only after another failure, since a text of another format always
+/// has one.
+#[cold]
+#[inline(never)]
+pub(crate) fn other_format(text: &str) -> Option<Failure> {
+    let version = find(text, "samedeal").and_then(|mut reader| reader.number()).and_then(unsigned)?;
+    let allowed = || range(VERSION, VERSION).and("; for a text of a later format, update samedeal");
+    (version != VERSION).then(|| Failure::out_of_range("samedeal", version, allowed()))
+}
+
 /// Reads a document, and checks the names of the lists beside it and the members of the document itself. Failures:
-/// `recipe` (no JSON object, more than 2^24 bytes, or too many levels of objects), `lists`, any member that is unknown,
-/// there twice, of another type or of another kind of documents, `samedeal`, a section that is missing.
+/// `recipe` (no JSON object, more than 2^24 bytes, or too many levels of objects), `samedeal`, `lists`, any member that is
+/// unknown, there twice, of another type or of another kind of documents, a section that is missing.
 #[inline(never)]
 fn fields<'a>(text: &'a str, sections: &'static [Member], lists: &[List]) -> Result<Fields<'a>, Failure> {
     if text.len() > MAX_TEXT {
@@ -42,10 +54,13 @@ fn fields<'a>(text: &'a str, sections: &'static [Member], lists: &[List]) -> Res
             at_most(MAX_TEXT).and("; long lists come beside it, by their names"),
         ));
     }
-    check_names(sections, lists)?;
-    let fields = Fields::read(text, sections)?;
-    fields.check(&[], &[])?;
-    Ok(fields)
+    let read = || {
+        check_names(sections, lists)?;
+        let fields = Fields::read(text, sections)?;
+        fields.check(&[], &[])?;
+        Ok(fields)
+    };
+    read().map_err(|failure| other_format(text).unwrap_or(failure))
 }
 
 /// Reads a document of these sections. Returns the value that `made` makes of its fields. Failures: those of `fields`,

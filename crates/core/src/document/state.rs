@@ -1,12 +1,13 @@
 //! States: texts that say how far an epoch was read.
 
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 
 use super::fields::{self, Fields};
-use super::json::{MAX_TEXT, unsigned_text};
+use super::json::{MAX_TEXT, find, unsigned_text};
 use super::member::{Kind, Member};
-use super::recipe::VERSION;
+use super::recipe::{VERSION, other_format};
 use crate::base::failure::{Failure, Kind as FailureKind, at_most};
 use crate::base::memory::{Pieces, joined};
 
@@ -42,32 +43,44 @@ pub(crate) fn write(kind: &str, recipe: &Pieces, epoch: u64, more: &str) -> Resu
     })
 }
 
-/// Reads a state, which need not be trusted. All of `members` must be there, except for `OPTIONAL`. Failures: `state`;
-/// `out-of-memory`, of any member.
+/// Reads a state, which need not be trusted. All of `members` must be there, except for `OPTIONAL`. Failures: `samedeal`;
+/// an unknown member, of `state` or of the object that has it; `state`; `out-of-memory`, of any member. The failures of
+/// an index have the field `index` in place of `state`.
 pub(crate) fn read<'a>(text: &'a str, kind: &str, members: &'static [Member]) -> Result<Fields<'a>, Failure> {
     if text.len() > MAX_TEXT {
-        return Err(Failure::out_of_range("state", format!("of {} bytes", text.len()), at_most(MAX_TEXT)));
+        return Err(Failure::out_of_range(field_of(kind), format!("of {} bytes", text.len()), at_most(MAX_TEXT)));
     }
-    let found = match Fields::read(text, members) {
-        // If memory ran out, the text may still be a state, so it is not refused.
-        Err(failure) if failure.kind == FailureKind::OutOfMemory => return Err(failure),
-        // A JSON tool may have rounded a number, so the failure says which.
-        Err(failure) if failure.kind == FailureKind::OutOfRange => {
-            return Err(refused(text, kind).and(&format!("; in this text, {failure}")));
-        }
-        found => found.ok(),
-    };
-    let fields = found.filter(|fields| {
-        let has_all = |fields: &Fields, keys: &[Member]| {
-            keys.iter().all(|key| fields.has(key.name) || OPTIONAL.contains(&key.name))
-        };
-        let is_whole = members.iter().all(|key| match key.kind {
-            Kind::Objects { of: keys, .. } => fields.objects(key.name).iter().all(|object| has_all(object, keys)),
-            _ => true,
-        }) && has_all(fields, members);
-        is_whole && fields.count("samedeal") == Some(VERSION) && fields.text("kind") == Some(kind)
-    });
-    fields.ok_or_else(|| refused(text, kind))
+    let fields = Fields::read(text, members).map_err(|failure| explained(failure, text, kind))?;
+    let has_all =
+        |fields: &Fields, keys: &[Member]| keys.iter().all(|key| fields.has(key.name) || OPTIONAL.contains(&key.name));
+    let is_whole = members.iter().all(|key| match key.kind {
+        Kind::Objects { of: keys, .. } => fields.objects(key.name).iter().all(|object| has_all(object, keys)),
+        _ => true,
+    }) && has_all(&fields, members);
+    if is_whole && fields.count("samedeal") == Some(VERSION) && fields.text("kind") == Some(kind) {
+        return Ok(fields);
+    }
+    Err(refused(text, kind))
+}
+
+/// The failure of a state for which the failure of its first wrong member is `failure`.
+#[cold]
+#[inline(never)]
+fn explained(failure: Failure, text: &str, kind: &str) -> Failure {
+    // If memory ran out, the text may still be a state, so it is not refused.
+    if failure.kind == FailureKind::OutOfMemory {
+        return failure;
+    }
+    let refused = refused(text, kind);
+    if refused.kind == FailureKind::OutOfRange || kind_in(text).as_deref() != Some(kind) {
+        return refused;
+    }
+    // Of a recipe, the field is `recipe` if the outermost object is at fault.
+    let failure = if failure.field == "recipe" && !failure.has_path() { failure.of(field_of(kind)) } else { failure };
+    match failure.kind {
+        FailureKind::UnknownMember => failure,
+        _ => refused.and(&format!("; in this text, {failure}")),
+    }
 }
 
 /// Checks that the recipe of a state equals the recipe of the text `here`. Failures: the first member that differs.
@@ -79,14 +92,19 @@ pub(crate) fn check_recipe(state: &Fields, here: &str, sections: &'static [Membe
 /// The values of the member `kind`: the kinds of states, and `index` for an index of batches.
 const KINDS: [&str; 6] = ["sampler", "batcher", "ledger", "reading", "schedule", "index"];
 
-/// The failure of a text that is no state of a kind. If the text looks like a state of another kind, the failure says
-/// so.
+/// The failure of a text that is no state of a kind: `samedeal` if the text has another format, else `state`, or `index`.
+/// If the text looks like a state of another kind, the failure says so.
+#[cold]
+#[inline(never)]
 pub(crate) fn refused(text: &str, kind: &str) -> Failure {
+    if let Some(failure) = other_format(text) {
+        return failure;
+    }
     let wanted = format!("{}, version {VERSION}", text_of(kind));
-    let written = text.split_once("\"kind\":\"").map_or("", |(_, rest)| rest);
-    let other = KINDS.into_iter().find(|&other| other != kind && written.strip_prefix(other).is_some_and(is_end));
+    let written = kind_in(text);
+    let other = KINDS.into_iter().find(|&other| other != kind && written.as_deref() == Some(other));
     Failure::wrong_type(
-        "state",
+        field_of(kind),
         text,
         match other {
             Some(other) => format!("{wanted}; this is {}", text_of(other)),
@@ -95,14 +113,20 @@ pub(crate) fn refused(text: &str, kind: &str) -> Failure {
     )
 }
 
+/// The first member `kind` of a text, if it is a text.
+fn kind_in(text: &str) -> Option<Cow<'_, str>> {
+    find(text, "kind")?.string()
+}
+
+/// The field of failures of a whole text.
+fn field_of(kind: &str) -> &'static str {
+    if kind == "index" { "index" } else { "state" }
+}
+
 /// The words for a state of a kind, in a failure.
 fn text_of(kind: &str) -> String {
     match kind {
         "index" => "an index of batches".into(),
         _ => format!("a state of a {kind}"),
     }
-}
-
-fn is_end(rest: &str) -> bool {
-    rest.starts_with('"')
 }

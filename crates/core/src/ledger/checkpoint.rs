@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::entry::{Checkpoint, Entry};
-use super::{Holder, Lease, Ledger, MAX_RUNS, check_line, no_entry};
+use super::{Holder, Lease, Ledger, MAX_RUNS, check_line, no_event};
 use crate::base::Failure;
 use crate::base::failure::shorten;
 use crate::base::memory::has_room;
@@ -38,7 +38,7 @@ impl Ledger {
     /// `out-of-memory`.
     pub(super) fn skip_to(&mut self, text: &str, now: u64) -> Result<(), Failure> {
         check_line(text)?;
-        let Some(Entry::Checkpoint(checkpoint)) = Entry::read(text) else { return Err(no_entry(text)) };
+        let Some(Entry::Checkpoint(checkpoint)) = Entry::read(text) else { return Err(no_event(text)) };
         if self.entries != 1 || !self.allows(&checkpoint) {
             let allowed = "a checkpoint that entries of this log come to";
             return Err(Failure::contradiction("entry", shorten(text), allowed));

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::{EventKind, Lease};
 use crate::base::MAX_EXACT;
 use crate::base::memory::has_room;
-use crate::document::EntryFields;
+use crate::document::{EntryFields, of_digits};
 
 /// An entry of the log, other than the first one.
 pub(super) enum Entry {
@@ -121,7 +121,7 @@ impl Entry {
         // Each branch fails if a field that the entry needs is missing. Then an entry with as many fields as it needs
         // has no others.
         let (entry, needed) = match &*fields.event {
-            "join" => (Self::Join { reader: reader()?, session: session(&fields.session?)? }, 3),
+            "join" => (Self::Join { reader: reader()?, session: of_digits(&fields.session?)? }, 3),
             "lease" => {
                 let lease = exact(fields.lease?).filter(|&lease| lease > 0)?;
                 (Self::Lease { reader: reader()?, lease }, 3)
@@ -139,12 +139,6 @@ impl Entry {
 
 fn exact(number: u64) -> Option<u64> {
     (number <= MAX_EXACT).then_some(number)
-}
-
-/// The number that 16 hexadecimal digits in lower case stand for.
-fn session(text: &str) -> Option<u64> {
-    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    (text.len() == 16 && text.bytes().all(is_digit)).then(|| u64::from_str_radix(text, 16).ok())?
 }
 
 fn comma(at: usize) -> &'static str {

@@ -17,10 +17,10 @@ use alloc::vec::Vec;
 
 use self::entry::{Entry, Run};
 use crate::base::Failure;
-use crate::base::failure::shorten;
+use crate::base::failure::{known, shorten};
 use crate::base::memory::has_room;
 use crate::deal::SamplerState;
-use crate::document::MAX_TEXT;
+use crate::document::{MAX_TEXT, find};
 use state::LedgerState;
 
 /// The most runs that readers hold at a time.
@@ -51,6 +51,9 @@ impl EventKind {
         Self::ALL[self as usize].1
     }
 }
+
+/// The names of all events of a log.
+const EVENTS: [&str; 6] = ["claim", "commit", "release", "join", "lease", "checkpoint"];
 
 /// An entry of the log about a run of positions. A join is about all runs of a reader: its start, count and claim are
 /// 0.
@@ -239,7 +242,7 @@ impl Ledger {
             self.entries = 1;
             return Ok(Applied::Header);
         }
-        let entry = Entry::read(text).ok_or_else(|| no_entry(text))?;
+        let entry = Entry::read(text).ok_or_else(|| no_event(text))?;
         let number = self.entries;
         let applied = match entry {
             Entry::Run(run) => self.happened(run, number).map(Applied::Run),
@@ -431,6 +434,18 @@ fn check_line(text: &str) -> Result<(), Failure> {
         return Err(no_entry(text));
     }
     Ok(())
+}
+
+/// The failure of a text that is no event: `event`, if the text has the name of an event that only a later version may
+/// know, else `entry`.
+#[cold]
+fn no_event(text: &str) -> Failure {
+    match find(text, "event").and_then(|mut reader| reader.string()) {
+        Some(event) if !EVENTS.contains(&&*event) => {
+            Failure::unknown_name("event", &event, known(EVENTS.iter().copied()))
+        }
+        _ => no_entry(text),
+    }
 }
 
 fn no_entry(text: &str) -> Failure {

@@ -5,10 +5,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::base::Failure;
-use crate::base::failure::{at_most, known, range};
+use crate::base::failure::{at_most, known};
 use crate::base::memory::grow;
-use crate::document::recipe::VERSION;
-use crate::document::{MAX_TEXT, Reader, unsigned};
+use crate::document::recipe::other_format;
+use crate::document::{DEEPEST, MAX_TEXT, Reader, unsigned};
 
 /// The kind of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,19 +46,13 @@ const MARKS: [(&str, &str); 11] = [
     ("deal", "sampler"),
 ];
 
-/// The most levels of nested objects and lists within a member of a text.
-const DEEPEST: u32 = 64;
-
 /// The sections of recipes.
 const SECTIONS: [&str; 6] = ["order", "shards", "deal", "batch", "steps", "split"];
 
 /// The kind of a text, by the members that it has. The members are not checked. Failures: `text`, `samedeal`, `kind`,
 /// `out-of-memory`.
 pub fn inspect(text: &str) -> Result<TextKind, Failure> {
-    let found = Found::read("text", text)?;
-    if let Some(version) = found.version.filter(|&version| version != VERSION) {
-        return Err(Failure::out_of_range("samedeal", version, range(VERSION, VERSION)));
-    }
+    let found = Found::of_this_format("text", text)?;
     match found.kind {
         Some(kind) => {
             let of_name = STATES.into_iter().find(|(name, _)| *name == kind);
@@ -75,10 +69,11 @@ pub fn inspect(text: &str) -> Result<TextKind, Failure> {
 }
 
 /// The recipe of an object that resumes a state: the sections of the state, and those of `sections`, an object with the
-/// sections that no state has, such as the deal. The recipe is not checked. Failures: `state`, `sections`; `samedeal`
-/// and `kind` of either text, if they have a wrong type; `out-of-memory`.
+/// sections that no state has, such as the deal. The recipe is not checked: a state of another format is refused here,
+/// because the recipe would not say so any more. Failures: `samedeal`, `state`, `sections`; `samedeal` and `kind` of either
+/// text, if they have a wrong type; `out-of-memory`.
 pub fn recipe_after(state: &str, sections: &str) -> Result<String, Failure> {
-    let found = Found::read("state", state)?;
+    let found = Found::of_this_format("state", state)?;
     let recipe = found.recipe.filter(|_| found.kind.is_some());
     let own =
         recipe.and_then(inner).ok_or_else(|| Failure::wrong_type("state", state, "the text that `state` gave"))?;
@@ -96,7 +91,6 @@ fn inner(object: &str) -> Option<&str> {
 /// The members of a text that decide its kind. If a member is there twice, the last one counts.
 #[derive(Default)]
 pub(super) struct Found<'a> {
-    version: Option<u64>,
     kind: Option<String>,
     /// The text of the member `recipe`, if it is an object.
     recipe: Option<&'a str>,
@@ -108,6 +102,13 @@ pub(super) struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
+    /// The same as `read`, but a text of another format is refused, whatever else is wrong with it. Failures: those of
+    /// `read`; `samedeal`.
+    fn of_this_format(field: &'static str, text: &'a str) -> Result<Self, Failure> {
+        let other = if text.len() > MAX_TEXT { None } else { other_format(text) };
+        other.map_or_else(|| Self::read(field, text), Err)
+    }
+
     /// Finds the members that decide the kind of a text. Failures: `field`, `samedeal`, `kind`, `out-of-memory`.
     pub(super) fn read(field: &'static str, text: &'a str) -> Result<Self, Failure> {
         if text.len() > MAX_TEXT {
@@ -145,8 +146,8 @@ impl<'a> Found<'a> {
         let mut own = Reader::new(value);
         let mistyped = match name {
             "samedeal" => {
-                self.version = own.number().and_then(unsigned);
-                self.version.is_none().then(|| Failure::wrong_type("samedeal", value, "a whole number"))
+                let version = own.number().and_then(unsigned);
+                version.is_none().then(|| Failure::wrong_type("samedeal", value, "a whole number"))
             }
             "kind" => {
                 self.kind = own.string().map(|kind| kind.chars().take(65).collect());
@@ -275,6 +276,7 @@ mod tests {
             (r#"{"order": {}} x"#, "text"),
             (r#"{"order": {}"#, "text"),
             (r#"{"samedeal": 2, "order": {}}"#, "samedeal"),
+            (r#"{"kind": 7, "samedeal": 2"#, "samedeal"),
             (r#"{"kind": "future", "recipe": {}}"#, "kind"),
             (r#"{"kind": 7}"#, "kind"),
             (r#"{"samedeal": "1", "order": {}}"#, "samedeal"),

@@ -28,7 +28,7 @@ pub fn of(group: &str) -> Vec<Case> {
 }
 
 /// A case in the form that the files of golden cases have, with the answers of the core.
-fn case(name: &str, mut of: Value, calls: Value) -> Case {
+pub(super) fn case(name: &str, mut of: Value, calls: Value) -> Case {
     let Value::Array(mut calls) = calls else { panic!("{name}: no list of calls") };
     calls.iter_mut().for_each(|call| call["returns"] = Value::Null);
     of["name"] = name.into();
@@ -97,8 +97,8 @@ fn half_of_an_odd_window() -> Case {
 /// Parts of an index that have different checksums of a window.
 fn other_lengths() -> Case {
     let parts = [
-        r#"{"samedeal":1,"kind":"index","fingerprint":"0000000000000000000000000000000000000000000000000000000000000000","epoch":0,"windows":3,"first":0,"steps":[2,2],"checksums":"00000000000000070000000000000008","metrics":{"steps":4,"items":0,"rows":0,"tokens":0,"padded":0,"slowest":0,"cost":0,"slowest_cost":0,"packs_bound":0,"over_budget":0,"empty":0,"repeated":0,"dropped":0,"truncated":0,"too_long":0,"split":0},"checksum":"83d8e184a267c10e99ebbb17ce915586ae88330c50ce5137d48f66122f6bfb31"}"#,
-        r#"{"samedeal":1,"kind":"index","fingerprint":"0000000000000000000000000000000000000000000000000000000000000000","epoch":0,"windows":3,"first":1,"steps":[2],"checksums":"0000000000000009","metrics":{"steps":2,"items":0,"rows":0,"tokens":0,"padded":0,"slowest":0,"cost":0,"slowest_cost":0,"packs_bound":0,"over_budget":0,"empty":0,"repeated":0,"dropped":0,"truncated":0,"too_long":0,"split":0},"checksum":"0e82b222dd703003bd664fbc2302e6bb70dc4f407f1d1da0115c7737a625872f"}"#,
+        r#"{"samedeal":1,"kind":"index","recipe_fingerprint":"0000000000000000000000000000000000000000000000000000000000000000","epoch":0,"windows":3,"first":0,"steps":[2,2],"checksums":"00000000000000070000000000000008","metrics":{"steps":4,"items":0,"rows":0,"tokens":0,"padded":0,"slowest":0,"cost":0,"slowest_cost":0,"packs_bound":0,"over_budget":0,"empty":0,"repeated":0,"dropped":0,"truncated":0,"too_long":0,"split":0},"checksum":"83d8e184a267c10e99ebbb17ce915586ae88330c50ce5137d48f66122f6bfb31"}"#,
+        r#"{"samedeal":1,"kind":"index","recipe_fingerprint":"0000000000000000000000000000000000000000000000000000000000000000","epoch":0,"windows":3,"first":1,"steps":[2],"checksums":"0000000000000009","metrics":{"steps":2,"items":0,"rows":0,"tokens":0,"padded":0,"slowest":0,"cost":0,"slowest_cost":0,"packs_bound":0,"over_budget":0,"empty":0,"repeated":0,"dropped":0,"truncated":0,"too_long":0,"split":0},"checksum":"0e82b222dd703003bd664fbc2302e6bb70dc4f407f1d1da0115c7737a625872f"}"#,
     ];
     let calls = json!([{"call": "join-indices", "args": {"parts": parts}}]);
     case("parts that were planned with other lengths", json!({"functions": {}}), calls)
@@ -160,7 +160,7 @@ fn without_history() -> Case {
     let batch = json!({"max_tokens": 10, "lengths": [9, 4, 7, 8]});
     let subject = batcher(&json!({"order": {"name": "sequential"}, "batch": batch}));
     let state = state_after(&subject, 0);
-    let state = format!("{},\"window\":40,\"checksum\":7}}", state.trim_end_matches('}'));
+    let state = format!("{},\"window\":40,\"checksum\":\"0000000000000007\"}}", state.trim_end_matches('}'));
     let calls = json!([{"call": "resume", "args": {"state": state}}]);
     case("a window and a checksum without a history", subject, calls)
 }

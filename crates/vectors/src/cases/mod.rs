@@ -4,6 +4,7 @@ mod batch_recipes;
 mod batching;
 mod clients;
 mod composed;
+mod formats;
 mod forms;
 mod launches;
 mod ledgers;
@@ -62,6 +63,7 @@ pub fn files() -> Vec<File> {
     files.extend(batching::files());
     for file in &mut files {
         file.cases.extend(limits::of(&file.group));
+        file.cases.extend(formats::of(&file.group));
     }
     files
 }

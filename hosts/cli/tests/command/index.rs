@@ -27,7 +27,7 @@ fn an_index_is_the_same_from_any_number_of_threads() {
     // The index is refused for batches with other options or of another epoch, and by commands that do not use an
     // index.
     for (arguments, told) in [
-        (format!("batches {with} --max-length 500"), "fingerprint is"),
+        (format!("batches {with} --max-length 500"), "recipe_fingerprint is"),
         (format!("batches {} --epoch 0", with.replace(" --epoch 1", "")), "epoch is 1; allowed: 0"),
         (format!("batches {with} --compare"), "--index has no meaning here"),
         (format!("recipe {}", with.replace(" --epoch 1", "")), "--index has no meaning here"),

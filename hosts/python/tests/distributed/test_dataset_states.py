@@ -24,6 +24,7 @@ from samedeal import (
     Reading,
     SamedealError,
     Sampler,
+    UnknownMemberError,
     WrongTypeError,
 )
 from samedeal.parquet import batches
@@ -392,8 +393,10 @@ def test_states_that_are_not_of_this_dataset(data: Path, small: Path, deal: str)
     for wrong in (None, "{}", {}, {"samedeal": 3}, {"samedeal": "{}"}, {"samedeal": "[" * 9_000}):
         told(WrongTypeError, dataset, wrong)
     told(OutOfRangeError, dataset, {"samedeal": " " * (2**24 + 1)})
-    for history in (3, "x", [3], [{**segment, "more": 1}], [dict(list(segment.items())[1:])]):
+    for history in (3, "x", [3], [dict(list(segment.items())[1:])]):
         told(WrongTypeError, dataset, text(history=history))
+    unknown = told(UnknownMemberError, dataset, text(history=[{**segment, "more": 1}]))
+    assert (unknown.path, unknown.value) == ("history[0]", "more")
     for name, value in (("world_size", 0), ("workers", 2**17), ("batch_size", 0), ("steps", 10**5), ("steps", 0)):
         told(OutOfRangeError, dataset, past({**segment, name: value}))
     for name, odd in (("world_size", 2.0), ("steps", "1"), ("drop_last", 1), ("batch_size", -1), ("steps", 2**70)):
@@ -404,7 +407,6 @@ def test_states_that_are_not_of_this_dataset(data: Path, small: Path, deal: str)
     assert counted.field == "history"
     assert counted.value.endswith(" readers")
     parts: list[dict[str, Any]] = [
-        {"samedeal": 2},
         {"kind": "sampler"},
         {"recipe": 3},
         {"epoch": -1},
@@ -412,6 +414,9 @@ def test_states_that_are_not_of_this_dataset(data: Path, small: Path, deal: str)
     ]
     for part in parts:
         told(OutOfRangeError if "consumed" in part else WrongTypeError, dataset, text(**part))
+    later = told(OutOfRangeError, dataset, text(samedeal=2, more=None))
+    assert later.field == "samedeal"
+    assert "update samedeal" in str(later)
     with pytest.raises(WrongTypeError, match="a state of a sampler"):
         Sampler.sharded(LARGE_SIZES, seed=1, lanes=8, shuffle_window=16).resume(state["samedeal"])
     with pytest.raises(ContradictionError, match="batch_size is 4"):

@@ -20,7 +20,7 @@ use crate::engine::{Instance, MOST_MEMORY, batches, check_room};
 /// # Errors
 ///
 /// [`Missing`](crate::FailureKind::Missing) (`index`: there are no parts), [`WrongType`](crate::FailureKind::WrongType)
-/// (`index`: a part is no index, or was changed), [`Contradiction`](crate::FailureKind::Contradiction) (`fingerprint`,
+/// (`index`: a part is no index, or was changed), [`Contradiction`](crate::FailureKind::Contradiction) (`recipe_fingerprint`,
 /// `epoch`, `windows`: a part is of other batches; `first`: windows are missing between two parts, or a part repeats
 /// only some windows of the parts before it and adds others; `lengths`: two parts have a window that was planned with
 /// different lengths), out of memory.

@@ -55,7 +55,7 @@ fn batchers_that_make_no_sense() {
     let past = |segments: usize| {
         let mut batcher = good().build().unwrap();
         let segments = vec![r#"{"world_size":1,"steps":0}"#; segments].join(",");
-        let past = format!(r#""history":[{segments}],"window":8192,"checksum":0"#);
+        let past = format!(r#""history":[{segments}],"window":8192,"checksum":"0000000000000000""#);
         let state = batcher.state(0).unwrap().replace(r#""history":[]"#, &past);
         failing(batcher.resume(&state))
     };

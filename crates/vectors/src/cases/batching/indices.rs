@@ -173,7 +173,7 @@ fn refused() -> Vec<Case> {
         forged(&|text| text.replace(&format!("\"windows\":{number}"), &format!("\"windows\":{}", windows + 1))),
         forged(&|text| text.replace("\"samedeal\":1", "\"samedeal\":2")),
         forged(&|text| text.replace("\"epoch\":0", "\"epoch\":\"0\"")),
-        forged(&|text| text.replace("\"fingerprint\":\"", "\"fingerprint\":\"x")),
+        forged(&|text| text.replace("\"recipe_fingerprint\":\"", "\"recipe_fingerprint\":\"x")),
         forged(&|text| text.replace(",\"kind\"", " ,\n\"kind\"")),
         forged(&|text| format!("{},\"more\":9}}", text.strip_suffix('}').expect("an object at the end"))),
     ]);

@@ -200,11 +200,14 @@ fn texts() -> Case {
         // Checksums that are missing, not valid, or of other lengths.
         change(&format!(",\"checksum\":{checksum}"), ""),
         change(checksum, &checksum.replace('"', "")),
-        change(checksum, "7"),
+        change(checksum, "\"7\""),
+        change(checksum, &checksum.to_uppercase()),
+        change(checksum, "\"0000000000000007\""),
         state_after(0),
         Call::Metrics,
+        change(&taken, "[],\"checksum\":\"0000000000000007\""),
+        change(&taken, "[],\"window\":40,\"checksum\":\"0000000000000000\""),
         change(&taken, "[],\"checksum\":7"),
-        change(&taken, "[],\"window\":40,\"checksum\":0"),
         state_after(0),
         Call::Metrics,
         // A history after which no samples are left.

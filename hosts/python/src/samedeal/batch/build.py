@@ -143,7 +143,7 @@ def _file(folder: Path, part: Part, mark: str) -> Path:
 def _head(text: str) -> tuple[object, ...]:
     """The members that all parts of one index have in common."""
     found = json.loads(text)
-    return found["fingerprint"], found["epoch"], found["windows"]
+    return found["recipe_fingerprint"], found["epoch"], found["windows"]
 
 
 def _known(folder: Path, parts: list[Part], own: tuple[object, ...], mark: str) -> dict[Part, str]:

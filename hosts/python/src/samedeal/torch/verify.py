@@ -289,7 +289,7 @@ def _lengths_at(plan: Batcher, state: str) -> dict[str, Any]:
         except OutOfRangeError as error:
             if error.field != "steps":
                 raise
-    return {_LENGTHS: members.get("checksum", 0)}
+    return {_LENGTHS: members.get("checksum", "")}
 
 
 def _short(history: list[Any]) -> Any:

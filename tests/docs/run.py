@@ -35,7 +35,7 @@ def folder(path: Path) -> Path:
     modules = path / "node_modules"
     modules.mkdir()
     (modules / "samedeal").symlink_to(ROOT / "hosts/js")
-    for name in ("apache-arrow", "hyparquet", "hyparquet-compressors", "hyparquet-writer"):
+    for name in ("apache-arrow", "esbuild", "hyparquet", "hyparquet-compressors", "hyparquet-writer"):
         (modules / name).symlink_to(ROOT / "hosts/js/node_modules" / name)
     shutil.copy(ROOT / "tests/bench/data/kjv-lengths.json", path / "lengths.json")
     return path

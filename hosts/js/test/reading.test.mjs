@@ -225,6 +225,9 @@ describe('Reading', () => {
     assert.equal(reading.mixingAdvice, undefined);
     const advice = { lanesPerReader: 8, varianceRatio: 4, lanes: 128, shuffleWindow: 128 };
     assert.deepEqual(new Reading(SIZES, { worldSize: 8, batchSize: 32 }).mixingAdvice, advice);
+    const suggested = { lanes: 96, shuffleWindow: 256, varianceRatio: 21 };
+    assert.deepEqual(new Reading([400_000], { batchSize: 256 }).suggestedLanes(2_000, 8), suggested);
+    assert.equal(reading.suggestedLanes(2_000, 0), null);
     assert.deepEqual([...reading.sizes], SIZES);
     reading.sizes.fill(1);
     assert.deepEqual([...reading.sizes], SIZES);

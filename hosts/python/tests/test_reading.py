@@ -167,6 +167,11 @@ def test_advice_about_lanes() -> None:
     assert found._asdict() == {"lanes_per_reader": 8, "variance_ratio": 4, "lanes": 128, "shuffle_window": 128}
     for none in (Reading(SIZES, shuffle=False), Reading(SIZES, deal="shards"), reading.resume(reading.state(1))):
         assert (none.lanes_read_once, none.mixing_advice) == (None, None)
+    reading = Reading([400_000], batch_size=256)
+    suggested = reading.suggested_lanes(group_rows=2_000, readers=8)
+    assert suggested is not None
+    assert suggested._asdict() == {"lanes": 96, "shuffle_window": 256, "variance_ratio": 21}
+    assert [reading.suggested_lanes(*wrong) for wrong in ((0, 8), (2_000, 0), (2_000, 2**16 + 1))] == [None] * 3
 
 
 @pytest.mark.parametrize(

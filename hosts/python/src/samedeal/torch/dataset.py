@@ -323,6 +323,11 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         self._warn_of_steps(0)
         if self.rank == 0:
             if note:
+                if "lanes" in self._order or self._order.get("by_lane"):
+                    lanes = self._given["lanes"]
+                    note += (
+                        f". Each row is read once by any number of readers that divides {lanes}, also after a resume"
+                    )
                 warn(note, LanesNote)
             warn_of_shared_files(self.shards)
 

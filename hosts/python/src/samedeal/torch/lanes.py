@@ -19,7 +19,7 @@ _MIXED = 2
 
 
 class LanesNote(UserWarning):
-    """What `lanes="auto"` chose, and why. It comes once, on rank 0, when the dataset is made."""
+    """The choice of `lanes="auto"`, and the reason. It comes once, on rank 0, when the dataset is made."""
 
 
 class Chosen(NamedTuple):
@@ -70,7 +70,7 @@ def choose(
     samples = shards.samples if rows is None else check.integer("samples", rows, check.COUNT)
     group = group_rows(shards)
     try:
-        # As many lanes, so that a number which is not allowed is an error.
+        # With this number as `lanes`, a number that is not allowed is an error of the core.
         reading = Reading([samples], batch_size=batch_size or 1, lanes=readers)
     except OutOfRangeError as error:
         raise OutOfRangeError("max_readers", error.value, error.allowed, error.facts) from None
@@ -90,7 +90,6 @@ def choose(
             f". If neighbouring rows of a file are similar, batches vary about {found.variance_ratio} times as much as "
             "by chance: smaller row groups, or files whose rows were shuffled before they were written, mix better"
         )
-    told += f". Each row is read once by any number of readers that divides {chosen.lanes}, also after a resume"
     return chosen, told
 
 

@@ -102,8 +102,8 @@ pub(super) struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    /// The same as `read`, but a text of another format is refused, whatever else is wrong with it. Failures: those of
-    /// `read`; `samedeal`.
+    /// Refuses a text of another format, whatever else is wrong with it, and then calls `read`. Failures: `samedeal`; those of
+    /// `read`.
     fn of_this_format(field: &'static str, text: &'a str) -> Result<Self, Failure> {
         let other = if text.len() > MAX_TEXT { None } else { other_format(text) };
         other.map_or_else(|| Self::read(field, text), Err)

@@ -239,6 +239,12 @@ def test_row_groups_are_counted_in_every_file(data: Path, tmp_path: Path) -> Non
     empty.mkdir()
     pq.write_table(pa.table({"id": pa.array([], pa.int64())}), empty / "0.parquet")
     assert group_rows(Shards.find(empty)) == 1
+    # A row is in a row group of 10 rows or, three times as often, in one of 30.
+    uneven = tmp_path / "uneven"
+    uneven.mkdir()
+    for number, rows in enumerate((10, 30)):
+        pq.write_table(pa.table({"id": np.arange(rows)}), uneven / f"{number}.parquet")
+    assert group_rows(Shards.find(uneven)) == 25
     lines = tmp_path / "lines"
     lines.mkdir()
     (lines / "0.jsonl").write_text("".join(f'{{"id": {i}}}\n' for i in range(500)))

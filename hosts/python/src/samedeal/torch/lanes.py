@@ -94,19 +94,19 @@ def choose(
 
 
 def group_rows(shards: Shards) -> int:
-    """The rows of a row group: the mean of all files. Of several sources, the sum of their means."""
+    """The rows of a row group: the mean over all rows. Of several sources, the sum of their means."""
     return max(1, sum(map(_mean, shards.parts if isinstance(shards, Sources) else (shards,))))
 
 
 def _mean(shards: Shards) -> int:
     if shards.largest is None:
         return 0
-    # A footer is kept as its rows and its largest row group, so its row groups are taken to be equal but the last one.
-    # Files that were lost, and files without rows, have none.
-    largest, sizes = shards.largest[:, 0], shards.sizes
-    has_rows = largest > 0
-    groups = -(-sizes[has_rows] // largest[has_rows])
-    return int(sizes[has_rows].sum() // max(1, int(groups.sum())))
+    # A footer is kept as its rows and its largest row group, so all row groups of a file are taken to be as large. The
+    # mean is one over rows, because a lane begins more often in a large row group. Files that were lost have none.
+    known = [
+        (rows, group) for rows, group in zip(shards.sizes.tolist(), shards.largest[:, 0].tolist(), strict=True) if group
+    ]
+    return -(-sum(rows * group for rows, group in known) // max(1, sum(rows for rows, _ in known)))
 
 
 def of_state(text: str) -> Chosen | None:

@@ -1,6 +1,5 @@
 //! The section `order` of recipes and states.
 
-use alloc::format;
 use super::compose::names::{EXHAUSTIONS, INDEX_SPACES, MAX_SOURCES};
 use super::id::{COMPOSED, OrderId, VIEWS};
 use super::sharded::MAX_LANES;
@@ -11,6 +10,7 @@ use crate::document::fields::Fields;
 use crate::document::lists::{List, beside};
 use crate::document::member::{Default, Kind, Member, Place, is, is_not, names, place, text};
 use crate::document::recipe::{OF_STREAMS, SEED};
+use alloc::format;
 
 /// The most bytes of the canonical text of an order. The other 2^22 bytes of a text are for the rest of a recipe or a
 /// state.

@@ -6,6 +6,7 @@ use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::{OnceCell, RefCell};
+use core::ops::Range;
 
 use super::epoch::{Epoch, Order};
 use super::id::OrderId;
@@ -174,12 +175,39 @@ impl OrderPart {
         Ok((epoch, draw - self.begin(epoch)?.unwrap_or(draw)))
     }
 
+    /// The epoch of a draw, and the draws of this epoch. `before` is an epoch that was read before, and the end of its
+    /// draws: if the draw is in the next epoch, it is found without a search. Failures: `epoch`, if the epoch cannot be
+    /// used; `out-of-memory`.
+    pub(crate) fn epoch_of(&self, draw: u64, before: Option<(u64, u64)>) -> Result<(u64, Range<u64>), Failure> {
+        if let Some((number, begin)) = before.map(|(last, end)| (last + 1, end))
+            && self.steady().is_none()
+            && draw >= begin
+        {
+            let end = begin + self.length(number)?;
+            if draw < end {
+                return Ok((number, begin..end));
+            }
+        }
+        let (number, position) = self.find(draw)?;
+        let begin = draw - position;
+        Ok((number, begin..begin + self.length(number)?))
+    }
+
     /// The number of occurrences of a sample before a position, earlier epochs included. Failures: `out-of-memory`.
     pub(crate) fn seen(&self, sample: u64, epoch: u64, position: u64) -> Result<u64, Failure> {
         if let Some(composed) = self.parts() {
             return composed.seen(sample, epoch, position);
         }
         Ok(epoch + u64::from(position > 0 && self.place(sample, epoch)? < position))
+    }
+
+    /// The number of occurrences of some samples before an epoch, all together. The samples ascend. Failures:
+    /// `out-of-memory`.
+    pub(super) fn seen_of_all(&self, samples: &[u64], epoch: u64) -> Result<u64, Failure> {
+        match self.parts() {
+            Some(composed) => composed.seen_of_all(samples, epoch),
+            None => Ok(epoch * samples.len() as u64),
+        }
     }
 
     /// The epoch and the position of occurrence number `number` of a sample, if there is one. Failures:
@@ -279,6 +307,11 @@ pub(crate) trait Composed {
 
     /// The number of occurrences of a sample before a position, earlier epochs included. Failures: `out-of-memory`.
     fn seen(&self, sample: u64, epoch: u64, position: u64) -> Result<u64, Failure>;
+
+    /// See [`OrderPart::seen_of_all`].
+    fn seen_of_all(&self, samples: &[u64], epoch: u64) -> Result<u64, Failure> {
+        samples.iter().try_fold(0, |seen, &sample| Ok(seen + self.seen(sample, epoch, 0)?))
+    }
 
     /// The epoch and the position of occurrence number `number` of a sample. `None` if the sample has fewer
     /// occurrences, or if the epoch cannot be used. Failures: `out-of-memory`.

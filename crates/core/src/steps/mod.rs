@@ -9,6 +9,7 @@ use alloc::format;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::RefCell;
+use core::ops::Range;
 
 use crate::base::check::{check_below, check_ranks};
 use crate::base::failure::range;
@@ -52,10 +53,10 @@ pub struct Schedule {
 /// The number of later epochs in which `locate` searches for a sample, if epochs can leave samples out.
 const MAX_EPOCHS: u64 = 1 << 12;
 
-/// An epoch: the range of its draws, and its order.
+/// An epoch: its number, the range of its draws, and its order.
 struct Epoch {
-    begin: u64,
-    end: u64,
+    number: u64,
+    draws: Range<u64>,
     order: Order,
 }
 
@@ -330,9 +331,9 @@ impl Schedule {
                 }
             };
             let epoch = self.epoch(first, &mut recent)?;
-            let count = count.min((epoch.end - first).div_ceil(stride));
+            let count = count.min((epoch.draws.end - first).div_ceil(stride));
             let run = out.split_off_mut(..count as usize).unwrap_or_default();
-            epoch.order.fill(first - epoch.begin, stride, run)?;
+            epoch.order.fill(first - epoch.draws.start, stride, run)?;
             index += count;
         }
         Ok(())
@@ -340,13 +341,12 @@ impl Schedule {
 
     /// The epoch of a draw.
     fn epoch<'a>(&self, draw: u64, recent: &'a mut Option<Epoch>) -> Result<&'a Epoch, Failure> {
-        let known = recent.take().filter(|epoch| (epoch.begin..epoch.end).contains(&draw));
-        let epoch = match known {
-            Some(epoch) => epoch,
-            None => {
-                let (number, position) = self.order.find(draw)?;
-                let begin = draw - position;
-                Epoch { begin, end: begin + self.order.length(number)?, order: self.order.order(number)? }
+        let epoch = match recent.take() {
+            Some(epoch) if epoch.draws.contains(&draw) => epoch,
+            last => {
+                let last = last.map(|epoch| (epoch.number, epoch.draws.end));
+                let (number, draws) = self.order.epoch_of(draw, last)?;
+                Epoch { number, draws, order: self.order.order(number)? }
             }
         };
         Ok(recent.insert(epoch))

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use samedeal_core::Schedule;
 
-const ORDERS: [&str; 7] = [
+const ORDERS: [&str; 9] = [
     r#"{"samples":37,"seed":4}"#,
     r#"{"name":"torch","samples":23,"seed":7}"#,
     r#"{"name":"sharded","sizes":[9,4,12],"lanes":2,"shuffle_window":3}"#,
@@ -12,6 +12,8 @@ const ORDERS: [&str; 7] = [
     r#"{"name":"grown","samples":9,"growth":[{"epoch":1,"consumed":4,"samples":15}]}"#,
     r#"{"name":"balance","classes":[0,1,1,0,2],"factors":[1500000,400000,2000000]}"#,
     r#"{"name":"copies","copies":6,"of":{"samples":11}}"#,
+    r#"{"name":"exclude","indices":[3,11],"of":{"name":"grown","samples":9,"growth":[{"epoch":2,"consumed":0,"samples":15}]}}"#,
+    r#"{"name":"subset","indices":[0,2,5,8],"of":{"name":"skip","ranges":[{"epoch":1,"start":2,"count":3},{"epoch":2,"start":0,"count":9}],"of":{"samples":9}}}"#,
 ];
 
 fn recipe(order: &str, world: u32, unit: u32, layout: &str, stages: &[(u64, u32)]) -> String {

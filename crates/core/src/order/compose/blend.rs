@@ -263,7 +263,7 @@ impl Composed for Blend {
     }
 
     fn at(self: Rc<Self>, epoch: u64) -> Result<Box<dyn Epoch>, Failure> {
-        let recent = (0..self.sources.len()).map(|_| Recent { begin: 0, end: 0, order: None });
+        let recent = (0..self.sources.len()).map(|_| Recent { pass: 0, begin: 0, end: 0, order: None });
         let recent = RefCell::new(collect("sources", self.sources.len(), recent)?);
         let passes = (0..self.sources.len()).map(|_| Passes::default());
         let passes = RefCell::new(collect("sources", self.sources.len(), passes)?);
@@ -356,8 +356,9 @@ struct BlendEpoch {
     scratch: RefCell<Scratch>,
 }
 
-/// A pass over a source: its draws, and its order.
+/// A pass over a source: its number, its draws, and its order.
 struct Recent {
+    pass: u64,
     begin: u64,
     end: u64,
     order: Option<Order>,
@@ -374,10 +375,9 @@ impl Recent {
     #[cold]
     #[inline(never)]
     fn load(&mut self, part: &OrderPart, draw: u64) -> Result<(), Failure> {
-        let (pass, place) = part.find(draw)?;
-        let order = part.order(pass)?;
-        let begin = draw - place;
-        *self = Self { begin, end: begin + part.length(pass)?, order: Some(order) };
+        let last = self.order.is_some().then_some((self.pass, self.end));
+        let (pass, draws) = part.epoch_of(draw, last)?;
+        *self = Self { pass, begin: draws.start, end: draws.end, order: Some(part.order(pass)?) };
         Ok(())
     }
 

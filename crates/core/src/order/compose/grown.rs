@@ -15,9 +15,11 @@ use crate::order::{Composed, Epoch, Feistel};
 
 pub(super) struct Grown {
     /// The number of samples before any growth.
-    pub(super) samples: u64,
-    pub(super) seed: i64,
-    pub(super) growth: Vec<Growth>,
+    samples: u64,
+    seed: i64,
+    growth: Vec<Growth>,
+    /// For each growth, the number of draws before its epoch.
+    draws: Vec<u128>,
 }
 
 /// A growth: from position `consumed` of an epoch on, there are `samples` samples.
@@ -29,16 +31,22 @@ pub(super) struct Growth {
 }
 
 impl Grown {
+    /// Failures: `out-of-memory`.
+    pub(super) fn new(samples: u64, seed: i64, growth: Vec<Growth>) -> Result<Self, Failure> {
+        let (mut before, mut since, mut length) = (0, 0, samples);
+        let draws = growth.iter().map(|growth| {
+            before += u128::from(growth.epoch - since) * u128::from(length);
+            (since, length) = (growth.epoch, growth.samples);
+            before
+        });
+        let draws = collect("growth", growth.len(), draws)?;
+        Ok(Self { samples, seed, growth, draws })
+    }
+
     /// The number of samples at the end of an epoch.
     fn count(&self, epoch: u64) -> u64 {
         let after = self.growth.partition_point(|growth| growth.epoch <= epoch);
         after.checked_sub(1).map_or(self.samples, |last| self.growth[last].samples)
-    }
-
-    /// Epoch 0 and each epoch of a growth, with the number of samples at the end of the epoch.
-    fn eras(&self) -> impl Iterator<Item = (u64, u64)> {
-        let changes = self.growth.iter().map(|growth| growth.epoch);
-        core::iter::once(0).chain(changes).map(|epoch| (epoch, self.count(epoch)))
     }
 
     /// Failures: `out-of-memory`.
@@ -91,12 +99,14 @@ impl Composed for Grown {
     }
 
     fn begin(&self, epoch: u64) -> Result<Option<u64>, Failure> {
-        let (mut draws, mut since, mut length) = (0_u128, 0, self.samples);
-        for (from, samples) in self.eras().chain([(epoch, 0)]) {
-            let from = from.min(epoch);
-            draws += u128::from(from - since) * u128::from(length);
-            (since, length) = (from, samples);
-        }
+        // All growths of one epoch have the same number of draws before them, and the last one has the length of the
+        // epochs from there on.
+        let after = self.growth.partition_point(|growth| growth.epoch < epoch);
+        let (draws, since, length) = match after.checked_sub(1) {
+            Some(last) => (self.draws[last], self.growth[last].epoch, self.growth[last].samples),
+            None => (0, 0, self.samples),
+        };
+        let draws = draws + u128::from(epoch - since) * u128::from(length);
         Ok(u64::try_from(draws).ok().filter(|&draws| draws <= MAX_EXACT))
     }
 
@@ -114,6 +124,16 @@ impl Composed for Grown {
             return Ok(before);
         }
         Ok(before + u64::from(self.epoch(epoch)?.position(sample).is_some_and(|found| found < position)))
+    }
+
+    fn seen_of_all(&self, samples: &[u64], epoch: u64) -> Result<u64, Failure> {
+        let old = samples.partition_point(|&sample| sample < self.samples);
+        let (mut seen, mut from) = (old as u64 * epoch, old);
+        for growth in self.growth.iter().take_while(|growth| growth.epoch < epoch) {
+            let new = samples[from..].partition_point(|&sample| sample < growth.samples);
+            (seen, from) = (seen + new as u64 * (epoch - growth.epoch), from + new);
+        }
+        Ok(seen)
     }
 
     fn occurrence(&self, sample: u64, number: u64) -> Result<Option<(u64, u64)>, Failure> {

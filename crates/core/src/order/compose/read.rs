@@ -231,7 +231,8 @@ impl Text<'_, '_> {
                 let allowed = "ranges that ascend by epoch and start, and have no position twice";
                 return Err(Failure::contradiction("ranges", format!("{start} in epoch {epoch}"), allowed));
             }
-            ranges.push(Skipped { epoch, start, count });
+            let total = ranges.last().map_or(0, |last| last.total) + count;
+            ranges.push(Skipped { epoch, start, count, total });
         }
         Ok(ranges)
     }
@@ -275,7 +276,7 @@ impl Text<'_, '_> {
             growth.push(Growth { epoch, consumed, samples: more });
         }
         let last = growth.last().map_or(samples, |growth| growth.samples);
-        Ok((last, Rc::new(Grown { samples, seed: self.seed, growth })))
+        Ok((last, Rc::new(Grown::new(samples, self.seed, growth)?)))
     }
 
     fn windows(&self) -> Read {

@@ -6,9 +6,10 @@ use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cell::RefCell;
 use core::iter;
 
-use crate::base::memory::collect;
+use crate::base::memory::{collect, grow};
 use crate::base::{Failure, MAX_EXACT};
 use crate::document::{numbers, unsigned_text};
 use crate::order::{Composed, Epoch, Order, OrderPart, Stored};
@@ -16,10 +17,22 @@ use crate::order::{Composed, Epoch, Order, OrderPart, Stored};
 pub(super) struct View {
     of: Rc<OrderPart>,
     choice: Choice,
+    /// The samples that are not in the list of `Exclude`, if they are fewer than those in it: then an epoch is built
+    /// from them, so that a short epoch does not cost as much as a long list.
+    kept: Option<Vec<u64>>,
     /// The length of every epoch, if all epochs have the same length. It is stored, because counting goes through the
     /// whole list.
     steady: Option<u64>,
+    /// Epochs, and the positions before them that `chosen` counted. A search for an epoch asks for the same epochs again
+    /// and again.
+    counted: RefCell<Vec<(u64, u64)>>,
+    /// The last epoch that was built: its list costs as much as thousands of samples, and a search asks for an epoch
+    /// several times.
+    recent: RefCell<Option<(u64, Rc<ViewEpoch>)>>,
 }
+
+/// The most epochs that a view with a list keeps in `counted`: more than a search for an epoch asks for.
+const MAX_COUNTED: usize = 128;
 
 pub(super) enum Choice {
     /// All samples except the ones in this ascending list.
@@ -35,6 +48,8 @@ pub(super) struct Skipped {
     pub(super) epoch: u64,
     pub(super) start: u64,
     pub(super) count: u64,
+    /// The number of positions in this range and in all ranges before it.
+    pub(super) total: u64,
 }
 
 /// The positions of the inner order that remain in one epoch.
@@ -80,18 +95,13 @@ impl Left {
                 (before as u64, positions.get(before) == Some(&below))
             }
             Self::Runs(runs) => {
-                let mut out = 0;
-                for &(before, after) in runs {
-                    let (start, end) = (before + out, before + after);
-                    if below < start {
-                        break;
-                    }
-                    if below < end {
-                        return (before, false);
-                    }
-                    out = after;
+                // The runs before this one end at or before the inner position.
+                let at = runs.partition_point(|&(before, after)| before + after <= below);
+                let out = at.checked_sub(1).map_or(0, |last| runs[last].1);
+                match runs.get(at) {
+                    Some(&(before, _)) if before + out <= below => (before, false),
+                    _ => (below - out, true),
                 }
-                (below - out, true)
             }
         }
     }
@@ -101,7 +111,11 @@ impl View {
     /// A view of the order `of`. For `Exclude` and `Subset`, no epoch of `of` may have a sample twice. Failures:
     /// `out-of-memory`.
     pub(super) fn new(of: Rc<OrderPart>, choice: Choice) -> Result<Self, Failure> {
-        let mut view = Self { of, choice, steady: None };
+        let kept = match &choice {
+            Choice::Exclude(indices) => others(indices, of.samples)?,
+            Choice::Subset(_) | Choice::Skip(_) => None,
+        };
+        let mut view = Self { of, choice, kept, steady: None, counted: RefCell::default(), recent: RefCell::default() };
         view.steady = match (view.of.steady(), &view.choice) {
             (Some(whole), Choice::Skip(ranges)) => ranges.is_empty().then_some(whole),
             // A steady and single order has the same samples in every epoch, so that all epochs of the view are equally
@@ -125,30 +139,64 @@ impl View {
 
     /// The number of positions before an epoch that are skipped, or whose sample is in the list.
     fn chosen(&self, epoch: u64) -> Result<u64, Failure> {
-        let skipped = self.skipped().iter().take_while(|skipped| skipped.epoch < epoch);
-        let mut chosen = skipped.map(|skipped| skipped.count).sum::<u64>();
-        if !self.of.is_composed() {
-            // An order that is not composed has every sample once in every epoch.
-            return Ok(chosen + epoch * self.indices().len() as u64);
+        match &self.choice {
+            Choice::Skip(ranges) => {
+                let before = ranges.partition_point(|skipped| skipped.epoch < epoch);
+                Ok(before.checked_sub(1).map_or(0, |last| ranges[last].total))
+            }
+            Choice::Exclude(indices) | Choice::Subset(indices) => {
+                let mut counted = self.counted.borrow_mut();
+                if let Some(&(_, chosen)) = counted.iter().find(|own| own.0 == epoch) {
+                    return Ok(chosen);
+                }
+                let chosen = self.of.seen_of_all(indices, epoch)?;
+                if counted.len() == MAX_COUNTED {
+                    counted.clear();
+                }
+                grow("indices", 1, &mut counted)?;
+                counted.push((epoch, chosen));
+                Ok(chosen)
+            }
         }
-        for &sample in self.indices() {
-            chosen += self.of.seen(sample, epoch, 0)?;
+    }
+
+    /// The number of samples of an ascending list that lie in the ranges of an epoch, which has no sample twice. Costs
+    /// as much as the shorter of both: the positions of the ranges, and the list. Failures: `out-of-memory`.
+    fn skipped_of(&self, samples: &[u64], ranges: &[Skipped]) -> Result<u64, Failure> {
+        let count = ranges.iter().map(|skipped| skipped.count).sum::<u64>();
+        let order = self.of.order(ranges[0].epoch)?;
+        let mut found = 0;
+        if count <= samples.len() as u64 || self.of.has_table() {
+            for position in ranges.iter().flat_map(|skipped| skipped.start..skipped.start + skipped.count) {
+                found += u64::from(samples.binary_search(&order.sample(position)?).is_ok());
+            }
+            return Ok(found);
         }
-        Ok(chosen)
+        for &sample in samples {
+            let Some(position) = order.next(sample, 0)? else { continue };
+            let after = ranges.partition_point(|skipped| skipped.start <= position);
+            let last = after.checked_sub(1).map(|last| ranges[last]);
+            found += u64::from(last.is_some_and(|last| position - last.start < last.count));
+        }
+        Ok(found)
     }
 
     fn left(&self, epoch: u64, order: &Order) -> Result<Left, Failure> {
-        let indices = self.indices();
         if let Choice::Skip(ranges) = &self.choice {
-            let own = ranges.iter().filter(|skipped| skipped.epoch == epoch);
-            let mut runs = collect("ranges", own.clone().count(), [])?;
+            let first = ranges.partition_point(|skipped| skipped.epoch < epoch);
+            let end = ranges.partition_point(|skipped| skipped.epoch <= epoch);
+            let mut runs = collect("ranges", end - first, [])?;
             let mut out = 0;
-            for &Skipped { start, count, .. } in own {
+            for &Skipped { start, count, .. } in &ranges[first..end] {
                 runs.push((start - out, out + count));
                 out += count;
             }
             return Ok(Left::Runs(runs));
         }
+        let (is_kept, indices) = match (&self.choice, &self.kept) {
+            (Choice::Subset(indices), _) | (_, Some(indices)) => (true, &indices[..]),
+            _ => (false, self.indices()),
+        };
         let mut positions = collect("indices", indices.len(), indices.iter().copied())?;
         if order.map_back(&mut positions) {
             sort(&mut positions, self.of.samples);
@@ -166,7 +214,7 @@ impl View {
             }
             samedeal_bulk::numbers(&mut positions);
         }
-        if let Choice::Subset(_) = self.choice {
+        if is_kept {
             return Ok(Left::Only(positions));
         }
         for (number, position) in (0..).zip(&mut positions) {
@@ -175,10 +223,18 @@ impl View {
         Ok(Left::Without(positions))
     }
 
-    fn epoch(&self, epoch: u64) -> Result<ViewEpoch, Failure> {
-        let order = self.of.order(epoch)?;
-        let left = self.left(epoch, &order)?;
-        Ok(ViewEpoch { order, left, end: self.of.length(epoch)? })
+    fn epoch(&self, epoch: u64) -> Result<Rc<ViewEpoch>, Failure> {
+        let recent = self.recent.take().filter(|(of, _)| *of == epoch);
+        let built = match recent {
+            Some((_, built)) => built,
+            None => {
+                let order = self.of.order(epoch)?;
+                let left = self.left(epoch, &order)?;
+                Rc::new(ViewEpoch { order, left, end: self.of.length(epoch)? })
+            }
+        };
+        self.recent.replace(Some((epoch, Rc::clone(&built))));
+        Ok(built)
     }
 
     /// One more than the inner position of the position before `position`; 0 at the beginning of the epoch.
@@ -248,6 +304,20 @@ impl Composed for View {
         Ok(seen)
     }
 
+    /// Only called of orders that have no sample twice in an epoch.
+    fn seen_of_all(&self, samples: &[u64], epoch: u64) -> Result<u64, Failure> {
+        let Choice::Skip(ranges) = &self.choice else {
+            let held = samples.iter().copied().filter(|&sample| self.holds(sample));
+            return self.of.seen_of_all(&collect("indices", held.clone().count(), held)?, epoch);
+        };
+        let mut seen = self.of.seen_of_all(samples, epoch)?;
+        let before = ranges.partition_point(|skipped| skipped.epoch < epoch);
+        for own in ranges[..before].chunk_by(|one, other| one.epoch == other.epoch) {
+            seen -= self.skipped_of(samples, own)?;
+        }
+        Ok(seen)
+    }
+
     fn occurrence(&self, sample: u64, number: u64) -> Result<Option<(u64, u64)>, Failure> {
         if !self.holds(sample) {
             return Ok(None);
@@ -271,7 +341,7 @@ impl Composed for View {
                 text + &format!(",\"indices\":{}", numbers::text(indices.iter().copied()))
             }
             Choice::Skip(ranges) => {
-                let ranges = ranges.iter().map(|Skipped { epoch, start, count }| {
+                let ranges = ranges.iter().map(|Skipped { epoch, start, count, .. }| {
                     let epoch = unsigned_text(*epoch);
                     format!("{{\"epoch\":{epoch},\"start\":{start},\"count\":{count}}}")
                 });
@@ -287,6 +357,22 @@ impl Composed for View {
     fn part(&self, place: usize) -> Option<&OrderPart> {
         (place == 0).then_some(&self.of)
     }
+}
+
+/// The samples below `end` that are not in an ascending list, if they are fewer than those in it. Failures:
+/// `out-of-memory`.
+fn others(indices: &[u64], end: u64) -> Result<Option<Vec<u64>>, Failure> {
+    let count = end - indices.len() as u64;
+    if count >= indices.len() as u64 {
+        return Ok(None);
+    }
+    let mut kept = collect("indices", count as usize, [])?;
+    let mut next = 0;
+    for &index in indices.iter().chain([&end]) {
+        kept.extend(next..index);
+        next = index + 1;
+    }
+    Ok(Some(kept))
 }
 
 /// Sorts positions that are in random order, and all below `end`.
@@ -313,7 +399,7 @@ impl ViewEpoch {
     }
 }
 
-impl Epoch for ViewEpoch {
+impl Epoch for Rc<ViewEpoch> {
     fn sample(&self, position: u64) -> Result<u64, Failure> {
         self.order.sample(self.below(position))
     }

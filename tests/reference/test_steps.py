@@ -299,11 +299,12 @@ def test_failures_of_resume() -> None:
     def fails(*pair: str, here: Schedule = one) -> tuple[str, str, str | None]:
         return failure(lambda: here.step_of_state(state.replace(*pair)))
 
+    assert fails('"samedeal":1', '"new":null,"samedeal":2') == ("out-of-range", "samedeal", "2")
     assert fails('"kind":"schedule"', '"kind":"sampler"')[:2] == ("wrong-type", "state")
     assert fails(',"step":5', "")[:2] == ("wrong-type", "state")
-    assert fails('"step":5', '"step":5,"positions":50')[:2] == ("wrong-type", "state")
-    assert fails('"from":3', '"from":3,"weights":[1]')[:2] == ("wrong-type", "state")
-    assert fails('"steps":{', '"deal":{},"steps":{')[:2] == ("wrong-type", "state")
+    assert fails('"step":5', '"step":5,"positions":50') == ("unknown-member", "state", "positions")
+    assert fails('"from":3', '"from":3,"weights":[1]') == ("unknown-member", "stages", "weights")
+    assert fails('"steps":{', '"deal":{},"steps":{') == ("unknown-member", "recipe", "deal")
     assert fails('"seed":3', '"seed":4') == ("contradiction", "seed", "3")
     assert fails('"batch_size":8,', "") == ("contradiction", "batch_size", "8")
     assert fails('"from":3,', "") == ("contradiction", "stages", "not as in the state at entry 0")

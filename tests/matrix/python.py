@@ -513,6 +513,10 @@ def outcome(name: str, run: Callable[..., Any], *arguments: Any, **named: Any) -
     return {"returns": found if name in NARROW_CALLS else written(found)}
 
 
+MOST_REPEATED = 1 << 23
+"""The most items of a list that is written as a repetition."""
+
+
 def parsed(value: Any, name: str = "") -> Any:
     """Arguments with Python's names. Strings of digits become numbers of 64 bits."""
     if name == "lists":
@@ -520,7 +524,10 @@ def parsed(value: Any, name: str = "") -> Any:
         return {list_name: [int(number) for number in numbers] for list_name, numbers in value.items()}
     if isinstance(value, dict) and set(value) == {"repeat", "count"}:
         # A long list is written as a short one that is repeated, and a count.
-        return parsed((value["repeat"] * -(-value["count"] // len(value["repeat"])))[: value["count"]], name)
+        repeat, count = value["repeat"], value["count"]
+        if count > MOST_REPEATED:
+            raise ValueError(f"a list of {count} items; allowed: at most {MOST_REPEATED}")
+        return parsed((repeat * -(-count // max(1, len(repeat))))[:count], name)
     if isinstance(value, dict):
         names = {name: name.replace("-", "_") for name in value}
         return {names[name]: parsed(item, names[name]) for name, item in value.items()}

@@ -54,11 +54,16 @@ function runCase(engines, golden) {
   return kind.engine ? runObject(kind, engines[kind.engine], golden[key], golden) : runFunctions(kind, engines, golden);
 }
 
+/** The most items of a list that is written as a repetition. */
+const MOST_REPEATED = 2 ** 23;
+
 /** Arguments with their long lists in full. Cases write a long list as a short one that is repeated, and a count. */
 function inFull(given) {
   const full = (value) => {
     const { repeat, count } = value ?? {};
-    return Array.isArray(repeat) ? Array.from({ length: count }, (_, i) => repeat[i % repeat.length]) : value;
+    if (!Array.isArray(repeat)) return value;
+    if (count > MOST_REPEATED) throw new Error(`a list of ${count} items; allowed: at most ${MOST_REPEATED}`);
+    return Array.from({ length: count }, (_, i) => repeat[i % repeat.length]);
   };
   return given && Object.fromEntries(Object.entries(given).map(([name, value]) => [name, full(value)]));
 }

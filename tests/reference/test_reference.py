@@ -119,6 +119,10 @@ def lists_of(fields: dict[str, Any]) -> list[tuple[str, list[int]]]:
     return [(name, [int(number) for number in lists[name]]) for name in sorted(lists)]
 
 
+MOST_REPEATED = 1 << 23
+"""The most items of a list that is written as a repetition."""
+
+
 def is_repeated(value: Any) -> bool:
     """Whether a long list is written as a short one that is repeated, and a count."""
     return isinstance(value, dict) and value.keys() == {"repeat", "count"}
@@ -129,6 +133,7 @@ def in_full(value: Any) -> Any:
     if not is_repeated(value):
         return value
     repeat, count = value["repeat"], value["count"]
+    assert count <= MOST_REPEATED, f"a list of {count} items; allowed: at most {MOST_REPEATED}"
     return [repeat[i % len(repeat)] for i in range(count)]
 
 

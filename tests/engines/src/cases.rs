@@ -68,11 +68,15 @@ pub fn run<E: Engine>(world: &World, engine: &E, group: &str, cases: &[Value], r
     Outcome { passed: cases.len() - errors.len(), errors, answers, traffic, transcript }
 }
 
+/// The most items of a list that is written as a repetition.
+const MOST: u64 = 1 << 23;
+
 /// Arguments with their long lists in full. Cases write a long list as a short one that is repeated, and a count.
 fn in_full(arguments: &Value) -> Cow<'_, Value> {
     let mut all = Cow::Borrowed(arguments);
     for (name, value) in arguments.as_object().into_iter().flatten() {
         if let (Some(repeat), Some(count)) = (value["repeat"].as_array(), value["count"].as_u64()) {
+            assert!(count <= MOST, "{name}: a list of {count} items; allowed: at most {MOST}");
             all.to_mut()[name] = repeat.iter().cycle().take(count as usize).cloned().collect();
         }
     }

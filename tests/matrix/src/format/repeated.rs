@@ -1,10 +1,14 @@
 //! Long lists that repeat a short one are written as `{"repeat": [3, 1], "count": 20000}`: lengths, ids and keys.
 
+use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Only longer lists than this are searched for a repetition. `PERIOD` is the longest list that may be repeated.
 const LONG: usize = 1 << 12;
 const PERIOD: usize = 64;
+/// The most items of a list that a case may write in this way. A damaged count would take all memory otherwise. Golden
+/// cases need lists that are too long for one message of a host: those have up to 7.4 million items.
+const MOST: usize = 1 << 23;
 
 #[derive(Serialize, Deserialize)]
 struct Repeated<T> {
@@ -28,10 +32,17 @@ impl<T: Clone + PartialEq> Written<T> {
         }
     }
 
-    fn list(self) -> Vec<T> {
+    /// All items of the list. Fails if a repetition has too many, or none to repeat.
+    fn list<E: Error>(self) -> Result<Vec<T>, E> {
         match self {
-            Self::List(list) => list,
-            Self::Repeated(Repeated { repeat, count }) => repeat.into_iter().cycle().take(count).collect(),
+            Self::List(list) => Ok(list),
+            Self::Repeated(Repeated { count, .. }) if count > MOST => {
+                Err(E::custom(format!("the count of a list is {count}; allowed: at most {MOST}")))
+            }
+            Self::Repeated(Repeated { repeat, count }) if repeat.is_empty() && count > 0 => {
+                Err(E::custom(format!("the count of a list is {count}; allowed: 0, since nothing is repeated")))
+            }
+            Self::Repeated(Repeated { repeat, count }) => Ok(repeat.into_iter().cycle().take(count).collect()),
         }
     }
 }
@@ -44,7 +55,7 @@ pub fn deserialize<'de, T, D: Deserializer<'de>>(from: D) -> Result<Vec<T>, D::E
 where
     T: Clone + PartialEq + Deserialize<'de>,
 {
-    Written::deserialize(from).map(Written::list)
+    Written::deserialize(from)?.list()
 }
 
 /// A list that may be absent.
@@ -56,6 +67,38 @@ pub mod option {
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<u32>>, D::Error> {
-        Ok(Option::<Written<u32>>::deserialize(from)?.map(Written::list))
+        Option::<Written<u32>>::deserialize(from)?.map(Written::list).transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::MOST;
+
+    #[derive(Deserialize)]
+    struct Case {
+        #[serde(with = "super")]
+        lengths: Vec<u32>,
+        #[serde(default, with = "super::option")]
+        others: Option<Vec<u32>>,
+    }
+
+    fn read(lengths: &str) -> Result<Case, String> {
+        let text = format!("{{\"lengths\":{lengths},\"others\":{lengths}}}");
+        serde_json::from_str(&text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_count_has_a_limit() {
+        let case = read(r#"{"repeat":[3,1],"count":5}"#).unwrap();
+        assert_eq!((case.lengths, case.others), (vec![3, 1, 3, 1, 3], Some(vec![3, 1, 3, 1, 3])));
+        assert!(read(r#"{"repeat":[],"count":0}"#).unwrap().lengths.is_empty());
+        for (repeat, count, allowed) in [("3", MOST + 1, "8388608"), ("3", usize::MAX, "8388608"), ("", 1, "0")] {
+            let error = read(&format!(r#"{{"repeat":[{repeat}],"count":{count}}}"#)).err().unwrap();
+            assert!(error.starts_with(&format!("the count of a list is {count}; allowed: ")), "{error}");
+            assert!(error.contains(allowed), "{error}");
+        }
     }
 }

@@ -103,10 +103,10 @@ def _mean(shards: Shards) -> int:
         return 0
     # A footer is kept as its rows and its largest row group, so all row groups of a file are taken to be as large. The
     # mean is one over rows, because a lane begins more often in a large row group. Files that were lost have none.
-    known = [
-        (rows, group) for rows, group in zip(shards.sizes.tolist(), shards.largest[:, 0].tolist(), strict=True) if group
-    ]
-    return -(-sum(rows * group for rows, group in known) // max(1, sum(rows for rows, _ in known)))
+    groups: list[int] = shards.largest[:, 0].tolist()
+    sizes: list[int] = shards.sizes.tolist()
+    known = sum(size for size, group in zip(sizes, groups, strict=True) if group)
+    return -(-sum(size * group for size, group in zip(sizes, groups, strict=True)) // max(1, known))
 
 
 def of_state(text: str) -> Chosen | None:

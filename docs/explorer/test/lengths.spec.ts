@@ -172,7 +172,7 @@ test('the totals of a text of lengths are what Python says, and its index tells 
   await expect(windows(page, 'budget')).toHaveText(/^1 of /);
   await open(page, textFile('foreign.json', index));
   await expect(refused).toContainText(
-    'foreign.json is no index of this recipe, these lengths and this epoch: recipe_fingerprint is ',
+    'foreign.json is no index of this recipe, these lengths and this epoch: recipeFingerprint is ',
   );
   await expect(windows(page, 'budget')).toHaveText(/^1 of /);
   await page.getByLabel('Seed').fill('7');

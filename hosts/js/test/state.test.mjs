@@ -154,9 +154,15 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
       const state = sampler.state(5);
       const before = [...sampler];
       const others = [state.slice(0, -1), `${state}x`, `\ufeff${state}`, `[${state}]`, JSON.stringify(state)];
-      for (const text of [...NO_STATES, ...others, state.replace('sampler', 'batcher'), state.replace(':1,', ':2,')]) {
+      for (const text of [...NO_STATES, ...others, state.replace('sampler', 'batcher')]) {
         assert.throws(() => sampler.resume(text), { name: 'SamedealError', kind: wrong(text), field: 'state' }, text);
       }
+      // A text of a later format says so, and an unknown member is named.
+      const later = state.replace(':1,', ':2,"newMember":null,');
+      assert.throws(() => sampler.resume(later), { kind: 'out-of-range', field: 'samedeal', value: '2' });
+      const unknown = state.replace('"seed"', '"new_member":null,"seed"');
+      const named = { kind: 'unknown-member', path: 'recipe.order', value: 'new_member' };
+      assert.throws(() => sampler.resume(unknown), named);
       for (const value of [
         undefined,
         null,

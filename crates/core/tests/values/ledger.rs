@@ -224,7 +224,8 @@ fn ledgers_of_something_else_are_refused() {
         (own.replace("\"consumed\":2", "\"consumed\":11"), "consumed"),
         (own.replace(",\"seed\":0", ""), "seed"),
         (own.replace(",\"samples\":10", ""), "state"),
-        (own.replace("\"recipe\":{", "\"recipe\":{\"deal\":{},"), "state"),
+        (own.replace("\"recipe\":{", "\"recipe\":{\"deal\":{},"), "recipe"),
+        (own.replace("\"samedeal\":1", "\"new\":[],\"samedeal\":2"), "samedeal"),
         (String::new(), "state"),
     ] {
         assert_ne!(own, found);

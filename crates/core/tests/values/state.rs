@@ -115,7 +115,7 @@ fn states_of_anything_else_are_refused() {
         assert_ne!(text, state);
         let failure = sampler.resume(&text).err().unwrap();
         assert_eq!(failure.field, field, "{text}");
-        assert!(failure.value.chars().count() <= 64 && failure.allowed.chars().count() <= 200, "{failure:?}");
+        assert!(failure.value.chars().count() <= 64 && failure.allowed.chars().count() <= 300, "{failure:?}");
         assert_eq!((sampler.config().epoch, sampler.config().consumed), (3, 0));
     }
     let spaced = state.replace(':', " : ").replace(',', " ,\n");
@@ -557,7 +557,7 @@ mod batches {
         assert_eq!(batcher().use_index(&parts[0]).unwrap_err().field, "index");
         assert_eq!(batcher().at_epoch(1).unwrap().use_index(&index).unwrap_err().field, "epoch");
         let other = Batcher::of(BatchConfig { budget: 301, ..base.clone() }).unwrap();
-        assert_eq!(other.use_index(&index).unwrap_err().field, "fingerprint");
+        assert_eq!(other.use_index(&index).unwrap_err().field, "recipe_fingerprint");
         let changed = index.replace("\"windows\":10", "\"windows\":11");
         assert_ne!(changed, index);
         assert_eq!(batcher().use_index(&changed).unwrap_err().field, "index");

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::{failing, files, json, text};
+use crate::{failing, files, json, refuses, text};
 
 #[test]
 fn an_index_is_the_same_from_any_number_of_threads() {
@@ -34,8 +34,7 @@ fn an_index_is_the_same_from_any_number_of_threads() {
         (format!("index {with}"), "--index has no meaning here"),
         ("index --samples 100".to_owned(), "--lengths is missing"),
     ] {
-        let (code, said) = failing(&arguments);
-        assert!(code == 2 && said.contains(told), "{arguments}: {said}");
+        refuses(&arguments, told);
     }
     let changed = index.replacen("\"steps\":[", "\"steps\":[1", 1);
     fs::write(&path, changed).unwrap();

@@ -8,7 +8,7 @@ use samedeal::ledger::{FileLog, FolderLog, Ledger};
 use serde_json::Value;
 
 use crate::files::{self, Dataset};
-use crate::{failing, json, text};
+use crate::{failing, json, refuses, text};
 
 #[test]
 fn what_readers_did_and_its_samples() {
@@ -89,10 +89,7 @@ fn a_log_may_be_a_folder_with_a_file_for_each_entry() {
         let of = |log: &std::path::Path| text(&format!("ledger {} {more}", log.display()));
         assert_eq!(of(&log), of(&path), "{more}");
     }
-    let refused = |folder: &std::path::Path, words: &str| {
-        let (code, said) = failing(&format!("ledger {}", folder.display()));
-        assert!(code == 2 && said.contains(words), "{said}");
-    };
+    let refused = |folder: &std::path::Path, words| refuses(&format!("ledger {}", folder.display()), words);
     refused(&folder, "ledger-folder: is no log of a ledger: it has no file 0000000000000000.json");
     let file = log.join("0000000000000004.json");
     fs::write(&file, "{}\n{}\n").unwrap();

@@ -73,6 +73,14 @@ fn failing(arguments: &str) -> (i32, String) {
     (output.status.code().unwrap(), said.lines().next().unwrap_or_default().to_owned())
 }
 
+/// Checks that a command fails with exit code 2, as for wrong arguments, and that the first line of its message has
+/// these words.
+#[track_caller]
+fn refuses(arguments: &str, words: &str) {
+    let (code, said) = failing(arguments);
+    assert!(code == 2 && said.contains(words), "{arguments}: {said}");
+}
+
 #[test]
 fn numbers_are_those_of_the_library() {
     let sampler = Sampler::builder(100_000).seed(-3).epoch(2).order("torch").rank(1).world_size(3).build().unwrap();
@@ -353,8 +361,7 @@ fn refusals_say_which_value_and_what_is_allowed() {
         ("verify --samples 10 --rank 3", "the answer is for all ranks; leave --rank out"),
         ("locate --samples 10 --sample 1 --rank 3", "the answer is for all ranks; leave --rank out"),
     ] {
-        let (code, said) = failing(arguments);
-        assert!(code == 2 && said.contains(words), "{said}");
+        refuses(arguments, words);
     }
     let said = String::from_utf8(run("verify").stderr).unwrap();
     assert!(said.contains("PATH") && said.contains("--samples <N>") && said.contains("--resume <FILE>"), "{said}");

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use samedeal::Sampler;
 
 use crate::files::{self, Dataset};
-use crate::{command, failing, json, run, text};
+use crate::{command, failing, json, refuses, run, text};
 
 #[test]
 fn a_recipe_that_is_printed_and_read_gives_the_same_deal() {
@@ -192,11 +192,9 @@ fn a_recipe_says_how_batches_are_made_too() {
     // In these cases, a recipe of batches is refused.
     let (_, said) = failing(&format!("batches --batch-size 4 {recipe}"));
     assert!(said.contains("run.json: the recipe is of batches") && said.contains("with --lengths"), "{said}");
-    let (code, said) = failing(&format!("batches {files} {recipe} --compare"));
-    assert!(code == 2 && said.contains("cannot be used with"), "{said}");
+    refuses(&format!("batches {files} {recipe} --compare"), "cannot be used with");
     fs::write(&path, printed.replace("200", "\"200\"")).unwrap();
-    let (code, said) = failing(&format!("batches {files} {recipe}"));
-    assert!(code == 2 && said.contains("max-tokens is \"200\""), "{said}");
+    refuses(&format!("batches {files} {recipe}"), "max-tokens is \"200\"");
     fs::write(&lengths, "1\n2\n").unwrap();
     fs::write(&path, &printed).unwrap();
     let (_, said) = failing(&format!("batches {files} {recipe}"));
@@ -263,8 +261,7 @@ fn a_recipe_whose_end_is_missing_is_said_to_be_cut() {
     for end in [1, 30, whole.len() - 2] {
         fs::write(&path, &whole[..end]).unwrap();
         for asked in ["indices", "verify", "steps", "split --samples 9", "blend"] {
-            let (code, said) = failing(&format!("{asked} --recipe {}", path.display()));
-            assert!(code == 2 && said.contains("run.json: is no recipe: its end is missing (EOF"), "{said}");
+            refuses(&format!("{asked} --recipe {}", path.display()), "run.json: is no recipe: its end is missing (EOF");
         }
     }
 }

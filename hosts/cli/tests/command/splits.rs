@@ -8,7 +8,7 @@ use samedeal::Split;
 use serde_json::Value;
 
 use crate::files::{Dataset, folder};
-use crate::{command, failing, json, run, text};
+use crate::{command, failing, json, refuses, run, text};
 
 const PARTS: &str = "--part test:10 --part validation:10 --part training:80 --seed 42";
 
@@ -81,12 +81,10 @@ fn a_recipe_is_written_and_read() {
     assert!(text(&format!("split --samples 30 {PARTS} --recipe-out {}", path.display())).contains("training"));
     // If the report fails, no recipe is written.
     let other = path.with_file_name("other.json");
-    let (code, said) = failing(&format!("split --samples 30 {PARTS} --members none --recipe-out {}", other.display()));
-    assert!(code == 2 && said.contains("known: "), "{said}");
+    refuses(&format!("split --samples 30 {PARTS} --members none --recipe-out {}", other.display()), "known: ");
     assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
     fs::write(&path, r#"{"split": {"parts": [{"name": "a"}]}}"#).unwrap();
-    let (code, said) = failing(&format!("{recipe} --samples 3"));
-    assert!(code == 2 && said.contains("split.json: parts[0].weight is missing"), "{said}");
+    refuses(&format!("{recipe} --samples 3"), "split.json: parts[0].weight is missing");
     // A recipe of another kind is refused, and `indices` refuses the recipe of a split.
     fs::write(&path, r#"{"order": {"samples": 9}}"#).unwrap();
     assert!(failing(&format!("{recipe} --samples 3")).1.contains("split.json: "));
@@ -163,8 +161,7 @@ fn files_tell_ids_and_keys() {
         (format!("{lines} --keys"), "name a field with --column: who"),
         ("no/such/file.csv --column a".to_owned(), "no/such/file.csv"),
     ] {
-        let (code, said) = failing(&format!("split {what} {PARTS}"));
-        assert!(code == 2 && said.contains(words), "{what}: {said}");
+        refuses(&format!("split {what} {PARTS}"), words);
     }
 }
 
@@ -228,6 +225,7 @@ fn refusals_say_what_to_do_next() {
         ("split --keys --part a:1 --samples 9", "cannot be used with"),
         ("split --keys --part a:1", "PATH"),
     ] {
+        // The message of a missing argument names it in a later line.
         let output = run(arguments);
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.code() == Some(2) && said.contains(words), "{arguments}: {said}");
@@ -269,7 +267,6 @@ fn sizes_are_exact_among_samples_and_keys() {
         ("split --samples 9 --size a:1 --rest a", "name is a; allowed: "),
         ("split --samples 9 --part a:1 --rest b", "cannot be used with"),
     ] {
-        let (code, said) = failing(arguments);
-        assert!(code == 2 && said.contains(words), "{arguments}: {said}");
+        refuses(arguments, words);
     }
 }

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::files;
-use crate::{command, failing, json, text};
+use crate::{command, failing, json, refuses, text};
 
 #[test]
 fn another_world_goes_on_with_what_is_left() {
@@ -92,8 +92,7 @@ fn a_state_dict_of_python_is_a_state() {
     // The state that a worker of torchdata's StatefulDataLoader saves also has the number of samples that this worker
     // gave.
     fs::write(&path, state_dict(&state).replace("}\n", ", \"reader\": {\"taken\": 3}}")).unwrap();
-    let (code, said) = failing(&resume);
-    assert!(code == 2 && said.contains("the state of one worker of a loader; only the StatefulDataLoader"), "{said}");
+    refuses(&resume, "the state of one worker of a loader; only the StatefulDataLoader");
     assert!(text(&format!("explain {}", path.display())).contains("StatefulDataLoader of torchdata"));
 }
 
@@ -119,18 +118,15 @@ fn what_is_no_state_is_refused() {
         assert!(code == 2 && said.contains(word) && said.contains("state.json"), "{said}");
     }
     fs::write(&path, [0xff, 0xfe]).unwrap();
-    let (code, said) = failing(&format!("indices --samples 100 --resume {}", path.display()));
-    assert!(code == 2 && said.contains("state.json: holds no state of samedeal"), "{said}");
+    refuses(&format!("indices --samples 100 --resume {}", path.display()), "state.json: holds no state of samedeal");
     // The state decides the epoch, so --epoch is refused.
     for subcommand in ["indices", "batches --batch-size 8", "step 0 --batch-size 8", "state --taken 1"] {
         let (code, said) = failing(&format!("{subcommand} --samples 100 --epoch 2 --resume {}", path.display()));
         assert_eq!(code, 2, "{said}");
         assert!(said.contains("--resume <FILE>") && said.contains("--epoch <EPOCH>"), "{said}");
     }
-    let (code, said) = failing("indices --samples 100 --resume no-such-file");
-    assert!(code == 2 && said.contains("no-such-file"), "{said}");
-    let (code, said) = failing("state --samples 100 --taken 101");
-    assert!(code == 2 && said.contains("0 to 100"), "{said}");
+    refuses("indices --samples 100 --resume no-such-file", "no-such-file");
+    refuses("state --samples 100 --taken 101", "0 to 100");
 }
 
 /// A state has the number of positions of finished windows, and not their plan. So the rest may be planned with other

@@ -65,7 +65,7 @@ WIDE |= {
     "batches",
 }
 NARROW_CALLS = {"num-shards", "data-world-size", "data-rank", "rank-at", "reads-per-row", "lanes-read-once", "block"}
-NARROW_CALLS |= {"rank", "world-size", "workers", "batch-size", "lanes", "shuffle-window", "unit"}
+NARROW_CALLS |= {"rank", "world-size", "workers", "batch-size", "global-batch-size", "lanes", "shuffle-window", "unit"}
 
 
 def u32s(values: list[int]) -> Any:

@@ -393,7 +393,7 @@ export const CALLS = {
   ),
   'Schedule.fromRecipe': call(
     1,
-    recipe('Schedule', '{ order: { samples: 10 }, steps: { batch_size: 4 } }'),
+    recipe('Schedule', '{ order: { samples: 10 }, steps: { global_batch_size: 4 } }'),
     options({ rank, lists }),
   ),
   'Schedule.fromState': call(
@@ -402,7 +402,7 @@ export const CALLS = {
     options({ rank, worldSize, layout: DEAL.layout, unit: DEAL.unit, lists }),
   ),
   'Schedule.fromJSON': call(1, json('Schedule')),
-  'Schedule#batchSize': call(1, step),
+  'Schedule#globalBatchSize': call(1, step),
   'Schedule#samplesConsumed': call(1, step),
   'Schedule#placeOf': call(1, step),
   'Schedule#stepOfConsumed': call(1, sample),

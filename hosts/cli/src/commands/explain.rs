@@ -295,7 +295,7 @@ fn made_of(saved: &Saved) -> Vec<(&'static str, String)> {
 /// The batch sizes of a schedule, if there is one.
 fn steps_of(saved: &Saved) -> Vec<(&'static str, String)> {
     let steps = saved.section("steps");
-    let size = |of: &Value| of["batch_size"].as_u64().map_or_else(String::new, grouped);
+    let size = |of: &Value| of["global_batch_size"].as_u64().map_or_else(String::new, grouped);
     let stages = steps["stages"].as_array().into_iter().flatten().map(|stage| {
         let from = stage["from"].as_u64().map_or_else(String::new, grouped);
         ("batch size", format!("{} from step {from} on", size(stage)))

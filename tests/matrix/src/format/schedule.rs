@@ -29,7 +29,7 @@ pub enum ScheduleCall {
     Layout,
     Unit,
     NumSteps,
-    BatchSize { step: U64 },
+    GlobalBatchSize { step: U64 },
     SamplesConsumed { step: U64 },
     BeginOf { step: U64 },
     StepOfConsumed { samples_consumed: U64 },

@@ -19,7 +19,7 @@ pub(super) fn ask(schedule: &mut Schedule, call: &ScheduleCall) -> Answer {
         ScheduleCall::Layout => schedule.layout().name().into(),
         ScheduleCall::Unit => schedule.unit().into(),
         ScheduleCall::NumSteps => number(schedule.num_steps()),
-        ScheduleCall::BatchSize { step } => schedule.batch_size(step.0)?.into(),
+        ScheduleCall::GlobalBatchSize { step } => schedule.global_batch_size(step.0)?.into(),
         ScheduleCall::SamplesConsumed { step } => number(schedule.samples_consumed(step.0)?),
         ScheduleCall::BeginOf { step } => {
             let (epoch, position) = schedule.begin_of(step.0)?;

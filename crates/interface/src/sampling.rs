@@ -62,7 +62,7 @@ impl sampling::GuestSampler for Sampler {
         self.0.config().consumed
     }
 
-    fn samples(&self) -> u64 {
+    fn dataset_size(&self) -> u64 {
         self.0.config().samples
     }
 

@@ -35,8 +35,8 @@ impl steps::GuestSchedule for Schedule {
         self.0.world_size()
     }
 
-    fn samples(&self) -> u64 {
-        self.0.samples()
+    fn dataset_size(&self) -> u64 {
+        self.0.dataset_size()
     }
 
     fn seed(&self) -> i64 {

@@ -101,7 +101,7 @@ impl Sampler {
     }
 
     /// Number of sample indices.
-    pub fn samples(&self) -> u64 {
+    pub fn dataset_size(&self) -> u64 {
         self.0.config().samples
     }
 

@@ -128,7 +128,7 @@ test('a failure changes nothing, anything else replaces the instance', () => {
       one.call((raw) => raw.instance()),
       before + 1,
     );
-    assert.deepEqual([one.call((raw) => raw.samples()), other.call((raw) => raw.samples())], [1, 2]);
+    assert.deepEqual([one.call((raw) => raw.datasetSize()), other.call((raw) => raw.datasetSize())], [1, 2]);
   }
   // No call reaches a lost instance, not even to free an object.
   const lost = instances.at(-1).size;

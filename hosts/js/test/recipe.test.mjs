@@ -29,7 +29,7 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
         '"deal":{"world_size":4,"remainder":"pad","layout":"strided"}}',
     );
     const sharded = { order: { sizes: Uint32Array.of(3, 4), lanes: 2 } };
-    assert.equal(Sampler.fromRecipe(sharded).samples, 7);
+    assert.equal(Sampler.fromRecipe(sharded).datasetSize, 7);
   });
 
   test(`${entry}: shards are named or hashed`, () => {

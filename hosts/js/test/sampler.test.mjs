@@ -107,11 +107,11 @@ for (const [entry, { Sampler, orders, version }] of Object.entries(entries)) {
 
     test('the properties are those that were given, and follow the setters', () => {
       const sampler = new Sampler(2n ** 40n, { seed: -(2n ** 63n), epoch: 2n ** 64n - 1n, worldSize: 7n, rank: 6 });
-      const { samples, seed, epoch, order, rank, worldSize, remainder, layout } = sampler;
+      const { datasetSize, seed, epoch, order, rank, worldSize, remainder, layout } = sampler;
       assert.deepEqual(
-        { samples, seed, epoch, order, rank, worldSize, remainder, layout },
+        { datasetSize, seed, epoch, order, rank, worldSize, remainder, layout },
         {
-          samples: 2 ** 40,
+          datasetSize: 2 ** 40,
           seed: -(2n ** 63n),
           epoch: 2n ** 64n - 1n,
           order: 'feistel',

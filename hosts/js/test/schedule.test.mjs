@@ -31,8 +31,8 @@ test('a step takes the next samples, over the ends of epochs', () => {
   assert.deepEqual(one.placeOf(3), { epoch: 1, position: 2 });
   assert.deepEqual([one.stepOf(1, 0), one.stepOf(1, 2), one.stepOfConsumed(11), one.stepOfConsumed(12n)], [2, 3, 2, 3]);
   assert.deepEqual([one.samplesConsumed(3), one.globalBatchSize(3)], [12, 4]);
-  const { worldSize, rank, samples, seed, order: name, layout, unit } = one;
-  assert.deepEqual([worldSize, rank, samples, seed, name, layout, unit], [1, 0, 10, 7, 'feistel', 'strided', 1]);
+  const { worldSize, rank, datasetSize, seed, order: name, layout, unit } = one;
+  assert.deepEqual([worldSize, rank, datasetSize, seed, name, layout, unit], [1, 0, 10, 7, 'feistel', 'strided', 1]);
 });
 
 test('the samples of a step do not depend on the number of ranks', () => {

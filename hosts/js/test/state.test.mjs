@@ -141,7 +141,7 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
             return true;
           },
         );
-        assert.deepEqual([other.consumed, other.epoch, other.length], [0, 0, other.samples]);
+        assert.deepEqual([other.consumed, other.epoch, other.length], [0, 0, other.datasetSize]);
         assert.deepEqual(other.toJSON(), before);
       }
       const shards = Sampler.sharded([100], { seed: 3 }).state(5);

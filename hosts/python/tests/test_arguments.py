@@ -292,7 +292,7 @@ def test_a_length_that_lies_is_not_asked() -> None:
             return -1
 
     assert samedeal.grown(3, Lying()).to_dict()["growth"] == []
-    assert Sampler.sharded(Lying([3, 4])).samples == 7
+    assert Sampler.sharded(Lying([3, 4])).dataset_size == 7
     with fails(WrongTypeError, "growth"):
         samedeal.grown(3, Lying([1]))
 

@@ -523,7 +523,7 @@ def test_samplers(recipe: Recipe, where: dealing.Where) -> None:
     if where.consumed:
         theirs = held(oracle.call("[method]sampler.rest", theirs, where.consumed))
     made = dealing.Deal(where, recipe, MEMORY)
-    slow = ("fingerprint", "round") if made.samples() > 2**30 else ()
+    slow = ("fingerprint", "round") if made.dataset_size() > 2**30 else ()
     agree(
         oracle, "sampler", theirs, made, (each for each in calls_of(oracle.functions, "sampler") if each[0] not in slow)
     )

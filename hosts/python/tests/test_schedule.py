@@ -151,7 +151,7 @@ def test_the_recipe_says_all() -> None:
     sections = json.loads(schedule.recipe)
     assert sections["steps"]["stages"] == [{"from": 5, "global_batch_size": 24}, {"from": 9, "global_batch_size": 48}]
     assert (schedule.unit, schedule.layout, schedule.order, schedule.seed) == (3, "contiguous", "feistel", 7)
-    assert (schedule.samples, schedule.world_size, schedule.rank) == (SAMPLES, 2, 1)
+    assert (schedule.dataset_size, schedule.world_size, schedule.rank) == (SAMPLES, 2, 1)
     again = Schedule.from_recipe(schedule.recipe, rank=1)
     assert again.recipe_fingerprint() == schedule.recipe_fingerprint()
     for made in (again, pickle.loads(pickle.dumps(schedule)), copy.copy(schedule)):

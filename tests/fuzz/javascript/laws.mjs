@@ -64,13 +64,13 @@ export function check(kind, own) {
 
 const LAWS = {
   Sampler(own) {
-    if (own.numPositions > MOST || own.worldSize > 16 || own.samples > 10 ** 6) return;
+    if (own.numPositions > MOST || own.worldSize > 16 || own.datasetSize > 10 ** 6) return;
     const mine = Array.from(own.indices());
     law('iteration gives the indices', same([...own], mine));
     law('length is what iteration gives', own.length === mine.length);
     law(
       'indices are below samples',
-      mine.every((one) => one >= 0 && one < own.samples),
+      mine.every((one) => one >= 0 && one < own.datasetSize),
     );
     law(
       'batches are the indices',
@@ -143,7 +143,7 @@ const LAWS = {
     law('a state gives the rest', same([...rest], mine.slice(half)), half);
   },
   Schedule(own) {
-    if (own.globalBatchSize(0) > MOST || own.worldSize > 16 || own.samples > 10 ** 6) return;
+    if (own.globalBatchSize(0) > MOST || own.worldSize > 16 || own.datasetSize > 10 ** 6) return;
     if (own.globalBatchSize(0) % (own.worldSize * own.unit) !== 0) return;
     const batch = own.batch(0);
     law('a batch is a step of the indices', same(batch, own.indices(0, 1)));

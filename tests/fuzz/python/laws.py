@@ -123,12 +123,12 @@ def check(own: Any) -> None:
 
 def _sampler(own: samedeal.Sampler) -> None:
     """Ranks deal the positions; places are inverse to samples; a state gives the rest."""
-    if own.num_positions > MOST or own.world_size > 16 or (own.samples > 10**6 and own.order not in ("feistel",)):
+    if own.num_positions > MOST or own.world_size > 16 or (own.dataset_size > 10**6 and own.order not in ("feistel",)):
         return
     mine = own.indices()
     law("iteration gives the indices", [*own] == mine.tolist())
     law("len is what iteration gives", len(own) == len(mine) == own.num_samples)
-    law("indices are below samples", not len(mine) or 0 <= mine.min() <= mine.max() < own.samples)
+    law("indices are below samples", not len(mine) or 0 <= mine.min() <= mine.max() < own.dataset_size)
     batches = [own.batch(number, 3) for number in range(own.num_batches(3))]
     law("batches are the indices", [one for batch in batches for one in batch.tolist()] == mine.tolist())
     ranks = []
@@ -152,7 +152,7 @@ def _sampler(own: samedeal.Sampler) -> None:
         law("a place of its fate", position in [one.position for one in fate.places], position)
         law("from its position on", own.locate_from(sample, position, 4).position == position, position)
     if own.remainder == "uneven" and own.order in samedeal.orders() and not own.consumed:
-        law("all samples once", sorted(one for rank in ranks for one in rank) == [*range(own.samples)])
+        law("all samples once", sorted(one for rank in ranks for one in rank) == [*range(own.dataset_size)])
     if own.layout != "contiguous" and len(mine) >= own.unit:
         taken = own.unit * (len(mine) // own.unit // 2)
         rest = copy.copy(own)
@@ -194,7 +194,7 @@ def _same(some: samedeal.Batch, other: samedeal.Batch) -> bool:
 
 def _schedule(own: samedeal.Schedule) -> None:
     """Steps follow one another; a sample is found where it is."""
-    if own.global_batch_size(0) > MOST or own.world_size > 16 or own.samples > 10**6:
+    if own.global_batch_size(0) > MOST or own.world_size > 16 or own.dataset_size > 10**6:
         return
     if own.global_batch_size(0) % (own.world_size * own.unit):
         return

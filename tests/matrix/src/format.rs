@@ -178,7 +178,7 @@ pub enum Call {
     Epoch,
     Rank,
     Consumed,
-    Samples,
+    DatasetSize,
     Seed,
     Order,
     WorldSize,

@@ -118,7 +118,7 @@ fn ask_sampler(sampler: &mut core::Sampler, call: &Call) -> Answer {
         Call::Epoch => number(sampler.config().epoch),
         Call::Rank => sampler.config().rank.into(),
         Call::Consumed => number(sampler.config().consumed),
-        Call::Samples => number(sampler.config().samples),
+        Call::DatasetSize => number(sampler.config().samples),
         Call::Seed => sampler.config().seed.to_string().into(),
         Call::Order => sampler.config().order.name().into(),
         Call::WorldSize => sampler.config().world_size.into(),

@@ -162,7 +162,7 @@ class Sampler:
     def consumed(self) -> int:
         return self._config.consumed
 
-    def samples(self) -> int:
+    def dataset_size(self) -> int:
         """R of section 15 for a composed order, otherwise the number of samples."""
         return self._composed.range if self._composed else self._config.samples
 
@@ -241,7 +241,7 @@ class Sampler:
     def indices(self, start: int, count: int, limit: int = MAX_SAMPLES) -> list[int]:
         n = self.num_samples()
         require_window(start, count, n)
-        require(self.samples() <= limit, "samples", self.samples())
+        require(self.dataset_size() <= limit, "samples", self.dataset_size())
         return list(self._samples(start, start + count))
 
     def indices32(self, start: int, count: int) -> list[int]:
@@ -256,7 +256,7 @@ class Sampler:
         require(batch < self.num_batches(batch_size, drop_last), "batch", batch)
         start, end = batch * batch_size, min((batch + 1) * batch_size, self.num_samples())
         require(end - start <= MAX_WINDOW, "batch_size", batch_size)
-        require(self.samples() <= limit, "samples", self.samples())
+        require(self.dataset_size() <= limit, "samples", self.dataset_size())
         return list(self._samples(start, end))
 
     def batch32(self, batch: int, batch_size: int, drop_last: bool) -> list[int]:
@@ -294,10 +294,10 @@ class Sampler:
         return ShortEpochs([len(samples) for samples in own], [sample for samples in own for sample in samples])
 
     def _size(self) -> int:
-        return max(self.epoch_length(), self.samples(), self.num_samples())
+        return max(self.epoch_length(), self.dataset_size(), self.num_samples())
 
     def fate(self, sample: int, batch_size: int, taken: int) -> Fate:
-        require(sample < self.samples(), "sample", sample)
+        require(sample < self.dataset_size(), "sample", sample)
         require(batch_size > 0, "batch_size", batch_size)
         read = self._consumed_after(taken)
         c, n, end = self._config, self._config.samples, self._config.end()
@@ -339,18 +339,18 @@ class Sampler:
     def locate_all(self, samples: list[int], batch_size: int) -> list[Place | None]:
         require(len(samples) <= MAX_WINDOW, "samples", None)
         for sample in samples:
-            require(sample < self.samples(), "sample", sample)
+            require(sample < self.dataset_size(), "sample", sample)
         require(batch_size > 0, "batch_size", batch_size)
         return [self.locate(sample, batch_size) for sample in samples]
 
     def locate_from(self, sample: int, position: int, batch_size: int) -> Place | None:
         c = self._config
-        require(sample < self.samples(), "sample", sample)
+        require(sample < self.dataset_size(), "sample", sample)
         require(c.consumed <= position <= c.end(), "position", position)
         return self._locate(sample, position, batch_size)
 
     def _locate(self, sample: int, start: int, batch_size: int) -> Place | None:
-        require(sample < self.samples(), "sample", sample)
+        require(sample < self.dataset_size(), "sample", sample)
         require(batch_size > 0, "batch_size", batch_size)
         n, end = self._config.samples, self._config.end()
         if start >= end:

@@ -102,7 +102,7 @@ class Schedule:
     def world_size(self) -> int:
         return self._world_size
 
-    def samples(self) -> int:
+    def dataset_size(self) -> int:
         return self._order.range
 
     def seed(self) -> int:

@@ -63,7 +63,7 @@ def _drawn(rng: random.Random, depth: int, shards: bool) -> Order:
         return _by_lane(rng)
     if kind in ("exclude", "subset"):
         of = inner()
-        samples = Sampler(order=of).samples
+        samples = Sampler(order=of).dataset_size
         chosen = sorted(rng.sample(range(samples), rng.randint(0, samples // 2)))
         return of.exclude(chosen) if kind == "exclude" else of.subset(chosen or [0])
     if kind == "skip":

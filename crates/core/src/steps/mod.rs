@@ -117,7 +117,7 @@ impl Schedule {
     }
 
     /// The number of sample indices: every index is below it.
-    pub fn samples(&self) -> u64 {
+    pub fn dataset_size(&self) -> u64 {
         self.order.samples
     }
 

@@ -39,7 +39,7 @@ fn look(steps: &[u64]) -> Vec<Call> {
         ScheduleCall::RecipeFingerprint,
         ScheduleCall::Rank,
         ScheduleCall::WorldSize,
-        ScheduleCall::Samples,
+        ScheduleCall::DatasetSize,
         ScheduleCall::Seed,
         ScheduleCall::Order,
         ScheduleCall::Layout,

@@ -143,7 +143,7 @@ impl StepsArgs {
         };
         let schedule = recipe::with_sizes(sizes, make, |schedule| schedule.order() == SHARDED)
             .map_err(|error| args.refused(error, path))?;
-        let samples = schedule.samples();
+        let samples = schedule.dataset_size();
         let dataset = files.unwrap_or_else(|| Dataset { samples, ..Dataset::default() });
         let checked = recipe::check_samples(samples, &dataset);
         checked.map_err(|why| path.map_or_else(|| Problem::message(&why), |path| Problem::of(path, &why)))?;

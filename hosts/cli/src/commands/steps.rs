@@ -114,7 +114,7 @@ struct Place {
 /// The schedule in words.
 fn said(schedule: &Schedule) -> String {
     let ranks = counted(schedule.world_size().into(), "rank", "ranks");
-    let samples = counted(schedule.samples(), "sample", "samples");
+    let samples = counted(schedule.dataset_size(), "sample", "samples");
     format!("{ranks}, {samples}, order {}, seed {}", schedule.order(), schedule.seed())
 }
 
@@ -266,9 +266,9 @@ fn found(args: &StepsArgs, opened: &Opened) -> Result<(), Problem> {
     let mut items = Items::new([&columns, dataset.columns()].concat());
     let mut answers = Vec::new();
     let spinner = progress::spinner("searching");
-    for sample in args.locate.iter().flat_map(|samples| samples.of(schedule.samples())) {
-        if sample >= schedule.samples() {
-            let most = schedule.samples() - 1;
+    for sample in args.locate.iter().flat_map(|samples| samples.of(schedule.dataset_size())) {
+        if sample >= schedule.dataset_size() {
+            let most = schedule.dataset_size() - 1;
             return Err(Problem::message(format!("--locate is {sample}; allowed: 0 to {most}")));
         }
         let mut push = |cells: [Cell; 6]| {

@@ -54,7 +54,7 @@ export abstract class BaseSampler extends SamplerMembers implements Iterable<num
     super(engine, 'sampler', recipe);
     this.#recipe = recipe;
     this.#length = this.numSamples;
-    this.#isWide = this.samples > 2 ** 32;
+    this.#isWide = this.datasetSize > 2 ** 32;
   }
 
   /** The sampler that `toJSON` wrote. Errors: as `fromRecipe`. */

@@ -45,7 +45,7 @@ function withAll(made: object): RawSampler {
   all.locateAll ??= function (this: RawSampler, samples, batchSize) {
     // A wrong sample is reported before a wrong batch size, as in the component: the first wrong sample is located with
     // batch size 1, which throws.
-    const wrong = samples.find((sample) => sample >= this.samples());
+    const wrong = samples.find((sample) => sample >= this.datasetSize());
     return Array.from(samples, (sample) => this.locate(wrong ?? sample, wrong === undefined ? batchSize : 1));
   };
   return made as RawSampler;

@@ -27,7 +27,7 @@ export abstract class BaseSchedule extends ScheduleMembers implements Iterable<I
   readonly #recipe: ScheduleRecipe;
   readonly #numSteps: number;
   readonly #worldSize: number;
-  readonly #samples: number;
+  readonly #datasetSize: number;
 
   /** @internal */
   constructor(
@@ -41,7 +41,7 @@ export abstract class BaseSchedule extends ScheduleMembers implements Iterable<I
     this.#recipe = recipe;
     this.#numSteps = this.numSteps;
     this.#worldSize = this.worldSize;
-    this.#samples = this.samples;
+    this.#datasetSize = this.datasetSize;
   }
 
   /**
@@ -84,14 +84,14 @@ export abstract class BaseSchedule extends ScheduleMembers implements Iterable<I
     const steps = Number(integer('count', count, [0n, BigInt(this.#numSteps - first)]));
     const last = first + steps;
     const samples = (this.samplesConsumed(last) - this.samplesConsumed(first)) / this.#worldSize;
-    return joined(this.#windows(first, last), samples, this.#samples, ['count', steps]);
+    return joined(this.#windows(first, last), samples, this.#datasetSize, ['count', steps]);
   }
 
   /** This rank's samples at a step. Errors: `step`, `count` (more than 2^20 of them), `globalBatchSize` (see `indices`), memory. */
   batch(step: Integer): Indices {
     const number = Number(integer('step', step, [0n, BigInt(this.#numSteps) - 1n]));
     const found = this.#window(number, 1);
-    return joined([found], found.length, this.#samples, ['step', step]);
+    return joined([found], found.length, this.#datasetSize, ['step', step]);
   }
 
   /** The samples of every rank at a step, in the order of ranks. Errors: as `batch`, and `globalBatchSize` (more than 2^25). */
@@ -104,7 +104,7 @@ export abstract class BaseSchedule extends ScheduleMembers implements Iterable<I
     return ofRanks(this.#worldSize, window, (first, count) => {
       const all = numbers(this.call((raw) => raw.step(number, first, count)));
       const part = (i: number) => all.subarray(i * own, (i + 1) * own);
-      return Array.from({ length: count }, (_, i) => joined([part(i)], own, this.#samples, ['step', step]));
+      return Array.from({ length: count }, (_, i) => joined([part(i)], own, this.#datasetSize, ['step', step]));
     });
   }
 

@@ -161,7 +161,10 @@ fn recipes_and_lists() {
     let recipe = schedule.recipe().unwrap();
     let again = Schedule::from_recipe(&recipe).rank(1).build().unwrap();
     assert_eq!((again.recipe().unwrap(), again.recipe_fingerprint()), (recipe.clone(), schedule.recipe_fingerprint()));
-    assert_eq!((again.seed(), again.samples(), again.rank(), again.world_size(), again.unit()), (42, SAMPLES, 1, 2, 3));
+    assert_eq!(
+        (again.seed(), again.dataset_size(), again.rank(), again.world_size(), again.unit()),
+        (42, SAMPLES, 1, 2, 3)
+    );
     assert_eq!(again.batch(12).unwrap(), schedule.at_rank(1).unwrap().batch(12).unwrap());
     // Options that are set replace the options of the recipe.
     let other = Schedule::from_recipe(&recipe).global_batch_size(96).stages([]).build().unwrap();

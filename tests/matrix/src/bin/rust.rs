@@ -121,7 +121,7 @@ fn ask_sampler(sampler: &mut Sampler, call: &Call) -> Answer {
         Call::Epoch => number(sampler.epoch()),
         Call::Rank => sampler.rank().into(),
         Call::Consumed => number(sampler.consumed()),
-        Call::Samples => number(sampler.samples()),
+        Call::DatasetSize => number(sampler.dataset_size()),
         Call::Seed => sampler.seed().to_string().into(),
         Call::Order => sampler.order().into(),
         Call::WorldSize => sampler.world_size().into(),

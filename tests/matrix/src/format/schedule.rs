@@ -23,7 +23,7 @@ pub enum ScheduleCall {
     RecipeFingerprint,
     Rank,
     WorldSize,
-    Samples,
+    DatasetSize,
     Seed,
     Order,
     Layout,

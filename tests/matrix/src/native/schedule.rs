@@ -13,7 +13,7 @@ pub(super) fn ask(schedule: &mut Schedule, call: &ScheduleCall) -> Answer {
         ScheduleCall::RecipeFingerprint => schedule.recipe_fingerprint().into(),
         ScheduleCall::Rank => schedule.rank().into(),
         ScheduleCall::WorldSize => schedule.world_size().into(),
-        ScheduleCall::Samples => number(schedule.samples()),
+        ScheduleCall::DatasetSize => number(schedule.dataset_size()),
         ScheduleCall::Seed => schedule.seed().to_string().into(),
         ScheduleCall::Order => schedule.order().into(),
         ScheduleCall::Layout => schedule.layout().name().into(),

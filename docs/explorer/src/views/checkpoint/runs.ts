@@ -252,7 +252,7 @@ function schedule({ state }: CheckpointQuestion, document: Members): Stopped {
     };
   };
   return {
-    ...{ kind: 'schedule', epoch: String(epoch), consumed: position, positions: one.samples, whole: position },
+    ...{ kind: 'schedule', epoch: String(epoch), consumed: position, positions: one.datasetSize, whole: position },
     ...{ history: [], lacks: '', on, dispose: made.dispose },
   };
 }

@@ -135,7 +135,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         self._place, self._mesh = place.find(rank, {"num_replicas": num_replicas}, mesh)
         self._start_with(self._made(0))
         self.seed = self._core.seed
-        self._followed = self._core, *self._follows(self._core.samples)
+        self._followed = self._core, *self._follows(self._core.dataset_size)
 
     @property
     def order(self) -> str:
@@ -412,13 +412,13 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         core = self._core
         if (follows := (core, *self._follows(length_of(self.dataset)))) == self._followed:
             return core
-        known = core.samples, core.seed, core.order, core.remainder, core.rank, core.world_size
+        known = core.dataset_size, core.seed, core.order, core.remainder, core.rank, core.world_size
         if (found := (follows[1], self.seed, self.order, *self._deal())) != known:
             if isinstance(self._order, Order):
                 if self.seed != core.seed:
                     raise ContradictionError("seed", str(self.seed), f"{core.seed}, that of the Order")
-            elif core.consumed and core.samples != found[0]:
-                allowed = f"{core.samples}, of which {core.consumed} were taken before: the dataset changed its length"
+            elif core.consumed and core.dataset_size != found[0]:
+                allowed = f"{core.dataset_size}, of which {core.consumed} were taken before: the dataset changed its length"
                 raise ContradictionError("samples", str(found[0]), allowed)
             core = self._core = self._made(core.epoch, core.consumed)
         self._followed = core, *follows[1:]
@@ -442,8 +442,8 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         if not isinstance(self._order, Order):
             return Sampler(samples, seed=self.seed, order=self.order, remainder=remainder, **place)
         made = Sampler(order=self._order, remainder=remainder, layout=self._layout, **place)
-        if samples != made.samples:
-            allowed = f"one of {made.samples} items, as many as the Order has sample indices"
+        if samples != made.dataset_size:
+            allowed = f"one of {made.dataset_size} items, as many as the Order has sample indices"
             raise ContradictionError("dataset", f"one of {samples} items", allowed)
         return made
 

@@ -282,8 +282,8 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
         core = self._core
         if place.data_rank(self._place, self._mesh) != (core.rank, core.world_size):
             self._core = self._made()
-        elif (found := length_of(self.dataset)) != core.samples:
-            allowed = f"one of {core.samples} items, as many as the order has sample indices"
+        elif (found := length_of(self.dataset)) != core.dataset_size:
+            allowed = f"one of {core.dataset_size} items, as many as the order has sample indices"
             raise ContradictionError("dataset", f"one of {found} items", allowed)
         return self._core
 
@@ -292,8 +292,8 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
         found = length_of(self.dataset)
         of = self._order if isinstance(self._order, Order) else found
         made = Schedule(of, self._sizes, rank=rank, world_size=world_size, **self._options)
-        if found != made.samples:
-            allowed = f"one of {made.samples} items, as many as the Order has sample indices"
+        if found != made.dataset_size:
+            allowed = f"one of {made.dataset_size} items, as many as the Order has sample indices"
             raise ContradictionError("dataset", f"one of {found} items", allowed)
         return made
 

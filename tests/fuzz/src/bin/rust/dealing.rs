@@ -32,7 +32,7 @@ pub fn samplers(a: &mut Asked) {
     look!(
         a,
         s,
-        samples(),
+        dataset_size(),
         epoch_length(),
         seed(),
         epoch(),
@@ -164,7 +164,7 @@ pub fn schedules(a: &mut Asked) {
         layout(a.pick(Layout::ALL)), unit(a.narrow()), global_batch_size(a.narrow()), epochs(a.wide()),
         stages((0..a.rng.u8(0..4)).map(|_| (a.wide(), a.narrow())).collect::<Vec<_>>()), memory_limit(a.memory()));
     let Some(s) = made!(a, "build", builder.build()) else { return };
-    look!(a, s, rank(), world_size(), samples(), seed(), order(), layout(), unit(), num_steps());
+    look!(a, s, rank(), world_size(), dataset_size(), seed(), order(), layout(), unit(), num_steps());
     ask!(a, 1 in 2, s,
         recipe(), recipe_fingerprint(), at_rank(a.narrow()), global_batch_size(a.wide()), samples_consumed(a.wide()), place_of(a.wide()),
         step_of_consumed(a.wide()), step_of(a.wide(), a.wide()), indices(a.range()), indices_window(a.wide(), a.count()), locate(a.wide(), a.wide()), state(a.wide()),

@@ -242,7 +242,7 @@ impl sampling::GuestSampler for Sampler {
 }
 
 impl From<core_::Place> for sampling::Place {
-    fn from(core_::Place { position, rank, index_in_rank, batch, index_in_batch, copies }: core_::Place) -> Self {
-        Self { position, rank, index_in_rank, batch, index_in_batch, copies }
+    fn from(core_::Place { position, rank, index_in_rank, batch, index_in_batch, num_padding }: core_::Place) -> Self {
+        Self { position, rank, index_in_rank, batch, index_in_batch, num_padding }
     }
 }

@@ -409,13 +409,13 @@ pub fn detect(
 }
 
 fn place(place: samedeal_core::Place) -> Object {
-    let samedeal_core::Place { position, rank, index_in_rank, batch, index_in_batch, copies } = place;
+    let samedeal_core::Place { position, rank, index_in_rank, batch, index_in_batch, num_padding } = place;
     Object::of([
         ("position", position.into()),
         ("rank", rank.into()),
         ("indexInRank", index_in_rank.into()),
         ("batch", batch.into()),
         ("indexInBatch", index_in_batch.into()),
-        ("copies", copies.into()),
+        ("numPadding", num_padding.into()),
     ])
 }

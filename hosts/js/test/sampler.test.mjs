@@ -29,7 +29,7 @@ for (const [entry, { Sampler, orders, version }] of Object.entries(entries)) {
         indexInRank: 2,
         batch: 1,
         indexInBatch: 0,
-        copies: 0,
+        numPadding: 0,
       });
       assert.deepEqual(sampler.placeOf(10, 1), {
         position: 10,
@@ -37,7 +37,7 @@ for (const [entry, { Sampler, orders, version }] of Object.entries(entries)) {
         indexInRank: 3,
         batch: 3,
         indexInBatch: 0,
-        copies: 0,
+        numPadding: 0,
       });
       assert.equal(small({ remainder: 'drop' }).locate(3, 2), null);
     });

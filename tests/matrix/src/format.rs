@@ -499,7 +499,7 @@ pub struct Place {
     pub index_in_rank: U64,
     pub batch: U64,
     pub index_in_batch: u32,
-    pub copies: u32,
+    pub num_padding: u32,
 }
 
 /// The record `Place` of the core or of the crate as a [`Place`] of this format. The records have the same fields.
@@ -513,7 +513,7 @@ macro_rules! shared_place {
             index_in_rank: $crate::format::U64(place.index_in_rank),
             batch: $crate::format::U64(place.batch),
             index_in_batch: place.index_in_batch,
-            copies: place.copies,
+            num_padding: place.num_padding,
         }
     }};
 }

@@ -35,7 +35,7 @@ class Place:
     index_in_rank: int
     batch: int
     index_in_batch: int
-    copies: int
+    num_padding: int
 
 
 @dataclass(frozen=True)
@@ -325,8 +325,8 @@ class Sampler:
 
     def _place(self, position: int, batch_size: int) -> Place:
         rank, index = self._deal.place(position)
-        copies = min(MASK32, (self._config.end() - 1 - position) // self._config.samples)
-        return Place(position, rank, index, index // batch_size, index % batch_size, copies)
+        num_padding = min(MASK32, (self._config.end() - 1 - position) // self._config.samples)
+        return Place(position, rank, index, index // batch_size, index % batch_size, num_padding)
 
     def place_of(self, position: int, batch_size: int) -> Place:
         require(self._config.consumed <= position < self._config.end(), "position", position)

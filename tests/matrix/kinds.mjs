@@ -271,8 +271,8 @@ export const kinds = {
       batch32: (own, args) => own.batch(args.batch, args['batch-size'], { dropLast: args['drop-last'] }),
       'locate-all': (own, { samples, 'batch-size': size }) => own.locateAll(samples.map(BigInt), size),
       // The class returns all ranks, so some are cut out.
-      step(own, { batch, 'batch-size': size, 'drop-last': dropLast, first, count }) {
-        const ranks = own.step(batch, size, { dropLast }).slice(first, first + count);
+      step(own, { step, 'batch-size': size, 'drop-last': dropLast, first, count }) {
+        const ranks = own.step(step, size, { dropLast }).slice(first, first + count);
         return { samples: ranks.flatMap((one) => Array.from(one)), counts: ranks.map(({ length }) => length) };
       },
     },

@@ -244,9 +244,9 @@ class Splits(Subject):
         return found
 
 
-def step_of(made: Any, batch: int, batch_size: int, drop_last: bool, first: int, count: int) -> Any:
+def step_of(made: Any, step: int, batch_size: int, drop_last: bool, first: int, count: int) -> Any:
     """The samples of some ranks at a step. The public call returns all ranks."""
-    ranks = made.step(batch, batch_size, drop_last)[first : first + count]
+    ranks = made.step(step, batch_size, drop_last)[first : first + count]
     return np.concatenate([np.array([], np.int64), *ranks]), [len(samples) for samples in ranks]
 
 

@@ -197,13 +197,13 @@ impl sampling::GuestSampler for Sampler {
 
     fn step(
         &self,
-        batch: u64,
+        step: u64,
         batch_size: u32,
         drop_last: bool,
         first: u32,
         count: u32,
     ) -> Result<sampling::RankBatches, types::Failure> {
-        let (samples, counts) = self.0.step(batch, batch_size, drop_last, first, count)?;
+        let (samples, counts) = self.0.step(step, batch_size, drop_last, first, count)?;
         Ok(sampling::RankBatches { samples, counts })
     }
 

@@ -265,8 +265,8 @@ impl Sampler {
     }
 
     /// Batch number `batch` of `count` neighbouring ranks from `first` on.
-    pub fn step(&self, batch: u64, batch_size: u32, drop_last: bool, first: u32, count: u32) -> Result<Object, Thrown> {
-        let (samples, counts) = self.0.step(batch, batch_size, drop_last, first, count)?;
+    pub fn step(&self, step: u64, batch_size: u32, drop_last: bool, first: u32, count: u32) -> Result<Object, Thrown> {
+        let (samples, counts) = self.0.step(step, batch_size, drop_last, first, count)?;
         Ok(Object::of([("samples", samples.into()), ("counts", counts.into())]))
     }
 

@@ -47,16 +47,16 @@ for (const [entry, samedeal] of Object.entries(composed)) {
             }
           }
           assert.equal(all[1].rank, 1);
-          refused(() => all[1].step(5, 4), 'out-of-range', 'batch', '0 to 4');
+          refused(() => all[1].step(5, 4), 'out-of-range', 'step', '0 to 4');
         }
       }
       // Rank 0 has two batches, rank 1 has one.
       const uneven = new Sampler(9, { worldSize: 2, remainder: 'uneven', order: 'sequential' });
       assert.deepEqual(lists(uneven.step(1, 4)), [[8], []]);
       assert(new Sampler(2 ** 40, { worldSize: 2 }).step(3, 2).every((batch) => batch instanceof Float64Array));
-      refused(() => new Sampler(0).step(0, 2), 'out-of-range', 'batch');
+      refused(() => new Sampler(0).step(0, 2), 'out-of-range', 'step');
       refused(() => uneven.step(0, 0), 'out-of-range', 'batch_size');
-      refused(() => uneven.step(0.5, 2), 'wrong-type', 'batch');
+      refused(() => uneven.step(0.5, 2), 'wrong-type', 'step');
     });
 
     test('of batchers and schedules', () => {

@@ -435,7 +435,7 @@ pub enum Call {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(untagged, rename_all_fields = "kebab-case")]
 pub enum AllRanks {
-    Sampler { batch: U64, batch_size: u32, drop_last: bool, first: u32, count: u32 },
+    Sampler { step: U64, batch_size: u32, drop_last: bool, first: u32, count: u32 },
     Batcher { step: U64, first: u32, count: u32 },
 }
 

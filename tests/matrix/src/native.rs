@@ -154,8 +154,8 @@ fn ask_sampler(sampler: &mut core::Sampler, call: &Call) -> Answer {
         Call::LocateFrom { sample, position, batch_size } => {
             sampler.locate_from(sample.0, position.0, batch_size)?.map_or(Value::Null, place)
         }
-        Call::Step(AllRanks::Sampler { batch, batch_size, drop_last, first, count }) => {
-            let (samples, counts) = sampler.step(batch.0, batch_size, drop_last, first, count)?;
+        Call::Step(AllRanks::Sampler { step, batch_size, drop_last, first, count }) => {
+            let (samples, counts) = sampler.step(step.0, batch_size, drop_last, first, count)?;
             record(format::RankBatches { samples: samples.into_iter().map(U64).collect(), counts })
         }
         Call::Fate { sample, batch_size, taken } => {

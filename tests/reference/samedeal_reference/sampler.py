@@ -262,14 +262,14 @@ class Sampler:
     def batch32(self, batch: int, batch_size: int, drop_last: bool) -> list[int]:
         return self.batch(batch, batch_size, drop_last, 2**32)
 
-    def step(self, batch: int, batch_size: int, drop_last: bool, first: int, count: int) -> RankBatches:
+    def step(self, step: int, batch_size: int, drop_last: bool, first: int, count: int) -> RankBatches:
         require(batch_size > 0, "batch_size", batch_size)
         world, most = self._config.world_size, self._deal.most()
-        require(batch < (most // batch_size if drop_last else ceil_div(most, batch_size)), "batch", batch)
-        require_ranks(first, count, world, min(batch_size, most - batch * batch_size))
+        require(step < (most // batch_size if drop_last else ceil_div(most, batch_size)), "step", step)
+        require_ranks(first, count, world, min(batch_size, most - step * batch_size))
         ranks = [self._moved(rank=rank) for rank in range(first, first + count)]
         own = [
-            rank.batch(batch, batch_size, drop_last) if batch < rank.num_batches(batch_size, drop_last) else []
+            rank.batch(step, batch_size, drop_last) if step < rank.num_batches(batch_size, drop_last) else []
             for rank in ranks
         ]
         return RankBatches([sample for samples in own for sample in samples], [len(samples) for samples in own])

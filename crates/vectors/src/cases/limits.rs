@@ -366,7 +366,7 @@ fn splits() -> Vec<Case> {
 
 /// A step with few samples, of a batch size that all ranks together could not have.
 fn few_samples_of_a_step() -> Case {
-    let args = json!({"batch": "0", "batch-size": 1 << 20, "drop-last": false, "first": 0, "count": 4});
+    let args = json!({"step": "0", "batch-size": 1 << 20, "drop-last": false, "first": 0, "count": 4});
     let subject = sampler(&json!({"order": {"samples": 10}, "deal": {"world_size": 4}}));
     case("a step of few samples, with a large batch size", subject, json!([{"call": "step", "args": args}]))
 }

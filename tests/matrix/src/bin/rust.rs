@@ -163,9 +163,9 @@ fn ask_sampler(sampler: &mut Sampler, call: &Call) -> Answer {
         Call::LocateFrom { sample, position, batch_size } => {
             sampler.locate_from(sample.0, position.0, batch_size)?.map_or(Value::Null, place)
         }
-        Call::Step(AllRanks::Sampler { batch, batch_size, drop_last, first, count }) => {
+        Call::Step(AllRanks::Sampler { step, batch_size, drop_last, first, count }) => {
             let size = BatchSize::new(batch_size).drop_last(drop_last);
-            let ranks = sampler.step(batch.0, size, first..first.saturating_add(count))?;
+            let ranks = sampler.step(step.0, size, first..first.saturating_add(count))?;
             let counts = ranks.iter().map(|samples| samples.len() as u32).collect();
             record(format::RankBatches { samples: ranks.concat().into_iter().map(U64).collect(), counts })
         }

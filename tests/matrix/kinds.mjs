@@ -536,13 +536,13 @@ export const kinds = {
         const padded = padWith(component, sequences, { ...others, ...options });
         if (padded.attentionMask.some((is, i) => is !== Number(padded.values[i] !== others.paddingValue)))
           return 'a mask';
-        return { width: padded.width, sources: padded.values };
+        return { width: padded.width, 'token-indices': padded.values };
       },
       pack({ component }, { lengths, 'row-ends': rowEnds, width }) {
         const [sequences, others] = tokens(lengths);
         const { values, rows, width: wide, ...packed } = packWith(component, sequences, { ...others, rowEnds, width });
         if (rows !== rowEnds.length || wide !== width) return 'another shape';
-        return { ...packed, sources: values };
+        return { ...packed, 'token-indices': values };
       },
       verify({ component }, { shards, offsets, assigned }) {
         const { overlaps, gaps } = verifyWith(component, shards, lists(offsets, assigned));

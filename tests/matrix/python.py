@@ -50,7 +50,7 @@ BOUND = float(os.environ.get("SAMEDEAL_BOUND") or "inf")
 TEXTS = {"recipe", "state", "header", "entry", "entries", "checkpoint", "tier", "weight", "name", "role", "environment"}
 TEXTS |= {"side", "keys", "text", "sections", "parts", "one", "other", "rest"}
 # Names of members with numbers of 64 bits. The golden cases write these numbers as strings.
-WIDE = {"samples", "seed", "epoch", "position", "index_in_rank", "index", "batch", "offset", "least", "most", "total"}
+WIDE = {"samples", "seed", "epoch", "position", "index_in_rank", "index", "batch", "row", "least", "most", "total"}
 WIDE |= {"start", "count"}
 WIDE |= {
     "consumed",
@@ -421,7 +421,7 @@ def call_pad(lengths: list[int], width: int | None, pad_to_multiple_of: int, sid
         pad_to_multiple_of=pad_to_multiple_of,
         width=width,
     )
-    assert np.array_equal(public.values.reshape(-1), cells.sources)
+    assert np.array_equal(public.values.reshape(-1), cells.token_indices)
     assert np.array_equal(public.attention_mask, public.values != batching.PADDING)
     return cells
 
@@ -460,7 +460,8 @@ def written(value: Any) -> Any:
             for name, number in value._asdict().items()
         }
     if isinstance(value, ReadBatch):
-        return value._asdict() | {name: str(getattr(value, name)) for name in ("number", "step", "start")}
+        named = {name.replace("_", "-"): number for name, number in value._asdict().items()}
+        return named | {name: str(getattr(value, name)) for name in ("number", "step", "start")}
     if isinstance(value, BatchPlace):
         named = {name.replace("_", "-"): number for name, number in value._asdict().items()}
         return named | {"step": str(value.step)}

@@ -10,7 +10,7 @@ use crate::{Component, beside};
 impl sampling::Guest for Component {
     type Sampler = Sampler;
 
-    fn orders() -> Vec<String> {
+    fn plain_orders() -> Vec<String> {
         OrderId::ALL.iter().map(|order| order.name().to_string()).collect()
     }
 
@@ -236,8 +236,8 @@ impl sampling::GuestSampler for Sampler {
     }
 
     fn shard_of(&self, sample: u64) -> Result<sampling::ShardPlace, types::Failure> {
-        let (shard, offset) = self.0.shard_of(sample)?;
-        Ok(sampling::ShardPlace { shard, offset })
+        let (shard, row) = self.0.shard_of(sample)?;
+        Ok(sampling::ShardPlace { shard, row })
     }
 }
 

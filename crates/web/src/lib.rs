@@ -13,9 +13,9 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use failure::{Object, Thrown};
 
-/// The names of the orders, the default first.
-#[wasm_bindgen]
-pub fn orders() -> Vec<String> {
+/// The names of the plain orders, the default first.
+#[wasm_bindgen(js_name = plainOrders)]
+pub fn plain_orders() -> Vec<String> {
     OrderId::ALL.iter().map(|order| order.name().to_string()).collect()
 }
 
@@ -331,8 +331,8 @@ impl Sampler {
     /// With the order `sharded`: the shard of a sample, and the index of the sample in it.
     #[wasm_bindgen(js_name = shardOf)]
     pub fn shard_of(&self, sample: u64) -> Result<Object, Thrown> {
-        let (shard, offset) = self.0.shard_of(sample)?;
-        Ok(Object::of([("shard", shard.into()), ("offset", offset.into())]))
+        let (shard, row) = self.0.shard_of(sample)?;
+        Ok(Object::of([("shard", shard.into()), ("row", row.into())]))
     }
 }
 

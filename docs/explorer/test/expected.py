@@ -154,7 +154,7 @@ def stopped(kind, recipe, epoch, parts, next, lengths=None):
                 return ""
             batch = run.batch_at(rank, step)
             samples = run.indices(rank, batch.worker, batch.start, batch.start + batch.count)
-            cut = batch.count - batch.padding
+            cut = batch.count - batch.num_padding
             return " ".join(f"{sample}{'*' if at >= cut else ''}" for at, sample in enumerate(samples))
         if kind == "schedule":
             return " ".join(map(str, run[0][rank].batch(run[1] + step)))

@@ -71,10 +71,10 @@ export { version } from './version.js';
 export class Sampler extends over(BaseSampler, light) {}
 
 /**
- * The names of the orders that this version knows, the default first. `sharded`, which `Sampler.sharded` makes, and
- * orders that are made of others are not among them.
+ * The names of the plain orders, which need only a number of samples and a seed, the default first. `sharded`, which
+ * `Sampler.sharded` makes, and orders that are made of others are not among them.
  */
-export const orders = (): string[] => light().once(['orders', ''], 0, ({ orders }) => orders());
+export const plainOrders = (): string[] => light().once(['plainOrders', ''], 0, ({ plainOrders }) => plainOrders());
 
 /**
  * A plan that gives whole shards to the workers of all ranks, for one epoch; every shard has exactly one reader.

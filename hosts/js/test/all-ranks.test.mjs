@@ -103,7 +103,7 @@ for (const [entry, samedeal] of Object.entries(composed)) {
             continue;
           }
           assert.deepEqual(batch, reading.batchAt(rank, step));
-          const { worker, number, samples, padding } = batch;
+          const { worker, number, samples, numPadding: padding } = batch;
           assert.deepEqual([batch.step, padding], [step, 0]);
           assert.deepEqual(samples, reading.indices(rank, worker).slice(5 * number, 5 * number + samples.length));
           seen.push(...samples);
@@ -128,7 +128,7 @@ for (const [entry, samedeal] of Object.entries(composed)) {
       refused(() => shards.batchAt(0, 9), 'out-of-range', 'step');
       const padded = new Reading([7], { shuffle: false, worldSize: 2, batchSize: 4 }).step(0);
       assert.deepEqual(
-        padded.map(({ padding }) => padding),
+        padded.map(({ numPadding }) => numPadding),
         [0, 1],
       );
     });

@@ -51,7 +51,7 @@ test('samplers share instances, and large tables have one each', () => {
   const { engine, instances, open } = counting();
   for (let i = 0; i < 10_000; i++) open(2 ** 40);
   assert.deepEqual(
-    engine.once(['orders', 0], 0, ({ orders }) => orders()),
+    engine.once(['plainOrders', 0], 0, ({ plainOrders }) => plainOrders()),
     ['feistel'],
   );
   assert.equal(instances.length, 1);

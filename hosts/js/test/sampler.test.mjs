@@ -9,7 +9,7 @@ import { entries } from './entries.mjs';
 
 const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
-for (const [entry, { Sampler, orders, version }] of Object.entries(entries)) {
+for (const [entry, { Sampler, plainOrders, version }] of Object.entries(entries)) {
   const small = (options) => new Sampler(10, { order: 'torch', seed: 42, epoch: 1, worldSize: 3, ...options });
 
   describe(entry, () => {
@@ -250,9 +250,9 @@ for (const [entry, { Sampler, orders, version }] of Object.entries(entries)) {
     });
 
     test('names and version', () => {
-      assert.deepEqual(orders().slice(0, 2), ['feistel', 'fisher-yates']);
+      assert.deepEqual(plainOrders().slice(0, 2), ['feistel', 'fisher-yates']);
       assert.equal(version, manifest.version);
-      for (const order of orders()) assert.equal(new Sampler(3, { order }).length, 3);
+      for (const order of plainOrders()) assert.equal(new Sampler(3, { order }).length, 3);
     });
   });
 }

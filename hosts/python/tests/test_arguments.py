@@ -90,7 +90,7 @@ def test_unknown_names_list_the_known_ones() -> None:
     with pytest.raises(UnknownNameError) as caught:
         Sampler(10, order="shuffle")
     # Composed orders, and orders of files, are no names for this argument.
-    known = ", ".join(samedeal.orders())
+    known = ", ".join(samedeal.plain_orders())
     assert caught.value.allowed == known
     assert str(caught.value) == f"order is 'shuffle'; known: {known}"
     with pytest.raises(UnknownNameError, match="remainder is 'ceil'; known: pad, drop, uneven"):

@@ -267,7 +267,7 @@ def test_views_keep_the_order() -> None:
     assert list(Sampler(order=order.subset(some), epoch=4)) == [sample for sample in whole if sample % 3 == 0]
     assert list(Sampler(order=order.skip([(3, 0, 5), (4, 10, 20)]), epoch=4)) == whole[:10] + whole[30:]
     assert list(Sampler(order=order.copies(3), epoch=4)) == [sample for sample in whole for _ in range(3)]
-    for name in samedeal.orders():
+    for name in samedeal.plain_orders():
         order = samedeal.order(name, 50, 1).exclude([7])
         assert list(Sampler(order=order)) == [sample for sample in Sampler(50, seed=1, order=name) if sample != 7]
 

@@ -441,7 +441,7 @@ export const CALLS = {
       environment: one('{}', "{ RANK: '1', WORLD_SIZE: '2' }", "{ RANK: 'x' }", '{ RANK: 3 }'),
     }),
   ),
-  orders: call(0),
+  plainOrders: call(0),
   joinIndices: call(1, one('[]', "['']", "['{}', '{}']")),
   differences: call(2, fc.oneof(state('Sampler'), state('Reading')), fc.oneof(state('Sampler'), one("'{}'", "'[]'"))),
   wholeWeights: call(1, fc.oneof(fc.constant('new Float64Array([0.7, 0.3])'), fc.constant('[1.5, 0, 1e-9]'))),

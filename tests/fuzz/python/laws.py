@@ -151,7 +151,7 @@ def _sampler(own: samedeal.Sampler) -> None:
         fate = own.fate(sample, 4)
         law("a place of its fate", position in [one.position for one in fate.places], position)
         law("from its position on", own.locate_from(sample, position, 4).position == position, position)
-    if own.remainder == "uneven" and own.order in samedeal.orders() and not own.consumed:
+    if own.remainder == "uneven" and own.order in samedeal.plain_orders() and not own.consumed:
         law("all samples once", sorted(one for rank in ranks for one in rank) == [*range(own.dataset_size)])
     if own.layout != "contiguous" and len(mine) >= own.unit:
         taken = own.unit * (len(mine) // own.unit // 2)

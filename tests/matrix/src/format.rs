@@ -568,7 +568,7 @@ pub struct SourcePlace {
 #[derive(Serialize)]
 pub struct ShardPlace {
     pub shard: u32,
-    pub offset: U64,
+    pub row: U64,
 }
 
 #[derive(Serialize)]

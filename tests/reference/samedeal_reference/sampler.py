@@ -70,7 +70,7 @@ class Round:
 @dataclass(frozen=True)
 class ShardPlace:
     shard: int
-    offset: int
+    row: int
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ impl Sampler {
             return Err(Failure::missing("sizes", "the samples of each shard, with the order sharded"));
         }
         if order.is_composed() {
-            let allowed = "an order of a number of samples; only a recipe has what the others need";
+            let allowed = "a plain order; only a recipe has what the others need";
             return Err(Failure::contradiction("name", order.name(), allowed));
         }
         Self::of(config, Rc::new(OrderPart::new(order, samples, seed, None)))

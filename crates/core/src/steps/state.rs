@@ -33,8 +33,8 @@ impl Schedule {
     }
 
     /// The step to go on with after a state. Failures: `state`; the first member of the order that differs;
-    /// `global_batch_size`, `stages`, if steps already taken had other batch sizes; `step`, `consumed`; `global_batch_size`, if a
-    /// later step does not fit the ranks; `out-of-memory`.
+    /// `global_batch_size`, `stages`, if steps already taken had other batch sizes; `step`, `consumed`; then
+    /// `global_batch_size`, if a later step does not fit the ranks; `out-of-memory`.
     pub fn step_of_state(&self, state: &str) -> Result<u64, Failure> {
         let state = state::read(state, "schedule", STATE)?;
         let [epoch, consumed, step] = ["epoch", "consumed", "step"].map(|field| state.count(field).unwrap_or_default());

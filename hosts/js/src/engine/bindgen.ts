@@ -4,10 +4,10 @@ import type { LightBindings, RawMesh, RawSampler } from './types.js';
 /** Makes instances of the light build, through the JavaScript of wasm-bindgen. */
 export function bindgenInstances(module: WebAssembly.Module): () => LightBindings {
   return () => {
-    const { initSync, Sampler, Mesh, orders, variables, detect } = generate();
+    const { initSync, Sampler, Mesh, plainOrders, variables, detect } = generate();
     initSync({ module });
     return {
-      orders,
+      plainOrders,
       sampler(recipe, lists, epoch, rank) {
         const names = lists.map(({ name }) => name);
         const lengths = Uint32Array.from(lists, ({ numbers }) => numbers.length);

@@ -87,14 +87,14 @@ export abstract class BaseSchedule extends ScheduleMembers implements Iterable<I
     return joined(this.#windows(first, last), samples, this.#datasetSize, ['count', steps]);
   }
 
-  /** This rank's samples at a step. Errors: `step`, `count` (more than 2^20 of them), `globalBatchSize` (see `indices`), memory. */
+  /** This rank's samples at a step. Errors: `step`, `count` (more than 2^20), `globalBatchSize` (see `indices`), memory. */
   batch(step: Integer): Indices {
     const number = Number(integer('step', step, [0n, BigInt(this.#numSteps) - 1n]));
     const found = this.#window(number, 1);
     return joined([found], found.length, this.#datasetSize, ['step', step]);
   }
 
-  /** The samples of every rank at a step, in the order of ranks. Errors: as `batch`, and `globalBatchSize` (more than 2^25). */
+  /** The samples of every rank at a step, rank by rank. Errors: as `batch`, and `globalBatchSize` (more than 2^25). */
   step(step: Integer): Indices[] {
     const number = integer('step', step, [0n, BigInt(this.#numSteps) - 1n]);
     const size = this.globalBatchSize(number);

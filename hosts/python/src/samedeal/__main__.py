@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from . import OutOfRangeError, SamedealError, Sampler, WrongTypeError, __version__, detect_rank, inspect, orders
+from . import OutOfRangeError, SamedealError, Sampler, WrongTypeError, __version__, detect_rank, inspect, plain_orders
 from .engine import arguments as check
 
 # The most samples that `verify` takes: it counts how often each is dealt, in one byte of memory.
@@ -63,7 +63,7 @@ def parser() -> argparse.ArgumentParser:
         )
         asked.add_argument("--seed", type=_number, default=0, help="seed of the order (default: 0)")
         asked.add_argument("--epoch", type=_number, default=0, help="number of the epoch (default: 0)")
-        known = [name for name in orders() if name != "sharded"]
+        known = [name for name in plain_orders() if name != "sharded"]
         asked.add_argument("--order", default=known[0], help=f"one of {', '.join(known)} (default: {known[0]})")
         asked.add_argument("--world-size", type=_number, default=1, metavar="W", help="how many ranks (default: 1)")
         asked.add_argument("--remainder", choices=["pad", "drop", "uneven"], default="pad", help="(default: pad)")

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::failing;
-use samedeal::{Exhaustion, FailureKind, IndexSpace, Layout, Order, Remainder, Sampler, Source, orders};
+use samedeal::{Exhaustion, FailureKind, IndexSpace, Layout, Order, Remainder, Sampler, Source, plain_orders};
 
 /// The samples of all ranks in an epoch: step by step, and rank by rank within a step.
 fn dealt(sampler: &Sampler) -> Vec<u64> {
@@ -266,7 +266,7 @@ fn an_order_takes_the_place_of_that_of_a_recipe() {
     assert_eq!(failing(Sampler::from_order(order).seed(3).build()), (FailureKind::Contradiction, "seed".into()));
     let seeded = Sampler::from_order(mixture()).seed(3).build().unwrap();
     assert_eq!((seeded.seed(), seeded.recipe()), (3, Sampler::from_order(mixture().seed(3)).build().unwrap().recipe()));
-    for name in orders().unwrap() {
+    for name in plain_orders().unwrap() {
         let plain = Sampler::from_order(Order::new(&name, 50).seed(4)).build().unwrap();
         assert_eq!(plain.recipe(), Sampler::builder(50).order(name).seed(4).build().unwrap().recipe());
     }

@@ -212,8 +212,8 @@ fn ask_sampler(sampler: &mut Sampler, call: &Call) -> Answer {
             record(format::Round { start: U64(start), count: U64(count), spans: write_spans(&spans) })
         }
         Call::ShardOf { sample } => {
-            let samedeal::ShardPlace { shard, offset, .. } = sampler.shard_of(sample.0)?;
-            record(format::ShardPlace { shard, offset: U64(offset) })
+            let samedeal::ShardPlace { shard, row, .. } = sampler.shard_of(sample.0)?;
+            record(format::ShardPlace { shard, row: U64(row) })
         }
         _ => panic!("no call of a sampler: {call:?}"),
     })

@@ -169,7 +169,7 @@ function sourcesOf(sampler: ReturnType<typeof samplerOf>): string[] {
 export interface CellAnswer {
   /** The first position of the sample in the epoch. */
   position: number | null;
-  shard: { shard: number; offset: number } | null;
+  shard: { shard: number; row: number } | null;
 }
 
 /** Further facts about a sample of the step. */

@@ -164,8 +164,8 @@ class Deal(Resource, sampling.Sampler):
         sampling.call_sampler_indices.read(self.core, lift, self.handle, start, len(out))
 
 
-def orders() -> tuple[str, ...]:
-    """The names of the orders that need only samples and a seed, the default first. "sharded" is not one of them."""
+def plain_orders() -> tuple[str, ...]:
+    """The names of the plain orders, which need only samples and a seed, the default first. "sharded" needs more."""
     return _facts()[0]
 
 
@@ -177,4 +177,4 @@ def max_count() -> int:
 @functools.cache
 def _facts() -> tuple[tuple[str, ...], int]:
     core = Core(2**31)
-    return sampling.orders(core), sampling.max_count(core)
+    return sampling.plain_orders(core), sampling.max_count(core)

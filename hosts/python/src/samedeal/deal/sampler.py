@@ -14,7 +14,7 @@ from ..generated.sampling import SamplerBase
 from ..recipe import Recipe
 from . import windows
 from .batches import Batches
-from .binding import Deal, KeptEpochs, Where, orders
+from .binding import Deal, KeptEpochs, Where, plain_orders
 
 if TYPE_CHECKING:
     import numpy as np
@@ -224,7 +224,7 @@ class Sampler(SamplerBase):
         """The call that makes an equal sampler, without the memory limit, and with many sizes abridged."""
         recipe: Recipe = self._engine.fixed[0]
         members = json.loads(recipe.text)
-        if members["order"].get("name", "sharded") not in ("sharded", *orders()):
+        if members["order"].get("name", "sharded") not in ("sharded", *plain_orders()):
             own = {"order": Order(members["order"], dict(recipe.lists)), **members.get("deal", {})}
             return f"Sampler({recipes.listed(own | self._place_in_epoch())})"
         options = recipe.options | self._place_in_epoch()

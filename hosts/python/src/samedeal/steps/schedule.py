@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from .. import recipe as recipes
 from ..compose import members as write
 from ..compose.order import Order
-from ..deal.binding import max_count, orders
+from ..deal.binding import max_count, plain_orders
 from ..engine import arguments as check
 from ..engine.errors import OutOfMemoryError, OutOfRangeError, WrongTypeError
 from ..engine.instance import Engine
@@ -142,7 +142,7 @@ class Schedule(ScheduleBase):
             "rank": self.rank,
         }
         options |= {"epochs": steps["epochs"]} if "epochs" in steps else {}
-        if own.get("name", "feistel") not in orders():
+        if own.get("name", "feistel") not in plain_orders():
             return recipes.call("Schedule", Order(own, dict(recipe.lists)), options)
         options |= {"order" if name == "name" else name: value for name, value in own.items() if name != "samples"}
         return recipes.call("Schedule", own["samples"], options)

@@ -97,10 +97,10 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
                 2**64, which gives the same order. An `Order` has its own seed.
             drop_last: What happens if the number of ranks does not divide the samples: True leaves out the last
                 samples, False repeats the first ones.
-            order: One of `samedeal.orders()`. By default "torch", or "torch-2.5" if PyTorch is older than 2.6; without
-                `shuffle`, "sequential". Or a `samedeal.Order`, such as a blend: the dataset has as many items as the
-                order has sample indices (`torch.utils.data.ConcatDataset` has the items of all sources), and the length
-                of a pass is that of the order.
+            order: One of `samedeal.plain_orders()`. By default "torch", or "torch-2.5" if PyTorch is older than 2.6;
+                without `shuffle`, "sequential". Or a `samedeal.Order`, such as a blend: the dataset has as many items
+                as the order has sample indices (`torch.utils.data.ConcatDataset` has the items of all sources), and
+                the length of a pass is that of the order.
             unit: As for `samedeal.Sampler`. With `order.copies(k)` and `unit=k`, all copies of a sample are on one
                 rank. Batches whose size is a multiple of `unit` have whole groups. States are taken after whole units.
             mesh: For ranks that read the same data: a `samedeal.Mesh`, or the dimensions of a `DeviceMesh` that divide
@@ -418,8 +418,8 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
                 if self.seed != core.seed:
                     raise ContradictionError("seed", str(self.seed), f"{core.seed}, that of the Order")
             elif core.consumed and core.dataset_size != found[0]:
-                allowed = f"{core.dataset_size}, of which {core.consumed} were taken before: the dataset changed its length"
-                raise ContradictionError("samples", str(found[0]), allowed)
+                taken = f"of which {core.consumed} were taken before: the dataset changed its length"
+                raise ContradictionError("samples", str(found[0]), f"{core.dataset_size}, {taken}")
             core = self._core = self._made(core.epoch, core.consumed)
         self._followed = core, *follows[1:]
         return core

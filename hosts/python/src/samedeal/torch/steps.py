@@ -72,8 +72,8 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
                 samples, and `epochs` is not given.
             epochs: How many epochs the steps may take, 1 or more. More `steps` than these epochs have are an error. By
                 default, steps go on with the next epoch, as often as it takes.
-            order: One of `samedeal.orders()`; "feistel" by default. Or a `samedeal.Order`, such as a blend: the dataset
-                has as many items as the order has sample indices.
+            order: One of `samedeal.plain_orders()`; "feistel" by default. Or a `samedeal.Order`, such as a blend: the
+                dataset has as many items as the order has sample indices.
             seed: Seed of the order, the same on all ranks. An `Order` has its own.
             unit: As for `samedeal.Schedule`. With `order.copies(k)` and `unit=k`, all copies of a sample are in
                 the same batch of the same rank.

@@ -239,7 +239,7 @@ pub fn functions(a: &mut Asked) {
     let _ = made!(a, "detect_rank_in", samedeal::detect_rank_in(environment, ranks[0], ranks[1]));
     let _ = made!(a, "detect_rank", samedeal::detect_rank(ranks[0], ranks[1]));
     let _ = made!(a, "rank_variables", samedeal::rank_variables());
-    let _ = made!(a, "orders", samedeal::orders());
+    let _ = made!(a, "plain_orders", samedeal::plain_orders());
     let (text, state) = (a.text(), a.known("state"));
     let _ = made!(a, "inspect", samedeal::inspect(&state));
     let _ = made!(a, "inspect", samedeal::inspect(&text));

@@ -101,6 +101,7 @@ impl Sampler {
     }
 
     /// Number of sample indices.
+    #[wasm_bindgen(js_name = datasetSize)]
     pub fn dataset_size(&self) -> u64 {
         self.0.config().samples
     }

@@ -18,12 +18,12 @@ function counting(most = Number.POSITIVE_INFINITY) {
     const there = new Set();
     const number = instances.push(there) - 1;
     return {
-      orders: () => ['feistel'],
+      plainOrders: () => ['feistel'],
       sampler(text, _, epoch) {
         const { samples } = JSON.parse(text).order;
         const at = (epoch) => {
           if (there.size >= most) throw { kind: 'out-of-memory', field: 'samples', value: '1', allowed: 'fewer' };
-          const raw = { instance: () => number, samples: () => samples, epoch: () => epoch, atEpoch: at };
+          const raw = { instance: () => number, datasetSize: () => samples, epoch: () => epoch, atEpoch: at };
           there.add(raw);
           return raw;
         };

@@ -100,7 +100,7 @@ test('the entries have the same names, and say where they are not loaded', async
   assert.equal(
     await output(text),
     'BatchStream Batcher ChunkStream MemoryLog Mesh Reading SamedealError Sampler Schedule ShardPlan Split balance blend ' +
-      'collatePack collatePad detectRank differences grown inspect joinIndices openLedger order orders replayLedger sharded verifyShards version weighted wholeWeights windows\n' +
+      'collatePack collatePad detectRank differences grown inspect joinIndices openLedger order plainOrders replayLedger sharded verifyShards version weighted wholeWeights windows\n' +
       'true\n' +
       'samedeal/web is not loaded: await init() first\n'.repeat(4),
   );

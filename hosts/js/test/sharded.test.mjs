@@ -116,7 +116,7 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
       const sampler = Sampler.sharded(SIZES);
       assert.deepEqual(sampler.shardOf(0), { shard: 0, row: 0 });
       assert.deepEqual(sampler.shardOf(300n), { shard: 2, row: 0 });
-      assert.deepEqual(sampler.shardOf(1001), { shard: 3, offset: 0 });
+      assert.deepEqual(sampler.shardOf(1001), { shard: 3, row: 0 });
       assert.throws(() => sampler.shardOf(2000), { kind: 'out-of-range', field: 'sample', allowed: '0 to 1999' });
       assert.throws(() => sampler.shardOf(-1), { kind: 'out-of-range', field: 'sample', allowed: '0 to 1999' });
       assert.throws(() => sampler.shardOf(1.5), { kind: 'wrong-type', field: 'sample' });

@@ -184,7 +184,7 @@ def test_repr_is_the_call() -> None:
     assert repr(again) == repr(sampler)
     assert again.config_fingerprint() == sampler.config_fingerprint()
     names = [name for name in inspect.signature(Sampler).parameters if name != "memory_limit"]
-    found = [getattr(sampler, name) for name in names]
+    found = [getattr(sampler, "dataset_size" if name == "samples" else name) for name in names]
     assert found == [10, -3, 5, "torch", 2, 3, "drop", "contiguous", 1, 0]
 
 

@@ -76,6 +76,7 @@ pub struct BatchShape {
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct Padded {
     pub width: u32,
     pub token_indices: Vec<u32>,

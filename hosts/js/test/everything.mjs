@@ -5,7 +5,8 @@
 export async function everything(samedeal) {
   const { Batcher, BatchStream, ChunkStream, Mesh, MemoryLog, Reading, Sampler, SamedealError } = samedeal;
   const { Schedule, ShardPlan, Split } = samedeal;
-  const { collatePack, collatePad, detectRank, openLedger, plainOrders, replayLedger, verifyShards, version } = samedeal;
+  const { collatePack, collatePad, detectRank, openLedger, plainOrders, replayLedger, verifyShards, version } =
+    samedeal;
   const { balance, blend, grown, order, weighted, windows } = samedeal;
   const told = (value) =>
     JSON.stringify(value, (_, part) => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { plainOrders, Sampler as PublicSampler } from 'samedeal';
+import { Sampler as PublicSampler, plainOrders } from 'samedeal';
 import { generate } from '../dist/bindgen/samedeal.js';
 import interfaces from '../dist/components/samedeal.js';
 import { Core } from '../dist/engine/abi.js';

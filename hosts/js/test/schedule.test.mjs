@@ -361,9 +361,14 @@ test('what is no schedule is refused', () => {
       'unknown-member',
       'stages',
     ],
-    [() => Schedule.fromRecipe({ order: { samples: 3 }, steps: { global_batch_size: 1.5 } }), 'wrong-type', 'global_batch_size'],
     [
-      () => Schedule.fromRecipe({ order: { samples: 3 }, steps: { global_batch_size: 3, stages: [{ from: () => 3 }] } }),
+      () => Schedule.fromRecipe({ order: { samples: 3 }, steps: { global_batch_size: 1.5 } }),
+      'wrong-type',
+      'global_batch_size',
+    ],
+    [
+      () =>
+        Schedule.fromRecipe({ order: { samples: 3 }, steps: { global_batch_size: 3, stages: [{ from: () => 3 }] } }),
       'wrong-type',
       'from',
     ],

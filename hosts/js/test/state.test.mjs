@@ -137,7 +137,10 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
           (error) => {
             assert(error instanceof SamedealError);
             assert.deepEqual([error.kind, error.field], ['contradiction', field]);
-            assert.equal(error.value, String({ name: other.order, samples: other.datasetSize, seed: other.seed }[field]));
+            assert.equal(
+              error.value,
+              String({ name: other.order, samples: other.datasetSize, seed: other.seed }[field]),
+            );
             return true;
           },
         );

@@ -38,7 +38,7 @@ def places(shards: Shards, recipe: str, epoch: int, step: int, batch_size: int) 
         for index, sample in enumerate(sampler.batch(step, batch_size).tolist()):
             place = sampler.shard_of(sample)
             is_padding = step * batch_size + index >= real
-            rows.append((rank, index, sample, is_padding, shards.paths[place.shard], place.offset))
+            rows.append((rank, index, sample, is_padding, shards.paths[place.shard], place.row))
     columns = zip(*rows, strict=True) if rows else [()] * len(SCHEMA)
     return pa.table([pa.array(column, field.type) for column, field in zip(columns, SCHEMA, strict=True)], SCHEMA)
 

@@ -153,9 +153,9 @@ def cases_of(random: Random) -> list[Case]:
     shards = sizes(300, 3)
     recipe = {"shards": {"seed": seed(), "reshuffle": True}, "deal": {"world_size": 3, "workers": 2}}
     cases.append(Case("plan", "plan", recipe, epoch(), sizes=shards))
-    stages = [{"from": random.randrange(2, 20), "batch_size": 36}]
+    stages = [{"from": random.randrange(2, 20), "global_batch_size": 36}]
     order = {"name": "feistel", "samples": random.randrange(200, 300), "seed": seed()}
-    recipe = {"order": order, "deal": {"world_size": 4}, "steps": {"batch_size": 24, "stages": stages}}
+    recipe = {"order": order, "deal": {"world_size": 4}, "steps": {"global_batch_size": 24, "stages": stages}}
     cases.append(Case("schedule", "schedule", recipe, 0, end=28, others=worlds))
     parts = [{"name": name, "weight": random.randrange(1, 10)} for name in ("test", "validation", "training")]
     cases.append(Case("split", "split", {"split": {"seed": seed(), "parts": parts}}, 0, end=1_500))

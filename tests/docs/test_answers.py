@@ -17,7 +17,7 @@ from samedeal.ledger import FileLog, Ledger
 DATA = ROOT / "hosts/cli/tests/data"
 BY_LENGTH = "lengths.json --lengths --max-tokens 300 --world-size 2"
 SOURCES = "--source web:900:7 --source books:100:3 --samples 1000"
-STEPS = "--samples 1000 --batch-size 16 --batch-size 32@40 --world-size 2"
+STEPS = "--samples 1000 --global-batch-size 16 --global-batch-size 32@40 --world-size 2"
 PARTS = "--part test:1 --part training:9"
 ASKED = [
     "batches --samples 100 --batch-size 8",

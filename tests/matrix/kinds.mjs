@@ -271,8 +271,8 @@ export const kinds = {
       batch32: (own, args) => own.batch(args.batch, args['batch-size'], { dropLast: args['drop-last'] }),
       'locate-all': (own, { samples, 'batch-size': size }) => own.locateAll(samples.map(BigInt), size),
       // The class returns all ranks, so some are cut out.
-      step(own, { batch, 'batch-size': size, 'drop-last': dropLast, first, count }) {
-        const ranks = own.step(batch, size, { dropLast }).slice(first, first + count);
+      step(own, { step, 'batch-size': size, 'drop-last': dropLast, first, count }) {
+        const ranks = own.step(step, size, { dropLast }).slice(first, first + count);
         return { samples: ranks.flatMap((one) => Array.from(one)), counts: ranks.map(({ length }) => length) };
       },
     },
@@ -536,13 +536,13 @@ export const kinds = {
         const padded = padWith(component, sequences, { ...others, ...options });
         if (padded.attentionMask.some((is, i) => is !== Number(padded.values[i] !== others.paddingValue)))
           return 'a mask';
-        return { width: padded.width, sources: padded.values };
+        return { width: padded.width, 'token-indices': padded.values };
       },
       pack({ component }, { lengths, 'row-ends': rowEnds, width }) {
         const [sequences, others] = tokens(lengths);
         const { values, rows, width: wide, ...packed } = packWith(component, sequences, { ...others, rowEnds, width });
         if (rows !== rowEnds.length || wide !== width) return 'another shape';
-        return { ...packed, sources: values };
+        return { ...packed, 'token-indices': values };
       },
       verify({ component }, { shards, offsets, assigned }) {
         const { overlaps, gaps } = verifyWith(component, shards, lists(offsets, assigned));

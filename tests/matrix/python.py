@@ -50,7 +50,7 @@ BOUND = float(os.environ.get("SAMEDEAL_BOUND") or "inf")
 TEXTS = {"recipe", "state", "header", "entry", "entries", "checkpoint", "tier", "weight", "name", "role", "environment"}
 TEXTS |= {"side", "keys", "text", "sections", "parts", "one", "other", "rest"}
 # Names of members with numbers of 64 bits. The golden cases write these numbers as strings.
-WIDE = {"samples", "seed", "epoch", "position", "index_in_rank", "index", "batch", "offset", "least", "most", "total"}
+WIDE = {"samples", "seed", "epoch", "position", "index_in_rank", "index", "batch", "row", "least", "most", "total"}
 WIDE |= {"start", "count"}
 WIDE |= {
     "consumed",
@@ -65,7 +65,7 @@ WIDE |= {
     "batches",
 }
 NARROW_CALLS = {"num-shards", "data-world-size", "data-rank", "rank-at", "reads-per-row", "lanes-read-once", "block"}
-NARROW_CALLS |= {"rank", "world-size", "workers", "batch-size", "lanes", "shuffle-window", "unit"}
+NARROW_CALLS |= {"rank", "world-size", "workers", "batch-size", "global-batch-size", "lanes", "shuffle-window", "unit"}
 
 
 def u32s(values: list[int]) -> Any:
@@ -244,9 +244,9 @@ class Splits(Subject):
         return found
 
 
-def step_of(made: Any, batch: int, batch_size: int, drop_last: bool, first: int, count: int) -> Any:
+def step_of(made: Any, step: int, batch_size: int, drop_last: bool, first: int, count: int) -> Any:
     """The samples of some ranks at a step. The public call returns all ranks."""
-    ranks = made.step(batch, batch_size, drop_last)[first : first + count]
+    ranks = made.step(step, batch_size, drop_last)[first : first + count]
     return np.concatenate([np.array([], np.int64), *ranks]), [len(samples) for samples in ranks]
 
 
@@ -421,7 +421,7 @@ def call_pad(lengths: list[int], width: int | None, pad_to_multiple_of: int, sid
         pad_to_multiple_of=pad_to_multiple_of,
         width=width,
     )
-    assert np.array_equal(public.values.reshape(-1), cells.sources)
+    assert np.array_equal(public.values.reshape(-1), cells.token_indices)
     assert np.array_equal(public.attention_mask, public.values != batching.PADDING)
     return cells
 
@@ -460,7 +460,8 @@ def written(value: Any) -> Any:
             for name, number in value._asdict().items()
         }
     if isinstance(value, ReadBatch):
-        return value._asdict() | {name: str(getattr(value, name)) for name in ("number", "step", "start")}
+        named = {name.replace("_", "-"): number for name, number in value._asdict().items()}
+        return named | {name: str(getattr(value, name)) for name in ("number", "step", "start")}
     if isinstance(value, BatchPlace):
         named = {name.replace("_", "-"): number for name, number in value._asdict().items()}
         return named | {"step": str(value.step)}

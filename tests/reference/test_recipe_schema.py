@@ -173,7 +173,7 @@ WRONG = [
 
 PARTS = [{"name": "a", "weight": 1}, {"name": "b", "weight": 0}]
 SIZES = [{"name": "a", "size": 1}, {"name": "b", "size": 0}]
-STAGES = [{"from": 3, "batch_size": 8}]
+STAGES = [{"from": 3, "global_batch_size": 8}]
 WRONG += [
     ("sampler", {"order": {"samples": 4}, "deal": {"unit": 0}}),
     ("sampler", {"order": {"samples": 4}, "deal": {"unit": 2**20 + 1}}),
@@ -183,10 +183,13 @@ WRONG += [
     ("batcher", {"batch": {"max_tokens": 8}, "order": {"name": "copies", "of": {"samples": 4}}}),
     ("schedule", {"order": {"samples": 4}}),
     ("schedule", {"order": {"samples": 4}, "steps": {}}),
-    ("schedule", {"order": {"samples": 4}, "steps": {"batch_size": 0}}),
-    ("schedule", {"order": {"samples": 4}, "steps": {"batch_size": 8}, "deal": {"remainder": "pad"}}),
-    ("schedule", {"order": {"samples": 4}, "steps": {"batch_size": 8, "stages": [{"from": 3}]}}),
-    ("schedule", {"order": {"samples": 4}, "steps": {"batch_size": 8, "stages": [{"from": 0, "batch_size": 8}]}}),
+    ("schedule", {"order": {"samples": 4}, "steps": {"global_batch_size": 0}}),
+    ("schedule", {"order": {"samples": 4}, "steps": {"global_batch_size": 8}, "deal": {"remainder": "pad"}}),
+    ("schedule", {"order": {"samples": 4}, "steps": {"global_batch_size": 8, "stages": [{"from": 3}]}}),
+    (
+        "schedule",
+        {"order": {"samples": 4}, "steps": {"global_batch_size": 8, "stages": [{"from": 0, "global_batch_size": 8}]}},
+    ),
     ("split", {}),
     ("split", {"split": {"parts": []}}),
     ("split", {"split": {"parts": [{"name": "a"}]}}),
@@ -245,7 +248,7 @@ RIGHT += [
     ("batcher", {"batch": {"max_tokens": 8}, "order": {"name": "sharded", "sizes": [4]}}),
     ("batcher", {"batch": {"max_tokens": 8}, "order": {"sizes": [4]}}),
     ("batcher", {"batch": {"max_tokens": 8}, "order": {"name": "copies", "copies": 2, "of": {"samples": 4}}}),
-    ("schedule", {"order": {"samples": 4}, "steps": {"batch_size": 8, "stages": STAGES}, "deal": {"unit": 4}}),
+    ("schedule", {"order": {"samples": 4}, "steps": {"global_batch_size": 8, "stages": STAGES}, "deal": {"unit": 4}}),
     ("split", {"samedeal": 1, "split": {"seed": -3, "parts": PARTS}}),
     ("split", {"split": {"parts": SIZES, "samples": 1}}),
 ]

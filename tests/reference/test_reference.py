@@ -71,7 +71,7 @@ WIDE_FIELDS: dict[type, tuple[str, ...]] = {
     reference.ShortEpochs: ("num_samples", "indices"),
     reference.Round: ("start", "count"),
     reference.Spans: ("first_row", "num_rows"),
-    reference.ShardPlace: ("offset",),
+    reference.ShardPlace: ("row",),
     reference.SourceCounts: ("first", "count", "from_pass", "from_position", "to_pass", "to_position"),
     reference.SourceOf: ("index",),
     reference.LoadSummary: ("least", "most", "total"),

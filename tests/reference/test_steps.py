@@ -24,9 +24,9 @@ Stages = list[tuple[int, int]]
 
 def recipe(order: dict[str, Any], sizes: int | Stages, deal: dict[str, Any] | None = None) -> str:
     first, *stages = [(0, sizes)] if isinstance(sizes, int) else sizes
-    steps: dict[str, Any] = {"batch_size": first[1]}
+    steps: dict[str, Any] = {"global_batch_size": first[1]}
     if stages:
-        steps["stages"] = [{"from": start, "batch_size": size} for start, size in stages]
+        steps["stages"] = [{"from": start, "global_batch_size": size} for start, size in stages]
     return json.dumps({"order": order, "deal": deal or {}, "steps": steps})
 
 
@@ -64,7 +64,7 @@ def test_every_draw_is_in_one_step_of_one_rank(section: dict[str, Any], layout: 
         first = ranks[0]
         owner: dict[int, tuple[int, int, int]] = {}
         for step in range(steps):
-            begin, size = first.samples_consumed(step), first.batch_size(step)
+            begin, size = first.samples_consumed(step), first.global_batch_size(step)
             assert (begin, size) == (sum(size_at(sizes, s) for s in range(step)), size_at(sizes, step))
             taken = [one.indices(step, 1) for one in ranks]
             assert all(len(mine) == size // world_size for mine in taken)
@@ -233,7 +233,7 @@ def test_windows_of_indices() -> None:
     end = one.num_steps()
     assert failure(lambda: one.indices(end, 1)) == ("out-of-range", "count", "1")
     assert failure(lambda: one.indices(end + 1, 0)) == ("out-of-range", "start", str(end + 1))
-    for call in (one.batch_size, one.begin_of):
+    for call in (one.global_batch_size, one.begin_of):
         assert failure(lambda call=call: call(end)) == ("out-of-range", "step", str(end))
     for call in (one.samples_consumed, one.state, lambda step: one.locate(0, step)):
         assert failure(lambda call=call: call(end + 1)) == ("out-of-range", "step", str(end + 1))
@@ -249,11 +249,11 @@ def test_steps_of_a_past_with_other_ranks() -> None:
     state = before[0].state(9)
     assert {one.step_of_state(state) for one in after} == {9}
     assert [after[0].samples_consumed(step) for step in (1, 5, 9, 10)] == [6, 30, 102, 110]
-    assert failure(lambda: after[0].indices(4, 2)) == ("contradiction", "batch_size", "6")
-    assert failure(lambda: after[0].indices(8, 2)) == ("contradiction", "batch_size", "18")
+    assert failure(lambda: after[0].indices(4, 2)) == ("contradiction", "global_batch_size", "6")
+    assert failure(lambda: after[0].indices(8, 2)) == ("contradiction", "global_batch_size", "18")
     assert after[0].indices(4, 0) == []
     sample = before[0].indices(0, 1)[0]
-    assert failure(lambda: after[0].locate(sample, 0)) == ("contradiction", "batch_size", "6")
+    assert failure(lambda: after[0].locate(sample, 0)) == ("contradiction", "global_batch_size", "6")
     found = after[0].locate(sample, 9)
     assert found is not None
     assert after[found.rank].indices(found.step, 1)[found.index_in_batch] == sample
@@ -277,7 +277,7 @@ def test_stages_from_the_step_on_may_differ() -> None:
     state = changed(BEFORE).state(5)
     assert state == (
         '{"samedeal":1,"kind":"schedule","recipe":{"order":{"name":"feistel","samples":50,"seed":3},"steps":'
-        '{"batch_size":8,"stages":[{"from":3,"batch_size":16},{"from":9,"batch_size":32}]}},'
+        '{"global_batch_size":8,"stages":[{"from":3,"global_batch_size":16},{"from":9,"global_batch_size":32}]}},'
         '"epoch":1,"consumed":6,"step":5}'
     )
     for sizes in ([(0, 8), (3, 16)], [(0, 8), (3, 16), (5, 64)], [*BEFORE[:2], (9, 24)]):
@@ -285,7 +285,11 @@ def test_stages_from_the_step_on_may_differ() -> None:
     assert failure(lambda: changed(8).step_of_state(state)) == ("contradiction", "stages", "without entry 0")
     assert failure(lambda: changed([(0, 8), (3, 16), (4, 16)]).step_of_state(state))[2] == "with a new entry 1"
     assert failure(lambda: changed([(0, 8), (3, 24)]).step_of_state(state))[2] == "not as in the state at entry 0"
-    assert failure(lambda: changed([(0, 16), (3, 16)]).step_of_state(state)) == ("contradiction", "batch_size", "16")
+    assert failure(lambda: changed([(0, 16), (3, 16)]).step_of_state(state)) == (
+        "contradiction",
+        "global_batch_size",
+        "16",
+    )
     # A stage that begins at this step is not an earlier one.
     assert changed([(0, 8)]).step_of_state(changed(BEFORE).state(3)) == 3
     # At step 0, all members may differ.
@@ -306,7 +310,7 @@ def test_failures_of_resume() -> None:
     assert fails('"from":3', '"from":3,"weights":[1]') == ("unknown-member", "stages", "weights")
     assert fails('"steps":{', '"deal":{},"steps":{') == ("unknown-member", "recipe", "deal")
     assert fails('"seed":3', '"seed":4') == ("contradiction", "seed", "3")
-    assert fails('"batch_size":8,', "") == ("contradiction", "batch_size", "8")
+    assert fails('"global_batch_size":8,', "") == ("contradiction", "global_batch_size", "8")
     assert fails('"from":3,', "") == ("contradiction", "stages", "not as in the state at entry 0")
     assert fails('"step":5', '"step":' + str(2**60)) == ("out-of-range", "step", str(2**60))
     last = changed([(0, 8), (3, 16), (9, 32)]).num_steps()
@@ -358,30 +362,36 @@ def test_a_past_with_other_ranks() -> None:
             assert here.locate(7, step) is not None
         else:
             for call in (lambda h=here, s=state: h.step_of_state(s), lambda h=here, n=step: h.indices(n, 1)):
-                assert failure(call) == ("contradiction", "batch_size", "8")
-    assert failure(lambda: three[0].locate(three[0]._order.sample(0, 0), 0)) == ("contradiction", "batch_size", "8")
+                assert failure(call) == ("contradiction", "global_batch_size", "8")
+    assert failure(lambda: three[0].locate(three[0]._order.sample(0, 0), 0)) == (
+        "contradiction",
+        "global_batch_size",
+        "8",
+    )
 
 
 # Reading
 
 
 ORDER = {"order": {"samples": 5}}
-STEPS = {"steps": {"batch_size": 4}}
+STEPS = {"steps": {"global_batch_size": 4}}
 
 
 def stage(*members: int | None) -> dict[str, int]:
-    return {name: value for name, value in zip(("from", "batch_size"), members, strict=True) if value is not None}
+    return {
+        name: value for name, value in zip(("from", "global_batch_size"), members, strict=True) if value is not None
+    }
 
 
 def staged(*stages: dict[str, int], size: int = 4) -> dict[str, Any]:
-    return {**ORDER, "deal": {"world_size": 2}, "steps": {"batch_size": size, "stages": list(stages)}}
+    return {**ORDER, "deal": {"world_size": 2}, "steps": {"global_batch_size": size, "stages": list(stages)}}
 
 
-CONTRADICTED = ("contradiction", "batch_size", "3")
+CONTRADICTED = ("contradiction", "global_batch_size", "3")
 REFUSED: list[tuple[dict[str, Any], tuple[str, str, str | None]]] = [
     (STEPS, ("missing", "order", "")),
     (ORDER, ("missing", "steps", "")),
-    (ORDER | {"steps": {}}, ("missing", "batch_size", "")),
+    (ORDER | {"steps": {}}, ("missing", "global_batch_size", "")),
     (ORDER | STEPS | {"batch": {}}, ("contradiction", "batch", "there")),
     (ORDER | STEPS | {"deal": {"workers": 1}}, ("contradiction", "workers", "there")),
     (ORDER | {"steps": {"from": 1}}, ("unknown-member", "steps", "from")),
@@ -396,19 +406,19 @@ REFUSED: list[tuple[dict[str, Any], tuple[str, str, str | None]]] = [
     (staged(*[{}] * (2**16 + 1), size=3), ("out-of-range", "stages", "65537 objects")),
     (staged({}, size=3), ("missing", "from", "")),
     (staged(stage(0, None), size=3), ("out-of-range", "from", "0")),
-    (staged(stage(1, None), size=3), ("missing", "batch_size", "")),
+    (staged(stage(1, None), size=3), ("missing", "global_batch_size", "")),
     (staged(stage(0, 8), size=3), ("out-of-range", "from", "0")),
-    (staged(stage(2, 8), stage(2, None)), ("missing", "batch_size", "")),
-    (staged(stage(2, 8), stage(2, 0)), ("out-of-range", "batch_size", "0")),
+    (staged(stage(2, 8), stage(2, None)), ("missing", "global_batch_size", "")),
+    (staged(stage(2, 8), stage(2, 0)), ("out-of-range", "global_batch_size", "0")),
     (staged(stage(2, 8), stage(2, 8)), ("out-of-range", "from", "2")),
-    (staged(stage(2, 3), stage(3, 0)), ("out-of-range", "batch_size", "0")),
-    (staged(stage(2, 2**32), size=3), ("out-of-range", "batch_size", str(2**32))),
-    (staged(stage(2, 6), stage(3, 5)), ("contradiction", "batch_size", "5")),
-    (staged(size=3), ("contradiction", "batch_size", "3")),
-    (staged(stage(2, 4), stage(3, 5), size=3), ("contradiction", "batch_size", "5")),
-    (staged(stage(2, 5), stage(3, 7), size=3), ("contradiction", "batch_size", "7")),
-    (ORDER | {"deal": {"unit": 2}, "steps": {"batch_size": 3, "stages": [stage(1, 4)]}}, CONTRADICTED),
-    (ORDER | STEPS | {"deal": {"unit": 3}}, ("contradiction", "batch_size", "4")),
+    (staged(stage(2, 3), stage(3, 0)), ("out-of-range", "global_batch_size", "0")),
+    (staged(stage(2, 2**32), size=3), ("out-of-range", "global_batch_size", str(2**32))),
+    (staged(stage(2, 6), stage(3, 5)), ("contradiction", "global_batch_size", "5")),
+    (staged(size=3), ("contradiction", "global_batch_size", "3")),
+    (staged(stage(2, 4), stage(3, 5), size=3), ("contradiction", "global_batch_size", "5")),
+    (staged(stage(2, 5), stage(3, 7), size=3), ("contradiction", "global_batch_size", "7")),
+    (ORDER | {"deal": {"unit": 2}, "steps": {"global_batch_size": 3, "stages": [stage(1, 4)]}}, CONTRADICTED),
+    (ORDER | STEPS | {"deal": {"unit": 3}}, ("contradiction", "global_batch_size", "4")),
     ({"order": {"samples": 0}} | STEPS, ("out-of-range", "samples", "0")),
     (
         {"order": {"name": "copies", "copies": 2, "of": {"samples": 2**53 - 1}}, "deal": {"layout": "no"}} | STEPS,
@@ -426,14 +436,14 @@ def test_canonical_text() -> None:
     one = Schedule(json.dumps({**ORDER, **STEPS}), [], 0)
     assert one.recipe() == (
         '{"samedeal":1,"order":{"name":"feistel","samples":5,"seed":0},"deal":{"world_size":1,"layout":"strided"},'
-        '"steps":{"batch_size":4}}'
+        '"steps":{"global_batch_size":4}}'
     )
     assert (
         Schedule(json.dumps(staged(stage(3, 8)) | {"deal": {"unit": 2}}), [], 0)
         .recipe()
         .endswith(
             '"deal":{"world_size":1,"layout":"strided","unit":2},'
-            '"steps":{"batch_size":4,"stages":[{"from":3,"batch_size":8}]}}'
+            '"steps":{"global_batch_size":4,"stages":[{"from":3,"global_batch_size":8}]}}'
         )
     )
     assert failure(lambda: Schedule(json.dumps({**ORDER, **STEPS}), [], 1)) == ("out-of-range", "rank", "1")

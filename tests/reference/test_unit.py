@@ -196,8 +196,8 @@ def test_pad_of_many_units() -> None:
     few = sampler(1, 2**32 - 1, unit=2**20, remainder="pad")
     assert few.num_positions() == (2**32 - 1) * 2**20
     # The number of copies does not fit into 32 bits.
-    assert few.place_of(0, 1).copies == 2**32 - 1
-    assert few.place_of(few.num_positions() - 3, 1).copies == 2
+    assert few.place_of(0, 1).num_padding == 2**32 - 1
+    assert few.place_of(few.num_positions() - 3, 1).num_padding == 2
 
 
 def test_unit_of_one_is_not_written() -> None:

@@ -11,7 +11,7 @@ import {
   Mesh,
   openLedger,
   order,
-  orders,
+  plainOrders,
   Reading,
   replayLedger,
   SamedealError,
@@ -65,7 +65,7 @@ function control() {
 
 const KINDS = {
   samplers() {
-    const names = orders();
+    const names = plainOrders();
     const sampler = new Sampler(1 + below(3000), {
       seed: below(2 ** 20),
       order: names[below(names.length)],

@@ -85,7 +85,7 @@ const TABLES: &[Table] = &[
         name: "Steps",
         recipe: "schedule",
         section: "steps",
-        by_hand: &["batch_size", "stages"],
+        by_hand: &["global_batch_size", "stages"],
         called: &[("epochs", "max-epochs")],
         ..DEAL
     },

@@ -142,8 +142,8 @@ impl readings::GuestReading for Reading {
         start: u64,
         count: u32,
     ) -> Result<readings::RoundRows, types::Failure> {
-        let core_::RoundRows { rows, padding } = self.0.round_rows(rank, worker, number, start, count)?;
-        Ok(readings::RoundRows { rows, padding })
+        let core_::RoundRows { rows, num_padding } = self.0.round_rows(rank, worker, number, start, count)?;
+        Ok(readings::RoundRows { rows, num_padding })
     }
 
     fn round_of(&self, rank: u32, worker: u32, index: u64) -> Result<u64, types::Failure> {
@@ -157,7 +157,7 @@ impl readings::GuestReading for Reading {
 
 impl From<core_::ReadBatch> for readings::ReadBatch {
     fn from(batch: core_::ReadBatch) -> Self {
-        let core_::ReadBatch { worker, number, step, start, count, padding } = batch;
-        Self { worker, number, step, start, count, padding }
+        let core_::ReadBatch { worker, number, step, start, count, num_padding } = batch;
+        Self { worker, number, step, start, count, num_padding }
     }
 }

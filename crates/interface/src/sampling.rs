@@ -10,7 +10,7 @@ use crate::{Component, beside};
 impl sampling::Guest for Component {
     type Sampler = Sampler;
 
-    fn orders() -> Vec<String> {
+    fn plain_orders() -> Vec<String> {
         OrderId::ALL.iter().map(|order| order.name().to_string()).collect()
     }
 
@@ -62,7 +62,7 @@ impl sampling::GuestSampler for Sampler {
         self.0.config().consumed
     }
 
-    fn samples(&self) -> u64 {
+    fn dataset_size(&self) -> u64 {
         self.0.config().samples
     }
 
@@ -197,13 +197,13 @@ impl sampling::GuestSampler for Sampler {
 
     fn step(
         &self,
-        batch: u64,
+        step: u64,
         batch_size: u32,
         drop_last: bool,
         first: u32,
         count: u32,
     ) -> Result<sampling::RankBatches, types::Failure> {
-        let (samples, counts) = self.0.step(batch, batch_size, drop_last, first, count)?;
+        let (samples, counts) = self.0.step(step, batch_size, drop_last, first, count)?;
         Ok(sampling::RankBatches { samples, counts })
     }
 
@@ -236,13 +236,13 @@ impl sampling::GuestSampler for Sampler {
     }
 
     fn shard_of(&self, sample: u64) -> Result<sampling::ShardPlace, types::Failure> {
-        let (shard, offset) = self.0.shard_of(sample)?;
-        Ok(sampling::ShardPlace { shard, offset })
+        let (shard, row) = self.0.shard_of(sample)?;
+        Ok(sampling::ShardPlace { shard, row })
     }
 }
 
 impl From<core_::Place> for sampling::Place {
-    fn from(core_::Place { position, rank, index_in_rank, batch, index_in_batch, copies }: core_::Place) -> Self {
-        Self { position, rank, index_in_rank, batch, index_in_batch, copies }
+    fn from(core_::Place { position, rank, index_in_rank, batch, index_in_batch, num_padding }: core_::Place) -> Self {
+        Self { position, rank, index_in_rank, batch, index_in_batch, num_padding }
     }
 }

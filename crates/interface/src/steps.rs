@@ -35,8 +35,8 @@ impl steps::GuestSchedule for Schedule {
         self.0.world_size()
     }
 
-    fn samples(&self) -> u64 {
-        self.0.samples()
+    fn dataset_size(&self) -> u64 {
+        self.0.dataset_size()
     }
 
     fn seed(&self) -> i64 {
@@ -59,8 +59,8 @@ impl steps::GuestSchedule for Schedule {
         self.0.num_steps()
     }
 
-    fn batch_size(&self, step: u64) -> Result<u32, types::Failure> {
-        Ok(self.0.batch_size(step)?)
+    fn global_batch_size(&self, step: u64) -> Result<u32, types::Failure> {
+        Ok(self.0.global_batch_size(step)?)
     }
 
     fn samples_consumed(&self, step: u64) -> Result<u64, types::Failure> {

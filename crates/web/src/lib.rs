@@ -13,9 +13,9 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use failure::{Object, Thrown};
 
-/// The names of the orders, the default first.
-#[wasm_bindgen]
-pub fn orders() -> Vec<String> {
+/// The names of the plain orders, the default first.
+#[wasm_bindgen(js_name = plainOrders)]
+pub fn plain_orders() -> Vec<String> {
     OrderId::ALL.iter().map(|order| order.name().to_string()).collect()
 }
 
@@ -101,7 +101,8 @@ impl Sampler {
     }
 
     /// Number of sample indices.
-    pub fn samples(&self) -> u64 {
+    #[wasm_bindgen(js_name = datasetSize)]
+    pub fn dataset_size(&self) -> u64 {
         self.0.config().samples
     }
 
@@ -265,8 +266,8 @@ impl Sampler {
     }
 
     /// Batch number `batch` of `count` neighbouring ranks from `first` on.
-    pub fn step(&self, batch: u64, batch_size: u32, drop_last: bool, first: u32, count: u32) -> Result<Object, Thrown> {
-        let (samples, counts) = self.0.step(batch, batch_size, drop_last, first, count)?;
+    pub fn step(&self, step: u64, batch_size: u32, drop_last: bool, first: u32, count: u32) -> Result<Object, Thrown> {
+        let (samples, counts) = self.0.step(step, batch_size, drop_last, first, count)?;
         Ok(Object::of([("samples", samples.into()), ("counts", counts.into())]))
     }
 
@@ -331,8 +332,8 @@ impl Sampler {
     /// With the order `sharded`: the shard of a sample, and the index of the sample in it.
     #[wasm_bindgen(js_name = shardOf)]
     pub fn shard_of(&self, sample: u64) -> Result<Object, Thrown> {
-        let (shard, offset) = self.0.shard_of(sample)?;
-        Ok(Object::of([("shard", shard.into()), ("offset", offset.into())]))
+        let (shard, row) = self.0.shard_of(sample)?;
+        Ok(Object::of([("shard", shard.into()), ("row", row.into())]))
     }
 }
 
@@ -409,13 +410,13 @@ pub fn detect(
 }
 
 fn place(place: samedeal_core::Place) -> Object {
-    let samedeal_core::Place { position, rank, index_in_rank, batch, index_in_batch, copies } = place;
+    let samedeal_core::Place { position, rank, index_in_rank, batch, index_in_batch, num_padding } = place;
     Object::of([
         ("position", position.into()),
         ("rank", rank.into()),
         ("indexInRank", index_in_rank.into()),
         ("batch", batch.into()),
         ("indexInBatch", index_in_batch.into()),
-        ("copies", copies.into()),
+        ("numPadding", num_padding.into()),
     ])
 }

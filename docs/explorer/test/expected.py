@@ -154,7 +154,7 @@ def stopped(kind, recipe, epoch, parts, next, lengths=None):
                 return ""
             batch = run.batch_at(rank, step)
             samples = run.indices(rank, batch.worker, batch.start, batch.start + batch.count)
-            cut = batch.count - batch.padding
+            cut = batch.count - batch.num_padding
             return " ".join(f"{sample}{'*' if at >= cut else ''}" for at, sample in enumerate(samples))
         if kind == "schedule":
             return " ".join(map(str, run[0][rank].batch(run[1] + step)))
@@ -172,7 +172,7 @@ def stopped(kind, recipe, epoch, parts, next, lengths=None):
 
 def resume(recipe, epoch, batch, worlds, taken):
     """Reads an epoch in parts, with states and as torch's sampler is resumed, and counts every sample."""
-    samples = samedeal.Sampler.from_recipe(recipe).samples
+    samples = samedeal.Sampler.from_recipe(recipe).dataset_size
     whole = json.loads(samedeal.Sampler.from_recipe(recipe).recipe)
     torch = {"order": {"name": "torch", "samples": samples, "seed": whole["order"]["seed"]}}
     own, other = np.zeros(samples, np.int64), np.zeros(samples, np.int64)

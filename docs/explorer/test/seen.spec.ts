@@ -315,7 +315,7 @@ test.describe('checkpoint', () => {
     [
       'a schedule',
       'schedule',
-      { order: { samples: 1000, seed: 3 }, steps: { batch_size: 24 } },
+      { order: { samples: 1000, seed: 3 }, steps: { global_batch_size: 24 } },
       [[2, 50]],
       3,
       'after step 50 on 2 ranks.',

@@ -71,10 +71,10 @@ export { version } from './version.js';
 export class Sampler extends over(BaseSampler, light) {}
 
 /**
- * The names of the orders that this version knows, the default first. `sharded`, which `Sampler.sharded` makes, and
- * orders that are made of others are not among them.
+ * The names of the plain orders, which need only a number of samples and a seed, the default first. `sharded`, which
+ * `Sampler.sharded` makes, and orders that are made of others are not among them.
  */
-export const orders = (): string[] => light().once(['orders', ''], 0, ({ orders }) => orders());
+export const plainOrders = (): string[] => light().once(['plainOrders', ''], 0, ({ plainOrders }) => plainOrders());
 
 /**
  * A plan that gives whole shards to the workers of all ranks, for one epoch; every shard has exactly one reader.
@@ -175,7 +175,7 @@ export class BatchStream extends over(BaseBatchStream, component) {}
  * takes the next `batchSize` samples of the order, whatever epoch they are of, and deals them to the ranks. Nothing is
  * padded or dropped, and the samples of a step do not depend on the number of ranks. Use it if the training counts
  * steps, or if the batch size changes. A schedule never changes. Errors (`SamedealError`): those of `Sampler`, and
- * `batchSize` (no multiple of `worldSize` * `unit`; missing for step 0), `from` (steps do not ascend).
+ * `globalBatchSize` (no multiple of `worldSize` * `unit`; missing for step 0), `from` (steps do not ascend).
  *
  * @example
  * const schedule = new Schedule(1000, [[0, 64], [500, 128]], { seed: 7, worldSize: 8, rank: 3 });

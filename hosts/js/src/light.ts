@@ -11,7 +11,7 @@ export type { Failure, Kind } from './errors.js';
 export type { Detection } from './generated/launch.js';
 export type { Fate, Place, Round, ShardPlace, ShortEpochs, SourcePlace } from './generated/sampling.js';
 export type { Spans } from './generated/types.js';
-export { detectRank, Mesh, orders, SamedealError, Sampler, version } from './index.js';
+export { detectRank, Mesh, plainOrders, SamedealError, Sampler, version } from './index.js';
 export type { DetectOptions } from './topology/launch.js';
 export type { Axes, MeshJson } from './topology/mesh.js';
 export type * from './types.js';

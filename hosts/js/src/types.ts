@@ -15,7 +15,7 @@ export interface SamplerOptions extends DealOptions {
   seed?: Integer;
   /** Number of the epoch: 0 to 2^64 - 1, as a `bigint` beyond 2^53 - 1. Default 0. */
   epoch?: Integer;
-  /** Name of the order, one of `orders()`; `Sampler.sharded` makes the order `sharded`. Default `feistel`. */
+  /** Name of the order, one of `plainOrders()`; `Sampler.sharded` makes the order `sharded`. Default `feistel`. */
   order?: OrderName;
   /** The data-parallel rank: 0 to `worldSize` - 1. Default 0. */
   rank?: Integer;

@@ -47,16 +47,16 @@ for (const [entry, samedeal] of Object.entries(composed)) {
             }
           }
           assert.equal(all[1].rank, 1);
-          refused(() => all[1].step(5, 4), 'out-of-range', 'batch', '0 to 4');
+          refused(() => all[1].step(5, 4), 'out-of-range', 'step', '0 to 4');
         }
       }
       // Rank 0 has two batches, rank 1 has one.
       const uneven = new Sampler(9, { worldSize: 2, remainder: 'uneven', order: 'sequential' });
       assert.deepEqual(lists(uneven.step(1, 4)), [[8], []]);
       assert(new Sampler(2 ** 40, { worldSize: 2 }).step(3, 2).every((batch) => batch instanceof Float64Array));
-      refused(() => new Sampler(0).step(0, 2), 'out-of-range', 'batch');
+      refused(() => new Sampler(0).step(0, 2), 'out-of-range', 'step');
       refused(() => uneven.step(0, 0), 'out-of-range', 'batch_size');
-      refused(() => uneven.step(0.5, 2), 'wrong-type', 'batch');
+      refused(() => uneven.step(0.5, 2), 'wrong-type', 'step');
     });
 
     test('of batchers and schedules', () => {
@@ -103,7 +103,7 @@ for (const [entry, samedeal] of Object.entries(composed)) {
             continue;
           }
           assert.deepEqual(batch, reading.batchAt(rank, step));
-          const { worker, number, samples, padding } = batch;
+          const { worker, number, samples, numPadding: padding } = batch;
           assert.deepEqual([batch.step, padding], [step, 0]);
           assert.deepEqual(samples, reading.indices(rank, worker).slice(5 * number, 5 * number + samples.length));
           seen.push(...samples);
@@ -128,7 +128,7 @@ for (const [entry, samedeal] of Object.entries(composed)) {
       refused(() => shards.batchAt(0, 9), 'out-of-range', 'step');
       const padded = new Reading([7], { shuffle: false, worldSize: 2, batchSize: 4 }).step(0);
       assert.deepEqual(
-        padded.map(({ padding }) => padding),
+        padded.map(({ numPadding }) => numPadding),
         [0, 1],
       );
     });

@@ -37,7 +37,7 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, weighted, w
 
     test('a sampler says what it is made of', () => {
       assert.deepEqual([sampler.order, sampler.seed, sampler.layout], ['blend', 7, 'rotated']);
-      assert.deepEqual([sampler.samples, sampler.epochLength, sampler.length], [1420, 4000, 1000]);
+      assert.deepEqual([sampler.datasetSize, sampler.epochLength, sampler.length], [1420, 4000, 1000]);
       assert.deepEqual(sampler.sources, ['web', 'code', 'talk']);
       assert.deepEqual(sampler.sourceOf(1299), { source: 1, index: 299 });
       assert.deepEqual(sampler.sourceOf(1300), { source: 2, index: 0 });
@@ -165,7 +165,7 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, weighted, w
     test('sources of one dataset', () => {
       const easy = order('feistel', { samples: 100 }).subset(range(30));
       const made = new Sampler(blend({ easy: [easy, 1], all: [100, 1] }, { indexSpace: 'shared', samples: 60 }));
-      assert.equal(made.samples, 100);
+      assert.equal(made.datasetSize, 100);
       assert.deepEqual(sorted(new Set([...made].filter((sample) => sample < 30))), range(30));
       refused(() => made.sourceOf(3), 'contradiction', 'index_space');
     });
@@ -207,7 +207,7 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, weighted, w
 
   describe(`${entry}: other orders`, () => {
     test('plain ones are those of a sampler', () => {
-      for (const name of node.orders()) {
+      for (const name of node.plainOrders()) {
         assert.deepEqual(epochOf(order(name, { samples: 101, seed: 3 }), 2), [
           ...new Sampler(101, { order: name, seed: 3, epoch: 2 }),
         ]);
@@ -253,7 +253,7 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, weighted, w
         );
       }
       const left = new Sampler(all.exclude(bad), { worldSize: 3 });
-      assert.deepEqual([left.samples, left.epochLength, left.layout], [500, 400, 'strided']);
+      assert.deepEqual([left.datasetSize, left.epochLength, left.layout], [500, 400, 'strided']);
       assert.equal(left.locate(7, 4), null);
       assert.equal(left.sampleAt(left.locate(8, 4).position), 8);
       assert.deepEqual(epochOf(order('torch', { samples: 50, seed: 1 }).exclude([3, 4])).length, 48);
@@ -308,7 +308,7 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, weighted, w
         epochOf(order('feistel', { samples: 30, seed: 4 }), 1).flatMap((sample) => new Array(4).fill(sample)),
       );
       const sampler = new Sampler(groups, { worldSize: 8 });
-      assert.deepEqual([sampler.samples, sampler.epochLength, sampler.length], [30, 120, 15]);
+      assert.deepEqual([sampler.datasetSize, sampler.epochLength, sampler.length], [30, 120, 15]);
     });
 
     test('windows: each one once, within its episode', () => {

@@ -18,12 +18,12 @@ function counting(most = Number.POSITIVE_INFINITY) {
     const there = new Set();
     const number = instances.push(there) - 1;
     return {
-      orders: () => ['feistel'],
+      plainOrders: () => ['feistel'],
       sampler(text, _, epoch) {
         const { samples } = JSON.parse(text).order;
         const at = (epoch) => {
           if (there.size >= most) throw { kind: 'out-of-memory', field: 'samples', value: '1', allowed: 'fewer' };
-          const raw = { instance: () => number, samples: () => samples, epoch: () => epoch, atEpoch: at };
+          const raw = { instance: () => number, datasetSize: () => samples, epoch: () => epoch, atEpoch: at };
           there.add(raw);
           return raw;
         };
@@ -51,7 +51,7 @@ test('samplers share instances, and large tables have one each', () => {
   const { engine, instances, open } = counting();
   for (let i = 0; i < 10_000; i++) open(2 ** 40);
   assert.deepEqual(
-    engine.once(['orders', 0], 0, ({ orders }) => orders()),
+    engine.once(['plainOrders', 0], 0, ({ plainOrders }) => plainOrders()),
     ['feistel'],
   );
   assert.equal(instances.length, 1);
@@ -128,7 +128,7 @@ test('a failure changes nothing, anything else replaces the instance', () => {
       one.call((raw) => raw.instance()),
       before + 1,
     );
-    assert.deepEqual([one.call((raw) => raw.samples()), other.call((raw) => raw.samples())], [1, 2]);
+    assert.deepEqual([one.call((raw) => raw.datasetSize()), other.call((raw) => raw.datasetSize())], [1, 2]);
   }
   // No call reaches a lost instance, not even to free an object.
   const lost = instances.at(-1).size;

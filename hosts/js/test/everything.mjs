@@ -5,14 +5,15 @@
 export async function everything(samedeal) {
   const { Batcher, BatchStream, ChunkStream, Mesh, MemoryLog, Reading, Sampler, SamedealError } = samedeal;
   const { Schedule, ShardPlan, Split } = samedeal;
-  const { collatePack, collatePad, detectRank, openLedger, orders, replayLedger, verifyShards, version } = samedeal;
+  const { collatePack, collatePad, detectRank, openLedger, plainOrders, replayLedger, verifyShards, version } =
+    samedeal;
   const { balance, blend, grown, order, weighted, windows } = samedeal;
   const told = (value) =>
     JSON.stringify(value, (_, part) => {
       if (ArrayBuffer.isView(part)) return Array.from(part, Number);
       return typeof part === 'bigint' ? String(part) : part;
     });
-  const parts = { version, orders: orders() };
+  const parts = { version, orders: plainOrders() };
 
   const sampler = new Sampler(100, { seed: 3, worldSize: 3, rank: 1 });
   const state = sampler.state(5);

@@ -85,7 +85,7 @@ test('a wrong result is a failure', async () => {
 });
 
 test('a call that takes too long is a failure', async () => {
-  await assert.rejects(runner(-1).run(program(['orders'])), { kind: 'slow' });
+  await assert.rejects(runner(-1).run(program(['plainOrders'])), { kind: 'slow' });
 });
 
 test('a failure that changes an object is found', async () => {

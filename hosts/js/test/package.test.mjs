@@ -100,7 +100,7 @@ test('the entries have the same names, and say where they are not loaded', async
   assert.equal(
     await output(text),
     'BatchStream Batcher ChunkStream MemoryLog Mesh Reading SamedealError Sampler Schedule ShardPlan Split balance blend ' +
-      'collatePack collatePad detectRank differences grown inspect joinIndices openLedger order orders replayLedger sharded verifyShards version weighted wholeWeights windows\n' +
+      'collatePack collatePad detectRank differences grown inspect joinIndices openLedger order plainOrders replayLedger sharded verifyShards version weighted wholeWeights windows\n' +
       'true\n' +
       'samedeal/web is not loaded: await init() first\n'.repeat(4),
   );
@@ -404,7 +404,7 @@ test('the types hold in a strict project', async () => {
     ['es2022'],
   );
   check(
-    `import { type BatchSizes, Batcher, blend, order, type EpochPosition, type Indices, type Lengths, Schedule, type ScheduleJson, Split, type SplitParts, type StepPlace } from 'samedeal';
+    `import { type GlobalBatchSizes, Batcher, blend, order, type EpochPosition, type Indices, type Lengths, Schedule, type ScheduleJson, Split, type SplitParts, type StepPlace } from 'samedeal';
     const weights: SplitParts = new Map([['test', 1n]]);
     const split: Split = new Split({ test: 1, training: 9n }, { seed: 3n });
     const kinds: Split[] = [new Split(weights), Split.ofSizes({ a: 3 }, { seed: 1 }), Split.folds(5n), Split.fromRecipe(split.recipe)];
@@ -416,7 +416,7 @@ test('the types hold in a strict project', async () => {
     new Split({ test: '1' });
     // @ts-expect-error
     split.partOfKeys('a');
-    const sizes: BatchSizes = [[0, 8], [100n, 16n]];
+    const sizes: GlobalBatchSizes = [[0, 8], [100n, 16n]];
     const schedule: Schedule = new Schedule(order('feistel', { samples: 10 }), sizes, { worldSize: 2, rank: 1n, unit: 2, layout: 'rotated' });
     new Schedule(10n, 8, { seed: 3, order: 'torch' });
     const place: StepPlace | null = schedule.locate(3, 1n);

@@ -173,7 +173,7 @@ describe('Reading', () => {
               [...own],
             );
             const dealt = samples.length - reading.numPadding(rank, worker);
-            assert.equal(found.padding, Math.max(0, next - Math.max(start, dealt)));
+            assert.equal(found.numPadding, Math.max(0, next - Math.max(start, dealt)));
             assert.deepEqual(reading.roundRows(rank, worker, number, 1).rows, found.rows.slice(1));
           }
           assert.equal(next, samples.length);

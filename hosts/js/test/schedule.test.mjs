@@ -30,9 +30,9 @@ test('a step takes the next samples, over the ends of epochs', () => {
   assert.deepEqual(one.placeOf(2), { epoch: 0, position: 8 });
   assert.deepEqual(one.placeOf(3), { epoch: 1, position: 2 });
   assert.deepEqual([one.stepOf(1, 0), one.stepOf(1, 2), one.stepOfConsumed(11), one.stepOfConsumed(12n)], [2, 3, 2, 3]);
-  assert.deepEqual([one.samplesConsumed(3), one.batchSize(3)], [12, 4]);
-  const { worldSize, rank, samples, seed, order: name, layout, unit } = one;
-  assert.deepEqual([worldSize, rank, samples, seed, name, layout, unit], [1, 0, 10, 7, 'feistel', 'strided', 1]);
+  assert.deepEqual([one.samplesConsumed(3), one.globalBatchSize(3)], [12, 4]);
+  const { worldSize, rank, datasetSize, seed, order: name, layout, unit } = one;
+  assert.deepEqual([worldSize, rank, datasetSize, seed, name, layout, unit], [1, 0, 10, 7, 'feistel', 'strided', 1]);
 });
 
 test('the samples of a step do not depend on the number of ranks', () => {
@@ -57,7 +57,7 @@ test('the batch size changes by stages', () => {
   ];
   const schedule = new Schedule(10, stages, { seed: 1, worldSize: 2, rank: 1 });
   assert.deepEqual(
-    range(7).map((step) => schedule.batchSize(step)),
+    range(7).map((step) => schedule.globalBatchSize(step)),
     [4, 4, 4, 8, 8, 2, 2],
   );
   assert.deepEqual(
@@ -73,10 +73,10 @@ test('the batch size changes by stages', () => {
     [...schedule.batches(2, 6)].flatMap((batch) => [...batch]),
   );
   assert.deepEqual(JSON.parse(schedule.recipe).steps, {
-    batch_size: 4,
+    global_batch_size: 4,
     stages: [
-      { from: 3, batch_size: 8 },
-      { from: 5, batch_size: 2 },
+      { from: 3, global_batch_size: 8 },
+      { from: 5, global_batch_size: 2 },
     ],
   });
   assert.deepEqual(
@@ -184,7 +184,7 @@ test('a run goes on after a state, on other ranks and with other batch sizes', (
       .slice(240, 420)
       .sort((a, b) => a - b),
   );
-  refused(() => new Schedule(100, 6, { seed: 5 }).resume(state), 'contradiction', 'batch_size');
+  refused(() => new Schedule(100, 6, { seed: 5 }).resume(state), 'contradiction', 'global_batch_size');
   refused(
     () =>
       new Schedule(
@@ -217,12 +217,12 @@ test('the first batch sizes may be those of other ranks', () => {
   const five = new Schedule(100, sizes, { worldSize: 5 });
   assert.equal(five.resume(state), 20);
   assert.deepEqual(stepsOf(five, 4, 20), stepsOf(new Schedule(100, sizes), 4, 20));
-  assert.deepEqual([five.batchSize(3), five.samplesConsumed(20), five.batch(20).length], [12, 240, 6]);
+  assert.deepEqual([five.globalBatchSize(3), five.samplesConsumed(20), five.batch(20).length], [12, 240, 6]);
   for (const call of [() => five.batch(19), () => five.indices(0, 30), () => five.indices(19, 2)]) {
-    assert.throws(call, { kind: 'contradiction', field: 'batch_size', value: '12' });
+    assert.throws(call, { kind: 'contradiction', field: 'global_batch_size', value: '12' });
   }
-  refused(() => five.locate([...five.batch(20)][0], 0), 'contradiction', 'batch_size');
-  refused(() => new Schedule(100, [...sizes, [30, 12]], { worldSize: 5 }), 'contradiction', 'batch_size');
+  refused(() => five.locate([...five.batch(20)][0], 0), 'contradiction', 'global_batch_size');
+  refused(() => new Schedule(100, [...sizes, [30, 12]], { worldSize: 5 }), 'contradiction', 'global_batch_size');
 });
 
 test('a blend that got a stage goes on', () => {
@@ -245,7 +245,7 @@ test('a recipe makes an equal schedule', () => {
   );
   const text =
     '{"samedeal":1,"order":{"name":"feistel","samples":100,"seed":"9223372036854775807"},' +
-    '"deal":{"world_size":3,"layout":"contiguous","unit":2},"steps":{"batch_size":12,"stages":[{"from":7,"batch_size":24}]}}';
+    '"deal":{"world_size":3,"layout":"contiguous","unit":2},"steps":{"global_batch_size":12,"stages":[{"from":7,"global_batch_size":24}]}}';
   assert.equal(plain.recipe, text);
   const sizes = range(300).map((i) => 1 + (i % 9));
   const shards = new Schedule(sharded(sizes), 8, { worldSize: 2, rank: 1 });
@@ -275,8 +275,8 @@ test('a recipe makes an equal schedule', () => {
 
 test('what is no schedule is refused', () => {
   for (const [call, kind, field, value] of [
-    [() => new Schedule(100, 6, { worldSize: 4 }), 'contradiction', 'batch_size', '6'],
-    [() => new Schedule(100, 8, { worldSize: 4, unit: 4 }), 'contradiction', 'batch_size', '8'],
+    [() => new Schedule(100, 6, { worldSize: 4 }), 'contradiction', 'global_batch_size', '6'],
+    [() => new Schedule(100, 8, { worldSize: 4, unit: 4 }), 'contradiction', 'global_batch_size', '8'],
     [
       () =>
         new Schedule(
@@ -288,19 +288,19 @@ test('what is no schedule is refused', () => {
           { worldSize: 4 },
         ),
       'contradiction',
-      'batch_size',
+      'global_batch_size',
       '6',
     ],
-    [() => new Schedule(100, 0), 'out-of-range', 'batch_size', '0'],
-    [() => new Schedule(100, 2 ** 32), 'out-of-range', 'batch_size', '4294967296'],
-    [() => new Schedule(100, -1), 'out-of-range', 'batch_size', '-1'],
-    [() => new Schedule(100, undefined), 'missing', 'batch_size'],
-    [() => new Schedule(100, '8'), 'wrong-type', 'batch_size'],
-    [() => new Schedule(100, { 0: 8 }), 'wrong-type', 'batch_size'],
-    [() => new Schedule(100, []), 'missing', 'batch_size'],
-    [() => new Schedule(100, [[5, 8]]), 'missing', 'batch_size'],
-    [() => new Schedule(100, [8]), 'wrong-type', 'batch_size', '8 (at index 0)'],
-    [() => new Schedule(100, [[0, 8], [5]]), 'wrong-type', 'batch_size', 'an array (at index 1)'],
+    [() => new Schedule(100, 0), 'out-of-range', 'global_batch_size', '0'],
+    [() => new Schedule(100, 2 ** 32), 'out-of-range', 'global_batch_size', '4294967296'],
+    [() => new Schedule(100, -1), 'out-of-range', 'global_batch_size', '-1'],
+    [() => new Schedule(100, undefined), 'missing', 'global_batch_size'],
+    [() => new Schedule(100, '8'), 'wrong-type', 'global_batch_size'],
+    [() => new Schedule(100, { 0: 8 }), 'wrong-type', 'global_batch_size'],
+    [() => new Schedule(100, []), 'missing', 'global_batch_size'],
+    [() => new Schedule(100, [[5, 8]]), 'missing', 'global_batch_size'],
+    [() => new Schedule(100, [8]), 'wrong-type', 'global_batch_size', '8 (at index 0)'],
+    [() => new Schedule(100, [[0, 8], [5]]), 'wrong-type', 'global_batch_size', 'an array (at index 1)'],
     [
       () =>
         new Schedule(100, [
@@ -308,7 +308,7 @@ test('what is no schedule is refused', () => {
           [5, 1.5],
         ]),
       'wrong-type',
-      'batch_size',
+      'global_batch_size',
       '1.5 (at index 1)',
     ],
     [
@@ -354,21 +354,26 @@ test('what is no schedule is refused', () => {
     [() => new Schedule(order('feistel', { samples: 3 }), 8, { seed: 3 }), 'unknown-name', 'options', 'seed'],
     [() => new Schedule(100, 8, null), 'wrong-type', 'options'],
     [() => Schedule.fromRecipe({ order: { samples: 3 } }), 'missing', 'steps'],
-    [() => Schedule.fromRecipe({ order: { samples: 3 }, steps: {} }), 'missing', 'batch_size'],
+    [() => Schedule.fromRecipe({ order: { samples: 3 }, steps: {} }), 'missing', 'global_batch_size'],
     [() => Schedule.fromRecipe({ order: { samples: 3 }, steps: { size: 3 } }), 'unknown-member', 'steps'],
     [
-      () => Schedule.fromRecipe({ order: { samples: 3 }, steps: { batch_size: 3, stages: [{ at: 3 }] } }),
+      () => Schedule.fromRecipe({ order: { samples: 3 }, steps: { global_batch_size: 3, stages: [{ at: 3 }] } }),
       'unknown-member',
       'stages',
     ],
-    [() => Schedule.fromRecipe({ order: { samples: 3 }, steps: { batch_size: 1.5 } }), 'wrong-type', 'batch_size'],
     [
-      () => Schedule.fromRecipe({ order: { samples: 3 }, steps: { batch_size: 3, stages: [{ from: () => 3 }] } }),
+      () => Schedule.fromRecipe({ order: { samples: 3 }, steps: { global_batch_size: 1.5 } }),
+      'wrong-type',
+      'global_batch_size',
+    ],
+    [
+      () =>
+        Schedule.fromRecipe({ order: { samples: 3 }, steps: { global_batch_size: 3, stages: [{ from: () => 3 }] } }),
       'wrong-type',
       'from',
     ],
     [
-      () => Schedule.fromRecipe({ order: { samples: 3 }, deal: { remainder: 'pad' }, steps: { batch_size: 3 } }),
+      () => Schedule.fromRecipe({ order: { samples: 3 }, deal: { remainder: 'pad' }, steps: { global_batch_size: 3 } }),
       'contradiction',
       'remainder',
     ],
@@ -387,7 +392,7 @@ test('what is no step, sample or rank is refused, and the schedule is as before'
   const { numSteps } = schedule;
   assert(numSteps > 2 ** 50 && Number.isSafeInteger(numSteps));
   for (const [field, call, past] of [
-    ['step', (value) => schedule.batchSize(value), numSteps],
+    ['step', (value) => schedule.globalBatchSize(value), numSteps],
     ['step', (value) => schedule.samplesConsumed(value), numSteps + 1],
     ['step', (value) => schedule.placeOf(value), numSteps],
     ['step', (value) => schedule.batch(value), numSteps],

@@ -38,8 +38,8 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
         assert.deepEqual(Sampler.sharded(type.of(3n, 0n, 4n)).indices(), expected);
       }
       assert.deepEqual(Sampler.sharded([3n, -0, 4]).indices(), expected);
-      assert.equal(Sampler.sharded([2 ** 53 - 1]).samples, 2 ** 53 - 1);
-      assert.equal(Sampler.sharded([2 ** 32 + 5, 2 ** 40]).samples, 2 ** 32 + 5 + 2 ** 40);
+      assert.equal(Sampler.sharded([2 ** 53 - 1]).datasetSize, 2 ** 53 - 1);
+      assert.equal(Sampler.sharded([2 ** 32 + 5, 2 ** 40]).datasetSize, 2 ** 32 + 5 + 2 ** 40);
       assert.equal(Sampler.sharded([]).length, 0);
     });
 
@@ -114,9 +114,9 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
 
     test('where a sample is stored', () => {
       const sampler = Sampler.sharded(SIZES);
-      assert.deepEqual(sampler.shardOf(0), { shard: 0, offset: 0 });
-      assert.deepEqual(sampler.shardOf(300n), { shard: 2, offset: 0 });
-      assert.deepEqual(sampler.shardOf(1001), { shard: 3, offset: 0 });
+      assert.deepEqual(sampler.shardOf(0), { shard: 0, row: 0 });
+      assert.deepEqual(sampler.shardOf(300n), { shard: 2, row: 0 });
+      assert.deepEqual(sampler.shardOf(1001), { shard: 3, row: 0 });
       assert.throws(() => sampler.shardOf(2000), { kind: 'out-of-range', field: 'sample', allowed: '0 to 1999' });
       assert.throws(() => sampler.shardOf(-1), { kind: 'out-of-range', field: 'sample', allowed: '0 to 1999' });
       assert.throws(() => sampler.shardOf(1.5), { kind: 'wrong-type', field: 'sample' });
@@ -140,8 +140,8 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
       sizes[0] = 99;
       sampler.sizes[1] = 99;
       assert.deepEqual([...sampler.sizes], [3, 0, 2 ** 40]);
-      const { lanes, shuffleWindow, order, samples, seed } = sampler;
-      assert.deepEqual([lanes, shuffleWindow, order, samples, seed], [2, 5, 'sharded', 2 ** 40 + 3, -1]);
+      const { lanes, shuffleWindow, order, datasetSize, seed } = sampler;
+      assert.deepEqual([lanes, shuffleWindow, order, datasetSize, seed], [2, 5, 'sharded', 2 ** 40 + 3, -1]);
     });
 
     test('JSON and text make an equal sampler', () => {

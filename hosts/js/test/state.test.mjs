@@ -137,11 +137,14 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
           (error) => {
             assert(error instanceof SamedealError);
             assert.deepEqual([error.kind, error.field], ['contradiction', field]);
-            assert.equal(error.value, String(field === 'name' ? other.order : other[field]));
+            assert.equal(
+              error.value,
+              String({ name: other.order, samples: other.datasetSize, seed: other.seed }[field]),
+            );
             return true;
           },
         );
-        assert.deepEqual([other.consumed, other.epoch, other.length], [0, 0, other.samples]);
+        assert.deepEqual([other.consumed, other.epoch, other.length], [0, 0, other.datasetSize]);
         assert.deepEqual(other.toJSON(), before);
       }
       const shards = Sampler.sharded([100], { seed: 3 }).state(5);

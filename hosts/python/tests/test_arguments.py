@@ -90,7 +90,7 @@ def test_unknown_names_list_the_known_ones() -> None:
     with pytest.raises(UnknownNameError) as caught:
         Sampler(10, order="shuffle")
     # Composed orders, and orders of files, are no names for this argument.
-    known = ", ".join(samedeal.orders())
+    known = ", ".join(samedeal.plain_orders())
     assert caught.value.allowed == known
     assert str(caught.value) == f"order is 'shuffle'; known: {known}"
     with pytest.raises(UnknownNameError, match="remainder is 'ceil'; known: pad, drop, uneven"):
@@ -292,7 +292,7 @@ def test_a_length_that_lies_is_not_asked() -> None:
             return -1
 
     assert samedeal.grown(3, Lying()).to_dict()["growth"] == []
-    assert Sampler.sharded(Lying([3, 4])).samples == 7
+    assert Sampler.sharded(Lying([3, 4])).dataset_size == 7
     with fails(WrongTypeError, "growth"):
         samedeal.grown(3, Lying([1]))
 

@@ -523,7 +523,7 @@ def test_samplers(recipe: Recipe, where: dealing.Where) -> None:
     if where.consumed:
         theirs = held(oracle.call("[method]sampler.rest", theirs, where.consumed))
     made = dealing.Deal(where, recipe, MEMORY)
-    slow = ("fingerprint", "round") if made.samples() > 2**30 else ()
+    slow = ("fingerprint", "round") if made.dataset_size() > 2**30 else ()
     agree(
         oracle, "sampler", theirs, made, (each for each in calls_of(oracle.functions, "sampler") if each[0] not in slow)
     )
@@ -625,23 +625,26 @@ def scheduled(samples: Any, steps: Any, rank: int = 0, lists: Any = None, order:
     return document(lists or {}, order=own, deal=deal, steps=steps), stepping.Where(rank)
 
 
-STAGES = {"batch_size": 6, "stages": [{"from": 2, "batch_size": 12}, {"from": 7, "batch_size": 2**32 - 4}]}
+STAGES = {
+    "global_batch_size": 6,
+    "stages": [{"from": 2, "global_batch_size": 12}, {"from": 7, "global_batch_size": 2**32 - 4}],
+}
 SUBSET = {"name": "copies", "copies": 2, "of": {"name": "subset", "of": {"samples": 900, "name": "torch"}}}
 SCHEDULES = [
-    scheduled(7, {"batch_size": 1}),
+    scheduled(7, {"global_batch_size": 1}),
     scheduled(10, STAGES, 1, world_size=2, unit=3, layout="contiguous"),
-    scheduled(2**40, {"batch_size": 4}, 3, world_size=4, layout="rotated"),
-    scheduled(0, {"batch_size": 8}, lists={"of/indices": range(0, 900, 3)}, order=SUBSET, world_size=2, unit=4),
-    scheduled(0, {"batch_size": 8}, order={"name": "blend", "sources": SOURCES}),
+    scheduled(2**40, {"global_batch_size": 4}, 3, world_size=4, layout="rotated"),
+    scheduled(0, {"global_batch_size": 8}, lists={"of/indices": range(0, 900, 3)}, order=SUBSET, world_size=2, unit=4),
+    scheduled(0, {"global_batch_size": 8}, order={"name": "blend", "sources": SOURCES}),
 ]
 BAD_SCHEDULES = [
-    scheduled(0, {"batch_size": 4}),
-    scheduled(10, {"batch_size": 5}, world_size=2),
-    scheduled(10, {"batch_size": 4}, 2, world_size=2),
-    scheduled(10, {"batch_size": 4, "stages": [{"from": 0, "batch_size": 8}]}),
+    scheduled(0, {"global_batch_size": 4}),
+    scheduled(10, {"global_batch_size": 5}, world_size=2),
+    scheduled(10, {"global_batch_size": 4}, 2, world_size=2),
+    scheduled(10, {"global_batch_size": 4, "stages": [{"from": 0, "global_batch_size": 8}]}),
     scheduled(10, {}),
-    scheduled(10, {"batch_size": 4}, remainder="pad"),
-    scheduled(10, {"batch_size": 4}, order={"name": "naïve ✓"}),
+    scheduled(10, {"global_batch_size": 4}, remainder="pad"),
+    scheduled(10, {"global_batch_size": 4}, order={"name": "naïve ✓"}),
 ]
 
 

@@ -85,7 +85,7 @@ def test_a_failure_that_changes_an_object_is_found(monkeypatch: pytest.MonkeyPat
 def test_a_failure_becomes_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
     program = module("program")
     monkeypatch.setattr(sampling.Sampler, "sample_at", lambda *_: 0)
-    texts = [SAMPLER, "v0.epoch", "samedeal.orders()", "laws.check(v0)"]
+    texts = [SAMPLER, "v0.epoch", "samedeal.plain_orders()", "laws.check(v0)"]
     run, found = program.Run(program.Limits(), lambda _: None), None
     for number, text in enumerate(texts):
         found = run.step(program.Statement(f"v{number}", "Sampler", text, None))

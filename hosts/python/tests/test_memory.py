@@ -76,7 +76,7 @@ def test_the_least_memory() -> None:
     least = components.process.compiled().least_memory
     with pytest.raises(OutOfRangeError, match=f"memory_limit is {least - 1}; allowed: {least} or more bytes"):
         Sampler(10, memory_limit=least - 1)
-    for order in samedeal.orders():
+    for order in samedeal.plain_orders():
         sampler = Sampler(10, order=order, memory_limit=least)
         for _ in range(1000):
             sampler.set_epoch(sampler.epoch + 1)

@@ -57,7 +57,7 @@ def names_of(sampler: Sampler, samples: Any) -> Counter[str]:
 
 def test_a_blend_has_exact_counts_at_every_position() -> None:
     sampler = Sampler(order=a_blend())
-    assert (sampler.samples, sampler.epoch_length, sampler.sources) == (1430, 1430, ("web", "code", "books"))
+    assert (sampler.dataset_size, sampler.epoch_length, sampler.sources) == (1430, 1430, ("web", "code", "books"))
     samples = sampler.indices()
     assert names_of(sampler, samples[:100]) == {"web": 70, "code": 20, "books": 10}
     counted = [0, 0, 0]
@@ -142,7 +142,7 @@ def test_a_run_resumes_with_a_stage_and_a_source_on_another_world() -> None:
     for rank in range(3):
         sampler = Sampler(order=more, world_size=3, rank=rank)
         sampler.resume(state)
-        assert (sampler.consumed, sampler.samples) == (6000, 1480)
+        assert (sampler.consumed, sampler.dataset_size) == (6000, 1480)
         rest += list(sampler)
     counted = names_of(Sampler(order=more), seen)
     assert counted == {"web": 4200, "code": 1200, "books": 600}
@@ -204,7 +204,7 @@ def test_sources_may_be_parts_of_one_dataset() -> None:
         {"even": (rows.subset(range(0, 1000, 2)), 1), "odd": (rows.subset(range(1, 1000, 2)), 3)}, index_space="shared"
     )
     sampler = Sampler(order=order)
-    assert (sampler.samples, sampler.epoch_length) == (1000, 1000)
+    assert (sampler.dataset_size, sampler.epoch_length) == (1000, 1000)
     assert Counter(sample % 2 for sample in sampler) == {0: 250, 1: 750}
     with fails(ContradictionError, "index_space"):
         sampler.source_of(0)
@@ -216,7 +216,7 @@ def test_sources_may_be_blends_and_shards() -> None:
     shards = samedeal.sharded([40] * 300, lanes=4, shuffle_window=8)
     order = samedeal.blend({"inner": (inner, 1), "shards": (shards, 1)}, samples=120)
     sampler = Sampler(order=order)
-    assert sampler.samples == 30 + 12_000
+    assert sampler.dataset_size == 30 + 12_000
     assert names_of(sampler, sampler) == {"inner": 60, "shards": 60}
     assert list(order.lists) == ["sources/shards/sizes"]
 
@@ -244,7 +244,7 @@ def test_a_million_of_a_billion_samples_are_left_out() -> None:
     bad = np.arange(0, 10**9, 1000)
     order = samedeal.order("feistel", 10**9, seed=3).exclude(bad)
     sampler = Sampler(order=order, world_size=64, rank=5)
-    assert (sampler.epoch_length, sampler.samples) == (10**9 - 10**6, 10**9)
+    assert (sampler.epoch_length, sampler.dataset_size) == (10**9 - 10**6, 10**9)
     some = sampler[1_000_000:1_000_200]
     assert len(set(some.tolist())) == 200
     assert (some % 1000 != 0).all()
@@ -267,7 +267,7 @@ def test_views_keep_the_order() -> None:
     assert list(Sampler(order=order.subset(some), epoch=4)) == [sample for sample in whole if sample % 3 == 0]
     assert list(Sampler(order=order.skip([(3, 0, 5), (4, 10, 20)]), epoch=4)) == whole[:10] + whole[30:]
     assert list(Sampler(order=order.copies(3), epoch=4)) == [sample for sample in whole for _ in range(3)]
-    for name in samedeal.orders():
+    for name in samedeal.plain_orders():
         order = samedeal.order(name, 50, 1).exclude([7])
         assert list(Sampler(order=order)) == [sample for sample in Sampler(50, seed=1, order=name) if sample != 7]
 
@@ -301,7 +301,7 @@ def test_windows_of_episodes() -> None:
         sampler = Sampler(order=order)
         assert sorted(sampler) == expected
         assert list(sampler) != expected
-        assert sampler.samples == sum(sizes)
+        assert sampler.dataset_size == sum(sizes)
 
 
 @pytest.mark.parametrize(

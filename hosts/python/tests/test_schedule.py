@@ -55,7 +55,7 @@ def test_steps_go_on_over_epochs_and_do_not_depend_on_ranks(order: Any, world_si
     first, expected, at = ranks[0], draws(order, 400), 0
     for step in range(14):
         size = 12 if step < 5 else 24 if step < 9 else 48
-        assert (first.batch_size(step), first.samples_consumed(step)) == (size, at)
+        assert (first.global_batch_size(step), first.samples_consumed(step)) == (size, at)
         parts = [schedule.batch(step).tolist() for schedule in ranks]
         dealt = [part[i] for i in range(size // world_size) for part in parts]
         assert dealt == expected[at : at + size]
@@ -129,7 +129,7 @@ def test_later_batch_sizes_may_change_and_earlier_ones_may_not() -> None:
     assert Schedule(SAMPLES, [*SIZES[:2], (7, 100)], seed=7).resume(state) == 7
     with fails(ContradictionError, "stages"):
         Schedule(SAMPLES, [(0, 12), (6, 24)], seed=7).resume(state)
-    with fails(ContradictionError, "batch_size"):
+    with fails(ContradictionError, "global_batch_size"):
         Schedule(SAMPLES, 24, seed=7).resume(state)
     with fails(ContradictionError, "seed"):
         Schedule(SAMPLES, SIZES, seed=8).resume(state)
@@ -149,9 +149,9 @@ def test_a_blend_that_got_a_stage_goes_on() -> None:
 def test_the_recipe_says_all() -> None:
     schedule = a_schedule(SAMPLES, world_size=2, rank=1, unit=3, layout="contiguous")
     sections = json.loads(schedule.recipe)
-    assert sections["steps"]["stages"] == [{"from": 5, "batch_size": 24}, {"from": 9, "batch_size": 48}]
+    assert sections["steps"]["stages"] == [{"from": 5, "global_batch_size": 24}, {"from": 9, "global_batch_size": 48}]
     assert (schedule.unit, schedule.layout, schedule.order, schedule.seed) == (3, "contiguous", "feistel", 7)
-    assert (schedule.samples, schedule.world_size, schedule.rank) == (SAMPLES, 2, 1)
+    assert (schedule.dataset_size, schedule.world_size, schedule.rank) == (SAMPLES, 2, 1)
     again = Schedule.from_recipe(schedule.recipe, rank=1)
     assert again.recipe_fingerprint() == schedule.recipe_fingerprint()
     for made in (again, pickle.loads(pickle.dumps(schedule)), copy.copy(schedule)):
@@ -174,18 +174,18 @@ def test_lists_beside_the_recipe() -> None:
 @pytest.mark.parametrize(
     ("error", "field", "given"),
     [
-        (ContradictionError, "batch_size", {"batch_size": 5, "world_size": 2}),
-        (ContradictionError, "batch_size", {"batch_size": 6, "world_size": 2, "unit": 2}),
-        (OutOfRangeError, "batch_size", {"batch_size": 0}),
-        (OutOfRangeError, "batch_size", {"batch_size": 2**32}),
-        (MissingError, "batch_size", {"batch_size": []}),
-        (MissingError, "batch_size", {"batch_size": [(1, 4)]}),
-        (OutOfRangeError, "from", {"batch_size": [(0, 4), (0, 8)]}),
-        (OutOfRangeError, "from", {"batch_size": [(0, 4), (5, 8), (5, 8)]}),
-        (WrongTypeError, "batch_size", {"batch_size": [4, 8]}),
-        (WrongTypeError, "batch_size", {"batch_size": [(0, 4, 5)]}),
-        (WrongTypeError, "batch_size", {"batch_size": {0: 4}}),
-        (WrongTypeError, "batch_size", {"batch_size": "4"}),
+        (ContradictionError, "global_batch_size", {"global_batch_size": 5, "world_size": 2}),
+        (ContradictionError, "global_batch_size", {"global_batch_size": 6, "world_size": 2, "unit": 2}),
+        (OutOfRangeError, "global_batch_size", {"global_batch_size": 0}),
+        (OutOfRangeError, "global_batch_size", {"global_batch_size": 2**32}),
+        (MissingError, "global_batch_size", {"global_batch_size": []}),
+        (MissingError, "global_batch_size", {"global_batch_size": [(1, 4)]}),
+        (OutOfRangeError, "from", {"global_batch_size": [(0, 4), (0, 8)]}),
+        (OutOfRangeError, "from", {"global_batch_size": [(0, 4), (5, 8), (5, 8)]}),
+        (WrongTypeError, "global_batch_size", {"global_batch_size": [4, 8]}),
+        (WrongTypeError, "global_batch_size", {"global_batch_size": [(0, 4, 5)]}),
+        (WrongTypeError, "global_batch_size", {"global_batch_size": {0: 4}}),
+        (WrongTypeError, "global_batch_size", {"global_batch_size": "4"}),
         (OutOfRangeError, "rank", {"rank": 1}),
         (OutOfRangeError, "world_size", {"world_size": 0}),
         (OutOfRangeError, "unit", {"unit": 0}),
@@ -197,7 +197,7 @@ def test_lists_beside_the_recipe() -> None:
     ],
 )
 def test_what_is_no_schedule(error: type[SamedealError], field: str, given: dict[str, Any]) -> None:
-    options: dict[str, Any] = {"order_or_samples": 10, "batch_size": 4, **given}
+    options: dict[str, Any] = {"order_or_samples": 10, "global_batch_size": 4, **given}
     with fails(error, field):
         Schedule(**options)
 
@@ -232,7 +232,7 @@ def test_what_lies_beyond_the_end() -> None:
         with fails(OutOfRangeError, "step"):
             schedule.batch(step)
         with fails(OutOfRangeError, "step"):
-            schedule.batch_size(step)
+            schedule.global_batch_size(step)
     for step in (end + 1, -1, 2**64):
         with fails(OutOfRangeError, "step"):
             schedule.state(step)
@@ -252,7 +252,9 @@ def test_what_lies_beyond_the_end() -> None:
     with fails(OutOfRangeError, "rank"):
         schedule.at_rank(1)
     with fails(ContradictionError, "remainder"):
-        Schedule.from_recipe({"order": {"samples": 10}, "deal": {"remainder": "pad"}, "steps": {"batch_size": 4}})
+        Schedule.from_recipe(
+            {"order": {"samples": 10}, "deal": {"remainder": "pad"}, "steps": {"global_batch_size": 4}}
+        )
 
 
 def test_more_samples_than_memory_are_refused_at_once() -> None:

@@ -107,7 +107,7 @@ def test_properties_and_the_call_that_makes_an_equal_sampler() -> None:
     assert sampler.sizes is not None
     assert sampler.sizes.tolist() == SIZES
     assert sampler.sizes.dtype == np.int64
-    assert (sampler.lanes, sampler.shuffle_window, sampler.order, sampler.samples) == (4, 8, "sharded", 181)
+    assert (sampler.lanes, sampler.shuffle_window, sampler.order, sampler.dataset_size) == (4, 8, "sharded", 181)
     assert (sampler.seed, sampler.epoch, sampler.rank, sampler.world_size) == (-3, 9, 1, 2)
     assert (sampler.remainder, sampler.layout, sampler.consumed) == ("uneven", "contiguous", 0)
     assert repr(sampler) == (

@@ -115,10 +115,10 @@ pub struct Packed<T> {
 pub fn pad<T: Copy>(values: &[T], lengths: &[u32], padding: Padding<T>) -> Result<Padded<T>, Error> {
     let Padding { value, side, pad_to_multiple_of, width } = padding;
     let mut instance = instance(lengths, &[])?;
-    let collation::Padded { width, sources } =
+    let collation::Padded { width, token_indices } =
         collation::pad(&mut instance, lengths, width, pad_to_multiple_of, side.name())?;
-    let attention_mask = sources.iter().map(|&source| source != NOWHERE).collect();
-    let values = gathered(values, lengths, &sources, value)?;
+    let attention_mask = token_indices.iter().map(|&source| source != NOWHERE).collect();
+    let values = gathered(values, lengths, &token_indices, value)?;
     Ok(Padded { rows: lengths.len(), width: width as usize, values, attention_mask })
 }
 
@@ -141,8 +141,8 @@ pub fn pack<T: Copy>(
 ) -> Result<Packed<T>, Error> {
     let mut instance = instance(lengths, row_ends)?;
     let cells = collation::pack(&mut instance, lengths, row_ends, width)?;
-    let collation::Packed { sources, position_ids, segment_ids, cu_seqlens, max_seqlen } = cells;
-    let values = gathered(values, lengths, &sources, padding)?;
+    let collation::Packed { token_indices, position_ids, segment_ids, cu_seqlens, max_seqlen } = cells;
+    let values = gathered(values, lengths, &token_indices, padding)?;
     let (rows, width) = (row_ends.len(), width as usize);
     Ok(Packed { rows, width, values, position_ids, segment_ids, cu_seqlens, max_seqlen })
 }
@@ -158,17 +158,17 @@ fn instance(lengths: &[u32], row_ends: &[u32]) -> Result<Instance, Error> {
     Instance::new(MOST_MEMORY)
 }
 
-/// The values of the cells. `sources` has, for each cell, the index of its token in `values`, or [`NOWHERE`] for
+/// The values of the cells. `token_indices` has, for each cell, the index of its token in `values`, or [`NOWHERE`] for
 /// padding.
-fn gathered<T: Copy>(values: &[T], lengths: &[u32], sources: &[u32], padding: T) -> Result<Vec<T>, Failure> {
+fn gathered<T: Copy>(values: &[T], lengths: &[u32], token_indices: &[u32], padding: T) -> Result<Vec<T>, Failure> {
     let tokens = lengths.iter().map(|&length| u64::from(length)).sum::<u64>();
     if tokens != values.len() as u64 {
         let allowed = format!("{} together, the number of values", values.len());
         return Err(Failure::contradiction("lengths", format!("{tokens} together"), allowed));
     }
     let mut cells = Vec::new();
-    let room = cells.try_reserve_exact(sources.len());
-    room.map_err(|_| Failure::out_of_memory("lengths", sources.len(), "fewer or smaller cells"))?;
-    cells.extend(sources.iter().map(|&source| if source == NOWHERE { padding } else { values[source as usize] }));
+    let room = cells.try_reserve_exact(token_indices.len());
+    room.map_err(|_| Failure::out_of_memory("lengths", token_indices.len(), "fewer or smaller cells"))?;
+    cells.extend(token_indices.iter().map(|&source| if source == NOWHERE { padding } else { values[source as usize] }));
     Ok(cells)
 }

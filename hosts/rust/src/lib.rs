@@ -76,14 +76,14 @@ pub use cache::kept_code;
 #[cfg(feature = "component")]
 pub static COMPONENT: &[u8] = engine::COMPONENT;
 
-/// The names of the orders that need only a number of samples and a seed; the default, `feistel`, is first. `sharded`
+/// The names of the plain orders, which need only a number of samples and a seed; the default, `feistel`, is first. `sharded`
 /// ([`Sampler::sharded`]) and the composed orders ([`Order`]) are not among them.
 ///
 /// # Errors
 ///
 /// Only errors of the engine.
-pub fn orders() -> Result<Vec<String>, Error> {
-    engine::sampling::orders(&mut engine::Instance::new(engine::LEAST_MEMORY)?)
+pub fn plain_orders() -> Result<Vec<String>, Error> {
+    engine::sampling::plain_orders(&mut engine::Instance::new(engine::LEAST_MEMORY)?)
 }
 
 /// Converts a ratio of the component, which is in parts per million.

@@ -161,7 +161,7 @@ impl Order {
         Self { members: Map::new(), lists: Vec::new() }.with("name", name)
     }
 
-    /// A plain order of `samples` samples, with the seed 0. The name is one of [`orders`](crate::orders).
+    /// A plain order of `samples` samples, with the seed 0. The name is one of [`plain_orders`](crate::plain_orders).
     pub fn new(name: impl AsRef<str>, samples: u64) -> Self {
         Self::named(name.as_ref()).with("samples", samples)
     }

@@ -232,16 +232,16 @@ impl Sampler {
         Ok(batches)
     }
 
-    /// Batch number `batch` of each of these ranks: the samples that the ranks see at one step. If other ranks have
-    /// this batch but a rank does not, its list is empty.
+    /// The samples of each of these ranks at a step: batch number `step` of the rank. If other ranks have this batch but
+    /// a rank does not, its list is empty.
     ///
     /// # Errors
     ///
-    /// Out of range (`batch_size` is 0; `batch` at or above the most batches of a rank; `first`, `count`: there are no
+    /// Out of range (`batch_size` is 0; `step` at or above the most batches of a rank; `first`, `count`: there are no
     /// such ranks), out of memory (also `count`: more than 2^25 ranks).
     pub fn step(
         &self,
-        batch: u64,
+        step: u64,
         size: impl Into<BatchSize>,
         ranks: impl RangeBounds<u32>,
     ) -> Result<Vec<Vec<u64>>, Error> {
@@ -249,12 +249,12 @@ impl Sampler {
         let (first, asked) = range::ranks(ranks, self.world_size())?;
         if u64::from(first) + u64::from(asked) > self.world_size().into() {
             // The component refuses ranks that do not exist, with the right failure.
-            self.raw_step(batch, batch_size, drop_last, first, asked)?;
+            self.raw_step(step, batch_size, drop_last, first, asked)?;
         }
         let (mut first, end) = (first, first.saturating_add(asked));
         if asked > MOST_RANKS {
             // A call for 0 ranks, so that the component reports the failures of other arguments first.
-            self.raw_step(batch, batch_size, drop_last, first, 0)?;
+            self.raw_step(step, batch_size, drop_last, first, 0)?;
             let allowed = format!("up to {MOST_RANKS} ranks at once");
             return Err(Failure::out_of_memory("count", asked, allowed).into());
         }
@@ -262,8 +262,7 @@ impl Sampler {
         let mut found = Vec::new();
         loop {
             let count = (end - first).min(window);
-            let sampling::RankBatches { samples, counts } =
-                self.raw_step(batch, batch_size, drop_last, first, count)?;
+            let sampling::RankBatches { samples, counts } = self.raw_step(step, batch_size, drop_last, first, count)?;
             let mut samples = samples.as_slice();
             for count in counts {
                 let own;

@@ -21,7 +21,7 @@ impl Sampler {
     /// for sample in sampler.indices(32..64)? {
     ///     let place = sampler.shard_of(sample)?;
     ///     let mut of_shard = round.spans.iter().filter(|span| span.shard == place.shard);
-    ///     assert!(of_shard.any(|span| (span.first_row..span.first_row + span.num_rows).contains(&place.offset)));
+    ///     assert!(of_shard.any(|span| (span.first_row..span.first_row + span.num_rows).contains(&place.row)));
     /// }
     /// # Ok::<(), samedeal::Error>(())
     /// ```

@@ -394,7 +394,7 @@ export const CALLS = {
   ),
   'Schedule.fromRecipe': call(
     1,
-    recipe('Schedule', '{ order: { samples: 10 }, steps: { batch_size: 4 } }'),
+    recipe('Schedule', '{ order: { samples: 10 }, steps: { global_batch_size: 4 } }'),
     options({ rank, lists }),
   ),
   'Schedule.fromState': call(
@@ -403,7 +403,7 @@ export const CALLS = {
     options({ rank, worldSize, layout: DEAL.layout, unit: DEAL.unit, lists }),
   ),
   'Schedule.fromJSON': call(1, json('Schedule')),
-  'Schedule#batchSize': call(1, step),
+  'Schedule#globalBatchSize': call(1, step),
   'Schedule#samplesConsumed': call(1, step),
   'Schedule#placeOf': call(1, step),
   'Schedule#stepOfConsumed': call(1, sample),
@@ -442,7 +442,7 @@ export const CALLS = {
       environment: one('{}', "{ RANK: '1', WORLD_SIZE: '2' }", "{ RANK: 'x' }", '{ RANK: 3 }'),
     }),
   ),
-  orders: call(0),
+  plainOrders: call(0),
   joinIndices: call(1, one('[]', "['']", "['{}', '{}']")),
   differences: call(2, fc.oneof(state('Sampler'), state('Reading')), fc.oneof(state('Sampler'), one("'{}'", "'[]'"))),
   wholeWeights: call(1, fc.oneof(fc.constant('new Float64Array([0.7, 0.3])'), fc.constant('[1.5, 0, 1e-9]'))),

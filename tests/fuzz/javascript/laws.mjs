@@ -21,7 +21,7 @@ const ends = (own, count = 4) => own.indices(0, Math.min(own.length, count));
 const CONTROLS = {
   Sampler: (own) => [own.epoch, own.rank, own.consumed, own.length, ends(own)],
   Batcher: (own) => [own.epoch, own.rank, own.state(0), own.numSteps(), own.numSteps() > 0 && own.batch(0)],
-  Schedule: (own) => [own.rank, own.numSteps, own.batchSize(0)],
+  Schedule: (own) => [own.rank, own.numSteps, own.globalBatchSize(0)],
   Reading: (own) => [own.epoch, own.isRest, own.steps],
   ShardPlan: (own) => [own.epoch, own.numShards(0)],
   ChunkStream: (own) => own.chunks(0, 3),
@@ -64,13 +64,13 @@ export function check(kind, own) {
 
 const LAWS = {
   Sampler(own) {
-    if (own.numPositions > MOST || own.worldSize > 16 || own.samples > 10 ** 6) return;
+    if (own.numPositions > MOST || own.worldSize > 16 || own.datasetSize > 10 ** 6) return;
     const mine = Array.from(own.indices());
     law('iteration gives the indices', same([...own], mine));
     law('length is what iteration gives', own.length === mine.length);
     law(
       'indices are below samples',
-      mine.every((one) => one >= 0 && one < own.samples),
+      mine.every((one) => one >= 0 && one < own.datasetSize),
     );
     law(
       'batches are the indices',
@@ -143,12 +143,12 @@ const LAWS = {
     law('a state gives the rest', same([...rest], mine.slice(half)), half);
   },
   Schedule(own) {
-    if (own.batchSize(0) > MOST || own.worldSize > 16 || own.samples > 10 ** 6) return;
-    if (own.batchSize(0) % (own.worldSize * own.unit) !== 0) return;
+    if (own.globalBatchSize(0) > MOST || own.worldSize > 16 || own.datasetSize > 10 ** 6) return;
+    if (own.globalBatchSize(0) % (own.worldSize * own.unit) !== 0) return;
     const batch = own.batch(0);
     law('a batch is a step of the indices', same(batch, own.indices(0, 1)));
     const total = own.step(0).reduce((sum, one) => sum + one.length, 0);
-    law('a step has its batch size', total === own.batchSize(0), total);
+    law('a step has its batch size', total === own.globalBatchSize(0), total);
     for (const sample of batch.slice(0, 3)) law('a sample is found', own.locate(sample, 0)?.step === 0, sample);
     for (let step = 0; step < Math.min(3, own.numSteps); step++) {
       law('a state is of its step', own.resume(own.state(step)) === step, step);

@@ -14,8 +14,8 @@ const LINEAR = {
   'Sampler#indices': (own) => (own.length < 2 ** 34 ? own.length : 0),
   'Sampler#step': (own) => (own.worldSize > 2 ** 25 ? 0 : 2 ** 8 * own.worldSize),
   'Reading#indices': (own) => own.numSamples(0),
-  'Schedule#batch': (own) => own.batchSize(0),
-  'Schedule#step': (own) => (own.worldSize > 2 ** 25 ? 0 : own.batchSize(0) + 2 ** 8 * own.worldSize),
+  'Schedule#batch': (own) => own.globalBatchSize(0),
+  'Schedule#step': (own) => (own.worldSize > 2 ** 25 ? 0 : own.globalBatchSize(0) + 2 ** 8 * own.worldSize),
 };
 /** Calls whose cost grows with their arguments: no large arguments. */
 const COSTLY = ['Split#indices', 'Split#others'];

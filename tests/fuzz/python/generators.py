@@ -82,7 +82,7 @@ def name(*texts: str) -> Make:
     return lambda c: repr(c.r.choice(texts))
 
 
-ORDERS = (*samedeal.orders(), "sharded")
+ORDERS = (*samedeal.plain_orders(), "sharded")
 SEED = one("0", "1", "42", "7", "-1", "2**31 - 1", "-2**63", "2**63 - 1")
 SAMPLES = one("0", "1", "2", "3", "10", "31", "97", "100", "256", "1000", "4097", "2**40", "2**53 - 1")
 EPOCH = one("0", "0", "1", "2", "5", "2**32", "2**64 - 1")
@@ -199,7 +199,9 @@ RECIPES = {
         {"order": {"sizes": [40, 100]}, "deal": {"world_size": 2}, "batch": {"batch_size": 16}},
         {"shards": {"sizes": [40, 100]}, "deal": {"workers": 2}},
     ),
-    "Schedule": ({"order": {"samples": 10}, "steps": {"batch_size": 4, "stages": [{"from": 3, "batch_size": 8}]}},),
+    "Schedule": (
+        {"order": {"samples": 10}, "steps": {"global_batch_size": 4, "stages": [{"from": 3, "global_batch_size": 8}]}},
+    ),
     "ChunkStream": ({"order": {"name": "feistel", "chunks": 5}, "deal": {"readers": 2}},),
     "Split": ({"split": {"seed": 1, "parts": [{"name": "a", "weight": 1}, {"name": "b", "weight": 9}]}},),
 }
@@ -449,7 +451,7 @@ SPECIAL: dict[str, Make] = {
     "Sampler.from_recipe.recipe": a_recipe("Sampler"),
     "Sampler.order": _order_or_name,
     "Sampler.source_counts.start": lambda c: c.number(min(2**53, c.ask("epoch_length", 5))),
-    "Schedule.batch_size": one("4", "8", "[(0, 4), (3, 8)]", "[(0, 24)]", "24", "((0, 1), (5, 6))"),
+    "Schedule.global_batch_size": one("4", "8", "[(0, 4), (3, 8)]", "[(0, 24)]", "24", "((0, 1), (5, 6))"),
     "Schedule.epoch": one("0", "1", "2"),
     "Schedule.count": one("0", "1", "3"),
     "Schedule.from_recipe.recipe": a_recipe("Schedule"),

@@ -102,7 +102,7 @@ def _of_batcher(own: samedeal.Batcher) -> Any:
 _CONTROLS: dict[type, Callable[[Any], Any]] = {
     samedeal.Sampler: _of_sampler,
     samedeal.Batcher: _of_batcher,
-    samedeal.Schedule: lambda own: (own.rank, own.num_steps, own.batch_size(0)),
+    samedeal.Schedule: lambda own: (own.rank, own.num_steps, own.global_batch_size(0)),
     samedeal.Reading: lambda own: (own.epoch, own.is_rest, tuple(own.steps)),
     samedeal.ShardPlan: lambda own: (own.epoch, own.num_shards(0)),
     samedeal.ChunkStream: lambda own: (own.epoch, own.reader, _first(own.chunks(0, 3))),
@@ -123,12 +123,12 @@ def check(own: Any) -> None:
 
 def _sampler(own: samedeal.Sampler) -> None:
     """Ranks deal the positions; places are inverse to samples; a state gives the rest."""
-    if own.num_positions > MOST or own.world_size > 16 or (own.samples > 10**6 and own.order not in ("feistel",)):
+    if own.num_positions > MOST or own.world_size > 16 or (own.dataset_size > 10**6 and own.order not in ("feistel",)):
         return
     mine = own.indices()
     law("iteration gives the indices", [*own] == mine.tolist())
     law("len is what iteration gives", len(own) == len(mine) == own.num_samples)
-    law("indices are below samples", not len(mine) or 0 <= mine.min() <= mine.max() < own.samples)
+    law("indices are below samples", not len(mine) or 0 <= mine.min() <= mine.max() < own.dataset_size)
     batches = [own.batch(number, 3) for number in range(own.num_batches(3))]
     law("batches are the indices", [one for batch in batches for one in batch.tolist()] == mine.tolist())
     ranks = []
@@ -151,8 +151,8 @@ def _sampler(own: samedeal.Sampler) -> None:
         fate = own.fate(sample, 4)
         law("a place of its fate", position in [one.position for one in fate.places], position)
         law("from its position on", own.locate_from(sample, position, 4).position == position, position)
-    if own.remainder == "uneven" and own.order in samedeal.orders() and not own.consumed:
-        law("all samples once", sorted(one for rank in ranks for one in rank) == [*range(own.samples)])
+    if own.remainder == "uneven" and own.order in samedeal.plain_orders() and not own.consumed:
+        law("all samples once", sorted(one for rank in ranks for one in rank) == [*range(own.dataset_size)])
     if own.layout != "contiguous" and len(mine) >= own.unit:
         taken = own.unit * (len(mine) // own.unit // 2)
         rest = copy.copy(own)
@@ -194,9 +194,9 @@ def _same(some: samedeal.Batch, other: samedeal.Batch) -> bool:
 
 def _schedule(own: samedeal.Schedule) -> None:
     """Steps follow one another; a sample is found where it is."""
-    if own.batch_size(0) > MOST or own.world_size > 16 or own.samples > 10**6:
+    if own.global_batch_size(0) > MOST or own.world_size > 16 or own.dataset_size > 10**6:
         return
-    if own.batch_size(0) % (own.world_size * own.unit):
+    if own.global_batch_size(0) % (own.world_size * own.unit):
         return
     try:
         got = [own.batch(step) for step in range(min(3, own.num_steps))]
@@ -204,7 +204,7 @@ def _schedule(own: samedeal.Schedule) -> None:
         return
     law("batches are the indices", np.concatenate(got or [[]]).tolist() == own.indices(0, len(got)).tolist())
     total = sum(len(at.batch(0)) for at in map(own.at_rank, range(own.world_size)))
-    law("a step has its batch size", total == own.batch_size(0))
+    law("a step has its batch size", total == own.global_batch_size(0))
     for step, batch in enumerate(got):
         for sample in batch[:3].tolist():
             place = own.locate(sample, step)

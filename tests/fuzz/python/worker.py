@@ -77,7 +77,7 @@ LINEAR: dict[str, Callable[[Any], int]] = {
     "Sampler.indices": lambda own: len(own) if len(own) < 2**36 else 0,
     "Sampler.__getitem__": lambda own: len(own) if len(own) < 2**36 else 0,
     "Reading.indices": lambda own: own.num_samples(0),
-    "Schedule.batch": lambda own: own.batch_size(0) // own.world_size,
+    "Schedule.batch": lambda own: own.global_batch_size(0) // own.world_size,
 }
 """Calls whose cost grows with the size of the object. They are left out for large objects."""
 MOST = 2**20

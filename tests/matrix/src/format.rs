@@ -178,7 +178,7 @@ pub enum Call {
     Epoch,
     Rank,
     Consumed,
-    Samples,
+    DatasetSize,
     Seed,
     Order,
     WorldSize,
@@ -435,7 +435,7 @@ pub enum Call {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(untagged, rename_all_fields = "kebab-case")]
 pub enum AllRanks {
-    Sampler { batch: U64, batch_size: u32, drop_last: bool, first: u32, count: u32 },
+    Sampler { step: U64, batch_size: u32, drop_last: bool, first: u32, count: u32 },
     Batcher { step: U64, first: u32, count: u32 },
 }
 
@@ -499,7 +499,7 @@ pub struct Place {
     pub index_in_rank: U64,
     pub batch: U64,
     pub index_in_batch: u32,
-    pub copies: u32,
+    pub num_padding: u32,
 }
 
 /// The record `Place` of the core or of the crate as a [`Place`] of this format. The records have the same fields.
@@ -513,7 +513,7 @@ macro_rules! shared_place {
             index_in_rank: $crate::format::U64(place.index_in_rank),
             batch: $crate::format::U64(place.batch),
             index_in_batch: place.index_in_batch,
-            copies: place.copies,
+            num_padding: place.num_padding,
         }
     }};
 }
@@ -568,7 +568,7 @@ pub struct SourcePlace {
 #[derive(Serialize)]
 pub struct ShardPlace {
     pub shard: u32,
-    pub offset: U64,
+    pub row: U64,
 }
 
 #[derive(Serialize)]

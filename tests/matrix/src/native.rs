@@ -118,7 +118,7 @@ fn ask_sampler(sampler: &mut core::Sampler, call: &Call) -> Answer {
         Call::Epoch => number(sampler.config().epoch),
         Call::Rank => sampler.config().rank.into(),
         Call::Consumed => number(sampler.config().consumed),
-        Call::Samples => number(sampler.config().samples),
+        Call::DatasetSize => number(sampler.config().samples),
         Call::Seed => sampler.config().seed.to_string().into(),
         Call::Order => sampler.config().order.name().into(),
         Call::WorldSize => sampler.config().world_size.into(),
@@ -154,8 +154,8 @@ fn ask_sampler(sampler: &mut core::Sampler, call: &Call) -> Answer {
         Call::LocateFrom { sample, position, batch_size } => {
             sampler.locate_from(sample.0, position.0, batch_size)?.map_or(Value::Null, place)
         }
-        Call::Step(AllRanks::Sampler { batch, batch_size, drop_last, first, count }) => {
-            let (samples, counts) = sampler.step(batch.0, batch_size, drop_last, first, count)?;
+        Call::Step(AllRanks::Sampler { step, batch_size, drop_last, first, count }) => {
+            let (samples, counts) = sampler.step(step.0, batch_size, drop_last, first, count)?;
             record(format::RankBatches { samples: samples.into_iter().map(U64).collect(), counts })
         }
         Call::Fate { sample, batch_size, taken } => {
@@ -191,8 +191,8 @@ fn ask_sampler(sampler: &mut core::Sampler, call: &Call) -> Answer {
             record(format::Round { start: U64(start), count: U64(count), spans: write_spans(spans) })
         }
         Call::ShardOf { sample } => {
-            let (shard, offset) = sampler.shard_of(sample.0)?;
-            record(format::ShardPlace { shard, offset: U64(offset) })
+            let (shard, row) = sampler.shard_of(sample.0)?;
+            record(format::ShardPlace { shard, row: U64(row) })
         }
         _ => panic!("no call of a sampler: {call:?}"),
     })

@@ -14,12 +14,12 @@ PADDING = 2**32 - 1
 @dataclass(frozen=True)
 class Padded:
     width: int
-    sources: list[int]
+    token_indices: list[int]
 
 
 @dataclass(frozen=True)
 class Packed:
-    sources: list[int]
+    token_indices: list[int]
     position_ids: list[int]
     segment_ids: list[int]
     cu_seqlens: list[int]
@@ -39,12 +39,12 @@ def pad(lengths: list[int], width: int | None, pad_to_multiple_of: int, side: st
     cells = ceil_div(width, pad_to_multiple_of) * pad_to_multiple_of
     require(cells < 2**32, "width", width)
     require_cells(lengths, len(lengths), cells)
-    sources: list[int] = []
+    token_indices: list[int] = []
     for first, end in pairwise(accumulate(lengths, initial=0)):
         padding = [PADDING] * (cells - (end - first))
         tokens = list(range(first, end))
-        sources += padding + tokens if side == "left" else tokens + padding
-    return Padded(cells, sources)
+        token_indices += padding + tokens if side == "left" else tokens + padding
+    return Padded(cells, token_indices)
 
 
 def pack(lengths: list[int], row_ends: list[int], width: int) -> Packed:
@@ -53,17 +53,17 @@ def pack(lengths: list[int], row_ends: list[int], width: int) -> Packed:
     require(ascending and ends[-1] == len(lengths), "row_ends", None, "contradiction")
     require_cells(lengths, len(row_ends), width)
     offsets = list(accumulate(lengths, initial=0))
-    sources: list[int] = []
+    token_indices: list[int] = []
     positions: list[int] = []
     segments: list[int] = []
     for first, end in pairwise(ends):
         tokens = offsets[end] - offsets[first]
         require(tokens <= width, "row_ends", None)
         padding = width - tokens
-        sources += [*range(offsets[first], offsets[end]), *[PADDING] * padding]
+        token_indices += [*range(offsets[first], offsets[end]), *[PADDING] * padding]
         for i, length in enumerate(lengths[first:end], 1):
             positions += range(length)
             segments += [i] * length
         positions += [0] * padding
         segments += [0] * padding
-    return Packed(sources, positions, segments, offsets, max(lengths, default=0))
+    return Packed(token_indices, positions, segments, offsets, max(lengths, default=0))

@@ -207,9 +207,9 @@ BATCH_OF_READERS = {"batch_size": number(1, MAX_U32, 1), "drop_last": flag(False
 # Steps and splits: sections 16 and 17.
 
 STEP_SIZE = number(1, MAX_U32, needed=True)
-STAGE_OF_STEPS = {"from": number(1, needed=True), "batch_size": STEP_SIZE}
+STAGE_OF_STEPS = {"from": number(1, needed=True), "global_batch_size": STEP_SIZE}
 STEPS = {
-    "batch_size": STEP_SIZE,
+    "global_batch_size": STEP_SIZE,
     "epochs": number(1),
     "stages": objects(STAGE_OF_STEPS, 2**16, default=[], brief=True),
 }
@@ -266,7 +266,7 @@ SEGMENT_OF_BATCHES = {
 SEGMENT_OF_READERS = {
     "world_size": replace(READERS, needed=True),
     "workers": replace(WORKERS, needed=True),
-    "batch_size": STEP_SIZE,
+    "global_batch_size": STEP_SIZE,
     "drop_last": flag(needed=True),
     "steps": number(1, needed=True),
 }

@@ -34,13 +34,13 @@ class ReadBatch:
     step: int
     start: int
     count: int
-    padding: int
+    num_padding: int
 
 
 @dataclass(frozen=True)
 class RoundRows:
     rows: list[int]
-    padding: int
+    num_padding: int
 
 
 @dataclass(frozen=True)

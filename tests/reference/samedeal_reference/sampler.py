@@ -35,7 +35,7 @@ class Place:
     index_in_rank: int
     batch: int
     index_in_batch: int
-    copies: int
+    num_padding: int
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Round:
 @dataclass(frozen=True)
 class ShardPlace:
     shard: int
-    offset: int
+    row: int
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class Sampler:
     def consumed(self) -> int:
         return self._config.consumed
 
-    def samples(self) -> int:
+    def dataset_size(self) -> int:
         """R of section 15 for a composed order, otherwise the number of samples."""
         return self._composed.range if self._composed else self._config.samples
 
@@ -241,7 +241,7 @@ class Sampler:
     def indices(self, start: int, count: int, limit: int = MAX_SAMPLES) -> list[int]:
         n = self.num_samples()
         require_window(start, count, n)
-        require(self.samples() <= limit, "samples", self.samples())
+        require(self.dataset_size() <= limit, "samples", self.dataset_size())
         return list(self._samples(start, start + count))
 
     def indices32(self, start: int, count: int) -> list[int]:
@@ -256,20 +256,20 @@ class Sampler:
         require(batch < self.num_batches(batch_size, drop_last), "batch", batch)
         start, end = batch * batch_size, min((batch + 1) * batch_size, self.num_samples())
         require(end - start <= MAX_WINDOW, "batch_size", batch_size)
-        require(self.samples() <= limit, "samples", self.samples())
+        require(self.dataset_size() <= limit, "samples", self.dataset_size())
         return list(self._samples(start, end))
 
     def batch32(self, batch: int, batch_size: int, drop_last: bool) -> list[int]:
         return self.batch(batch, batch_size, drop_last, 2**32)
 
-    def step(self, batch: int, batch_size: int, drop_last: bool, first: int, count: int) -> RankBatches:
+    def step(self, step: int, batch_size: int, drop_last: bool, first: int, count: int) -> RankBatches:
         require(batch_size > 0, "batch_size", batch_size)
         world, most = self._config.world_size, self._deal.most()
-        require(batch < (most // batch_size if drop_last else ceil_div(most, batch_size)), "batch", batch)
-        require_ranks(first, count, world, min(batch_size, most - batch * batch_size))
+        require(step < (most // batch_size if drop_last else ceil_div(most, batch_size)), "step", step)
+        require_ranks(first, count, world, min(batch_size, most - step * batch_size))
         ranks = [self._moved(rank=rank) for rank in range(first, first + count)]
         own = [
-            rank.batch(batch, batch_size, drop_last) if batch < rank.num_batches(batch_size, drop_last) else []
+            rank.batch(step, batch_size, drop_last) if step < rank.num_batches(batch_size, drop_last) else []
             for rank in ranks
         ]
         return RankBatches([sample for samples in own for sample in samples], [len(samples) for samples in own])
@@ -294,10 +294,10 @@ class Sampler:
         return ShortEpochs([len(samples) for samples in own], [sample for samples in own for sample in samples])
 
     def _size(self) -> int:
-        return max(self.epoch_length(), self.samples(), self.num_samples())
+        return max(self.epoch_length(), self.dataset_size(), self.num_samples())
 
     def fate(self, sample: int, batch_size: int, taken: int) -> Fate:
-        require(sample < self.samples(), "sample", sample)
+        require(sample < self.dataset_size(), "sample", sample)
         require(batch_size > 0, "batch_size", batch_size)
         read = self._consumed_after(taken)
         c, n, end = self._config, self._config.samples, self._config.end()
@@ -325,8 +325,8 @@ class Sampler:
 
     def _place(self, position: int, batch_size: int) -> Place:
         rank, index = self._deal.place(position)
-        copies = min(MASK32, (self._config.end() - 1 - position) // self._config.samples)
-        return Place(position, rank, index, index // batch_size, index % batch_size, copies)
+        num_padding = min(MASK32, (self._config.end() - 1 - position) // self._config.samples)
+        return Place(position, rank, index, index // batch_size, index % batch_size, num_padding)
 
     def place_of(self, position: int, batch_size: int) -> Place:
         require(self._config.consumed <= position < self._config.end(), "position", position)
@@ -339,18 +339,18 @@ class Sampler:
     def locate_all(self, samples: list[int], batch_size: int) -> list[Place | None]:
         require(len(samples) <= MAX_WINDOW, "samples", None)
         for sample in samples:
-            require(sample < self.samples(), "sample", sample)
+            require(sample < self.dataset_size(), "sample", sample)
         require(batch_size > 0, "batch_size", batch_size)
         return [self.locate(sample, batch_size) for sample in samples]
 
     def locate_from(self, sample: int, position: int, batch_size: int) -> Place | None:
         c = self._config
-        require(sample < self.samples(), "sample", sample)
+        require(sample < self.dataset_size(), "sample", sample)
         require(c.consumed <= position <= c.end(), "position", position)
         return self._locate(sample, position, batch_size)
 
     def _locate(self, sample: int, start: int, batch_size: int) -> Place | None:
-        require(sample < self.samples(), "sample", sample)
+        require(sample < self.dataset_size(), "sample", sample)
         require(batch_size > 0, "batch_size", batch_size)
         n, end = self._config.samples, self._config.end()
         if start >= end:

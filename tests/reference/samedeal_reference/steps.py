@@ -48,10 +48,10 @@ class Size:
 
     start: int
     draw: int
-    batch_size: int
+    global_batch_size: int
 
     def begin(self, step: int) -> int:
-        return self.draw + (step - self.start) * self.batch_size
+        return self.draw + (step - self.start) * self.global_batch_size
 
 
 def read_steps(section: Section, world_size: int, unit: int) -> Section:
@@ -62,11 +62,11 @@ def read_steps(section: Section, world_size: int, unit: int) -> Section:
     for stage in stages:
         require(before < stage["from"], "from", stage["from"])
         before = stage["from"]
-    sizes = [section["batch_size"], *(stage["batch_size"] for stage in stages)]
+    sizes = [section["global_batch_size"], *(stage["global_batch_size"] for stage in stages)]
     for size in sizes:
-        require(size % unit == 0, "batch_size", size, "contradiction")
+        require(size % unit == 0, "global_batch_size", size, "contradiction")
     # Only the last stage must fit: earlier stages may belong to another world size.
-    require(sizes[-1] % (world_size * unit) == 0, "batch_size", sizes[-1], "contradiction")
+    require(sizes[-1] % (world_size * unit) == 0, "global_batch_size", sizes[-1], "contradiction")
     return canonical(STEPS, section)
 
 
@@ -102,7 +102,7 @@ class Schedule:
     def world_size(self) -> int:
         return self._world_size
 
-    def samples(self) -> int:
+    def dataset_size(self) -> int:
         return self._order.range
 
     def seed(self) -> int:
@@ -135,10 +135,10 @@ class Schedule:
 
     @cached_property
     def _sizes(self) -> list[Size]:
-        sizes = [Size(0, 0, self._steps["batch_size"])]
+        sizes = [Size(0, 0, self._steps["global_batch_size"])]
         for stage in self._steps.get("stages", []):
             start = stage["from"]
-            sizes.append(Size(start, sizes[-1].begin(start), stage["batch_size"]))
+            sizes.append(Size(start, sizes[-1].begin(start), stage["global_batch_size"]))
         return sizes
 
     def _size_of(self, step: int) -> Size:
@@ -146,7 +146,7 @@ class Schedule:
 
     def _size(self, step: int) -> int:
         """b, the batch size of a step."""
-        return self._size_of(step).batch_size
+        return self._size_of(step).global_batch_size
 
     def _begin(self, step: int) -> int:
         """D, the draw with which a step begins."""
@@ -155,7 +155,7 @@ class Schedule:
     def _step(self, draw: int) -> int:
         """The step of a draw, as if there were infinitely many draws."""
         size = self._sizes[bisect_right(self._sizes, draw, key=lambda size: size.draw) - 1]
-        return size.start + (draw - size.draw) // size.batch_size
+        return size.start + (draw - size.draw) // size.global_batch_size
 
     @cached_property
     def _num_steps(self) -> int:
@@ -173,8 +173,8 @@ class Schedule:
 
     def _require_ranks(self, step: int) -> None:
         for size in self._sizes[self._sizes.index(self._size_of(step)) :]:
-            fits = size.batch_size % (self._world_size * self._unit) == 0
-            require(fits, "batch_size", size.batch_size, "contradiction")
+            fits = size.global_batch_size % (self._world_size * self._unit) == 0
+            require(fits, "global_batch_size", size.global_batch_size, "contradiction")
 
     def _deal(self, step: int) -> Deal:
         turns = rotation(self.seed(), 0, self._world_size) if self._layout == "rotated" else None
@@ -183,7 +183,7 @@ class Schedule:
     def num_steps(self) -> int:
         return self._num_steps
 
-    def batch_size(self, step: int) -> int:
+    def global_batch_size(self, step: int) -> int:
         require(step < self._num_steps, "step", step)
         return self._size(step)
 
@@ -271,8 +271,8 @@ class Schedule:
 
     def _same_steps(self, there: Section, step: int) -> None:
         """Checks that earlier steps had the same batch sizes."""
-        size = self._steps["batch_size"]
-        require(step == 0 or there.get("batch_size") == size, "batch_size", size, "contradiction")
+        size = self._steps["global_batch_size"]
+        require(step == 0 or there.get("global_batch_size") == size, "global_batch_size", size, "contradiction")
         ours = [stage for stage in self._steps.get("stages", []) if stage["from"] < step]
         theirs = [stage for stage in there.get("stages", []) if stage.get("from", 0) < step]
         for number in range(max(len(ours), len(theirs))):

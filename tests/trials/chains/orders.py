@@ -63,7 +63,7 @@ def _drawn(rng: random.Random, depth: int, shards: bool) -> Order:
         return _by_lane(rng)
     if kind in ("exclude", "subset"):
         of = inner()
-        samples = Sampler(order=of).samples
+        samples = Sampler(order=of).dataset_size
         chosen = sorted(rng.sample(range(samples), rng.randint(0, samples // 2)))
         return of.exclude(chosen) if kind == "exclude" else of.subset(chosen or [0])
     if kind == "skip":
@@ -102,7 +102,7 @@ def _by_lane(rng: random.Random) -> Order:
 def drawn(rng: random.Random, *, depth: int = 2, shards: bool = False) -> Order:
     """An order that samplers accept. With `shards`, it is one of datasets in shards."""
     if depth and not shards and rng.random() < 0.25:
-        return named(rng, *samedeal.orders())
+        return named(rng, *samedeal.plain_orders())
     while True:
         try:
             order = _drawn(rng, rng.randint(0, depth), shards)

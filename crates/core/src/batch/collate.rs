@@ -27,7 +27,7 @@ impl Side {
     }
 }
 
-/// The number in [`Padded::sources`] and [`Packed::sources`] for a cell that is padding.
+/// The number in [`Padded::token_indices`] and [`Packed::token_indices`] for a cell that is padding.
 pub const PADDING: u32 = u32::MAX;
 
 /// The most cells of an array.
@@ -40,14 +40,14 @@ pub struct Padded {
     pub width: u32,
     /// For every cell, row by row, its source: the number of its token, counted over all sequences. [`PADDING`] if the
     /// cell is padding.
-    pub sources: Vec<u32>,
+    pub token_indices: Vec<u32>,
 }
 
 /// Rows of equal width that several sequences share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packed {
     /// For every cell, its source, as in [`Padded`].
-    pub sources: Vec<u32>,
+    pub token_indices: Vec<u32>,
     /// For every cell, its place in its sequence, from 0; 0 if the cell is padding.
     pub position_ids: Vec<u32>,
     /// For every cell, the number of its sequence in its row, from 1; 0 if the cell is padding.
@@ -83,20 +83,20 @@ pub fn pad(lengths: &[u32], width: Option<u32>, pad_to_multiple_of: u32, side: S
     }
     let cells = check_cells(lengths, lengths.len() as u64, wide)?;
     let wide = wide as u32;
-    let mut sources = collect("lengths", cells, [])?;
+    let mut token_indices = collect("lengths", cells, [])?;
     let mut at = 0;
     for &length in lengths {
         let padding = core::iter::repeat_n(PADDING, (wide - length) as usize);
         if side == Side::Left {
-            sources.extend(padding.clone());
+            token_indices.extend(padding.clone());
         }
-        sources.extend(at..at + length);
+        token_indices.extend(at..at + length);
         if side == Side::Right {
-            sources.extend(padding);
+            token_indices.extend(padding);
         }
         at += length;
     }
-    Ok(Padded { width: wide, sources })
+    Ok(Padded { width: wide, token_indices })
 }
 
 /// Makes rows of `width` cells that several sequences share, one after the other. `row_ends` has, for each row, the
@@ -109,7 +109,7 @@ pub fn pack(lengths: &[u32], row_ends: &[u32], width: u32) -> Result<Packed, Fai
     }
     let cells = check_cells(lengths, row_ends.len() as u64, width.into())?;
     let mut packed = Packed {
-        sources: collect("lengths", cells, [])?,
+        token_indices: collect("lengths", cells, [])?,
         position_ids: collect("lengths", cells, [])?,
         segment_ids: collect("lengths", cells, [])?,
         cu_seqlens: collect("lengths", lengths.len() + 1, [0])?,
@@ -124,13 +124,13 @@ pub fn pack(lengths: &[u32], row_ends: &[u32], width: u32) -> Result<Packed, Fai
             return Err(Failure::out_of_range("row_ends", value, at_most(width).and(", the width")));
         };
         for (segment, &length) in (1..).zip(held) {
-            packed.sources.extend(at..at + length);
+            packed.token_indices.extend(at..at + length);
             packed.position_ids.extend(0..length);
             packed.segment_ids.extend(core::iter::repeat_n(segment, length as usize));
             at += length;
             packed.cu_seqlens.push(at);
         }
-        packed.sources.extend(core::iter::repeat_n(PADDING, padding as usize));
+        packed.token_indices.extend(core::iter::repeat_n(PADDING, padding as usize));
         packed.position_ids.extend(core::iter::repeat_n(0, padding as usize));
         packed.segment_ids.extend(core::iter::repeat_n(0, padding as usize));
         first = end;

@@ -89,7 +89,7 @@ pub struct Place {
     pub index_in_batch: u32,
     /// How often the sample is dealt again, as padding, at `position` + k * the length of the epoch; at most 2^32 - 1
     /// are counted.
-    pub copies: u32,
+    pub num_padding: u32,
 }
 
 /// A deal: which rank takes which position of an epoch.
@@ -360,7 +360,7 @@ impl Deal {
             index_in_rank: index,
             batch: index / u64::from(batch_size),
             index_in_batch: (index % u64::from(batch_size)) as u32,
-            copies: u32::try_from((self.end() - 1 - position) / self.samples).unwrap_or(u32::MAX),
+            num_padding: u32::try_from((self.end() - 1 - position) / self.samples).unwrap_or(u32::MAX),
         }
     }
 

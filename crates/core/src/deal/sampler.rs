@@ -42,7 +42,7 @@ impl Sampler {
             return Err(Failure::missing("sizes", "the samples of each shard, with the order sharded"));
         }
         if order.is_composed() {
-            let allowed = "an order of a number of samples; only a recipe has what the others need";
+            let allowed = "a plain order; only a recipe has what the others need";
             return Err(Failure::contradiction("name", order.name(), allowed));
         }
         Self::of(config, Rc::new(OrderPart::new(order, samples, seed, None)))
@@ -190,11 +190,11 @@ impl Sampler {
         self.window(start, count as u32, ("batch_size", batch_size))
     }
 
-    /// Batch number `batch` of the ranks `first` to `first + count - 1`: the samples, rank by rank, and how many of
-    /// them each rank has. Failures: `batch_size`, `batch`, `first`, `count`, `samples`.
+    /// The batches of the ranks `first` to `first + count - 1` at a step: the samples, rank by rank, and how many of
+    /// them each rank has. Failures: `batch_size`, `step`, `first`, `count`, `samples`.
     pub fn step(
         &self,
-        batch: u64,
+        step: u64,
         batch_size: u32,
         drop_last: bool,
         first: u32,
@@ -208,8 +208,8 @@ impl Sampler {
         };
         let fullest = of(self.deal.fullest());
         let batches = fullest.num_batches(batch_size, drop_last)?;
-        check_below("batch", batch, batches)?;
-        let each = u64::from(batch_size).min(fullest.num_samples() - batch * u64::from(batch_size));
+        check_below("step", step, batches)?;
+        let each = u64::from(batch_size).min(fullest.num_samples() - step * u64::from(batch_size));
         check_ranks(first, count, self.config.world_size, each)?;
         let (mut samples, mut counts) = (Vec::new(), Vec::new());
         samples
@@ -218,8 +218,8 @@ impl Sampler {
             .map_err(|_| Failure::out_of_memory("count", count, "fewer at a time"))?;
         for rank in first..first + count {
             let own = of(rank);
-            let has = batch < own.num_batches(batch_size, drop_last)?;
-            let found: Vec<u64> = if has { own.batch(batch, batch_size, drop_last)? } else { Vec::new() };
+            let has = step < own.num_batches(batch_size, drop_last)?;
+            let found: Vec<u64> = if has { own.batch(step, batch_size, drop_last)? } else { Vec::new() };
             samples.extend_from_slice(&found);
             counts.push(found.len() as u32);
         }

@@ -26,7 +26,7 @@ macro_rules! orders {
         pub(crate) const COMPOSED: [OrderId; [$($composed_name),*].len()] = [$(OrderId::$composed),*];
 
         impl OrderId {
-            /// All orders that need only a number of samples and a seed, the default first.
+            /// All plain orders, which need only a number of samples and a seed, the default first.
             pub const ALL: [Self; [$($(#[$on])* $simple_name),*].len()] = [$($(#[$on])* Self::$simple),*];
 
             /// The name of the order.

@@ -22,7 +22,7 @@ pub struct ReadBatch {
     /// Number of samples.
     pub count: u32,
     /// How many of these samples are padding. They are the last ones.
-    pub padding: u32,
+    pub num_padding: u32,
 }
 
 impl Reading {
@@ -94,6 +94,6 @@ impl Reading {
         let end = samples.min(start + size);
         let real = samples - self.padding_of(rank, worker, samples)?;
         let padding = end.saturating_sub(start.max(real));
-        Ok(ReadBatch { worker, number, step, start, count: (end - start) as u32, padding: padding as u32 })
+        Ok(ReadBatch { worker, number, step, start, count: (end - start) as u32, num_padding: padding as u32 })
     }
 }

@@ -15,7 +15,7 @@ pub struct RoundRows {
     /// For each sample, the number of its row. The rows of all spans of the round are counted from 0, span after span.
     pub rows: Vec<u64>,
     /// How many of the samples, the last ones, are padding.
-    pub padding: u32,
+    pub num_padding: u32,
 }
 
 impl Reading {
@@ -36,7 +36,7 @@ impl Reading {
             let real = (samples - self.padding_of(rank, worker, samples)?).saturating_sub(*first);
             let padding = (start + u64::from(count)).saturating_sub(start.max(real)).min(count.into()) as u32;
             let rows = rows.iter().skip(start as usize).take(count as usize).copied();
-            return Ok(RoundRows { rows: collect("count", count as usize, rows)?, padding });
+            return Ok(RoundRows { rows: collect("count", count as usize, rows)?, num_padding: padding });
         }
         let ReadRound { start: first, count: all, spans } = self.round(rank, worker, number)?;
         check_run(start, count, all)?;
@@ -63,6 +63,6 @@ impl Reading {
             };
         }
         let padding = (start + u64::from(count)).saturating_sub(start.max(real));
-        Ok(RoundRows { rows, padding: padding as u32 })
+        Ok(RoundRows { rows, num_padding: padding as u32 })
     }
 }

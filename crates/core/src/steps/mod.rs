@@ -25,7 +25,7 @@ use stage::Stage;
 ///
 /// ```
 /// use samedeal_core::Schedule;
-/// let recipe = r#"{"order": {"name": "sequential", "samples": 10}, "deal": {"world_size": 2}, "steps": {"batch_size": 4}}"#;
+/// let recipe = r#"{"order": {"name": "sequential", "samples": 10}, "deal": {"world_size": 2}, "steps": {"global_batch_size": 4}}"#;
 /// let schedule = Schedule::read(recipe, &[], 1)?;
 /// assert_eq!(schedule.indices(0, 3)?, [1, 3, 5, 7, 9, 1]);
 /// # Ok::<(), samedeal_core::Failure>(())
@@ -91,8 +91,8 @@ impl Schedule {
             None => order.draws()?,
         };
         let last = stages.partition_point(|stage| stage.before <= draws) - 1;
-        let num_steps = stages[last].from + (draws - stages[last].before) / u64::from(stages[last].batch_size);
-        let unfit = stages.iter().rposition(|stage| !stage::fits(stage.batch_size, world_size, unit));
+        let num_steps = stages[last].from + (draws - stages[last].before) / u64::from(stages[last].global_batch_size);
+        let unfit = stages.iter().rposition(|stage| !stage::fits(stage.global_batch_size, world_size, unit));
         let dealt_from = unfit.map_or(0, |last| stages.get(last + 1).map_or(u64::MAX, |stage| stage.from));
         let recent = Rc::default();
         let made =
@@ -118,7 +118,7 @@ impl Schedule {
     }
 
     /// The number of sample indices: every index is below it.
-    pub fn samples(&self) -> u64 {
+    pub fn dataset_size(&self) -> u64 {
         self.order.samples
     }
 
@@ -148,9 +148,9 @@ impl Schedule {
     }
 
     /// The global batch size of a step. Failures: `step`.
-    pub fn batch_size(&self, step: u64) -> Result<u32, Failure> {
+    pub fn global_batch_size(&self, step: u64) -> Result<u32, Failure> {
         check_below("step", step, self.num_steps)?;
-        Ok(self.stage(step).batch_size)
+        Ok(self.stage(step).global_batch_size)
     }
 
     /// The number of samples that all ranks took before a step. Failures: `step`.
@@ -186,7 +186,7 @@ impl Schedule {
     }
 
     /// The samples of this rank at steps number `start` to `start + count - 1`. Failures: `start`, `count`,
-    /// `batch_size`, `out-of-memory`.
+    /// `global_batch_size`, `out-of-memory`.
     pub fn indices(&self, start: u64, count: u32) -> Result<Vec<u64>, Failure> {
         if start > self.num_steps {
             return Err(Failure::out_of_range("start", start, range(0, self.num_steps)));
@@ -216,9 +216,9 @@ impl Schedule {
     }
 
     /// The samples of the ranks `first` to `first + count - 1` at a step, rank after rank, the same number for each
-    /// rank. Failures: `step`, `first`, `count`, `batch_size`, `out-of-memory`.
+    /// rank. Failures: `step`, `first`, `count`, `global_batch_size`, `out-of-memory`.
     pub fn step(&self, step: u64, first: u32, count: u32) -> Result<Vec<u64>, Failure> {
-        let each = u64::from(self.batch_size(step)?) / u64::from(self.world_size);
+        let each = u64::from(self.global_batch_size(step)?) / u64::from(self.world_size);
         self.check_dealt(step)?;
         check_ranks(first, count, self.world_size, each)?;
         let total = each as usize * count as usize;
@@ -231,7 +231,7 @@ impl Schedule {
     }
 
     /// The first place of a sample at `step` or later; `None` if no place is found. Failures: `sample`, `step`,
-    /// `batch_size`, `out-of-memory`.
+    /// `global_batch_size`, `out-of-memory`.
     pub fn locate(&self, sample: u64, step: u64) -> Result<Option<StepPlace>, Failure> {
         check_below("sample", sample, self.order.samples)?;
         self.check_step(step)?;
@@ -279,13 +279,13 @@ impl Schedule {
     /// The number of draws before a step, which is at most `num_steps`.
     fn before(&self, step: u64) -> u64 {
         let stage = self.stage(step);
-        stage.before + (step - stage.from) * u64::from(stage.batch_size)
+        stage.before + (step - stage.from) * u64::from(stage.global_batch_size)
     }
 
     /// The step that takes a draw.
     fn taking(&self, draw: u64) -> u64 {
         let stage = &self.stages[self.stages.partition_point(|stage| stage.before <= draw) - 1];
-        stage.from + (draw - stage.before) / u64::from(stage.batch_size)
+        stage.from + (draw - stage.before) / u64::from(stage.global_batch_size)
     }
 
     fn check_step(&self, step: u64) -> Result<(), Failure> {
@@ -296,7 +296,7 @@ impl Schedule {
     }
 
     /// Checks that all ranks have equal shares of a step and of all later ones: a later step without equal shares would
-    /// end a training that resumes here. Failures: `batch_size`.
+    /// end a training that resumes here. Failures: `global_batch_size`.
     fn check_dealt(&self, step: u64) -> Result<(), Failure> {
         if step >= self.dealt_from {
             return Ok(());
@@ -304,15 +304,15 @@ impl Schedule {
         let now = self.stages.partition_point(|stage| stage.from <= step) - 1;
         let (world_size, unit) = (self.world_size, self.unit);
         let mut later = self.stages.iter().enumerate().skip(now);
-        let unfit = later.find(|(_, stage)| !stage::fits(stage.batch_size, world_size, unit));
+        let unfit = later.find(|(_, stage)| !stage::fits(stage.global_batch_size, world_size, unit));
         unfit.map_or(Ok(()), |(number, stage)| Err(stage::unfit(number, *stage, world_size, unit)))
     }
 
     /// The deal of a step: the rank that takes each of its positions.
     fn deal(&self, step: u64) -> Result<Deal, Failure> {
-        let batch_size = self.stage(step).batch_size;
+        let global_batch_size = self.stage(step).global_batch_size;
         let first = self.before(step);
-        let end = first + u64::from(batch_size);
+        let end = first + u64::from(global_batch_size);
         let deal = Deal::new(end, first, (self.rank, self.world_size), Remainder::Uneven, self.layout, self.unit)?;
         Ok(deal.with_rotation(self.rotation))
     }

@@ -38,15 +38,16 @@ const DEAL: &[Member] = &[
 pub(super) const STEPS: Member =
     Member::new("steps", Kind::Section(MEMBERS)).required("the section that has the batch size");
 const MEMBERS: &[Member] = &[
-    BATCH_SIZE,
+    GLOBAL_BATCH_SIZE,
     Member::new("epochs", Kind::POSITIVE).text(text!("The number of epochs; by default, as many as there can be.")),
     Member::new("stages", Kind::Objects { of: STAGE, most: MAX_STAGES })
         .text(text!("Other batch sizes from later steps on.")),
 ];
-const BATCH_SIZE: Member = Member::new("batch_size", Kind::SHORT_POSITIVE)
+const GLOBAL_BATCH_SIZE: Member = Member::new("global_batch_size", Kind::SHORT_POSITIVE)
     .required("the samples that all ranks together take at a step")
     .text(text!("How many samples all ranks together take at a step."));
-const STAGE: &[Member] = &[Member::new("from", Kind::POSITIVE).required("the first step of each stage"), BATCH_SIZE];
+const STAGE: &[Member] =
+    &[Member::new("from", Kind::POSITIVE).required("the first step of each stage"), GLOBAL_BATCH_SIZE];
 
 const MAX_STAGES: usize = 1 << 16;
 
@@ -99,13 +100,13 @@ impl Schedule {
     /// Calls `each` with each piece of the member `steps` of the canonical text.
     #[inline(never)]
     pub(super) fn section(&self, each: &mut dyn FnMut(&str)) {
-        each(&format!("\"steps\":{{\"batch_size\":{}", self.stages[0].batch_size));
+        each(&format!("\"steps\":{{\"global_batch_size\":{}", self.stages[0].global_batch_size));
         if let Some(epochs) = self.epochs {
             each(&format!(",\"epochs\":{epochs}"));
         }
         let mut before = ",\"stages\":[";
-        for Stage { from, batch_size, .. } in self.stages.iter().skip(1) {
-            each(&format!("{before}{{\"from\":{from},\"batch_size\":{batch_size}}}"));
+        for Stage { from, global_batch_size, .. } in self.stages.iter().skip(1) {
+            each(&format!("{before}{{\"from\":{from},\"global_batch_size\":{global_batch_size}}}"));
             before = ",";
         }
         each(if self.stages.len() > 1 { "]}" } else { "}" });
@@ -116,7 +117,7 @@ impl Schedule {
 fn stages(steps: &Fields) -> Result<Vec<Stage>, Failure> {
     let objects = steps.objects("stages");
     let mut stages: Vec<Stage> = collect("stages", objects.len() + 1, [])?;
-    stages.push(Stage { from: 0, batch_size: steps.short("batch_size"), before: 0 });
+    stages.push(Stage { from: 0, global_batch_size: steps.short("global_batch_size"), before: 0 });
     for (index, object) in objects.iter().enumerate() {
         let from = object.number("from");
         let last = stages[stages.len() - 1];
@@ -124,23 +125,26 @@ fn stages(steps: &Fields) -> Result<Vec<Stage>, Failure> {
             let allowed = range(last.from + 1, MAX_EXACT).and(", after the stage before");
             return Err(Failure::out_of_range("from", from, allowed).in_element("steps.stages", index));
         }
-        let before = (from - last.from).saturating_mul(last.batch_size.into()).saturating_add(last.before);
-        stages.push(Stage { from, batch_size: object.short("batch_size"), before });
+        let before = (from - last.from).saturating_mul(last.global_batch_size.into()).saturating_add(last.before);
+        stages.push(Stage { from, global_batch_size: object.short("global_batch_size"), before });
     }
     Ok(stages)
 }
 
 /// Checks that all batch sizes are multiples of `unit`, and that ranks can have equal shares in the last stage. Earlier
-/// stages may have been taken with another world size. Failures: `batch_size`.
+/// stages may have been taken with another world size. Failures: `global_batch_size`.
 fn check_fit(stages: &[Stage], world_size: u32, unit: u32) -> Result<(), Failure> {
     for (number, stage) in stages.iter().enumerate() {
-        if !stage.batch_size.is_multiple_of(unit) {
+        if !stage.global_batch_size.is_multiple_of(unit) {
             let allowed = format!("a multiple of {unit}, which is unit");
-            return Err(of_stage(number, Failure::contradiction("batch_size", stage.batch_size, allowed)));
+            return Err(of_stage(
+                number,
+                Failure::contradiction("global_batch_size", stage.global_batch_size, allowed),
+            ));
         }
     }
     match stages.iter().enumerate().next_back() {
-        Some((number, stage)) if !fits(stage.batch_size, world_size, unit) => {
+        Some((number, stage)) if !fits(stage.global_batch_size, world_size, unit) => {
             Err(unfit(number, *stage, world_size, unit))
         }
         _ => Ok(()),

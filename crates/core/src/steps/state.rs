@@ -33,8 +33,8 @@ impl Schedule {
     }
 
     /// The step to go on with after a state. Failures: `state`; the first member of the order that differs;
-    /// `batch_size`, `stages`, if steps already taken had other batch sizes; `step`, `consumed`; `batch_size`, if a
-    /// later step does not fit the ranks; `out-of-memory`.
+    /// `global_batch_size`, `stages`, if steps already taken had other batch sizes; `step`, `consumed`; then
+    /// `global_batch_size`, if a later step does not fit the ranks; `out-of-memory`.
     pub fn step_of_state(&self, state: &str) -> Result<u64, Failure> {
         let state = state::read(state, "schedule", STATE)?;
         let [epoch, consumed, step] = ["epoch", "consumed", "step"].map(|field| state.count(field).unwrap_or_default());
@@ -54,18 +54,17 @@ impl Schedule {
         Ok(step)
     }
 
-    /// Checks that the steps already taken had the same batch sizes as here. Failures: `batch_size`, `stages`.
+    /// Checks that the steps already taken had the same batch sizes as here. Failures: `global_batch_size`, `stages`.
     fn check_stages(&self, of: &Fields, step: u64) -> Result<(), Failure> {
-        let first = self.stages[0].batch_size;
-        if step > 0 && of.count("batch_size") != Some(first.into()) {
-            let allowed = of.shown("batch_size").unwrap_or_else(|| "not there".into());
-            return Err(
-                Failure::contradiction("batch_size", first, format!("{allowed}, {AS_BEFORE}")).at("steps.batch_size")
-            );
+        let first = self.stages[0].global_batch_size;
+        if step > 0 && of.count("global_batch_size") != Some(first.into()) {
+            let allowed = of.shown("global_batch_size").unwrap_or_else(|| "not there".into());
+            return Err(Failure::contradiction("global_batch_size", first, format!("{allowed}, {AS_BEFORE}"))
+                .at("steps.global_batch_size"));
         }
         let own = self.stages.iter().skip(1).filter(|stage| stage.from < step);
-        let own = own.map(|stage| (Some(stage.from), Some(u64::from(stage.batch_size))));
-        let stages = of.objects("stages").iter().map(|stage| (stage.count("from"), stage.count("batch_size")));
+        let own = own.map(|stage| (Some(stage.from), Some(u64::from(stage.global_batch_size))));
+        let stages = of.objects("stages").iter().map(|stage| (stage.count("from"), stage.count("global_batch_size")));
         let mut past = stages.filter(|&(from, _)| from.is_none_or(|from| from < step));
         for (number, own) in own.map(Some).chain(core::iter::repeat(None)).enumerate() {
             let theirs = past.next();

@@ -274,7 +274,7 @@ mod tests {
         // Every kind has its own defaults.
         for (text, member) in [
             (r#"{"split":{"parts":[{"name":"a","weight":1}]}}"#, "split.seed"),
-            (r#"{"order":{"samples":10},"steps":{"batch_size":4}}"#, "deal.layout"),
+            (r#"{"order":{"samples":10},"steps":{"global_batch_size":4}}"#, "deal.layout"),
             (r#"{"order":{"chunks":7}}"#, "deal.readers"),
             (r#"{"order":{"sizes":[4,5]},"deal":{"workers":2}}"#, "batch.drop_last"),
             (r#"{"shards":{"sizes":[4,5]}}"#, "shards.policy"),

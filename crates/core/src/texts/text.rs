@@ -213,7 +213,7 @@ mod tests {
             (r#"{"shards": {"sizes": [3]}}"#, "plan"),
             (r#"{"order": {"chunks": 7}}"#, "chunk-stream"),
             (r#"{"deal": {"readers": 7}}"#, "chunk-stream"),
-            (r#"{"order": {"samples": 10}, "steps": {"batch_size": 4}}"#, "schedule"),
+            (r#"{"order": {"samples": 10}, "steps": {"global_batch_size": 4}}"#, "schedule"),
             (r#"{"split": {"parts": []}}"#, "split"),
             // If a section is there twice, the last one counts.
             (r#"{"order": {"chunks": 7}, "order": {"samples": 10}}"#, "sampler"),
@@ -257,7 +257,7 @@ mod tests {
             ("reading", r#"{"shards":{"sizes":[4,5]}}"#),
             ("plan", r#"{"shards":{"sizes":[4,5]}}"#),
             ("chunk-stream", r#"{}"#),
-            ("schedule", r#"{"order":{"samples":10},"steps":{"batch_size":4}}"#),
+            ("schedule", r#"{"order":{"samples":10},"steps":{"global_batch_size":4}}"#),
             ("split", r#"{"split":{"parts":[{"name":"a","weight":1}]}}"#),
         ] {
             let text = canonical(kind, text).unwrap();

@@ -88,7 +88,7 @@ fn a_derived_seed_is_not_written_and_another_one_is() {
 
 #[test]
 fn a_rounded_number_is_refused_by_its_name() {
-    let recipe = r#"{"order":{"samples":10,"seed":SEED},"steps":{"batch_size":2}}"#;
+    let recipe = r#"{"order":{"samples":10,"seed":SEED},"steps":{"global_batch_size":2}}"#;
     for seed in ["9007199254740992", "-9007199254740992", "9223372036854775807"] {
         let failure = Schedule::read(&recipe.replace("SEED", seed), &[], 0).err().unwrap();
         assert_eq!((failure.kind.name(), failure.field, &*failure.value), ("out-of-range", "seed", seed));

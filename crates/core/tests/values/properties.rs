@@ -144,8 +144,8 @@ proptest! {
         let mut found = 0;
         for sample in 0..config.samples {
             let Some(place) = sampler.locate(sample, batch_size).unwrap() else { continue };
-            found += 1 + u64::from(place.copies);
-            for copy in 0..=u64::from(place.copies) {
+            found += 1 + u64::from(place.num_padding);
+            for copy in 0..=u64::from(place.num_padding) {
                 let position = place.position + copy * config.samples;
                 let place = sampler.place_of(position, batch_size).unwrap();
                 prop_assert_eq!(sampler.sample_at(position).unwrap(), sample);

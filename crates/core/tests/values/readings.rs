@@ -41,7 +41,7 @@ fn count(samples: impl IntoIterator<Item = u64>) -> BTreeMap<u64, i64> {
 /// The samples of a batch, without the padding.
 fn real(reading: &Reading, rank: u32, step: u64) -> Vec<u64> {
     let batch = reading.batch_at(rank, step).unwrap();
-    reading.indices(rank, batch.worker, batch.start, batch.count - batch.padding).unwrap()
+    reading.indices(rank, batch.worker, batch.start, batch.count - batch.num_padding).unwrap()
 }
 
 /// The samples that all ranks get in the first `steps` steps.
@@ -88,7 +88,7 @@ fn left(reading: &Reading) -> Vec<u64> {
                 }
                 if round.count > 1 {
                     let part = reading.round_rows(rank, worker, number, 1, round.count as u32 - 1).unwrap();
-                    assert_eq!((&part.rows[..], part.padding), (&found.rows[1..], found.padding));
+                    assert_eq!((&part.rows[..], part.num_padding), (&found.rows[1..], found.num_padding));
                 }
             }
             assert_eq!(end, count);

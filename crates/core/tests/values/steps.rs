@@ -19,8 +19,8 @@ const ORDERS: [&str; 9] = [
 fn recipe(order: &str, world: u32, unit: u32, layout: &str, stages: &[(u64, u32)]) -> String {
     let deal = format!(r#"{{"world_size":{world},"unit":{unit},"layout":"{layout}"}}"#);
     let later: Vec<String> =
-        stages[1..].iter().map(|(from, size)| format!(r#"{{"from":{from},"batch_size":{size}}}"#)).collect();
-    let steps = format!(r#"{{"batch_size":{},"stages":[{}]}}"#, stages[0].1, later.join(","));
+        stages[1..].iter().map(|(from, size)| format!(r#"{{"from":{from},"global_batch_size":{size}}}"#)).collect();
+    let steps = format!(r#"{{"global_batch_size":{},"stages":[{}]}}"#, stages[0].1, later.join(","));
     format!(r#"{{"order":{order},"deal":{deal},"steps":{steps}}}"#)
 }
 
@@ -45,7 +45,7 @@ proptest! {
         for number in 0..12 {
             let mut all = whole.indices(number, 1).unwrap();
             prop_assert_eq!(whole.samples_consumed(number).unwrap(), before);
-            prop_assert_eq!(all.len() as u64, u64::from(whole.batch_size(number).unwrap()));
+            prop_assert_eq!(all.len() as u64, u64::from(whole.global_batch_size(number).unwrap()));
             for (draw, &sample) in (before..).zip(&all) {
                 prop_assert_eq!(whole.step_of_consumed(draw).unwrap(), number);
                 if draw == before {

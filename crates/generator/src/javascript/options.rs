@@ -91,7 +91,7 @@ pub fn names(text: &Text) -> String {
         body += &union(text, &pascal(member.name), &member.text, told, &[]);
     }
     let orders = || OrderId::ALL.into_iter();
-    let about = "Name of an order, one of `orders()`. A later component may have others.";
+    let about = "Name of an order, one of `plainOrders()`. A later component may have others.";
     let told = orders().map(|id| (id.name(), id.text()));
     body += &union(text, "OrderName", about, told, &["(string & {})".to_owned()]);
     let quoted = |name: &str| format!("'{name}'");

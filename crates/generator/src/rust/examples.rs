@@ -86,7 +86,7 @@ assert_eq!((found.source, found.index), (1, 7));",
         "shard-of",
         "let sampler = Sampler::sharded([900, 1_100, 0, 2_000]).build()?;
 let place = sampler.shard_of(2_005)?;
-assert_eq!((place.shard, place.offset), (3, 5));",
+assert_eq!((place.shard, place.row), (3, 5));",
     ),
     (
         "batcher",

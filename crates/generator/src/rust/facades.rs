@@ -132,7 +132,7 @@ pub const FACADES: &[Facade] = &[
 pub const FREE: &[(&str, &str)] = &[
     ("join-indices", "join_indices"),
     ("max-count", "Sampler::max_count"),
-    ("orders", "orders"),
+    ("plain-orders", "plain_orders"),
     ("header", "ledger::header"),
 ];
 

@@ -36,7 +36,7 @@ fn look(subject: &Subject) -> Vec<Call> {
     let mut calls = vec![
         Call::Recipe,
         Call::RecipeFingerprint,
-        Call::Samples,
+        Call::DatasetSize,
         Call::Seed,
         Call::Order,
         Call::Layout,
@@ -48,7 +48,7 @@ fn look(subject: &Subject) -> Vec<Call> {
         let there = Subject::Sampler(Sampler { made: Made { epoch: U64(epoch), ..made.clone() }, rank: *rank });
         let own = count(&there, &Call::NumSamples).unwrap_or(0);
         let (length, samples) =
-            (count(&there, &Call::EpochLength).unwrap_or(0), count(&there, &Call::Samples).unwrap_or(0));
+            (count(&there, &Call::EpochLength).unwrap_or(0), count(&there, &Call::DatasetSize).unwrap_or(0));
         calls.extend([
             Call::AtEpoch { epoch: U64(epoch) },
             Call::EpochLength,
@@ -80,7 +80,7 @@ fn look(subject: &Subject) -> Vec<Call> {
 
 fn sources(subject: &Subject) -> Vec<Call> {
     let length = count(subject, &Call::EpochLength).unwrap_or(0);
-    let samples = count(subject, &Call::Samples).unwrap_or(0);
+    let samples = count(subject, &Call::DatasetSize).unwrap_or(0);
     let mut calls = vec![Call::Sources, Call::SourceBounds];
     for (start, count) in [
         (0, length),
@@ -559,7 +559,7 @@ fn large() -> Vec<Case> {
         let length = count(&made, &Call::EpochLength).unwrap_or(0);
         let own = count(&made, &Call::NumSamples).unwrap_or(0);
         let mut calls =
-            vec![Call::Recipe, Call::EpochLength, Call::Samples, indices(0, 9), indices(own.saturating_sub(2), 2)];
+            vec![Call::Recipe, Call::EpochLength, Call::DatasetSize, indices(0, 9), indices(own.saturating_sub(2), 2)];
         for position in [length / 3, length.saturating_sub(1)] {
             calls.push(Call::SampleAt { position: U64(position) });
         }

@@ -366,13 +366,13 @@ fn splits() -> Vec<Case> {
 
 /// A step with few samples, of a batch size that all ranks together could not have.
 fn few_samples_of_a_step() -> Case {
-    let args = json!({"batch": "0", "batch-size": 1 << 20, "drop-last": false, "first": 0, "count": 4});
+    let args = json!({"step": "0", "batch-size": 1 << 20, "drop-last": false, "first": 0, "count": 4});
     let subject = sampler(&json!({"order": {"samples": 10}, "deal": {"world_size": 4}}));
     case("a step of few samples, with a large batch size", subject, json!([{"call": "step", "args": args}]))
 }
 
 fn misfit_and_rank() -> Case {
-    let steps = json!({"batch_size": 3, "epochs": 4, "stages": [{"from": 2, "batch_size": 4}]});
+    let steps = json!({"global_batch_size": 3, "epochs": 4, "stages": [{"from": 2, "global_batch_size": 4}]});
     let recipe = json!({"order": {"samples": 10}, "deal": {"world_size": 2}, "steps": steps}).to_string();
     let calls = json!([{"call": "step", "args": {"step": "0", "first": 2, "count": 1}}]);
     case("a batch size that does not fit, and no such rank", json!({"schedule": {"recipe": recipe, "rank": 0}}), calls)

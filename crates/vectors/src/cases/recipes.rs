@@ -30,7 +30,7 @@ fn look() -> Vec<Call> {
         Call::Epoch,
         Call::Rank,
         Call::Consumed,
-        Call::Samples,
+        Call::DatasetSize,
         Call::Seed,
         Call::Order,
         Call::WorldSize,

@@ -170,8 +170,8 @@ fn fate(sample: u64, batch_size: u32, taken: u64) -> Call {
     Call::Fate { sample: U64(sample), batch_size, taken: U64(taken) }
 }
 
-fn step(batch: u64, batch_size: u32, drop_last: bool, (first, count): (u32, u32)) -> Call {
-    Call::Step(AllRanks::Sampler { batch: U64(batch), batch_size, drop_last, first, count })
+fn step(step: u64, batch_size: u32, drop_last: bool, (first, count): (u32, u32)) -> Call {
+    Call::Step(AllRanks::Sampler { step: U64(step), batch_size, drop_last, first, count })
 }
 
 fn inverse() -> Vec<Case> {

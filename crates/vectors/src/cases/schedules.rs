@@ -39,7 +39,7 @@ fn look(steps: &[u64]) -> Vec<Call> {
         ScheduleCall::RecipeFingerprint,
         ScheduleCall::Rank,
         ScheduleCall::WorldSize,
-        ScheduleCall::Samples,
+        ScheduleCall::DatasetSize,
         ScheduleCall::Seed,
         ScheduleCall::Order,
         ScheduleCall::Layout,
@@ -52,7 +52,7 @@ fn look(steps: &[u64]) -> Vec<Call> {
         let step = U64(step);
         calls.extend(
             [
-                ScheduleCall::BatchSize { step },
+                ScheduleCall::GlobalBatchSize { step },
                 ScheduleCall::SamplesConsumed { step },
                 ScheduleCall::BeginOf { step },
                 ScheduleCall::State { step },
@@ -82,10 +82,10 @@ const ORDERS: [&str; 9] = [
     "{\"name\":\"balance\",\"classes\":[0,1,1,0,2],\"factors\":[1500000,400000,2000000],\"seed\":5}",
 ];
 const STEPS: [&str; 4] = [
-    "\"batch_size\":12",
-    "\"batch_size\":4,\"stages\":[{\"from\":2,\"batch_size\":8},{\"from\":5,\"batch_size\":24}]",
-    "\"batch_size\":24,\"stages\":[{\"from\":1,\"batch_size\":12}]",
-    "\"batch_size\":48,\"stages\":[]",
+    "\"global_batch_size\":12",
+    "\"global_batch_size\":4,\"stages\":[{\"from\":2,\"global_batch_size\":8},{\"from\":5,\"global_batch_size\":24}]",
+    "\"global_batch_size\":24,\"stages\":[{\"from\":1,\"global_batch_size\":12}]",
+    "\"global_batch_size\":48,\"stages\":[]",
 ];
 
 /// Schedules of a limited number of epochs.
@@ -123,7 +123,7 @@ fn bounded() -> Vec<Case> {
     for epochs in
         ["0", "900719925474099", "900719925474100", "9007199254740992", "18446744073709551616", "-1", "1.5", "\"1\""]
     {
-        let steps = format!("\"batch_size\":4,\"epochs\":{epochs}");
+        let steps = format!("\"global_batch_size\":4,\"epochs\":{epochs}");
         cases.push(asked(&format!("epochs {epochs}"), subject(ORDERS[0], "", &steps, 0), look(&[])));
     }
     cases
@@ -158,7 +158,7 @@ fn wholes() -> Vec<Case> {
             order.clone(),
             format!("{{\"name\":\"skip\",\"ranges\":[{{\"epoch\":1,\"start\":2,\"count\":3}}],\"of\":{order}}}"),
         ] {
-            let here = subject(&order, "\"world_size\":2", "\"batch_size\":4", 0);
+            let here = subject(&order, "\"world_size\":2", "\"global_batch_size\":4", 0);
             let last = count(&here, &ask(ScheduleCall::NumSteps)).expect("a number");
             let mut calls = vec![ask(ScheduleCall::NumSteps)];
             for sample in 0..14 {
@@ -172,7 +172,7 @@ fn wholes() -> Vec<Case> {
     }
     cases.extend([end_of_search(), largest_batch()]);
     let lists: Lists = [("indices".to_string(), numbers(&[1, 4, 6]))].into();
-    let recipe = "{\"order\":{\"name\":\"subset\",\"of\":{\"samples\":8}},\"steps\":{\"batch_size\":2}}".into();
+    let recipe = "{\"order\":{\"name\":\"subset\",\"of\":{\"samples\":8}},\"steps\":{\"global_batch_size\":2}}".into();
     let lists = Subject::Schedule(Schedule { recipe, lists, rank: 0 });
     cases.push(asked("lists", lists, look(&[0, 1, 2, 3])));
     cases
@@ -186,7 +186,7 @@ fn end_of_search() -> Case {
     let order = format!("{{\"name\":\"blend\",\"index_space\":\"shared\",\"samples\":2,\"sources\":[{sources}]}}");
     let calls = [(4_096, 0), (4_097, 0), (4_097, 1), (4_099, 3), (4_100, 3)]
         .map(|(sample, step)| ask(ScheduleCall::Locate { sample: U64(sample), step: U64(step) }));
-    asked("the end of a search for a sample", subject(&order, "", "\"batch_size\":2", 0), calls)
+    asked("the end of a search for a sample", subject(&order, "", "\"global_batch_size\":2", 0), calls)
 }
 
 /// A batch with as many samples for each rank as a call may return, and one with one sample more. The larger batch
@@ -194,7 +194,7 @@ fn end_of_search() -> Case {
 fn largest_batch() -> Case {
     let most = 3 * u64::from(MAX_COUNT);
     let steps = format!(
-        "\"batch_size\":{},\"stages\":[{{\"from\":1,\"batch_size\":{}}},{{\"from\":2,\"batch_size\":3}}]",
+        "\"global_batch_size\":{},\"stages\":[{{\"from\":1,\"global_batch_size\":{}}},{{\"from\":2,\"global_batch_size\":3}}]",
         most + 1,
         most + 4
     );
@@ -204,7 +204,7 @@ fn largest_batch() -> Case {
 
 /// The samples of a step are the same for any number of ranks.
 fn worlds() -> Vec<Case> {
-    let steps = "\"batch_size\":12,\"stages\":[{\"from\":3,\"batch_size\":60}]";
+    let steps = "\"global_batch_size\":12,\"stages\":[{\"from\":3,\"global_batch_size\":60}]";
     [1, 2, 3, 4, 6, 12]
         .map(|world| {
             let deal = format!("\"world_size\":{world}");
@@ -232,7 +232,7 @@ fn rare() -> Vec<Case> {
         }
         cases.push(asked(
             &format!("rare samples, {more}"),
-            subject(&order, "\"world_size\":2", "\"batch_size\":2", 0),
+            subject(&order, "\"world_size\":2", "\"global_batch_size\":2", 0),
             calls,
         ));
     }
@@ -246,7 +246,7 @@ fn large() -> Vec<Case> {
         [(most, 1 << 22, 1024), (1_000_000_000, 1 << 22, 1024), (most / 2 + 1, 4096, 8), (3, 4_294_967_295, 1)]
     {
         let order = format!("{{\"samples\":{samples},\"seed\":1}}");
-        let (deal, steps) = (format!("\"world_size\":{world}"), format!("\"batch_size\":{batch}"));
+        let (deal, steps) = (format!("\"world_size\":{world}"), format!("\"global_batch_size\":{batch}"));
         let here = subject(&order, &deal, &steps, world - 1);
         let last = count(&here, &ask(ScheduleCall::NumSteps)).expect("a number");
         let mut calls = Vec::new();
@@ -254,7 +254,7 @@ fn large() -> Vec<Case> {
             let step = U64(step);
             calls.extend(
                 [
-                    ScheduleCall::BatchSize { step },
+                    ScheduleCall::GlobalBatchSize { step },
                     ScheduleCall::SamplesConsumed { step },
                     ScheduleCall::BeginOf { step },
                     ScheduleCall::State { step },
@@ -281,8 +281,8 @@ fn large() -> Vec<Case> {
         cases.push(asked(&format!("{samples} samples, batches of {batch}, {world} ranks"), here, calls));
     }
     let stages: Vec<String> =
-        (1..2_000_u64).map(|at| format!("{{\"from\":{},\"batch_size\":{}}}", at * at, at + 1)).collect();
-    let steps = format!("\"batch_size\":1,\"stages\":[{}]", stages.join(","));
+        (1..2_000_u64).map(|at| format!("{{\"from\":{},\"global_batch_size\":{}}}", at * at, at + 1)).collect();
+    let steps = format!("\"global_batch_size\":1,\"stages\":[{}]", stages.join(","));
     cases.push(asked(
         "many stages",
         subject("{\"samples\":1000}", "", &steps, 0),
@@ -293,7 +293,7 @@ fn large() -> Vec<Case> {
 
 fn states() -> Vec<Case> {
     let mut cases = Vec::new();
-    let steps = "\"batch_size\":12,\"stages\":[{\"from\":3,\"batch_size\":24}]";
+    let steps = "\"global_batch_size\":12,\"stages\":[{\"from\":3,\"global_batch_size\":24}]";
     let order = "{\"samples\":40,\"seed\":12}";
     let saved = subject(order, "\"world_size\":2", steps, 0);
     let [begin, early, late] = [0, 3, 5].map(|step| state_of(&saved, step));
@@ -301,21 +301,31 @@ fn states() -> Vec<Case> {
         ("the same", order, "\"world_size\":2", steps),
         ("another world", order, "\"world_size\":3", steps),
         ("a world that the first stage does not fit", order, "\"world_size\":24", steps),
-        ("another first size", order, "\"world_size\":2", "\"batch_size\":24"),
-        ("another stage from step 3", order, "", "\"batch_size\":12,\"stages\":[{\"from\":3,\"batch_size\":36}]"),
-        ("another stage from step 2", order, "", "\"batch_size\":12,\"stages\":[{\"from\":2,\"batch_size\":24}]"),
-        ("no stage", order, "", "\"batch_size\":12"),
+        ("another first size", order, "\"world_size\":2", "\"global_batch_size\":24"),
+        (
+            "another stage from step 3",
+            order,
+            "",
+            "\"global_batch_size\":12,\"stages\":[{\"from\":3,\"global_batch_size\":36}]",
+        ),
+        (
+            "another stage from step 2",
+            order,
+            "",
+            "\"global_batch_size\":12,\"stages\":[{\"from\":2,\"global_batch_size\":24}]",
+        ),
+        ("no stage", order, "", "\"global_batch_size\":12"),
         (
             "a later stage",
             order,
             "",
-            "\"batch_size\":12,\"stages\":[{\"from\":3,\"batch_size\":24},{\"from\":5,\"batch_size\":48}]",
+            "\"global_batch_size\":12,\"stages\":[{\"from\":3,\"global_batch_size\":24},{\"from\":5,\"global_batch_size\":48}]",
         ),
         (
             "a stage within",
             order,
             "",
-            "\"batch_size\":12,\"stages\":[{\"from\":3,\"batch_size\":24},{\"from\":4,\"batch_size\":48}]",
+            "\"global_batch_size\":12,\"stages\":[{\"from\":3,\"global_batch_size\":24},{\"from\":4,\"global_batch_size\":48}]",
         ),
         ("another seed", "{\"samples\":40,\"seed\":13}", "", steps),
         ("another order", "{\"name\":\"sequential\",\"samples\":40,\"seed\":12}", "", steps),
@@ -341,7 +351,7 @@ fn states() -> Vec<Case> {
     }
     // Batch sizes 12, then 8 from step 3 on, then 9 from step 5 on. A state can be resumed if the world size divides
     // the batch sizes of its own stage and of all later stages. It need not divide those of earlier stages.
-    let steps = "\"batch_size\":12,\"stages\":[{\"from\":3,\"batch_size\":8},{\"from\":5,\"batch_size\":9}]";
+    let steps = "\"global_batch_size\":12,\"stages\":[{\"from\":3,\"global_batch_size\":8},{\"from\":5,\"global_batch_size\":9}]";
     let calls = || [0, 2, 3, 4, 5, 6].map(|step| resume(&state_of(&subject(order, "", steps, 0), step)));
     for world in [1, 3, 9, 4, 12] {
         let mut calls = calls().to_vec();
@@ -352,7 +362,7 @@ fn states() -> Vec<Case> {
         let name = format!("states: another past, {world} ranks");
         cases.push(asked(&name, subject(order, &format!("\"world_size\":{world}"), steps, 0), calls));
     }
-    let far = "\"batch_size\":4,\"stages\":[{\"from\":9007199254740990,\"batch_size\":5},{\"from\":9007199254740991,\"batch_size\":4}]";
+    let far = "\"global_batch_size\":4,\"stages\":[{\"from\":9007199254740990,\"global_batch_size\":5},{\"from\":9007199254740991,\"global_batch_size\":4}]";
     let last = count(&subject(order, "", far, 0), &ask(ScheduleCall::NumSteps)).expect("a number");
     let calls =
         [resume(&state_of(&subject(order, "", far, 0), last)), indices(last, 0), indices(last - 1, 1), indices(0, 1)];
@@ -372,13 +382,13 @@ fn states() -> Vec<Case> {
         late.replace(",\"step\":5", ""),
         late.replace("\"epoch\":2", "\"epoch\":1"),
         late.replace("\"kind\":\"schedule\"", "\"kind\":\"sampler\""),
-        late.replace("\"batch_size\":12", "\"batch_size\":\"12\""),
+        late.replace("\"global_batch_size\":12", "\"global_batch_size\":\"12\""),
         late.replace("\"steps\":{", "\"steps\":{\"more\":1,"),
         late.replace("{\"samedeal\":1", "{\"samedeal\":2"),
         late.replace("\"name\":\"feistel\",", ""),
         format!("{late} "),
         format!("{late}x"),
-        state_of(&subject(ORDERS[4], "", "\"batch_size\":12", 0), 3),
+        state_of(&subject(ORDERS[4], "", "\"global_batch_size\":12", 0), 3),
     ];
     let mut calls: Vec<Call> = broken.iter().map(|state| resume(state)).collect();
     calls.push(indices(0, 1));
@@ -386,7 +396,7 @@ fn states() -> Vec<Case> {
 
     // A blend whose weights change after the state, and one whose weights change before it.
     let blend = |more: &str| ORDERS[4].replace("\"samples\":14,", &format!("\"samples\":14,{more}"));
-    let saved = subject(&blend(""), "\"world_size\":2", "\"batch_size\":4", 0);
+    let saved = subject(&blend(""), "\"world_size\":2", "\"global_batch_size\":4", 0);
     let state = state_of(&saved, 5);
     let far = [("5", "14"), ("5", "15"), ("5", "9007199254740991"), ("700000000000000", "0")];
     let far = far.map(|(epoch, consumed)| {
@@ -398,7 +408,7 @@ fn states() -> Vec<Case> {
         let calls = [resume(&state), indices(4, 6)];
         cases.push(asked(
             &format!("weights that change at {from}"),
-            subject(&order, "\"world_size\":4", "\"batch_size\":4", 1),
+            subject(&order, "\"world_size\":4", "\"global_batch_size\":4", 1),
             calls,
         ));
     }
@@ -414,48 +424,51 @@ fn refused() -> Vec<Case> {
         "{\"order\":{\"samples\":40}}",
         "{\"order\":{\"samples\":40},\"steps\":{}}",
         "{\"order\":{\"samples\":40},\"steps\":[]}",
-        "{\"steps\":{\"batch_size\":4}}",
-        "{\"order\":{},\"steps\":{\"batch_size\":4}}",
-        "{\"order\":{\"samples\":0},\"steps\":{\"batch_size\":4}}",
-        "{\"order\":{\"name\":\"exclude\",\"indices\":[0],\"of\":{\"samples\":1}},\"steps\":{\"batch_size\":4}}",
-        "{\"order\":{\"samples\":4},\"steps\":{\"batch_size\":4},\"batch\":{}}",
-        "{\"order\":{\"samples\":4},\"steps\":{\"batch_size\":4},\"split\":{}}",
-        "{\"order\":{\"samples\":4},\"steps\":{\"batch_size\":4},\"shards\":{}}",
-        "{\"order\":{\"samples\":4},\"steps\":{\"batch_size\":4},\"more\":{}}",
-        "{\"samedeal\":2,\"order\":{\"samples\":4},\"steps\":{\"batch_size\":4}}",
+        "{\"steps\":{\"global_batch_size\":4}}",
+        "{\"order\":{},\"steps\":{\"global_batch_size\":4}}",
+        "{\"order\":{\"samples\":0},\"steps\":{\"global_batch_size\":4}}",
+        "{\"order\":{\"name\":\"exclude\",\"indices\":[0],\"of\":{\"samples\":1}},\"steps\":{\"global_batch_size\":4}}",
+        "{\"order\":{\"samples\":4},\"steps\":{\"global_batch_size\":4},\"batch\":{}}",
+        "{\"order\":{\"samples\":4},\"steps\":{\"global_batch_size\":4},\"split\":{}}",
+        "{\"order\":{\"samples\":4},\"steps\":{\"global_batch_size\":4},\"shards\":{}}",
+        "{\"order\":{\"samples\":4},\"steps\":{\"global_batch_size\":4},\"more\":{}}",
+        "{\"samedeal\":2,\"order\":{\"samples\":4},\"steps\":{\"global_batch_size\":4}}",
     ] {
         let subject = Subject::Schedule(Schedule { recipe: recipe.into(), lists: Lists::new(), rank: 0 });
         cases.push(asked(&format!("refused: {recipe}"), subject, [ask(ScheduleCall::Recipe)]));
     }
     for (deal, steps) in [
-        ("\"world_size\":0", "\"batch_size\":4"),
-        ("\"world_size\":4294967296", "\"batch_size\":4"),
-        ("\"world_size\":3", "\"batch_size\":4"),
-        ("\"world_size\":2,\"unit\":4", "\"batch_size\":4"),
-        ("\"unit\":3", "\"batch_size\":4"),
-        ("\"unit\":0", "\"batch_size\":4"),
-        ("\"remainder\":\"pad\"", "\"batch_size\":4"),
-        ("\"layout\":\"other\"", "\"batch_size\":4"),
-        ("\"workers\":2", "\"batch_size\":4"),
-        ("", "\"batch_size\":0"),
-        ("", "\"batch_size\":4294967296"),
-        ("", "\"batch_size\":\"4\""),
-        ("", "\"batch_size\":4,\"more\":1"),
+        ("\"world_size\":0", "\"global_batch_size\":4"),
+        ("\"world_size\":4294967296", "\"global_batch_size\":4"),
+        ("\"world_size\":3", "\"global_batch_size\":4"),
+        ("\"world_size\":2,\"unit\":4", "\"global_batch_size\":4"),
+        ("\"unit\":3", "\"global_batch_size\":4"),
+        ("\"unit\":0", "\"global_batch_size\":4"),
+        ("\"remainder\":\"pad\"", "\"global_batch_size\":4"),
+        ("\"layout\":\"other\"", "\"global_batch_size\":4"),
+        ("\"workers\":2", "\"global_batch_size\":4"),
+        ("", "\"global_batch_size\":0"),
+        ("", "\"global_batch_size\":4294967296"),
+        ("", "\"global_batch_size\":\"4\""),
+        ("", "\"global_batch_size\":4,\"more\":1"),
         ("", "\"stages\":[]"),
-        ("", "\"batch_size\":4,\"stages\":{}"),
-        ("", "\"batch_size\":4,\"stages\":[{\"from\":0,\"batch_size\":4}]"),
-        ("", "\"batch_size\":4,\"stages\":[{\"from\":3,\"batch_size\":4},{\"from\":3,\"batch_size\":8}]"),
-        ("", "\"batch_size\":4,\"stages\":[{\"from\":3}]"),
-        ("", "\"batch_size\":4,\"stages\":[{\"batch_size\":3}]"),
-        ("", "\"batch_size\":4,\"stages\":[{\"from\":3,\"batch_size\":0}]"),
-        ("", "\"batch_size\":4,\"stages\":[{\"from\":3,\"batch_size\":4,\"more\":4}]"),
-        ("", "\"batch_size\":4,\"stages\":[{\"from\":18446744073709551615,\"batch_size\":4}]"),
-        ("", "\"batch_size\":4294967295,\"stages\":[{\"from\":9007199254740991,\"batch_size\":4}]"),
-        ("\"world_size\":2", "\"batch_size\":4,\"stages\":[{\"from\":3,\"batch_size\":5}]"),
-        ("\"world_size\":2", "\"batch_size\":5,\"stages\":[{\"from\":3,\"batch_size\":6}]"),
+        ("", "\"global_batch_size\":4,\"stages\":{}"),
+        ("", "\"global_batch_size\":4,\"stages\":[{\"from\":0,\"global_batch_size\":4}]"),
+        (
+            "",
+            "\"global_batch_size\":4,\"stages\":[{\"from\":3,\"global_batch_size\":4},{\"from\":3,\"global_batch_size\":8}]",
+        ),
+        ("", "\"global_batch_size\":4,\"stages\":[{\"from\":3}]"),
+        ("", "\"global_batch_size\":4,\"stages\":[{\"global_batch_size\":3}]"),
+        ("", "\"global_batch_size\":4,\"stages\":[{\"from\":3,\"global_batch_size\":0}]"),
+        ("", "\"global_batch_size\":4,\"stages\":[{\"from\":3,\"global_batch_size\":4,\"more\":4}]"),
+        ("", "\"global_batch_size\":4,\"stages\":[{\"from\":18446744073709551615,\"global_batch_size\":4}]"),
+        ("", "\"global_batch_size\":4294967295,\"stages\":[{\"from\":9007199254740991,\"global_batch_size\":4}]"),
+        ("\"world_size\":2", "\"global_batch_size\":4,\"stages\":[{\"from\":3,\"global_batch_size\":5}]"),
+        ("\"world_size\":2", "\"global_batch_size\":5,\"stages\":[{\"from\":3,\"global_batch_size\":6}]"),
         (
             "\"world_size\":2",
-            "\"batch_size\":4,\"stages\":[{\"from\":3,\"batch_size\":5},{\"from\":4,\"batch_size\":6}]",
+            "\"global_batch_size\":4,\"stages\":[{\"from\":3,\"global_batch_size\":5},{\"from\":4,\"global_batch_size\":6}]",
         ),
     ] {
         let calls = [ask(ScheduleCall::Recipe), ask(ScheduleCall::NumSteps), indices(0, 1), indices(3, 1)];
@@ -463,6 +476,6 @@ fn refused() -> Vec<Case> {
         let calls = calls.into_iter().chain([past, ask(ScheduleCall::AtRank { rank: 7 })]);
         cases.push(asked(&format!("refused: {deal}; {steps}"), subject(order, deal, steps, 0), calls));
     }
-    cases.push(asked("a rank that is not there", subject(order, "\"world_size\":2", "\"batch_size\":4", 2), []));
+    cases.push(asked("a rank that is not there", subject(order, "\"world_size\":2", "\"global_batch_size\":4", 2), []));
     cases
 }

@@ -21,7 +21,7 @@ const RECIPES: [&str; 14] = [
     r#"{"shards":{"sizes":[4,5]},"deal":{"workers":2}}"#,
     r#"{"order":{"chunks":7}}"#,
     r#"{"order":{"name":"sequential"},"deal":{"readers":7}}"#,
-    r#"{"order":{"samples":10},"steps":{"batch_size":4}}"#,
+    r#"{"order":{"samples":10},"steps":{"global_batch_size":4}}"#,
     r#"{"split":{"parts":[{"name":"test","weight":1}]}}"#,
     r#"{"deal":{"world_size":2},"future":[{"a":null,"b":[1.5e-3,true,"\u00e9"]}]}"#,
 ];

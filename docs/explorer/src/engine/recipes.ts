@@ -1,11 +1,11 @@
-import { inspect, orders as namesOfOrders } from 'samedeal/web';
+import { inspect, plainOrders } from 'samedeal/web';
 import { isObject, type Members, parsed } from '../parts/json.ts';
 import { isNumbers } from '../parts/number.ts';
 import { entriesOf } from '../views/differ/entries.ts';
 import { samplerOf } from './samplers.ts';
 
-/** The names of all orders. */
-export const orders = (_question: undefined): string[] => [...namesOfOrders()];
+/** The names of the plain orders. */
+export const orders = (_question: undefined): string[] => [...plainOrders()];
 
 /** The recipe as the core writes it, with all defaults, and its fingerprint. */
 export function canonical({ recipe }: { recipe: string }) {

@@ -189,11 +189,11 @@ impl DealArgs {
                 if failure.kind == FailureKind::UnknownName && failure.path == "order.name" =>
             {
                 let only = if dataset.files.is_empty() { ", and for files" } else { "," };
-                let plain = samedeal::orders().unwrap_or_default().join(", ");
+                let plain = samedeal::plain_orders().unwrap_or_default().join(", ");
                 failure.allowed = format!("{plain}{only} {SHARDED}");
                 Error::Failure(failure).into()
             }
-            // The library knows the names of composed orders, but does not list them in `orders`.
+            // The library knows the names of composed orders, but does not list them in `plain_orders`.
             (Error::Failure(_), Some(name)) if self.decided.is_none() && is_plain(name).is_ok_and(|it| !it) => {
                 let what = format!(
                     "--order is {name:?}, which is made of other orders; allowed: --recipe FILE (samedeal blend --recipe-out \
@@ -214,7 +214,7 @@ pub fn needs_files() -> Problem {
 
 /// Whether an order is plain: not made of other orders, so that options can describe it.
 pub fn is_plain(order: &str) -> Result<bool, Error> {
-    Ok(order == SHARDED || samedeal::orders()?.iter().any(|plain| plain == order))
+    Ok(order == SHARDED || samedeal::plain_orders()?.iter().any(|plain| plain == order))
 }
 
 /// Parses a value of `--list`: the path of a list in the recipe, and its file.

@@ -52,7 +52,7 @@ impl EpochArgs {
         let files = if self.dataset.paths.is_empty() { None } else { Some(Dataset::new(&self.dataset)?) };
         let (builder, sampler) = sampler(text, lists(&self.deal.list)?, files.as_ref())
             .map_err(|error| Problem::of(path, explained(&error)))?;
-        let (samples, sizes) = (sampler.samples(), sampler.sizes()?);
+        let (samples, sizes) = (sampler.dataset_size(), sampler.sizes()?);
         let dataset = files.unwrap_or_else(|| Dataset { samples, files: Vec::new(), sizes });
         check_samples(samples, &dataset).map_err(|why| Problem::of(path, why))?;
         let recipe: Value = serde_json::from_str(&sampler.recipe()?).unwrap_or_default();

@@ -67,7 +67,7 @@ pub struct ScheduleArgs {
     /// How many samples all ranks together take in a step: a multiple of --world-size times --unit. 512@1000 is the size from step 1000 on;
     /// may be repeated, in the order of steps
     #[arg(long, value_name = "SIZE[@STEP]", value_parser = stage)]
-    batch_size: Vec<Value>,
+    global_batch_size: Vec<Value>,
     #[command(flatten)]
     steps: Given<Steps>,
     #[command(flatten)]
@@ -80,7 +80,7 @@ pub struct ScheduleArgs {
     recipe: Option<PathBuf>,
     /// Continue from a state that a library or --state wrote. FILE is the state, a checkpoint that `samedeal explain` can read, or - for
     /// standard input. Without --recipe, the state decides order, seed, number of samples and batch sizes; --world-size may differ, and
-    /// --batch-size sets other sizes for later steps: name the sizes of the steps that were taken too, then SIZE@STEP for each change
+    /// --global-batch-size sets other sizes for later steps: name the sizes of the steps that were taken too, then SIZE@STEP for each change
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
     /// With --recipe or --resume: a list of which the recipe or the state has only a hash. PATH is its name and the path to it, such as
@@ -89,15 +89,16 @@ pub struct ScheduleArgs {
     list: Vec<(String, PathBuf)>,
 }
 
-/// Parses a value of `--batch-size` into a stage as recipes have it: a batch size and its first step, which is left out
+/// Parses a value of `--global-batch-size` into a stage as recipes have it: a batch size and its first step, which is left out
 /// if it is 0.
 fn stage(text: &str) -> Result<Value, String> {
     let (size, from) = text.split_once('@').map_or((text, None), |(size, from)| (size, Some(from)));
-    let batch_size = within(1, u32::MAX)(size);
-    let batch_size = batch_size.map_err(|allowed| format!("{allowed}, and from which step on, such as 512@1000"))?;
+    let global_batch_size = within(1, u32::MAX)(size);
+    let global_batch_size =
+        global_batch_size.map_err(|allowed| format!("{allowed}, and from which step on, such as 512@1000"))?;
     Ok(match from.map(number).transpose()?.unwrap_or(0) {
-        0 => json!({ "batch_size": batch_size }),
-        from => json!({ "from": from, "batch_size": batch_size }),
+        0 => json!({ "global_batch_size": global_batch_size }),
+        from => json!({ "from": from, "global_batch_size": global_batch_size }),
     })
 }
 
@@ -142,7 +143,7 @@ impl StepsArgs {
         };
         let schedule = recipe::with_sizes(sizes, make, |schedule| schedule.order() == SHARDED)
             .map_err(|error| args.refused(error, path))?;
-        let samples = schedule.samples();
+        let samples = schedule.dataset_size();
         let dataset = files.unwrap_or_else(|| Dataset { samples, ..Dataset::default() });
         let checked = recipe::check_samples(samples, &dataset);
         checked.map_err(|why| path.map_or_else(|| Problem::message(&why), |path| Problem::of(path, &why)))?;
@@ -166,14 +167,15 @@ impl ScheduleArgs {
     fn steps(&self) -> Result<Map<String, Value>, Problem> {
         let mut members = self.steps.members().clone();
         let mut stages = Vec::new();
-        for (number, stage) in self.batch_size.iter().enumerate() {
-            let size = &stage["batch_size"];
+        for (number, stage) in self.global_batch_size.iter().enumerate() {
+            let size = &stage["global_batch_size"];
             match stage.get("from") {
                 Some(_) => stages.push(stage.clone()),
-                None if number == 0 => _ = members.insert("batch_size".to_owned(), size.clone()),
+                None if number == 0 => _ = members.insert("global_batch_size".to_owned(), size.clone()),
                 None => {
-                    let what = format!("--batch-size {size} is there besides another one: say from which step on");
-                    return Err(Problem::message(format!("{what}, such as --batch-size {size}@1000")));
+                    let what =
+                        format!("--global-batch-size {size} is there besides another one: say from which step on");
+                    return Err(Problem::message(format!("{what}, such as --global-batch-size {size}@1000")));
                 }
             }
         }
@@ -189,9 +191,9 @@ impl ScheduleArgs {
         let Some(path) = path else {
             return match error.failure() {
                 Some(failure) if ["from", "stages"].contains(&failure.field.as_str()) => {
-                    Problem::message(format!("--batch-size SIZE@STEP: {error}"))
+                    Problem::message(format!("--global-batch-size SIZE@STEP: {error}"))
                 }
-                Some(failure) if failure.kind == FailureKind::Missing && failure.field != "batch_size" => {
+                Some(failure) if failure.kind == FailureKind::Missing && failure.field != "global_batch_size" => {
                     Problem::message(format!("{error}. Such an order comes from --recipe FILE"))
                 }
                 _ => error.into(),
@@ -207,8 +209,8 @@ mod tests {
 
     #[test]
     fn stages_are_read() {
-        assert_eq!(stage("1,024@1e3"), Ok(json!({ "from": 1_000, "batch_size": 1_024 })));
-        assert_eq!(stage("256@0"), Ok(json!({ "batch_size": 256 })));
+        assert_eq!(stage("1,024@1e3"), Ok(json!({ "from": 1_000, "global_batch_size": 1_024 })));
+        assert_eq!(stage("256@0"), Ok(json!({ "global_batch_size": 256 })));
         for text in ["", "@5", "0.5", "256@", "256@x", "-1"] {
             assert!(stage(text).is_err(), "{text}");
         }

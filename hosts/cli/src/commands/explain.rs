@@ -157,7 +157,7 @@ impl Facts {
         };
         let is_known = !composed.as_ref().is_err_and(is_unknown);
         let extent = match composed {
-            Ok(Some(sampler)) => Some((sampler.samples(), sampler.epoch_length())),
+            Ok(Some(sampler)) => Some((sampler.dataset_size(), sampler.epoch_length())),
             Err(_) => None,
             Ok(None) if saved.recipe_of().is_some_and(|of| of == "split") => {
                 let samples = saved.field("split").and_then(|split| split.get("samples")?.as_u64());
@@ -295,7 +295,7 @@ fn made_of(saved: &Saved) -> Vec<(&'static str, String)> {
 /// The batch sizes of a schedule, if there is one.
 fn steps_of(saved: &Saved) -> Vec<(&'static str, String)> {
     let steps = saved.section("steps");
-    let size = |of: &Value| of["batch_size"].as_u64().map_or_else(String::new, grouped);
+    let size = |of: &Value| of["global_batch_size"].as_u64().map_or_else(String::new, grouped);
     let stages = steps["stages"].as_array().into_iter().flatten().map(|stage| {
         let from = stage["from"].as_u64().map_or_else(String::new, grouped);
         ("batch size", format!("{} from step {from} on", size(stage)))
@@ -362,7 +362,8 @@ struct State<'a> {
     order: Option<&'a Value>,
     seed: Option<Whole>,
     epoch: Option<Whole>,
-    samples: Option<u64>,
+    /// Number of sample indices, those of all sources of a blend; of a split, the number of ids.
+    dataset_size: Option<u64>,
     /// How many positions of the epoch were consumed, and how many are left. Of batches: those before the open window.
     consumed: Option<u64>,
     recipe: Option<&'a Map<String, Value>>,
@@ -388,7 +389,7 @@ impl<'a> State<'a> {
             order: saved.field("name"),
             seed: saved.seed().map(Whole::of),
             epoch: saved.number("epoch").map(Whole::of),
-            samples: facts.extent.map(|(samples, _)| samples),
+            dataset_size: facts.extent.map(|(samples, _)| samples),
             consumed: facts.progress.map_or(saved.number("consumed"), |(consumed, _)| Some(consumed)),
             recipe: saved.recipe(),
             step: saved.number("step"),

@@ -94,7 +94,7 @@ pub struct LocatedIn<P> {
     pub status: Status,
     /// How many more times it is dealt, as padding. Not there with `--lengths`, and without a world size.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub copies: Option<u32>,
+    pub num_padding: Option<u32>,
     /// Not there if the state does not say positions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub places: Option<Vec<P>>,
@@ -111,7 +111,7 @@ pub struct LocatedIn<P> {
 impl<P> LocatedIn<P> {
     pub fn new(epoch: u64, sample: u64, status: Status, places: Option<Vec<P>>, dataset: &Dataset) -> Self {
         let (file, row) = dataset.stored(sample).unzip();
-        Self { epoch, sample, status, copies: None, places, file, row, hidden: 0 }
+        Self { epoch, sample, status, num_padding: None, places, file, row, hidden: 0 }
     }
 }
 
@@ -137,14 +137,15 @@ pub struct Place {
     worker_batch: Option<Option<u64>>,
     /// How many more times the sample is dealt after this place.
     #[serde(skip)]
-    copies: Option<u32>,
+    num_padding: Option<u32>,
 }
 
 impl Place {
     /// A place at an unknown reader. `split`: whether ranks have workers.
     fn unseen(position: Option<u64>, status: Status, split: bool) -> Self {
         let worker = split.then_some(None);
-        let (rank, index_in_reader, batch, index_in_batch, counted_from, copies) = (None, None, None, None, None, None);
+        let (rank, index_in_reader, batch, index_in_batch, counted_from, num_padding) =
+            (None, None, None, None, None, None);
         let worker_batch = split.then_some(None);
         Self {
             position,
@@ -156,7 +157,7 @@ impl Place {
             counted_from,
             worker,
             worker_batch,
-            copies,
+            num_padding,
         }
     }
 
@@ -316,7 +317,7 @@ impl<'a> Search<'a> {
         let split = self.readers.workers.is_some();
         let mut places = Vec::new();
         let (mut without, mut hidden) = (Status::Dropped, 0);
-        let copies = if let Some(sampler) = self.readers.sampler() {
+        let num_padding = if let Some(sampler) = self.readers.sampler() {
             let (is_table, is_composed) = (args.output.format() == Format::Table, args.epoch.deal.is_composed);
             let fate = sampler.fate(sample, size, 0)?;
             if !fate.complete && !is_table {
@@ -344,12 +345,12 @@ impl<'a> Search<'a> {
                 let batches = self.readers.reader(rank, worker)?.batches;
                 let numbers = [place.index_in_rank, place.batch, place.index_in_batch.into()];
                 let found = self.place([rank, worker], batches, numbers, status)?;
-                places.push(Place { position: Some(place.position), copies: Some(place.copies), ..found });
+                places.push(Place { position: Some(place.position), num_padding: Some(place.num_padding), ..found });
             }
             without = if fate.status == "absent" { Status::Absent } else { Status::Dropped };
             hidden = if is_composed { fate.before.len() + fate.places.len() - places.len() } else { 0 };
-            // The copies after the last place are padding, too.
-            fate.num_padding + fate.places.last().map_or(0, |place| place.copies)
+            // Repetitions after the last place are padding, too.
+            fate.num_padding + fate.places.last().map_or(0, |place| place.num_padding)
         } else {
             if !self.left.contains(&sample) {
                 places.push(Place::unseen(None, Status::Seen, split));
@@ -357,13 +358,13 @@ impl<'a> Search<'a> {
             places.extend(self.scanned.get(&sample).into_iter().flatten().cloned());
             places.sort_by_key(|place| place.status == Status::Padding);
             for (after, place) in (0..).zip(places.iter_mut().rev()) {
-                place.copies = place.rank.map(|_| after);
+                place.num_padding = place.rank.map(|_| after);
             }
             places.iter().filter(|place| place.status == Status::Padding).count() as u32
         };
         let status = places.first().map_or(without, |place| place.status);
         let found = LocatedIn::new(epoch, sample, status, Some(places), self.dataset);
-        Ok(LocatedIn { copies: Some(copies), hidden, ..found })
+        Ok(LocatedIn { num_padding: Some(num_padding), hidden, ..found })
     }
 
     /// The place of a sample at a worker of a rank. `index` and `batch` are the numbers of the sample and of its batch
@@ -389,7 +390,7 @@ impl<'a> Search<'a> {
             counted_from: Some(if self.args.epoch.saved.is_some() { CountedFrom::State } else { CountedFrom::Epoch }),
             worker: split.then_some(Some(worker)),
             worker_batch: split.then(|| step.map(|_| batch)),
-            copies: None,
+            num_padding: None,
         })
     }
 
@@ -404,11 +405,13 @@ impl<'a> Search<'a> {
             let more = counted(one.hidden as u64, "more place", "more places");
             notes.push(format!("{} has {more} (--format text and json show all)", of(one)));
         }
-        for (one, copies) in found.iter().filter(|one| one.hidden == 0).filter_map(|one| Some((one, one.copies?))) {
-            if copies <= SHOWN {
+        for (one, num_padding) in
+            found.iter().filter(|one| one.hidden == 0).filter_map(|one| Some((one, one.num_padding?)))
+        {
+            if num_padding <= SHOWN {
                 continue;
             }
-            let more = counted((copies - SHOWN).into(), "more time", "more times");
+            let more = counted((num_padding - SHOWN).into(), "more time", "more times");
             notes.push(format!("{} is dealt {more}, as padding (--format text and json show all)", of(one)));
         }
         if found.iter().flat_map(|one| &one.places).flatten().any(Place::is_left_out) {
@@ -456,7 +459,7 @@ impl<'a> Search<'a> {
             ("worker batch", split),
             ("batch", true),
             ("index in batch", true),
-            ("copies", !is_table),
+            ("num padding", !is_table),
         ];
         rows(found, self.dataset, [several, told], &columns, self.dataset.columns(), |place| {
             let batch = |number: Option<u64>| if place.is_left_out() { "left out".into() } else { number.into() };
@@ -468,7 +471,7 @@ impl<'a> Search<'a> {
                 batch(place.worker_batch.flatten()),
                 batch(place.batch),
                 place.index_in_batch.into(),
-                place.copies.into(),
+                place.num_padding.into(),
             ];
             (place.status, cells)
         })

@@ -65,7 +65,7 @@ pub struct Taken {
     /// Where the step begins: the epoch, and the position in it.
     epoch: u64,
     position: u64,
-    batch_size: u32,
+    global_batch_size: u32,
     ranks: Vec<Read>,
 }
 
@@ -114,7 +114,7 @@ struct Place {
 /// The schedule in words.
 fn said(schedule: &Schedule) -> String {
     let ranks = counted(schedule.world_size().into(), "rank", "ranks");
-    let samples = counted(schedule.samples(), "sample", "samples");
+    let samples = counted(schedule.dataset_size(), "sample", "samples");
     format!("{ranks}, {samples}, order {}, seed {}", schedule.order(), schedule.seed())
 }
 
@@ -127,7 +127,7 @@ struct Row {
     /// The epochs that begin in this step.
     begins: Vec<u64>,
     /// Samples of all ranks together in this step.
-    batch_size: u32,
+    global_batch_size: u32,
     /// Samples that were consumed before this step, in all epochs.
     samples_consumed: u64,
     /// The epoch of the first sample of the step.
@@ -144,7 +144,7 @@ enum Why {
     /// The state continues with it.
     Resumed,
     /// The batch size is another one from here on.
-    BatchSize,
+    GlobalBatchSize,
     /// An epoch begins in it.
     Epoch,
 }
@@ -155,7 +155,7 @@ impl Row {
         let told = |why: &Why| match why {
             Why::First => "the first step".to_owned(),
             Why::Resumed => "the state continues".to_owned(),
-            Why::BatchSize => format!("batch size {}", grouped(self.batch_size.into())),
+            Why::GlobalBatchSize => format!("batch size {}", grouped(self.global_batch_size.into())),
             Why::Epoch => {
                 self.begins.iter().map(|epoch| format!("epoch {epoch} begins")).collect::<Vec<_>>().join("; ")
             }
@@ -181,7 +181,7 @@ fn table(args: &StepsArgs, opened: &Opened) -> Result<(), Problem> {
     for stage in recipe["steps"]["stages"].as_array().into_iter().flatten() {
         // A stage may begin after the last step. It is left out then.
         if let Some(from) = stage["from"].as_u64().filter(|from| (first..schedule.num_steps()).contains(from)) {
-            add(from, Why::BatchSize, None);
+            add(from, Why::GlobalBatchSize, None);
         }
     }
     // A state after the last step has no epoch to continue.
@@ -198,17 +198,17 @@ fn table(args: &StepsArgs, opened: &Opened) -> Result<(), Problem> {
             Some(failure) => Problem::message(format!("--at is {step}; allowed: {}", failure.allowed)),
             None => error.into(),
         };
-        let batch_size = schedule.batch_size(step).map_err(asked)?;
+        let global_batch_size = schedule.global_batch_size(step).map_err(asked)?;
         let EpochPosition { epoch, position, .. } = schedule.place_of(step)?;
-        Ok(Row { step, batch_size, samples_consumed: schedule.samples_consumed(step)?, epoch, position, ..row })
+        Ok(Row { step, global_batch_size, samples_consumed: schedule.samples_consumed(step)?, epoch, position, ..row })
     };
     let rows = steps.into_iter().map(row).collect::<Result<Vec<_>, _>>()?;
     let items = || {
-        let mut items = Items::new(["step", "what", "batch size", "samples consumed", "epoch", "position"]);
+        let mut items = Items::new(["step", "what", "global batch size", "samples consumed", "epoch", "position"]);
         for row in &rows {
             // An epoch is a name, not an amount: its digits are not grouped.
             let epoch = row.epoch.to_string().into();
-            let (size, consumed) = (row.batch_size.into(), row.samples_consumed.into());
+            let (size, consumed) = (row.global_batch_size.into(), row.samples_consumed.into());
             items.push([row.step.into(), row.told().into(), size, consumed, epoch, row.position.into()]);
         }
         items
@@ -248,10 +248,10 @@ fn taken(args: &StepsArgs, opened: &Opened, step: u64) -> Result<(), Problem> {
         Ok(format!("step {}: {count} {from}; {}{more}", grouped(step), said(schedule)))
     };
     show(format, items, told, || {
-        let (head, batch_size) = (Head::of(opened)?, schedule.batch_size(step)?);
+        let (head, global_batch_size) = (Head::of(opened)?, schedule.global_batch_size(step)?);
         let held = |part: &RankBatch| Held::new(&part.samples, dataset, contents);
         let of = |part: &RankBatch| Read { rank: part.rank, samples: part.samples.clone(), held: held(part) };
-        Ok(Taken { head, step, epoch, position, batch_size, ranks: parts.iter().map(of).collect() })
+        Ok(Taken { head, step, epoch, position, global_batch_size, ranks: parts.iter().map(of).collect() })
     })
 }
 
@@ -266,9 +266,9 @@ fn found(args: &StepsArgs, opened: &Opened) -> Result<(), Problem> {
     let mut items = Items::new([&columns, dataset.columns()].concat());
     let mut answers = Vec::new();
     let spinner = progress::spinner("searching");
-    for sample in args.locate.iter().flat_map(|samples| samples.of(schedule.samples())) {
-        if sample >= schedule.samples() {
-            let most = schedule.samples() - 1;
+    for sample in args.locate.iter().flat_map(|samples| samples.of(schedule.dataset_size())) {
+        if sample >= schedule.dataset_size() {
+            let most = schedule.dataset_size() - 1;
             return Err(Problem::message(format!("--locate is {sample}; allowed: 0 to {most}")));
         }
         let mut push = |cells: [Cell; 6]| {

@@ -31,8 +31,8 @@ pub struct VerifyArgs {
 pub struct Verified<'a> {
     /// Null if no check failed, but one was not made.
     passed: Option<bool>,
-    /// Samples of the dataset.
-    samples: u64,
+    /// Number of sample indices: those of all sources of a blend.
+    dataset_size: u64,
     /// Samples that were consumed before: by the state that is resumed.
     consumed: u64,
     ranks: u32,
@@ -120,7 +120,7 @@ pub fn run(args: &VerifyArgs) -> Result<bool, Problem> {
     let answer = || {
         Ok(Verified {
             passed,
-            samples: dataset.samples,
+            dataset_size: dataset.samples,
             consumed: epoch.consumed,
             ranks: deal.world_size(),
             workers: deal.workers,
@@ -382,7 +382,7 @@ fn by(counts: &BTreeMap<u64, u64>, [who, whose]: [&str; 2], [one, many]: [&str; 
 
 /// How many times each sample is to be dealt from a position of an epoch on.
 fn left_of(whole: &Sampler, from: u64) -> Result<Vec<u32>, Problem> {
-    let mut left = zeros::<u32>(whole.samples(), whole.samples().saturating_mul(4), "4 bytes")?;
+    let mut left = zeros::<u32>(whole.dataset_size(), whole.dataset_size().saturating_mul(4), "4 bytes")?;
     for sample in whole.iter().rev().take((whole.epoch_length() - from) as usize) {
         // A number that is no sample is passed over here, and counted when it is dealt.
         let times = left.get_mut(sample? as usize);

@@ -208,7 +208,7 @@ fn programs_get_all_and_tables_say_how_much_they_show() {
     // JSON has all repetitions of a sample; a table shows only some of them.
     let found = json("locate --samples 1 --world-size 1,000 --sample 0 --json");
     assert_eq!(found["samples"][0]["places"].as_array().unwrap().len(), 1000);
-    assert_eq!(found["samples"][0]["copies"], 999);
+    assert_eq!(found["samples"][0]["num_padding"], 999);
     let shown = text("locate --samples 1 --world-size 1,000 --sample 0");
     assert!(
         shown.contains("sample 0 is dealt 991 more times, as padding (--format text and json show all)"),

@@ -27,7 +27,7 @@ fn states_are_found_in_every_format() {
     for name in names.into_iter().chain((0..6).map(|protocol| format!("protocol-{protocol}.pkl"))) {
         let found = json(&format!("explain {} --json", data(&name)));
         let [state] = &found["states"].as_array().unwrap()[..] else { panic!("{name}: {found}") };
-        let told = ["kind", "order", "seed", "epoch", "samples", "consumed", "left"].map(|field| state[field].clone());
+        let told = ["kind", "order", "seed", "epoch", "dataset_size", "consumed", "left"].map(|field| state[field].clone());
         let expected = value!(["sampler", "torch", 7, 3, 1003, 320, 683]);
         assert_eq!(Value::from(told.to_vec()), expected, "{name}");
         assert_eq!(state["batch_size"], if name == "trainer_state.json" { 4.into() } else { Value::Null });
@@ -123,7 +123,7 @@ fn the_state_of_readers_says_what_is_left() {
     assert_eq!((&found["kind"], &found["state"], &found["batches"]), (&"reading".into(), &state.into(), &17.into()));
     let past = value!([{ "world_size": 2, "workers": 3, "batch_size": 4, "drop_last": false, "steps": 2 }]);
     assert_eq!((&found["history"], &found["recipe"]["order"]["lanes"]), (&past, &64.into()));
-    let told = ["seed", "epoch", "samples", "consumed", "left"].map(|field| found[field].clone());
+    let told = ["seed", "epoch", "dataset_size", "consumed", "left"].map(|field| found[field].clone());
     assert_eq!(Value::from(told.to_vec()), value!([7, 3, 1003, 16, 987]));
     let shown = text(&format!("explain {path}"));
     for words in
@@ -404,7 +404,7 @@ fn batches_know_their_worlds() {
     let found = json(&format!("explain {path} --json"))["states"][0].clone();
     assert_eq!(found["history"][1]["world_size"], 3);
     assert_eq!((&found["kind"], &found["order"], &found["seed"]), (&"batcher".into(), &"feistel".into(), &3.into()));
-    assert_eq!((&found["samples"], &found["recipe"]["batch"]["max_tokens"]), (&600.into(), &300.into()));
+    assert_eq!((&found["dataset_size"], &found["recipe"]["batch"]["max_tokens"]), (&600.into(), &300.into()));
     let shown = text(&format!("explain {path}"));
     for words in ["max tokens ", " 300 ", "duplicate", "feistel", "5 steps by 4 ranks"] {
         assert!(shown.contains(words), "{shown}");

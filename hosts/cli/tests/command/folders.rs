@@ -12,7 +12,7 @@ use crate::files::{self, Dataset};
 use crate::{command, failing, json, refuses};
 
 fn samples(path: &Path) -> u64 {
-    json(&format!("verify {} --json", path.display()))["samples"].as_u64().unwrap()
+    json(&format!("verify {} --json", path.display()))["dataset_size"].as_u64().unwrap()
 }
 
 #[track_caller]

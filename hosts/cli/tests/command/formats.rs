@@ -55,7 +55,7 @@ fn rows_are_the_same_in_every_format() {
         format!("split {folder} --part a:1 --part b:2 --members a"),
         format!("split {folder} --part a:1 --part b:2"),
         "blend --source a:100:1 --source b:50:1".to_owned(),
-        "steps --samples 100 --batch-size 8".to_owned(),
+        "steps --samples 100 --global-batch-size 8".to_owned(),
         "mesh dp=2 tp=2 --shard dp".to_owned(),
         "orders".to_owned(),
     ] {

@@ -8,7 +8,7 @@ use serde_json::{Value, json as value};
 use crate::files::{Dataset, folder};
 use crate::{failing, json, refuses, run, text};
 
-const STEPS: &str = "--samples 1000 --seed 42 --world-size 4 --batch-size 32 --batch-size 64@10 --batch-size 16@20";
+const STEPS: &str = "--samples 1000 --seed 42 --world-size 4 --global-batch-size 32 --global-batch-size 64@10 --global-batch-size 16@20";
 
 fn schedule() -> Schedule {
     Schedule::builder(1_000, 32).stages([(10, 64), (20, 16)]).seed(42).world_size(4).build().unwrap()
@@ -24,14 +24,14 @@ fn steps_are_those_of_the_library() {
     for row in steps {
         let step = row["step"].as_u64().unwrap();
         let place = schedule.place_of(step).unwrap();
-        assert_eq!(row["batch_size"], schedule.batch_size(step).unwrap());
+        assert_eq!(row["global_batch_size"], schedule.global_batch_size(step).unwrap());
         assert_eq!(row["samples_consumed"], schedule.samples_consumed(step).unwrap());
         assert_eq!((&row["epoch"], &row["position"]), (&place.epoch.into(), &place.position.into()));
     }
     let shown = steps.iter().map(|row| row["step"].as_u64().unwrap()).collect::<Vec<_>>();
     let begins = |epoch| schedule.step_of(epoch, 0).unwrap();
     assert_eq!(shown, [0, 5, 10, 20, begins(1), begins(2), 100, begins(3)]);
-    assert_eq!((&steps[2]["why"], &steps[2]["batch_size"]), (&value!(["batch_size"]), &64.into()));
+    assert_eq!((&steps[2]["why"], &steps[2]["global_batch_size"]), (&value!(["global_batch_size"]), &64.into()));
     assert_eq!((&steps[4]["why"], &steps[4]["begins"]), (&value!(["epoch"]), &value!([1])));
 
     let taken = json(&format!("steps {STEPS} --step 17 --json"));
@@ -77,7 +77,7 @@ fn tables_and_lines() {
             && shown.ends_with("from step 3 on; 4 ranks, 1,000 samples, order feistel, seed 42\n")
     );
     // Two epochs begin within a step.
-    let shown = text("steps --samples 10 --batch-size 25 --format text");
+    let shown = text("steps --samples 10 --global-batch-size 25 --format text");
     assert_eq!(shown.lines().next(), Some("0\tthe first step; epoch 1 begins; epoch 2 begins\t25\t0\t0\t0"));
 }
 
@@ -96,7 +96,7 @@ fn a_sample_that_no_epoch_has_is_never_seen() {
 fn files_are_named() {
     let dataset = Dataset::write("steps-files");
     let path = dataset.folder.display();
-    let found = json(&format!("steps {path} --batch-size 8 --seed 5 --step 40 --column text --json"));
+    let found = json(&format!("steps {path} --global-batch-size 8 --seed 5 --step 40 --column text --json"));
     let rows = dataset.rows.len() as u64;
     let schedule = Schedule::builder(rows, 8).seed(5).build().unwrap();
     let batch = schedule.batch(40).unwrap();
@@ -105,10 +105,10 @@ fn files_are_named() {
     let stored = &found["ranks"][0]["stored"][0];
     assert!(stored["file"].as_str().unwrap().ends_with(file) && stored["row"] == *row, "{stored}");
     assert!(found["ranks"][0]["contents"]["text"][0].as_str().unwrap().starts_with(file.as_str()));
-    let shown = text(&format!("steps {path} --batch-size 8 --seed 5 --step 40 --column text"));
+    let shown = text(&format!("steps {path} --global-batch-size 8 --seed 5 --step 40 --column text"));
     assert!(shown.contains("naïve") && shown.contains(file), "{shown}");
     // The order `sharded` works in the same way, by options and by a recipe that has the sizes of the files.
-    let deal = "--order sharded --lanes 4 --shuffle-window 16 --seed 5 --batch-size 8 --world-size 2";
+    let deal = "--order sharded --lanes 4 --shuffle-window 16 --seed 5 --global-batch-size 8 --world-size 2";
     let recipe = dataset.folder.join("run.json");
     text(&format!("steps {path} {deal} --recipe-out {}", recipe.display()));
     let by_options = text(&format!("steps {path} {deal} --step 3 --format text"));
@@ -136,15 +136,17 @@ fn states_go_on() {
     assert_eq!(found["steps"][0]["why"], value!(["resumed"]));
     assert_eq!(found["steps"][1]["step"], 20);
     assert_eq!(json(&format!("steps {STEPS} {resume} --json"))["resumed_at"], 15);
-    let later = json(&format!("steps {resume} --batch-size 32 --batch-size 64@10 --batch-size 256@18 --json"));
-    assert_eq!((&later["steps"][1]["step"], &later["steps"][1]["batch_size"]), (&18.into(), &256.into()));
+    let later = json(&format!(
+        "steps {resume} --global-batch-size 32 --global-batch-size 64@10 --global-batch-size 256@18 --json"
+    ));
+    assert_eq!((&later["steps"][1]["step"], &later["steps"][1]["global_batch_size"]), (&18.into(), &256.into()));
     let two = schedule().to_builder().unwrap().rank(1).world_size(2).build().unwrap();
     let taken = json(&format!("steps {resume} --world-size 2 --step 15 --json"));
     assert_eq!(taken["ranks"][1]["samples"], Value::from(two.batch(15).unwrap()));
     let place = json(&format!("steps {resume} --locate 3 --json"))["samples"][0]["places"][0].clone();
     assert!(place["step"].as_u64().unwrap() >= 15, "{place}");
     // Options that contradict the state are refused.
-    refuses(&format!("steps {resume} --batch-size 16"), "state.json: --batch-size is 16; allowed: ");
+    refuses(&format!("steps {resume} --global-batch-size 16"), "state.json: --global-batch-size is 16; allowed: ");
     let (_, said) = failing(&format!("steps {} {resume}", STEPS.replace("42", "43")));
     assert!(said.contains("state.json: --seed is 43; allowed: "), "{said}");
     // Options that are not given do not ask for their defaults: with `--samples`, batch sizes and the seed still come
@@ -153,7 +155,7 @@ fn states_go_on() {
     for (option, allowed) in [
         ("--samples 999", "there are 999 samples; allowed: 1000, as in the state"),
         ("--order torch", "--order is torch; allowed: feistel, as in the state"),
-        ("--samples 1000 --batch-size 16", "--batch-size is 16; allowed: 32, as in the state"),
+        ("--samples 1000 --global-batch-size 16", "--global-batch-size is 16; allowed: 32, as in the state"),
     ] {
         refuses(&format!("steps {resume} {option}"), &format!("state.json: {allowed}"));
     }
@@ -194,7 +196,7 @@ fn recipes_are_written_and_read() {
     // A recipe of a sampler has no steps, and a recipe of steps is only for this command.
     fs::write(&path, r#"{"order": {"samples": 9}}"#).unwrap();
     assert!(failing(&format!("steps {recipe}")).1.contains("run.json: steps is missing"));
-    fs::write(&path, r#"{"order": {"samples": 9}, "steps": {"batch_size": 3}}"#).unwrap();
+    fs::write(&path, r#"{"order": {"samples": 9}, "steps": {"global_batch_size": 3}}"#).unwrap();
     let (_, said) = failing(&format!("indices {recipe}"));
     assert!(said.ends_with("the recipe is of steps over epochs; `samedeal steps` takes it"), "{said}");
 }
@@ -202,32 +204,44 @@ fn recipes_are_written_and_read() {
 #[test]
 fn refusals_say_what_to_do_next() {
     for (arguments, words) in [
-        ("steps --samples 9", "--batch-size is missing; needed: the samples that all ranks together take"),
-        ("steps --samples 9 --batch-size 4@3", "--batch-size is missing"),
-        ("steps --samples 9 --batch-size 4 --batch-size 8", "say from which step on, such as --batch-size 8@1000"),
+        ("steps --samples 9", "--global-batch-size is missing; needed: the samples that all ranks together take"),
+        ("steps --samples 9 --global-batch-size 4@3", "--global-batch-size is missing"),
         (
-            "steps --samples 9 --batch-size 4 --batch-size 8@5 --batch-size 4@5",
-            "--batch-size SIZE@STEP: stages[1].from is 5",
+            "steps --samples 9 --global-batch-size 4 --global-batch-size 8",
+            "say from which step on, such as --global-batch-size 8@1000",
         ),
-        ("steps --samples 9 --batch-size 4 --world-size 3", "--batch-size is 4; allowed: "),
-        ("steps --samples 9 --batch-size 4 --unit 3", "--batch-size is 4; allowed: "),
-        ("steps --samples 9 --batch-size x", "such as 512@1000"),
-        ("steps --samples 0 --batch-size 4", "--samples is 0; allowed: "),
-        ("steps --batch-size 4", "the samples are missing; needed: a PATH"),
-        ("steps --samples 9 --batch-size 4 --step 3 --rank 1", "--rank is 1; allowed: 0 to 0, as --world-size is 1"),
-        ("steps --samples 9 --batch-size 4 --step 9e15", "--step is 9000000000000000; allowed: 0 to "),
-        ("steps --samples 9 --batch-size 4 --at 9e15", "--at is 9000000000000000; allowed: 0 to "),
-        ("steps --samples 9 --batch-size 4 --state 9e15", "--step is 9000000000000000; allowed: 0 to "),
-        ("steps --samples 9 --batch-size 4 --locate 9", "--locate is 9; allowed: 0 to 8"),
-        ("steps --samples 9 --batch-size 4 --locate 1 --from 9e15", "--from is 9000000000000000; allowed: 0 to "),
-        ("steps --samples 9 --batch-size 4 --rank 0", "--step <STEP>"),
-        ("steps --samples 9 --batch-size 4 --step 1 --locate 1", "cannot be used with"),
         (
-            "steps --samples 9 --batch-size 131072 --world-size 131072 --step 0",
+            "steps --samples 9 --global-batch-size 4 --global-batch-size 8@5 --global-batch-size 4@5",
+            "--global-batch-size SIZE@STEP: stages[1].from is 5",
+        ),
+        ("steps --samples 9 --global-batch-size 4 --world-size 3", "--global-batch-size is 4; allowed: "),
+        ("steps --samples 9 --global-batch-size 4 --unit 3", "--global-batch-size is 4; allowed: "),
+        ("steps --samples 9 --global-batch-size x", "such as 512@1000"),
+        ("steps --samples 0 --global-batch-size 4", "--samples is 0; allowed: "),
+        ("steps --global-batch-size 4", "the samples are missing; needed: a PATH"),
+        (
+            "steps --samples 9 --global-batch-size 4 --step 3 --rank 1",
+            "--rank is 1; allowed: 0 to 0, as --world-size is 1",
+        ),
+        ("steps --samples 9 --global-batch-size 4 --step 9e15", "--step is 9000000000000000; allowed: 0 to "),
+        ("steps --samples 9 --global-batch-size 4 --at 9e15", "--at is 9000000000000000; allowed: 0 to "),
+        ("steps --samples 9 --global-batch-size 4 --state 9e15", "--step is 9000000000000000; allowed: 0 to "),
+        ("steps --samples 9 --global-batch-size 4 --locate 9", "--locate is 9; allowed: 0 to 8"),
+        (
+            "steps --samples 9 --global-batch-size 4 --locate 1 --from 9e15",
+            "--from is 9000000000000000; allowed: 0 to ",
+        ),
+        ("steps --samples 9 --global-batch-size 4 --rank 0", "--step <STEP>"),
+        ("steps --samples 9 --global-batch-size 4 --step 1 --locate 1", "cannot be used with"),
+        (
+            "steps --samples 9 --global-batch-size 131072 --world-size 131072 --step 0",
             "too many ranks to show; name one with --rank",
         ),
-        ("steps --samples 9 --batch-size 4 --order blend", "recipe"),
-        ("steps --samples 9 --batch-size 4 --column text --step 0", "--column is for samples that are stored in files"),
+        ("steps --samples 9 --global-batch-size 4 --order blend", "recipe"),
+        (
+            "steps --samples 9 --global-batch-size 4 --column text --step 0",
+            "--column is for samples that are stored in files",
+        ),
     ] {
         // The message of a missing argument names it in a later line.
         let output = run(arguments);

@@ -234,9 +234,13 @@ fn an_option_beside_a_recipe_replaces_its_member() {
         }
         same("locate --sample 8 --batch-size 9 --json", given, options);
     }
-    recipe("steps --samples 1000 --batch-size 8 --seed 5 --recipe-out -");
-    same("steps --at 40 --json", "--seed 6 --batch-size 16", "--samples 1000 --batch-size 16 --seed 6");
-    same("steps --at 40 --json", "--samples 900 --order torch", "--samples 900 --order torch --batch-size 8 --seed 5");
+    recipe("steps --samples 1000 --global-batch-size 8 --seed 5 --recipe-out -");
+    same("steps --at 40 --json", "--seed 6 --global-batch-size 16", "--samples 1000 --global-batch-size 16 --seed 6");
+    same(
+        "steps --at 40 --json",
+        "--samples 900 --order torch",
+        "--samples 900 --order torch --global-batch-size 8 --seed 5",
+    );
     recipe("split --part a:1 --part b:2 --seed 5 --recipe-out -");
     same("split --samples 99 --each --json", "--seed 6", "--part a:1 --part b:2 --seed 6");
     same("split --samples 99 --each --json", "--part a:3 --part c:1", "--part a:3 --part c:1 --seed 5");

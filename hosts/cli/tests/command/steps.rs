@@ -398,8 +398,8 @@ fn a_recipe_that_a_tool_wrote_deals_the_same() {
 
 #[test]
 fn epochs_bound_a_schedule() {
-    let found = json("steps --samples 1003 --batch-size 64 --max-epochs 1 --json");
+    let found = json("steps --samples 1003 --global-batch-size 64 --max-epochs 1 --json");
     assert_eq!(found["num_steps"], 15, "{found}");
-    let (_, told) = failing("steps --samples 1003 --batch-size 64 --max-epochs 1 --step 15");
+    let (_, told) = failing("steps --samples 1003 --global-batch-size 64 --max-epochs 1 --step 15");
     assert!(told.contains("15"), "{told}");
 }

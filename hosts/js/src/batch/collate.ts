@@ -48,8 +48,8 @@ export function padWith<T extends Tokens>(
   const where = string('side', side);
   const size = 4 * (lengths.length + Math.min(MAX_CELLS, lengths.length * (Math.max(wide ?? 0, longest) + every)));
   const cells = engine.once(source.cause, size, ({ collation }) => collation.pad(lengths, wide, every, where));
-  const attentionMask = new Uint8Array(cells.sources.length);
-  const values = source.gather(cells.sources, attentionMask);
+  const attentionMask = new Uint8Array(cells.tokenIndices.length);
+  const values = source.gather(cells.tokenIndices, attentionMask);
   return { values, attentionMask, rows: lengths.length, width: cells.width };
 }
 
@@ -68,7 +68,7 @@ export function packWith<T extends Tokens>(
   const size = 4 * (2 * lengths.length + ends.length + 3 * Math.min(MAX_CELLS, ends.length * width));
   const cells = engine.once(source.cause, size, ({ collation }) => collation.pack(lengths, ends, width));
   return {
-    values: source.gather(cells.sources),
+    values: source.gather(cells.tokenIndices),
     positionIds: new Int32Array(cells.positionIds.buffer),
     segmentIds: new Int32Array(cells.segmentIds.buffer),
     cuSeqlens: new Int32Array(cells.cuSeqlens.buffer),
@@ -121,13 +121,13 @@ class Sequences<T extends Tokens> {
     return ['lengths', `${this.lengths.length} sequences`];
   }
 
-  /** The array of cells: token number `sources[i]` in cell i. Sets `mask` to 1 at each cell with a token. */
-  gather(sources: Uint32Array, mask?: Uint8Array): T {
+  /** The array of cells: token number `tokenIndices[i]` in cell i. Sets `mask` to 1 at each cell with a token. */
+  gather(tokenIndices: Uint32Array, mask?: Uint8Array): T {
     const tokens = this.#endToEnd();
-    const values = make(this.#type, sources.length);
+    const values = make(this.#type, tokenIndices.length);
     values.fill(this.#filler);
-    for (let i = 0; i < sources.length; i++) {
-      const source = sources[i] as number;
+    for (let i = 0; i < tokenIndices.length; i++) {
+      const source = tokenIndices[i] as number;
       if (source === PADDING) continue;
       values[i] = tokens[source];
       if (mask) mask[i] = 1;

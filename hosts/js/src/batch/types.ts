@@ -45,7 +45,7 @@ export interface BatchStreamOptions extends BatchDealOptions, BatchingOptions {
 /** The options that decide the batches of an epoch, together with the lengths. */
 export interface BatcherOptions extends BatchStreamOptions {
   /**
-   * The order of the epoch: one of `orders()`, an order that `blend`, `sharded` and others made, or the section `order`
+   * The order of the epoch: one of `plainOrders()`, an order that `blend`, `sharded` and others made, or the section `order`
    * of a recipe. An order that was made has its own seed, which also decides the order of steps; then the option `seed`
    * is an error. Default `feistel`.
    */

@@ -54,7 +54,7 @@ export abstract class BaseSampler extends SamplerMembers implements Iterable<num
     super(engine, 'sampler', recipe);
     this.#recipe = recipe;
     this.#length = this.numSamples;
-    this.#isWide = this.samples > 2 ** 32;
+    this.#isWide = this.datasetSize > 2 ** 32;
   }
 
   /** The sampler that `toJSON` wrote. Errors: as `fromRecipe`. */
@@ -140,13 +140,13 @@ export abstract class BaseSampler extends SamplerMembers implements Iterable<num
   }
 
   /**
-   * Batch number `batch` of every rank, in the order of ranks: the samples of one step. A rank without this batch,
-   * where others have one, has an empty array. Errors: as `batch`, and `batchSize` (more than 2^25 samples for all
-   * ranks).
+   * The samples of every rank at a step, in the order of ranks: batch number `step` of each. A rank without this batch,
+   * where others have one, has an empty array. Errors: as `batch`, but `step` in place of `batch`, and `batchSize` (more
+   * than 2^25 samples for all ranks).
    */
-  step(batch: Integer, batchSize: Integer, options?: BatchOptions): Indices[] {
-    const number = u53('batch', batch, (other) => this.step(other, batchSize, options));
-    const size = u32('batch_size', batchSize, (other) => this.step(batch, other, options));
+  step(step: Integer, batchSize: Integer, options?: BatchOptions): Indices[] {
+    const number = u53('step', step, (other) => this.step(other, batchSize, options));
+    const size = u32('batch_size', batchSize, (other) => this.step(step, other, options));
     const dropLast = flag('drop_last', 'dropLast', options);
     const { worldSize } = this;
     fewSamples(worldSize, Math.min(size, this.#length), size);

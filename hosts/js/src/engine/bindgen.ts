@@ -4,10 +4,10 @@ import type { LightBindings, RawMesh, RawSampler } from './types.js';
 /** Makes instances of the light build, through the JavaScript of wasm-bindgen. */
 export function bindgenInstances(module: WebAssembly.Module): () => LightBindings {
   return () => {
-    const { initSync, Sampler, Mesh, orders, variables, detect } = generate();
+    const { initSync, Sampler, Mesh, plainOrders, variables, detect } = generate();
     initSync({ module });
     return {
-      orders,
+      plainOrders,
       sampler(recipe, lists, epoch, rank) {
         const names = lists.map(({ name }) => name);
         const lengths = Uint32Array.from(lists, ({ numbers }) => numbers.length);
@@ -45,7 +45,7 @@ function withAll(made: object): RawSampler {
   all.locateAll ??= function (this: RawSampler, samples, batchSize) {
     // A wrong sample is reported before a wrong batch size, as in the component: the first wrong sample is located with
     // batch size 1, which throws.
-    const wrong = samples.find((sample) => sample >= this.samples());
+    const wrong = samples.find((sample) => sample >= this.datasetSize());
     return Array.from(samples, (sample) => this.locate(wrong ?? sample, wrong === undefined ? batchSize : 1));
   };
   return made as RawSampler;

@@ -35,10 +35,10 @@ export function componentInstances(module: () => WebAssembly.Module, most: numbe
     const core = new Core(compiled);
     const made = Object.entries(interfaces as Interfaces).map(([name, each]) => [name, core.interfaceOf(each)]);
     const { sampling, mesh, ledger, ...others } = Object.fromEntries(made) as Exports;
-    const { orders, Sampler } = sampling;
+    const { plainOrders, Sampler } = sampling;
     return {
       ...others,
-      orders,
+      plainOrders,
       sampler: (recipe, lists, epoch, rank) => new Sampler(recipe, [...lists], epoch, rank),
       mesh: (worldSize, axes) => new mesh.Mesh(worldSize, [...axes]),
       client: (options) => makeClient(ledger, options),

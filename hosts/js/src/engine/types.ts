@@ -70,7 +70,7 @@ export interface RawClientOptions {
 
 /** The exports of an instance of the light build, which the component has, too. */
 export interface LightBindings extends Bindings {
-  orders(): string[];
+  plainOrders(): string[];
   sampler(recipe: string, lists: readonly Samplings.NamedList[], epoch: bigint, rank: number): RawSampler;
   mesh(worldSize: number, axes: readonly Grid.Axis[]): RawMesh;
   launch: Copied<typeof Launch>;

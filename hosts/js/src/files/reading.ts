@@ -53,7 +53,7 @@ export async function* readingBlocks(
         continue;
       }
       const samples = reading.indices(rank, worker, start, start + count);
-      const { rows, padding } = reading.roundRows(rank, worker, reading.roundOf(rank, worker, start));
+      const { rows, numPadding: padding } = reading.roundRows(rank, worker, reading.roundOf(rank, worker, start));
       // Padding samples come from any place, and no lane continues at them. So padding has a lane number of its own.
       const laneOf = (i: number) => (i < length - padding ? (spans.lane[i] as number) : -1);
       const where = runsOf(spans.numRows, rows);

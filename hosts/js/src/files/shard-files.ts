@@ -165,9 +165,9 @@ export async function rowsWith(host: Host, shards: ShardFiles, samples: Integers
   try {
     for (let i = 0; i < wanted.length; i++) {
       const sample = wanted[i] as Integer;
-      const { shard, offset } = order.shardOf(sample);
+      const { shard, row: stored } = order.shardOf(sample);
       const own = places.get(shard) ?? [];
-      own.push({ offset, sample: Number(sample), i });
+      own.push({ offset: stored, sample: Number(sample), i });
       places.set(shard, own);
     }
   } finally {

@@ -18,7 +18,7 @@ import type {
 } from './types.js';
 
 /**
- * The order of this name, one of `orders()`, for a dataset of `samples` samples. Use it for a part of another order, or where orders are passed
+ * The order of this name, one of `plainOrders()`, for a dataset of `samples` samples. Use it for a part of another order, or where orders are passed
  * around; `new Sampler(samples, { order, seed })` is shorter for an order alone. Errors: `order`, `options`, `samples`, `seed`.
  *
  * @example

@@ -152,14 +152,14 @@ export abstract class BaseReading extends ReadingMembers {
     const { count } = this.call((raw) => raw.round(...reader, which));
     const first = integer('start', start, [0n, count]);
     const last = integer('end', end === undefined ? count : end, [first, count]);
-    let padding = 0;
+    let numPadding = 0;
     const read = (at: number, many: number) => {
       const found = this.call((raw) => raw.roundRows(...reader, which, first + BigInt(at), many));
-      padding += found.padding;
+      numPadding += found.numPadding;
       return numbers(found.rows);
     };
     const rows = gathered(Float64Array, Number(last - first), MAX_COUNT, 'rows', read);
-    return { rows, padding };
+    return { rows, numPadding };
   }
 
   /** The recipe as it was given, and the epoch or the state, for `JSON.stringify` and `fromJSON`. */
@@ -168,9 +168,9 @@ export abstract class BaseReading extends ReadingMembers {
     return document.toJson('epoch' in stand ? { epoch: String(stand.epoch) } : stand);
   }
 
-  #batch(rank: number, { worker, number, step, start, count, padding }: RawBatch): ReadBatch {
+  #batch(rank: number, { worker, number, step, start, count, numPadding }: RawBatch): ReadBatch {
     const samples = this.indices(rank, worker, start, start + BigInt(count));
-    return { worker, number: Number(number), step: Number(step), samples, padding };
+    return { worker, number: Number(number), step: Number(step), samples, numPadding };
   }
 
   #reader(rank: Integer, worker: Integer): Reader {

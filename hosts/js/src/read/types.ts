@@ -40,7 +40,7 @@ export interface RoundRows {
   /** For each sample, the number of its row among the rows of the round's spans, laid end to end. */
   rows: Float64Array<ArrayBuffer>;
   /** How many of these samples, the last ones, are padding. */
-  padding: number;
+  numPadding: number;
 }
 
 /** Lists of which the recipe of a reading has only the hash, or which it leaves out. */
@@ -71,7 +71,7 @@ export interface ReadBatch {
   /** The sample indices of the batch. */
   samples: Float64Array<ArrayBuffer>;
   /** How many samples at the end of the batch are padding. */
-  padding: number;
+  numPadding: number;
 }
 
 /** A reading in JSON: its recipe, and the lists and options that the recipe does not have. */

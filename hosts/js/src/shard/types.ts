@@ -111,7 +111,7 @@ export interface Verification {
 /** The options that decide which chunks a reader of a stream takes. */
 export interface ChunkStreamOptions extends ChunkOptions {
   /**
-   * The order of the chunks of a cycle, one of `orders()`. Default `feistel`; `sequential` if the number of chunks is
+   * The order of the chunks of a cycle, one of `plainOrders()`. Default `feistel`; `sequential` if the number of chunks is
    * not known.
    */
   order?: OrderName;

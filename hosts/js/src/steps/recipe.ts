@@ -47,11 +47,11 @@ export class ScheduleRecipe implements Recipe<ComponentBindings, RawSchedule> {
   }
 
   /** Makes the definition from the options of a constructor. */
-  static of(samples: unknown, batchSizes: unknown, given: ScheduleOptions | undefined): ScheduleRecipe {
+  static of(samples: unknown, globalBatchSizes: unknown, given: ScheduleOptions | undefined): ScheduleRecipe {
     const isOrder = samples instanceof OrderValue;
     const [deal, others] = parted(options(given, isOrder ? OF_ORDER : OPTIONS), SCHEDULE_DEAL);
     const [more, { rank, ...named }] = parted(others, EPOCHS);
-    const steps = { ...stepsOf(batchSizes), ...more };
+    const steps = { ...stepsOf(globalBatchSizes), ...more };
     if (isOrder)
       return new ScheduleRecipe(new Document({ order: samples.section, deal, steps }, {}, samples.beside), rank);
     if (typeof samples === 'object') fail('wrong-type', 'samples', samples, SAMPLES);
@@ -79,16 +79,16 @@ export class ScheduleRecipe implements Recipe<ComponentBindings, RawSchedule> {
 
 /** The section `steps` of a recipe, from one batch size, or from one for each stage. */
 function stepsOf(given: unknown): Record<string, unknown> {
-  const field = 'batch_size';
-  if (!Array.isArray(given)) return { batch_size: u53(field, given) };
+  const field = 'global_batch_size';
+  if (!Array.isArray(given)) return { global_batch_size: u53(field, given) };
   const allowed = 'pairs of a step and the batch size from this step on';
   const stages = Array.from(list(field, given), (stage, i) =>
     placed(`at index ${i}`, () => {
       if (!Array.isArray(stage) || stage.length !== 2) fail('wrong-type', field, stage, allowed);
-      return { from: u53('from', stage[0]), batch_size: u53(field, stage[1]) };
+      return { from: u53('from', stage[0]), global_batch_size: u53(field, stage[1]) };
     }),
   );
   // If no stage begins with step 0, the component says what is missing.
   const first = stages[0]?.from === 0n ? stages.shift() : undefined;
-  return { batch_size: first?.batch_size, ...(stages.length > 0 && { stages }) };
+  return { global_batch_size: first?.global_batch_size, ...(stages.length > 0 && { stages }) };
 }

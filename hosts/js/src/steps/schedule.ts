@@ -10,7 +10,7 @@ import { resumed } from '../state.js';
 import type { Indices, Integer, Integers, SavedState } from '../types.js';
 import { ScheduleRecipe } from './recipe.js';
 import type {
-  BatchSizes,
+  GlobalBatchSizes,
   ScheduleJson,
   ScheduleOptions,
   ScheduleRecipeOptions,
@@ -20,34 +20,34 @@ import type {
 /** How many samples of a rank one call returns, unless one step alone has more. */
 const WINDOW = 1 << 15;
 
-type Class<T> = new (samples: OrderOrSamples, batchSize: BatchSizes, options?: ScheduleOptions) => T;
+type Class<T> = new (samples: OrderOrSamples, globalBatchSize: GlobalBatchSizes, options?: ScheduleOptions) => T;
 
 /** The members of `Schedule`. An entry point such as index.ts adds the engine. */
 export abstract class BaseSchedule extends ScheduleMembers implements Iterable<Indices> {
   readonly #recipe: ScheduleRecipe;
   readonly #numSteps: number;
   readonly #worldSize: number;
-  readonly #samples: number;
+  readonly #datasetSize: number;
 
   /** @internal */
   constructor(
     engine: Engine<ComponentBindings>,
     samples: OrderOrSamples,
-    batchSize: BatchSizes,
+    globalBatchSize: GlobalBatchSizes,
     options?: ScheduleOptions,
   ) {
-    const recipe = options instanceof ScheduleRecipe ? options : ScheduleRecipe.of(samples, batchSize, options);
+    const recipe = options instanceof ScheduleRecipe ? options : ScheduleRecipe.of(samples, globalBatchSize, options);
     super(engine, 'schedule', recipe);
     this.#recipe = recipe;
     this.#numSteps = this.numSteps;
     this.#worldSize = this.worldSize;
-    this.#samples = this.samples;
+    this.#datasetSize = this.datasetSize;
   }
 
   /**
    * The schedule of a recipe: an object, or a text of JSON. `order` is as in the recipe of a sampler; `deal` has
-   * `world_size`, `layout` and `unit`; `steps` has `batch_size`, `epochs` and, if the batch size changes, `stages`:
-   * objects with `from` and `batch_size`. A member that is not there has its default. Give `sizes` and `lists` as for a
+   * `world_size`, `layout` and `unit`; `steps` has `global_batch_size`, `epochs` and, if the batch size changes, `stages`:
+   * objects with `from` and `global_batch_size`. A member that is not there has its default. Give `sizes` and `lists` as for a
    * sampler. Errors: as the constructor, `recipe` (it is no JSON object), `recipe`, `steps`, `stages` or another
    * object of the recipe (this object has an unknown member), `remainder` (a schedule has none).
    */
@@ -75,8 +75,8 @@ export abstract class BaseSchedule extends ScheduleMembers implements Iterable<I
 
   /**
    * This rank's samples at the steps `start` to `start` + `count` - 1, one step after the other. A step has
-   * `batchSize(step)` / `worldSize` of them. Errors: `start`, `count` (past the last step; a step has more than 2^20
-   * samples of this rank), `batchSize` (the batch size of a step from `start` on, however late, is no multiple of
+   * `globalBatchSize(step)` / `worldSize` of them. Errors: `start`, `count` (past the last step; a step has more than 2^20
+   * samples of this rank), `globalBatchSize` (the batch size of a step from `start` on, however late, is no multiple of
    * `worldSize` * `unit`), memory.
    */
   indices(start: Integer, count: Integer = 1): Indices {
@@ -84,27 +84,27 @@ export abstract class BaseSchedule extends ScheduleMembers implements Iterable<I
     const steps = Number(integer('count', count, [0n, BigInt(this.#numSteps - first)]));
     const last = first + steps;
     const samples = (this.samplesConsumed(last) - this.samplesConsumed(first)) / this.#worldSize;
-    return joined(this.#windows(first, last), samples, this.#samples, ['count', steps]);
+    return joined(this.#windows(first, last), samples, this.#datasetSize, ['count', steps]);
   }
 
-  /** This rank's samples at a step. Errors: `step`, `count` (more than 2^20 of them), `batchSize` (see `indices`), memory. */
+  /** This rank's samples at a step. Errors: `step`, `count` (more than 2^20), `globalBatchSize` (see `indices`), memory. */
   batch(step: Integer): Indices {
     const number = Number(integer('step', step, [0n, BigInt(this.#numSteps) - 1n]));
     const found = this.#window(number, 1);
-    return joined([found], found.length, this.#samples, ['step', step]);
+    return joined([found], found.length, this.#datasetSize, ['step', step]);
   }
 
-  /** The samples of every rank at a step, in the order of ranks. Errors: as `batch`, and `batchSize` (more than 2^25). */
+  /** The samples of every rank at a step, rank by rank. Errors: as `batch`, and `globalBatchSize` (more than 2^25). */
   step(step: Integer): Indices[] {
     const number = integer('step', step, [0n, BigInt(this.#numSteps) - 1n]);
-    const size = this.batchSize(number);
+    const size = this.globalBatchSize(number);
     const own = size / this.#worldSize;
     fewSamples(this.#worldSize, own, size);
     const window = Math.max(1, Math.floor(MAX_COUNT / own));
     return ofRanks(this.#worldSize, window, (first, count) => {
       const all = numbers(this.call((raw) => raw.step(number, first, count)));
       const part = (i: number) => all.subarray(i * own, (i + 1) * own);
-      return Array.from({ length: count }, (_, i) => joined([part(i)], own, this.#samples, ['step', step]));
+      return Array.from({ length: count }, (_, i) => joined([part(i)], own, this.#datasetSize, ['step', step]));
     });
   }
 

@@ -7,7 +7,7 @@ import type { Integer, RecipeOptions, SamplerJson, SamplerOptions } from '../typ
  * sizes need not be multiples of `worldSize` * `unit`, since their steps may have been made with another number of
  * ranks.
  */
-export type BatchSizes = Integer | readonly (readonly [from: Integer, batchSize: Integer])[];
+export type GlobalBatchSizes = Integer | readonly (readonly [from: Integer, globalBatchSize: Integer])[];
 
 /**
  * The options that decide a schedule, together with the samples and the batch sizes. With an order in place of samples,

@@ -15,7 +15,7 @@ from .engine import component as _component  # noqa: F401
 # isort: split
 from .compose.order import Order
 from .deal.batches import Batches
-from .deal.binding import orders
+from .deal.binding import plain_orders
 from .deal.sampler import Sampler
 from .engine.errors import (
     ContradictionError,
@@ -116,7 +116,7 @@ __all__ = [
     "inspect",
     "join_indices",
     "order",
-    "orders",
+    "plain_orders",
     "recipe_after",
     "sharded",
     "verify_shards",

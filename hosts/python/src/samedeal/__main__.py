@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from . import OutOfRangeError, SamedealError, Sampler, WrongTypeError, __version__, detect_rank, inspect, orders
+from . import OutOfRangeError, SamedealError, Sampler, WrongTypeError, __version__, detect_rank, inspect, plain_orders
 from .engine import arguments as check
 
 # The most samples that `verify` takes: it counts how often each is dealt, in one byte of memory.
@@ -63,7 +63,7 @@ def parser() -> argparse.ArgumentParser:
         )
         asked.add_argument("--seed", type=_number, default=0, help="seed of the order (default: 0)")
         asked.add_argument("--epoch", type=_number, default=0, help="number of the epoch (default: 0)")
-        known = [name for name in orders() if name != "sharded"]
+        known = [name for name in plain_orders() if name != "sharded"]
         asked.add_argument("--order", default=known[0], help=f"one of {', '.join(known)} (default: {known[0]})")
         asked.add_argument("--world-size", type=_number, default=1, metavar="W", help="how many ranks (default: 1)")
         asked.add_argument("--remainder", choices=["pad", "drop", "uneven"], default="pad", help="(default: pad)")
@@ -228,9 +228,9 @@ def _verify(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
     import numpy as np
 
     sampler = _sampler(options)
-    if sampler.samples > MOST:
-        raise OutOfRangeError("samples", str(sampler.samples), f"up to {MOST:,}, which take a byte of memory each")
-    times = np.zeros(sampler.samples, dtype=np.uint8)
+    if sampler.dataset_size > MOST:
+        raise OutOfRangeError("samples", str(sampler.dataset_size), f"up to {MOST:,}, which take a byte of memory each")
+    times = np.zeros(sampler.dataset_size, dtype=np.uint8)
     steps, padding = set(), 0
     for rank in range(sampler.world_size):
         sampler.set_rank(rank)
@@ -244,7 +244,7 @@ def _verify(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
     hangs = options.batch_size is not None and len(steps) > 1
     wrong = len(again) > 0 or len(missing) != expected or hangs
     answer = {
-        "samples": sampler.samples,
+        "dataset_size": sampler.dataset_size,
         "consumed": sampler.consumed,
         "dropped": sampler.num_dropped,
         "padding": padding,
@@ -255,7 +255,7 @@ def _verify(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
     }
     text = (
         f"{'WRONG' if wrong else 'ok'}: {sampler.world_size} ranks, "
-        f"{sampler.samples - len(missing):,} samples dealt once, {sampler.consumed:,} consumed before, "
+        f"{sampler.dataset_size - len(missing):,} samples dealt once, {sampler.consumed:,} consumed before, "
         f"{sampler.num_dropped:,} dropped, {padding:,} repeated as padding, "
         f"{' or '.join(f'{number:,}' for number in sorted(steps))} steps"
     )

@@ -83,7 +83,7 @@ def pad(
     """
     tokens, lengths = _tokens(sequences, offsets)
     cells = padded_cells(lengths, width=width, pad_to_multiple_of=pad_to_multiple_of, side=side)
-    values, mask = _gathered(tokens, cells.sources, (len(lengths), cells.width), padding_value)
+    values, mask = _gathered(tokens, cells.token_indices, (len(lengths), cells.width), padding_value)
     return Padded(values, mask)
 
 
@@ -116,7 +116,7 @@ def pack(
     """
     tokens, lengths = _tokens(sequences, offsets)
     cells, shape = packed_cells(lengths, row_ends=row_ends, width=width)
-    values, _ = _gathered(tokens, cells.sources, shape, padding_value)
+    values, _ = _gathered(tokens, cells.token_indices, shape, padding_value)
     return Packed(
         values,
         cells.position_ids.view(np.int32).reshape(shape),

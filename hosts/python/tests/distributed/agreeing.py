@@ -123,7 +123,7 @@ def cases(rank: int, world_size: int, files: Path, equal: Path, even: Path) -> d
         "fine steps in a mesh": StepBatchSampler(data, 12, **device),
         "seed of steps": StepBatchSampler(data, 12, seed=int(odd)),
         "stages of steps": StepBatchSampler(data, [(0, 12), (3 + odd, 24)]),
-        "batch_size of steps": StepBatchSampler(data, 12 * (1 + odd)),
+        "global_batch_size of steps": StepBatchSampler(data, 12 * (1 + odd)),
         "step": taken(StepBatchSampler(data, 12), 1 + odd),
         "steps of a training": StepBatchSampler(data, 12, steps=5 + odd),
         "steps of an endless training": StepBatchSampler(data, 12, steps=5 if odd else None),

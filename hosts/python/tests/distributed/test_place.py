@@ -130,7 +130,7 @@ def test_a_pass_of_everything_warns_once_where_nobody_says_the_rank(
 
 
 def test_batches_warn_too() -> None:
-    for sampler in (BatchSampler([3, 4], max_tokens=10), StepBatchSampler(range(10), batch_size=2, steps=3)):
+    for sampler in (BatchSampler([3, 4], max_tokens=10), StepBatchSampler(range(10), global_batch_size=2, steps=3)):
         with pytest.warns(RankWarning, match="num_replicas=1, rank=0"):
             list(sampler)
         with warnings.catch_warnings():

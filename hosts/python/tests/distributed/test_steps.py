@@ -278,12 +278,12 @@ def test_ranks_are_those_of_the_mesh_and_the_launcher(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("error", "field", "given"),
     [
-        (ContradictionError, "batch_size", {"batch_size": 5, "world_size": 2}),
-        (OutOfRangeError, "batch_size", {"batch_size": 0}),
-        (WrongTypeError, "batch_size", {"batch_size": "12"}),
-        (WrongTypeError, "batch_size", {"batch_size": None}),
-        (WrongTypeError, "batch_size", {"batch_size": {0: 4}}),
-        (WrongTypeError, "batch_size", {"batch_size": Endless([1, 2])}),
+        (ContradictionError, "global_batch_size", {"global_batch_size": 5, "world_size": 2}),
+        (OutOfRangeError, "global_batch_size", {"global_batch_size": 0}),
+        (WrongTypeError, "global_batch_size", {"global_batch_size": "12"}),
+        (WrongTypeError, "global_batch_size", {"global_batch_size": None}),
+        (WrongTypeError, "global_batch_size", {"global_batch_size": {0: 4}}),
+        (WrongTypeError, "global_batch_size", {"global_batch_size": Endless([1, 2])}),
         (OutOfRangeError, "steps", {"steps": -1}),
         (OutOfRangeError, "steps", {"steps": 2**53}),
         (WrongTypeError, "steps", {"steps": 0.5}),
@@ -295,7 +295,7 @@ def test_ranks_are_those_of_the_mesh_and_the_launcher(monkeypatch: pytest.Monkey
     ],
 )
 def test_what_cannot_be_meant(error: type[SamedealError], field: str, given: dict[str, Any]) -> None:
-    options: dict[str, Any] = {"dataset": range(10), "batch_size": 4, "rank": 0, "world_size": 1, **given}
+    options: dict[str, Any] = {"dataset": range(10), "global_batch_size": 4, "rank": 0, "world_size": 1, **given}
     with pytest.raises(SamedealError) as caught:
         StepBatchSampler(**options)
     assert (type(caught.value), caught.value.field) == (error, field)
@@ -316,7 +316,7 @@ def test_loaders_that_cannot_be_meant() -> None:
     with pytest.raises(ContradictionError, match="dataset"):
         Resumable(DataLoader(Numbers(7), batch_sampler=sampler_of(0, 2)))
     with pytest.warns(samedeal.torch.BatchWarning, match="batch_sampler="):
-        next(iter(DataLoader(Numbers(), batch_size=2, sampler=sampler_of(0, 2), collate_fn=list)), None)
+        next(iter(DataLoader(Numbers(), global_batch_size=2, sampler=sampler_of(0, 2), collate_fn=list)), None)
     data = list(range(20))
     sampler = StepBatchSampler(data, 4, rank=0, world_size=1)
     data.append(20)

@@ -69,7 +69,7 @@ def a_rest_that_is_forgotten() -> None:
 
 
 def more_than_an_epoch() -> None:
-    StepBatchSampler(range(10), batch_size=2, steps=30, rank=0, world_size=1)
+    StepBatchSampler(range(10), global_batch_size=2, steps=30, rank=0, world_size=1)
 
 
 def no_rank() -> None:

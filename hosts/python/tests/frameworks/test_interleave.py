@@ -179,7 +179,7 @@ def test_parts_of_one_dataset() -> None:
     parts = dict.fromkeys(orders, one)
     dataset, order = interleave(parts, [1, 1], orders=orders, index_space="shared", samples=400)
     assert dataset is one
-    assert Sampler(order=order).samples == 300
+    assert Sampler(order=order).dataset_size == 300
     assert set(Sampler(order=order)) >= set(range(100))
     with fails(ContradictionError, "datasets"):
         interleave({**parts, "other": DATA["code"]}, [1, 1, 1], index_space="shared")

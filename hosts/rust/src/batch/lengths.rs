@@ -160,7 +160,7 @@ impl fmt::Debug for Lengths {
 /// The end of the sample indices of a source, which begin at `first`: one more than its last sample index.
 fn end_of(blend: &Sampler, source: u32, first: u64) -> Result<u64, Error> {
     // Binary search: the number of the source ascends with the sample index.
-    let (mut least, mut most) = (first, blend.samples());
+    let (mut least, mut most) = (first, blend.dataset_size());
     while least < most {
         let middle = least + (most - least) / 2;
         if blend.source_of(middle)?.source > source { most = middle } else { least = middle + 1 }

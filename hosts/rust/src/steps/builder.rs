@@ -26,7 +26,8 @@ impl ScheduleBuilder {
     /// Sets changes of the global batch size: each item is a step, and the batch size from this step on. Steps ascend,
     /// and are above 0. At most 2^16 items.
     pub fn stages(mut self, stages: impl IntoIterator<Item = (u64, u32)>) -> Self {
-        let stage = |(from, batch_size): (u64, u32)| json!({ "from": from, "batch_size": batch_size });
+        let stage =
+            |(from, global_batch_size): (u64, u32)| json!({ "from": from, "global_batch_size": global_batch_size });
         self.draft.set("steps", "stages", stages.into_iter().map(stage).collect::<Value>());
         self
     }
@@ -35,11 +36,11 @@ impl ScheduleBuilder {
     ///
     /// # Errors
     ///
-    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`batch_size`; `stages`: more than 2^16; `from`: not above `from`
+    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`global_batch_size`; `stages`: more than 2^16; `from`: not above `from`
     /// of the stage before; `rank`; `samples`: epoch 0 has no positions; any option),
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (`batch_size`: no multiple of `unit`, or, in the last
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`global_batch_size`: no multiple of `unit`, or, in the last
     /// stage, no multiple of `world_size` * `unit`; `remainder`: a recipe has it; an option that the order does not
-    /// use), [`Missing`](crate::FailureKind::Missing) (`steps`, `batch_size`, `from`, and the members of a sampler),
+    /// use), [`Missing`](crate::FailureKind::Missing) (`steps`, `global_batch_size`, `from`, and the members of a sampler),
     /// [`UnknownName`](crate::FailureKind::UnknownName), [`UnknownMember`](crate::FailureKind::UnknownMember) and
     /// [`WrongType`](crate::FailureKind::WrongType) (of a recipe, any member),
     /// [`OutOfMemory`](crate::FailureKind::OutOfMemory).

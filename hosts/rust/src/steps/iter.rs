@@ -30,7 +30,7 @@ impl<'a> ScheduleSteps<'a> {
     /// Reads the batches of the next steps. All of these steps have the same batch size.
     fn read(&self) -> Result<Vec<Vec<u64>>, Error> {
         let (schedule, start) = (&self.schedule, self.unread);
-        let size = u64::from(schedule.batch_size(start)?);
+        let size = u64::from(schedule.global_batch_size(start)?);
         let first = schedule.samples_consumed(start)?;
         let mut count = (WINDOW * u64::from(schedule.world_size()) / size).clamp(1, self.end - start);
         while count > 1 && schedule.samples_consumed(start + count)? - first != size * count {

@@ -52,9 +52,9 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// A schedule of `samples` samples, which takes `batch_size` of them in each step, on all ranks together.
-    pub fn builder(samples: u64, batch_size: u32) -> ScheduleBuilder {
-        ScheduleBuilder::new(None).samples(samples).batch_size(batch_size)
+    /// A schedule of `samples` samples, which takes `global_batch_size` of them in each step, on all ranks together.
+    pub fn builder(samples: u64, global_batch_size: u32) -> ScheduleBuilder {
+        ScheduleBuilder::new(None).samples(samples).global_batch_size(global_batch_size)
     }
 
     /// A schedule of any order, such as a blend of several datasets: see [`Order`](crate::Order).
@@ -68,8 +68,8 @@ impl Schedule {
     /// assert_eq!((schedule.place_of(16)?.epoch, schedule.place_of(16)?.position), (1, 24));
     /// # Ok::<(), samedeal::Error>(())
     /// ```
-    pub fn from_order(order: Order, batch_size: u32) -> ScheduleBuilder {
-        ScheduleBuilder::new(None).order(order).batch_size(batch_size)
+    pub fn from_order(order: Order, global_batch_size: u32) -> ScheduleBuilder {
+        ScheduleBuilder::new(None).order(order).global_batch_size(global_batch_size)
     }
 
     /// The schedule of a recipe, which decides everything but the rank. An option that is set afterwards, such as
@@ -78,13 +78,13 @@ impl Schedule {
     ///
     /// ```
     /// use samedeal::Schedule;
-    /// let recipe = r#"{"order": {"samples": 1000}, "deal": {"world_size": 2}, "steps": {"batch_size": 8}}"#;
+    /// let recipe = r#"{"order": {"samples": 1000}, "deal": {"world_size": 2}, "steps": {"global_batch_size": 8}}"#;
     /// let schedule = Schedule::from_recipe(recipe).rank(1).build()?;
     /// assert_eq!(
     ///     schedule.recipe()?,
     ///     concat!(
     ///         r#"{"samedeal":1,"order":{"name":"feistel","samples":1000,"seed":0},"#,
-    ///         r#""deal":{"world_size":2,"layout":"strided"},"steps":{"batch_size":8}}"#,
+    ///         r#""deal":{"world_size":2,"layout":"strided"},"steps":{"global_batch_size":8}}"#,
     ///     )
     /// );
     /// # Ok::<(), samedeal::Error>(())
@@ -116,7 +116,7 @@ impl Schedule {
     /// # Errors
     ///
     /// The errors of [`indices_window`](Self::indices_window): out of range (`start`, `count`: there is no such step,
-    /// or this rank has more than 2^20 samples at this step), contradiction (`batch_size`), out of memory.
+    /// or this rank has more than 2^20 samples at this step), contradiction (`global_batch_size`), out of memory.
     pub fn batch(&self, step: u64) -> Result<Vec<u64>, Error> {
         self.indices_window(step, 1)
     }
@@ -141,7 +141,7 @@ impl Schedule {
     /// # Errors
     ///
     /// Out of range (`step`; `first`, `count`: there are no such ranks, or they have more than 2^20 samples together),
-    /// contradiction (`batch_size`), out of memory.
+    /// contradiction (`global_batch_size`), out of memory.
     pub fn step(&self, step: u64, ranks: impl RangeBounds<u32>) -> Result<Vec<Vec<u64>>, Error> {
         let (first, count) = range::ranks(ranks, self.world_size())?;
         let samples = self.raw_step(step, first, count)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::failing;
-use samedeal::{Exhaustion, FailureKind, IndexSpace, Layout, Order, Remainder, Sampler, Source, orders};
+use samedeal::{Exhaustion, FailureKind, IndexSpace, Layout, Order, Remainder, Sampler, Source, plain_orders};
 
 /// The samples of all ranks in an epoch: step by step, and rank by rank within a step.
 fn dealt(sampler: &Sampler) -> Vec<u64> {
@@ -40,7 +40,7 @@ fn a_blend_gives_exact_counts_and_whole_passes() {
     for exact in [false, true] {
         let order = if exact { mixture().exact() } else { mixture() };
         let sampler = Sampler::from_order(order.clone()).world_size(4).build().unwrap();
-        assert_eq!((sampler.samples(), sampler.epoch_length(), sampler.num_samples()), (840, 1_000, 250));
+        assert_eq!((sampler.dataset_size(), sampler.epoch_length(), sampler.num_samples()), (840, 1_000, 250));
         assert_eq!((sampler.layout(), sampler.order()), (Layout::Rotated, if exact { "blend-exact" } else { "blend" }));
         assert_eq!(sampler.sources().unwrap(), ["web", "books", "code"]);
         let counts = sampler.source_counts(..).unwrap();
@@ -83,7 +83,7 @@ fn a_state_goes_on_in_another_world_with_more_stages_and_sources() {
     let order = mixture().stage(400, [40, 50, 10]).source(Source::new("new", 30, 0)).stage(700, [0, 0, 0, 1]);
     let mut rest = Sampler::from_order(order.clone()).world_size(3).remainder(Remainder::Uneven).build().unwrap();
     rest.resume(&state).unwrap();
-    assert_eq!((rest.consumed(), rest.num_positions(), rest.samples()), (400, 600, 870));
+    assert_eq!((rest.consumed(), rest.num_positions(), rest.dataset_size()), (400, 600, 870));
     assert_eq!(rest.source_counts(400..700).unwrap().count, [120, 150, 30, 0]);
     assert_eq!(rest.source_counts(700..).unwrap().count, [0, 0, 0, 300]);
     // The consumed and the remaining samples together are one epoch of the order with stages.
@@ -145,12 +145,12 @@ fn sources_share_a_dataset() {
     let part = |from: u64| Order::new("feistel", 1_000).subset((from..from + 300).collect::<Vec<_>>());
     let blend = |space| Order::blend([Source::new("a", part(0), 1), Source::new("b", part(600), 2)]).index_space(space);
     let shared = Sampler::from_order(blend(IndexSpace::Shared)).build().unwrap();
-    assert_eq!((shared.samples(), shared.epoch_length()), (1_000, 600));
+    assert_eq!((shared.dataset_size(), shared.epoch_length()), (1_000, 600));
     let samples: Vec<u64> = shared.indices(..).unwrap();
     assert!(samples.iter().all(|sample| (0..300).contains(sample) || (600..900).contains(sample)));
     assert_eq!(samples.iter().filter(|&&sample| sample < 300).count(), 200);
     assert_eq!(failing(shared.source_of(7)), (FailureKind::Contradiction, "index_space".into()));
-    assert_eq!(Sampler::from_order(blend(IndexSpace::Joined)).build().unwrap().samples(), 2_000);
+    assert_eq!(Sampler::from_order(blend(IndexSpace::Joined)).build().unwrap().dataset_size(), 2_000);
 }
 
 #[test]
@@ -188,7 +188,10 @@ fn a_million_of_a_billion_is_left_out() {
     assert!(order.to_json().len() < 200, "{order:?}");
     let blend = Order::blend([Source::new("web", order.clone(), 3), Source::new("books", 1_000, 1)]).samples(1_000_000);
     let sampler = Sampler::from_order(blend).world_size(8).build().unwrap();
-    assert_eq!((sampler.samples(), sampler.source_counts(..).unwrap().count), (1_000_001_000, vec![750_000, 250_000]));
+    assert_eq!(
+        (sampler.dataset_size(), sampler.source_counts(..).unwrap().count),
+        (1_000_001_000, vec![750_000, 250_000])
+    );
     let some = sampler.indices::<u64>(..100_000).unwrap();
     assert!(some.iter().all(|sample| sample % 1_000 != 7 || *sample >= 1_000_000_000));
     assert_eq!(sampler.locate(7, 1).unwrap(), None);
@@ -263,7 +266,7 @@ fn an_order_takes_the_place_of_that_of_a_recipe() {
     assert_eq!(failing(Sampler::from_order(order).seed(3).build()), (FailureKind::Contradiction, "seed".into()));
     let seeded = Sampler::from_order(mixture()).seed(3).build().unwrap();
     assert_eq!((seeded.seed(), seeded.recipe()), (3, Sampler::from_order(mixture().seed(3)).build().unwrap().recipe()));
-    for name in orders().unwrap() {
+    for name in plain_orders().unwrap() {
         let plain = Sampler::from_order(Order::new(&name, 50).seed(4)).build().unwrap();
         assert_eq!(plain.recipe(), Sampler::builder(50).order(name).seed(4).build().unwrap().recipe());
     }

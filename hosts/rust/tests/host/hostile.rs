@@ -170,7 +170,7 @@ fn many_samplers_fit_into_a_limited_address_space() {
     for sampler in &samplers {
         let mut all = sampler.indices::<u64>(..).unwrap();
         all.sort_unstable();
-        assert!(all.into_iter().eq(0..sampler.samples()));
+        assert!(all.into_iter().eq(0..sampler.dataset_size()));
     }
     // The table is larger than the memory that is reserved at first, so the memory must grow.
     assert_eq!(made(5_000_000).unwrap().indices::<u64>(..3).unwrap().len(), 3);

@@ -198,7 +198,7 @@ fn samplers_over_shards() {
     let sampler = sharded(4, 2).unwrap();
     assert_eq!(failing(sampler.round(u64::MAX)), out_of_range("number"));
     assert_eq!(failing(sampler.shard_of(13)), out_of_range("sample"));
-    assert_eq!(sampler.shard_of(9).map(|place| (place.shard, place.offset)), Ok((1, 0)));
+    assert_eq!(sampler.shard_of(9).map(|place| (place.shard, place.row)), Ok((1, 0)));
     // The greatest numbers of lanes, of samples in a window, and of shards in a round.
     let samples = Sampler::sharded(vec![1; (1 << 20) + 1]).lanes(1).shuffle_window(1 << 20).build().unwrap();
     assert_eq!(samples.round(0).unwrap().spans.len(), 1 << 20);

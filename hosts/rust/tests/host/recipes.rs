@@ -1,15 +1,15 @@
 //! Recipes: the recipe of a sampler gives the same sampler again, and a text that is no recipe is refused.
 
 use crate::failing;
-use samedeal::{FailureKind, Layout, Remainder, Sampler, orders};
+use samedeal::{FailureKind, Layout, Remainder, Sampler, plain_orders};
 
 #[test]
 fn a_sampler_is_made_again_by_its_recipe() {
-    for order in orders().unwrap() {
+    for order in plain_orders().unwrap() {
         let made = Sampler::builder(101).order(order).seed(-3).world_size(3).rank(2).epoch(5);
         let sampler = made.remainder(Remainder::Uneven).layout(Layout::Contiguous).build().unwrap();
         let again = Sampler::from_recipe(sampler.recipe().unwrap()).rank(2).epoch(5).build().unwrap();
-        assert_eq!((again.order(), again.samples(), again.seed()), (sampler.order(), 101, -3));
+        assert_eq!((again.order(), again.dataset_size(), again.seed()), (sampler.order(), 101, -3));
         assert_eq!((again.world_size(), again.remainder(), again.layout()), (3, Remainder::Uneven, Layout::Contiguous));
         assert_eq!(again.indices::<u64>(..).unwrap(), sampler.indices::<u64>(..).unwrap());
         assert_eq!(again.recipe_fingerprint().unwrap(), sampler.recipe_fingerprint().unwrap());

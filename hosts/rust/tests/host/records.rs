@@ -20,7 +20,7 @@ fn records_are_objects_of_their_fields() {
     let place = sampler.locate(0, 2).unwrap().unwrap();
     written(
         &place,
-        json!({"position": 4, "rank": 0, "index_in_rank": 1, "batch": 0, "index_in_batch": 1, "copies": 0}),
+        json!({"position": 4, "rank": 0, "index_in_rank": 1, "batch": 0, "index_in_batch": 1, "num_padding": 0}),
     );
     let batcher = Batcher::builder([3, 9, 4].as_slice()).max_tokens(12).build().unwrap();
     let metrics = batcher.metrics().unwrap();

@@ -24,7 +24,7 @@ fn a_step_takes_the_next_samples_over_the_ends_of_epochs() {
         let mut first = 0;
         for step in 0..20 {
             let size = [24, 48, 12][usize::from(step >= 10) + usize::from(step >= 15)];
-            assert_eq!((whole.batch_size(step).unwrap(), whole.samples_consumed(step).unwrap()), (size, first));
+            assert_eq!((whole.global_batch_size(step).unwrap(), whole.samples_consumed(step).unwrap()), (size, first));
             let place = whole.place_of(step).unwrap();
             assert_eq!((place.epoch, place.position), (first / SAMPLES, first % SAMPLES));
             assert_eq!(whole.step_of(place.epoch, place.position).unwrap(), step);
@@ -129,8 +129,8 @@ fn a_state_continues_on_another_world_size() {
     assert_eq!(builder().stages([(10, 48), (12, 96)]).build().unwrap().resume(&state).unwrap(), 11);
     let earlier = builder().stages([(9, 48)]).build().unwrap();
     assert_eq!(failing(earlier.resume(&state)), (Contradiction, "stages".into()));
-    let size = builder().batch_size(48).build().unwrap();
-    assert_eq!(failing(size.resume(&state)), (Contradiction, "batch_size".into()));
+    let size = builder().global_batch_size(48).build().unwrap();
+    assert_eq!(failing(size.resume(&state)), (Contradiction, "global_batch_size".into()));
     assert_eq!(failing(builder().seed(43).build().unwrap().resume(&state)), (Contradiction, "seed".into()));
     for text in ["", "{}", "[]", &state.replace("steps", "sampler")] {
         assert_eq!(failing(schedule.resume(text)), (WrongType, "state".into()), "{text}");
@@ -144,12 +144,12 @@ fn a_state_continues_on_another_world_size() {
 
 #[test]
 fn the_first_stages_may_be_of_a_past_with_other_ranks() {
-    let past = builder().batch_size(25).build().unwrap();
+    let past = builder().global_batch_size(25).build().unwrap();
     let state = past.state(12).unwrap();
     let schedule = past.to_builder().unwrap().world_size(2).build().unwrap();
     assert_eq!(schedule.resume(&state).unwrap(), 12);
     assert_eq!((schedule.samples_consumed(10).unwrap(), schedule.batch(12).unwrap().len()), (250, 24));
-    let unfit = (FailureKind::Contradiction, "batch_size".to_owned());
+    let unfit = (FailureKind::Contradiction, "global_batch_size".to_owned());
     assert_eq!(failing(schedule.batch(9)), unfit);
     assert_eq!(failing(schedule.locate(past.batch(0).unwrap()[0], 0)), unfit);
     assert_eq!(failing(schedule.iter().collect::<Result<Vec<_>, _>>()), unfit);
@@ -161,11 +161,14 @@ fn recipes_and_lists() {
     let recipe = schedule.recipe().unwrap();
     let again = Schedule::from_recipe(&recipe).rank(1).build().unwrap();
     assert_eq!((again.recipe().unwrap(), again.recipe_fingerprint()), (recipe.clone(), schedule.recipe_fingerprint()));
-    assert_eq!((again.seed(), again.samples(), again.rank(), again.world_size(), again.unit()), (42, SAMPLES, 1, 2, 3));
+    assert_eq!(
+        (again.seed(), again.dataset_size(), again.rank(), again.world_size(), again.unit()),
+        (42, SAMPLES, 1, 2, 3)
+    );
     assert_eq!(again.batch(12).unwrap(), schedule.at_rank(1).unwrap().batch(12).unwrap());
     // Options that are set replace the options of the recipe.
-    let other = Schedule::from_recipe(&recipe).batch_size(96).stages([]).build().unwrap();
-    assert_eq!(other.batch_size(12).unwrap(), 96);
+    let other = Schedule::from_recipe(&recipe).global_batch_size(96).stages([]).build().unwrap();
+    assert_eq!(other.global_batch_size(12).unwrap(), 96);
 
     // A long list is only a hash in the recipe, but `to_builder` keeps the list.
     let kept = (0..SAMPLES * 5).map(|index| index * 2).collect::<Vec<_>>();
@@ -199,10 +202,13 @@ fn blends_go_on_from_epoch_to_epoch() {
 #[test]
 fn bad_schedules_are_refused() {
     use FailureKind::{Contradiction, Missing, OutOfRange, UnknownName, WrongType};
-    assert_eq!(failing(Schedule::builder(SAMPLES, 25).world_size(2).build()), (Contradiction, "batch_size".into()));
-    assert_eq!(failing(builder().stages([(5, 25)]).world_size(2).build()), (Contradiction, "batch_size".into()));
-    assert_eq!(failing(builder().unit(5).build()), (Contradiction, "batch_size".into()));
-    assert_eq!(failing(builder().batch_size(0).build()), (OutOfRange, "batch_size".into()));
+    assert_eq!(
+        failing(Schedule::builder(SAMPLES, 25).world_size(2).build()),
+        (Contradiction, "global_batch_size".into())
+    );
+    assert_eq!(failing(builder().stages([(5, 25)]).world_size(2).build()), (Contradiction, "global_batch_size".into()));
+    assert_eq!(failing(builder().unit(5).build()), (Contradiction, "global_batch_size".into()));
+    assert_eq!(failing(builder().global_batch_size(0).build()), (OutOfRange, "global_batch_size".into()));
     assert_eq!(failing(builder().stages([(5, 48), (5, 24)]).build()), (OutOfRange, "from".into()));
     assert_eq!(failing(builder().stages([(0, 48)]).build()), (OutOfRange, "from".into()));
     assert_eq!(failing(builder().stages((1..=(1 << 16) + 1).map(|from| (from, 24))).build()).0, OutOfRange);
@@ -217,10 +223,18 @@ fn bad_schedules_are_refused() {
     for (text, kind, field) in [
         ("", WrongType, "recipe"),
         (r#"{"order":{"samples":9}}"#, Missing, "steps"),
-        (r#"{"order":{"samples":9},"steps":{}}"#, Missing, "batch_size"),
-        (r#"{"order":{"samples":9},"steps":{"batch_size":2,"stages":[{"batch_size":4}]}}"#, Missing, "from"),
+        (r#"{"order":{"samples":9},"steps":{}}"#, Missing, "global_batch_size"),
+        (
+            r#"{"order":{"samples":9},"steps":{"global_batch_size":2,"stages":[{"global_batch_size":4}]}}"#,
+            Missing,
+            "from",
+        ),
         (r#"{"order":{"samples":9},"steps":{"batch":2}}"#, FailureKind::UnknownMember, "steps"),
-        (r#"{"order":{"samples":9},"deal":{"remainder":"pad"},"steps":{"batch_size":2}}"#, Contradiction, "remainder"),
+        (
+            r#"{"order":{"samples":9},"deal":{"remainder":"pad"},"steps":{"global_batch_size":2}}"#,
+            Contradiction,
+            "remainder",
+        ),
     ] {
         assert_eq!(failing(Schedule::from_recipe(text).build()), (kind, field.into()), "{text}");
     }
@@ -231,7 +245,7 @@ fn bad_calls_are_refused() {
     use FailureKind::OutOfRange;
     let schedule = builder().world_size(2).build().unwrap();
     let end = schedule.num_steps();
-    assert_eq!(failing(schedule.batch_size(end)), (OutOfRange, "step".into()));
+    assert_eq!(failing(schedule.global_batch_size(end)), (OutOfRange, "step".into()));
     assert_eq!(failing(schedule.samples_consumed(end + 1)), (OutOfRange, "step".into()));
     assert_eq!(failing(schedule.place_of(u64::MAX)), (OutOfRange, "step".into()));
     assert_eq!(failing(schedule.step_of_consumed(u64::MAX)), (OutOfRange, "samples_consumed".into()));

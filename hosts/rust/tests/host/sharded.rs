@@ -37,9 +37,9 @@ fn rounds_hold_all_that_is_handed_out() {
                 for sample in sampler.indices::<u64>(round.start..next).unwrap() {
                     let place = sampler.shard_of(sample).unwrap();
                     let base: u64 = SIZES[..place.shard as usize].iter().sum();
-                    assert_eq!(base + place.offset, sample);
-                    assert!(place.offset < SIZES[place.shard as usize]);
-                    places.push((place.shard, place.offset));
+                    assert_eq!(base + place.row, sample);
+                    assert!(place.row < SIZES[place.shard as usize]);
+                    places.push((place.shard, place.row));
                 }
                 let of_span =
                     |&span: &Span| (span.first_row..span.first_row + span.num_rows).map(move |row| (span.shard, row));

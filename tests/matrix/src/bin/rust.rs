@@ -121,7 +121,7 @@ fn ask_sampler(sampler: &mut Sampler, call: &Call) -> Answer {
         Call::Epoch => number(sampler.epoch()),
         Call::Rank => sampler.rank().into(),
         Call::Consumed => number(sampler.consumed()),
-        Call::Samples => number(sampler.samples()),
+        Call::DatasetSize => number(sampler.dataset_size()),
         Call::Seed => sampler.seed().to_string().into(),
         Call::Order => sampler.order().into(),
         Call::WorldSize => sampler.world_size().into(),
@@ -163,9 +163,9 @@ fn ask_sampler(sampler: &mut Sampler, call: &Call) -> Answer {
         Call::LocateFrom { sample, position, batch_size } => {
             sampler.locate_from(sample.0, position.0, batch_size)?.map_or(Value::Null, place)
         }
-        Call::Step(AllRanks::Sampler { batch, batch_size, drop_last, first, count }) => {
+        Call::Step(AllRanks::Sampler { step, batch_size, drop_last, first, count }) => {
             let size = BatchSize::new(batch_size).drop_last(drop_last);
-            let ranks = sampler.step(batch.0, size, first..first.saturating_add(count))?;
+            let ranks = sampler.step(step.0, size, first..first.saturating_add(count))?;
             let counts = ranks.iter().map(|samples| samples.len() as u32).collect();
             record(format::RankBatches { samples: ranks.concat().into_iter().map(U64).collect(), counts })
         }
@@ -212,8 +212,8 @@ fn ask_sampler(sampler: &mut Sampler, call: &Call) -> Answer {
             record(format::Round { start: U64(start), count: U64(count), spans: write_spans(&spans) })
         }
         Call::ShardOf { sample } => {
-            let samedeal::ShardPlace { shard, offset, .. } = sampler.shard_of(sample.0)?;
-            record(format::ShardPlace { shard, offset: U64(offset) })
+            let samedeal::ShardPlace { shard, row, .. } = sampler.shard_of(sample.0)?;
+            record(format::ShardPlace { shard, row: U64(row) })
         }
         _ => panic!("no call of a sampler: {call:?}"),
     })

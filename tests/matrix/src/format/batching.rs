@@ -76,15 +76,16 @@ pub struct BatchShape {
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct Padded {
     pub width: u32,
-    pub sources: Vec<u32>,
+    pub token_indices: Vec<u32>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Packed {
-    pub sources: Vec<u32>,
+    pub token_indices: Vec<u32>,
     pub position_ids: Vec<u32>,
     pub segment_ids: Vec<u32>,
     pub cu_seqlens: Vec<u32>,

@@ -52,14 +52,14 @@ pub struct ReadBatch {
     pub step: U64,
     pub start: U64,
     pub count: u32,
-    pub padding: u32,
+    pub num_padding: u32,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct RoundRows {
     pub rows: Value,
-    pub padding: u32,
+    pub num_padding: u32,
 }
 
 #[derive(Serialize)]

@@ -101,10 +101,10 @@ pub(super) fn ask_function(call: &Call) -> Option<Answer> {
         Call::JoinIndices { ref parts } => batch::join_indices(parts).map(Value::from),
         Call::Pad { ref lengths, width, pad_to_multiple_of, ref side } => collate::Side::from_name(side)
             .and_then(|side| collate::pad(lengths, width, pad_to_multiple_of, side))
-            .map(|collate::Padded { width, sources }| record(format::Padded { width, sources })),
+            .map(|collate::Padded { width, token_indices }| record(format::Padded { width, token_indices })),
         Call::Pack { ref lengths, ref row_ends, width } => collate::pack(lengths, row_ends, width).map(|packed| {
-            let collate::Packed { sources, position_ids, segment_ids, cu_seqlens, max_seqlen } = packed;
-            record(format::Packed { sources, position_ids, segment_ids, cu_seqlens, max_seqlen })
+            let collate::Packed { token_indices, position_ids, segment_ids, cu_seqlens, max_seqlen } = packed;
+            record(format::Packed { token_indices, position_ids, segment_ids, cu_seqlens, max_seqlen })
         }),
         _ => return None,
     })

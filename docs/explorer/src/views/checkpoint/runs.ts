@@ -136,7 +136,7 @@ function reading({ reading: dealt, state, workers, each }: CheckpointQuestion, d
       state: (step) => own.state(step),
       read: (rank, step, most) => {
         if (step >= own.numSteps(rank)) return undefined;
-        const { samples, padding } = own.batchAt(rank, step);
+        const { samples, numPadding: padding } = own.batchAt(rank, step);
         return { samples: samples.subarray(0, most), size: samples.length, padding };
       },
       stepAt: (target) => searched(steps, (step) => consumedOf(own.state(step)) >= target),
@@ -252,7 +252,7 @@ function schedule({ state }: CheckpointQuestion, document: Members): Stopped {
     };
   };
   return {
-    ...{ kind: 'schedule', epoch: String(epoch), consumed: position, positions: one.samples, whole: position },
+    ...{ kind: 'schedule', epoch: String(epoch), consumed: position, positions: one.datasetSize, whole: position },
     ...{ history: [], lacks: '', on, dispose: made.dispose },
   };
 }

@@ -98,7 +98,7 @@ export function resume(question: ResumeQuestion): ResumeAnswer {
   }
   const whole = samplerOf(question.recipe, epoch);
   const positions = whole.epochLength;
-  const isCounted = whole.samples <= MOST_COUNTED && positions <= MOST_COUNTED;
+  const isCounted = whole.datasetSize <= MOST_COUNTED && positions <= MOST_COUNTED;
   return {
     positions,
     parts,
@@ -123,11 +123,11 @@ function count(runs: readonly Run[], epoch: number | bigint, whole: string): Cou
   const all = samplerOf(whole, epoch);
   all.setRank(0);
   const order = all.indices();
-  const seen = new Uint8Array(all.samples);
+  const seen = new Uint8Array(all.datasetSize);
   // For each sample, the number of the part that saw it last, counted from 1.
-  const by = new Uint8Array(all.samples);
+  const by = new Uint8Array(all.datasetSize);
   // For each sample, how often the order has it in the epoch: some orders repeat samples.
-  const due = new Uint8Array(all.samples);
+  const due = new Uint8Array(all.datasetSize);
   for (const sample of order) due[sample] = (due[sample] ?? 0) + 1;
   let padding = 0;
   for (const [at, { recipe, state, take }] of runs.entries()) {

@@ -42,10 +42,10 @@ export function ownByPosition(recipe: string, parts: readonly Part[], positions:
  */
 export function torchByPosition(question: ResumeQuestion, parts: readonly Part[]): Count {
   const epoch = integer(question.epoch);
-  const { samples } = samplerOf(question.recipe, epoch);
+  const { datasetSize } = samplerOf(question.recipe, epoch);
   let skip = 0;
   const runs = parts.map(({ worldSize, taken }, at): Run => {
-    const order = { name: 'sequential', samples };
+    const order = { name: 'sequential', samples: datasetSize };
     const sampler = samplerOf(JSON.stringify({ order, deal: { world_size: worldSize } }), epoch);
     sampler.setRank(0);
     const consumed = (number: number) => Number((parsed(sampler.state(number)) as Members).consumed);
@@ -55,7 +55,7 @@ export function torchByPosition(question: ResumeQuestion, parts: readonly Part[]
     const last = isLast ? sampler.length : Math.min(skip, sampler.length);
     return { from: consumed(first), to: consumed(last), reads: (last - first) * worldSize };
   });
-  return seen(runs, samples);
+  return seen(runs, datasetSize);
 }
 
 /** How often the runs read each position. A run that reads more samples than it has positions reads padding. */

@@ -48,7 +48,7 @@ export interface ShardsAnswer {
   readsPerRow: number;
   lanesReadOnce: number | undefined;
   /** The file and the row of the sample that was asked for; null without one. */
-  place: { shard: number; offset: number } | null;
+  place: { shard: number; row: number } | null;
   advice: { lanes: number; shuffleWindow: number; varianceRatio: number } | undefined;
 }
 

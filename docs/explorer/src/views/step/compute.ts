@@ -86,7 +86,7 @@ export function batchOf(
 /** The samples that the ranks on the screen read in a step. Nothing else is computed. */
 export function step(question: StepQuestion): StepAnswer {
   const sampler = samplerOf(question.recipe, integer(question.epoch));
-  const { worldSize, samples } = sampler;
+  const { worldSize, datasetSize: samples } = sampler;
   const size = integer(question.batch);
   const cut = { dropLast: question.drop };
   sampler.setRank(0);
@@ -151,7 +151,7 @@ function toldBy({ recipe, epoch, batch, by, state, ranksBefore }: StepQuestion) 
 
 /** The names of the files of a dataset. The last file is the one with the last sample. */
 function filesOf(sampler: ReturnType<typeof samplerOf>): string[] {
-  const last = sampler.samples > 0 ? sampler.shardOf(sampler.samples - 1).shard : -1;
+  const last = sampler.datasetSize > 0 ? sampler.shardOf(sampler.datasetSize - 1).shard : -1;
   return Array.from({ length: last + 1 }, (_, file) => `file ${file}`);
 }
 
@@ -169,7 +169,7 @@ function sourcesOf(sampler: ReturnType<typeof samplerOf>): string[] {
 export interface CellAnswer {
   /** The first position of the sample in the epoch. */
   position: number | null;
-  shard: { shard: number; offset: number } | null;
+  shard: { shard: number; row: number } | null;
 }
 
 /** Further facts about a sample of the step. */

@@ -200,7 +200,7 @@ fn ends(sampler: &Sampler, sources: usize) -> Result<Vec<u64>, Problem> {
     let mut ends = Vec::with_capacity(sources);
     for source in 0..sources as u32 {
         let is_later = |sample| Ok(sampler.source_of(sample).map_err(Problem::worded)?.source > source);
-        ends.push(first(ends.last().copied().unwrap_or(0), sampler.samples(), is_later)?);
+        ends.push(first(ends.last().copied().unwrap_or(0), sampler.dataset_size(), is_later)?);
     }
     Ok(ends)
 }

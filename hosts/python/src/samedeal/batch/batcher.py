@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 from .. import recipe as recipes
 from ..compose.order import Order
-from ..deal.binding import orders
+from ..deal.binding import plain_orders
 from ..engine import arguments as check
 from ..engine.errors import MovedError, OutOfRangeError, SamedealError
 from ..engine.instance import Engine
@@ -257,7 +257,7 @@ class Batcher(BatcherBase):
         recipe, where = self._recipe, {"epoch": self.epoch, "rank": self._rank}
         members = json.loads(recipe.text)
         order = members.get("order", {})
-        if order.get("name", "feistel") in orders():
+        if order.get("name", "feistel") in plain_orders():
             options = recipe.options | where
         else:
             lists = {path: own for path, own in recipe.lists if path != "boundaries"}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PADDING = 2**32 - 1
-"""The value of `sources` for a cell of padding."""
+"""The value of `token_indices` for a cell of padding."""
 
 Cells = TypeVar("Cells", collation.Padded, collation.Packed)
 
@@ -167,7 +167,7 @@ class Collation(Resource):
         return self._measured(collation.pack(self.core, lengths, row_ends, width))
 
     def _measured(self, cells: Cells) -> Cells:
-        if len(cells.sources) > self._KEPT:
+        if len(cells.token_indices) > self._KEPT:
             # Not whole: the instance is not used again, which frees its memory.
             self.core.whole = False
         return cells

@@ -84,6 +84,6 @@ def _sources(order: Order) -> list[tuple[str, int]] | None:
             inner = f"{path}sources/{source['name']}/"
             lists = {name[len(inner) :]: own for name, own in order._lists.items() if name.startswith(inner)}
             of: Any = source.get("order")
-            samples = Sampler(order=Order(of, lists)).samples
+            samples = Sampler(order=Order(of, lists)).dataset_size
         found.append((source["name"], samples))
     return found or None

@@ -97,7 +97,7 @@ class Deal(Resource, sampling.Sampler):
     """A `sampler` of the interface, in an instance of its own. The caller checks that arguments fit the WIT types."""
 
     current: Where
-    _samples: int | None = None
+    _dataset_size: int | None = None
     """The number of sample indices; None until it is first needed."""
 
     def __init__(self, where: Where, recipe: Recipe, memory_limit: int) -> None:
@@ -133,9 +133,9 @@ class Deal(Resource, sampling.Sampler):
             self.move(self.current._replace(rank=where.rank))
         follows = before is not None and before.epoch + 1 == where.epoch
         limits = (_AHEAD, _MOST_AHEAD) if follows else (1, FEW)
-        if self._samples is None:
-            self._samples = self.samples()
-        has_large = self._samples > _CACHED
+        if self._dataset_size is None:
+            self._dataset_size = self.dataset_size()
+        has_large = self._dataset_size > _CACHED
 
         def lift(core: Core, pointer: int) -> KeptEpochs | SamedealError:
             # The arrays are not copied: a copy would take longer than computing the samples.
@@ -164,8 +164,8 @@ class Deal(Resource, sampling.Sampler):
         sampling.call_sampler_indices.read(self.core, lift, self.handle, start, len(out))
 
 
-def orders() -> tuple[str, ...]:
-    """The names of the orders that need only samples and a seed, the default first. "sharded" is not one of them."""
+def plain_orders() -> tuple[str, ...]:
+    """The names of the plain orders, which need only samples and a seed, the default first. "sharded" needs more."""
     return _facts()[0]
 
 
@@ -177,4 +177,4 @@ def max_count() -> int:
 @functools.cache
 def _facts() -> tuple[tuple[str, ...], int]:
     core = Core(2**31)
-    return sampling.orders(core), sampling.max_count(core)
+    return sampling.plain_orders(core), sampling.max_count(core)

@@ -14,7 +14,7 @@ from ..generated.sampling import SamplerBase
 from ..recipe import Recipe
 from . import windows
 from .batches import Batches
-from .binding import Deal, KeptEpochs, Where, orders
+from .binding import Deal, KeptEpochs, Where, plain_orders
 
 if TYPE_CHECKING:
     import numpy as np
@@ -178,8 +178,8 @@ class Sampler(SamplerBase):
         """
         return windows.Pass(self._engine).values()
 
-    def step(self, batch: SupportsIndex, batch_size: SupportsIndex, drop_last: bool = False) -> list[NDArray[np.int64]]:
-        """Batch number `batch` of every rank, in the order of ranks: the batches of one step.
+    def step(self, step: SupportsIndex, batch_size: SupportsIndex, drop_last: bool = False) -> list[NDArray[np.int64]]:
+        """The batches of a step: batch number `step` of every rank, in the order of ranks.
 
         If only some ranks have such a batch, the other ranks have an empty one.
 
@@ -188,7 +188,7 @@ class Sampler(SamplerBase):
             OutOfMemoryError: There is no memory for the table of the order.
         """
         size, drop = check.u32("batch_size", batch_size), check.boolean("drop_last", drop_last)
-        return self._ask(windows.step, check.u53("batch", batch), size, drop)
+        return self._ask(windows.step, check.u53("step", step), size, drop)
 
     def batches(self, batch_size: SupportsIndex, drop_last: bool = False, *, start: SupportsIndex = 0) -> Batches:
         """The batches of this rank, in order, from number `start` on. Iterate over it once in each epoch.
@@ -224,7 +224,7 @@ class Sampler(SamplerBase):
         """The call that makes an equal sampler, without the memory limit, and with many sizes abridged."""
         recipe: Recipe = self._engine.fixed[0]
         members = json.loads(recipe.text)
-        if members["order"].get("name", "sharded") not in ("sharded", *orders()):
+        if members["order"].get("name", "sharded") not in ("sharded", *plain_orders()):
             own = {"order": Order(members["order"], dict(recipe.lists)), **members.get("deal", {})}
             return f"Sampler({recipes.listed(own | self._place_in_epoch())})"
         options = recipe.options | self._place_in_epoch()

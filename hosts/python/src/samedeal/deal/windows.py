@@ -39,8 +39,8 @@ def indices(deal: Deal, start: SupportsIndex, stop: SupportsIndex | None) -> NDA
     return _read(deal, *check.run(start, stop, deal.num_samples()))
 
 
-def step(deal: Deal, batch: int, batch_size: int, drop_last: bool) -> list[NDArray[np.int64]]:
-    """A batch of every rank."""
+def step(deal: Deal, number: int, batch_size: int, drop_last: bool) -> list[NDArray[np.int64]]:
+    """The batch of every rank at step `number`."""
     import numpy as np
 
     world_size = deal.world_size()
@@ -51,7 +51,7 @@ def step(deal: Deal, batch: int, batch_size: int, drop_last: bool) -> list[NDArr
     found: list[NDArray[np.int64]] = []
     while len(found) < world_size:
         count = min(window, world_size - len(found))
-        samples, counts = deal.step(batch, batch_size, drop_last, len(found), count)
+        samples, counts = deal.step(number, batch_size, drop_last, len(found), count)
         found += np.split(check.indices(samples), np.cumsum(counts)[:-1])
     return found
 

@@ -159,7 +159,7 @@ class Reading(ReadingBase):
         The rows of all spans of the round are counted from 0, span after span.
 
         Returns:
-            `rows`, int64 of shape (stop - start,), and `padding`: how many of these samples are padding (the last
+            `rows`, int64 of shape (stop - start,), and `num_padding`: how many of these samples are padding (the last
             ones).
         """
         count = self.round(rank, worker, number).count
@@ -175,7 +175,7 @@ class Reading(ReadingBase):
             end = min(at + MAX_COUNT, last)
             found = self._engine.use(Read.round_rows, *which, at, end - at)
             rows[at - first : end - first] = found.rows
-            padding += found.padding
+            padding += found.num_padding
         return RoundRows(rows, padding)
 
     def __repr__(self) -> str:

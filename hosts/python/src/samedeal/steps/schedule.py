@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from .. import recipe as recipes
 from ..compose import members as write
 from ..compose.order import Order
-from ..deal.binding import max_count, orders
+from ..deal.binding import max_count, plain_orders
 from ..engine import arguments as check
 from ..engine.errors import OutOfMemoryError, OutOfRangeError, WrongTypeError
 from ..engine.instance import Engine
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    BatchSizes = SupportsIndex | Iterable[tuple[SupportsIndex, SupportsIndex]]
+    GlobalBatchSizes = SupportsIndex | Iterable[tuple[SupportsIndex, SupportsIndex]]
 
 
 _STEPS = 2**12
@@ -59,7 +59,7 @@ class Schedule(ScheduleBase):
     def _configure(self, sections: Mapping[str, Mapping[str, Any]], **given: Any) -> None:
         of, seed = given["order_or_samples"], given["seed"]
         members = {name: recipes.given(own) for name, own in sections.items()}
-        members["steps"] |= _steps(given["batch_size"])
+        members["steps"] |= _steps(given["global_batch_size"])
         if isinstance(of, Order):
             recipe = recipes.beside({"order": of._alone({"order": given["order"], "seed": seed}), **members}, of._lists)
         else:
@@ -81,7 +81,7 @@ class Schedule(ScheduleBase):
     def indices(self, start: SupportsIndex, count: SupportsIndex = 1) -> NDArray[np.int64]:
         """This rank's samples at the steps `start` to `start` + `count` - 1, one step after the other.
 
-        A step has `batch_size(step)` / `world_size` samples of this rank.
+        A step has `global_batch_size(step)` / `world_size` samples of this rank.
 
         Raises:
             OutOfRangeError: There are not so many steps, or one step has more than 2**20 samples of this rank.
@@ -132,10 +132,17 @@ class Schedule(ScheduleBase):
         recipe: Recipe = self._engine.fixed[0]
         members = json.loads(recipe.text)
         own, steps = members["order"], members["steps"]
-        sizes = [(0, steps["batch_size"]), *((one["from"], one["batch_size"]) for one in steps.get("stages", []))]
-        options = {"batch_size": sizes if len(sizes) > 1 else sizes[0][1], **members.get("deal", {}), "rank": self.rank}
+        sizes = [
+            (0, steps["global_batch_size"]),
+            *((one["from"], one["global_batch_size"]) for one in steps.get("stages", [])),
+        ]
+        options = {
+            "global_batch_size": sizes if len(sizes) > 1 else sizes[0][1],
+            **members.get("deal", {}),
+            "rank": self.rank,
+        }
         options |= {"epochs": steps["epochs"]} if "epochs" in steps else {}
-        if own.get("name", "feistel") not in orders():
+        if own.get("name", "feistel") not in plain_orders():
             return recipes.call("Schedule", Order(own, dict(recipe.lists)), options)
         options |= {"order" if name == "name" else name: value for name, value in own.items() if name != "samples"}
         return recipes.call("Schedule", own["samples"], options)
@@ -145,22 +152,24 @@ class Schedule(ScheduleBase):
             yield check.indices(self._engine.use(Steps.indices, step, 1))
 
 
-def _steps(batch_size: Any) -> dict[str, Any]:
+def _steps(global_batch_size: Any) -> dict[str, Any]:
     """The section "steps" of a recipe, from global batch sizes."""
-    if not isinstance(batch_size, Iterable):
-        return {"batch_size": recipes.whole("batch_size", batch_size)}
-    if isinstance(batch_size, Mapping):
-        raise WrongTypeError("batch_size", check.described(batch_size), "a number, or a list of (from, batch_size)")
-    stages = write.objects("batch_size", batch_size, ("from", "batch_size"))
+    if not isinstance(global_batch_size, Iterable):
+        return {"global_batch_size": recipes.whole("global_batch_size", global_batch_size)}
+    if isinstance(global_batch_size, Mapping):
+        raise WrongTypeError(
+            "global_batch_size", check.described(global_batch_size), "a number, or a list of (from, global_batch_size)"
+        )
+    stages = write.objects("global_batch_size", global_batch_size, ("from", "global_batch_size"))
     # If the list does not begin with step 0, the component says what is missing.
-    first = {"batch_size": stages.pop(0)["batch_size"]} if stages and stages[0]["from"] == 0 else {}
+    first = {"global_batch_size": stages.pop(0)["global_batch_size"]} if stages and stages[0]["from"] == 0 else {}
     return {**first, "stages": stages}
 
 
 def _one(steps: Steps, step: int) -> NDArray[np.int64]:
     """The samples of a step."""
     # Raises the component's error for a wrong step, which names the step and not a run.
-    steps.batch_size(step)
+    steps.global_batch_size(step)
     return steps.indices(step, 1)
 
 
@@ -168,7 +177,7 @@ def _all(steps: Steps, step: int) -> list[NDArray[np.int64]]:
     """The samples of all ranks at a step."""
     found: list[NDArray[np.int64]] = []
     world_size = steps.world_size()
-    each = steps.batch_size(step) // world_size
+    each = steps.global_batch_size(step) // world_size
     while len(found) < world_size:
         count = min(max(1, max_count() // max(1, each)), world_size - len(found))
         found.extend(check.indices(steps.step(step, len(found), count)).reshape(count, each))

@@ -279,11 +279,11 @@ class PadCollator(_Collator):
         lengths = lengths_of(sequences[INPUTS])
         cells = padded_cells(lengths, **layout)
         shape = (len(lengths), cells.width)
-        mask = torch.from_numpy((cells.sources != PADDING).reshape(shape)).to(torch.int64) * (len(samples) > 0)
+        mask = torch.from_numpy((cells.token_indices != PADDING).reshape(shape)).to(torch.int64) * (len(samples) > 0)
         made = {}
         for name, parts in sequences.items():
             own = self._own_cells(name, parts) if name in self.own_width else cells
-            made[name] = self._cells(name, parts, own.sources, (len(lengths), own.width))
+            made[name] = self._cells(name, parts, own.token_indices, (len(lengths), own.width))
         return {MASK: mask, **made, **single}
 
     def _own_cells(self, name: str, parts: list[torch.Tensor]) -> Padded:
@@ -436,7 +436,7 @@ class PackCollator(_Collator):
                 raise OutOfRangeError("rows", str(self.rows), f"at least {len(ends)}, as many as this batch has")
             ends += [len(lengths)] * (self.rows - len(ends))
         cells, shape = packed_cells(lengths, row_ends=ends, width=capacity)
-        made = {name: self._cells(name, parts, cells.sources, shape) for name, parts in sequences.items()}
+        made = {name: self._cells(name, parts, cells.token_indices, shape) for name, parts in sequences.items()}
         segments = _signed(cells.segment_ids, shape) * (len(samples) > 0)
         every = self.pad_sequences_to_multiple_of
         limit = cells.max_seqlen if every is None else self._longest(shape[1])
@@ -458,7 +458,7 @@ class PackCollator(_Collator):
             made[MASK] = _causal(_signed(filled.segment_ids, shape), self.mask_dtype)
         elif self.mask is not None:
             ones = (segments > 0).to(torch.int64)
-            made[MASK] = ones if own is None else self._cells(MASK, own, cells.sources, shape)
+            made[MASK] = ones if own is None else self._cells(MASK, own, cells.token_indices, shape)
         return {**made, **single}
 
     def _longest(self, capacity: int) -> int:

@@ -48,7 +48,7 @@ class Cursor(Opening, OwnPlace):
     def _opening(self) -> tuple[int, list[int]]:
         """The number of samples, and all samples if the epoch is short: a second call would cost more."""
         engine, config = self.core._engine, self.config
-        if config.consumed or self.core.samples > FEW:
+        if config.consumed or self.core.dataset_size > FEW:
             return len(self.here()), []
         # Another thread may store its own answer meanwhile, which is right as well.
         kept: KeptEpochs = engine.ask(Deal.short_epochs_from, config)

@@ -162,7 +162,7 @@ def _order_of(name: str, dataset: Any, order: Any) -> int | Order:
         return samples
     if not isinstance(order, Order):
         raise WrongTypeError("orders", check.described(order), f"an Order, for {check.shown(name)}")
-    if (found := Sampler(order=order).samples) != samples:
+    if (found := Sampler(order=order).dataset_size) != samples:
         allowed = f"one of {samples}, as many as the dataset {check.shown(name)} has"
         raise ContradictionError("orders", f"one of {found} samples", allowed)
     return order

@@ -97,10 +97,10 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
                 2**64, which gives the same order. An `Order` has its own seed.
             drop_last: What happens if the number of ranks does not divide the samples: True leaves out the last
                 samples, False repeats the first ones.
-            order: One of `samedeal.orders()`. By default "torch", or "torch-2.5" if PyTorch is older than 2.6; without
-                `shuffle`, "sequential". Or a `samedeal.Order`, such as a blend: the dataset has as many items as the
-                order has sample indices (`torch.utils.data.ConcatDataset` has the items of all sources), and the length
-                of a pass is that of the order.
+            order: One of `samedeal.plain_orders()`. By default "torch", or "torch-2.5" if PyTorch is older than 2.6;
+                without `shuffle`, "sequential". Or a `samedeal.Order`, such as a blend: the dataset has as many items
+                as the order has sample indices (`torch.utils.data.ConcatDataset` has the items of all sources), and
+                the length of a pass is that of the order.
             unit: As for `samedeal.Sampler`. With `order.copies(k)` and `unit=k`, all copies of a sample are on one
                 rank. Batches whose size is a multiple of `unit` have whole groups. States are taken after whole units.
             mesh: For ranks that read the same data: a `samedeal.Mesh`, or the dimensions of a `DeviceMesh` that divide
@@ -135,7 +135,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         self._place, self._mesh = place.find(rank, {"num_replicas": num_replicas}, mesh)
         self._start_with(self._made(0))
         self.seed = self._core.seed
-        self._followed = self._core, *self._follows(self._core.samples)
+        self._followed = self._core, *self._follows(self._core.dataset_size)
 
     @property
     def order(self) -> str:
@@ -412,14 +412,14 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         core = self._core
         if (follows := (core, *self._follows(length_of(self.dataset)))) == self._followed:
             return core
-        known = core.samples, core.seed, core.order, core.remainder, core.rank, core.world_size
+        known = core.dataset_size, core.seed, core.order, core.remainder, core.rank, core.world_size
         if (found := (follows[1], self.seed, self.order, *self._deal())) != known:
             if isinstance(self._order, Order):
                 if self.seed != core.seed:
                     raise ContradictionError("seed", str(self.seed), f"{core.seed}, that of the Order")
-            elif core.consumed and core.samples != found[0]:
-                allowed = f"{core.samples}, of which {core.consumed} were taken before: the dataset changed its length"
-                raise ContradictionError("samples", str(found[0]), allowed)
+            elif core.consumed and core.dataset_size != found[0]:
+                taken = f"of which {core.consumed} were taken before: the dataset changed its length"
+                raise ContradictionError("samples", str(found[0]), f"{core.dataset_size}, {taken}")
             core = self._core = self._made(core.epoch, core.consumed)
         self._followed = core, *follows[1:]
         return core
@@ -442,8 +442,8 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         if not isinstance(self._order, Order):
             return Sampler(samples, seed=self.seed, order=self.order, remainder=remainder, **place)
         made = Sampler(order=self._order, remainder=remainder, layout=self._layout, **place)
-        if samples != made.samples:
-            allowed = f"one of {made.samples} items, as many as the Order has sample indices"
+        if samples != made.dataset_size:
+            allowed = f"one of {made.dataset_size} items, as many as the Order has sample indices"
             raise ContradictionError("dataset", f"one of {samples} items", allowed)
         return made
 

@@ -18,7 +18,7 @@ from .sized import length_of
 from .states import EpochWarning, Pass, Resuming, Start, text_of, wrapped
 
 if TYPE_CHECKING:
-    from ..steps.schedule import BatchSizes
+    from ..steps.schedule import GlobalBatchSizes
 
 
 class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
@@ -38,7 +38,7 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
     >>> from samedeal.torch import StepBatchSampler
     >>> from torch.utils.data import DataLoader
     >>> dataset = list(range(10))
-    >>> sampler = StepBatchSampler(dataset, batch_size=4, epochs=2, seed=42)     # 20 samples: 5 steps
+    >>> sampler = StepBatchSampler(dataset, global_batch_size=4, epochs=2, seed=42)     # 20 samples: 5 steps
     >>> loader = DataLoader(dataset, batch_sampler=sampler, collate_fn=list)
     >>> seen = [sample for batch in loader for sample in batch]
     >>> len(loader), sorted(seen[:10]) == sorted(seen[10:]) == dataset
@@ -48,7 +48,7 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
     def __init__(
         self,
         dataset: Any,
-        batch_size: BatchSizes,
+        global_batch_size: GlobalBatchSizes,
         *,
         steps: SupportsIndex | None = None,
         epochs: SupportsIndex | None = None,
@@ -65,15 +65,15 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
 
         Args:
             dataset: Any object with a `len`, the number of samples.
-            batch_size: The *global* batch size, over all ranks: a multiple of `world_size` * `unit`. Or a list of
-                (from_step, batch_size), which begins with step 0, as for `samedeal.Schedule`.
+            global_batch_size: How many samples all ranks together take at a step: a multiple of `world_size` * `unit`.
+                Or a list of (from_step, global_batch_size), which begins with step 0, as for `samedeal.Schedule`.
             steps: The number of steps of the whole training, those before a resume included. By default as many as
                 `epochs` has. Without both, there is no end, and no `len`. An `EpochWarning` says so if the steps repeat
                 samples, and `epochs` is not given.
             epochs: How many epochs the steps may take, 1 or more. More `steps` than these epochs have are an error. By
                 default, steps go on with the next epoch, as often as it takes.
-            order: One of `samedeal.orders()`; "feistel" by default. Or a `samedeal.Order`, such as a blend: the dataset
-                has as many items as the order has sample indices.
+            order: One of `samedeal.plain_orders()`; "feistel" by default. Or a `samedeal.Order`, such as a blend: the
+                dataset has as many items as the order has sample indices.
             seed: Seed of the order, the same on all ranks. An `Order` has its own.
             unit: As for `samedeal.Schedule`. With `order.copies(k)` and `unit=k`, all copies of a sample are in
                 the same batch of the same rank.
@@ -95,7 +95,7 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
         if isinstance(order, Order) and number:
             raise ContradictionError("seed", str(number), "none with an Order, which has its own")
         # An iterator of sizes can be read only once, so it is stored as a list.
-        self._sizes = batch_size if isinstance(batch_size, (int, Mapping)) else _kept(batch_size)
+        self._sizes = global_batch_size if isinstance(global_batch_size, (int, Mapping)) else _kept(global_batch_size)
         self._options: dict[str, Any] = {"unit": unit, "layout": layout, "epochs": epochs}
         if not isinstance(order, Order):
             self._options |= {"order": self._order, "seed": number}
@@ -282,8 +282,8 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
         core = self._core
         if place.data_rank(self._place, self._mesh) != (core.rank, core.world_size):
             self._core = self._made()
-        elif (found := length_of(self.dataset)) != core.samples:
-            allowed = f"one of {core.samples} items, as many as the order has sample indices"
+        elif (found := length_of(self.dataset)) != core.dataset_size:
+            allowed = f"one of {core.dataset_size} items, as many as the order has sample indices"
             raise ContradictionError("dataset", f"one of {found} items", allowed)
         return self._core
 
@@ -292,8 +292,8 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
         found = length_of(self.dataset)
         of = self._order if isinstance(self._order, Order) else found
         made = Schedule(of, self._sizes, rank=rank, world_size=world_size, **self._options)
-        if found != made.samples:
-            allowed = f"one of {made.samples} items, as many as the Order has sample indices"
+        if found != made.dataset_size:
+            allowed = f"one of {made.dataset_size} items, as many as the Order has sample indices"
             raise ContradictionError("dataset", f"one of {found} items", allowed)
         return made
 
@@ -357,14 +357,16 @@ class _Batches(Pass):
         self.start = self.begun = self.taken = step
 
 
-def _kept(batch_size: Any) -> Any:
+def _kept(global_batch_size: Any) -> Any:
     """Batch sizes from an iterable, as a list. Any other value is checked where it is used."""
-    if isinstance(batch_size, str) or not hasattr(batch_size, "__iter__"):
-        return batch_size
-    if isinstance(batch_size, Sampler):
+    if isinstance(global_batch_size, str) or not hasattr(global_batch_size, "__iter__"):
+        return global_batch_size
+    if isinstance(global_batch_size, Sampler):
         # A sampler may have no end.
-        raise WrongTypeError("batch_size", check.described(batch_size), "a number, or a list of (from, batch_size)")
-    return check.listed("batch_size", batch_size)
+        raise WrongTypeError(
+            "global_batch_size", check.described(global_batch_size), "a number, or a list of (from, global_batch_size)"
+        )
+    return check.listed("global_batch_size", global_batch_size)
 
 
 def _up_to(most: int, words: str = "") -> check.Width:

@@ -194,7 +194,7 @@ def _told(found: _Found) -> dict[str, Any]:
         return told | shared
     if isinstance(sampler, DistributedSampler):
         core = sampler._upcoming()
-        dealt = ("samples", "seed", "order", "epoch", "remainder", "unit")
+        dealt = ("dataset_size", "seed", "order", "epoch", "remainder", "unit")
         shared = {name: getattr(core, name) for name in dealt}
         if isinstance(sampler._order, Order):
             # The members of the order, without `samples`: for a blend, that member is the number of positions.

@@ -32,7 +32,7 @@ pub fn samplers(a: &mut Asked) {
     look!(
         a,
         s,
-        samples(),
+        dataset_size(),
         epoch_length(),
         seed(),
         epoch(),
@@ -161,17 +161,17 @@ pub fn schedules(a: &mut Asked) {
     };
     set!(a, 1 in 7, builder,
         seed(a.signed()), lanes(a.narrow()), shuffle_window(a.narrow()), list(a.text(), a.wides()), rank(a.narrow()), world_size(a.narrow()),
-        layout(a.pick(Layout::ALL)), unit(a.narrow()), batch_size(a.narrow()), epochs(a.wide()),
+        layout(a.pick(Layout::ALL)), unit(a.narrow()), global_batch_size(a.narrow()), epochs(a.wide()),
         stages((0..a.rng.u8(0..4)).map(|_| (a.wide(), a.narrow())).collect::<Vec<_>>()), memory_limit(a.memory()));
     let Some(s) = made!(a, "build", builder.build()) else { return };
-    look!(a, s, rank(), world_size(), samples(), seed(), order(), layout(), unit(), num_steps());
+    look!(a, s, rank(), world_size(), dataset_size(), seed(), order(), layout(), unit(), num_steps());
     ask!(a, 1 in 2, s,
-        recipe(), recipe_fingerprint(), at_rank(a.narrow()), batch_size(a.wide()), samples_consumed(a.wide()), place_of(a.wide()),
+        recipe(), recipe_fingerprint(), at_rank(a.narrow()), global_batch_size(a.wide()), samples_consumed(a.wide()), place_of(a.wide()),
         step_of_consumed(a.wide()), step_of(a.wide(), a.wide()), indices(a.range()), indices_window(a.wide(), a.count()), locate(a.wide(), a.wide()), state(a.wide()),
         resume(&a.known("state")), to_builder());
     // A batch has as many samples as the recipe says, so only batches that fit into memory are read.
     let step = a.wide();
-    if s.batch_size(step).is_ok_and(|size| size < 10_000) {
+    if s.global_batch_size(step).is_ok_and(|size| size < 10_000) {
         ask!(a, 1 in 2, s, batch(step));
         if let Some(mut steps) = made!(a, "steps", s.steps(step..)) {
             a.begin("steps: next");
@@ -239,7 +239,7 @@ pub fn functions(a: &mut Asked) {
     let _ = made!(a, "detect_rank_in", samedeal::detect_rank_in(environment, ranks[0], ranks[1]));
     let _ = made!(a, "detect_rank", samedeal::detect_rank(ranks[0], ranks[1]));
     let _ = made!(a, "rank_variables", samedeal::rank_variables());
-    let _ = made!(a, "orders", samedeal::orders());
+    let _ = made!(a, "plain_orders", samedeal::plain_orders());
     let (text, state) = (a.text(), a.known("state"));
     let _ = made!(a, "inspect", samedeal::inspect(&state));
     let _ = made!(a, "inspect", samedeal::inspect(&text));

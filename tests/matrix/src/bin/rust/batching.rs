@@ -89,14 +89,14 @@ pub fn pad(lengths: &[u32], width: Option<u32>, multiple: u32, side: &str) -> An
     let collate::Padded { rows, width, values, attention_mask, .. } = collate::pad(&tokens(lengths), lengths, padding)?;
     assert_eq!((rows, rows * width), (lengths.len(), values.len()));
     assert!(attention_mask.iter().copied().eq(values.iter().map(|&source| source != u32::MAX)));
-    Ok(record(format::Padded { width: width as u32, sources: values }))
+    Ok(record(format::Padded { width: width as u32, token_indices: values }))
 }
 
 pub fn pack(lengths: &[u32], row_ends: &[u32], width: u32) -> Answer {
     let packed = collate::pack(&tokens(lengths), lengths, row_ends, width, u32::MAX)?;
     let collate::Packed { rows, width: wide, values, position_ids, segment_ids, cu_seqlens, max_seqlen, .. } = packed;
     assert_eq!((rows, wide, rows * wide), (row_ends.len(), width as usize, values.len()));
-    Ok(record(format::Packed { sources: values, position_ids, segment_ids, cu_seqlens, max_seqlen }))
+    Ok(record(format::Packed { token_indices: values, position_ids, segment_ids, cu_seqlens, max_seqlen }))
 }
 
 /// Tokens that are their own numbers, so that each cell of a batch shows its origin. None if they would exceed the

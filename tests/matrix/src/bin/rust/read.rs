@@ -60,8 +60,8 @@ pub fn ask(reading: &mut Reading, call: &ReadCall) -> Answer {
             record(format::Round { start: U64(round.start), count: U64(round.count), spans })
         }
         ReadCall::RoundRows { rank, worker, number, start, count } => {
-            let RoundRows { rows, padding, .. } = reading.round_rows(rank, worker, number.0, start.0, count)?;
-            record(format::RoundRows { rows: strings(&rows), padding })
+            let RoundRows { rows, num_padding, .. } = reading.round_rows(rank, worker, number.0, start.0, count)?;
+            record(format::RoundRows { rows: strings(&rows), num_padding })
         }
         ReadCall::RoundOf { rank, worker, index } => number(reading.round_of(rank, worker, index.0)?),
         ReadCall::Shards { rank, worker } => reading.shards(rank, worker)?.into(),
@@ -69,7 +69,7 @@ pub fn ask(reading: &mut Reading, call: &ReadCall) -> Answer {
 }
 
 fn batch(batch: ReadBatch) -> Value {
-    let ReadBatch { worker, number, step, start, count, padding, .. } = batch;
+    let ReadBatch { worker, number, step, start, count, num_padding, .. } = batch;
     let [number, step, start] = [number, step, start].map(U64);
-    record(format::ReadBatch { worker, number, step, start, count, padding })
+    record(format::ReadBatch { worker, number, step, start, count, num_padding })
 }

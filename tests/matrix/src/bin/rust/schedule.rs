@@ -17,13 +17,13 @@ pub fn ask(schedule: &mut Schedule, call: &ScheduleCall) -> Answer {
         ScheduleCall::RecipeFingerprint => schedule.recipe_fingerprint()?.into(),
         ScheduleCall::Rank => schedule.rank().into(),
         ScheduleCall::WorldSize => schedule.world_size().into(),
-        ScheduleCall::Samples => number(schedule.samples()),
+        ScheduleCall::DatasetSize => number(schedule.dataset_size()),
         ScheduleCall::Seed => schedule.seed().to_string().into(),
         ScheduleCall::Order => schedule.order().into(),
         ScheduleCall::Layout => schedule.layout().name().into(),
         ScheduleCall::Unit => schedule.unit().into(),
         ScheduleCall::NumSteps => number(schedule.num_steps()),
-        ScheduleCall::BatchSize { step } => schedule.batch_size(step.0)?.into(),
+        ScheduleCall::GlobalBatchSize { step } => schedule.global_batch_size(step.0)?.into(),
         ScheduleCall::SamplesConsumed { step } => number(schedule.samples_consumed(step.0)?),
         ScheduleCall::BeginOf { step } => {
             let EpochPosition { epoch, position, .. } = schedule.place_of(step.0)?;

@@ -13,6 +13,8 @@ use samedeal::{BatchSize, Error, FailureKind};
 
 /// The largest number of failures that are stored.
 const KEPT: usize = 30;
+/// The number of characters of a recipe that a failure shows.
+const SHOWN: usize = 4000;
 /// The largest number of samples in an order with a table, and the largest number of samples in one request.
 pub const SMALL: u64 = 20_000;
 
@@ -22,6 +24,8 @@ pub struct Asked<'a> {
     bound_ms: f64,
     /// The calls of this program.
     program: Vec<&'static str>,
+    /// The recipe of the object of this program, if it was built. A failure shows it.
+    recipe: String,
     started: Duration,
     pub calls: u64,
     pub names: BTreeSet<&'static str>,
@@ -98,6 +102,7 @@ impl<'a> Asked<'a> {
             corpus,
             bound_ms,
             program: Vec::new(),
+            recipe: String::new(),
             started: Duration::ZERO,
             calls: 0,
             names: BTreeSet::new(),
@@ -110,6 +115,12 @@ impl<'a> Asked<'a> {
 
     pub fn begin_program(&mut self) {
         self.program.clear();
+        self.recipe.clear();
+    }
+
+    /// Remembers the recipe of the object of this program.
+    pub fn about(&mut self, recipe: Result<String, Error>) {
+        self.recipe = recipe.unwrap_or_default();
     }
 
     pub fn begin(&mut self, name: &'static str) {
@@ -161,7 +172,8 @@ impl<'a> Asked<'a> {
     }
 
     fn fail(&mut self, why: String) {
-        let text = format!("call {}, {:?}: {why}", self.calls, self.program);
+        let recipe: String = self.recipe.chars().take(SHOWN).collect();
+        let text = format!("call {}, {:?}: {why} {recipe}", self.calls, self.program);
         println!("{text}");
         if self.failures.len() < KEPT {
             self.failures.push(text);

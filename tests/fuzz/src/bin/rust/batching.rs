@@ -56,6 +56,7 @@ pub fn batchers(a: &mut Asked) {
     }
     set!(a, 1 in 9, builder, list(a.text(), a.wides()), max_batch_size(a.rng.u32(1..9)));
     let Some(mut b) = made!(a, "build", builder.build()) else { return };
+    a.about(b.recipe());
     look!(a, b, world_size(), rank(), epoch(), consumed(), num_windows());
     if let Some(metrics) = made!(a, "metrics", b.metrics()) {
         look_at(a, &metrics);
@@ -118,6 +119,7 @@ pub fn batch_streams(a: &mut Asked) {
     };
     options!(a, builder);
     let Some(mut s) = made!(a, "build", builder.build()) else { return };
+    a.about(s.recipe());
     look!(a, s, rank());
     ask!(a, 1 in 2, s, recipe(), recipe_fingerprint());
     for _ in 0..a.rng.u8(0..9) {

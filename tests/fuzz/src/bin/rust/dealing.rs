@@ -5,7 +5,7 @@ use samedeal::{
     Weight,
 };
 
-use crate::asked::{Asked, ask, lists_of, look, made, member, number_of, set};
+use crate::asked::{Asked, SMALL, ask, lists_of, look, made, member, number_of, set};
 
 pub fn samplers(a: &mut Asked) {
     let mut builder = if a.rng.bool() {
@@ -29,6 +29,7 @@ pub fn samplers(a: &mut Asked) {
         shuffle_window(a.narrow()), rank(a.narrow()), world_size(a.narrow()), remainder(a.pick(Remainder::ALL)),
         layout(a.pick(Layout::ALL)), unit(a.narrow()), consumed(a.wide()), memory_limit(a.memory()));
     let Some(mut s) = made!(a, "build", builder.build()) else { return };
+    a.about(s.recipe());
     look!(
         a,
         s,
@@ -62,7 +63,7 @@ pub fn samplers(a: &mut Asked) {
             step(a.wide(), a.size(), a.narrow()..a.narrow()),
             short_epochs(a.wide(), a.narrow(), a.narrow()),
             sources(), source_counts(a.range()), source_bounds(), source_of(a.wide()));
-        if s.num_samples() <= crate::asked::SMALL {
+        if s.num_samples() <= SMALL {
             ask!(a, 1 in 4, s, fingerprint());
         }
         let mut some = s.iter().take(9);
@@ -164,11 +165,19 @@ pub fn schedules(a: &mut Asked) {
         layout(a.pick(Layout::ALL)), unit(a.narrow()), global_batch_size(a.narrow()), epochs(a.wide()),
         stages((0..a.rng.u8(0..4)).map(|_| (a.wide(), a.narrow())).collect::<Vec<_>>()), memory_limit(a.memory()));
     let Some(s) = made!(a, "build", builder.build()) else { return };
+    a.about(s.recipe());
     look!(a, s, rank(), world_size(), dataset_size(), seed(), order(), layout(), unit(), num_steps());
     ask!(a, 1 in 2, s,
         recipe(), recipe_fingerprint(), at_rank(a.narrow()), global_batch_size(a.wide()), samples_consumed(a.wide()), place_of(a.wide()),
-        step_of_consumed(a.wide()), step_of(a.wide(), a.wide()), indices(a.range()), indices_window(a.wide(), a.count()), locate(a.wide(), a.wide()), state(a.wide()),
+        step_of_consumed(a.wide()), step_of(a.wide(), a.wide()), indices_window(a.wide(), a.count()), locate(a.wide(), a.wide()), state(a.wide()),
         resume(&a.known("state")), to_builder());
+    // Steps of many samples can take many epochs, each of which is built anew. A range with too many is refused.
+    let range = a.range();
+    let consumed = |step| s.samples_consumed(step).unwrap_or_default();
+    let count = consumed(range.end).saturating_sub(consumed(range.start)) / u64::from(s.world_size());
+    if !(SMALL..=1 << 20).contains(&count) {
+        ask!(a, 1 in 2, s, indices(range.clone()));
+    }
     // A batch has as many samples as the recipe says, so only batches that fit into memory are read.
     let step = a.wide();
     if s.global_batch_size(step).is_ok_and(|size| size < 10_000) {
@@ -194,6 +203,7 @@ pub fn splits(a: &mut Asked) {
     };
     set!(a, 1 in 3, builder, seed(a.signed()), memory_limit(a.memory()));
     let Some(s) = made!(a, "build", builder.build()) else { return };
+    a.about(s.recipe());
     look!(a, s, parts());
     let samples = a.samples();
     let keys: Vec<String> = (0..a.rng.u8(0..5)).map(|_| a.text()).collect();

@@ -17,6 +17,7 @@ pub fn readings(a: &mut Asked) {
         worker_policy(a.pick(WorkerPolicy::ALL)), weight(a.pick(Weight::ALL)), bytes(a.wides()), world_size(a.narrow()),
         workers(a.narrow()), batch_size(a.narrow()), drop_last(a.rng.bool()), memory_limit(a.memory()), epoch(a.wide()));
     let Some(r) = made!(a, "build", builder.build()) else { return };
+    a.about(r.recipe());
     look!(a, r, seed(), world_size(), workers(), batch_size(), reads_per_row(), epoch(), is_rest());
     ask!(a, 1 in 2, r,
         at_epoch(a.wide()), resume(&a.known("state")), state(a.wide()), recipe(), recipe_fingerprint(), sizes(), lanes_read_once(),
@@ -46,6 +47,7 @@ pub fn plans(a: &mut Asked) {
         holders((0..a.rng.u8(0..5)).map(|_| a.narrows()).collect::<Vec<_>>()), rank_nodes(a.narrows()), tolerance(a.narrow()),
         shuffle(a.rng.bool()), shuffle_rows(a.rng.bool()), reshuffle(a.rng.bool()), seed(a.signed()), epoch(a.wide()), memory_limit(a.memory()));
     let Some(mut p) = made!(a, "build", builder.build()) else { return };
+    a.about(p.recipe());
     look!(a, p, epoch(), seed(), world_size(), workers());
     ask!(a, 1 in 2, p,
         recipe(), recipe_fingerprint(), sizes(), bytes(), at_epoch(a.wide()), set_epoch(a.wide()), num_shards(a.narrow(), a.narrow()),
@@ -78,6 +80,7 @@ pub fn streams(a: &mut Asked) {
         builder = builder.chunks(a.samples());
     }
     let Some(s) = made!(a, "build", builder.build()) else { return };
+    a.about(s.recipe());
     look!(a, s, reader());
     ask!(a, 1 in 2, s, recipe(), chunks(a.wide(), a.count()));
     // Few chunks are read one by one, because each may need a table of its own.

@@ -237,7 +237,7 @@ RIGHT = [
     ("plan", {"shards": {"policy": "locality-aware", "tolerance": 0, "rank_nodes": [0]}}),
     ("reading", {"order": {}}),
     ("reading", {"order": {"name": "sequential", "sizes": [4]}, "deal": {"remainder": "drop"}}),
-    ("reading", {"shards": {"weight": "bytes", "shuffle_rows": False}, "batch": {"drop_last": True}}),
+    ("reading", {"shards": {"balance_by": "bytes", "shuffle_rows": False}, "batch": {"drop_last": True}}),
     ("chunk-stream", {}),
     ("chunk-stream", {"order": {"chunks": 8, "seed": -1}, "deal": {"readers": 2}}),
 ]

@@ -79,13 +79,13 @@ impl shards::GuestPlan for Plan {
     }
 
     fn load_summary(&self, tier: String, weight: String) -> Result<shards::LoadSummary, types::Failure> {
-        let (tier, weight) = (core_::Tier::from_name(&tier)?, core_::Weight::from_name(&weight)?);
+        let (tier, weight) = (core_::Tier::from_name(&tier)?, core_::BalanceBy::from_name(&weight)?);
         let core_::LoadSummary { least, most, total, members } = self.0.load_summary(tier, weight)?;
         Ok(shards::LoadSummary { least, most, total, members })
     }
 
     fn imbalance(&self, tier: String, weight: String) -> Result<u64, types::Failure> {
-        Ok(self.0.imbalance(core_::Tier::from_name(&tier)?, core_::Weight::from_name(&weight)?)?)
+        Ok(self.0.imbalance(core_::Tier::from_name(&tier)?, core_::BalanceBy::from_name(&weight)?)?)
     }
 
     fn rows(&self, shard: u32, start: u64, count: u32) -> Result<Vec<u64>, types::Failure> {

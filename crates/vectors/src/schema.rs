@@ -81,7 +81,7 @@ fn rules() -> Vec<(&'static str, Value)> {
             ),
         ),
         ("/reading/properties/shards", json!({"properties": {"policy": {"enum": ["size-aware", "round-robin"]}}})),
-        ("/reading/properties/shards", unless(is("weight", &["bytes"]), json!({"properties": {"bytes": false}}))),
+        ("/reading/properties/shards", unless(is("balance_by", &["bytes"]), json!({"properties": {"bytes": false}}))),
         (
             "/chunk-stream/properties/order",
             unless(json!({"required": ["chunks"]}), json!({"properties": {"name": {"const": "sequential"}}})),

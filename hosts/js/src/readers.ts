@@ -75,13 +75,13 @@ export const readRows = <R extends object = Row>(
 /** The options of a `Reading` that are options of `readShards`, too. A shard is a file there, and a sample a row. */
 const SHARED = [
   ...(['workers', 'seed', 'deal', 'shuffle', 'lanes', 'shuffleWindow', 'remainder', 'policy'] as const),
-  ...(['workerPolicy', 'weight', 'shuffleRows', 'reshuffle'] as const),
+  ...(['workerPolicy', 'balanceBy', 'shuffleRows', 'reshuffle'] as const),
 ] as const;
 
 /**
  * The options of `readShards`: what is read, by which reader, and in which order. With the deal `samples`, a reader has
  * a shuffle window of each of its lanes in memory; with the deal `shards`, a whole file if its rows are shuffled, and
- * some thousand rows if not. The weight `bytes` means the compressed bytes of the columns that are read.
+ * some thousand rows if not. `balanceBy` `bytes` means the compressed bytes of the columns that are read.
  */
 export interface ReadOptions extends MarkOptions, FormatOption, Pick<ReadingOptions, (typeof SHARED)[number]> {
   /**
@@ -231,7 +231,7 @@ function checked(paths: Paths, given: ReadOptions | BatchReadOptions | undefined
     new host.Reading(sizes, {
       ...(others as ReadingOptions),
       ...(worldSize !== undefined && { worldSize }),
-      ...(others.weight === 'bytes' && { bytes }),
+      ...(others.balanceBy === 'bytes' && { bytes }),
       ...(size !== undefined && { batchSize: size, dropLast }),
     });
   // A reading of no files, so that wrong options fail before a file is read.

@@ -11,7 +11,7 @@ export type {
   Strategy,
   Tail,
   TooLong,
-  Weight,
+  BalanceBy,
   WorkerPolicy,
 } from './generated/names.js';
 

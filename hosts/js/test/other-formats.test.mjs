@@ -141,8 +141,8 @@ describe('what is read', () => {
 
     test(`${kind}: whole files, by their bytes`, async () => {
       const shards = await findShards(join(where, kind));
-      const options = { deal: 'shards', weight: 'bytes', worldSize: 2 };
-      const plan = new ShardPlan(shards.sizes, { weight: 'bytes', bytes: shards.bytes, worldSize: 2 });
+      const options = { deal: 'shards', balanceBy: 'bytes', worldSize: 2 };
+      const plan = new ShardPlan(shards.sizes, { balanceBy: 'bytes', bytes: shards.bytes, worldSize: 2 });
       const seen = [];
       for (const rank of [0, 1]) {
         const rows = await all(readShards(join(where, kind), { ...options, rank, shuffle: false, columns: ['id'] }));

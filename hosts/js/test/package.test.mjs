@@ -296,7 +296,7 @@ test('the types hold in a strict project', async () => {
     import { findShards, readBatches, type Row, type ShardFiles } from 'samedeal/parquet';
     const deal: ReadDeal = 'shards';
     const files: ShardFiles = await findShards(['data'], { columns: ['id'] });
-    const reading = new Reading(files.sizes, { deal, weight: 'bytes', bytes: files.bytes, worldSize: 2n, workers: 3, batchSize: 8 });
+    const reading = new Reading(files.sizes, { deal, balanceBy: 'bytes', bytes: files.bytes, worldSize: 2n, workers: 3, batchSize: 8 });
     const moved: Reading = reading.atEpoch(3n);
     const saved: SavedState = { samedeal: moved.state(5) };
     const rest: Reading = moved.resume(saved).resume('text');

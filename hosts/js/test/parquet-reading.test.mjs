@@ -51,7 +51,7 @@ const DEALS = {
   'stored samples': { shuffle: false, remainder: 'uneven' },
   shards: { deal: 'shards' },
   'stored shards': { deal: 'shards', shuffle: false },
-  'shards by bytes': { deal: 'shards', weight: 'bytes', reshuffle: true },
+  'shards by bytes': { deal: 'shards', balanceBy: 'bytes', reshuffle: true },
 };
 
 describe('a reader of a reading', () => {

@@ -127,9 +127,9 @@ describe('what is read', () => {
       assert.equal(new Set(seen).size, TOTAL);
       assert.equal(seen.length, TOTAL);
     }
-    const weighed = await ids(where, { deal: 'shards', weight: 'bytes', rank: 0, worldSize: 2 });
+    const weighed = await ids(where, { deal: 'shards', balanceBy: 'bytes', rank: 0, worldSize: 2 });
     assert.equal(
-      weighed.length + (await ids(where, { deal: 'shards', weight: 'bytes', worldSize: 2, rank: 1 })).length,
+      weighed.length + (await ids(where, { deal: 'shards', balanceBy: 'bytes', worldSize: 2, rank: 1 })).length,
       TOTAL,
     );
   });

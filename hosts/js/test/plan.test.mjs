@@ -64,7 +64,7 @@ describe('ShardPlan', () => {
       bytes: [1, 2, 3, 4],
       worldSize: 2,
       policy: 'locality-aware',
-      weight: 'bytes',
+      balanceBy: 'bytes',
       holders: [[0], Uint32Array.of(0, 7), [7], [7n]],
       rankNodes: [0, 7],
       tolerance: 1000,
@@ -77,14 +77,14 @@ describe('ShardPlan', () => {
 
   test('the properties are those that were given, and copies', () => {
     const sizes = [5, 6];
-    const plan = new ShardPlan(sizes, { worldSize: 2n, seed: 2n ** 62n, weight: 'samples' });
+    const plan = new ShardPlan(sizes, { worldSize: 2n, seed: 2n ** 62n, balanceBy: 'samples' });
     sizes[0] = 9;
     plan.sizes[0] = 9;
     const { length, worldSize, workers, seed, epoch, bytes } = plan;
     assert.deepEqual([length, worldSize, workers, seed, epoch, bytes], [2, 2, 1, 2n ** 62n, 0, undefined]);
     assert.deepEqual([...plan.sizes], [5, 6]);
     const text =
-      'ShardPlan.fromRecipe(\'{"shards":{"seed":"4611686018427387904","weight":"samples"},"deal":{"world_size":2}}\', ' +
+      'ShardPlan.fromRecipe(\'{"shards":{"seed":"4611686018427387904","balance_by":"samples"},"deal":{"world_size":2}}\', ' +
       '{ sizes: [5, 6] })';
     assert.deepEqual([inspect(plan), String(plan)], [text, text]);
   });
@@ -110,9 +110,9 @@ describe('ShardPlan', () => {
       assert.equal(made.configFingerprint(), plan.configFingerprint());
     }
     const { shards, deal } = JSON.parse(new ShardPlan([5]).recipe);
-    const { shuffle, shuffle_rows, reshuffle, seed, policy, worker_policy, weight } = shards;
+    const { shuffle, shuffle_rows, reshuffle, seed, policy, worker_policy, balance_by } = shards;
     assert.deepEqual([shuffle, shuffle_rows, reshuffle, seed], [true, true, false, 0]);
-    assert.deepEqual([policy, worker_policy, weight, deal.world_size], ['size-aware', 'size-aware', 'samples', 1]);
+    assert.deepEqual([policy, worker_policy, balance_by, deal.world_size], ['size-aware', 'size-aware', 'samples', 1]);
     assert.throws(() => ShardPlan.fromRecipe(new ShardPlan(new Array(300).fill(5)).recipe), {
       kind: 'missing',
       field: 'sizes',
@@ -152,7 +152,7 @@ describe('ShardPlan', () => {
     for (const [option, field] of [
       ['policy', 'policy'],
       ['workerPolicy', 'worker_policy'],
-      ['weight', 'weight'],
+      ['balanceBy', 'balance_by'],
     ]) {
       refused(() => as(option)('even'), 'unknown-name', field);
       refused(() => as(option)(3), 'wrong-type', field);

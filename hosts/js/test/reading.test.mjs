@@ -25,7 +25,7 @@ const DEALS = {
   'stored shards': { deal: 'shards', shuffle: false, policy: 'round-robin', workerPolicy: 'round-robin' },
   'shards by bytes': {
     deal: 'shards',
-    weight: 'bytes',
+    balanceBy: 'bytes',
     bytes: [7, 9, 2 ** 40, 4n],
     reshuffle: true,
     shuffleRows: false,
@@ -258,7 +258,7 @@ describe('Reading', () => {
     const bytes = [7, 9, 2 ** 40, 4n];
     const given = {
       deal: 'shards',
-      weight: 'bytes',
+      balanceBy: 'bytes',
       bytes,
       seed: 2n ** 60n,
       worldSize: 2,
@@ -279,7 +279,7 @@ describe('Reading', () => {
     }
     assert.deepEqual(again(moved[1]), {
       recipe:
-        '{"shards":{"seed":"1152921504606846976","weight":"bytes"},"deal":{"world_size":2,"workers":3},' +
+        '{"shards":{"seed":"1152921504606846976","balance_by":"bytes"},"deal":{"world_size":2,"workers":3},' +
         '"batch":{"batch_size":4,"drop_last":true}}',
       sizes: SIZES,
       bytes: bytes.map(Number),
@@ -361,12 +361,12 @@ describe('what is refused', () => {
     for (const value of NO_LIST) {
       refused(() => new Reading(value), wrong(value), 'sizes');
       if (value === undefined) continue;
-      refused(() => new Reading(SIZES, { deal: 'shards', weight: 'bytes', bytes: value }), wrong(value), 'bytes');
+      refused(() => new Reading(SIZES, { deal: 'shards', balanceBy: 'bytes', bytes: value }), wrong(value), 'bytes');
     }
     refused(() => new Reading([1, -1]), 'out-of-range', 'sizes');
     refused(() => new Reading([1, '1']), 'wrong-type', 'sizes');
     refused(() => new Reading([2 ** 52, 2 ** 52]), 'out-of-range', 'sizes');
-    refused(() => new Reading([1], { deal: 'shards', weight: 'bytes', bytes: [1, 2] }), 'contradiction', 'bytes');
+    refused(() => new Reading([1], { deal: 'shards', balanceBy: 'bytes', bytes: [1, 2] }), 'contradiction', 'bytes');
   });
 
   test('names and switches', () => {
@@ -376,7 +376,7 @@ describe('what is refused', () => {
       ['remainder', 'remainder', {}],
       ['policy', 'policy', sharded],
       ['workerPolicy', 'worker_policy', sharded],
-      ['weight', 'weight', sharded],
+      ['balanceBy', 'balance_by', sharded],
     ]) {
       for (const value of [null, 3, true, {}, ['pad']]) {
         refused(() => new Reading(SIZES, { ...others, [option]: value }), 'wrong-type', field);
@@ -403,7 +403,7 @@ describe('what is refused', () => {
       [{ reshuffle: false }, 'reshuffle'],
       [{ policy: 'size-aware' }, 'policy'],
       [{ workerPolicy: 'size-aware' }, 'worker_policy'],
-      [{ weight: 'samples' }, 'weight'],
+      [{ balanceBy: 'samples' }, 'balance_by'],
       [{ bytes: [] }, 'lists'],
       [{ deal: 'shards', lanes: 64 }, 'lanes'],
       [{ deal: 'shards', shuffleWindow: 256 }, 'shuffle_window'],
@@ -414,7 +414,7 @@ describe('what is refused', () => {
     ]) {
       refused(() => new Reading(SIZES, options), 'contradiction', field);
     }
-    refused(() => new Reading(SIZES, { deal: 'shards', weight: 'bytes' }), 'missing', 'bytes');
+    refused(() => new Reading(SIZES, { deal: 'shards', balanceBy: 'bytes' }), 'missing', 'bytes');
     refused(() => new Reading(SIZES, { epoch: 3 }), 'unknown-name', 'options');
     refused(() => new Reading(SIZES, { drop_last: true }), 'unknown-name', 'options');
     for (const value of [null, 3, 'seed', []]) refused(() => new Reading(SIZES, value), 'wrong-type', 'options');

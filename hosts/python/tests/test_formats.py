@@ -108,7 +108,7 @@ def test_whole_files_are_dealt(data: Path) -> None:
     shards = Shards.find(data)
     for shuffled in (True, False):
         reading = Reading(
-            shards.sizes, deal="shards", bytes=shards.bytes, weight="bytes", world_size=2, shuffle_rows=shuffled
+            shards.sizes, deal="shards", bytes=shards.bytes, balance_by="bytes", world_size=2, shuffle_rows=shuffled
         )
         found = [ids(read_reader(shards, reading, rank)) for rank in range(2)]
         assert sorted(found[0] + found[1]) == list(range(sum(SIZES)))

@@ -27,7 +27,7 @@ from samedeal import (
 SPLIT = Split({"train": 8, "test": 2})
 ORDER = samedeal.order("feistel", 10)
 SOURCES: dict[str, Any] = {"a": (3, 1), "b": (4, 1)}
-READING: dict[str, Any] = {"sizes": [3, 2], "weight": "bytes", "deal": "shards"}
+READING: dict[str, Any] = {"sizes": [3, 2], "balance_by": "bytes", "deal": "shards"}
 PLAN: dict[str, Any] = {"sizes": [3, 2], "world_size": 2, "policy": "size-aware"}
 
 # For each function and parameter: a call that takes the value there and returns an answer.
@@ -45,7 +45,7 @@ LISTS: dict[str, Callable[[Any], Any]] = {
     "Reading bytes": lambda value: Reading(**READING, bytes=value),
     "Sampler sharded": Sampler.sharded,
     "ShardPlan sizes": ShardPlan,
-    "ShardPlan bytes": lambda value: ShardPlan(**PLAN, weight="bytes", bytes=value),
+    "ShardPlan bytes": lambda value: ShardPlan(**PLAN, balance_by="bytes", bytes=value),
     "ShardPlan holders": lambda value: ShardPlan(**PLAN, holders=value, rank_nodes=[0, 0]),
     "ShardPlan rank_nodes": lambda value: ShardPlan(**PLAN, holders=[[0], [0]], rank_nodes=value),
     "Split part_of": SPLIT.part_of,

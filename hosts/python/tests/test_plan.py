@@ -184,7 +184,7 @@ def test_what_is_longer_than_a_window() -> None:
 
 
 def test_properties_and_the_call_that_makes_an_equal_plan() -> None:
-    options = {"workers": 3, "weight": "bytes", "tolerance": 0, "reshuffle": True, "seed": -1, **NEAR}
+    options = {"workers": 3, "balance_by": "bytes", "tolerance": 0, "reshuffle": True, "seed": -1, **NEAR}
     plan = make(bytes=BYTES, **options)
     plan.set_epoch(4)
     assert plan.sizes.tolist() == SAMPLES
@@ -192,7 +192,7 @@ def test_properties_and_the_call_that_makes_an_equal_plan() -> None:
     assert plan.bytes.tolist() == BYTES
     assert (plan.world_size, plan.workers, plan.seed, plan.epoch) == (2, 3, -1, 4)
     members = json.loads(plan.recipe)["shards"]
-    found = [members[name] for name in ("policy", "worker_policy", "weight", "shuffle", "shuffle_rows", "reshuffle")]
+    found = [members[name] for name in ("policy", "worker_policy", "balance_by", "shuffle", "shuffle_rows", "reshuffle")]
     assert found == ["locality-aware", "size-aware", "bytes", True, True, True]
     assert (members["tolerance"], members["rank_nodes"], members["holder_offsets"][1:3]) == (0, [7, 9], [1, 3])
     assert readers(eval(repr(plan))) == readers(plan)
@@ -203,7 +203,7 @@ def test_properties_and_the_call_that_makes_an_equal_plan() -> None:
     assert repr(ShardPlan(range(101), workers=2)) == "ShardPlan(<101 numbers>, workers=2, epoch=0)"
 
 
-@pytest.mark.parametrize("options", [{}, {**NEAR, "tolerance": 7}, {"weight": "bytes", "bytes": BYTES, "seed": 5}])
+@pytest.mark.parametrize("options", [{}, {**NEAR, "tolerance": 7}, {"balance_by": "bytes", "bytes": BYTES, "seed": 5}])
 def test_a_plan_is_made_again_by_its_recipe(options: dict[str, Any]) -> None:
     plan = make(workers=2, epoch=3, **options)
     assert plan.recipe_fingerprint() == hashlib.sha256(plan.recipe.encode()).hexdigest()
@@ -294,7 +294,7 @@ def test_switches_are_bools(field: str, value: Any) -> None:
     assert make(**{field: np.bool_(False)}).verify().ok
 
 
-@pytest.mark.parametrize("field", ["policy", "worker_policy", "weight"])
+@pytest.mark.parametrize("field", ["policy", "worker_policy", "balance_by"])
 def test_names_must_be_known(field: str) -> None:
     for value in UNKNOWN:
         with fails(UnknownNameError, field):
@@ -315,7 +315,7 @@ def test_names_must_be_known(field: str) -> None:
         (OutOfRangeError, "bytes", {"sizes": [1], "bytes": [2**53]}),
         (UnknownNameError, "worker_policy", {"worker_policy": "locality-aware"}),
         (ContradictionError, "bytes", {"bytes": [1]}),
-        (MissingError, "bytes", {"weight": "bytes"}),
+        (MissingError, "bytes", {"balance_by": "bytes"}),
         (MissingError, "holders", {"policy": "locality-aware"}),
         (ContradictionError, "rank_nodes", {"rank_nodes": [1]}),
         (ContradictionError, "tolerance", {"tolerance": 5}),

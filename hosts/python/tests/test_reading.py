@@ -191,9 +191,9 @@ def test_advice_about_lanes() -> None:
         (OutOfRangeError, "batch_size", {"batch_size": 0}),
         (ContradictionError, "lanes", {"deal": "shards", "lanes": 4}),
         (ContradictionError, "policy", {"policy": "size-aware"}),
-        (MissingError, "bytes", {"deal": "shards", "weight": "bytes"}),
+        (MissingError, "bytes", {"deal": "shards", "balance_by": "bytes"}),
         (ContradictionError, "bytes", {"deal": "shards", "bytes": [1, 2, 3, 4]}),
-        (ContradictionError, "bytes", {"deal": "shards", "weight": "bytes", "bytes": [1]}),
+        (ContradictionError, "bytes", {"deal": "shards", "balance_by": "bytes", "bytes": [1]}),
     ],
 )
 def test_options_that_are_not_allowed(error: type[SamedealError], field: str, options: dict[str, Any]) -> None:

@@ -41,9 +41,10 @@ pub use blend::SourceCounts;
 pub use builder::Builder;
 pub use error::{EngineError, Error, Failure, FailureKind, LengthsError, LogError};
 pub use generated::{
-    BatchPlace, BatchShape, Counting, Detection, Difference, EpochPosition, Exhaustion, Fact, Fate, IndexSpace, Layout,
-    MixingAdvice, Packing, Place, Policy, ReadBatch, ReadRound, Remainder, Round, RoundRows, ShardPlace, ShortEpochs,
-    SourcePlace, StepPlace, Steps, Strategy, SuggestedLanes, Tail, TextKind, TooLong, Weight, WorkerPolicy,
+    BalanceBy, BatchPlace, BatchShape, Counting, Detection, Difference, EpochPosition, Exhaustion, Fact, Fate,
+    IndexSpace, Layout, MixingAdvice, Packing, Place, Policy, ReadBatch, ReadRound, Remainder, Round, RoundRows,
+    ShardPlace, ShortEpochs, SourcePlace, StepPlace, Steps, Strategy, SuggestedLanes, Tail, TextKind, TooLong,
+    WorkerPolicy,
 };
 pub use index::Index;
 pub use iter::{Batches, Indices};

@@ -95,7 +95,7 @@ const SHARDS = {
     workers: one('1', '2', '3'),
     policy: name('round-robin', 'size-aware', 'locality-aware'),
   },
-  ...{ workerPolicy: name('round-robin', 'size-aware'), weight: name('samples', 'bytes'), tolerance: upto(2000) },
+  ...{ workerPolicy: name('round-robin', 'size-aware'), balanceBy: name('samples', 'bytes'), tolerance: upto(2000) },
   ...{ holders: one('[[0], [1], [0, 1]]', '[[0]]', '[]'), rankNodes: one('[0]', '[0, 1]'), shuffle: flag },
   ...{ shuffleRows: flag, reshuffle: flag, seed, epoch },
 };
@@ -108,7 +108,7 @@ const READING = {
     shuffleWindow: one('1', '4', '256'),
   },
   ...{ remainder: DEAL.remainder, shuffleRows: flag, reshuffle: flag, policy: SHARDS.policy },
-  ...{ workerPolicy: SHARDS.workerPolicy, weight: SHARDS.weight, bytes: sizes, worldSize, workers: SHARDS.workers },
+  ...{ workerPolicy: SHARDS.workerPolicy, balanceBy: SHARDS.balanceBy, bytes: sizes, worldSize, workers: SHARDS.workers },
   ...{ batchSize, dropLast: flag },
 };
 const cut = options({ dropLast: flag });
@@ -159,7 +159,7 @@ const READ = {
   ...{
     policy: SHARDS.policy,
     workerPolicy: SHARDS.workerPolicy,
-    weight: SHARDS.weight,
+    balanceBy: SHARDS.balanceBy,
     shuffleRows: flag,
     reshuffle: flag,
   },

@@ -414,7 +414,7 @@ ARGUMENTS: dict[str, Make] = {
     "tolerance": one("0", "50", "1000"),
     "too_long": name("error", "truncate", "drop", "split", "single"),
     "unit": one("1", "2", "3", "4"),
-    "weight": name("samples", "bytes"),
+    "balance_by": name("samples", "bytes"),
     "weights": _weights,
     "width": one("None", "5", "9", "20"),
     "worker": one("0", "0", "1"),

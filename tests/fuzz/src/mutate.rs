@@ -13,7 +13,7 @@ const ENUMS: [(&str, [&str; 2]); 4] = [
     ("role", ["shard", "replicate"]),
     ("side", ["left", "right"]),
     ("tier", ["ranks", "workers"]),
-    ("weight", ["samples", "bytes"]),
+    ("balance_by", ["samples", "bytes"]),
 ];
 /// Arguments that are texts, even if they only have digits.
 const TEXTS: [&str; 7] = ["state", "entry", "entries", "header", "checkpoint", "recipe", "environment"];

@@ -217,11 +217,11 @@ fn ask_plan(plan: &mut shard::Plan, call: &Call) -> Answer {
         }
         Call::LoadSummary { ref tier, ref weight } => {
             let shard::LoadSummary { least, most, total, members } =
-                plan.load_summary(shard::Tier::from_name(tier)?, shard::Weight::from_name(weight)?)?;
+                plan.load_summary(shard::Tier::from_name(tier)?, shard::BalanceBy::from_name(weight)?)?;
             record(format::LoadSummary { least: U64(least), most: U64(most), total: U64(total), members })
         }
         Call::Imbalance { ref tier, ref weight } => {
-            number(plan.imbalance(shard::Tier::from_name(tier)?, shard::Weight::from_name(weight)?)?)
+            number(plan.imbalance(shard::Tier::from_name(tier)?, shard::BalanceBy::from_name(weight)?)?)
         }
         Call::Rows { shard, start, count } => strings(&plan.rows(shard, start.0, count)?),
         Call::StepBounds { batch_size, drop_last } => {

@@ -163,7 +163,7 @@ SHARDS = {
     "seed": SEED,
     "policy": name("size-aware", "round-robin", "locality-aware"),
     "worker_policy": name("size-aware", "round-robin"),
-    "weight": name("samples", "bytes"),
+    "balance_by": name("samples", "bytes"),
     "tolerance": number(0, MAX_U32, 50, when=NEAR),
     "samples": number(),
     "shards": number(),

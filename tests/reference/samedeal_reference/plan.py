@@ -27,7 +27,7 @@ class PlanConfig:
     seed: int
     policy: str
     worker_policy: str
-    weight: str
+    balance_by: str
     sizes: list[int]
     bytes: list[int] | None = None
     tolerance: int = 0
@@ -39,7 +39,7 @@ class PlanConfig:
 
     @property
     def weights(self) -> list[int]:
-        return self.sizes if self.weight == "samples" else self.bytes or []
+        return self.sizes if self.balance_by == "samples" else self.bytes or []
 
     def check(self) -> None:
         """Checks all rules. The first broken one decides."""
@@ -73,7 +73,7 @@ def read_shards(section: Section, lists: Lists) -> PlanConfig:
     require_sizes(section, section["sizes"])
     own = section.get("bytes")
     require(own is None or len(own) == len(section["sizes"]), "bytes", None, "contradiction")
-    require(own is not None or section["weight"] == "samples", "bytes", "", "missing")
+    require(own is not None or section["balance_by"] == "samples", "bytes", "", "missing")
     section.setdefault("shuffle_rows", section["shuffle"])
     return PlanConfig(**{name: value for name, value in section.items() if name not in ("samples", "shards")})
 
@@ -273,7 +273,7 @@ class Plan:
 
     def load_summary(self, tier: str, weight: str) -> LoadSummary:
         require(tier in TIERS, "tier", tier, "unknown-name")
-        require(weight in SHARDS["weight"].names, "weight", weight, "unknown-name")
+        require(weight in SHARDS["balance_by"].names, "weight", weight, "unknown-name")
         require(weight == "samples" or self._config.bytes is not None, "bytes", "", "missing")
         loads = self._loads_of_all(tier, weight)
         return LoadSummary(min(loads), max(loads), sum(loads), self._members(tier))

@@ -103,7 +103,7 @@ def read_positions(section: Section, lists: Lists) -> Positions | ComposedPositi
 def read_whole(section: Section, lists: Lists) -> PlanConfig:
     require(section.get("policy") != "locality-aware", "policy", "locality-aware", "contradiction")
     whole = read_shards(section, lists)
-    require(whole.bytes is None or whole.weight == "bytes", "bytes", shown(whole.bytes), "contradiction")
+    require(whole.bytes is None or whole.balance_by == "bytes", "bytes", shown(whole.bytes), "contradiction")
     return whole
 
 

@@ -19,7 +19,7 @@ use crate::document::lists::List;
 use crate::document::member::{Default, Kind, Member, text};
 use crate::document::recipe::{self, VERSION};
 use crate::order::{OrderId, OrderPart, Sharding, Shards, of_order};
-use crate::shard::{self, PlanConfig, Weight};
+use crate::shard::{self, BalanceBy, PlanConfig};
 use crate::{deal, order};
 
 pub(crate) const SECTIONS: &[Member] = &[
@@ -239,8 +239,8 @@ fn whole(fields: &Fields, lists: &[List]) -> Result<Dealt, Failure> {
         return Err(Failure::contradiction("policy", "locality-aware", allowed));
     }
     let plan = PlanConfig::read(fields, lists)?;
-    if let (Weight::Samples, Some(bytes)) = (plan.weight, &plan.bytes) {
-        let allowed = "none, as they go with the weight bytes";
+    if let (BalanceBy::Samples, Some(bytes)) = (plan.balance_by, &plan.bytes) {
+        let allowed = "none, as they go with balance_by bytes";
         return Err(Failure::contradiction("bytes", format!("{} numbers", bytes.len()), allowed));
     }
     let shards = Shards::new(&plan.sizes)?;

@@ -173,7 +173,7 @@ fn plan(recipe: &Recipe, epoch: u64, group: Group, taken: &[u64]) -> Result<Plan
         };
         config.bytes = Some(collect("bytes", count, bytes.iter().zip(shards.sizes()).zip(&config.sizes).map(part))?);
     }
-    (config.policy, config.worker_policy, config.weight) = (of.policy, of.worker_policy, of.weight);
+    (config.policy, config.worker_policy, config.balance_by) = (of.policy, of.worker_policy, of.balance_by);
     (config.shuffle, config.reshuffle, config.seed) = (of.shuffle, of.reshuffle, of.seed);
     Plan::new(Rc::new(config), epoch)
 }

@@ -9,7 +9,7 @@ mod stream;
 mod verify;
 
 pub use locality::Locality;
-pub use names::{Policy, Tier, Weight, WorkerPolicy};
+pub use names::{BalanceBy, Policy, Tier, WorkerPolicy};
 pub use plan::{LoadSummary, Plan, PlanConfig};
 pub(crate) use recipe::SHARDS;
 pub use stream::{Stream, StreamConfig};

@@ -36,7 +36,7 @@ impl From<WorkerPolicy> for Policy {
 
 /// The unit in which a shard is weighed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weight {
+pub enum BalanceBy {
     /// The number of samples.
     Samples,
     /// The number of bytes.
@@ -59,10 +59,10 @@ impl Tier {
     }
 }
 
-impl Weight {
+impl BalanceBy {
     /// The weight with this name. Failures: `weight`.
     pub fn from_name(name: &str) -> Result<Self, Failure> {
-        named("weight", Some(name), &WEIGHTS)
+        named("weight", Some(name), &BALANCE_BY)
     }
 }
 
@@ -70,4 +70,4 @@ pub(super) const POLICIES: [(&str, Policy); 3] =
     [("size-aware", Policy::SizeAware), ("round-robin", Policy::RoundRobin), ("locality-aware", Policy::LocalityAware)];
 pub(super) const WORKER_POLICIES: [(&str, WorkerPolicy); 2] =
     [("size-aware", WorkerPolicy::SizeAware), ("round-robin", WorkerPolicy::RoundRobin)];
-pub(super) const WEIGHTS: [(&str, Weight); 2] = [("samples", Weight::Samples), ("bytes", Weight::Bytes)];
+pub(super) const BALANCE_BY: [(&str, BalanceBy); 2] = [("samples", BalanceBy::Samples), ("bytes", BalanceBy::Bytes)];

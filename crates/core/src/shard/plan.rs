@@ -6,7 +6,7 @@ use core::ops::Range;
 
 use super::balance::balance;
 use super::locality::Locality;
-use super::names::{Policy, Tier, Weight, WorkerPolicy};
+use super::names::{BalanceBy, Policy, Tier, WorkerPolicy};
 use crate::base::Failure;
 use crate::base::check::{check_below, check_run};
 use crate::base::failure::{only, range};
@@ -21,7 +21,7 @@ use crate::order::{Feistel, shuffle, total};
 pub struct PlanConfig {
     /// Samples in each shard.
     pub sizes: Vec<u64>,
-    /// Number of bytes in each shard. Needed if `weight` is [`Weight::Bytes`].
+    /// Number of bytes in each shard. Needed if `balance_by` is [`BalanceBy::Bytes`].
     pub bytes: Option<Vec<u64>>,
     /// Number of ranks.
     pub world_size: u32,
@@ -32,7 +32,7 @@ pub struct PlanConfig {
     /// How the shards of a rank are dealt to its workers.
     pub worker_policy: WorkerPolicy,
     /// The weight that the policies `size-aware` and `locality-aware` balance.
-    pub weight: Weight,
+    pub balance_by: BalanceBy,
     /// The nodes of shards and ranks, for [`Policy::LocalityAware`].
     pub locality: Option<Locality>,
     /// Whether the list of shards is shuffled before it is dealt. The shuffle is the same on all ranks.
@@ -55,7 +55,7 @@ impl PlanConfig {
             workers,
             policy: Policy::SizeAware,
             worker_policy: WorkerPolicy::SizeAware,
-            weight: Weight::Samples,
+            balance_by: BalanceBy::Samples,
             locality: None,
             shuffle: true,
             shuffle_rows: true,
@@ -82,7 +82,7 @@ impl PlanConfig {
             ));
         }
         total(&self.sizes, "sizes")?;
-        check_bytes(self.bytes.as_deref(), self.weight, self.sizes.len())?;
+        check_bytes(self.bytes.as_deref(), self.balance_by, self.sizes.len())?;
         if let Some(bytes) = &self.bytes {
             total(bytes, "bytes")?;
         }
@@ -100,10 +100,10 @@ impl PlanConfig {
 }
 
 /// Checks that `bytes` has one number for each shard, and is there if the weight needs it. Failures: `bytes`.
-pub(super) fn check_bytes(bytes: Option<&[u64]>, weight: Weight, shards: usize) -> Result<(), Failure> {
+pub(super) fn check_bytes(bytes: Option<&[u64]>, balance_by: BalanceBy, shards: usize) -> Result<(), Failure> {
     match bytes {
-        None if weight == Weight::Bytes => {
-            Err(Failure::missing("bytes", "the bytes of every shard, with the weight bytes"))
+        None if balance_by == BalanceBy::Bytes => {
+            Err(Failure::missing("bytes", "the bytes of every shard, with balance_by bytes"))
         }
         Some(bytes) if bytes.len() != shards => {
             let allowed = only(shards).and(", one for each shard");
@@ -206,14 +206,14 @@ impl Plan {
 
     /// The smallest, largest and total load of the ranks or the workers, in samples or in bytes. Failures: `bytes` (the
     /// plan has none).
-    pub fn load_summary(&self, tier: Tier, weight: Weight) -> Result<LoadSummary, Failure> {
-        if weight == Weight::Bytes && self.config.bytes.is_none() {
+    pub fn load_summary(&self, tier: Tier, weight: BalanceBy) -> Result<LoadSummary, Failure> {
+        if weight == BalanceBy::Bytes && self.config.bytes.is_none() {
             return Err(Failure::missing("bytes", "the bytes of every shard, to weigh them"));
         }
         let members = self.members(tier);
         let (mut least, mut most, mut total, mut seen) = (u64::MAX, 0, 0, 0);
         let mut add = |load: Load| {
-            let load = if weight == Weight::Samples { load.samples } else { load.bytes };
+            let load = if weight == BalanceBy::Samples { load.samples } else { load.bytes };
             (least, most, total, seen) = (load.min(least), load.max(most), total + load, seen + 1);
         };
         for rank in 0..self.busy_ranks() {
@@ -230,7 +230,7 @@ impl Plan {
 
     /// The heaviest load divided by the mean load, in parts per million: 1,000,000 if all loads are equal, or all are
     /// 0. Failures: as `load_summary`.
-    pub fn imbalance(&self, tier: Tier, weight: Weight) -> Result<u64, Failure> {
+    pub fn imbalance(&self, tier: Tier, weight: BalanceBy) -> Result<u64, Failure> {
         let LoadSummary { most, total, members, .. } = self.load_summary(tier, weight)?;
         let [most, total, members] = [most, total, members.into()].map(u128::from);
         Ok(if total == 0 { 1_000_000 } else { millionths(most * members, Some(total)) })
@@ -344,9 +344,9 @@ impl Plan {
     }
 
     fn weight(&self, shard: u32) -> u64 {
-        match self.config.weight {
-            Weight::Bytes => self.config.bytes.as_ref().map_or(0, |bytes| bytes[shard as usize]),
-            Weight::Samples => self.config.sizes[shard as usize],
+        match self.config.balance_by {
+            BalanceBy::Bytes => self.config.bytes.as_ref().map_or(0, |bytes| bytes[shard as usize]),
+            BalanceBy::Samples => self.config.sizes[shard as usize],
         }
     }
 

@@ -7,7 +7,7 @@ use alloc::rc::Rc;
 use alloc::string::String;
 
 use super::locality::Locality;
-use super::names::{POLICIES, Policy, WEIGHTS, WORKER_POLICIES};
+use super::names::{BALANCE_BY, POLICIES, Policy, WORKER_POLICIES};
 use super::plan::{MAX_READERS, Plan, PlanConfig, check_bytes};
 use crate::base::Failure;
 use crate::base::memory::Pieces;
@@ -37,7 +37,7 @@ pub(crate) const MEMBERS: &[Member] = &[
     Member::new("policy", Kind::Name(const { &names(&POLICIES) })).text(text!("How shards are dealt to ranks.")),
     Member::new("worker_policy", Kind::Name(const { &names(&WORKER_POLICIES) }))
         .text(text!("How the shards of a rank are dealt to its workers.")),
-    Member::new("weight", Kind::Name(const { &names(&WEIGHTS) }))
+    Member::new("balance_by", Kind::Name(const { &names(&BALANCE_BY) }))
         .text(text!("What is balanced between ranks and between workers: the number of samples, or of bytes.")),
     Member::new("tolerance", Kind::SHORT).with(NEAR).or_number(50).text(text!(
         "How far the weight of a rank may exceed the mean for the sake of locality, in thousandths of the mean."
@@ -125,9 +125,9 @@ impl PlanConfig {
         check_lists(lists, MEMBERS, |_| false)?;
         let sizes = shards.copied("sizes")?;
         check_sums(&shards, sizes.len() as u64, total(&sizes, "sizes")?)?;
-        let weight = shards.named("weight", &WEIGHTS);
+        let balance_by = shards.named("balance_by", &BALANCE_BY);
         let bytes = shards.found("bytes").map(|_| shards.copied("bytes")).transpose()?;
-        check_bytes(bytes.as_deref(), weight, sizes.len())?;
+        check_bytes(bytes.as_deref(), balance_by, sizes.len())?;
         let policy = shards.named("policy", &POLICIES);
         let locality = match policy {
             Policy::LocalityAware => Some(Locality {
@@ -142,7 +142,7 @@ impl PlanConfig {
         Ok(Self {
             policy,
             worker_policy: shards.named("worker_policy", &WORKER_POLICIES),
-            weight,
+            balance_by,
             bytes,
             locality,
             shuffle,
@@ -156,15 +156,15 @@ impl PlanConfig {
     /// The section `shards` in its canonical form.
     #[inline(never)]
     pub(crate) fn section(&self) -> String {
-        let Self { sizes, bytes, policy, worker_policy, weight, .. } = self;
+        let Self { sizes, bytes, policy, worker_policy, balance_by, .. } = self;
         let locality = self.used_locality();
         let Self { shuffle, shuffle_rows, reshuffle, .. } = self;
         let seed = signed_text(self.seed);
-        let [policy, worker_policy, weight] =
-            [name_of(policy, &POLICIES), name_of(worker_policy, &WORKER_POLICIES), name_of(weight, &WEIGHTS)];
+        let [policy, worker_policy, balance_by] =
+            [name_of(policy, &POLICIES), name_of(worker_policy, &WORKER_POLICIES), name_of(balance_by, &BALANCE_BY)];
         let mut text = format!(
             "{{\"shuffle\":{shuffle},\"shuffle_rows\":{shuffle_rows},\"reshuffle\":{reshuffle},\"seed\":{seed},\
-             \"policy\":\"{policy}\",\"worker_policy\":\"{worker_policy}\",\"weight\":\"{weight}\""
+             \"policy\":\"{policy}\",\"worker_policy\":\"{worker_policy}\",\"balance_by\":\"{balance_by}\""
         );
         if let Some(Locality { tolerance, .. }) = locality {
             text += &format!(",\"tolerance\":{tolerance}");

@@ -68,7 +68,7 @@ const MEANINGS: &[(&str, &[(&str, &str)])] = &[
     (
         "policy",
         &[
-            ("size-aware", "So that all ranks have about the same `weight`."),
+            ("size-aware", "So that all ranks have about the same load: samples or bytes, by `balance_by`."),
             ("round-robin", "In turn: rank i mod `world_size` gets shard i of the list."),
             ("locality-aware", "To ranks whose node stores the shard, within `tolerance`."),
         ],
@@ -76,11 +76,11 @@ const MEANINGS: &[(&str, &[(&str, &str)])] = &[
     (
         "worker_policy",
         &[
-            ("size-aware", "So that all workers have about the same `weight`."),
+            ("size-aware", "So that all workers have about the same load: samples or bytes, by `balance_by`."),
             ("round-robin", "In turn: worker i mod `workers` gets shard i of the rank."),
         ],
     ),
-    ("weight", &[("samples", "The number of samples."), ("bytes", "The number of bytes.")]),
+    ("balance_by", &[("samples", "The number of samples."), ("bytes", "The number of bytes.")]),
     (
         "exhaustion",
         &[

@@ -4,7 +4,8 @@ use std::rc::Rc;
 
 use proptest::prelude::*;
 use samedeal_core::shard::{
-    Locality, Overlaps, Plan, PlanConfig, Policy, ShardRuns, Stream, StreamConfig, Tier, Weight, WorkerPolicy, verify,
+    BalanceBy, Locality, Overlaps, Plan, PlanConfig, Policy, ShardRuns, Stream, StreamConfig, Tier, WorkerPolicy,
+    verify,
 };
 use samedeal_core::{Config, Failure, Kind, Layout, Order, OrderId, Recipe, Remainder, Sampler, Spans};
 
@@ -206,7 +207,7 @@ fn every_field_of_a_plan_is_in_its_fingerprint() {
         round_robin.clone(),
         PlanConfig { policy: Policy::SizeAware, ..near.clone() },
         PlanConfig { worker_policy: WorkerPolicy::SizeAware, ..near.clone() },
-        PlanConfig { weight: Weight::Bytes, ..near.clone() },
+        PlanConfig { balance_by: BalanceBy::Bytes, ..near.clone() },
         PlanConfig { shuffle: true, ..near.clone() },
         PlanConfig { shuffle_rows: false, ..near.clone() },
         PlanConfig { reshuffle: true, ..near.clone() },
@@ -428,7 +429,7 @@ fn bad_shards() {
     assert_eq!(fails(PlanConfig::new(vec![1], 1, 0)), ("workers", Kind::OutOfRange));
     assert_eq!(fails(PlanConfig::new(vec![1 << 53], 1, 1)), ("sizes", Kind::OutOfRange));
     let one = PlanConfig::new(vec![1], 1, 1);
-    assert_eq!(fails(PlanConfig { weight: Weight::Bytes, ..one.clone() }), ("bytes", Kind::Missing));
+    assert_eq!(fails(PlanConfig { balance_by: BalanceBy::Bytes, ..one.clone() }), ("bytes", Kind::Missing));
     assert_eq!(fails(PlanConfig { bytes: Some(vec![1, 2]), ..one.clone() }), ("bytes", Kind::Contradiction));
     let nowhere = PlanConfig { policy: Policy::LocalityAware, ..one };
     assert_eq!(fails(nowhere.clone()), ("holders", Kind::Missing));

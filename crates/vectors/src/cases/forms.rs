@@ -209,7 +209,7 @@ impl Plan {
         members.set("seed", wide(self.seed.0.into()));
         members.set("policy", &**policy);
         members.set("worker_policy", &**worker_policy);
-        members.set("weight", &**weight);
+        members.set("balance_by", &**weight);
         members.list("sizes", sizes, &mut lists);
         if !bytes.is_empty() {
             members.list("bytes", bytes, &mut lists);
@@ -246,7 +246,7 @@ impl Reading {
         shards.set("reshuffle", options.reshuffle);
         shards.set("policy", options.policy.clone());
         shards.set("worker_policy", options.worker_policy.clone());
-        shards.set("weight", options.weight.clone());
+        shards.set("balance_by", options.weight.clone());
         if let Some(bytes) = bytes {
             shards.list("bytes", bytes, &mut lists);
         }

@@ -95,7 +95,7 @@ fn plans() -> Vec<Case> {
             "samedeal": 1,
             "shards": {
                 "shuffle": false, "shuffle_rows": true, "reshuffle": true, "seed": wide(i64::MIN.into()), "policy": "round-robin",
-                "worker_policy": "round-robin", "weight": "bytes", "samples": 48, "shards": 5, "sizes": SIZES,
+                "worker_policy": "round-robin", "balance_by": "bytes", "samples": 48, "shards": 5, "sizes": SIZES,
                 "bytes": [1, 2, 3, 4, 5],
             },
             "deal": {"world_size": 3, "workers": 2},
@@ -111,7 +111,7 @@ fn plans() -> Vec<Case> {
         ("policy", json!("size-aware")),
         ("policy", json!("round-robin")),
         ("worker_policy", json!("round-robin")),
-        ("weight", json!("samples")),
+        ("balance_by", json!("samples")),
         ("bytes", json!([5, 4, 3, 2, 1])),
         ("sizes", json!([])),
         ("sizes", json!([7])),
@@ -141,8 +141,8 @@ fn plans_refused() -> Vec<Case> {
         ("shards", "policy", json!("random")),
         ("shards", "policy", json!(7)),
         ("shards", "worker_policy", json!("locality-aware")),
-        ("shards", "weight", json!("rows")),
-        ("shards", "weight", json!("bytes")),
+        ("shards", "balance_by", json!("rows")),
+        ("shards", "balance_by", json!("bytes")),
         ("shards", "samples", json!(47)),
         ("shards", "shards", json!(4)),
         ("shards", "bytes", json!([1, 2])),
@@ -196,7 +196,7 @@ const MAX_SUM: u64 = (1 << 53) - 1;
 /// Lists beside the text.
 fn plan_lists() -> Vec<Case> {
     let many: Vec<u64> = (0..300).map(|shard| shard % 11).collect();
-    let text = json!({"shards": {"weight": "bytes"}, "deal": {"world_size": 4}}).to_string();
+    let text = json!({"shards": {"balance_by": "bytes"}, "deal": {"world_size": 4}}).to_string();
     let whole = plan(&text, &[("sizes", &many), ("bytes", &many)]);
     let canonical = {
         let matrix::format::Body::Calls(calls) = &whole.body else { panic!("a plan") };
@@ -261,7 +261,7 @@ fn readings() -> Vec<Case> {
         texts.push(with(&whole, section, member, value));
     }
     let weighed =
-        json!({"shards": {"sizes": SIZES, "weight": "bytes", "bytes": [1, 2, 3, 4, 5]}, "deal": {"world_size": 2}});
+        json!({"shards": {"sizes": SIZES, "balance_by": "bytes", "bytes": [1, 2, 3, 4, 5]}, "deal": {"world_size": 2}});
     texts.push(weighed.to_string());
     let mut cases: Vec<Case> = texts.iter().map(|text| reading(text, &[])).collect();
     let many: Vec<u64> = (0..300).map(|shard| shard % 11).collect();
@@ -271,7 +271,7 @@ fn readings() -> Vec<Case> {
         cases.push(reading(text, &[("sizes", &many)]));
         cases.push(reading(text, &[]));
     }
-    cases.push(reading("{\"shards\":{\"weight\":\"bytes\"}}", &[("sizes", &many), ("bytes", &many)]));
+    cases.push(reading("{\"shards\":{\"balance_by\":\"bytes\"}}", &[("sizes", &many), ("bytes", &many)]));
     cases.push(reading("{\"shards\":{}}", &[("sizes", &many), ("bytes", &many)]));
     cases.push(reading("{\"order\":{}}", &[("sizes", &many), ("bytes", &many)]));
     cases.push(reading("{\"order\":{}}", &[("sizes", &many), ("rank_nodes", &[1])]));
@@ -318,7 +318,7 @@ fn readings_refused() -> Vec<Case> {
         ("shards", "tolerance", json!(50)),
         ("shards", "rank_nodes", json!([1])),
         ("shards", "bytes", json!([1, 2, 3, 4, 5])),
-        ("shards", "weight", json!("bytes")),
+        ("shards", "balance_by", json!("bytes")),
         ("shards", "lanes", json!(4)),
         ("deal", "remainder", json!("pad")),
         ("deal", "remainder", json!("x")),

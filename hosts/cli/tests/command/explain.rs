@@ -27,7 +27,8 @@ fn states_are_found_in_every_format() {
     for name in names.into_iter().chain((0..6).map(|protocol| format!("protocol-{protocol}.pkl"))) {
         let found = json(&format!("explain {} --json", data(&name)));
         let [state] = &found["states"].as_array().unwrap()[..] else { panic!("{name}: {found}") };
-        let told = ["kind", "order", "seed", "epoch", "dataset_size", "consumed", "left"].map(|field| state[field].clone());
+        let told =
+            ["kind", "order", "seed", "epoch", "dataset_size", "consumed", "left"].map(|field| state[field].clone());
         let expected = value!(["sampler", "torch", 7, 3, 1003, 320, 683]);
         assert_eq!(Value::from(told.to_vec()), expected, "{name}");
         assert_eq!(state["batch_size"], if name == "trainer_state.json" { 4.into() } else { Value::Null });

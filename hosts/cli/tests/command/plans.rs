@@ -335,7 +335,7 @@ fn refusals_of_plans() {
         "--worker 1",
         "--drop-last",
         "--verify --rank 0",
-        "--weight rows",
+        "--balance-by rows",
         "--world-size -1",
     ] {
         assert_eq!(failing(&format!("shards {path} {options}")).0, 2, "{options}");

@@ -18,7 +18,7 @@ import { recipeOfState } from '../state.js';
 import type { ReadDeal, ReadingJson, ReadingOptions, ReadingRecipeOptions, ReadingStateOptions } from './types.js';
 
 const DEALS: readonly ReadDeal[] = ['samples', 'shards'];
-const OF_SHARDS = ['shuffleRows', 'reshuffle', 'policy', 'workerPolicy', 'weight'] as const;
+const OF_SHARDS = ['shuffleRows', 'reshuffle', 'policy', 'workerPolicy', 'balanceBy'] as const;
 const ORDER_OPTIONS = [...READING_DEAL, ...READING_BATCH] as const;
 const OPTIONS = [...ORDER_OPTIONS, ...LANES, ...OF_SHARDS, 'deal', 'shuffle', 'seed', 'bytes'] as const;
 const RECIPE_OPTIONS = ['sizes', 'bytes', 'lists'] as const;

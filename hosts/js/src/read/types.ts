@@ -8,14 +8,14 @@ export type ReadDeal = 'samples' | 'shards';
 /**
  * The options that decide a `Reading`, together with the samples in each shard. An option that the deal does not use is
  * an error, and so is `lanes` or `shuffleWindow` without a shuffle: `lanes`, `shuffleWindow` and `remainder` belong to
- * the deal `samples`; `shuffleRows`, `reshuffle`, `policy`, `workerPolicy`, `weight` and `bytes` to the deal `shards`.
+ * the deal `samples`; `shuffleRows`, `reshuffle`, `policy`, `workerPolicy`, `balanceBy` and `bytes` to the deal `shards`.
  * If `lanes` is a multiple of ranks times workers, which are at most 2^22, every row is read once.
  */
 export interface ReadingOptions
   extends ReadingDealOptions,
     ReadingBatchOptions,
     LaneOptions,
-    Pick<ShardingOptions, 'seed' | 'shuffleRows' | 'reshuffle' | 'workerPolicy' | 'weight'> {
+    Pick<ShardingOptions, 'seed' | 'shuffleRows' | 'reshuffle' | 'workerPolicy' | 'balanceBy'> {
   /** Whether readers get single samples or whole shards. Default `samples`. */
   deal?: ReadDeal;
   /**
@@ -25,7 +25,7 @@ export interface ReadingOptions
   shuffle?: boolean;
   /** With `shards`: how shards are given to ranks. Default `size-aware`. */
   policy?: WorkerPolicy;
-  /** With `shards` and the weight `bytes`: bytes in each shard. */
+  /** With `shards` and `balanceBy` `bytes`: bytes in each shard. */
   bytes?: Integers;
 }
 
@@ -47,7 +47,7 @@ export interface RoundRows {
 export interface ReadingRecipeOptions {
   /** Samples in each shard. */
   sizes?: Integers;
-  /** Bytes in each shard, with the weight `bytes`. */
+  /** Bytes in each shard, with `balanceBy` `bytes`. */
   bytes?: Integers;
   /** Lists of an order that is made of others, by the paths of their members, such as `sources/web/sizes`. */
   lists?: Readonly<Record<string, Integers>>;

@@ -5,7 +5,7 @@ import { MAX_COUNT } from '../generated/limits.js';
 import { ShardPlanMembers } from '../generated/shards.js';
 import { gathered, numbers } from '../lists.js';
 import { MILLION } from '../options.js';
-import type { BatchOptions, Integer, Integers, Weight } from '../types.js';
+import type { BatchOptions, Integer, Integers, BalanceBy } from '../types.js';
 import { PlanRecipe } from './recipe.js';
 import { stepsOf } from './steps.js';
 import type {
@@ -92,7 +92,7 @@ export abstract class BaseShardPlan extends ShardPlanMembers {
   }
 
   /** How evenly the samples, or the bytes, are spread over the ranks or the workers. Errors: `tier`, `weight`, `bytes` (missing). */
-  loadSummary(tier: Tier, weight: Weight = 'samples'): LoadSummary {
+  loadSummary(tier: Tier, weight: BalanceBy = 'samples'): LoadSummary {
     const [whose, what] = [string('tier', tier), string('weight', weight)];
     const { members, imbalance, ...loads } = this.call((raw) => {
       return { ...raw.loadSummary(whose, what), imbalance: Number(raw.imbalance(whose, what)) / MILLION };

@@ -28,7 +28,7 @@ export type Tier = 'ranks' | 'workers';
 
 /** The options that decide which reader gets which shard, together with the samples in each shard. */
 export interface ShardPlanOptions extends ShardingOptions, PlanDealOptions {
-  /** Bytes in each shard. Required with the weight `bytes`. */
+  /** Bytes in each shard. Required with `balanceBy` `bytes`. */
   bytes?: Integers;
   /** For `locality-aware`: the numbers of the nodes that hold each shard, at least one for each. */
   holders?: readonly Integers[];

@@ -95,12 +95,12 @@ def test_padding_of_more_readers_than_samples(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("shuffle", [True, False])
 @pytest.mark.parametrize("policy", ["round-robin", "size-aware"])
-@pytest.mark.parametrize("weight", ["samples", "bytes"])
-def test_whole_shards_come_as_planned(data: Path, shuffle: bool, policy: str, weight: str) -> None:
+@pytest.mark.parametrize("balance_by", ["samples", "bytes"])
+def test_whole_shards_come_as_planned(data: Path, shuffle: bool, policy: str, balance_by: str) -> None:
     seen = []
     for rank in range(3):
         dataset = ShardedDataset(
-            data, batch_size=32, deal="shards", policy=policy, weight=weight, shuffle=shuffle, rank=rank, world_size=3
+            data, batch_size=32, deal="shards", policy=policy, balance_by=balance_by, shuffle=shuffle, rank=rank, world_size=3
         )
         info = dataset.shard_info()
         plan = dataset.plan()

@@ -574,7 +574,7 @@ def test_ranks_that_have_fewer_batches_took_all_of_them(two: Path, deal: str, st
         ("shards", {"shuffle": False}, "shuffle is false; allowed: true, as in the state"),
         ("shards", {"shuffle_rows": False}, "shuffle_rows is false; allowed: true, as in"),
         ("shards", {"reshuffle": True}, "reshuffle is true; allowed: false, as in"),
-        ("shards", {"weight": "bytes"}, "weight is bytes; allowed: samples, as in"),
+        ("shards", {"balance_by": "bytes"}, "balance_by is bytes; allowed: samples, as in"),
         ("weighed", {"columns": ["id"]}, "bytes in the columns id; allowed: "),
         *((deal, "sizes", "of 24 rows; allowed: 23, as in") for deal in ("samples", "stored", "shards")),
         *(
@@ -587,7 +587,7 @@ def test_what_differs_from_a_state_is_named(data: Path, tmp_path: Path, deal: st
     deals: dict[str, dict[str, Any]] = {
         **LARGE,
         "stored": {"shuffle": False},
-        "weighed": {"deal": "shards", "weight": "bytes", "columns": ["id", "text"]},
+        "weighed": {"deal": "shards", "balance_by": "bytes", "columns": ["id", "text"]},
     }
 
     def made(folder: Path, **more: Any) -> ShardedDataset:

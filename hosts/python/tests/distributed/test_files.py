@@ -396,7 +396,7 @@ def test_a_url_of_a_file_is_decoded(tmp_path: Path) -> None:
 @pytest.mark.parametrize("deal", ["samples", "shards"])
 def test_a_run_goes_on_with_a_manifest_elsewhere(data: Path, tmp_path: Path, deal: str) -> None:
     def loader(folder: Path, rank: int, world_size: int, **options: Any) -> Any:
-        own = {"weight": "bytes"} if deal == "shards" else {"lanes": 12}
+        own = {"balance_by": "bytes"} if deal == "shards" else {"lanes": 12}
         files = ShardedDataset(
             folder, batch_size=10, deal=deal, rank=rank, world_size=world_size, transform=ids, **own, **options
         )

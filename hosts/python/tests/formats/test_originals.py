@@ -136,7 +136,7 @@ def test_workers_read_each_row_once(data: Path) -> None:
 def test_whole_files_are_dealt_to_ranks(data: Path) -> None:
     read = []
     for rank in range(2):
-        dataset = ShardedDataset(data, batch_size=16, deal="shards", weight="bytes", rank=rank, world_size=2)
+        dataset = ShardedDataset(data, batch_size=16, deal="shards", balance_by="bytes", rank=rank, world_size=2)
         read += [number for batch in dataset for number in ids(batch)]
     assert sorted(read) == list(range(ROWS))
 

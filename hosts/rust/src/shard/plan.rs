@@ -6,7 +6,7 @@ use super::verify::verify_runs;
 use crate::engine::{Object, shards, types};
 use crate::generated::ShardPlanValues;
 use crate::range::{read, run};
-use crate::{BatchSize, Error, Failure, LoadSummary, Loads, PlanBuilder, Steps, Tier, Verification, Weight};
+use crate::{BalanceBy, BatchSize, Error, Failure, LoadSummary, Loads, PlanBuilder, Steps, Tier, Verification};
 
 /// A plan of one epoch, which assigns each shard to one worker of one rank. Every shard has exactly one reader.
 ///
@@ -14,7 +14,7 @@ use crate::{BatchSize, Error, Failure, LoadSummary, Loads, PlanBuilder, Steps, T
 /// the other, also with the plans that were made from it.
 ///
 /// ```
-/// use samedeal::{Policy, ShardPlan, Tier, Weight, WorkerPolicy};
+/// use samedeal::{Policy, ShardPlan, Tier, BalanceBy, WorkerPolicy};
 ///
 /// // 100 shards for 8 ranks with 4 workers each, in turn.
 /// let builder = ShardPlan::builder([1_000; 100]).world_size(8).workers(4).shuffle(false);
@@ -24,7 +24,7 @@ use crate::{BatchSize, Error, Failure, LoadSummary, Loads, PlanBuilder, Steps, T
 /// assert!(plan.verify()?.is_ok());
 ///
 /// // Some ranks have 13 shards and others 12: ranks would end at different steps.
-/// let balance = plan.load_summary(Tier::Ranks, Weight::Samples)?;
+/// let balance = plan.load_summary(Tier::Ranks, BalanceBy::Samples)?;
 /// assert_eq!((balance.least, balance.most, balance.imbalance()), (12_000, 13_000, 1.04));
 /// assert!(!plan.steps(32)?.is_equal());
 /// # Ok::<(), samedeal::Error>(())
@@ -150,7 +150,7 @@ impl ShardPlan {
     /// # Errors
     ///
     /// [`Missing`](crate::FailureKind::Missing) (`bytes`).
-    pub fn load_summary(&self, tier: Tier, weight: Weight) -> Result<LoadSummary, Error> {
+    pub fn load_summary(&self, tier: Tier, weight: BalanceBy) -> Result<LoadSummary, Error> {
         let shards::LoadSummary { least, most, total, members } = self.raw_load_summary(tier.name(), weight.name())?;
         let imbalance = self.raw_imbalance(tier.name(), weight.name())?;
         Ok(LoadSummary { least, most, total, members, imbalance })

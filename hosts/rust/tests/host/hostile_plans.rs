@@ -5,7 +5,7 @@ use std::slice::from_ref;
 
 use crate::{HAS_MEMORY_LIMIT, failing};
 use samedeal::{
-    BatchSize, ChunkStream, FailureKind, Policy, Sampler, ShardPlan, Tier, Weight, WorkerPolicy, verify_runs,
+    BalanceBy, BatchSize, ChunkStream, FailureKind, Policy, Sampler, ShardPlan, Tier, WorkerPolicy, verify_runs,
     verify_shards,
 };
 
@@ -32,7 +32,7 @@ fn plans_that_make_no_sense() {
     assert_eq!(failing(ShardPlan::builder([u64::MAX; 9]).build()), out_of_range("sizes"));
     assert_eq!(failing(plan().bytes([1]).build()), contradiction("bytes"));
     assert_eq!(failing(plan().bytes([u64::MAX; 3]).build()), out_of_range("bytes"));
-    assert_eq!(failing(plan().weight(Weight::Bytes).build()), (FailureKind::Missing, "bytes".to_owned()));
+    assert_eq!(failing(plan().balance_by(BalanceBy::Bytes).build()), (FailureKind::Missing, "bytes".to_owned()));
     let unknown = "locality-aware".parse::<WorkerPolicy>().unwrap_err();
     assert_eq!((unknown.kind, unknown.field.as_str()), (FailureKind::UnknownName, "worker_policy"));
     assert_eq!(unknown.allowed, "size-aware, round-robin");
@@ -78,7 +78,7 @@ fn calls() {
     assert_eq!(failing(plan.rows(0, ..6)), out_of_range("count"));
     assert_eq!(failing(plan.rows_window(0, u64::MAX, u32::MAX)), out_of_range("start"));
     assert_eq!(failing(plan.steps(BatchSize::full(0))), out_of_range("batch_size"));
-    assert_eq!(failing(plan.load_summary(Tier::Ranks, Weight::Bytes)), (FailureKind::Missing, "bytes".to_owned()));
+    assert_eq!(failing(plan.load_summary(Tier::Ranks, BalanceBy::Bytes)), (FailureKind::Missing, "bytes".to_owned()));
     assert_eq!(plan.shards(1, 1).unwrap(), before);
     assert!(plan.verify().unwrap().is_ok());
 }
@@ -89,7 +89,7 @@ fn a_million_shards_for_thousands_of_ranks_need_little_memory() {
     let builder = ShardPlan::builder(samples.clone()).bytes(samples).world_size(4096).policy(Policy::SizeAware);
     let mut plan = builder.clone().shuffle(true).memory_limit(200_000_000).build().unwrap();
     plan.set_epoch(1).unwrap();
-    assert!(plan.load_summary(Tier::Ranks, Weight::Samples).unwrap().imbalance() < 1.001);
+    assert!(plan.load_summary(Tier::Ranks, BalanceBy::Samples).unwrap().imbalance() < 1.001);
     assert!(plan.verify().unwrap().is_ok());
     if !HAS_MEMORY_LIMIT {
         return;

@@ -2,7 +2,7 @@
 //! change if others are made from it.
 
 use crate::{HAS_MEMORY_LIMIT, failing};
-use samedeal::{Deal, FailureKind, Policy, Reading, ReadingBuilder, Remainder, Weight};
+use samedeal::{BalanceBy, Deal, FailureKind, Policy, Reading, ReadingBuilder, Remainder};
 
 fn builder(deal: Deal) -> ReadingBuilder {
     let builder = Reading::builder([130, 0, 47, 300]).seed(9).deal(deal);
@@ -142,7 +142,7 @@ fn millions_of_readers_take_little_memory() {
 #[test]
 fn bytes_of_another_number_are_not_copied() {
     // The memory has room for one list of this length, but not for two.
-    let wrong = || Reading::builder([5]).deal(Deal::Shards).weight(Weight::Bytes).bytes(vec![1; 1_400_000]);
+    let wrong = || Reading::builder([5]).deal(Deal::Shards).balance_by(BalanceBy::Bytes).bytes(vec![1; 1_400_000]);
     assert_eq!(failing(wrong().memory_limit(32 << 20).build()), (FailureKind::Contradiction, "bytes".into()));
 }
 

@@ -1,7 +1,7 @@
 //! Plans of whole shards: examples with exact results, and properties that hold for every plan.
 
 use samedeal::{
-    BatchSize, ChunkStream, Loads, PlanBuilder, Policy, ShardPlan, Steps, Tier, Verification, Weight, WorkerPolicy,
+    BalanceBy, BatchSize, ChunkStream, Loads, PlanBuilder, Policy, ShardPlan, Steps, Tier, Verification, WorkerPolicy,
     verify_runs, verify_shards,
 };
 
@@ -64,7 +64,7 @@ fn check_loads(plan: &ShardPlan) {
         }
         assert_eq!(at(&by_rank, rank as usize), of_rank);
     }
-    let balance = plan.load_summary(Tier::Ranks, Weight::Samples).unwrap();
+    let balance = plan.load_summary(Tier::Ranks, BalanceBy::Samples).unwrap();
     let samples = by_rank.samples.iter().copied();
     assert_eq!(Some(balance.least), samples.clone().min());
     assert_eq!(Some(balance.most), samples.clone().max());
@@ -142,7 +142,7 @@ fn locality_is_what_is_read_nearby() {
 fn nothing_to_deal() {
     let plan = ShardPlan::builder([]).world_size(3).workers(2).build().unwrap();
     assert_eq!(plan.num_shards(2, 1).unwrap(), 0);
-    assert_eq!(plan.load_summary(Tier::Workers, Weight::Samples).unwrap().imbalance(), 1.0);
+    assert_eq!(plan.load_summary(Tier::Workers, BalanceBy::Samples).unwrap().imbalance(), 1.0);
     let steps = plan.steps(BatchSize::full(8)).unwrap();
     assert!(steps.is_equal() && matches!(steps, Steps { least: 0, .. }));
     assert!(plan.verify().unwrap().is_ok());

@@ -249,7 +249,7 @@ fn recipes() -> Vec<Case> {
             "\"reshuffle\":false",
             "\"policy\":\"size-aware\"",
             "\"worker_policy\":\"size-aware\"",
-            "\"weight\":\"samples\"",
+            "\"balance_by\":\"samples\"",
             "\"bytes\":[1,2,3]",
             "\"bytes\":\"ab\"",
         ] {

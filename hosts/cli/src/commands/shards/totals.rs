@@ -1,6 +1,6 @@
 use std::io::{self, Write};
 
-use samedeal::{BatchSize, LoadSummary, ShardPlan, Tier, Weight};
+use samedeal::{BalanceBy, BatchSize, LoadSummary, ShardPlan, Tier};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -124,12 +124,12 @@ impl Totals {
             Ok(Range { least: balance.least, most: balance.most, imbalance: balance.imbalance() })
         };
         let spread = |tier| -> Result<_, Problem> {
-            Ok(Spread { samples: range(tier, Weight::Samples)?, bytes: range(tier, Weight::Bytes)? })
+            Ok(Spread { samples: range(tier, BalanceBy::Samples)?, bytes: range(tier, BalanceBy::Bytes)? })
         };
         Ok(Self {
             shards: planned.dataset.files.len() as u64,
             samples: planned.dataset.samples,
-            bytes: plan.load_summary(Tier::Ranks, Weight::Bytes)?.total,
+            bytes: plan.load_summary(Tier::Ranks, BalanceBy::Bytes)?.total,
             empty: planned.dataset.files.iter().filter(|file| file.count == 0).count() as u64,
             balance: Balances { ranks: spread(Tier::Ranks)?, workers: spread(Tier::Workers)? },
             steps: args.batches().map(steps).transpose()?,

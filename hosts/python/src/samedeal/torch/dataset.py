@@ -134,7 +134,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         reshuffle: bool | None = None,
         policy: str | None = None,
         worker_policy: str | None = None,
-        weight: str | None = None,
+        balance_by: str | None = None,
         rank: SupportsIndex | None = None,
         world_size: SupportsIndex | None = None,
         num_replicas: SupportsIndex | None = None,
@@ -190,7 +190,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             reshuffle: With "shards": whether each reader shuffles its own files again, after the deal.
             policy: With "shards": how files are dealt to ranks, "size-aware" (the default) or "round-robin".
             worker_policy: With "shards": how the files of a rank are dealt to its workers; values as for `policy`.
-            weight: With "shards": what "size-aware" balances, "samples" (the default) or "bytes" of the columns that
+            balance_by: With "shards": what "size-aware" balances, "samples" (the default) or "bytes" of the columns that
                 are read.
             rank: Rank of this process. By default, the rank of the process group or of the launcher's variables
                 (`samedeal.detect_rank`).
@@ -258,7 +258,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             "reshuffle": reshuffle,
             "policy": policy,
             "worker_policy": worker_policy,
-            "weight": weight,
+            "balance_by": balance_by,
         }
         self.batch_size = None if batch_size is None else check.integer("batch_size", batch_size, _BATCH)
         self.drop_last = check.boolean("drop_last", drop_last)

@@ -60,7 +60,7 @@ class Group:
             workers=self.workers,
             batch_size=self.batch_size,
             drop_last=self.drop_last,
-            bytes=self.shards.bytes if self.options["weight"] == "bytes" else None,
+            bytes=self.shards.bytes if self.options["balance_by"] == "bytes" else None,
             **self.options,
         )
 

@@ -1,8 +1,8 @@
 //! Samplers, orders, schedules, splits, meshes, launchers.
 
 use samedeal::{
-    Axis, Exhaustion, IndexSpace, Layout, Mesh, Order, Part, Remainder, Role, Sampler, Schedule, Source, Split, Tier,
-    Weight,
+    Axis, BalanceBy, Exhaustion, IndexSpace, Layout, Mesh, Order, Part, Remainder, Role, Sampler, Schedule, Source,
+    Split, Tier,
 };
 
 use crate::asked::{Asked, SMALL, ask, lists_of, look, made, member, number_of, set};
@@ -271,7 +271,7 @@ pub fn functions(a: &mut Asked) {
         name.parse::<Remainder>().is_ok(),
         name.parse::<Layout>().is_ok(),
         name.parse::<Tier>().is_ok(),
-        name.parse::<Weight>().is_ok(),
+        name.parse::<BalanceBy>().is_ok(),
         name.parse::<Exhaustion>().is_ok(),
         name.parse::<IndexSpace>().is_ok(),
     ];

@@ -1,6 +1,6 @@
 //! Readings, plans of whole shards, chunk streams.
 
-use samedeal::{ChunkStream, Deal, Policy, Reading, Remainder, ShardPlan, Tier, Weight, WorkerPolicy};
+use samedeal::{BalanceBy, ChunkStream, Deal, Policy, Reading, Remainder, ShardPlan, Tier, WorkerPolicy};
 
 use crate::asked::{Asked, ask, lists_of, look, made, member, number_of, set};
 
@@ -14,7 +14,7 @@ pub fn readings(a: &mut Asked) {
     set!(a, 1 in 7, builder,
         sizes(a.wides()), seed(a.signed()), deal(a.pick(Deal::ALL)), shuffle(a.rng.bool()), lanes(a.narrow()), shuffle_window(a.narrow()),
         remainder(a.pick(Remainder::ALL)), shuffle_rows(a.rng.bool()), reshuffle(a.rng.bool()), policy(a.pick(Policy::ALL)),
-        worker_policy(a.pick(WorkerPolicy::ALL)), weight(a.pick(Weight::ALL)), bytes(a.wides()), world_size(a.narrow()),
+        worker_policy(a.pick(WorkerPolicy::ALL)), balance_by(a.pick(BalanceBy::ALL)), bytes(a.wides()), world_size(a.narrow()),
         workers(a.narrow()), batch_size(a.narrow()), drop_last(a.rng.bool()), memory_limit(a.memory()), epoch(a.wide()));
     let Some(r) = made!(a, "build", builder.build()) else { return };
     a.about(r.recipe());
@@ -43,7 +43,7 @@ pub fn plans(a: &mut Asked) {
     };
     set!(a, 1 in 7, builder,
         sizes(a.wides()), bytes(a.wides()), world_size(a.narrow()), workers(a.narrow()), policy(a.pick(Policy::ALL)),
-        worker_policy(a.pick(WorkerPolicy::ALL)), weight(a.pick(Weight::ALL)),
+        worker_policy(a.pick(WorkerPolicy::ALL)), balance_by(a.pick(BalanceBy::ALL)),
         holders((0..a.rng.u8(0..5)).map(|_| a.narrows()).collect::<Vec<_>>()), rank_nodes(a.narrows()), tolerance(a.narrow()),
         shuffle(a.rng.bool()), shuffle_rows(a.rng.bool()), reshuffle(a.rng.bool()), seed(a.signed()), epoch(a.wide()), memory_limit(a.memory()));
     let Some(mut p) = made!(a, "build", builder.build()) else { return };
@@ -52,13 +52,13 @@ pub fn plans(a: &mut Asked) {
     ask!(a, 1 in 2, p,
         recipe(), recipe_fingerprint(), sizes(), bytes(), at_epoch(a.wide()), set_epoch(a.wide()), num_shards(a.narrow(), a.narrow()),
         shards(a.narrow(), a.narrow()), shards_window(a.narrow(), a.narrow(), a.narrow(), a.count()),
-        loads_window(a.pick(Tier::ALL), a.narrow(), a.count()), load_summary(a.pick(Tier::ALL), a.pick(Weight::ALL)), rows(a.narrow(), a.range()),
+        loads_window(a.pick(Tier::ALL), a.narrow(), a.count()), load_summary(a.pick(Tier::ALL), a.pick(BalanceBy::ALL)), rows(a.narrow(), a.range()),
         rows_window(a.narrow(), a.wide(), a.count()), steps(a.any_size()), config_fingerprint());
     // These calls return a value for every worker, so there must be few workers.
     if u64::from(p.world_size()) * u64::from(p.workers()) < 10_000 {
         ask!(a, 1 in 2, p, loads(a.pick(Tier::ALL)), verify());
     }
-    if let Ok(balance) = p.load_summary(Tier::Ranks, Weight::Samples) {
+    if let Ok(balance) = p.load_summary(Tier::Ranks, BalanceBy::Samples) {
         look!(a, balance, imbalance());
     }
     if let Ok(steps) = p.steps(3) {

@@ -56,7 +56,7 @@ WIDE_RESULTS = {
         "sample-at",
     ),
     *("num-rounds", "whole-weights", "loads", "rows", "chunks"),
-    *("consumed", "samples", "seed", "sizes", "bytes"),
+    *("consumed", "dataset-size", "seed", "sizes", "bytes"),
     "lease",
     *("epoch-length", "source-bounds"),
     *("epoch", "num-windows", "num-steps", "num-idle-readers", "round-of", "imbalance", "ratio"),

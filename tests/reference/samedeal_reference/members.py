@@ -266,7 +266,7 @@ SEGMENT_OF_BATCHES = {
 SEGMENT_OF_READERS = {
     "world_size": replace(READERS, needed=True),
     "workers": replace(WORKERS, needed=True),
-    "global_batch_size": STEP_SIZE,
+    "batch_size": STEP_SIZE,
     "drop_last": flag(needed=True),
     "steps": number(1, needed=True),
 }

@@ -316,7 +316,7 @@ def test_loaders_that_cannot_be_meant() -> None:
     with pytest.raises(ContradictionError, match="dataset"):
         Resumable(DataLoader(Numbers(7), batch_sampler=sampler_of(0, 2)))
     with pytest.warns(samedeal.torch.BatchWarning, match="batch_sampler="):
-        next(iter(DataLoader(Numbers(), global_batch_size=2, sampler=sampler_of(0, 2), collate_fn=list)), None)
+        next(iter(DataLoader(Numbers(), batch_size=2, sampler=sampler_of(0, 2), collate_fn=list)), None)
     data = list(range(20))
     sampler = StepBatchSampler(data, 4, rank=0, world_size=1)
     data.append(20)

@@ -65,8 +65,8 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
 
         Args:
             dataset: Any object with a `len`, the number of samples.
-            global_batch_size: How many samples all ranks together take at a step: a multiple of `world_size` * `unit`.
-                Or a list of (from_step, global_batch_size), which begins with step 0, as for `samedeal.Schedule`.
+            global_batch_size: The batch size of all ranks together: a multiple of `world_size` * `unit`. Or a list of
+                (from_step, global_batch_size), which begins with step 0, as for `samedeal.Schedule`.
             steps: The number of steps of the whole training, those before a resume included. By default as many as
                 `epochs` has. Without both, there is no end, and no `len`. An `EpochWarning` says so if the steps repeat
                 samples, and `epochs` is not given.

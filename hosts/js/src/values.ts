@@ -1,5 +1,6 @@
 // Types of single values: numbers, lists and names.
 export type {
+  BalanceBy,
   Counting,
   Exhaustion,
   IndexSpace,
@@ -11,7 +12,6 @@ export type {
   Strategy,
   Tail,
   TooLong,
-  BalanceBy,
   WorkerPolicy,
 } from './generated/names.js';
 

@@ -72,7 +72,10 @@ test('metrics, with their ratios', () => {
 test('plans of shards', () => {
   for (const [sizes, options] of [
     [[5, 6, 7], {}],
-    [[5, 2 ** 40, 7], { bytes: [1, 2, 2n ** 40n], balanceBy: 'bytes', policy: 'round-robin', seed: -WIDE, epoch: WIDE }],
+    [
+      [5, 2 ** 40, 7],
+      { bytes: [1, 2, 2n ** 40n], balanceBy: 'bytes', policy: 'round-robin', seed: -WIDE, epoch: WIDE },
+    ],
     [
       [5, 6, 7],
       { policy: 'locality-aware', holders: [[0], [1, 0], [1]], rankNodes: [0, 1], worldSize: 2, tolerance: 9 },

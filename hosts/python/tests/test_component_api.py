@@ -127,7 +127,12 @@ def planned(sizes: Any = (5, 0, 9), lists: Any = None, world_size: int = 2, work
 PLANS = [
     (planned(policy="round-robin", worker_policy="size-aware", shuffle=False, seed=-(2**63)), 2**64 - 1),
     (planned((), world_size=1), 0),
-    (planned(lists={"bytes": [2**53 - 2, 0, 1]}, balance_by="bytes", worker_policy="round-robin", shuffle_rows=False), 1),
+    (
+        planned(
+            lists={"bytes": [2**53 - 2, 0, 1]}, balance_by="bytes", worker_policy="round-robin", shuffle_rows=False
+        ),
+        1,
+    ),
     (planned(lists=NODES, policy="locality-aware", tolerance=2), 2),
     (planned(range(1000), world_size=7, reshuffle=True, seed=2**63 - 1), 0),
 ]
@@ -673,7 +678,13 @@ def by_shards(lists: Any = None, epoch: int = 0, state: str | None = None, **sec
 
 WEIGHED: dict[str, Any] = {
     "lists": {"bytes": [1, 2**52, 3]},
-    "shards": {"seed": -(2**63), "shuffle_rows": False, "reshuffle": True, "policy": "round-robin", "balance_by": "bytes"},
+    "shards": {
+        "seed": -(2**63),
+        "shuffle_rows": False,
+        "reshuffle": True,
+        "policy": "round-robin",
+        "balance_by": "bytes",
+    },
     "batch": {"batch_size": 5, "drop_last": True},
 }
 WOVEN: dict[str, Any] = {

@@ -192,7 +192,9 @@ def test_properties_and_the_call_that_makes_an_equal_plan() -> None:
     assert plan.bytes.tolist() == BYTES
     assert (plan.world_size, plan.workers, plan.seed, plan.epoch) == (2, 3, -1, 4)
     members = json.loads(plan.recipe)["shards"]
-    found = [members[name] for name in ("policy", "worker_policy", "balance_by", "shuffle", "shuffle_rows", "reshuffle")]
+    found = [
+        members[name] for name in ("policy", "worker_policy", "balance_by", "shuffle", "shuffle_rows", "reshuffle")
+    ]
     assert found == ["locality-aware", "size-aware", "bytes", True, True, True]
     assert (members["tolerance"], members["rank_nodes"], members["holder_offsets"][1:3]) == (0, [7, 9], [1, 3])
     assert readers(eval(repr(plan))) == readers(plan)

@@ -108,7 +108,13 @@ const READING = {
     shuffleWindow: one('1', '4', '256'),
   },
   ...{ remainder: DEAL.remainder, shuffleRows: flag, reshuffle: flag, policy: SHARDS.policy },
-  ...{ workerPolicy: SHARDS.workerPolicy, balanceBy: SHARDS.balanceBy, bytes: sizes, worldSize, workers: SHARDS.workers },
+  ...{
+    workerPolicy: SHARDS.workerPolicy,
+    balanceBy: SHARDS.balanceBy,
+    bytes: sizes,
+    worldSize,
+    workers: SHARDS.workers,
+  },
   ...{ batchSize, dropLast: flag },
 };
 const cut = options({ dropLast: flag });

@@ -5,7 +5,7 @@ import { MAX_COUNT } from '../generated/limits.js';
 import { ShardPlanMembers } from '../generated/shards.js';
 import { gathered, numbers } from '../lists.js';
 import { MILLION } from '../options.js';
-import type { BatchOptions, Integer, Integers, BalanceBy } from '../types.js';
+import type { BalanceBy, BatchOptions, Integer, Integers } from '../types.js';
 import { PlanRecipe } from './recipe.js';
 import { stepsOf } from './steps.js';
 import type {

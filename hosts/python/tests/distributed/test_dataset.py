@@ -100,7 +100,14 @@ def test_whole_shards_come_as_planned(data: Path, shuffle: bool, policy: str, ba
     seen = []
     for rank in range(3):
         dataset = ShardedDataset(
-            data, batch_size=32, deal="shards", policy=policy, balance_by=balance_by, shuffle=shuffle, rank=rank, world_size=3
+            data,
+            batch_size=32,
+            deal="shards",
+            policy=policy,
+            balance_by=balance_by,
+            shuffle=shuffle,
+            rank=rank,
+            world_size=3,
         )
         info = dataset.shard_info()
         plan = dataset.plan()

@@ -50,8 +50,7 @@ class Compiled:
         return store, store.instantiate(self._core, [exports[name] for name in self._imports])
 
     def code(self) -> tuple[bytes, bytes]:
-        """The machine code in two parts: that of `HANDLES` after a line about the component, and that of the core
-        module."""
+        """The machine code: that of `HANDLES`, after a line about the component, and that of the core module."""
         return self._facts + b"\n" + self._handles.code(), self._core.code()
 
 

@@ -190,8 +190,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             reshuffle: With "shards": whether each reader shuffles its own files again, after the deal.
             policy: With "shards": how files are dealt to ranks, "size-aware" (the default) or "round-robin".
             worker_policy: With "shards": how the files of a rank are dealt to its workers; values as for `policy`.
-            balance_by: With "shards": what "size-aware" balances, "samples" (the default) or "bytes" of the columns that
-                are read.
+            balance_by: With "shards": what "size-aware" balances, "samples" (the default) or "bytes" of the columns
+                that are read.
             rank: Rank of this process. By default, the rank of the process group or of the launcher's variables
                 (`samedeal.detect_rank`).
             world_size: Number of ranks. By default that of the process group, or of the launcher.

@@ -161,6 +161,8 @@ fn plain(text: &str) -> String {
 /// of a list are indented.
 pub fn wrapped(text: &str, indent: usize) -> Vec<String> {
     let bound = spelled(text, str::to_owned, |code| format!("`{}`", code.replace(' ', &BOUND.to_string())));
+    // A line that begins with a minus would be an item of a list.
+    let bound = bound.replace(" - ", &format!("{BOUND}- "));
     let room = WIDTH - indent - "/// ".len();
     let hang = if text.starts_with("- ") { "  " } else { "" };
     hanging(filled(&bound, room, room - hang.len()), hang)

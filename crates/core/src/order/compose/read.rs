@@ -231,7 +231,8 @@ impl Text<'_, '_> {
                 let allowed = "ranges that ascend by epoch and start, and have no position twice";
                 return Err(Failure::contradiction("ranges", format!("{start} in epoch {epoch}"), allowed));
             }
-            let total = ranges.last().map_or(0, |last| last.total) + count;
+            // It is exact for the ranges before an epoch that can be used, which has at most 2^53 positions before it.
+            let total = ranges.last().map_or(0, |last| last.total).saturating_add(count);
             ranges.push(Skipped { epoch, start, count, total });
         }
         Ok(ranges)

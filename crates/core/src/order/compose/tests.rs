@@ -592,6 +592,18 @@ fn what_is_wrong_is_told() {
 }
 
 #[test]
+fn ranges_may_together_have_more_positions_than_numbers() {
+    let samples = (1_u64 << 53) - 1;
+    let ranges: Vec<String> =
+        (0..2_100).map(|epoch| format!("{{\"epoch\":{epoch},\"start\":1,\"count\":{}}}", samples - 1)).collect();
+    let order = format!(
+        "{{\"name\":\"skip\",\"ranges\":[{}],\"of\":{{\"name\":\"sequential\",\"samples\":{samples}}}}}",
+        ranges.join(",")
+    );
+    assert_eq!(epoch(&order, 0), [0]);
+}
+
+#[test]
 fn epochs_end_where_whole_numbers_do() {
     let recipe =
         Recipe::read("{\"order\":{\"name\":\"copies\",\"copies\":2,\"of\":{\"samples\":2251799813685248}}}", &[])

@@ -44,11 +44,9 @@ def inner(document: Any, path: list[str | int]) -> Any:
         if isinstance(step, int):
             document = document[step] if isinstance(document, list) and step < len(document) else None
         else:
-            document = (
-                document.get(step, {} if place == 0 and step in SECTIONS else None)
-                if isinstance(document, dict)
-                else None
-            )
+            # A source may leave out its order too.
+            left_out = {} if step == "order" or (place == 0 and step in SECTIONS) else None
+            document = document.get(step, left_out) if isinstance(document, dict) else None
     return document
 
 

@@ -44,7 +44,7 @@ pub fn make(job: &Job) -> Result<(Box<dyn Steps>, Document), Failed> {
             state.map_or(Ok(()), |state| sampler.resume(state))?;
             let (text, fingerprint) = (sampler.recipe()?, sampler.recipe_fingerprint()?);
             let ranks = (0..sampler.world_size()).map(|rank| sampler.at_rank(rank)).collect::<Result<_, _>>()?;
-            done(Box::new(Ranks { ranks, global_batch_size: case.global_batch_size }), text, fingerprint)
+            done(Box::new(Ranks { ranks, batch_size: case.batch_size }), text, fingerprint)
         }
         "batcher" => {
             let mut batcher = Batcher::from_recipe(recipe, case.lengths.clone()).epoch(epoch).build()?;
@@ -96,26 +96,26 @@ fn dealt(recipe: &str, job: &Job) -> Result<String, Failed> {
 
 struct Ranks {
     ranks: Vec<Sampler>,
-    global_batch_size: u32,
+    batch_size: u32,
 }
 
 impl Steps for Ranks {
     fn end(&self) -> Result<u64, Failed> {
-        let counts = self.ranks.iter().map(|rank| rank.num_batches(self.global_batch_size));
+        let counts = self.ranks.iter().map(|rank| rank.num_batches(self.batch_size));
         Ok(counts.collect::<Result<Vec<_>, _>>()?.into_iter().max().unwrap_or(0))
     }
 
     fn read(&self, step: u64) -> Result<Value, Failed> {
         let of = |rank: &Sampler| -> Result<Value, Failed> {
-            let is_there = step < rank.num_batches(self.global_batch_size)?;
-            Ok(if is_there { json!(rank.batch::<u64>(step, self.global_batch_size)?) } else { Value::Null })
+            let is_there = step < rank.num_batches(self.batch_size)?;
+            Ok(if is_there { json!(rank.batch::<u64>(step, self.batch_size)?) } else { Value::Null })
         };
         self.ranks.iter().map(of).collect()
     }
 
     fn state(&self, step: u64) -> Result<String, Failed> {
         let most = self.ranks.iter().map(Sampler::num_samples).max().unwrap_or(0);
-        Ok(self.ranks[0].state(most.min(step * u64::from(self.global_batch_size)))?)
+        Ok(self.ranks[0].state(most.min(step * u64::from(self.batch_size)))?)
     }
 
     fn fingerprint(&self) -> Result<String, Failed> {

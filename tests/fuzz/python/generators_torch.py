@@ -82,6 +82,7 @@ ARGUMENTS.update(
     {
         "batch": one("pa.record_batch({'a': [1, 2]})", "pa.record_batch({'a': ['x'], 'b': [None]})"),
         "batch_size": one("1", "4", "8", "24", "None"),
+        "global_batch_size": one("1", "4", "8", "24", "[(0, 4), (3, 8)]"),
         "column": one("None", "'length'", "'text'"),
         "dataset": DATASET,
         "batches": one("None", "0", "1", "5"),

@@ -75,7 +75,7 @@ def cases(rank: int, world_size: int, files: Path, equal: Path, even: Path) -> d
         "indices": DistributedSampler(data, order=plain.exclude([7 + odd])),
         "of": DistributedSampler(data, order=plain.exclude([7 + odd]).skip([(0, 0, 1)])),
         "seed": DistributedSampler(data, seed=int(odd)),
-        "samples": DistributedSampler(range(100 + odd)),
+        "dataset_size": DistributedSampler(range(100 + odd)),
         "order": DistributedSampler(data, order="feistel" if odd else "python"),
         "epoch": moved(DistributedSampler(data), 3 + odd),
         "remainder": DistributedSampler(data, drop_last=odd),

@@ -197,9 +197,9 @@ def _told(found: _Found) -> dict[str, Any]:
         dealt = ("dataset_size", "seed", "order", "epoch", "remainder", "unit")
         shared = {name: getattr(core, name) for name in dealt}
         if isinstance(sampler._order, Order):
-            # The members of the order, without `samples`: for a blend, that member is the number of positions.
+            # Without `samples`, the number of positions of a blend, which `positions` names.
             members = _shared(json.loads(core.recipe)["order"])
-            shared |= {name: value for name, value in members.items() if name not in shared}
+            shared |= {name: value for name, value in members.items() if name not in (*shared, "samples")}
             shared["positions"] = core.epoch_length
         return told | shared | found.batches | {"dataset": _identity(sampler.dataset)}
     if isinstance(sampler, StepBatchSampler):

@@ -99,7 +99,7 @@ def test_lengths_of_a_column_in_any_format(kind: str | None) -> None:
     ("kind", "options"),
     [
         (DistributedSampler, {"num_replicas": 1, "rank": 0}),
-        (StepBatchSampler, {"batch_size": 4, "epochs": 1}),
+        (StepBatchSampler, {"global_batch_size": 4, "epochs": 1}),
         (random_split, {"lengths": [1.0]}),
         (PackedDataset, {"lengths": [1], "capacity": 8}),
     ],

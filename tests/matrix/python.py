@@ -528,7 +528,9 @@ def parsed(value: Any, name: str = "") -> Any:
         repeat, count = value["repeat"], value["count"]
         if count > MOST_REPEATED:
             raise ValueError(f"a list of {count} items; allowed: at most {MOST_REPEATED}")
-        return parsed((repeat * -(-count // max(1, len(repeat))))[:count], name)
+        if not repeat:
+            raise ValueError("an empty list is repeated")
+        return parsed((repeat * -(-count // len(repeat)))[:count], name)
     if isinstance(value, dict):
         names = {name: name.replace("-", "_") for name in value}
         return {names[name]: parsed(item, names[name]) for name, item in value.items()}

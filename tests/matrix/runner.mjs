@@ -63,6 +63,7 @@ function inFull(given) {
     const { repeat, count } = value ?? {};
     if (!Array.isArray(repeat)) return value;
     if (count > MOST_REPEATED) throw new Error(`a list of ${count} items; allowed: at most ${MOST_REPEATED}`);
+    if (repeat.length === 0) throw new Error('an empty list is repeated');
     return Array.from({ length: count }, (_, i) => repeat[i % repeat.length]);
   };
   return given && Object.fromEntries(Object.entries(given).map(([name, value]) => [name, full(value)]));

@@ -6,7 +6,7 @@
 
 const KIND = 'samedeal-height';
 
-const SCRIPT = `{const frame=document.currentScript.previousElementSibling;addEventListener("message",({source,data})=>{if(source===frame.contentWindow&&data.kind==="${KIND}")frame.height=data.height})}`;
+const SCRIPT = `{const frame=document.currentScript.previousElementSibling;addEventListener("message",({source,data})=>{if(source===frame.contentWindow&&data?.kind==="${KIND}"&&Number.isFinite(data.height))frame.height=data.height})}`;
 
 /** The HTML of a frame. `height` holds until the page in the frame has told its own. */
 export function frameCode(address: string, title: string, height: number): string {

@@ -134,7 +134,7 @@ const sequences = fc.oneof(
 const parts = one('{ test: 1, training: 9 }', '{ a: 3, b: 4 }', "new Map([['a', 1]])", '{}', '{ é: 0 }');
 const part = one('0', '1', "'training'", "'test'", "'a'");
 const ids = numbers(999);
-const batchSizes = one('4', '8', '24', '[[0, 4], [3, 8]]', '[[0, 24]]', '[]', '[{ from: 0, batchSize: 4 }]');
+const batchSizes = one('4', '8', '24', '[[0, 4], [3, 8]]', '[[0, 24]]', '[]', '[{ from: 0, globalBatchSize: 4 }]');
 const reader = one('0', '0', '1');
 const files = one(
   'folder.rows',

@@ -23,7 +23,7 @@ pub fn of(group: &str) -> Vec<Case> {
         .concat(),
         "splits" => recipes("split", "{\"split\":{\"parts\":[{\"name\":\"a\",\"weight\":1}]}", json!({})),
         "steps" => [
-            recipes("schedule", "{\"order\":{\"samples\":8},\"steps\":{\"batch_size\":4}", json!({"rank": 0})),
+            recipes("schedule", "{\"order\":{\"samples\":8},\"steps\":{\"global_batch_size\":4}", json!({"rank": 0})),
             vec![states("step-of-state", json!({"schedule": {"recipe": SCHEDULE, "rank": 0}}), SCHEDULE_STATE)],
         ]
         .concat(),
@@ -48,8 +48,8 @@ const BATCHER: &str = r#"{"order":{"name":"sequential"},"batch":{"max_tokens":3,
 const BATCHER_STATE: &str = r#"{"samedeal":1,"kind":"batcher","recipe":{"order":{"name":"sequential","samples":3,"seed":0},"batch":{"strategy":"budget","max_tokens":3,"lengths":[3,1,2]}},"epoch":0,"consumed":0,"history":[{"world_size":1,"steps":1}],"window":3,"checksum":"0000000000000007"}"#;
 const READING: &str = r#"{"order":{"sizes":[4]}}"#;
 const READING_STATE: &str = r#"{"samedeal":1,"kind":"reading","recipe":{"order":{"name":"sharded","samples":4,"seed":0,"lanes":64,"shuffle_window":256,"shards":1,"sizes":[4]}},"epoch":0,"consumed":0,"history":[{"world_size":1,"workers":1,"batch_size":1,"drop_last":false,"steps":1}]}"#;
-const SCHEDULE: &str = r#"{"order":{"samples":8},"steps":{"batch_size":4}}"#;
-const SCHEDULE_STATE: &str = r#"{"samedeal":1,"kind":"schedule","recipe":{"order":{"name":"feistel","samples":8,"seed":0},"steps":{"batch_size":4}},"epoch":0,"consumed":4,"step":1}"#;
+const SCHEDULE: &str = r#"{"order":{"samples":8},"steps":{"global_batch_size":4}}"#;
+const SCHEDULE_STATE: &str = r#"{"samedeal":1,"kind":"schedule","recipe":{"order":{"name":"feistel","samples":8,"seed":0},"steps":{"global_batch_size":4}},"epoch":0,"consumed":4,"step":1}"#;
 
 /// Recipes of other formats, each as a case of its own. `begin` is a recipe without its last brace.
 fn recipes(kind: &str, begin: &str, others: Value) -> Vec<Case> {

@@ -264,7 +264,7 @@ fn items(args: &ExplainArgs, saved: &Saved, facts: &Facts, format: Format) -> It
             false => push("steps taken", text(&said(past))),
         }
     }
-    push("batch size", number(saved.batch_size));
+    push("global batch size", number(saved.batch_size));
     push("batches read", number(saved.batches));
     push("resumed by", Some(used_by(saved, facts).into()));
     items
@@ -298,9 +298,9 @@ fn steps_of(saved: &Saved) -> Vec<(&'static str, String)> {
     let size = |of: &Value| of["global_batch_size"].as_u64().map_or_else(String::new, grouped);
     let stages = steps["stages"].as_array().into_iter().flatten().map(|stage| {
         let from = stage["from"].as_u64().map_or_else(String::new, grouped);
-        ("batch size", format!("{} from step {from} on", size(stage)))
+        ("global batch size", format!("{} from step {from} on", size(stage)))
     });
-    let first = (!steps.is_null()).then(|| ("batch size", size(&steps)));
+    let first = (!steps.is_null()).then(|| ("global batch size", size(&steps)));
     first.into_iter().chain(stages).collect()
 }
 

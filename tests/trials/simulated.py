@@ -125,7 +125,7 @@ class Reader:
 
     def samples(self, claim: Claim) -> list[int]:
         """The samples of a run, from another sampler."""
-        whole = Sampler(self.ledger._order.samples, seed=self.ledger._order.seed)
+        whole = Sampler(self.ledger._order.dataset_size, seed=self.ledger._order.seed)
         return [whole.sample_at(position) for position in range(claim.start, claim.start + claim.count)]
 
     def _commit(self, claim: Claim, count: int) -> None:

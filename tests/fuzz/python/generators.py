@@ -415,6 +415,7 @@ ARGUMENTS: dict[str, Make] = {
     "too_long": name("error", "truncate", "drop", "split", "single"),
     "unit": one("1", "2", "3", "4"),
     "balance_by": name("samples", "bytes"),
+    "weight": name("samples", "bytes"),
     "weights": _weights,
     "width": one("None", "5", "9", "20"),
     "worker": one("0", "0", "1"),

@@ -250,7 +250,8 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
     def __iter__(self) -> Iterator[list[int]]:
         """One pass over this rank's batches, from `step` on.
 
-        There is an `EpochWarning` if a pass from this `step` was read before: neither `step` nor a state was set since.
+        There is an `EpochWarning` if the steps from here on were read before, and neither `step` nor a state was set
+        since.
         """
         warn_of_batched_batches(self)
         place.warn_if_alone(self)

@@ -53,6 +53,20 @@ def lanes_of(dataset: ShardedDataset) -> tuple[int, int]:
     return order["lanes"], order["shuffle_window"]
 
 
+class Index:
+    """A whole number of another library."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __index__(self) -> int:
+        return self.number
+
+
+def without_ends(files: Any) -> Any:
+    return files.exclude([0, 9_599])
+
+
 def rows_of(batches: Any, count: int | None = None) -> list[int]:
     return [row for batch in itertools.islice(batches, count) for row in batch.column("id").to_pylist()]
 
@@ -75,6 +89,15 @@ def test_the_number_of_ranks_counts_without_max_readers(data: Path) -> None:
         for rank in range(world_size):
             expected = auto(data, lanes="auto", max_readers=8 * world_size)
             assert auto(data, rank, world_size).recipe.split('"deal"')[0] == expected.recipe.split('"deal"')[0]
+
+
+@pytest.mark.filterwarnings("ignore::samedeal.torch.StepsWarning")
+@pytest.mark.parametrize(("world_size", "workers"), [(8_192, 8), (9_000, 7), (40_000, 1), (65_536, 1)])
+def test_many_ranks_have_fewer_workers_in_the_choice(data: Path, world_size: int, workers: int) -> None:
+    told = f"at most {world_size * workers} readers .{world_size} ranks x {workers} worker{'s' * (workers > 1)};"
+    with pytest.warns(LanesNote, match=told):
+        dataset = auto(data, world_size=world_size)
+    assert lanes_of(dataset)[0] == world_size * workers
 
 
 def test_rank_0_says_once_what_was_chosen_and_why(data: Path) -> None:
@@ -101,13 +124,28 @@ def test_rank_0_says_once_what_was_chosen_and_why(data: Path) -> None:
         # Advice on other lanes would contradict the choice.
         warnings.simplefilter("ignore", LanesNote)
         next(iter(auto(data, batch_size=200, max_readers=32, world_size=32)))
-    with pytest.warns(LanesWarning, match=r"5 readers .* do not divide 64 lanes.*max_readers=5 in a new run, or"):
+    with pytest.warns(
+        LanesWarning, match=r"5 readers .* do not divide 64 lanes.*; in a new run with max_readers=5 or lanes=65, each "
+    ):
         next(iter(auto(data, world_size=5, max_readers=64)))
+
+
+def test_one_row_needs_no_advice(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"id": [0]}), tmp_path / "0.parquet")
+    with pytest.warns(LanesNote, match="with 1 row in an epoch and about 1 row in a row group; and") as caught:
+        auto(tmp_path, batch_size=200)
+    assert "smaller" not in str(caught[0].message)
 
 
 def test_a_given_window_stays(data: Path) -> None:
     assert lanes_of(auto(data, shuffle_window=32))[1] == 32
     dataset = auto(data, shuffle_window=32, max_readers=2)
+    for window in (np.int64(32), Index(32)):
+        assert lanes_of(auto(data, shuffle_window=window)) == lanes_of(dataset_of_32 := auto(data, shuffle_window=32))
+        assert auto(data, shuffle_window=window).recipe == dataset_of_32.recipe
+    for wrong in (0, -1, 2**20 + 1, 2**63, "8", True, 1.5):
+        with pytest.raises((OutOfRangeError, WrongTypeError), match="shuffle_window is"):
+            auto(data, shuffle_window=wrong)
     with pytest.raises(ContradictionError, match="shuffle_window"):
         dataset.load_state_dict(auto(data, lanes=4).state_dict(0))
     dataset.load_state_dict(auto(data, lanes=4, shuffle_window=32).state_dict(0))
@@ -226,6 +264,100 @@ def test_an_order_of_the_caller_is_made_again(data: Path) -> None:
     assert sorted(seen) == list(range(2, 9_599))
 
 
+@pytest.mark.parametrize("look", [repr, lambda dataset: dataset.sampler(0, 2).indices().tolist()])
+def test_the_main_process_takes_the_lanes_of_the_board(data: Path, look: Any) -> None:
+    """Whatever is asked first after a worker has loaded a state with other lanes."""
+    dataset = auto(data, max_readers=2)
+    dataset._board.lanes = (6, 256)
+    assert look(dataset) == look(auto(data, lanes=6))
+
+
+def test_a_stateful_loader_reads_the_lanes_of_its_state(data: Path) -> None:
+    from torchdata.stateful_dataloader import StatefulDataLoader
+
+    first = StatefulDataLoader(auto(data, lanes=6), batch_size=None, num_workers=2)
+    batches = iter(first)
+    rows_of(batches, 4)
+    state = first.state_dict()
+    expected = rows_of(batches)
+    dataset = auto(data, max_readers=2)
+    again = StatefulDataLoader(dataset, batch_size=None, num_workers=2)
+    again.load_state_dict(state)
+    assert rows_of(again) == expected
+    assert "lanes=6" in repr(dataset)
+    sampler, reading = dataset.sampler(0, 2), dataset.reading(2)
+    assert sampler.indices().tolist() == reading.indices(0, 0).tolist()
+
+
+def test_copies_have_the_order_of_the_caller(data: Path) -> None:
+    state = auto(data, lanes=6, order=without_ends).state_dict(50)
+    expected = auto(data, lanes=6, order=without_ends)
+    expected.load_state_dict(state)
+    rows = rows_of(expected)
+    named = auto(data, max_readers=2, order=without_ends)
+    unnamed = auto(data, max_readers=2, order=lambda files: files.exclude([0, 9_599]))
+    sent = pickle.loads(pickle.dumps(unnamed))
+    assert rows_of(sent) == rows_of(unnamed)
+    told = r"lanes is 64; allowed: 6, with shuffle_window=256, as the state has: .*at the top level of a module"
+    with pytest.raises(ContradictionError, match=told):
+        sent.load_state_dict(state)
+    for twin in (
+        pickle.loads(pickle.dumps(named)),
+        copy.deepcopy(named),
+        copy.deepcopy(unnamed),
+        copy.copy(unnamed),
+        unnamed,
+    ):
+        twin.load_state_dict(state)
+        assert rows_of(twin) == rows
+    # After it, the state needs no other lanes.
+    pickle.loads(pickle.dumps(unnamed)).load_state_dict(state)
+
+
+def test_spawned_workers_make_the_order_of_the_caller_again(data: Path) -> None:
+    state = auto(data, lanes=6, order=without_ends).state_dict(50)
+    known = {"batch_size": None, "num_workers": 1, "multiprocessing_context": "spawn", "persistent_workers": True}
+    loader = Resumable(DataLoader(auto(data, max_readers=2, order=without_ends), **known))
+    next(iter(loader))
+    loader.load_state_dict(state)
+    expected = auto(data, lanes=6, order=without_ends)
+    expected.load_state_dict(state)
+    assert rows_of(loader) == rows_of(expected)
+
+
+def test_a_mixture_has_lanes_that_divide_its_samples(tmp_path: Path) -> None:
+    """192 lanes would be nearer to the batch size, but each of 8 readers would read all of them."""
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        pq.write_table(pa.table({"id": np.arange(20_000)}), tmp_path / name / "0.parquet", row_group_size=20)
+    parts = {name: tmp_path / name for name in "ab"}
+    given: dict[str, Any] = {"weights": {"a": 1, "b": 1}, "batch_size": 48, "max_readers": 8}
+    assert lanes_of(auto(parts, **given)) == (192, 256)
+    for options, lanes in (
+        ({"samples": 25_600}, 160),
+        ({"samples": np.int64(25_600), "by_lane": True}, 160),
+        ({"samples": 25_600, "stages": [(64, {"a": 1, "b": 3})]}, 64),
+        ({"samples": 192 * 100}, 192),
+        ({"stages": [(Index(8), {"a": 1, "b": 3})]}, 8),
+    ):
+        with pytest.warns(LanesNote, match=rf"chose lanes={lanes}: {lanes // 8} for each .* by any number of readers"):
+            dataset = auto(parts, **given, **options)
+        assert lanes_of(dataset) == (lanes, 256)
+        assert dataset.shard_info(0, 8).reads == 1
+    told = r"lanes=192: .*by_lane=True was not possible, so that all readers read .*samples is 25601; .*samples=25728$"
+    with pytest.warns(LanesNote, match=told):
+        dataset = auto(parts, samples=25_601, **given)
+    assert dataset.shard_info(0, 8).reads == 8
+    # Where other numbers of lanes would not help, the choice stays.
+    for options in ({"samples": 25_600, "by_lane": False}, {"samples": 25_600, "exhaustion": "fail"}):
+        assert lanes_of(auto(parts, **given, **options))[0] == 192
+    # Fewer lanes have larger windows, and the note is about them.
+    given |= {"batch_size": 200, "max_readers": 4}
+    assert lanes_of(auto(parts, **given)) == (400, 163)
+    with pytest.warns(LanesNote, match=r"shuffle_window=256\. If neighbouring .* vary about 3 times"):
+        assert lanes_of(auto(parts, samples=2**8 * 151, **given)) == (256, 256)
+
+
 def test_row_groups_are_counted_in_every_file(data: Path, tmp_path: Path) -> None:
     shards = Shards.find(data)
     assert group_rows(shards) == GROUP
@@ -266,6 +398,8 @@ def test_what_is_refused(data: Path) -> None:
             auto(data, max_readers=number)
     with pytest.raises(OutOfRangeError, match="max_readers is 3; allowed: 4 or more: there are so many ranks"):
         auto(data, world_size=4, max_readers=3)
+    with pytest.raises(OutOfRangeError, match=r"^samples is 9007199254740992; allowed: 0 to 9007199254740991$"):
+        auto({"a": data, "b": data}, weights={"a": 1, "b": 1}, samples=2**53)
     with pytest.raises(WrongTypeError, match="max_readers"):
         auto(data, max_readers="8")
 

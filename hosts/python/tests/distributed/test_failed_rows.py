@@ -348,6 +348,70 @@ def test_a_state_that_needs_a_larger_limit_is_refused(whole: Path, broken: Path)
     list(again)
 
 
+@pytest.fixture(scope="session")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """150,000 rows, of which every other one can be a range of its own."""
+    folder = tmp_path_factory.mktemp("many")
+    pq.write_table(pa.table({"id": np.arange(150_000), "noise": np.zeros(150_000)}), folder / "0.parquet")
+    return folder
+
+
+def test_a_state_with_too_many_ranges_changes_nothing(many: Path) -> None:
+    def made(**options: Any) -> ShardedDataset:
+        given = {"max_failed_rows": 150_000, "batch_size": 16, **options}
+        return ShardedDataset(many, rank=0, world_size=1, **given)
+
+    state = made(lanes=6).state_dict(10)
+    ranges = [[first, 1] for first in range(0, 140_000, 2)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        dataset = made(lanes="auto", max_readers=8)
+    before = repr(dataset), len(Resumable(DataLoader(dataset, batch_size=None)))
+    items: Any = iter(dataset)
+    for loads in (dataset.load_state_dict, items.load_state_dict):
+        with fails(ContradictionError, "failed_rows") as caught:
+            loads(state | {"failed_rows": ranges})
+        assert str(caught.value).startswith("failed_rows is 70000 ranges; allowed: up to 65536: ")
+        assert (repr(dataset), len(Resumable(DataLoader(dataset, batch_size=None)))) == before
+        assert dataset.failed_rows == []
+    dataset.load_state_dict(state | {"failed_rows": ranges[: 2**16]})
+    assert "lanes=6" in repr(dataset)
+    assert len(dataset.failed_rows) == 2**16
+    # No room for one more, but the ranges that are known need none.
+    dataset.load_state_dict(state | {"failed_rows": ranges[: 2**16]})
+    with fails(ContradictionError, "failed_rows"):
+        dataset.load_state_dict(state | {"failed_rows": [[149_999, 1]]})
+
+
+def test_copies_have_all_ranges_or_are_refused() -> None:
+    """Ranges of all processes go into one slot. Those that touch one another become one."""
+    import copy
+    from multiprocessing.reduction import ForkingPickler
+
+    from samedeal.torch.board import Board
+
+    def copies(board: Board) -> list[Any]:
+        return [board.copied, lambda: copy.deepcopy(board), lambda: pickle.loads(pickle.dumps(board))]
+
+    board = Board()
+    for first in range(2**16):
+        assert board.record(0, 2 * first, 1)
+    assert not board.record(0, 2**18, 1)
+    for first in range(100):
+        assert board.record(1, 2 * first + 1, 1)
+    for copied in copies(board):
+        twin = copied()
+        assert twin.num_records == 2**16 - 100
+        assert twin.records()[0].tolist() == [0, 201]
+        assert twin.records()[:, 1].sum() == 2**16 + 100
+    for first in range(101):
+        assert board.record(2, 2**18 + 2 * first, 1)
+    for refused in (*copies(board), lambda: ForkingPickler.dumps(board)):
+        with fails(ContradictionError, "failed_rows") as caught:
+            refused()
+        assert str(caught.value).startswith("failed_rows is 65537 ranges; allowed: up to 65536: ")
+
+
 def test_copies_and_pickles_know_the_rows(whole: Path) -> None:
     import copy
 

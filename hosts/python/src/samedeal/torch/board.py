@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from .. import ContradictionError
+from ..files.failures import joined
 from ..generated.limits import MAX_TEXT
 from .rest import Progress
 
@@ -33,6 +35,8 @@ _RANGE = 16
 _RECORDS = 8 * (_COUNTS + SLOTS)
 """The byte at which the ranges begin: those of the main process, and then those of the workers."""
 _SIZE = _RECORDS + _RANGE * (_OWN + (SLOTS - 1) * _EACH)
+FAILED = "failed_rows"
+"""The member of a state, beside its text, that has the rows that failed: pairs of a sample and a number of samples."""
 
 
 class Board:
@@ -139,7 +143,7 @@ class Board:
     def record(self, slot: int, first: int, count: int) -> bool:
         """Adds a range to the slot of this process: 0, or 1 + the number of the worker. Returns False if it is full."""
         known = self._get(_COUNTS + slot)
-        if known == (_EACH if slot else _OWN):
+        if known == _room(slot):
             return False
         at = (_slot(slot) + _RANGE * known) // 8
         self._set(at, first)
@@ -147,6 +151,14 @@ class Board:
         # Last, so that no other process reads a range before it is complete.
         self._set(_COUNTS + slot, known + 1)
         return True
+
+    def check_room(self, slot: int, ranges: int) -> None:
+        """Raises an error if the slot of this process has no room for so many more ranges.
+
+        Raises:
+            ContradictionError: There is no room.
+        """
+        _check_room(ranges, _room(slot) - self._get(_COUNTS + slot))
 
     def copied(self) -> Board:
         """A separate board with the same contents."""
@@ -157,7 +169,19 @@ class Board:
         return _of_contents, self._contents()
 
     def _contents(self) -> tuple[bytes, list[list[int]]]:
-        return self._bytes(), self.records().tolist()
+        return self._bytes(), self._joined()
+
+    def _joined(self) -> list[list[int]]:
+        """The ranges of all slots as another memory gets them: all in the slot of the main process.
+
+        This slot has less room than all slots together, so that ranges that touch one another become one.
+
+        Raises:
+            ContradictionError: There is no room for them.
+        """
+        ranges = joined(self.records()).tolist()
+        _check_room(len(ranges), _OWN)
+        return [[first, end - first] for first, end in ranges]
 
     def _bytes(self) -> bytes:
         """The bytes of the numbers and of the state."""
@@ -175,11 +199,11 @@ class Board:
         self._set(at, 1)
         return first
 
-    def _restore(self, records: NDArray[np.int64]) -> None:
+    def _restore(self, records: list[list[int]]) -> None:
         """Writes ranges into the newest memory, in the slot of the main process."""
         for slot in range(SLOTS):
             self._set(_COUNTS + slot, 0)
-        for first, count in records.tolist():
+        for first, count in records:
             self.record(0, first, count)
 
     def _add(self, named: torch.Tensor) -> None:
@@ -190,6 +214,17 @@ class Board:
 def _slot(slot: int) -> int:
     """The byte at which the ranges of a slot begin."""
     return _RECORDS if slot == 0 else _RECORDS + _RANGE * (_OWN + (slot - 1) * _EACH)
+
+
+def _room(slot: int) -> int:
+    """How many ranges a slot has room for."""
+    return _EACH if slot else _OWN
+
+
+def _check_room(ranges: int, room: int) -> None:
+    if ranges > room:
+        allowed = f"up to {room}: there is no room for more separate ranges of rows that failed"
+        raise ContradictionError(FAILED, f"{ranges} ranges", allowed)
 
 
 def _of_contents(content: bytes, records: list[list[int]]) -> Board:
@@ -209,10 +244,10 @@ def _of_tensor(named: torch.Tensor) -> Board:
 
 def _to_worker(board: Board) -> tuple[Any, ...]:
     if board._named is None:
+        records = board._joined()
         named = torch.zeros(_SIZE, dtype=torch.uint8)
         content = board._bytes()
         named[: len(content)] = torch.frombuffer(bytearray(content), dtype=torch.uint8)
-        records = board.records()
         board._add(named.share_memory_())
         board._restore(records)
     return _of_tensor, (board._named,)

@@ -36,12 +36,12 @@ from ..files.paths import Paths
 from ..generated.limits import MAX_WORKERS
 from ..read.reading import DEALS
 from . import place
-from .board import SLOTS, Board
+from .board import FAILED, SLOTS, Board
 from .deals import Group
 from .files import MakesOrder, Options, find, order_of, warn_of_shared_files
-from .lanes import Chosen, LanesNote, Makes, choose, is_auto, of_state
+from .lanes import Chosen, LanesNote, choose, is_auto, of_state
 from .nested import is_sent, warn_of_collated_batches
-from .passes import FAILED, Items, Opening
+from .passes import Items, Opening
 from .rest import Progress
 from .states import Count, EpochWarning, Resuming, Start, StepsWarning, text_of
 from .torchdata import READER, part_of
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from ..compose.order import Weight
 
 _BATCH = check.Width(1, check.U32_MAX, check.U32_FROM_1.allowed)
+_WINDOW = check.Width(1, 2**20, f"1 to {2**20}", {"least": ("1",), "most": (str(2**20),)})
 _WORKERS = check.Width(0, MAX_WORKERS, f"0 to {MAX_WORKERS}")
 _ROWS = check.Width(1, check.MAX_EXACT, f"1 to {check.MAX_EXACT}")
 _EPOCHS = check.Width(0, 2**63 - 1, f"0 to {2**63 - 1}")
@@ -88,6 +89,16 @@ class ShardInfo:
 def _order_with(shards: Shards, options: Options, seed: int, chosen: Chosen) -> tuple[Order | None, str]:
     """The order of the files with these lanes, as `order_of` makes it."""
     return order_of(shards, options, {"seed": seed, **chosen._asdict()})
+
+
+def _pickles(remake: functools.partial[Any]) -> bool:
+    """Whether the options of an order can be sent to a process. A function of the caller is perhaps a lambda."""
+    _, options, _ = remake.args
+    try:
+        check.pickles("order", options, "", "")
+    except Exception:
+        return False
+    return True
 
 
 class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
@@ -239,7 +250,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
                 that failed, and leave them out again. By default, the first failure is raised.
             max_readers: With `lanes="auto"`: the greatest number of readers (ranks times workers) that will ever read
                 this dataset, 1 to 2**16. The lanes are a multiple of it. A number with many divisors is best, such as
-                that of the largest machine. By default, the number of ranks times 8.
+                that of the largest machine. By default, the number of ranks times 8, or
+                times less if there are more than 2**13 ranks.
 
         Raises:
             SamedealError: A value is not allowed, or contradicts another one.
@@ -249,6 +261,9 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         self.deal = check.enum("deal", deal, DEALS)
         self.seed = check.seed(seed)
         self._is_auto = is_auto(lanes, max_readers, self.deal, shuffle)
+        if self._is_auto and shuffle_window is not None:
+            # The board has it as an `int` before the core checks it.
+            shuffle_window = check.integer("shuffle_window", shuffle_window, _WINDOW)
         self._given: dict[str, Any] = {
             "lanes": None if self._is_auto else lanes,
             "shuffle_window": shuffle_window,
@@ -292,11 +307,10 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             allowed = "none, unless paths is a dictionary of several sources"
             raise ContradictionError("source_column", check.shown(source_column), allowed)
         note = ""
-        self._calls_order = order is not None
-        self._remake: Makes | None = None
+        self._remake: functools.partial[tuple[Order | None, str]] | None = None
         if self._is_auto:
             given = (self.shards, samples, self.batch_size, self.world_size, max_readers, shuffle_window)
-            chosen, note = choose(*given)
+            chosen, note = choose(*given, blending.multiples)
             self._keeps_window = shuffle_window is not None
             self._given |= self._lanes_of(chosen)
             self._remake = functools.partial(_order_with, self.shards, blending, self.seed)
@@ -318,8 +332,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         reading = self._group(1).reading(self._core)
         if not np.array_equal(reading.sizes, self.shards.sizes):
             raise ContradictionError("order", f"one of {len(reading.sizes)} shards", "an order of all of these files")
-        self._order: dict[str, Any] = self._section(reading)
-        """The section of the recipe about the order of the data, which does not depend on the readers."""
+        self._own_order: dict[str, Any] = self._section(reading)
         self._warn_of_steps(0)
         if self.rank == 0:
             if note:
@@ -328,6 +341,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
                     note += (
                         f". Each row is read once by any number of readers that divides {lanes}, also after a resume"
                     )
+                elif self._not_by_lane:
+                    note += f". by_lane=True was not possible, so that all readers read all lanes: {self._not_by_lane}"
                 warn(note, LanesNote)
             warn_of_shared_files(self.shards)
 
@@ -561,8 +576,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         self._find_rank()
         check.sent("transform", self.transform, "a function")
         attributes = super().__getstate__()
-        if self._calls_order:
-            # A function of the caller may be one that cannot be sent to a process.
+        if self._remake is not None and not _pickles(self._remake):
+            # The order is there, so that only a state with other lanes needs what cannot be pickled.
             attributes["_remake"] = None
         return attributes
 
@@ -570,6 +585,13 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         """A copy with a board of its own, so that it moves to other epochs by itself."""
         twin = self.__class__.__new__(self.__class__)
         twin.__dict__.update({**self.__getstate__(), "_board": self._board.copied(), "_remake": self._remake})
+        return twin
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ShardedDataset:
+        """A copy that shares nothing, but has the function `order` even if that cannot be pickled."""
+        twin = self.__class__.__new__(self.__class__)
+        memo[id(self)] = twin
+        twin.__dict__.update(copy.deepcopy({**self.__getstate__(), "_remake": self._remake}, memo))
         return twin
 
     def _failures(self, slot: int) -> Failures | None:
@@ -580,8 +602,11 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             raise ContradictionError("workers", str(slot), f"up to {SLOTS - 1}, with max_failed_rows")
         return Failures(self.max_failed_rows, self._board, slot)
 
-    def _failed_in(self, state: Any) -> list[list[int]]:
-        """The first sample and the number of samples of each range of failed rows in a state, checked."""
+    def _failed_in(self, state: Any, slot: int = 0) -> list[list[int]]:
+        """The first sample and the number of samples of each range of failed rows in a state, checked.
+
+        `slot` is that of the board to which `_add_failed` will write them.
+        """
         members = part_of(state)
         found = members.get(FAILED, []) if isinstance(members, Mapping) else []
         allowed = "what state_dict gave: pairs of a sample and a number of samples that failed"
@@ -595,23 +620,25 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             first = check.integer(FAILED, pair[0], check.Width(0, samples - 1, check.below(samples)))
             count = check.integer(FAILED, pair[1], check.Width(1, samples - first, f"1 to {samples - first}"))
             pairs.append([first, count])
-        self._check_failed(pairs)
+        self._check_failed(pairs, slot)
         return pairs
 
-    def _check_failed(self, pairs: list[list[int]]) -> None:
-        """Raises an error if too many rows fail, with these ranges."""
-        most = self.max_failed_rows or 0
-        if pairs and (total := Failures(most, self._board, 0).count_with(pairs)) > most:
+    def _check_failed(self, pairs: list[list[int]], slot: int) -> None:
+        """Raises an error if too many rows fail, with these ranges, or if the slot has no room for them."""
+        if not pairs:
+            return
+        failures = self._failures(slot) or Failures(0, self._board, 0)
+        if (total := failures.count_with(pairs)) > failures.limit:
             allowed = f"{total} or more: so many rows failed before, and are left out again"
             raise ContradictionError("max_failed_rows", str(self.max_failed_rows), allowed)
+        self._board.check_room(slot, len(failures.new_of(pairs)))
 
     def _add_failed(self, pairs: list[list[int]], slot: int = 0) -> None:
         """Leaves out ranges of rows from now on."""
-        self._check_failed(pairs)
+        self._check_failed(pairs, slot)
         failures = self._failures(slot)
         for first, count in [] if failures is None else failures.new_of(pairs):
-            if not self._board.record(slot, first, count):
-                raise ContradictionError(FAILED, f"{len(pairs)} ranges", "fewer ranges of rows that failed")
+            self._board.record(slot, first, count)
 
     def _find_rank(self) -> None:
         self._place = place.current(self._place)
@@ -623,10 +650,19 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
 
     def _group(self, workers: int) -> Group:
         """The group of the present readers, with this number of loader workers for each rank."""
-        if self._is_auto and self._board.lanes != self._own_lanes:
-            # A state was loaded, perhaps after this worker began.
-            self._use_lanes(Chosen(*self._board.lanes))
+        self._follow()
         return self._group_of(self._given, workers)
+
+    def _follow(self) -> None:
+        """With `lanes="auto"`, takes the lanes of a state that any process has loaded, perhaps since this one began."""
+        if self._is_auto and self._board.lanes != self._own_lanes:
+            self._use_lanes(Chosen(*self._board.lanes))
+
+    @property
+    def _order(self) -> dict[str, Any]:
+        """The section of the recipe about the order of the data, which does not depend on the readers."""
+        self._follow()
+        return self._own_order
 
     def _group_of(self, given: dict[str, Any], workers: int) -> Group:
         self._find_rank()
@@ -651,17 +687,20 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         if given == self._given:
             return self._given, self._not_by_lane
         if self._remake is None:
-            if self._given["order"] is not None:
-                told = "the lanes of the state: make a new DataLoader, since these workers began with others"
-                raise ContradictionError("lanes", str(self._given["lanes"]), told)
-            return given, self._not_by_lane
+            told = (
+                f"{given['lanes']}, with shuffle_window={given['shuffle_window']}, as the state has: this copy was "
+                "pickled, perhaps for a loader worker, without what the order is made of, since order= (or another "
+                "option of it) does not pickle. Pass a function at the top level of a module, or functools.partial of "
+                "one, and no lambda; or load the state before the dataset is pickled"
+            )
+            raise ContradictionError("lanes", str(self._given["lanes"]), told)
         order, why = self._remake(Chosen(given["lanes"], given["shuffle_window"]))
         return given | {"order": order}, why
 
     def _use_lanes(self, chosen: Chosen | None) -> None:
         """Reads with these lanes from now on, in all processes."""
         self._given, self._not_by_lane = self._with_lanes(chosen)
-        self._order = self._section(self._group_of(self._given, 1).reading(Progress(self._core.epoch)))
+        self._own_order = self._section(self._group_of(self._given, 1).reading(Progress(self._core.epoch)))
         self._board.lanes = self._own_lanes
 
     def _take_lanes(self, state: Any) -> None:
@@ -773,7 +812,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         readers, fits = self.world_size * workers, reading.lanes_read_once
         advice = "" if fits is None else f"; lanes={fits} would be read once"
         if self._is_auto and advice:
-            advice = f"; max_readers={readers} in a new run, or the lanes {fits}, would be read once"
+            advice = f"; in a new run with max_readers={readers} or lanes={fits}, each row is read once"
         several = f"{readers} readers ({self.world_size} ranks x {workers} workers)"
         if "lanes" in self._order or self._order.get("by_lane"):
             lanes = self._order.get("lanes") or self._order["sources"][0]["order"]["lanes"]

@@ -48,6 +48,22 @@ class Options:
     by_lane: bool | None
     order: MakesOrder | Mapping[str, MakesOrder] | None
 
+    @property
+    def multiples(self) -> list[int]:
+        """The numbers of positions that have to be multiples of the lanes in a blend by lane.
+
+        There are none if the blend cannot be by lane whatever they are, or if a value is an error, which comes when the
+        blend is made.
+        """
+        is_apart = self.by_lane is None or check.boolean("by_lane", self.by_lane)
+        if not is_apart or isinstance(self.order, Mapping) or self.exhaustion not in (None, "repeat"):
+            return []
+        try:
+            starts = [index(start) for start, _ in ([] if self.stages is None else self.stages)]
+            return starts if self.samples is None else [*starts, index(self.samples)]
+        except (TypeError, ValueError):
+            return []
+
     def check(self, deal: str, shuffle: Any, is_several: bool) -> None:
         """Raises an error if an option was given that is not used.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from .. import ContradictionError, OutOfRangeError, Reading, WrongTypeError, recipe_after
@@ -14,6 +14,10 @@ AUTO = "auto"
 """The value of `lanes` with which the dataset chooses."""
 WORKERS = 8
 """Loader workers of each rank that a choice is for, if `max_readers` is not given."""
+_LANES = 2**16
+"""The most lanes."""
+_SAMPLES = check.COUNT._replace(most=check.MAX_EXACT)
+"""Rows of an epoch, checked here so that the error has the name of the option."""
 _MIXED = 2
 """Batches that vary up to so many times as much as by chance need no advice, as in `Reading.mixing_advice`."""
 
@@ -48,49 +52,70 @@ def is_auto(lanes: Any, max_readers: Any, deal: str, shuffle: Any) -> bool:
 
 
 def choose(
-    shards: Shards, rows: Any, batch_size: int | None, world_size: int, max_readers: Any, window: Any
+    shards: Shards,
+    rows: Any,
+    batch_size: int | None,
+    world_size: int,
+    max_readers: Any,
+    window: Any,
+    multiples: Sequence[int] = (),
 ) -> tuple[Chosen, str]:
     """The lanes for these files, and a text that says what was chosen and why.
 
     `rows` is the number of rows of an epoch; None if each row comes once. `window` is the shuffle window that was
-    given, which stays.
+    given, which stays. `multiples` are numbers that have to be multiples of the lanes, if there are such lanes.
 
     Raises:
-        WrongTypeError: `max_readers` is no whole number.
-        OutOfRangeError: There cannot be so many readers, or there are more ranks.
+        WrongTypeError: `max_readers` or `rows` is no whole number.
+        OutOfRangeError: There cannot be so many readers or rows, or there are more ranks.
     """
-    readers, assumed = world_size * WORKERS, ""
+    assumed = ""
     if max_readers is None:
-        ranks = "1 rank" if world_size == 1 else f"{world_size} ranks"
-        assumed = f" ({ranks} x {WORKERS} workers; max_readers=N provides for another number)"
+        workers = max(1, min(WORKERS, _LANES // world_size))
+        readers = world_size * workers
+        each = f"{world_size} {_plural(world_size, 'rank')} x {workers} {_plural(workers, 'worker')}"
+        assumed = f" ({each}; max_readers=N provides for another number)"
     else:
         readers = check.whole("max_readers", max_readers)
         if readers < world_size:
             raise OutOfRangeError("max_readers", check.shown(readers), f"{world_size} or more: there are so many ranks")
-    samples = shards.samples if rows is None else check.integer("samples", rows, check.COUNT)
+    samples = shards.samples if rows is None else check.integer("samples", rows, _SAMPLES)
     group = group_rows(shards)
     try:
         # With this number as `lanes`, a number that is not allowed is an error of the core.
         reading = Reading([samples], batch_size=batch_size or 1, lanes=readers)
     except OutOfRangeError as error:
-        raise OutOfRangeError("max_readers", error.value, error.allowed, error.facts) from None
+        if error.field != "lanes":
+            raise
+        field = "world_size" if max_readers is None else "max_readers"
+        raise OutOfRangeError(field, error.value, error.allowed, error.facts) from None
     found = reading.suggested_lanes(group, readers)
     assert found is not None
+    fits = (lanes for lanes in range(found.lanes, 0, -readers) if not any(number % lanes for number in multiples))
+    if (lanes := next(fits, found.lanes)) != found.lanes:
+        # The core chooses so few lanes where there are just two row groups for each of them.
+        found = Reading([2 * lanes], batch_size=batch_size or 1, lanes=readers).suggested_lanes(1, readers)
+        assert found is not None
     chosen = Chosen(found.lanes, found.shuffle_window)
     own = found.lanes // readers
-    several = "readers" if readers > 1 else "reader"
     told = (
-        f'lanes="auto" chose lanes={chosen.lanes}: {own} for each of at most {readers} {several}{assumed}, with '
-        f"{samples:,} rows in an epoch and about {group:,} rows in a row group"
+        f'lanes="auto" chose lanes={chosen.lanes}: {own} for each of at most {readers} {_plural(readers, "reader")}'
+        f"{assumed}, with {samples:,} {_plural(samples, 'row')} in an epoch and about {group:,} "
+        f"{_plural(group, 'row')} in a row group"
     )
     if window is None:
         told += f"; and shuffle_window={chosen.shuffle_window}"
-    if found.variance_ratio > _MIXED:
+    # Row groups of one row cannot be smaller, and one row is in no order.
+    if found.variance_ratio > _MIXED and min(group, samples) > 1:
         told += (
             f". If neighbouring rows of a file are similar, batches vary about {found.variance_ratio} times as much as "
             "by chance: smaller row groups, or files whose rows were shuffled before they were written, mix better"
         )
     return chosen, told
+
+
+def _plural(count: int, noun: str) -> str:
+    return noun if count == 1 else f"{noun}s"
 
 
 def group_rows(shards: Shards) -> int:
@@ -120,7 +145,3 @@ def of_state(text: str) -> Chosen | None:
         # A state of other data, or no state at all: to resume from it is an error with its own message.
         return None
     return Chosen(lanes, window) if type(lanes) is int and type(window) is int else None
-
-
-Makes = Callable[[Chosen], "tuple[Any, str]"]
-"""Makes the order of the files with these lanes, as `order_of` does."""

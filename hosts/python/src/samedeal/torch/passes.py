@@ -12,6 +12,7 @@ from .. import ContradictionError, OutOfRangeError, Reading, WrongTypeError
 from ..engine import arguments as check
 from ..files import ahead, batches
 from ..files.failures import joined
+from .board import FAILED
 from .deals import Reader
 from .failing import Applied
 from .nested import PREFETCH
@@ -23,10 +24,6 @@ from .torchdata import READER
 
 if TYPE_CHECKING:
     from .dataset import ShardedDataset
-
-
-FAILED = "failed_rows"
-"""The member of a state, beside its text, that has the rows that failed: pairs of a sample and a number of samples."""
 
 
 class Opening(Start):
@@ -151,9 +148,10 @@ class Items:
             state_dict = {key: value for key, value in state_dict.items() if key != READER}
         elif state_dict == self.state_dict():
             return
-        progress, failed = self._owner._parsed(state_dict), self._owner._failed_in(state_dict)
+        slot = 1 + self._worker if self._inside else 0
+        progress, failed = self._owner._parsed(state_dict), self._owner._failed_in(state_dict, slot)
         self._owner._take_lanes(state_dict)
-        self._owner._add_failed(failed, 1 + self._worker if self._inside else 0)
+        self._owner._add_failed(failed, slot)
         begun = self.given.place.progress.epoch
         if progress.epoch < begun and not self._inside and self._owner._is_empty(progress):
             # The state ends an earlier epoch, and another epoch was set since. This pass stays as it is.

@@ -241,11 +241,11 @@ fn ask_plan(plan: &mut ShardPlan, call: &Call) -> Answer {
         }
         Call::LoadSummary { ref tier, ref weight } => {
             let samedeal::LoadSummary { least, most, total, members, .. } =
-                plan.load_summary(tier.parse()?, weight.parse()?)?;
+                plan.load_summary(tier.parse()?, load_of(weight)?)?;
             record(format::LoadSummary { least: U64(least), most: U64(most), total: U64(total), members })
         }
         Call::Imbalance { ref tier, ref weight } => {
-            let imbalance = plan.load_summary(tier.parse()?, weight.parse()?)?.imbalance();
+            let imbalance = plan.load_summary(tier.parse()?, load_of(weight)?)?.imbalance();
             number(millionths(imbalance))
         }
         Call::Rows { shard, start, count } => strings(&plan.rows_window(shard, start.0, count)?),
@@ -396,6 +396,16 @@ fn shared(failure: samedeal::Failure) -> Failure {
     let samedeal::Failure { kind, field, path, value, allowed, facts, .. } = failure;
     let facts = facts.into_iter().map(|fact| (fact.name, fact.value)).collect();
     Failure::new(kind.name(), [&field, &path], [value, allowed], facts)
+}
+
+/// What a load counts. `parse` names the member of a recipe that has such a value, and a call its own parameter.
+fn load_of(weight: &str) -> Result<samedeal::BalanceBy, Error> {
+    weight.parse().map_err(|mut error| {
+        if let Error::Failure(failure) = &mut error {
+            failure.field = "weight".into();
+        }
+        error
+    })
 }
 
 fn main() -> std::process::ExitCode {

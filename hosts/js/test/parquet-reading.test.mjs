@@ -60,7 +60,7 @@ describe('a reader of a reading', () => {
       const where = folder(t);
       write(where, SIZES, { rowGroupSize: 60 });
       const shards = await findShards(where);
-      const bytes = deal.weight === 'bytes' ? { bytes: shards.bytes } : {};
+      const bytes = deal.balanceBy === 'bytes' ? { bytes: shards.bytes } : {};
       const of = (group) => new Reading(shards.sizes, { ...deal, ...bytes, seed: 3, batchSize: 16, ...group });
       const four = { worldSize: 2, workers: 2 };
       const reading = of(four).atEpoch(5);
@@ -95,7 +95,7 @@ describe('a reader of a reading', () => {
       const where = folder(t);
       write(where, SIZES);
       const shards = await findShards(where, { columns: ['id'] });
-      const bytes = deal.weight === 'bytes' ? { bytes: shards.bytes } : {};
+      const bytes = deal.balanceBy === 'bytes' ? { bytes: shards.bytes } : {};
       const group = { worldSize: 2, workers: 3 };
       const whole = new Reading(shards.sizes, { ...deal, ...bytes, ...group, batchSize: 9 });
       for (const reading of [whole, whole.atEpoch(2), whole.resume(whole.atEpoch(7).state(8))]) {

@@ -107,7 +107,7 @@ fn what_is_no_state_is_refused() {
     let state = text("state --samples 100 --taken 10");
     for (text, deal, word) in [
         ("", "--samples 100", "holds no state of samedeal"),
-        ("{\"samedeal\":9}", "--samples 100", "update samedeal"),
+        ("{\"samedeal\":9}", "--samples 100", "version 1"),
         (&*state, "--samples 101", "100, as in the state"),
         (&state, "--samples 100 --seed 1", "seed is 1"),
         (&state, "--samples 100 --order torch", "--order is torch; allowed: feistel, as in the state"),

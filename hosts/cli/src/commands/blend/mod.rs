@@ -38,8 +38,8 @@ pub struct Blended<'a> {
     drift: Option<Vec<drift::Drifting>>,
 }
 
-/// The counts of one source. A number that is not known for one rank alone, or not if a source may leave the blend, is
-/// null or not there.
+/// The counts of one source. A number that is not known for one rank alone, or if a source may leave the blend, is null
+/// or not there.
 #[derive(Serialize, JsonSchema)]
 struct Source {
     source: String,

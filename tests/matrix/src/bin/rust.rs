@@ -400,12 +400,10 @@ fn shared(failure: samedeal::Failure) -> Failure {
 
 /// What a load counts. `parse` names the member of a recipe that has such a value, and a call its own parameter.
 fn load_of(weight: &str) -> Result<samedeal::BalanceBy, Error> {
-    weight.parse().map_err(|mut error| {
-        if let Error::Failure(failure) = &mut error {
-            failure.field = "weight".into();
-        }
-        error
-    })
+    Ok(weight.parse().map_err(|mut failure: samedeal::Failure| {
+        failure.field = "weight".into();
+        failure
+    })?)
 }
 
 fn main() -> std::process::ExitCode {

@@ -401,7 +401,7 @@ fn shared(failure: samedeal::Failure) -> Failure {
 /// What a load counts. `parse` names the member of a recipe that has such a value, and a call its own parameter.
 fn load_of(weight: &str) -> Result<samedeal::BalanceBy, Error> {
     Ok(weight.parse().map_err(|mut failure: samedeal::Failure| {
-        failure.field = "weight".into();
+        (failure.field, failure.path) = ("weight".into(), "weight".into());
         failure
     })?)
 }

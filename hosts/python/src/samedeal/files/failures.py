@@ -65,7 +65,7 @@ class Failures:
         return found
 
     def count_with(self, more: list[list[int]]) -> int:
-        """How many rows fail, with more ranges (first, count)."""
+        """How many rows fail if the rows of `more` fail too: ranges of (first sample, number of samples)."""
         return int(np.diff(joined(np.concatenate([self._records.records(), _array(more)]))).sum())
 
     def new_of(self, more: list[list[int]]) -> list[list[int]]:

@@ -105,8 +105,8 @@ impl Sampler {
         Self::of(object, Arc::clone(&self.lists))
     }
 
-    /// Moves to the beginning of another epoch, in O(1). If the epoch is the current one, nothing changes, even if a part of it was
-    /// consumed.
+    /// Moves to the beginning of another epoch, in O(1) if the order is not composed. If the epoch is the current one,
+    /// nothing changes, even if a part of it was consumed.
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ impl Sampler {
         Ok(())
     }
 
-    /// Moves to another rank of the same deal, in O(1). A table that was built is kept.
+    /// Moves to another rank of the same deal, in O(1) if the order is not composed. A table that was built is kept.
     ///
     /// # Errors
     ///

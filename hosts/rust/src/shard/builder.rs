@@ -56,7 +56,8 @@ impl PlanBuilder {
         self
     }
 
-    /// Assigns every shard to one reader. A million shards and thousands of ranks take less than a second. The first
+    /// Assigns every shard to one reader. Costs O(shards log shards), since the shards are sorted by their weight, unless
+    /// both policies are round-robin. A million shards and thousands of ranks take less than a second. The first
     /// plan also compiles the component, in about 0.4 s (in a debug build, in seconds), unless the cache has its
     /// machine code.
     ///

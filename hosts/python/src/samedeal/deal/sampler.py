@@ -97,7 +97,7 @@ class Sampler(SamplerBase):
         self._begin(recipe, memory_limit, *place)
 
     def set_epoch(self, epoch: SupportsIndex) -> None:
-        """Moves to the beginning of another epoch, 0 to 2**64 - 1, in O(1).
+        """Moves to the beginning of another epoch, 0 to 2**64 - 1, in O(1) if the order is not composed.
 
         If it is the current epoch, nothing changes, even if a part of it was consumed.
 
@@ -113,7 +113,7 @@ class Sampler(SamplerBase):
             engine.ask_and_keep(Deal.short_epochs_from, lambda where: where.in_epoch(number))
 
     def set_rank(self, rank: SupportsIndex) -> None:
-        """Moves to another rank of the same deal, 0 to `world_size` - 1, in O(1).
+        """Moves to another rank of the same deal, 0 to `world_size` - 1, in O(1) if the order is not composed.
 
         If the order needs a table of all samples, and it was built already, it is used again.
         """

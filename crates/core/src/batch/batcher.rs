@@ -447,7 +447,7 @@ impl Batcher {
     /// Takes the number of steps of each window from an index, so that no window has to be planned to count its steps.
     /// The index must have all windows of this epoch. If steps of the epoch were taken before, they must have been
     /// taken by as many ranks, and with the same options, as here. Failures: `index` (no index, or not of all windows),
-    /// `fingerprint`, `epoch`, `windows`, `consumed`, `history`, `out-of-memory`.
+    /// `recipe_fingerprint`, `epoch`, `windows`, `consumed`, `history`, `out-of-memory`.
     pub fn use_index(&self, text: &str) -> Result<(), Failure> {
         let index = Index::read(text)?;
         index.check(&self.recipe.fingerprint(), self.epoch)?;

@@ -75,8 +75,15 @@ fn explained(failure: Failure, text: &str, kind: &str) -> Failure {
     if refused.kind == FailureKind::OutOfRange || kind_in(text).as_deref() != Some(kind) {
         return refused;
     }
-    // Of a recipe, the field is `recipe` if the outermost object is at fault.
-    let failure = if failure.field == "recipe" && !failure.has_path() { failure.of(field_of(kind)) } else { failure };
+    // A failure of the whole text has the field `recipe`, because `Fields` mostly reads recipes. The member `recipe` of
+    // a state has the same field, if it is there twice or is no object.
+    let is_of_member = match failure.kind {
+        FailureKind::UnknownMember => false,
+        FailureKind::Contradiction => true,
+        _ => find(text, "recipe").is_some_and(|mut value| !value.is_at(b'{')),
+    };
+    let is_of_text = failure.field == "recipe" && !failure.has_path() && !is_of_member;
+    let failure = if is_of_text { failure.of(field_of(kind)) } else { failure };
     match failure.kind {
         FailureKind::UnknownMember => failure,
         _ => refused.and(&format!("; in this text, {failure}")),

@@ -136,6 +136,31 @@ fn states_of_anything_else_are_refused() {
 }
 
 #[test]
+fn the_member_recipe_of_a_state_is_told_from_the_state_itself() {
+    let sampler = Sampler::new(Config::new(10)).unwrap();
+    let state = sampler.state(4).unwrap();
+    let (begin, rest) = state.split_once("{\"order\"").unwrap();
+    let end = rest.split_once("}}").unwrap().1;
+    let text = |recipe: &str| format!("{begin}{recipe}{end}");
+    for (text, told) in [
+        (text("5"), "recipe is 5; allowed: an object"),
+        (text("[{}]"), "recipe is a list; allowed: an object"),
+        (text("{},\"recipe\":{}"), "recipe is there twice; allowed: once"),
+        (text("{},"), "state is ,\"epoch\""),
+        (text("{\"order\":5}"), "recipe.order is 5; allowed: an object"),
+        (state.replace("\"seed\":0", "\"seed\":0;"), "state is ;}}"),
+        (state.replace("\"recipe\"", "recipe"), "state is recipe"),
+    ] {
+        let failure = sampler.resume(&text).err().unwrap();
+        assert_eq!(failure.field, "state", "{text}");
+        assert!(failure.to_string().contains(&format!("; in this text, {told}")), "{text}: {failure}");
+    }
+    // An unknown member of the text is one of `state`, also if `recipe` is no object.
+    let failure = sampler.resume(&text("5").replace("\"kind\"", "\"new\":1,\"kind\"")).err().unwrap();
+    assert_eq!((failure.field, &*failure.value), ("state", "new"));
+}
+
+#[test]
 fn runs_that_are_no_prefix_have_no_state() {
     let config = Config { world_size: 2, layout: Layout::Contiguous, ..Config::new(10) };
     let sampler = Sampler::new(config).unwrap();

@@ -59,12 +59,12 @@ impl Weighted {
             let allowed = "weights that add up to 1 to 2^53 - 1: only their proportions count";
             return Err(Failure::out_of_range("weights", format!("a sum of {total}"), allowed));
         }
-        let least = match replacement {
+        let least_sure = match replacement {
             true => u64::MAX,
-            false => least_certain(weights, total as u64, length)?,
+            false => least_sure_weight(weights, total as u64, length)?,
         };
         let phase = Words::new("weighted phase", seed, 0, 0).next_long();
-        let samples = on_the_line(weights, least, seed)?;
+        let samples = on_the_line(weights, least_sure, seed)?;
         let mut places = collect("weights", weights.len(), core::iter::repeat_n(0, weights.len()))?;
         for (place, &sample) in (0..).zip(&samples) {
             places[sample as usize] = place;
@@ -75,7 +75,7 @@ impl Weighted {
             end
         });
         let ends = collect("weights", weights.len(), ends)?;
-        let sure = weights.iter().filter(|&&weight| weight >= least).count();
+        let sure = weights.iter().filter(|&&weight| weight >= least_sure).count();
         let others = weights.len() - sure;
         let total = others.checked_sub(1).map_or(0, |last| ends[last]);
         let drawn = Divisor::new((length - sure as u64).max(1));
@@ -172,9 +172,9 @@ impl Weighted {
     }
 }
 
-/// The samples in the order in which they lie on the line: [`Weighted::samples`]. Samples with a weight of `least` or
-/// more are sure. Failures: `out-of-memory`.
-fn on_the_line(weights: &[u64], least: u64, seed: i64) -> Result<Vec<u32>, Failure> {
+/// The samples in the order in which they lie on the line: [`Weighted::samples`]. Samples with a weight of `least_sure`
+/// or more are sure. Failures: `out-of-memory`.
+fn on_the_line(weights: &[u64], least_sure: u64, seed: i64) -> Result<Vec<u32>, Failure> {
     // Neighbours in the dataset must not be neighbours on the line, because in epochs of few draws neighbours on the
     // line exclude each other. So the samples of one weight are shuffled, and so are the weights.
     let order = Feistel::from_words(weights.len() as u64, &mut Words::new("weighted order", seed, 0, 0));
@@ -188,17 +188,18 @@ fn on_the_line(weights: &[u64], least: u64, seed: i64) -> Result<Vec<u32>, Failu
         let weight = *key >> 32;
         class += u64::from(weight != before);
         before = weight;
-        let is_certain = u128::from(weight >= u128::from(least));
-        *key = is_certain << 96 | u128::from(classes.position(class)) << 32 | *key & u128::from(u32::MAX);
+        let is_sure = u128::from(weight >= u128::from(least_sure));
+        *key = is_sure << 96 | u128::from(classes.position(class)) << 32 | *key & u128::from(u32::MAX);
     }
     samedeal_bulk::numbers128(&mut keys);
     let sample = |&key: &u128| order.sample((key & u128::from(u32::MAX)) as u64) as u32;
     collect("weights", weights.len(), keys.iter().map(sample))
 }
 
-/// The least weight of the samples that every epoch without replacement has surely. If there are no such samples:
-/// `u64::MAX`, which is more than any weight. Failures: `samples`, `out-of-memory`.
-fn least_certain(weights: &[u64], total: u64, length: u64) -> Result<u64, Failure> {
+/// The smallest weight of a *sure* sample: without replacement, every epoch has all samples of this weight or more. If
+/// there are no sure samples: `u64::MAX`, which is more than any weight. `total` is the sum of the weights, `length` the
+/// number of draws. Failures: `samples`, `out-of-memory`.
+fn least_sure_weight(weights: &[u64], total: u64, length: u64) -> Result<u64, Failure> {
     let some = weights.iter().filter(|&&weight| weight > 0).count();
     if length > some as u64 {
         let allowed = format!("at most {some}, the number of weights above 0, with `replacement` false");
@@ -206,9 +207,10 @@ fn least_certain(weights: &[u64], total: u64, length: u64) -> Result<u64, Failur
     }
     let mut sorted = collect("weights", weights.len(), weights.iter().copied())?;
     samedeal_bulk::numbers(&mut sorted);
-    // A sample is sure if its share of the draws that are left is more than one. This takes all equal weights or
-    // none: from left * weight > rest follows (left - 1) * weight > rest - weight. The last draw is never taken, since
-    // no weight is more than `rest`, the sum of the weights that are left.
+    // The heaviest samples come first. `left` draws and the weight `rest` are left for the samples that are not sure. A
+    // sample is sure if its share of these draws, left * weight / rest, is more than one. Of samples with equal weights,
+    // all are sure or none is, because left * weight > rest implies (left - 1) * weight > rest - weight. At least one
+    // draw is left at the end: with `left` = 1, a sure sample would have a weight above `rest`, which includes it.
     let (mut left, mut rest, mut least) = (length, total, u64::MAX);
     for &weight in sorted.iter().rev() {
         if u128::from(left) * u128::from(weight) <= u128::from(rest) {

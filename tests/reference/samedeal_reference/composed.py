@@ -10,7 +10,7 @@ from .composed_base import Composed, Plain
 from .composed_blend import Blend, Source
 from .composed_lanes import LaneBlend
 from .composed_leaves import Balance, Grown, Windows
-from .composed_views import Copies, Exclude, Skip, Subset
+from .composed_views import Copies, Exclude, LaneView, Skip, Subset, is_in_lanes, sharding_of
 from .composed_weighted import Weighted
 from .members import ORDER, PLAIN
 from .orders import require_range
@@ -103,17 +103,20 @@ def read_blend(section: Section, lists: Lists, path: str, default: int) -> Read:
     require_unlike(sources, texts)
     run = section["run_length"]
     require(run == 1 or section["exhaustion"] != "renormalize", "run_length", run, "contradiction")
-    blend = LaneBlend(section, sources, lanes_of(texts)) if section.get("by_lane") else Blend(section, sources)
+    blend = LaneBlend(section, sources, lanes_of(sources, texts)) if section.get("by_lane") else Blend(section, sources)
     return blend, {"samples": blend.len, "sources": texts}
 
 
-def lanes_of(texts: list[Section]) -> int:
+def lanes_of(sources: list[Source], texts: list[Section]) -> int:
     """The number of lanes, which must be equal in all sources of a blend with `by_lane`."""
-    orders = [text["order"] for text in texts]
-    for order in orders:
-        require(order["name"] == "sharded", "name", order["name"], "contradiction")
-        require(order["lanes"] == orders[0]["lanes"], "lanes", order["lanes"], "contradiction")
-    return int(orders[0]["lanes"]) if orders else 1
+    found: list[int] = []
+    for source, text in zip(sources, texts, strict=True):
+        if not is_in_lanes(source.order):
+            raise Failure("contradiction", "name", text["order"]["name"])
+        lanes = sharding_of(source.order).lanes
+        found.append(lanes)
+        require(lanes == found[0], "lanes", lanes, "contradiction")
+    return found[0] if found else 1
 
 
 def require_unlike(sources: list[Source], written: list[Section]) -> None:
@@ -167,8 +170,10 @@ def read_chosen(section: Section, lists: Lists, path: str, default: int) -> Read
         require(index < of.range, "indices", index)
         require(index > last, "indices", index, "contradiction")
         last = index
-    kind = Exclude if section["name"] == "exclude" else Subset
-    return kind(of, indices), {"of": text}
+    is_subset = section["name"] == "subset"
+    if is_in_lanes(of):
+        return LaneView(of, indices, is_subset=is_subset), {"of": text}
+    return (Subset if is_subset else Exclude)(of, indices), {"of": text}
 
 
 def read_skip(section: Section, lists: Lists, path: str, default: int) -> Read:

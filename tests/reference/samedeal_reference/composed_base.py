@@ -28,6 +28,11 @@ class Composed:
         """Whether the rows of the order's deal are rotated: each row begins with another rank."""
         return not self.single
 
+    @property
+    def lanes_apart(self) -> int | None:
+        """The number of lanes, if the order keeps them apart."""
+        return None
+
     has_table = False
     ends = False
     """Whether the order is a blend with `stop` or `fail`, or contains one."""
@@ -118,6 +123,10 @@ class Plain(Composed):
         self.name, self.range, self.seed, self.sharding = name, samples, seed, sharding
         self.has_table = name in TABLES
         self._made: tuple[int, Order] | None = None
+
+    @property
+    def lanes_apart(self) -> int | None:
+        return self.sharding.lanes if self.sharding else None
 
     def _order(self, epoch: int) -> Order:
         if self._made is None or self._made[0] != epoch:

@@ -12,6 +12,10 @@ class LaneBlend(Blend):
 
     rotated = False
 
+    @property
+    def lanes_apart(self) -> int | None:
+        return self.lanes
+
     def count(self, i: int, n: int) -> int:
         """The number of positions below n that source i has in all lanes."""
         return sum(self.in_lane(i, lane, self._steps(lane, n)) for lane in range(self.lanes))
@@ -42,7 +46,7 @@ class LaneBlend(Blend):
 
     def _size(self, i: int, lane: int) -> int:
         """The samples of a lane of source i."""
-        return (self.sources[i].order.range + self.lanes - 1 - lane) // self.lanes
+        return (self.sources[i].order.length(0) + self.lanes - 1 - lane) // self.lanes
 
     def _drawn(self, i: int, lane: int, draw: int) -> tuple[int, int]:
         """The epoch and the position of a draw of a lane in source i."""
@@ -55,7 +59,7 @@ class LaneBlend(Blend):
         q = (steps - stage.start // self.lanes) // self.run
         i = stage.pattern.source(self._phase(stage, lane) + q)
         e, at = self._drawn(i, lane, self.in_lane(i, lane, steps))
-        return i, e * self.sources[i].order.range + at
+        return i, e * self.sources[i].order.length(0) + at
 
     def next_draws(self, epoch: int, position: int) -> list[tuple[int, int]]:
         n = epoch * self.len + position
@@ -83,7 +87,7 @@ class LaneBlend(Blend):
 
     def _passes(self, i: int, n: int) -> tuple[int, int]:
         """The least and the greatest pass over source i in which a lane is at position n."""
-        lanes = range(min(self.lanes, self.sources[i].order.range))
+        lanes = range(min(self.lanes, self.sources[i].order.length(0)))
         passes = [self.in_lane(i, lane, self._steps(lane, n)) // self._size(i, lane) for lane in lanes]
         return min(passes), max(passes)
 
@@ -96,7 +100,9 @@ class LaneBlend(Blend):
             e, last = self._passes(i, low)[0], self._passes(i, end)[1]
             while e <= last:
                 at = source.order.position(e, own)
-                assert at is not None
+                if at is None:
+                    # The view leaves the sample out, in every epoch.
+                    break
                 lane = at % self.lanes
                 n = self._nth(i, lane, e * self._size(i, lane) + at // self.lanes)
                 if n is not None and low <= n < end:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from itertools import accumulate
+from typing import TypeGuard
 
 from .base import ceil_div
-from .composed_base import Composed
+from .composed_base import Composed, Plain
+from .sharded import Sharding
 
 
 class View(Composed):
@@ -76,6 +78,54 @@ class Subset(Chosen):
         return kept.index(at) if at in kept else None
 
 
+class LaneView(View):
+    """`exclude` and `subset` of an order in lanes."""
+
+    def __init__(self, of: Plain | LaneView, indices: list[int], *, is_subset: bool) -> None:
+        super().__init__(of)
+        self.steady = True
+        whole = sharding_of(of)
+        before = of.left if isinstance(of, LaneView) else range(of.range)
+        listed = set(indices)
+        self.left = [sample for sample in before if (sample in listed) == is_subset]
+        ends = [0, *accumulate(whole.sizes)]
+        counts = [bisect_left(self.left, end) for end in ends]
+        sizes = tuple(end - start for start, end in zip(counts, counts[1:], strict=False))
+        self.dense = Plain("sharded", len(self.left), of.seed, Sharding(sizes, whole.lanes, whole.window))
+
+    def length(self, epoch: int) -> int:
+        return len(self.left)
+
+    def sample(self, epoch: int, position: int) -> int:
+        return self.left[self.dense.sample(epoch, position)]
+
+    def of_position(self, epoch: int, position: int) -> int:
+        return position
+
+    def position(self, epoch: int, sample: int) -> int | None:
+        place = bisect_left(self.left, sample)
+        is_left = place < len(self.left) and self.left[place] == sample
+        return self.dense.position(epoch, place) if is_left else None
+
+    @property
+    def lanes_apart(self) -> int | None:
+        return self.dense.lanes_apart
+
+
+def sharding_of(order: Plain | LaneView) -> Sharding:
+    """The shards of an order in lanes, with all of their samples."""
+    plain = order
+    while isinstance(plain, LaneView):
+        assert isinstance(plain.of, (Plain, LaneView))
+        plain = plain.of
+    assert plain.sharding is not None
+    return plain.sharding
+
+
+def is_in_lanes(order: Composed) -> TypeGuard[Plain | LaneView]:
+    return isinstance(order, LaneView) or (isinstance(order, Plain) and order.sharding is not None)
+
+
 class Skip(View):
     def __init__(self, of: Composed, ranges: list[dict[str, int]]) -> None:
         super().__init__(of)
@@ -89,6 +139,15 @@ class Skip(View):
         if of.breaks is not None:
             at = {edge for epoch, _, _ in self.ranges for edge in (epoch, epoch + 1)}
             self.breaks = sorted((at | set(of.breaks)) - {0})
+
+    @property
+    def rotated(self) -> bool:
+        return self.of.rotated
+
+    @property
+    def lanes_apart(self) -> int | None:
+        lanes = self.of.lanes_apart
+        return None if lanes is None or any(count % lanes for _, _, count in self.ranges) else lanes
 
     def _of_epoch(self, epoch: int) -> list[tuple[int, int]]:
         return self._by_epoch.get(epoch, [])

@@ -11,7 +11,6 @@ from itertools import accumulate
 from . import readings_state as texts
 from .base import Failure, ceil_div, require, require_ranks, require_window
 from .composed import READ, own_members
-from .composed_lanes import LaneBlend
 from .members import BATCH_OF_READERS, DEAL_OF_READERS, ORDER, PLAIN, SHARDS, Table
 from .plan import PlanConfig, StepBounds, read_shards
 from .readings_composed import ComposedDeal, ComposedPositions, ComposedReader
@@ -268,13 +267,12 @@ class Reading:
         if self._positions is None:
             return 1
         readers = self._group.readers
-        lanes = self._lanes_apart() if self._composed is not None else self._lanes
-        return readers if lanes is None else readers // math.gcd(readers, lanes)
+        return readers // math.gcd(readers, self._lanes_apart() or 1)
 
     def _lanes_apart(self) -> int | None:
-        """The lanes of a blend with `by_lane`."""
-        order = None if self._composed is None else self._composed.order
-        return order.lanes if isinstance(order, LaneBlend) else None
+        if self._composed is not None:
+            return self._composed.order.lanes_apart
+        return self._lanes if isinstance(self._positions, Positions) and self._positions.order == "sharded" else None
 
     def _lanes_to_choose(self) -> Sharding | None:
         positions = self._positions
@@ -285,8 +283,6 @@ class Reading:
     def lanes_read_once(self) -> int | None:
         readers = self._group.readers
         lanes = None if self.is_rest() else self._lanes_apart()
-        if self._lanes_to_choose() is not None:
-            lanes = self._lanes
         if lanes is None or readers > MAX_LANES:
             return None
         return min(max(1, nearest(lanes, readers)), MAX_LANES // readers) * readers

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,7 @@ from .base import MAX_SAMPLES, MAX_WINDOW, Failure, ceil_div, require
 from .composed import Composed, Plain, read
 from .composed_blend import Blend
 from .composed_states import goes_on
-from .composed_views import Copies, Exclude, Skip, Subset
+from .composed_views import Copies, Exclude, LaneView, Skip, Subset
 from .readings_deals import STORED, Dataset, Left, RowDeal, split
 from .readings_state import Group, Progress
 from .recipe_text import Lists
@@ -20,7 +20,7 @@ from .sampler import Round
 from .sampler_recipe import seed_of
 from .sharded import Sharded, Spans, make_sharded
 
-VIEWS = (Exclude, Subset, Skip)
+VIEWS = (Exclude, Subset, LaneView, Skip)
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,9 @@ def lies_at(order: Composed, epoch: int, position: int) -> Lies:
         lies = lies_at(below, *below.find(draw))
         before = sum(lanes(source.order) for source in order.sources[:i])
         return Lies(before + lies.lane, lies.of_pass, lies.element, order.offsets[i] + lies.sample)
+    if isinstance(order, LaneView):
+        lies = lies_at(order.dense, epoch, position)
+        return replace(lies, sample=order.left[lies.sample])
     if isinstance(order, Copies):
         return lies_at(order.of, epoch, position // order.copies)
     assert isinstance(order, VIEWS)
@@ -170,19 +173,19 @@ class ComposedReader:
         spans: list[tuple[int, int, int, int]] = []
         rows = [0] * len(numbers)
         count = 0
-        before = None
+        before, last = None, -1
         for i in sorted(real, key=lambda i: all_of[i].place):
             lane, of_pass, element = place = all_of[i].place
             j, f = self.deal.dataset.shard_of(all_of[i].sample)
             if place != before:
-                if f > 0 and before == (lane, of_pass, element - 1):
+                if f > 0 and before == (lane, of_pass, element - 1) and all_of[i].sample == last + 1:
                     *start_of, length = spans[-1]
                     spans[-1] = (start_of[0], start_of[1], start_of[2], length + 1)
                 else:
                     spans.append((lane, j, f, 1))
                 count += 1
             rows[i] = count - 1
-            before = place
+            before, last = place, all_of[i].sample
         for i in range(len(real), len(numbers)):
             spans.append((all_of[i].lane, *self.deal.dataset.shard_of(all_of[i].sample), 1))
             rows[i] = count

@@ -71,7 +71,7 @@ static MEMBERS: [Member; 26] = [
     Member::new("by_lane", Kind::Flag)
         .with(place![[is("name", BLENDS), is("exhaustion", &["repeat"])]])
         .or(Default::Flag(false))
-        .text(text!("Whether each lane is a blend of its own. Then a reader that has some of the lanes reads these lanes of every source and no others, so that no two readers share a lane if their number divides the number of lanes. All sources are `sharded`, with as many `lanes` as the first one, and have at least one sample in each. `samples` and the beginnings of stages are multiples of the number of lanes too.")),
+        .text(text!("Whether each lane is a blend of its own. Then a reader that has some of the lanes reads these lanes of every source and no others, so that no two readers share a lane if their number divides the number of lanes. All sources are `sharded`, or `exclude` or `subset` of it, with as many `lanes` as the first one, and have at least one sample in each. `samples` and the beginnings of stages are multiples of the number of lanes too.")),
     Member::new("index_space", Kind::Name(const { &names(&INDEX_SPACES) }))
         .with(BLENDED)
         .text(text!("Which sample indices the sources have.")),

@@ -12,6 +12,7 @@ mod mt19937;
 mod part;
 mod python;
 mod recipe;
+mod selection;
 mod sharded;
 mod shards;
 mod spans;
@@ -31,7 +32,7 @@ pub(crate) use index::in_blocks;
 #[cfg(feature = "texts")]
 pub(crate) use members::ANY_ORDER_MEMBERS;
 pub(crate) use members::{ANY_ORDER, COMPOSED_MEMBERS, ORDERS, of_order};
-use part::{Composed, last};
+use part::{Composed, InLanes, last};
 pub(crate) use part::{Drawn, OrderPart, Sources};
 pub(crate) use recipe::check_sums;
 pub(crate) use sharded::{MAX_LANES, Sharding};

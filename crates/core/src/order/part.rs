@@ -10,6 +10,7 @@ use core::ops::Range;
 
 use super::epoch::{Epoch, Order};
 use super::id::OrderId;
+use super::selection::Selection;
 use super::sharded::Sharding;
 use crate::base::MAX_EXACT;
 use crate::base::failure::{Allowed, Failure, range};
@@ -133,17 +134,32 @@ impl OrderPart {
         self.parts().is_none_or(|composed| composed.is_single())
     }
 
-    /// The number of lanes, if this order is a blend `by_lane`. Position p of such a blend is in lane p modulo this
-    /// number, and a lane takes its samples only from the same lane of each source.
+    /// The lanes, if this order is in lanes: if it is `sharded`, or `exclude` or `subset` of an order in lanes.
+    pub(super) fn in_lanes(&self) -> Option<InLanes<'_>> {
+        match (self.parts(), self.id, &self.sharding) {
+            (Some(composed), ..) => composed.in_lanes(),
+            (None, OrderId::Sharded, Some(sharding)) => Some(InLanes { whole: sharding, left: None, dense: sharding }),
+            (None, ..) => None,
+        }
+    }
+
+    /// The number of lanes, if this order keeps lanes apart: if it is in lanes, a blend `by_lane`, or a `skip` that moves
+    /// no position to another lane. Position p of such an order is in lane p modulo this number, and a lane has samples
+    /// only from the same lane of each `sharded` order.
     pub(crate) fn lanes_apart(&self) -> Option<u32> {
-        self.parts()?.lanes_apart()
+        self.in_lanes().map(|lanes| lanes.dense.lanes).or_else(|| self.parts()?.lanes_apart())
     }
 
     /// Whether positions are dealt with rotation, if the recipe has no layout: a hash chooses the reader with which
     /// each row (one unit for each reader) begins. Without rotation, an order with a period, such as a blend, could
     /// give a reader the samples of some sources only.
     pub(crate) fn is_rotated(&self) -> bool {
-        !self.is_single() && self.lanes_apart().is_none()
+        !self.is_single() && !self.is_by_lane()
+    }
+
+    /// Whether this order is a blend `by_lane`, or `skip` of one: then each lane goes through the weights on its own.
+    pub(super) fn is_by_lane(&self) -> bool {
+        self.parts().is_some_and(|composed| composed.is_by_lane())
     }
 
     /// Whether an epoch needs a table of all samples.
@@ -270,6 +286,17 @@ impl OrderPart {
     }
 }
 
+/// The lanes of an order in lanes.
+#[derive(Clone, Copy)]
+pub(super) struct InLanes<'a> {
+    /// The dataset with all samples.
+    pub(super) whole: &'a Rc<Sharding>,
+    /// The samples that are left; all if none.
+    pub(super) left: Option<&'a Selection>,
+    /// The dataset as if it had only the samples that are left: it is this one that is cut into lanes.
+    pub(super) dense: &'a Rc<Sharding>,
+}
+
 /// A composed order over all epochs. Draws are its positions, numbered from 0 over all epochs.
 pub(crate) trait Composed {
     /// The number of positions of an epoch. Failures: `out-of-memory`.
@@ -286,9 +313,19 @@ pub(crate) trait Composed {
     /// Whether no epoch has a sample twice.
     fn is_single(&self) -> bool;
 
+    /// See [`OrderPart::in_lanes`].
+    fn in_lanes(&self) -> Option<InLanes<'_>> {
+        None
+    }
+
     /// See [`OrderPart::lanes_apart`].
     fn lanes_apart(&self) -> Option<u32> {
         None
+    }
+
+    /// See [`OrderPart::is_by_lane`].
+    fn is_by_lane(&self) -> bool {
+        false
     }
 
     /// Whether the canonical text has a list of objects, such as sources or ranges. Objects are written in full, so

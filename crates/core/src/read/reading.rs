@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::{OnceCell, RefCell};
 
-use super::recipe::{self, Dealt, Files, Recipe};
+use super::recipe::{self, Dealt, Recipe};
 use super::samples::{self, Gathered, SampleReader};
 use super::segment::{Group, Segment, split};
 use super::whole::{WholeGroup, WholeReader};
@@ -189,21 +189,12 @@ impl Reading {
         collect("sizes", self.recipe.shards().count() as usize, self.recipe.shards().sizes())
     }
 
-    /// How many readers decode each row: 1, or more if readers share lanes. Samples in the order in which they are
-    /// stored count as one lane.
+    /// How many readers decode each row: 1, or more if readers share lanes. An order that does not keep lanes apart
+    /// counts as one lane, because each reader reads from all of them.
     pub fn reads_per_row(&self) -> u32 {
-        let lanes = match self.recipe.dealt {
-            Dealt::Shards(..) => return 1,
-            Dealt::Samples(ref order, Files::Joined(_)) => match order.lanes_apart() {
-                Some(lanes) => lanes.into(),
-                // Each reader has positions from all lanes of several orders.
-                None => return self.group.readers() as u32,
-            },
-            // The stored order counts as one lane.
-            Dealt::Samples(..) => self.recipe.lanes().map_or(1, |(lanes, _)| lanes.into()),
-        };
+        let Dealt::Samples(ref order, _) = self.recipe.dealt else { return 1 };
         let readers = self.group.readers();
-        (readers / gcd(readers, lanes)) as u32
+        (readers / gcd(readers, order.lanes_apart().unwrap_or(1).into())) as u32
     }
 
     pub(super) fn parts(&self) -> &Recipe {

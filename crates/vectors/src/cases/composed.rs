@@ -309,6 +309,11 @@ fn lanes(sizes: &str, lanes: u32, window: u32) -> String {
     format!("{{\"name\":\"sharded\",\"sizes\":[{sizes}],\"lanes\":{lanes},\"shuffle_window\":{window}}}")
 }
 
+/// `exclude` or `subset` of an order.
+fn view(name: &str, of: &str, indices: &str) -> String {
+    format!("{{\"name\":\"{name}\",\"of\":{of},\"indices\":[{indices}]}}")
+}
+
 /// A blend in which each lane follows the pattern on its own.
 fn by_lane(name: &str, more: &str, sources: &[String]) -> String {
     format!("{{\"name\":\"{name}\",\"by_lane\":true{more},\"sources\":[{}]}}", sources.join(","))
@@ -353,6 +358,20 @@ fn blends_by_lane() -> Vec<Case> {
         ] {
             cases.push(blend(&by_lane(name, more, &sources)));
         }
+    }
+    // Sources without some of their samples: as many lanes, of the samples that are left.
+    let views = |second: &str| {
+        let first = view("exclude", &lanes("31,0,22,19", 4, 5), "0,3,4,5,31,40,71");
+        [source("web", 70, &first), source("code", 20, &lanes("11,16", 4, 4)), source("math", 10, second)]
+    };
+    for (more, second) in [
+        ("", view("subset", &lanes("3,9", 4, 3), "2,4,5,6,11")),
+        (",\"samples\":200", view("subset", &lanes("3,9", 4, 3), "0,1,2,3")),
+        (",\"samples\":60,\"stages\":[{\"from\":12,\"weights\":[1,1,1]}]", {
+            view("exclude", &view("subset", &lanes("3,9", 4, 3), "1,2,3,4,8,9,11"), "3,7")
+        }),
+    ] {
+        cases.push(blend(&by_lane("blend", more, &views(&second))));
     }
     // Many lanes. In each lane, the blend stays within its bounds.
     let shares: Vec<String> =
@@ -1070,6 +1089,15 @@ fn refused() -> Vec<Case> {
         ),
         ("", vec![source("a", 1, &lanes("9", 3, 1)), source("b", 1, &lanes("2", 3, 1))]),
         ("", vec![source("a", 1, &lanes("9", 3, 1)), source("b", 1, &lanes("", 3, 1))]),
+        ("", vec![source("a", 1, &lanes("9", 3, 1)), source("b", 1, &view("subset", &lanes("9", 3, 1), "2,7"))]),
+        ("", vec![source("a", 1, &lanes("9", 3, 1)), source("b", 1, &view("subset", SMALL, "2"))]),
+        (
+            "",
+            vec![
+                source("a", 1, &lanes("9", 3, 1)),
+                source("b", 1, &view("exclude", &view("exclude", &lanes("9", 2, 1), "1"), "2")),
+            ],
+        ),
         (",\"samples\":10", vec![source("a", 1, &lanes("9", 3, 1))]),
         (",\"run_length\":2,\"samples\":9", vec![source("a", 1, &lanes("9", 3, 1))]),
         (",\"samples\":9,\"stages\":[{\"from\":4,\"weights\":[1]}]", vec![source("a", 1, &lanes("9", 3, 1))]),

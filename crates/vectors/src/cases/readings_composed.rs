@@ -66,15 +66,38 @@ fn orders() -> Vec<(&'static str, String)> {
         ("exclude", format!("{{\"name\":\"exclude\",\"indices\":[0,14,47],\"of\":{near}}}")),
         ("subset", format!("{{\"name\":\"subset\",\"indices\":[1,2,3,18,19,20,30,40,47],\"of\":{near}}}")),
         (
+            "exclude of subset",
+            format!(
+                "{{\"name\":\"exclude\",\"indices\":[0,3,14,21,47],\"of\":{{\"name\":\"subset\",\"of\":{near},\
+                 \"indices\":[0,1,2,3,5,6,7,8,13,14,15,16,17,19,20,21,22,23,39,40,41,42,43,44,46,47]}}}}"
+            ),
+        ),
+        (
             "skip",
             format!(
                 "{{\"name\":\"skip\",\"of\":{near},\"ranges\":[{{\"epoch\":1,\"start\":3,\"count\":40}},{{\"epoch\":3,\"start\":0,\"count\":48}}]}}"
             ),
         ),
+        ("skip of whole rows of lanes", {
+            let range = "{\"epoch\":1,\"start\":3,\"count\":8}";
+            format!("{{\"name\":\"skip\",\"of\":{near},\"ranges\":[{range},{{\"epoch\":3,\"start\":0,\"count\":4}}]}}")
+        }),
+        ("skip of a blend by lane", {
+            let mixed = by_lane("blend", ",\"samples\":48");
+            format!(
+                "{{\"name\":\"skip\",\"of\":{mixed},\"ranges\":[{{\"epoch\":1,\"start\":8,\"count\":12}},\
+                 {{\"epoch\":3,\"start\":2,\"count\":3}}]}}"
+            )
+        }),
         ("copies", format!("{{\"name\":\"copies\",\"copies\":3,\"of\":{}}}", sharded("7,0,4", 2, 3))),
         ("one copy", format!("{{\"name\":\"copies\",\"copies\":1,\"of\":{near}}}")),
         ("no sample", format!("{{\"name\":\"exclude\",\"indices\":[0,1],\"of\":{}}}", sharded("1,1", 1, 1))),
         ("by lane", by_lane("blend", "")),
+        ("by lane, exclude", {
+            let math = sharded("5", 4, 2);
+            let left = format!("{{\"name\":\"exclude\",\"indices\":[2],\"of\":{math}}}");
+            by_lane("blend", "").replace(&math, &left)
+        }),
         (
             "by lane, stages",
             by_lane(

@@ -168,13 +168,17 @@ impl Blend {
         }
     }
 
-    /// The sources that have a sample, each with the index of the sample in the source.
+    /// The sources that have a sample, each with the index of the sample in the source. An order in lanes is not asked
+    /// for a sample that it leaves out: [`Blend::seen_by_lane`] counts complete passes, each with every sample.
     fn holders(&self, sample: u64) -> impl Iterator<Item = (u32, &OrderPart, u64)> {
         let own = self.source_of(sample);
-        (0..).zip(&self.sources).filter_map(move |(number, Source { part, .. })| match own {
+        let holders = (0..).zip(&self.sources).filter_map(move |(number, Source { part, .. })| match own {
             Some((source, index)) => (source == number).then_some((number, &**part, index)),
             None => (sample < part.samples).then_some((number, &**part, sample)),
-        })
+        });
+        let is_left =
+            |part: &OrderPart, index| part.in_lanes().and_then(|own| own.left).is_none_or(|left| left.rank(index).1);
+        holders.filter(move |&(_, part, index)| is_left(part, index))
     }
 }
 
@@ -245,6 +249,10 @@ impl Composed for Blend {
 
     fn lanes_apart(&self) -> Option<u32> {
         self.by_lane.as_ref().map(|lanes| lanes.count.value() as u32)
+    }
+
+    fn is_by_lane(&self) -> bool {
+        self.by_lane.is_some()
     }
 
     fn no_source(&self) -> Option<&'static str> {

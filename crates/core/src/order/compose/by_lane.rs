@@ -1,5 +1,5 @@
-//! A blend whose lanes walk the pattern on their own. All sources are `sharded`, with the same number of lanes. Lane l
-//! of the blend takes its samples from lane l of each source, so a reader that has some of the lanes needs no others.
+//! A blend whose lanes walk the pattern on their own. All sources are in lanes (`sharded`, or `exclude` or `subset` of
+//! it), with the same number of lanes. Lane l of the blend takes its samples from lane l of each source, so a reader that has some of the lanes needs no others.
 //! Lanes begin the pattern at phases that are spread evenly over its period, so that the blend is near the weights in
 //! each lane and in all lanes together.
 
@@ -9,9 +9,9 @@ use crate::base::memory::collect;
 use crate::base::{Failure, MAX_EXACT};
 use crate::order::OrderPart;
 
-/// The number of draws that a lane of a source has in each pass. All sources are `sharded`.
+/// The number of draws that a lane of a source has in each pass. All sources are in lanes.
 fn lane_size(part: &OrderPart, lane: u64) -> u64 {
-    part.sharding.as_ref().map_or(0, |sharding| sharding.lane_size(lane as u32))
+    part.in_lanes().map_or(0, |lanes| lanes.dense.lane_size(lane as u32))
 }
 
 impl Stage {
@@ -155,7 +155,7 @@ impl Blend {
     fn passes_at(&self, lanes: &Lanes, source: u32, n: u64) -> Result<(u64, u64), Failure> {
         let part = &self.sources[source as usize].part;
         let (mut least, mut most) = (u64::MAX, 0);
-        for lane in 0..lanes.count.value().min(part.samples) {
+        for lane in 0..lanes.count.value().min(part.steady().unwrap_or_default()) {
             let draws = self.count_in_lane(lanes, source, lane, n)?;
             let pass = draws / lane_size(part, lane);
             (least, most) = (least.min(pass), most.max(pass));

@@ -13,11 +13,6 @@ impl OrderPart {
         self.sharding.as_deref().filter(|_| self.id == OrderId::Sharded)
     }
 
-    /// The number of lanes, if this order is `sharded`.
-    pub(super) fn own_lanes(&self) -> Option<u32> {
-        self.as_sharded().map(|sharding| sharding.lanes)
-    }
-
     /// The inner orders of a composed order.
     fn parts_below(&self) -> impl Iterator<Item = &Self> {
         (0..).map_while(|place| self.part(place))

@@ -8,6 +8,7 @@ mod copies;
 mod grown;
 mod items;
 mod lane_cache;
+mod lane_view;
 mod lanes;
 pub(super) mod names;
 mod pattern;

@@ -2,9 +2,10 @@
 
 use alloc::format;
 use alloc::rc::Rc;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
+use core::iter;
 
 use super::balance::Balance;
 use super::blend::{Blend, Source, Stage};
@@ -12,6 +13,7 @@ use super::chairman::{Chairman, MAX_PERIOD};
 use super::copies::Copies;
 use super::grown::{Grown, Growth};
 use super::lane_cache::Lanes;
+use super::lane_view::LaneView;
 use super::names::{EXHAUSTIONS, Exhaustion, INDEX_SPACES, IndexSpace, MAX_SOURCES};
 use super::view::{Choice, Skipped, View};
 use super::weighted::Weighted;
@@ -25,7 +27,8 @@ use crate::document::check::Checked;
 use crate::document::fields::Fields;
 use crate::document::lists::{List, check_lists};
 use crate::order::members::at_order;
-use crate::order::{Composed, OrderId, OrderPart, Shards};
+use crate::order::selection::Selection;
+use crate::order::{Composed, InLanes, OrderId, OrderPart, Shards};
 use samedeal_bulk::Divisor;
 
 /// The lists of the inner order at `path`, without this path before their names.
@@ -204,7 +207,13 @@ impl Text<'_, '_> {
                 ));
             }
         }
-        let choice = if self.id == OrderId::Exclude { Choice::Exclude(indices) } else { Choice::Subset(indices) };
+        let is_exclude = self.id == OrderId::Exclude;
+        if let Some(InLanes { whole, left, .. }) = of.in_lanes() {
+            let choose = if is_exclude { Selection::excluding } else { Selection::only };
+            let (left, whole) = (choose(left, &indices)?, Rc::clone(whole));
+            return Ok((samples, Rc::new(LaneView::new(of, indices, left, whole)?)));
+        }
+        let choice = if is_exclude { Choice::Exclude(indices) } else { Choice::Subset(indices) };
         Ok((samples, Rc::new(View::new(of, choice)?)))
     }
 
@@ -440,15 +449,17 @@ impl Text<'_, '_> {
     fn lanes(&self, sources: &[Source]) -> Result<Lanes, Failure> {
         let mut lanes = None;
         for (number, Source { part, .. }) in sources.iter().enumerate() {
-            let Some(own) = part.own_lanes() else {
-                let allowed = "sharded, with by_lane: a lane of the blend is the same lane of each source";
+            let Some(own) = part.in_lanes().map(|lanes| lanes.dense.lanes) else {
+                let allowed = "sharded, or exclude or subset of it, with by_lane: a lane of the blend is the same lane of each source";
                 let failure = Failure::contradiction("name", part.id.name(), allowed).at("order.name");
                 return Err(failure.in_element("sources", number));
             };
             let first = *lanes.get_or_insert(own);
             if own != first {
                 let allowed = only(first).and(", as in the first source, with by_lane");
-                let failure = Failure::contradiction("lanes", own, allowed).at("order.lanes");
+                let views = iter::successors(part.part(0), |part| part.part(0)).map(|_| ".of");
+                let path = iter::once("order").chain(views).chain([".lanes"]).collect::<String>();
+                let failure = Failure::contradiction("lanes", own, allowed).at(path);
                 return Err(failure.in_element("sources", number));
             }
         }
@@ -495,7 +506,9 @@ impl Text<'_, '_> {
             return Err(of_all(Failure::out_of_range(field, sum, allowed)));
         }
         for (number, (&weight, source)) in weights.iter().zip(&blend.sources).enumerate() {
-            let (samples, lanes) = (source.part.samples, blend.by_lane.as_ref().map_or(0, |lanes| lanes.count.value()));
+            let lanes = blend.by_lane.as_ref().map_or(0, |lanes| lanes.count.value());
+            // An order in lanes is as long in every epoch.
+            let samples = source.part.steady().unwrap_or_default();
             if weight > 0 && (source.part.is_empty()? || samples < lanes) {
                 let allowed = match source.part.is_empty()? {
                     true => only(0).and(format_args!(": the source {} is empty", source.name)),

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use crate::deal::{Recipe, Sampler};
+use crate::read::Reading;
 
 fn sampler(order: &str, epoch: u64) -> Sampler {
     let recipe =
@@ -68,18 +69,42 @@ fn leaf() -> impl Strategy<Value = (String, bool)> {
     ]
 }
 
+/// Views around an order: whether each is `subset`, and numbers for its list.
+type Views = Vec<(bool, Vec<u64>)>;
+
+fn views() -> impl Strategy<Value = Views> {
+    prop_oneof![
+        2 => Just(Vec::new()),
+        1 => prop::collection::vec((any::<bool>(), prop::collection::vec(0_u64..9, 0..20)), 1..4),
+    ]
+}
+
+/// The samples in the list of a view.
+fn listed((is_subset, numbers): &(bool, Vec<u64>), samples: u64) -> Vec<u64> {
+    let number = |sample: u64| numbers.get((sample * 7 % 20) as usize).copied().unwrap_or(9);
+    // Most samples are left.
+    (0..samples).filter(|&sample| (number(sample) > sample % 4) == *is_subset).collect()
+}
+
+/// An order with views around it.
+fn viewed(order: &str, samples: u64, views: &Views) -> String {
+    views.iter().fold(order.to_string(), |of, view| {
+        let name = if view.0 { "subset" } else { "exclude" };
+        format!("{{\"name\":\"{name}\",\"of\":{of},\"indices\":{:?}}}", listed(view, samples))
+    })
+}
+
 /// A blend `by_lane`.
 fn by_lane() -> impl Strategy<Value = (String, bool)> {
-    let source = (prop::collection::vec(0_u64..40, 1..4), 1_u32..9, 0_u64..9);
+    let source = (prop::collection::vec(0_u64..40, 1..4), 1_u32..9, 0_u64..9, views());
     (prop::collection::vec(source, 1..4), 1_u64..6, 1_u64..4, 1_u64..9, 0_usize..4).prop_map(
         |(sources, lanes, run, rows, mode)| {
-            let list = sources.iter().enumerate().map(|(at, (sizes, window, weight))| {
+            let list = sources.iter().enumerate().map(|(at, (sizes, window, weight, views))| {
                 let sizes: Vec<u64> = sizes.iter().copied().chain([lanes]).collect();
                 let weight = weight + u64::from(at == 0);
-                format!(
-                    "{{\"name\":\"s{at}\",\"weight\":{weight},\"order\":{{\"name\":\"sharded\",\"sizes\":{sizes:?},\
-                     \"lanes\":{lanes},\"shuffle_window\":{window}}}}}"
-                )
+                let order = format!("\"sizes\":{sizes:?},\"lanes\":{lanes},\"shuffle_window\":{window}");
+                let order = viewed(&format!("{{\"name\":\"sharded\",{order}}}"), sizes.iter().sum(), views);
+                format!("{{\"name\":\"s{at}\",\"weight\":{weight},\"order\":{order}}}")
             });
             let (list, row) = (list.collect::<Vec<_>>().join(","), lanes * run);
             let (name, space) = (["blend", "blend-exact"][mode % 2], ["joined", "shared"][mode / 2]);
@@ -654,5 +679,52 @@ proptest! {
                 }
             }
         }
+    }
+    /// `exclude` and `subset` of `sharded` are the order `sharded` of the samples that they leave.
+    #[test]
+    fn what_is_left_of_shards_is_in_lanes(
+        sizes in prop::collection::vec(0_u64..40, 1..6), lanes in 1_u32..9, window in 1_u32..9, seed in any::<i32>(),
+        views in prop::collection::vec((any::<bool>(), prop::collection::vec(0_u64..9, 0..20)), 1..4),
+        readers in 1_u32..9, number in 0_u64..3,
+    ) {
+        let order = |sizes: &[u64]| format!(
+            "{{\"name\":\"sharded\",\"sizes\":{sizes:?},\"lanes\":{lanes},\"shuffle_window\":{window},\"seed\":{seed}}}"
+        );
+        let samples = sizes.iter().sum();
+        let lists: Vec<_> = views.iter().map(|view| (view.0, listed(view, samples))).collect();
+        let is_left = |sample: &u64| lists.iter().all(|(is_subset, list)| list.contains(sample) == *is_subset);
+        let left: Vec<u64> = (0..samples).filter(is_left).collect();
+        let starts = sizes.iter().scan(0, |end, size| { *end += size; Some(*end - size..*end) });
+        let dense: Vec<u64> = starts.map(|own| left.iter().filter(|sample| own.contains(sample)).count() as u64).collect();
+        let places = epoch(&order(&dense), number);
+        let text = viewed(&order(&sizes), samples, &views);
+        let found = epoch(&text, number);
+        prop_assert_eq!(&found, &places.iter().map(|&place| left[place as usize]).collect::<Vec<_>>(), "{}", text);
+        // If readers divide the lanes, each reads a sample of its own lanes only: those of a reader of the dense dataset.
+        let reading = |order: &str| {
+            let text = format!(
+                "{{\"order\":{order},\"deal\":{{\"world_size\":{readers},\"remainder\":\"uneven\"}},\"batch\":{{\"batch_size\":3}}}}"
+            );
+            Reading::from_recipe(&text, &[], number).unwrap()
+        };
+        let (whole, dense) = (reading(&text), reading(&order(&dense)));
+        prop_assert_eq!(whole.reads_per_row(), dense.reads_per_row());
+        prop_assert_eq!(whole.lanes_read_once(), dense.lanes_read_once());
+        let mut read = vec![0; samples as usize];
+        for rank in 0..readers {
+            let count = whole.num_samples(rank, 0).unwrap();
+            let own = whole.indices(rank, 0, 0, count as u32).unwrap();
+            let places = dense.indices(rank, 0, 0, count as u32).unwrap();
+            prop_assert_eq!(&own, &places.iter().map(|&place| left[place as usize]).collect::<Vec<_>>());
+            for round in 0..whole.num_rounds(rank, 0).unwrap() {
+                let spans = whole.round(rank, 0, round).unwrap().spans;
+                for (at, &shard) in spans.shard.iter().enumerate() {
+                    let start = sizes[..shard as usize].iter().sum::<u64>() + spans.first_row[at];
+                    (start..start + spans.num_rows[at]).for_each(|sample| read[sample as usize] += 1);
+                }
+            }
+        }
+        // Rows that are left out are not read.
+        prop_assert_eq!(read, (0..samples).map(|sample| u32::from(is_left(&sample))).collect::<Vec<_>>());
     }
 }

@@ -12,6 +12,7 @@ use core::iter;
 use crate::base::memory::{collect, grow};
 use crate::base::{Failure, MAX_EXACT};
 use crate::document::{numbers, unsigned_text};
+use crate::order::selection::Selection;
 use crate::order::{Composed, Epoch, Order, OrderPart, Stored};
 
 pub(super) struct View {
@@ -50,61 +51,6 @@ pub(super) struct Skipped {
     pub(super) count: u64,
     /// The number of positions in this range and in all ranges before it.
     pub(super) total: u64,
-}
-
-/// The positions of the inner order that remain in one epoch.
-enum Left {
-    /// All but some positions: for each removed position, the number of remaining positions before it.
-    Without(Vec<u64>),
-    /// Only these positions.
-    Only(Vec<u64>),
-    /// All but some runs: for each removed run, the number of remaining positions before it, and the number of removed
-    /// positions up to its end.
-    Runs(Vec<(u64, u64)>),
-}
-
-impl Left {
-    /// The inner position of a position of the view. At the end of the view, `end`, which is the length of the inner
-    /// order.
-    fn select(&self, position: u64, end: u64) -> u64 {
-        match self {
-            Self::Without(before) => position + before.partition_point(|&before| before <= position) as u64,
-            Self::Only(positions) => positions.get(position as usize).copied().unwrap_or(end),
-            Self::Runs(runs) => {
-                let after = runs.partition_point(|&(before, _)| before <= position);
-                position + after.checked_sub(1).map_or(0, |last| runs[last].1)
-            }
-        }
-    }
-
-    /// The number of positions of the view before an inner position, and whether the view has the inner position.
-    fn rank(&self, below: u64) -> (u64, bool) {
-        match self {
-            Self::Without(before) => {
-                // Removed position number i is inner position before[i] + i.
-                let (mut low, mut high) = (0, before.len());
-                while low < high {
-                    let middle = low.midpoint(high);
-                    if before[middle] + middle as u64 >= below { high = middle } else { low = middle + 1 }
-                }
-                let is_out = before.get(low).is_some_and(|before| before + low as u64 == below);
-                (below - low as u64, !is_out)
-            }
-            Self::Only(positions) => {
-                let before = positions.partition_point(|&position| position < below);
-                (before as u64, positions.get(before) == Some(&below))
-            }
-            Self::Runs(runs) => {
-                // The runs before this one end at or before the inner position.
-                let at = runs.partition_point(|&(before, after)| before + after <= below);
-                let out = at.checked_sub(1).map_or(0, |last| runs[last].1);
-                match runs.get(at) {
-                    Some(&(before, _)) if before + out <= below => (before, false),
-                    _ => (below - out, true),
-                }
-            }
-        }
-    }
 }
 
 impl View {
@@ -181,7 +127,7 @@ impl View {
         Ok(found)
     }
 
-    fn left(&self, epoch: u64, order: &Order) -> Result<Left, Failure> {
+    fn left(&self, epoch: u64, order: &Order) -> Result<Selection, Failure> {
         if let Choice::Skip(ranges) = &self.choice {
             let first = ranges.partition_point(|skipped| skipped.epoch < epoch);
             let end = ranges.partition_point(|skipped| skipped.epoch <= epoch);
@@ -191,7 +137,7 @@ impl View {
                 runs.push((start - out, out + count));
                 out += count;
             }
-            return Ok(Left::Runs(runs));
+            return Ok(Selection::Runs(runs));
         }
         let (is_kept, indices) = match (&self.choice, &self.kept) {
             (Choice::Subset(indices), _) | (_, Some(indices)) => (true, &indices[..]),
@@ -215,12 +161,9 @@ impl View {
             samedeal_bulk::numbers(&mut positions);
         }
         if is_kept {
-            return Ok(Left::Only(positions));
+            return Ok(Selection::Only(positions));
         }
-        for (number, position) in (0..).zip(&mut positions) {
-            *position -= number;
-        }
-        Ok(Left::Without(positions))
+        Ok(Selection::without(positions))
     }
 
     fn epoch(&self, epoch: u64) -> Result<Rc<ViewEpoch>, Failure> {
@@ -283,6 +226,17 @@ impl Composed for View {
         self.of.is_single()
     }
 
+    fn lanes_apart(&self) -> Option<u32> {
+        let lanes = self.of.lanes_apart()?;
+        let moves = |skipped: &Skipped| !skipped.count.is_multiple_of(lanes.into());
+        (matches!(self.choice, Choice::Skip(_)) && !self.skipped().iter().any(moves)).then_some(lanes)
+    }
+
+    fn is_by_lane(&self) -> bool {
+        // It does not depend on the ranges, because a run can get more of them after its first positions were dealt.
+        matches!(self.choice, Choice::Skip(_)) && self.of.is_by_lane()
+    }
+
     fn no_source(&self) -> Option<&'static str> {
         self.of.no_source()
     }
@@ -335,17 +289,14 @@ impl Composed for View {
     }
 
     fn members(&self, _: &str) -> String {
-        let text = format!(",\"of\":{}", self.of.text());
         match &self.choice {
-            Choice::Exclude(indices) | Choice::Subset(indices) => {
-                text + &format!(",\"indices\":{}", numbers::text(indices.iter().copied()))
-            }
+            Choice::Exclude(indices) | Choice::Subset(indices) => members_of_list(&self.of, indices),
             Choice::Skip(ranges) => {
                 let ranges = ranges.iter().map(|Skipped { epoch, start, count, .. }| {
                     let epoch = unsigned_text(*epoch);
                     format!("{{\"epoch\":{epoch},\"start\":{start},\"count\":{count}}}")
                 });
-                text + &format!(",\"ranges\":{}", numbers::list(ranges))
+                format!(",\"of\":{},\"ranges\":{}", self.of.text(), numbers::list(ranges))
             }
         }
     }
@@ -357,6 +308,11 @@ impl Composed for View {
     fn part(&self, place: usize) -> Option<&OrderPart> {
         (place == 0).then_some(&self.of)
     }
+}
+
+/// The members of `exclude` and `subset`, as in the canonical text.
+pub(super) fn members_of_list(of: &OrderPart, indices: &[u64]) -> String {
+    format!(",\"of\":{},\"indices\":{}", of.text(), numbers::text(indices.iter().copied()))
 }
 
 /// The samples below `end` that are not in an ascending list, if they are fewer than those in it. Failures:
@@ -387,7 +343,8 @@ fn sort(positions: &mut [u64], end: u64) {
 
 struct ViewEpoch {
     order: Order,
-    left: Left,
+    /// The positions of the inner order that are left.
+    left: Selection,
     /// The length of the inner order.
     end: u64,
 }
@@ -405,10 +362,7 @@ impl Epoch for Rc<ViewEpoch> {
     }
 
     fn map(&self, places: &mut [u64]) -> Result<(), Failure> {
-        match &self.left {
-            Left::Without(before) => samedeal_bulk::add_counts(before, places),
-            _ => places.iter_mut().for_each(|place| *place = self.below(*place)),
-        }
+        self.left.select_all(places, self.end);
         self.order.map(places)
     }
 
@@ -423,7 +377,7 @@ impl Epoch for Rc<ViewEpoch> {
             if is_here {
                 return Ok(Some(position));
             }
-            let Left::Runs(_) = self.left else { return Ok(None) };
+            let Selection::Runs(_) = self.left else { return Ok(None) };
             // The position is in a removed run: the search goes on after the run, at the next remaining inner position.
             below = self.below(position);
         }

@@ -189,10 +189,10 @@ export class BatchStream extends over(BaseBatchStream, component) {}
 export class Schedule extends over(BaseSchedule, component) {}
 
 /**
- * Finds out what a text is by its members: a recipe, a state or the log of a ledger, and of which kind of object. The
- * members are not checked. A state may also be given as `fromState` takes it: the bytes of a file, or the dictionary of
+ * Finds out what a text is by its members: a recipe, a state, the log of a ledger or an index of batches, and of which
+ * kind of object. The members are not checked. A state may also be given as `fromState` takes it: the bytes of a file, or the dictionary of
  * Python. Errors: `text` (no JSON object; none of these; more than 2^24 bytes), `samedeal` (another version), `kind`
- * (no kind of state), memory.
+ * (no kind of text), memory.
  *
  * @example
  * console.log(inspect(new Sampler(1000).state(10))); // { form: 'state', of: 'sampler' }

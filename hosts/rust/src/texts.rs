@@ -15,7 +15,7 @@ use crate::{Difference, Error, TextKind};
 ///
 /// [`WrongType`](crate::FailureKind::WrongType) (`text`: it is no JSON object, or of no known kind; `samedeal`, `kind`:
 /// another type), out of range (`text`: more than 2^24 bytes; `samedeal`: another version),
-/// [`UnknownName`](crate::FailureKind::UnknownName) (`kind`: no kind of state), out of memory.
+/// [`UnknownName`](crate::FailureKind::UnknownName) (`kind`: no kind of text), out of memory.
 pub fn inspect(text: &str) -> Result<TextKind, Error> {
     check_text("text", text)?;
     Ok(texts::inspect(&mut Instance::new(MOST_MEMORY)?, text)?.into())

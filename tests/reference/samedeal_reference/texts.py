@@ -21,12 +21,13 @@ from .splits import Split
 from .state import refuse_number
 from .steps import Schedule
 
-STATES = {
+KINDS = {
     "sampler": ("state", "sampler"),
     "batcher": ("state", "batcher"),
     "reading": ("state", "reading"),
     "schedule": ("state", "schedule"),
     "ledger": ("log", "sampler"),
+    "index": ("index", "batcher"),
 }
 SECTIONS = ("order", "shards", "deal", "batch", "steps", "split")
 MOST_DEPTH = 64
@@ -89,8 +90,8 @@ def members_of_format(field: str, text: str) -> Pairs:
 def inspect(text: str) -> TextKind:
     found = dict(members_of_format("text", text))
     if "kind" in found:
-        require(found["kind"] in STATES, "kind", found["kind"], "unknown-name")
-        return TextKind(*STATES[found["kind"]])
+        require(found["kind"] in KINDS, "kind", found["kind"], "unknown-name")
+        return TextKind(*KINDS[found["kind"]])
     of = recipe_of(found)
     if of is None:
         raise Failure("wrong-type", "text", text)

@@ -1,4 +1,4 @@
-//! The kind of a text: a recipe, a state or a log; and the recipe of an object that resumes a state.
+//! The kind of a text: a recipe, a state, a log or an index; and the recipe of an object that resumes a state.
 
 use alloc::format;
 use alloc::string::String;
@@ -13,20 +13,21 @@ use crate::document::{DEEPEST, MAX_TEXT, Reader, unsigned};
 /// The kind of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextKind {
-    /// `recipe`, `state`, or `log`: the first entry of the log of a ledger.
+    /// `recipe`, `state`, `log` (the first entry of the log of a ledger), or `index` (of the windows of batches).
     pub form: &'static str,
     /// The object that the text belongs to: `sampler`, `batcher`, `plan`, `reading`, `chunk-stream`, `schedule` or
-    /// `split`. A log belongs to a sampler.
+    /// `split`. A log belongs to a sampler, an index to a batcher.
     pub of: &'static str,
 }
 
-/// The kinds of states, by the value of their member `kind`.
-const STATES: [(&str, TextKind); 5] = [
+/// The kinds of texts that have a member `kind`, by its value.
+const KINDS: [(&str, TextKind); 6] = [
     ("sampler", TextKind { form: "state", of: "sampler" }),
     ("batcher", TextKind { form: "state", of: "batcher" }),
     ("reading", TextKind { form: "state", of: "reading" }),
     ("schedule", TextKind { form: "state", of: "schedule" }),
     ("ledger", TextKind { form: "log", of: "sampler" }),
+    ("index", TextKind { form: "index", of: "batcher" }),
 ];
 
 /// The kinds of recipes, by the sections and members that tell them. The first one that the text has decides. A recipe has
@@ -55,14 +56,13 @@ pub fn inspect(text: &str) -> Result<TextKind, Failure> {
     let found = Found::of_this_format("text", text)?;
     match found.kind {
         Some(kind) => {
-            let of_name = STATES.into_iter().find(|(name, _)| *name == kind);
-            let names = || known(STATES.map(|(name, _)| name));
+            let of_name = KINDS.into_iter().find(|(name, _)| *name == kind);
+            let names = || known(KINDS.map(|(name, _)| name));
             of_name.map(|(_, kind)| kind).ok_or_else(|| Failure::unknown_name("kind", &kind, names()))
         }
         None => {
-            let of = found.recipe_of().ok_or_else(|| {
-                Failure::wrong_type("text", text, "a recipe, a state, or the first entry of the log of a ledger")
-            })?;
+            let allowed = "a recipe, a state, the first entry of the log of a ledger, or an index of batches";
+            let of = found.recipe_of().ok_or_else(|| Failure::wrong_type("text", text, allowed))?;
             Ok(TextKind { form: "recipe", of })
         }
     }
@@ -263,6 +263,23 @@ mod tests {
             let text = canonical(kind, text).unwrap();
             assert_eq!(self::kind(&text), Some(("recipe", kind)), "{text}");
         }
+    }
+
+    #[test]
+    fn a_text_with_a_kind_is_told_by_it() {
+        for (name, form, of) in [
+            ("sampler", "state", "sampler"),
+            ("batcher", "state", "batcher"),
+            ("reading", "state", "reading"),
+            ("schedule", "state", "schedule"),
+            ("ledger", "log", "sampler"),
+            ("index", "index", "batcher"),
+        ] {
+            let text = format!(r#"{{"samedeal": 1, "kind": "{name}", "order": {{}}}}"#);
+            assert_eq!(kind(&text), Some((form, of)), "{text}");
+        }
+        // An index has no recipe to go on with.
+        assert_eq!(recipe_after(r#"{"kind": "index", "steps": [1]}"#, "{}").unwrap_err().field, "state");
     }
 
     #[test]

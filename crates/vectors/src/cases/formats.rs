@@ -75,6 +75,9 @@ fn recipes(kind: &str, begin: &str, others: Value) -> Vec<Case> {
         format!("{{\"samedeal\":1,{rest},\"samedeal\":2}}"),
         format!("{{\"samedeal\":2,{rest},\"samedeal\":1}}"),
         format!("{{{rest},\"new\":{{\"samedeal\":2}}}}"),
+        // -0 is the format 0, also before a fault.
+        format!("{{\"samedeal\":-0,\"new\":1,{rest}}}"),
+        format!("{{\"samedeal\":-00,\"new\":1,{rest}}}"),
     ]
     .into_iter()
     .enumerate()
@@ -133,6 +136,15 @@ fn changed(text: &str) -> Vec<String> {
             let new = object.split_once('.').map_or("new", |(_, new)| new);
             texts.push(with(inner, &format!("{inner}\"{new}\":1,")));
         }
+    }
+    // -0 is 0, as a format, as a number of a state, and in a list. A `recipe` that is no object, or is there
+    // twice, is no unknown member.
+    texts.push(with("\"samedeal\":1", "\"samedeal\":-0;"));
+    texts.push(with("\"epoch\":0", "\"epoch\":-0"));
+    texts.push(with("\"epoch\":0", "\"epoch\":\"-0\""));
+    if text.contains("\"recipe\":{") {
+        texts.push(with("\"recipe\":{", "\"recipe\":5,\"recipes\":{"));
+        texts.push(with("\"recipe\":{", "\"recipe\":[],\"recipe\":{"));
     }
     texts
 }
@@ -225,5 +237,11 @@ fn looked_at() -> Case {
     let later = SAMPLER_STATE.replace("\"samedeal\":1", "\"samedeal\":2");
     calls.push(json!({"call": "recipe-after", "args": {"state": later, "sections": "{}"}}));
     calls.push(json!({"call": "differences", "args": {"one": SAMPLER_STATE, "other": later}}));
+    for text in [r#"{"samedeal":-0,"order":{}}"#, r#"{"order":{},"samedeal":-0"#, r#"{"order":{},"samedeal":-00}"#] {
+        calls.push(json!({"call": "inspect", "args": {"text": text}}));
+    }
+    // An index is no state, and has no recipe.
+    calls.push(json!({"call": "inspect", "args": {"text": INDEX}}));
+    calls.push(json!({"call": "recipe-after", "args": {"state": INDEX, "sections": "{}"}}));
     case("texts of other formats", json!({"functions": {}}), calls.into())
 }

@@ -208,6 +208,13 @@ fn refused() -> Vec<Case> {
         deal("\"remainder\":0"),
         deal("\"layout\":\"random\""),
         deal("\"layout\":\"strided\",\"layout\":\"strided\""),
+        // -0 is 0; in quotes it is no number.
+        "{\"samedeal\":1,\"order\":{\"samples\":-0}}".into(),
+        order("\"sizes\":[10,-0]"),
+        order("\"sizes\":[10,-00]"),
+        order("\"seed\":\"-0\""),
+        order("\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"samples\":9,\"weight\":-0},{\"name\":\"b\",\"samples\":9}]"),
+        deal("\"world_size\":-0"),
     ]
     .iter()
     .map(|text| case(text))

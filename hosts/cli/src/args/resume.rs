@@ -41,6 +41,7 @@ impl EpochArgs {
             (Kind::Worker, _) => "only the StatefulDataLoader of torchdata resumes it",
             (Kind::Steps, _) => "`samedeal steps --resume` continues it",
             (Kind::Recipe, _) => "it does not say how far anything was read; give it with --recipe",
+            (Kind::Index, _) => "it does not say how far anything was read; give it with --index",
             (Kind::Log | Kind::Other, _) => {
                 "this version resumes states of version 1: of samplers, of batches and of datasets in files"
             }

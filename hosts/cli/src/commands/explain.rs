@@ -201,7 +201,12 @@ fn impossible(saved: &Saved, why: impl Display) -> Problem {
 /// The table of a state: a row for each fact.
 fn items(args: &ExplainArgs, saved: &Saved, facts: &Facts, format: Format) -> Items {
     let is_recipe = saved.recipe_of().is_some();
-    let mut items = Items::new(["what", if is_recipe { "the recipe says" } else { "the state says" }]);
+    let says = match saved.kind() {
+        Kind::Recipe => "the recipe says",
+        Kind::Index => "the index says",
+        _ => "the state says",
+    };
+    let mut items = Items::new(["what", says]);
     let mut push = |what: &str, says: Option<Cell>| says.into_iter().for_each(|says| items.push([what.into(), says]));
     let number = |number: Option<u64>| number.map(Cell::from);
     let text = |text: &str| Some(Cell::Words(text.to_owned()));
@@ -242,6 +247,15 @@ fn items(args: &ExplainArgs, saved: &Saved, facts: &Facts, format: Format) -> It
         for (name, value) in saved.section("deal").as_object().into_iter().flatten() {
             push(&name.replace('_', " "), member(value));
         }
+        push("read by", Some(used_by(saved, facts).into()));
+        return items;
+    }
+    if saved.kind() == Kind::Index {
+        let steps = saved.fields.get("steps").and_then(Value::as_array);
+        let known = |steps: &Vec<Value>| steps.iter().filter_map(Value::as_u64).try_fold(0, u64::checked_add);
+        push("windows of the epoch", number(saved.number("windows")));
+        push("windows of the index", number(steps.map(|steps| steps.len() as u64)));
+        push("steps", number(steps.and_then(known)));
         push("read by", Some(used_by(saved, facts).into()));
         return items;
     }

@@ -633,6 +633,29 @@ fn a_recipe_says_what_it_is_of() {
 }
 
 #[test]
+fn an_index_is_told_from_a_state() {
+    let path = crate::files::folder("explain-index").join("epoch.index");
+    let batches = samedeal::Batcher::builder([3, 1, 2, 4, 5, 6]).max_tokens(8).build().unwrap();
+    let index = batches.index(0, 1).unwrap();
+    fs::write(&path, index).unwrap();
+    let shown = text(&format!("explain {}", path.display()));
+    for words in
+        ["the index says", "an index of batches, which is no state", "windows of the epoch", "read by", "--index"]
+    {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    assert!(!shown.contains("resumed by") && !shown.contains("world size"), "{shown}");
+    assert_eq!(json(&format!("explain {} --json", path.display()))["states"][0]["kind"], "index");
+    for command in
+        ["indices --samples 1000 --resume", "batches --lengths --max-tokens 8 --resume", "explain --sample 1"]
+    {
+        let (code, said) = failing(&format!("{command} {}", path.display()));
+        assert!(code == 2 && said.contains("an index of batches, which is no state"), "{said}");
+        assert!(said.ends_with("give it with --index"), "{said}");
+    }
+}
+
+#[test]
 fn a_state_of_steps_is_explained() {
     let path = crate::files::folder("explain-steps").join("state.json");
     let schedule = samedeal::Schedule::builder(1_000, 64).stages([(5, 128)]).seed(9).build().unwrap();

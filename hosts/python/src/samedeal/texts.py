@@ -21,7 +21,7 @@ _MEMORY = 2**31
 
 
 def inspect(text: str) -> TextKind:
-    """The kind of a text: a recipe, a state or the log of a ledger, and of which object. Its members decide the kind.
+    """The kind of a text: a recipe, a state, a log of a ledger or an index, and of which object. Its members decide.
 
     The values of the members are not checked.
 
@@ -30,7 +30,7 @@ def inspect(text: str) -> TextKind:
     TextKind(form='state', of='sampler')
 
     Raises:
-        WrongTypeError: The text is no JSON object, or neither a recipe nor a state nor a log.
+        WrongTypeError: The text is no JSON object, or neither a recipe, a state, a log nor an index of batches.
         OutOfRangeError: The text has more than 2**24 bytes, or is of another version.
         UnknownNameError: The member `kind` of the text is no kind that is known.
     """

@@ -90,6 +90,8 @@ pub enum Kind {
     Recipe,
     /// The first entry of the log of a ledger.
     Log,
+    /// An index of the windows of batches.
+    Index,
     Other,
 }
 
@@ -106,12 +108,19 @@ struct Form {
 
 static WORKER: Form = form(Kind::Worker, "", "", "the state of one worker of a loader", "");
 static OTHER: Form = form(Kind::Other, "", "", "a state of an unknown kind", "");
-static FORMS: [Form; 12] = [
+static FORMS: [Form; 13] = [
     form(Kind::Sampler, "state", "sampler", "the state of a sampler", "--resume"),
     form(Kind::Batcher, "state", "batcher", "the state of batches of samples of different length", "--resume"),
     form(Kind::Reading, "state", "reading", "the state of a dataset in files", "--resume"),
     form(Kind::Steps, "state", "schedule", "the state of steps over epochs", "samedeal steps --resume"),
     form(Kind::Log, "log", "sampler", "the first entry of the log of a ledger", ""),
+    form(
+        Kind::Index,
+        "index",
+        "batcher",
+        "an index of batches, which is no state",
+        "--index of the commands with --lengths",
+    ),
     recipe("sampler", "the recipe of a sampler", "--recipe of the commands that show samples"),
     recipe("batcher", "the recipe of batches of samples of different length", "--recipe with --lengths"),
     recipe("plan", "the recipe of a plan, which deals whole files", ""),

@@ -141,3 +141,11 @@ def test_a_checkpoint_says_what_is_known(tmp_path: Path, capsys: pytest.CaptureF
         path.write_text(text)
         assert main(["explain", str(path)]) == 2
         assert "checkpoint is" in capsys.readouterr().err
+    # A text of samedeal that is no state: the message says what it is.
+    for text, what in [
+        ('{"samedeal": 1, "kind": "index"}', "index of a batcher"),
+        ('{"split": {}}', "recipe of a split"),
+    ]:
+        path.write_text(text)
+        assert main(["explain", str(path)]) == 2
+        assert f"a file that holds a state of samedeal; this is the {what}" in capsys.readouterr().err

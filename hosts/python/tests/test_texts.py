@@ -32,6 +32,7 @@ def test_every_object_says_what_its_texts_are() -> None:
     for of, one in made.items():
         assert samedeal.inspect(one.recipe) == ("recipe", of)
         assert samedeal.inspect(one.state(1)) == ("state", of)
+    assert samedeal.inspect('{"samedeal": 1, "kind": "index"}') == ("index", "batcher")
     split = samedeal.Split({"test": 1, "training": 9})
     assert samedeal.inspect(split.recipe) == ("recipe", "split")
 

@@ -158,12 +158,18 @@ def _step(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
 def _explain(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
     allowed = "a file that holds a state of samedeal"
     try:
-        found = [_said(place, *state) for place, state in _states("", _checkpoint(options.checkpoint))]
+        checkpoint = _checkpoint(options.checkpoint)
+        found = [_said(place, *state) for place, state in _states("", checkpoint)]
     except RecursionError as error:
         raise WrongTypeError(
             "checkpoint", str(options.checkpoint), f"{allowed}, in fewer objects in objects"
         ) from error
     if not found:
+        if isinstance(checkpoint, dict):
+            # A recipe, a log or an index is no state.
+            with suppress(SamedealError, TypeError, RecursionError):
+                other = inspect(json.dumps(checkpoint))
+                allowed += f"; this is the {other.form} of a {other.of}"
         raise WrongTypeError("checkpoint", str(options.checkpoint), allowed)
     text = "\n\n".join("\n".join(f"{name}: {value}" for name, value in one.items()) for one in found)
     return {"states": found}, text, 0

@@ -12,10 +12,12 @@ from pathlib import Path
 
 from pages import ROOT, Block
 
+sys.path.append(str(ROOT / "hosts/python/tests"))
+
+import watch
+
 COMMANDS = ("samedeal", "python", "torchrun", "accelerate", "node", "cat", "ls")
 """The first words that a command may have in blocks of the language `console`."""
-HANG = 900
-"""Seconds after which a program counts as hung."""
 SHARDS = 3
 ROWS = 100
 """Numbers for the dataset `shards`, which each folder has: its files, and the rows of a file."""
@@ -74,9 +76,7 @@ def environment(path: Path) -> dict[str, str]:
 
 
 def finished(words: list[str | Path], path: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        words, cwd=path, env=environment(path), capture_output=True, text=True, check=False, timeout=HANG
-    )
+    return watch.run(words, cwd=path, env=environment(path))
 
 
 def call(words: list[str | Path], path: Path, where: str) -> str:

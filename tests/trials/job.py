@@ -42,9 +42,7 @@ def ids(batch: Any) -> list[int]:
 def loader_of(options: dict[str, Any]) -> Resumable:
     """The loader of the job."""
     kind, samples = options["kind"], range(options["samples"])
-    how: dict[str, Any] = {"collate_fn": list, "num_workers": options["workers"], "multiprocessing_context": None}
-    if options["workers"]:
-        how["multiprocessing_context"] = "fork"
+    how: dict[str, Any] = {"collate_fn": list, "num_workers": options["workers"]}
     if kind == "files":
         rows = ShardedDataset(
             options["files"],

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from tally import Tally, require, same
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1] / "hosts/python/tests"))
+sys.path[:0] = [str(HERE.parents[1] / "hosts/python/tests"), str(HERE.parents[1] / "hosts/python/tests/started")]
 
 import jobs  # noqa: E402
 

@@ -18,10 +18,11 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
+import forks
+import watch
 from limits import HANG
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
@@ -50,9 +51,7 @@ def preload(*modules: str) -> None:
 def torchrun(world_size: int, *arguments: Any) -> subprocess.CompletedProcess[str]:
     """Runs a script, or `-m` and a module, with arguments, in `world_size` processes under torchrun."""
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(world_size)]
-    words = [*command, *map(str, arguments)]
-    environment = os.environ | ONE_THREAD
-    return subprocess.run(words, capture_output=True, text=True, timeout=HANG, env=environment, check=False)
+    return watch.run([*command, *arguments], env=os.environ | ONE_THREAD)
 
 
 def ranks(world_size: int, *arguments: Any) -> subprocess.CompletedProcess[str]:
@@ -108,18 +107,22 @@ def _run(jobs: list[tuple[list[str], dict[str, str], str]]) -> dict[int, int]:
         processes = [context.Process(target=_begin, args=job) for job in jobs]
         for process in processes:
             process.start()
+    started = enumerate(zip(processes, jobs, strict=True))
+    names = {process.pid or 0: f"rank {number} of {' '.join(job[0])}" for number, (process, job) in started}
+    paths = [Path(job[2] + end) for job in jobs for end in (".out", ".err")]
+    watcher = watch.Watcher(names, paths[1::2])
     failed: dict[int, int] = {}
     running = {process.sentinel: number for number, process in enumerate(processes)}
     try:
         while running and not failed:
-            ended = wait(list(running), HANG)
-            if not ended:
-                raise subprocess.TimeoutExpired(jobs[0][0], HANG)
-            for sentinel in ended:
-                number = running.pop(sentinel)  # type: ignore[arg-type]
+            for sentinel in watch.ended([*running], watcher, paths):
+                number = running.pop(sentinel)
                 processes[number].join()
                 if code := processes[number].exitcode:
                     failed[number] = code
+    except watch.StandsStillError:
+        watcher.kill()
+        raise
     finally:
         # The other processes are ended, as torchrun does. A process in an uninterruptible call does not end by a
         # signal.
@@ -157,6 +160,7 @@ def _begin(words: list[str], environment: dict[str, str], place: str) -> None:
     os.environ.update(environment)
     # Processes that the script starts use the platform's start method, and not that of this server.
     multiprocessing.set_start_method(None, force=True)
+    forks.install()
     if words[0] == "-m":
         sys.argv = words[1:]
         runpy.run_module(words[1], run_name="__main__", alter_sys=True)

@@ -13,6 +13,10 @@ import pytest
 import train
 
 ROOT = Path(__file__).resolve().parents[3]
+sys.path.append(str(ROOT / "hosts/python/tests"))
+
+import watch  # noqa: E402
+
 HANG = 1800
 """Seconds after which a process counts as hung."""
 Ranks = list[list[list[int]]]
@@ -24,9 +28,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a job that was killed."""
     out = tmp_path_factory.mktemp("killed")
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(train.WORLD)]
-    job = subprocess.run(
-        [*launcher, Path(train.__file__), out], capture_output=True, text=True, timeout=HANG, check=False
-    )
+    job = watch.run([*launcher, train.__file__, out])
     assert job.returncode != 0
     assert "SIGKILL" in job.stderr, job.stderr
     (out / "lengths.json").write_text(json.dumps(train.LENGTHS))

@@ -21,7 +21,7 @@ def rank(number: int, data: str, store: str) -> None:
     """One rank of two."""
     dataset = ShardedDataset(data, batch_size=64, remainder="uneven", transform=ids)
     dist.init_process_group("gloo", init_method=f"file://{store}", rank=number, world_size=2)
-    for workers, method in ((0, None), (2, "fork"), (1, "spawn")):
+    for workers, method in ((0, None), (2, None), (1, "spawn")):
         loader = DataLoader(dataset, batch_size=None, num_workers=workers, multiprocessing_context=method)
         dataset.set_epoch(dataset.epoch + 1) if workers == 2 else None
         mine = [i for batch in loader for i in batch]

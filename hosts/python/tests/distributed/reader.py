@@ -2,7 +2,8 @@
 
     python -m torch.distributed.run --standalone --nproc-per-node 2 reader.py DATA OUT COMBINATION...
 
-A combination is a start method, a number of workers and a deal, such as `spawn:2:samples`.
+A combination is a start method, a number of workers and a deal, such as `spawn:2:samples`. The method `default` is that
+of the process: `fork`, or a fork server if `started/forks.py` says so.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def main(data: Path, out: Path, combinations: list[str]) -> None:
             dataset,
             batch_size=None,
             num_workers=workers,
-            multiprocessing_context=method if workers else None,
+            multiprocessing_context=method if workers and method != "default" else None,
             # Persistent workers must follow set_epoch, too.
             persistent_workers=workers > 0 and method == "spawn",
         )

@@ -23,9 +23,9 @@ SPAWNED = {1: ["spawn:2:samples", "spawn:1:plain"], 3: ["spawn:2:shards"]}
 
 
 def combinations(world_size: int) -> list[str]:
-    """Every deal with every number of forked workers. Spawned workers are rare, because each imports torch anew."""
-    forked = [f"fork:{workers}:{deal}" for workers in range(4) for deal in DEALS]
-    return forked + SPAWNED[world_size]
+    """Every deal with every number of workers. Spawned workers are rare, because each imports torch anew."""
+    usual = [f"default:{workers}:{deal}" for workers in range(4) for deal in DEALS]
+    return usual + SPAWNED[world_size]
 
 
 def expected(combination: str, epoch: int, rank: int, world_size: int) -> list[list[int]]:
@@ -99,7 +99,9 @@ def test_a_dimension_of_a_device_mesh_gives_peers_the_same_samples(data: Path, t
 def test_a_reader_that_dies_ends_the_run_and_spoils_nothing(data: Path, tmp_path: Path, what: str) -> None:
     run = ranks(3, HERE / "dying.py", data, tmp_path, what)
     assert run.returncode != 0
-    assert ("SIGKILL" in run.stderr) if what == "rank" else ("killed by signal" in run.stderr), run.stderr
+    # PyTorch names the signal of a worker that is a child of the rank; workers of a fork server are not.
+    told = ("SIGKILL",) if what == "rank" else ("killed by signal", "exited unexpectedly")
+    assert any(words in run.stderr for words in told), run.stderr
     assert not list(tmp_path.glob("*.done"))
     for rank in range(3):
         batches = [json.loads(line) for line in (tmp_path / f"{rank}.jsonl").read_text().splitlines()]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from unittest.mock import Mock
@@ -17,9 +16,9 @@ import pytest
 import ray.train
 import rayed
 import torch
+import watch
 from building import check_that_it_goes_on
 from jobs import RAY
-from limits import HANG
 from ray.train.torch.train_loop_utils import _WrappedDataLoader
 from samedeal.torch import DistributedSampler, Resumable
 from torch.utils.data import DataLoader
@@ -33,8 +32,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("ray")
     # Ray writes to the home directory, which must not be that of the user.
     environment = os.environ | RAY | {"HOME": str(folder)}
-    words = [sys.executable, str(HERE / "rayed.py"), str(folder)]
-    job = subprocess.run(words, capture_output=True, text=True, timeout=HANG, env=environment, check=False)
+    job = watch.run([sys.executable, HERE / "rayed.py", folder], env=environment)
     assert job.returncode == 0, job.stdout + job.stderr
     return folder
 

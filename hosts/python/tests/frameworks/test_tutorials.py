@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import watch
 from jobs import RAY
-from limits import HANG
 
 FOLDER = Path(__file__).parents[4] / "docs/tutorials"
 TUTORIALS = sorted(FOLDER.glob("*.py"))
@@ -21,22 +19,8 @@ def test_tutorial(tutorial: Path, tmp_path: Path) -> None:
     # Some libraries write to the home directory. Each process has one thread, because processes share few cores.
     environment = os.environ | RAY | {"HOME": str(tmp_path)}
     (tmp_path / "work").mkdir()
-    with subprocess.Popen(
-        [sys.executable, str(tutorial)],
-        cwd=tmp_path / "work",
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    ) as job:
-        try:
-            printed, _ = job.communicate(timeout=HANG)
-        except subprocess.TimeoutExpired:
-            # The whole process group is killed, with the processes that the tutorial has started.
-            os.killpg(job.pid, signal.SIGKILL)
-            raise
-    assert job.returncode == 0, printed
+    job = watch.run([sys.executable, tutorial], cwd=tmp_path / "work", env=environment)
+    assert job.returncode == 0, job.stdout + job.stderr
 
 
 def test_all_are_in_the_index() -> None:

@@ -1,0 +1,5 @@
+"""Python imports this module at its start, if this folder is in `PYTHONPATH`."""
+
+import forks
+
+forks.install()

@@ -114,6 +114,10 @@ test('an index makes the number of steps known', () => {
   refused(() => own.useIndex('{}'), 'wrong-type', 'index');
   refused(() => own.useIndex(3), 'wrong-type', 'index');
   refused(() => joinIndices([]), 'missing', 'index');
+  for (const value of [5, null, 'x']) {
+    refused(() => joinIndices(value), 'wrong-type', 'index');
+    assert.throws(() => joinIndices(value), { allowed: 'an array of parts of an index' });
+  }
   refused(() => new Batcher(lengths, { ...options, epoch: 1 }).useIndex(joinIndices(parts)), 'contradiction', 'epoch');
   batcher.dispose();
 });

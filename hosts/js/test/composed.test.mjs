@@ -548,6 +548,18 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, weighted, w
         refused(() => balance([0], value), wrong(value), 'factors');
         refused(() => plain.skip(value), wrong(value), 'ranges');
         refused(() => grown(3, value), wrong(value), 'growth');
+        // Without stages, a blend has none.
+        if (value !== undefined) refused(() => blend({ a: [3] }, { stages: value }), wrong(value), 'stages');
+      }
+      for (const [members, call] of [
+        ['from, weights', (value) => blend({ a: [3] }, { stages: value })],
+        ['epoch, consumed, samples', (value) => grown(3, value)],
+        ['epoch, start, count', (value) => plain.skip(value)],
+      ]) {
+        for (const value of [5, 'x', null, new Uint8Array(1)])
+          assert.throws(() => call(value), { allowed: `an array of plain objects with ${members}` });
+        for (const value of [[5], [null]])
+          assert.throws(() => call(value), { allowed: `a plain object with ${members}` });
       }
       for (const value of [null, 3, 'x', [['a', [3]]], new Uint32Array(3), new Set(['a'])]) {
         refused(() => blend(value), 'wrong-type', 'sources');

@@ -392,6 +392,7 @@ const isSame = (a: BigUint64Array, b: BigUint64Array): boolean =>
 
 /** `joinIndices` with the engine as a parameter. */
 export function joinIndicesWith(engine: Engine<ComponentBindings>, parts: readonly (string | Uint8Array)[]): string {
+  if (!Array.isArray(parts)) fail('wrong-type', 'index', parts, 'an array of parts of an index');
   const texts = Array.from(list('index', parts), indexText);
   const size = texts.reduce((sum, text) => sum + 4 * text.length, 0);
   return engine.once(['index', `${texts.length} parts`], 2 * size, ({ batches }) => batches.joinIndices(texts));

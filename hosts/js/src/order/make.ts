@@ -2,9 +2,20 @@
 // engine checks the values when a sampler is made.
 import { boolean, fail, options, placed, record, string, u53, weightOf } from '../checks.js';
 import { DRAWS, EPISODES, LANES, SOURCES } from '../generated/options.js';
-import { list, words } from '../lists.js';
+import { LONGEST, list, words } from '../lists.js';
 import type { Integer, Integers, OrderName } from '../types.js';
-import { type BlendSources, countOf, entriesOf, growthOf, made, Order, optionsOf, seedOf, weightsOf } from './order.js';
+import {
+  type BlendSources,
+  countOf,
+  entriesOf,
+  growthOf,
+  made,
+  Order,
+  objectsOf,
+  optionsOf,
+  seedOf,
+  weightsOf,
+} from './order.js';
 import type {
   BalanceOptions,
   BlendOptions,
@@ -85,13 +96,12 @@ export function blend(sources: BlendSources, given?: BlendOptions): Order {
 }
 
 function stagesOf(stages: unknown, names: readonly string[]) {
-  return Array.from(list('stages', stages), (stage, i) =>
-    placed(`at index ${i}`, () => {
-      record('stages', stage, 'a plain object with from, weights');
-      const { from, weights } = options(stage as BlendStage, ['from', 'weights']);
-      return { from: u53('from', from), weights: weightsOf(weights, names) };
-    }),
-  );
+  const members = ['from', 'weights'] as const;
+  return objectsOf<BlendStage, object>('stages', stages, members, (stage) => {
+    record('stages', stage, 'a plain object with from, weights');
+    const { from, weights } = options(stage, members);
+    return { from: u53('from', from), weights: weightsOf(weights, names) };
+  });
 }
 
 /**
@@ -145,7 +155,7 @@ export function balance(
     classes: words('classes', classes),
     factors:
       samples === undefined
-        ? words('factors', Array.from(list('factors', factors), millionths))
+        ? words('factors', Array.from(list('factors', factors, LONGEST, 'numbers'), millionths))
         : words('factors', factors as Integers),
   };
   return made('balance', { samples: countOf('samples', samples), seed: seedOf(seed) }, lists);

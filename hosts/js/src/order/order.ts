@@ -85,8 +85,9 @@ export class Order extends OrderValue {
    * const without = order('feistel', { samples: 1000 }).skip([{ epoch: 0, start: 64, count: 32 }]);
    */
   skip(ranges: readonly SkippedRange[]): Order {
-    const objects = Array.from(list('ranges', ranges) as ArrayLike<SkippedRange>, (range, i) =>
-      placed(`at index ${i}`, () => counts('ranges', range, ['epoch', 'start', 'count'])),
+    const names = ['epoch', 'start', 'count'] as const;
+    const objects = objectsOf<SkippedRange, Section>('ranges', ranges, names, (range) =>
+      counts('ranges', range, names),
     );
     return made('skip', { ranges: objects }, {}, { of: this });
   }
@@ -218,11 +219,17 @@ export function counts<T extends object>(field: string, value: T, names: readonl
   return Object.fromEntries(names.map((name) => [name, u53(name, given[name])]));
 }
 
+/** What `made` makes of each item of an array of plain objects. `names` are their members, for errors. */
+export function objectsOf<T, U>(field: string, value: unknown, names: readonly string[], made: (item: T) => U): U[] {
+  if (!Array.isArray(value)) fail('wrong-type', field, value, `an array of plain objects with ${names.join(', ')}`);
+  return Array.from(list(field, value) as ArrayLike<T>, (item, i) => placed(`at index ${i}`, () => made(item)));
+}
+
 /** The member `growth` of a recipe: when a dataset was extended. */
-export const growthOf = (growth: readonly Growth[]): Section[] =>
-  Array.from(list('growth', growth) as ArrayLike<Growth>, (one, i) =>
-    placed(`at index ${i}`, () => counts('growth', one, ['epoch', 'consumed', 'samples'])),
-  );
+export function growthOf(growth: readonly Growth[]): Section[] {
+  const names = ['epoch', 'consumed', 'samples'] as const;
+  return objectsOf<Growth, Section>('growth', growth, names, (one) => counts('growth', one, names));
+}
 
 /** The entries of an object or a map; `one` is the word for a name in errors. */
 export function entriesOf(field: string, value: unknown, allowed: string, one = 'source'): [string, unknown][] {

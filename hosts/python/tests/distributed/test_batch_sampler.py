@@ -414,6 +414,7 @@ def test_columns_with_a_width_of_their_own() -> None:
         (UnknownNameError, "own_width", lambda: PadCollator(own_width=["label"])([SHORT])),
         (WrongTypeError, "own_width", lambda: PadCollator(own_width="labels")),
         (WrongTypeError, "own_width", lambda: PadCollator(own_width=[3])),  # type: ignore[list-item]
+        (WrongTypeError, "own_width", lambda: PadCollator(own_width=[["labels"]])),  # type: ignore[list-item]
         (ContradictionError, "own_width", lambda: PadCollator(own_width=["input_ids"])),
         (ContradictionError, "own_width", lambda: PadCollator(own_width=["labels"], shapes=[(2, 8)])),
         (OutOfRangeError, "pad_to_multiple_of", lambda: PadCollator(pad_to_multiple_of=0)),

@@ -286,9 +286,9 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         self._shares = mesh is not None
         self._find_rank()
         several = isinstance(paths, (Mapping, Sources))
-        if self._is_auto and stages is not None:
-            # The order may be made again, so that an iterator is not enough.
-            stages = list(stages)
+        if stages is not None:
+            # The blend may be made several times, so that an iterator is not enough.
+            stages = check.items("stages", stages, "a list of (from, weights)")
         blending = Options(weights, stages, samples, exhaustion, max_passes, exact, by_lane, order)
         blending.check(self.deal, shuffle, several)
         self.shards = find(paths, columns, filesystem, lost, format, manifest)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import index
 from typing import Any
@@ -40,7 +40,7 @@ class Options:
     """The options of the constructor about the order of several sources."""
 
     weights: Mapping[str, Any] | None
-    stages: Iterable[Any] | None
+    stages: list[Any] | None
     samples: Any
     exhaustion: str | None
     max_passes: Any
@@ -59,7 +59,7 @@ class Options:
         if not is_apart or isinstance(self.order, Mapping) or self.exhaustion not in (None, "repeat"):
             return []
         try:
-            starts = [index(start) for start, _ in ([] if self.stages is None else self.stages)]
+            starts = [index(start) for start, _ in self.stages or ()]
             return starts if self.samples is None else [*starts, index(self.samples)]
         except (TypeError, ValueError):
             return []
@@ -150,9 +150,9 @@ def order_of(shards: Shards, options: Options, sharding: Mapping[str, Any]) -> t
         if name in own_orders:
             source = _made(own_orders[name], source)
         sources[name] = (source, options.weights[name])
-    stages = None if options.stages is None else list(options.stages)
-    given = {name: getattr(options, name) for name in ("samples", "exhaustion", "max_passes")}
-    given |= {"seed": sharding.get("seed"), "exact": bool(options.exact), "stages": stages}
+    given = {name: getattr(options, name) for name in ("samples", "exhaustion", "max_passes", "stages")}
+    exact = options.exact is not None and check.boolean("exact", options.exact)
+    given |= {"seed": sharding.get("seed"), "exact": exact}
     files, why = _blended(sources, options.by_lane, given)
     if options.order is None or isinstance(options.order, Mapping):
         return files, why

@@ -489,9 +489,12 @@ def _shapes(given: Any) -> list[tuple[int, int]]:
 def _own_width(given: Any) -> dict[str, int | None]:
     """The columns with a width of their own, and their fixed widths."""
     allowed = "the names of columns, such as labels, or a dictionary with a width for each name"
-    widths = given if isinstance(given, Mapping) else dict.fromkeys(check.items("own_width", given, allowed))
+    if isinstance(given, Mapping):
+        pairs: Iterable[tuple[Any, Any]] = given.items()
+    else:
+        pairs = ((name, None) for name in check.items("own_width", given, allowed))
     found = {}
-    for name, width in widths.items():
+    for name, width in pairs:
         if not isinstance(name, str):
             raise WrongTypeError("own_width", check.described(name), allowed)
         if name in (INPUTS, MASK):

@@ -263,7 +263,8 @@ impl Order {
     }
 
     /// The order without the samples of a list, such as broken samples. The indices ascend, each once. The other
-    /// samples keep their order. The list may have millions of indices. To exclude samples from a blend, exclude them
+    /// samples keep their order; of the order `sharded`, lanes and windows are cut anew from them, so that each reader
+    /// still has its own lanes. The list may have millions of indices. To exclude samples from a blend, exclude them
     /// from its sources.
     #[must_use]
     pub fn exclude(self, indices: impl Into<Vec<u64>>) -> Self {

@@ -90,13 +90,20 @@ def _by_lane(rng: random.Random) -> Order:
     """A blend of sharded datasets whose lanes are blends of their own."""
     lanes, run = rng.randint(1, 6), rng.choice((1, 1, 2))
     row = lanes * run
-    sources = {
-        name: (samedeal.sharded([*sizes(rng), lanes], lanes=lanes, shuffle_window=rng.randint(1, 9)), rng.randint(0, 7))
-        for name in ("a", "b", "c")[: rng.randint(1, 3)]
-    }
+    sources = {name: (_in_lanes(rng, lanes), rng.randint(0, 7)) for name in ("a", "b", "c")[: rng.randint(1, 3)]}
     samples = rng.choice((None, row * rng.randint(1, 40)))
     blend = samedeal.blend(sources, seed=rng.randrange(99), samples=samples, run_length=run, by_lane=True)
     return blend.stage(row * rng.randint(1, 40), [rng.randint(0, 5) for _ in sources]) if rng.random() < 0.5 else blend
+
+
+def _in_lanes(rng: random.Random, lanes: int) -> Order:
+    """A sharded dataset, with or without some of its samples."""
+    own = [*sizes(rng), lanes]
+    order = samedeal.sharded(own, lanes=lanes, shuffle_window=rng.randint(1, 9))
+    while rng.random() < 0.3:
+        chosen = sorted(rng.sample(range(sum(own)), rng.randint(0, sum(own) - lanes)))
+        order = order.exclude(chosen) if len(chosen) < sum(own) / 2 else order.subset(chosen)
+    return order
 
 
 def drawn(rng: random.Random, *, depth: int = 2, shards: bool = False) -> Order:

@@ -52,8 +52,9 @@ export class Order extends OrderValue {
   }
 
   /**
-   * This order without the samples `indices`, which ascend. The other samples keep their order. Use it for samples that
-   * were found to be bad, or are held out. Cost: the first sampler of an epoch looks up each of the indices, and sorts
+   * This order without the samples `indices`, which ascend. The other samples keep their order; of the order `sharded`,
+   * lanes and windows are cut anew from them, so that each reader still has its own lanes. Use it for samples that were
+   * found to be bad, or are held out. Cost: the first sampler of an epoch looks up each of the indices, and sorts
    * their positions. Limits: the order has no sample twice in an epoch, so it is no blend, `copies`, `balance` or
    * `weighted`; exclude samples from the sources of a blend instead, or before `copies`. Errors: `indices`, `of` (see
    * the limits).
@@ -66,7 +67,7 @@ export class Order extends OrderValue {
   }
 
   /**
-   * This order with the samples `indices` alone, which ascend. They keep their order. For costs and limits, see
+   * This order with the samples `indices` alone, which ascend. They keep their order, as for `exclude`. For costs and limits, see
    * `exclude`.
    *
    * @example

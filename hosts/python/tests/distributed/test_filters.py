@@ -14,10 +14,12 @@ import pyarrow.feather as feather
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
+from decoding import Decoded
 from hostile import fails
 from jobs import logs, ranks
-from samedeal import ContradictionError, WrongTypeError
+from samedeal import ContradictionError, Reading, WrongTypeError, sharded
 from samedeal.files import Shards, Sources, matching
+from samedeal.files.groups import Groups
 from samedeal.torch import Resumable, ShardedDataset
 from torch.utils.data import DataLoader
 
@@ -135,6 +137,35 @@ def test_these_rows_are_dealt(data: Path, workers: int) -> None:
     assert len(other) == len(rows)
     with fails(ContradictionError, "indices"):
         loader_of(0, 2, other).load_state_dict(state)
+
+
+ROWS = [row for row in range(sum(SIZES)) if row % 3 or row % 100 < 50]
+ORDERS: dict[str, Any] = {
+    "sharded": lambda files: files.subset(range(sum(SIZES))),
+    "subset": lambda files: files.subset(ROWS),
+    "exclude": lambda files: files.subset(ROWS).exclude(ROWS[::5]),
+    "skip": lambda files: files.skip([(0, 100, 48)]),
+}
+
+
+@pytest.mark.parametrize("name", ORDERS)
+@pytest.mark.parametrize("readers", [1, 2, 4])
+def test_each_row_group_is_decoded_once_by_all_readers(
+    data: Path, name: str, readers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever is left out: but for the row groups in which lanes of two readers meet."""
+    decoded = Decoded()
+    monkeypatch.setattr(Groups, "decoded", decoded.counted)
+    seen = []
+    for reader in range(readers):
+        options = {"order": ORDERS[name], "lanes": 4, "shuffle_window": 16, "remainder": "uneven"}
+        dataset = ShardedDataset(data, batch_size=8, seed=3, rank=reader, world_size=readers, **options)
+        assert dataset.shard_info().reads == 1
+        seen += [row["id"] for batch in dataset for row in batch.to_pylist()]
+    expected = Reading(order=ORDERS[name](sharded(SIZES, seed=3, lanes=4, shuffle_window=16)), remainder="uneven")
+    assert sorted(seen) == sorted(expected.indices(0).tolist())
+    # Each of the 4 lanes begins and ends within a row group of 100 rows.
+    assert decoded.rows <= sum(SIZES) + 4 * 100
 
 
 def test_what_cannot_be_meant(data: Path, tmp_path: Path) -> None:

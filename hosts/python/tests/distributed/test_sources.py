@@ -8,7 +8,6 @@ import pickle
 import shutil
 import warnings
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 from conftest import write
+from decoding import Decoded
 from jobs import logs, ranks
 from samedeal import (
     ContradictionError,
@@ -55,8 +55,10 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: write(root / name, sizes, row_group=50) for name, sizes in SIZES.items()}
 
 
-def order_of(stages: Any = None, seed: int = 3, **options: Any) -> Order:
-    sources = {name: (sharded(sizes, **KNOWN), WEIGHTS[name]) for name, sizes in SIZES.items()}
+def order_of(stages: Any = None, seed: int = 3, own: dict[str, Any] | None = None, **options: Any) -> Order:
+    orders = {name: sharded(sizes, **KNOWN) for name, sizes in SIZES.items()}
+    orders |= {name: of(orders[name]) for name, of in (own or {}).items()}
+    sources = {name: (order, WEIGHTS[name]) for name, order in orders.items()}
     return blend(sources, seed=seed, stages=stages, **options)
 
 
@@ -64,20 +66,6 @@ def dataset(three: dict[str, Path], **options: Any) -> ShardedDataset:
     place = {"rank": 0, "world_size": 1} if "rank" not in options else {}
     given = {"by_lane": False, **KNOWN, **place, **options}
     return ShardedDataset(three, weights=WEIGHTS, batch_size=16, seed=3, **given)
-
-
-def count_decoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """A list with the number of rows that this process decodes from now on."""
-    decoded = [0]
-    known = Groups.decoded
-
-    def counted(self: Groups, *args: Any) -> Iterator[pa.RecordBatch]:
-        for batch in known(self, *args):
-            decoded[0] += batch.num_rows
-            yield batch
-
-    monkeypatch.setattr(Groups, "decoded", counted)
-    return decoded
 
 
 def rows(batches: Any) -> list[dict[str, Any]]:
@@ -369,7 +357,8 @@ def test_a_killed_job_of_many_readers_goes_on(tmp_path: Path, monkeypatch: pytes
     given: dict[str, Any] = {"stages": stages, "samples": samples, "rank": 0, "world_size": 1, **known}
     alone = ShardedDataset(paths, weights=WEIGHTS, batch_size=8, seed=3, **given)
     alone.load_state_dict(state)
-    decoded_alone = count_decoded(monkeypatch)
+    counted = Decoded()
+    monkeypatch.setattr(Groups, "decoded", counted.counted)
     for epoch in (0, 1):
         alone.set_epoch(epoch)
         assert list(alone)
@@ -397,37 +386,40 @@ def test_a_killed_job_of_many_readers_goes_on(tmp_path: Path, monkeypatch: pytes
         decoded = sum(max(row[6] for row in log) for log in after)
         # About as many as one reader that reads all lanes, since few groups of rows lie in lanes of two readers. If all
         # readers read all lanes, there would be `world_size` times as many.
-        assert 0.9 * decoded_alone[0] < decoded < 1.25 * decoded_alone[0]
+        assert 0.9 * counted.rows < decoded < 1.25 * counted.rows
 
 
 @pytest.mark.parametrize("readers", [1, 2, 3, 6])
+@pytest.mark.parametrize("own", [None, {"web": lambda files: files.exclude(range(0, 90, 7))}], ids=["all", "excluded"])
 def test_by_lane_each_row_is_decoded_by_one_reader(
-    three: dict[str, Path], readers: int, monkeypatch: pytest.MonkeyPatch
+    three: dict[str, Path], readers: int, own: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each reader reads some of the lanes of every source, and all readers together decode as much as one reader."""
-    decoded = count_decoded(monkeypatch)
+    decoded = Decoded()
+    monkeypatch.setattr(Groups, "decoded", decoded.counted)
     ids: set[tuple[str, int]] = set()
     counts = []
     for reader in range(readers):
-        made = dataset(three, by_lane=None, rank=reader, world_size=readers, samples=600, columns=["id"], **MARKS)
+        place = {"rank": reader, "world_size": readers, "order": own}
+        made = dataset(three, by_lane=None, samples=600, columns=["id"], **place, **MARKS)
         assert made.shard_info().reads == 1
         found = rows(made)
-        reading = Reading(order=order_of(samples=600, by_lane=True), world_size=readers)
+        reading = Reading(order=order_of(samples=600, by_lane=True, own=own), world_size=readers)
         assert [row["sample"] for row in found] == reading.indices(reader).tolist()
-        own = {(row["source"], row["id"]) for row in found}
+        read = {(row["source"], row["id"]) for row in found}
         # 600 positions are less than a pass over every source except for the smallest, so samples of the others come
         # once.
-        assert not {one for one in own & ids if one[0] != "math"}
-        ids |= own
-        counts.append(decoded[0])
+        assert not {one for one in read & ids if one[0] != "math"}
+        ids |= read
+        counts.append(decoded.rows)
         # Every reader has the shares of the blend, up to one sample for each lane and source.
         shares = Counter(row["source"] for row in found)
         for name, weight in WEIGHTS.items():
             assert abs(shares[name] - len(found) * weight / 10) <= 2 * 6 / readers
     monkeypatch.undo()
-    once = sum(1 for _ in rows(dataset(three, by_lane=True, samples=600)))
-    # Row groups have 50 rows, and 18 lanes begin within one of them.
-    assert decoded[0] <= once + 2 * 18 * 50
+    once = sum(1 for _ in rows(dataset(three, by_lane=True, samples=600, order=own)))
+    # Row groups have 50 rows, and 18 lanes begin within one of them. Rows that are left out are decoded too.
+    assert decoded.rows <= once + 2 * 18 * 50 + (13 * 2 if own else 0)
 
 
 def test_by_lane_is_the_default_where_it_can_be(three: dict[str, Path]) -> None:
@@ -438,7 +430,7 @@ def test_by_lane_is_the_default_where_it_can_be(three: dict[str, Path]) -> None:
         {"exhaustion": "stop"},
         {"lanes": 64},
         {"samples": 600, "stages": [(50, [1, 1, 1])]},
-        {"order": {"web": lambda files: files.exclude([3])}},
+        {"order": {"web": lambda files: files.copies(2)}},
     ):
         made = dataset(three, **by_lane, **options, rank=0, world_size=2)
         assert "by_lane" not in json.loads(made.recipe)["order"]

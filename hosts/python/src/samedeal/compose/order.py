@@ -103,6 +103,8 @@ class Order:
     def exclude(self, indices: Numbers) -> Order:
         """This order without some samples. The other samples keep their order and their indices.
 
+        Of `sharded` files, lanes and windows are cut anew from the other samples: each reader still has its own lanes.
+
         Use it to leave out bad or duplicate samples of a large dataset: it costs a search in the list for each sample,
         and no copy of the dataset. States that were taken without the list do not resume with it. To leave something
         out in the middle of a run, use `skip`.
@@ -126,7 +128,7 @@ class Order:
     def subset(self, indices: Numbers) -> Order:
         """This order with some samples only: a validation split, or a small part of the dataset for a test.
 
-        These samples keep their order and their indices.
+        These samples keep their order and their indices. Of `sharded` files, as for `exclude`.
 
         Args:
             indices: The samples, ascending, each once: `numpy.unique` sorts them.

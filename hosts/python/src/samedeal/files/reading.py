@@ -121,8 +121,7 @@ def read_places(
     """
     recipe = json.loads(reading.recipe)
     if recipe.get("order", {}).keys() & {"of", "sources"}:
-        windows = _windows(recipe["order"])
-        yield from _read_composed(shards, reading, (rank, worker), start, marks, windows, failures)
+        yield from _read_composed(shards, reading, (rank, worker), start, marks, recipe["order"], failures)
         return
     stored = not recipe.get("shards", {"shuffle_rows": True})["shuffle_rows"]
     bases = np.concatenate(([0], np.cumsum(shards.sizes)))
@@ -220,15 +219,21 @@ def _read_composed(
     reader: tuple[int, int],
     start: int,
     marks: Marks,
-    windows: list[int],
+    order: dict[str, Any],
     failures: Failures | None,
 ) -> Iterator[pa.Table]:
     """Reads an order that is made of other orders, whose rounds take single rows out of windows."""
+    windows = _windows(order)
     # The parts of the order have lanes of their own, so all lanes together get four times as many bytes.
     held = min(LANE_BYTES[1], max(LANE_BYTES[0], 4 * LANES_BYTES // max(1, len(windows))))
     cursors: dict[tuple[int, int], Cursor] = {}
     groups = Groups(shards, held, failures)
     try:
+        while "of" in order:
+            order = order["of"]
+        if "sources" not in order:
+            # A blend may go through a source again, so that a lane has no last row.
+            groups.last = _last(reading, *reader)
         # The first table is small: the first batch needs only some of the lanes, and to open a lane takes long.
         least = max(FEWEST_ROWS, reading.batch_size)
         for begin, count, columns in reading.rounds(*reader, start):

@@ -39,7 +39,7 @@ from . import place
 from .board import FAILED, SLOTS, Board
 from .deals import Group
 from .files import MakesOrder, Options, find, order_of, warn_of_shared_files
-from .lanes import Chosen, LanesNote, choose, is_auto, of_state
+from .lanes import Chosen, LanesNote, base_of, choose, is_auto, of_state
 from .nested import is_sent, warn_of_collated_batches
 from .passes import Items, Opening
 from .rest import Progress
@@ -110,8 +110,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
     - `deal="samples"` (the default): the order `sharded`. This is one order of the whole epoch, which does not depend
       on the numbers of ranks and workers. All readers get the same number of samples; `remainder` decides whether a few
       are repeated or dropped for this. A reader holds two windows of each of its lanes in memory, the present one and
-      the next one. Choose `lanes` as a multiple of ranks times workers. With several sources, or an `order`, every
-      reader reads from all lanes.
+      the next one. Choose `lanes` as a multiple of ranks times workers: then each
+      reader has lanes of its own. With several sources, or an `order`, that is so where lanes can be kept apart.
     - `deal="shards"`: each reader gets whole files, by a `ShardPlan`. Every row comes once, and ranks may have
       different numbers of steps (`steps`). If rows are shuffled, a reader holds one file in memory, otherwise a few
       thousand rows.
@@ -336,7 +336,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         self._warn_of_steps(0)
         if self.rank == 0:
             if note:
-                if "lanes" in self._order or self._order.get("by_lane"):
+                if reading.lanes_read_once is not None:
                     lanes = self._given["lanes"]
                     note += (
                         f". Each row is read once by any number of readers that divides {lanes}, also after a resume"
@@ -798,7 +798,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         if self.rank != 0:
             return
         reading = self._reading(workers)
-        if "lanes" in self._order or "sources" in self._order:
+        if "lanes" in base_of(self._order):
             self._warn_of_shared_lanes(reading, workers)
         if "lanes" in self._order:
             self._warn_of_groups(reading, workers)
@@ -814,12 +814,13 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         if self._is_auto and advice:
             advice = f"; in a new run with max_readers={readers} or lanes={fits}, each row is read once"
         several = f"{readers} readers ({self.world_size} ranks x {workers} workers)"
-        if "lanes" in self._order or self._order.get("by_lane"):
-            lanes = self._order.get("lanes") or self._order["sources"][0]["order"]["lanes"]
-            several += f" do not divide {lanes} lanes, so that"
-        else:
+        if reads == readers and self._not_by_lane:
             several += " read all lanes of every source, so that"
-            advice = f"; by_lane=True was not possible: {self._not_by_lane}" if self._not_by_lane else ""
+            advice = f"; by_lane=True was not possible: {self._not_by_lane}"
+        elif fits is None and reads == readers:
+            several += " read all lanes, so that"
+        else:
+            several += f" do not divide {base_of(self._order)['lanes']} lanes, so that"
         told = f"{several} each row, though given once, is read and decoded by {reads} of them{advice}"
         warn(told, LanesWarning)
 

@@ -23,6 +23,7 @@ from ..engine import arguments as check
 from ..engine.warn import warn
 from ..files import Shards, Sources
 from ..files.paths import Paths
+from .lanes import base_of
 
 MakesOrder = Callable[[Order], Order]
 """A function from the order of files to the order in which they are read."""
@@ -56,7 +57,7 @@ class Options:
         blend is made.
         """
         is_apart = self.by_lane is None or check.boolean("by_lane", self.by_lane)
-        if not is_apart or isinstance(self.order, Mapping) or self.exhaustion not in (None, "repeat"):
+        if not is_apart or self.exhaustion not in (None, "repeat"):
             return []
         try:
             starts = [index(start) for start, _ in self.stages or ()]
@@ -181,7 +182,7 @@ def _blended(sources: Mapping[str, Any], by_lane: bool | None, given: Mapping[st
 def _rounded(sources: Mapping[str, Any], given: Mapping[str, Any], files: Order) -> str:
     """The advice to take other numbers of positions, if the blend would then be by lane."""
     try:
-        lanes = int(json.loads(Sampler(order=files).recipe)["order"]["sources"][0]["order"]["lanes"])
+        lanes = base_of(json.loads(Sampler(order=files).recipe)["order"])["lanes"]
         samples = None if given["samples"] is None else _up(given["samples"], lanes)
         stages = [(_up(start, lanes), weights) for start, weights in given["stages"] or ()]
         Sampler(order=blend(sources, by_lane=True, **{**given, "samples": samples, "stages": stages}))

@@ -134,12 +134,17 @@ def _mean(shards: Shards) -> int:
     return -(-sum(size * group for size, group in zip(sizes, groups, strict=True)) // max(1, known))
 
 
+def base_of(order: dict[str, Any]) -> dict[str, Any]:
+    """The order in the files that this order is made of; the first one of several sources, which have equal lanes."""
+    while "of" in order or "sources" in order:
+        order = order["of"] if "of" in order else order["sources"][0]["order"]
+    return order
+
+
 def of_state(text: str) -> Chosen | None:
     """The lanes and the window in the text of a state; None if it has none."""
     try:
-        order = json.loads(recipe_after(text))["order"]
-        while "lanes" not in order:
-            order = order["of"] if "of" in order else order["sources"][0]["order"]
+        order = base_of(json.loads(recipe_after(text))["order"])
         lanes, window = order["lanes"], order["shuffle_window"]
     except (ValueError, LookupError, TypeError, RecursionError):
         # A state of other data, or no state at all: to resume from it is an error with its own message.

@@ -96,6 +96,81 @@ for (const [name, bundle] of Object.entries(BUNDLERS)) {
   });
 }
 
+// The section "In a bundle" of docs/how-to/other-formats.md says this.
+describe('samedeal/files without the packages of other formats', () => {
+  const missing = ['apache-arrow', 'lz4js'];
+  const entry = 'node-files.js';
+  const runs = async (out, file = entry) => {
+    writeFileSync(join(out, 'package.json'), '{ "type": "module" }');
+    assert.match(await printed(join(out, file), { DATA: made.data }), /^\d+( \d+)*$/);
+  };
+
+  test('esbuild stops, unless they are external', async () => {
+    const { build } = await tool('esbuild');
+    const outdir = made.out('esbuild-external');
+    const settings = { bundle: true, format: 'esm', platform: 'node', absWorkingDir: made.project, logLevel: 'silent' };
+    await assert.rejects(build({ ...settings, entryPoints: [entry], outdir }), /Could not resolve "lz4js"/);
+    await build({ ...settings, entryPoints: [entry], outdir, external: missing });
+    await runs(outdir);
+  });
+
+  test('webpack stops, unless they are external', async () => {
+    const { default: webpack } = await tool('webpack');
+    const path = made.out('webpack-external');
+    const errors = async (externals) => {
+      const module = { experiments: { outputModule: true }, output: { path, filename: entry, module: true } };
+      const compiler = webpack({
+        mode: 'development',
+        context: made.project,
+        entry: `./${entry}`,
+        target: 'node20',
+        ...module,
+        externals,
+      });
+      const stats = await promisify((then) => compiler.run(then))();
+      await promisify((then) => compiler.close(then))();
+      return stats.toString({ all: false, errors: true });
+    };
+    assert.match(await errors(), /Can't resolve 'lz4js'/);
+    assert.equal(await errors(missing), '');
+    await runs(path);
+  });
+
+  test('Bun stops, unless they are external', async () => {
+    const bun = fileURLToPath(new URL('node_modules/bun/bin/bun.exe', import.meta.url));
+    const out = made.out('bun-external');
+    const build = (...options) =>
+      run(bun, ['build', entry, `--outdir=${out}`, '--target=node', ...options], { cwd: made.project });
+    await assert.rejects(build(), /Could not resolve: "apache-arrow"/);
+    await build(...missing.flatMap((name) => ['--external', name]));
+    await runs(out);
+  });
+
+  test('Rollup warns, and leaves them external', async () => {
+    const [{ rollup }, { nodeResolve }] = [await tool('rollup'), await tool('@rollup/plugin-node-resolve')];
+    const dir = made.out('rollup-external');
+    const warned = [];
+    const bundle = await rollup({
+      input: join(made.project, entry),
+      plugins: [nodeResolve({ preferBuiltins: true })],
+      external: /^node:/,
+      onwarn: ({ exporter }) => warned.push(exporter),
+    });
+    await bundle.write({ dir, format: 'esm' });
+    await bundle.close();
+    assert.deepEqual(warned, missing);
+    await runs(dir);
+  });
+
+  test('Vite leaves them external', async () => {
+    const { build } = await tool('vite-8');
+    const outDir = made.out('vite-external');
+    const settings = { root: made.project, configFile: false, logLevel: 'silent', ssr: { noExternal: true } };
+    await build({ ...settings, build: { ssr: entry, outDir } });
+    await runs(outDir);
+  });
+});
+
 test('esbuild: a bundle in CommonJS', async () => {
   const { build } = await tool('esbuild');
   const outfile = join(made.out('esbuild-cjs'), 'node.cjs');

@@ -66,6 +66,10 @@ const FILES = {
     let sum = 0;
     for await (const { id } of readShards(process.env.DATA, { seed: 3 })) sum += id;
     console.log(sum);`,
+  'node-files.js': `
+    import { findShards } from 'samedeal/files';
+    const { sizes } = await findShards(process.env.DATA);
+    console.log(sizes.join(' '));`,
   'page.js': `${imported('samedeal')}all().then(${show});`,
   'page-web.js': web(show),
   'page-light.js': light(show),

@@ -220,7 +220,7 @@ export function counts<T extends object>(field: string, value: T, names: readonl
   return Object.fromEntries(names.map((name) => [name, u53(name, given[name])]));
 }
 
-/** What `made` makes of each item of an array of plain objects. `names` are their members, for errors. */
+/** Reads each item of an array of plain objects with `made`. `names` are the members of an item, for errors. */
 export function objectsOf<T, U>(field: string, value: unknown, names: readonly string[], made: (item: T) => U): U[] {
   if (!Array.isArray(value)) fail('wrong-type', field, value, `an array of plain objects with ${names.join(', ')}`);
   return Array.from(list(field, value) as ArrayLike<T>, (item, i) => placed(`at index ${i}`, () => made(item)));

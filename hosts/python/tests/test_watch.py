@@ -34,10 +34,10 @@ def test_the_rule() -> None:
     """A look is the processor time of a program, and whether it could have used more."""
     looks = {
         "stands still": [(5.0, False)] * 20,
-        "polls": [(5.0 + i / 500, i % 15 == 0) for i in range(20)],
+        "polls": [(5.0 + i / 100, i % 3 == 0) for i in range(20)],
         "works": [(5.0 + i / 10, False) for i in range(20)],
         "gets no processor": [(5.0, True)] * 20,
-        "gets one now and then": [(5.0 + i // 10, i % 2 == 0) for i in range(20)],
+        "gets one now and then": [(5.0 + i // 10, i % 3 != 0) for i in range(20)],
         "has not stood still for long": [(5.0, False)] * 10,
         "goes on": [(5.0, False)] * 10 + [(6.0, False)] * 10,
         "lost a child": [(5.0, False)] * 10 + [(1.0, False)] * 10,

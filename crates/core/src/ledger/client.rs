@@ -118,7 +118,7 @@ enum Task {
     SetLease { lease: u64 },
 }
 
-/// The outcome that the host must tell, by the last instruction.
+/// The outcome that the last instruction asks the host for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Asked {
     Nothing,
@@ -158,14 +158,14 @@ pub struct Client {
     loose: Vec<u64>,
     /// The number and the text of the last entry to append, until the client knows whether the log has it.
     unsure: Option<(u64, String)>,
-    /// The last claim that may have been appended without an answer. It stays here when `unsure` has a later entry,
-    /// because the log may still get it.
+    /// The number and the text of the last claim whose append got no answer. It stays here when `unsure` has a later
+    /// entry, because the claim may still come to the log.
     claiming: Option<(u64, String)>,
     task: Task,
     asked: Asked,
     /// Whether the log has to be read to its end before the task goes on.
     must_read: bool,
-    /// Whether another reader has appended an entry that was not read yet.
+    /// Whether the log refused an append, and the entry that another reader had appended before was not read yet.
     refused: bool,
     /// Number of appends of this operation that the log refused, because another reader was faster.
     refusals: u32,

@@ -114,12 +114,12 @@ impl Checkpoint {
 }
 
 impl Entry {
-    /// Reads a text, which need not be an entry.
+    /// Reads the text of an entry; none if the text is no entry.
     pub fn read(text: &str) -> Option<Self> {
         let fields = EntryFields::read(text)?;
         let reader = || fields.reader?.try_into().ok();
-        // Each branch fails if a field that the entry needs is missing. Then an entry with as many fields as it needs
-        // has no others.
+        // Each branch fails if a field that its kind of entry needs is missing. So if the number of fields is right, too,
+        // there are no other fields.
         let (entry, needed) = match &*fields.event {
             "join" => (Self::Join { reader: reader()?, session: of_digits(&fields.session?)? }, 3),
             "lease" => {

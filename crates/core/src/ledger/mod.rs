@@ -36,7 +36,7 @@ pub enum EventKind {
     Claim,
     /// The reader has finished the run, for good. A commit of 0 positions only renews the lease.
     Commit,
-    /// The run is given back: by its reader, or by another one after a silence as long as the lease.
+    /// The run is given back, by its reader; or by another reader, once its reader was silent for as long as the lease.
     Release,
     /// A process begins as a reader. All runs that the reader held become free.
     Join,
@@ -63,7 +63,7 @@ pub struct Event {
     pub number: u64,
     /// The kind of the event.
     pub kind: EventKind,
-    /// The reader of the run.
+    /// The reader that holds the run. Another reader may have appended the entry, if it is a release.
     pub reader: u32,
     /// The first position of the run.
     pub start: u64,
@@ -333,7 +333,7 @@ impl Ledger {
         }
     }
 
-    /// Commits the first positions of a run. Returns the number of its claim.
+    /// Commits the first positions of a run. Returns the number of its claim; none if the reader holds no such run.
     fn done(&mut self, entry: Run) -> Option<u64> {
         let place = self.run(entry)?;
         let lease = &mut self.leases[place];
@@ -347,7 +347,7 @@ impl Ledger {
         Some(claim)
     }
 
-    /// Gives back a run. Returns the number of its claim.
+    /// Gives back a run. Returns the number of its claim; none if the reader holds no such run, or if memory is short.
     fn released(&mut self, entry: Run) -> Option<u64> {
         let place = self.run(entry)?;
         let Lease { claim, left, .. } = self.leases[place];

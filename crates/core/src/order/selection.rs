@@ -74,7 +74,7 @@ impl Selection {
         }
     }
 
-    /// What is left of `of`, or of all numbers, without the numbers of an ascending list. Failures: `out-of-memory`.
+    /// The numbers of `of`, or all numbers, without those of an ascending list. Failures: `out-of-memory`.
     pub(super) fn excluding(of: Option<&Self>, list: &[u64]) -> Result<Self, Failure> {
         if let Some(Self::Only(numbers)) = of {
             let kept = numbers.iter().copied().filter(|number| list.binary_search(number).is_err());
@@ -90,7 +90,7 @@ impl Selection {
         Ok(Self::without(removed))
     }
 
-    /// What is left of `of`, or of all numbers, among the numbers of an ascending list. Failures: `out-of-memory`.
+    /// The numbers of an ascending list that `of` has; all of them if `of` is none. Failures: `out-of-memory`.
     pub(super) fn only(of: Option<&Self>, list: &[u64]) -> Result<Self, Failure> {
         let kept = list.iter().copied().filter(|&number| of.is_none_or(|of| of.rank(number).1));
         Ok(Self::Only(collect("indices", list.len(), kept)?))

@@ -4,16 +4,19 @@ use super::reading::Reading;
 use crate::base::gcd;
 use crate::order::MAX_LANES;
 
-/// The batch size that lanes are chosen for if batches are made elsewhere: a reading then has batches of one sample.
+/// The batch size that lanes are chosen for if the reading has batches of one sample, because the program makes batches
+/// itself.
 const BATCH: u64 = 64;
 /// The fewest lanes of all readers together, if there are enough row groups: the default of `lanes`.
 const FEWEST_LANES: u64 = 64;
-/// The most lanes of one reader: each takes buffers, and an open file in most formats.
+/// The most lanes of one reader. Each lane takes memory for its window, and an open file in most formats.
 const MOST_OF_READER: u64 = 128;
-/// A lane has at least so many row groups on average, so that a row is decoded at most 1 + 1 / `GROUPS_OF_LANE` times.
+/// The fewest row groups of a lane, on average. Neighbouring lanes decode the row group at their border twice, so a row
+/// group is decoded at most 1 + 1 / `GROUPS_OF_LANE` times on average.
 const GROUPS_OF_LANE: u64 = 2;
-/// The rows in the windows of one reader: as many as those of 64 lanes with the default window.
+/// The most rows in all windows of one reader: 64 lanes with the default window have as many.
 const WINDOW_ROWS: u64 = 1 << 14;
+/// The largest window: the default of `shuffle_window`.
 const MOST_WINDOW: u64 = 256;
 
 /// A number of lanes and a window with which batches are closer to random ones.

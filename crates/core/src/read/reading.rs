@@ -74,7 +74,7 @@ enum Begun {
 /// samples.
 type Rows = Rc<Vec<(u32, u64)>>;
 
-/// A reader, by rank and worker.
+/// A reader, with its rank and worker, so that calls about the same reader build it once.
 type Asked = ((u32, u32), Rc<Reader>);
 
 enum Reader {

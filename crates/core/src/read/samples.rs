@@ -25,14 +25,16 @@ pub(super) struct SampleReader {
     all: Sampler,
     reader: u64,
     readers: u64,
-    /// Numbers of samples of `all`: the first one that was not taken, the first one after all interrupted turns, and
-    /// the end. With a composed order, `plain` is `end`: all samples are read like those of interrupted turns.
+    /// The first sample that was not taken, as a number of `all`.
     start: u64,
+    /// The first sample after all interrupted turns, as a number of `all`. With a composed order, `end`: all samples are
+    /// read like those of interrupted turns.
     plain: u64,
+    /// The number of samples of `all`.
     end: u64,
     /// The sampler of the samples from number `plain` on, if there are any.
     rest: Option<Sampler>,
-    /// Number of samples of a round before `plain`.
+    /// The number of samples of each round up to `plain`; the last of these rounds may have fewer.
     torn_round: u64,
     /// The round that was needed last, of a composed order.
     pub(super) recent: RefCell<Option<(u64, Rc<Gathered>)>>,
@@ -173,7 +175,7 @@ pub(super) fn reader(
     })
 }
 
-/// Number of positions of a round, which has one window of every lane; none without lanes.
+/// The number of positions of a round of all readers: one window of every lane. None if the order has no lanes.
 fn round(recipe: &Recipe) -> Option<u64> {
     recipe.lanes().map(|(lanes, window)| u64::from(lanes) * u64::from(window))
 }

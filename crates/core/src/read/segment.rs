@@ -53,10 +53,10 @@ impl Group {
 /// takes.
 const MAX_SEGMENTS: usize = 1 << 12;
 
-/// Steps that a group of readers did. Every rank did `steps` steps, or all its steps if it had fewer.
+/// Steps that one group of readers took. Every rank took `steps` steps, or all its steps if it had fewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// The group of readers that did the steps.
+    /// The group of readers that took the steps.
     pub group: Group,
     /// Number of steps, at least 1.
     pub steps: u64,

@@ -13,13 +13,14 @@ use crate::base::memory::collect;
 use crate::base::sort::sort_short;
 use crate::shard::{Plan, PlanConfig};
 
-/// The shards of one reader, and for each shard the number of rows that were taken before. These rows are the first
-/// ones of the shard in the order of reading.
+/// The shards of one reader, and for each shard the number of its rows that were read before. Rows of a shard are read in
+/// one order by all readers, so these are the first rows of this order.
 pub(super) struct WholeReader {
     /// Shards with rows that are left, and shards that never had any.
     pub(super) all: Vec<u32>,
     /// Shards with rows that are left.
     pub(super) shards: Vec<u32>,
+    /// For each of `shards`, the number of rows that were read before.
     pub(super) taken: Vec<u64>,
     /// The number of the reader's rows before each shard, and then the number of all its rows.
     pub(super) starts: Vec<u64>,
@@ -142,7 +143,8 @@ impl WholeGroup {
         WholeReader::new(recipe, self.plan.all_shards(rank, role), &self.taken, skipped)
     }
 
-    /// The number of batches that workers with these numbers of rows have given, and the worker that is next.
+    /// For workers with these numbers of rows: how many batches each has given since the group began, and the worker that
+    /// gives the next batch.
     fn given(&self, rows: &[u64]) -> Result<(Vec<u64>, u32), Failure> {
         turns::given(&batches(rows, self.group)?, self.group.workers, self.steps)
     }

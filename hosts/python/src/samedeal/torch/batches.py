@@ -91,7 +91,7 @@ class BatchSampler(Resuming[Batcher], Sampler[list[Any]]):
         self._shares = mesh is not None
         self._indices: tuple[str, ...] = ()
         self._warns_of_empty = True
-        """Whether a warning is still to be given if the collator is not one of this package, and batches are empty."""
+        """Whether to warn of empty batches. A pass warns once, if the collator is not one of this package."""
         self._replan = False
         self._place, self._mesh = place.find(rank, {"world_size": world_size, "num_replicas": num_replicas}, mesh)
         self._options = options
@@ -310,7 +310,7 @@ class _Lists(Place[Batcher], OwnPlace):
         """The length at which the plan cuts samples, while no sample is known to be longer. When a batch has a cut
         sample, the collator is checked. None before the first batch, and if there is nothing more to check."""
         self._unchecked = False
-        """Whether the collator is not one of this package, so that it may not know what to make of no samples."""
+        """Whether the collator is not one of this package. Such a collator may fail on a batch without samples."""
         self.begun = self.taken = start
         self._batches = batcher.batches(start)
 
@@ -370,7 +370,7 @@ class _Lists(Place[Batcher], OwnPlace):
             else:
                 found, where = json.loads(core.index(0, 1))["metrics"]["empty"], "of the first window"
         except SamedealError:
-            # The rest of an epoch, of which the first window may be over; or an error that the first batch raises, too.
+            # Of the rest of an epoch, `index` fails. Any other error comes again with the first batch.
             return
         if found:
             owner._warn_of_empty(f"{found:,} batches {where} of all ranks are empty")

@@ -66,7 +66,7 @@ class Applied:
             samples = samples if left is None else samples[left]
             failing = self._failing(rows)
             if not failing:
-                # The failure is of the batch, not of one of its rows.
+                # Each row alone succeeds, so no row can be left out: the function fails for the batch as a whole.
                 self._explain(error, samples, rows)
                 raise
             for row, why in failing.items():

@@ -187,7 +187,7 @@ def _rounded(sources: Mapping[str, Any], given: Mapping[str, Any], files: Order)
         stages = [(_up(start, lanes), weights) for start, weights in given["stages"] or ()]
         Sampler(order=blend(sources, by_lane=True, **{**given, "samples": samples, "stages": stages}))
     except (SamedealError, KeyError):
-        # The numbers are not the reason, or not the only one.
+        # Other numbers of positions would not make the blend possible by lane.
         return ""
     found = [] if samples is None else [f"samples={samples}"]
     if stages:

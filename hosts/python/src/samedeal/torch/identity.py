@@ -20,7 +20,7 @@ from .torchdata import part_of
 _KEY = "dataset"
 """The member of a state that has the identity of the dataset, beside the text of the state."""
 _COMPARED = 2**14
-"""How many indices of a part go into its checksum: evenly spaced ones, as to hash all would take long for many."""
+"""How many indices of a part go into its checksum, evenly spaced. To hash all indices may take long."""
 
 Identity = list[str | None]
 """The fingerprint of each dataset that is joined, in order. None: a dataset has none, and is not compared."""
@@ -79,7 +79,7 @@ def check_identity(state: Any, dataset: Any) -> None:
     if saved is None:
         return
     own = identity_of(dataset)
-    # The lengths differ if samples were added: the order decides whether it goes on with more of them.
+    # Another length is no error here: samples may have been added. The order refuses the state if it cannot grow.
     for number, (before, now) in enumerate(zip(saved if isinstance(saved, list) else [saved], own, strict=False)):
         if not isinstance(before, str) or now is None or _differ_in_length(before, now) or before == now:
             continue

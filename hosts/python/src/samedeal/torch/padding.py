@@ -40,7 +40,7 @@ class Padding:
         self._readers: list[tuple[int, int]] = []
         """How many samples each reader gives, and how many of the last ones are padding."""
         self._planned: Any = None
-        """The place where the pass begins, for a `BatchSampler` that repeats samples: planned batches say how many."""
+        """The place where a pass of a `BatchSampler` begins that repeats samples. Its plan says how many."""
         self._start = start
         if isinstance(sampler, DistributedSampler) and sampler._upcoming().remainder == "pad":
             self._readers, self._unit = [(len(sampler), sampler.num_padding)], sampler.unit

@@ -84,7 +84,7 @@ class Sent:
                 if _is_number(field.type) or _is_vector(field.type):
                     _tensor(field.name, column)
                 elif not _is_plain(field.type):
-                    # The loader would give the values in this form.
+                    # PyTorch's loader converts values that are no tensors in this way.
                     self._lists[at] = default_convert(column.to_pylist())
             batch = batch.select([at for at in range(batch.num_columns) if at not in self._lists])
             _check_texts(batch)

@@ -109,7 +109,7 @@ def check_all_read(loader: Any) -> None:
     """
     own = _steps(_inside(loader))
     if own is None:
-        # The number of steps is equal on all ranks, or there is no end.
+        # The loader has no end, or all ranks have equally many steps, or steps cannot be counted.
         return
     counts = _all_gather(torch.tensor([own]), None)[:, 0].tolist()
     if any(counts) and not all(counts):

@@ -118,7 +118,7 @@ impl Entry {
     pub fn read(text: &str) -> Option<Self> {
         let fields = EntryFields::read(text)?;
         let reader = || fields.reader?.try_into().ok();
-        // Each branch fails if a field that its kind of entry needs is missing. So if the number of fields is right, too,
+        // Each branch fails if a field that its kind of entry needs is missing. So if the number of fields is right,
         // there are no other fields.
         let (entry, needed) = match &*fields.event {
             "join" => (Self::Join { reader: reader()?, session: of_digits(&fields.session?)? }, 3),

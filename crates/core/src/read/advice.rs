@@ -46,8 +46,8 @@ pub struct SuggestedLanes {
 
 impl Reading {
     /// The number of lanes with which only one reader decodes each row: the one nearest to the present number, the
-    /// larger one of two at the same distance. None if there is no such number, if the order does not keep lanes apart, or if this
-    /// is the rest of an epoch, in which the number of lanes cannot change.
+    /// larger one of two at the same distance. None if there is no such number, if the order does not keep lanes apart,
+    /// or if this is the rest of an epoch, in which the number of lanes cannot change.
     pub fn lanes_read_once(&self) -> Option<u32> {
         let lanes = self.parts().order().and_then(|order| order.lanes_apart()).filter(|_| !self.is_rest())?;
         let readers = self.group().readers();

@@ -27,8 +27,8 @@ pub(super) struct SampleReader {
     readers: u64,
     /// The first sample that was not taken, as a number of `all`.
     start: u64,
-    /// The first sample after all interrupted turns, as a number of `all`. With a composed order, `end`: all samples are
-    /// read like those of interrupted turns.
+    /// The first sample after all interrupted turns, as a number of `all`. With a composed order, it is `end`: all
+    /// samples are read like those of interrupted turns.
     plain: u64,
     /// The number of samples of `all`.
     end: u64,

@@ -13,8 +13,8 @@ use crate::base::memory::collect;
 use crate::base::sort::sort_short;
 use crate::shard::{Plan, PlanConfig};
 
-/// The shards of one reader, and for each shard the number of its rows that were read before. Rows of a shard are read in
-/// one order by all readers, so these are the first rows of this order.
+/// The shards of one reader, and for each shard the number of its rows that were read before. All readers read the rows
+/// of a shard in the same order, so these are the first rows of this order.
 pub(super) struct WholeReader {
     /// Shards with rows that are left, and shards that never had any.
     pub(super) all: Vec<u32>,
@@ -143,8 +143,8 @@ impl WholeGroup {
         WholeReader::new(recipe, self.plan.all_shards(rank, role), &self.taken, skipped)
     }
 
-    /// For workers with these numbers of rows: how many batches each has given since the group began, and the worker that
-    /// gives the next batch.
+    /// For workers with these numbers of rows: how many batches each has given since the group began, and the worker
+    /// that gives the next batch.
     fn given(&self, rows: &[u64]) -> Result<(Vec<u64>, u32), Failure> {
         turns::given(&batches(rows, self.group)?, self.group.workers, self.steps)
     }

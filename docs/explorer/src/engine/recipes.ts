@@ -101,7 +101,8 @@ export function recognise({ text, shown = '' }: { text: string; shown?: string }
  */
 function recipeOfKind(text: string): Found {
   try {
-    const { of } = inspect(text);
+    const { form, of } = inspect(text);
+    if (form === 'index') return { kind: 'index', text };
     if (of === 'sampler' || of === 'batcher' || of === 'reading' || of === 'plan') return { kind: of, text };
     return { kind: 'unknown', text: `is the recipe of a ${of}, which this page does not show` };
   } catch (error) {

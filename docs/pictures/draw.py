@@ -189,7 +189,7 @@ def ledger() -> Picture:
         bar(reader, reader, 0, positions / 3 / speed, str(positions // 3))
     picture.text(left, 28, "fixed shares: each reader has a third of the epoch", bold=True)
     sampler, log = samedeal.Sampler(positions, seed=42), MemoryLog()
-    ledgers = [Ledger(sampler, log, reader=reader, block=24) for reader in range(3)]
+    ledgers = [Ledger(sampler, log, reader=reader, block_size=24) for reader in range(3)]
     clock = [0.0] * 3
     while True:
         # The reader that is free first.

@@ -38,7 +38,7 @@ PAUSES = {0: 0.002, 1: 0.008, 2: 0.002}
 # %%
 def read(path, reader, start):
     """What each process does."""
-    ledger = Ledger(Sampler(SAMPLES, seed=42), FileLog(path), reader=reader, block=40, lease=2)
+    ledger = Ledger(Sampler(SAMPLES, seed=42), FileLog(path), reader=reader, block_size=40, lease=2)
     start.wait()
     for claim in ledger:
         for at in range(0, len(claim), BATCH):

@@ -13,10 +13,10 @@ export class Dealer {
   #committed = new Set();
   #done = 0;
 
-  constructor(sampler, log, { trainers, block, lease }) {
+  constructor(sampler, log, { trainers, blockSize, leaseMs }) {
     this.#sampler = sampler;
     this.#log = log;
-    this.#options = { trainers, block, lease };
+    this.#options = { trainers, blockSize, leaseMs };
     if (log.entries.length > 0) {
       for (const { claim, count } of replayLedger(log.entries)) this.#add(claim, count);
     }

@@ -19,7 +19,14 @@ SAMPLES = 2000
 
 def serve(log: Path, port: int) -> tuple[subprocess.Popen[str], str]:
     """Starts the service, and returns it with its address as soon as it answers."""
-    options = [f"--samples={SAMPLES}", "--seed=42", "--block=10", "--lease=2000", "--trainers=4", f"--port={port}"]
+    options = [
+        f"--samples={SAMPLES}",
+        "--seed=42",
+        "--block-size=10",
+        "--lease-ms=2000",
+        "--trainers=4",
+        f"--port={port}",
+    ]
     command = ["node", str(HERE / "service.mjs"), str(log), *options]
     service = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert service.stdout

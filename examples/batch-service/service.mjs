@@ -16,14 +16,14 @@ const options = {
   seed: { type: 'string', default: '0' },
   epoch: { type: 'string', default: '0' },
   trainers: { type: 'string', default: '16' },
-  block: { type: 'string', default: '32' },
-  lease: { type: 'string', default: '60000' },
+  'block-size': { type: 'string', default: '32' },
+  'lease-ms': { type: 'string', default: '60000' },
   port: { type: 'string', default: '8080' },
 };
 
 function start(path, values) {
   const { samples, port, ...others } = Object.fromEntries(Object.entries(values).map(([k, v]) => [k, Number(v)]));
-  const { seed, epoch, ...dealing } = others;
+  const { seed, epoch, trainers, 'block-size': blockSize, 'lease-ms': leaseMs } = others;
   const sampler = new Sampler(samples, { seed, epoch });
   let dealer;
   const server = createServer(async (request, response) => {
@@ -32,7 +32,7 @@ function start(path, values) {
   });
   // The service listens before it opens the log, so that a second service at the same port ends here.
   server.listen(port, '127.0.0.1', () => {
-    dealer = new Dealer(sampler, new FileLog(path), dealing);
+    dealer = new Dealer(sampler, new FileLog(path), { trainers, blockSize, leaseMs });
     console.log(`http://127.0.0.1:${server.address().port}`);
   });
 }

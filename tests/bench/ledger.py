@@ -39,36 +39,36 @@ def work(samples: NDArray[np.int64], pause: float) -> None:
     time.sleep(pause * len(samples))
 
 
-def fixed(samples: int, path: Path, reader: int, block: int) -> Iterator[NDArray[np.int64]]:
+def fixed(samples: int, path: Path, reader: int, block_size: int) -> Iterator[NDArray[np.int64]]:
     """A quarter of the epoch."""
     yield from Sampler(samples, seed=1, rank=reader, world_size=READERS, remainder="uneven").batches(BATCH)
 
 
-def claimed(samples: int, path: Path, reader: int, block: int) -> Iterator[NDArray[np.int64]]:
+def claimed(samples: int, path: Path, reader: int, block_size: int) -> Iterator[NDArray[np.int64]]:
     """The samples that a reader claims."""
-    for claim in Ledger(Sampler(samples, seed=1), FileLog(path), reader=reader, block=block):
+    for claim in Ledger(Sampler(samples, seed=1), FileLog(path), reader=reader, block_size=block_size):
         for start in range(0, len(claim), BATCH):
             batch = claim.samples[start : start + BATCH]
             yield batch
             claim.commit(len(batch))
 
 
-def read(deal: Any, samples: int, path: Path, reader: int, block: int, pause: float, ready: Barrier) -> None:
+def read(deal: Any, samples: int, path: Path, reader: int, block_size: int, pause: float, ready: Barrier) -> None:
     """The work of one reader."""
     # Every process compiles the component once, before the time is taken.
     Ledger(Sampler(1), MemoryLog(), reader=0).claim()
     own = pause * (SLOW if reader == READERS - 1 else 1)
     ready.wait()
-    for batch in deal(samples, path, reader, block):
+    for batch in deal(samples, path, reader, block_size):
         work(batch, own)
 
 
-def measured(deal: Any, samples: int, block: int, pause: float) -> tuple[float, Replay | None]:
+def measured(deal: Any, samples: int, block_size: int, pause: float) -> tuple[float, Replay | None]:
     """Seconds until the last reader ends, and the replay, if there is a log."""
     context = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as folder:
         path, ready = Path(folder) / "log", context.Barrier(READERS + 1)
-        arguments = [(deal, samples, path, reader, block, pause, ready) for reader in range(READERS)]
+        arguments = [(deal, samples, path, reader, block_size, pause, ready) for reader in range(READERS)]
         processes = [context.Process(target=read, args=one) for one in arguments]
         for process in processes:
             process.start()
@@ -91,13 +91,16 @@ def main() -> None:
     print(f"{samples} samples, {READERS} readers at {pause * 1000} ms a sample, one of them {SLOW} times slower")
     print(f"{'deal':<24}{'seconds':>9}{'of ideal':>10}{'slow reader has':>18}")
     print(f"{'ideal':<24}{ideal:>9.2f}{1:>10.3f}{1 / (SLOW * (READERS - 1) + 1):>18.1%}")
-    deals = [("fixed-shares", fixed, 0), *((f"ledger-block-{block}", claimed, block) for block in (16, 64, 128))]
+    deals = [
+        ("fixed-shares", fixed, 0),
+        *((f"ledger-block-{block_size}", claimed, block_size) for block_size in (16, 64, 128)),
+    ]
     times: dict[str, list[float]] = {name: [] for name, _, _ in deals}
     shares: dict[str, list[float]] = {name: [] for name, _, _ in deals}
     shares["fixed-shares"].append(1 / READERS)
     for _ in range(rounds):
-        for name, deal, block in deals:
-            taken, replay = measured(deal, samples, block, pause)
+        for name, deal, block_size in deals:
+            taken, replay = measured(deal, samples, block_size, pause)
             times[name].append(taken)
             if replay is not None:
                 every = np.concatenate([*replay.samples(Sampler(samples, seed=1))])

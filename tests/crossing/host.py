@@ -240,8 +240,8 @@ class Claimers:
 
         def opened(reader: int) -> Held:
             log = ledgers.FileLog(job["log"])
-            block, lease = job["case"]["batch_size"], job["lease"] / 1000
-            return Held(ledgers.Ledger(sampler, log, reader=reader, block=block, lease=lease))
+            block_size, lease = job["case"]["batch_size"], job["lease"] / 1000
+            return Held(ledgers.Ledger(sampler, log, reader=reader, block_size=block_size, lease=lease))
 
         self.readers = [opened(reader) for reader in job["readers"]]
         self.turn = 0

@@ -161,10 +161,10 @@ class Reader {
 class Claimers {
   static async open(samedeal, job, io) {
     const sampler = samplerOf(samedeal, job);
-    const { lease } = job;
+    const { lease: leaseMs } = job;
     const readers = [];
     for (const reader of job.readers) {
-      const options = { reader, lease, block: job.case.batch_size };
+      const options = { reader, leaseMs, blockSize: job.case.batch_size };
       readers.push({ ledger: await samedeal.openLedger(sampler, io.log(job.log), options), claim: null });
     }
     return Object.assign(new Claimers(), { samedeal, job, io, readers, turn: 0 });

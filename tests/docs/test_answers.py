@@ -83,7 +83,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "batcher.json").write_text(samedeal.Batcher(lengths, max_tokens=300, world_size=2).state(3))
     (made / "run.json").write_text(printed("recipe --samples 100 --seed 9223372036854775807", made))
     (made / "state.json").write_text(printed("state --samples 100 --taken 10 --world-size 2", made))
-    ledger = Ledger(samedeal.Sampler(64), FileLog(made / "epoch.log"), reader=0, block=16)
+    ledger = Ledger(samedeal.Sampler(64), FileLog(made / "epoch.log"), reader=0, block_size=16)
     claim = ledger.claim()
     assert claim is not None
     claim.commit()

@@ -59,7 +59,7 @@ def test_the_commands_to_copy(tmp_path: Path) -> None:
 def url(tmp_path: Path) -> Iterator[str]:
     log = tmp_path / "epoch.log"
     log.write_text("half an entry of a killed process")
-    command = ["node", str(SERVICE), str(log), "--samples=10", "--block=4", "--port=0"]
+    command = ["node", str(SERVICE), str(log), "--samples=10", "--block-size=4", "--port=0"]
     service = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert service.stdout
     try:

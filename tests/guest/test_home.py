@@ -48,7 +48,7 @@ home = Path(sys.argv[1])
 print(Sampler(100, seed=1, order="torch").indices().sum(), ShardPlan([4, 5, 6]).shards(0))
 print(sum(1 for _ in Batcher([3, 4, 5] * 9, strategy="budget", max_tokens=32)))
 for log in FileLog(home / "runs/epoch.log"), FolderLog(home / "runs/epoch"):
-    for claim in Ledger(Sampler(64), log, reader=0, block=16):
+    for claim in Ledger(Sampler(64), log, reader=0, block_size=16):
         pass
 dataset = ShardedDataset(home / "shards", batch_size=8)
 for workers in 0, 2:
@@ -64,7 +64,7 @@ import { FolderLog } from 'NODE';
 
 const home = process.argv[1];
 console.log(new Sampler(100, { seed: 1 }).indices(0, 3).length);
-const ledger = await openLedger(new Sampler(64), new FolderLog(`${home}/runs/node`), { reader: 0, block: 16 });
+const ledger = await openLedger(new Sampler(64), new FolderLog(`${home}/runs/node`), { reader: 0, blockSize: 16 });
 for (let claim = await ledger.claim(); claim; claim = await ledger.claim()) await claim.commit();
 """
 COMMANDS = """

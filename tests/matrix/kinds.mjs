@@ -209,15 +209,15 @@ const clientOptions = (options) => camel(wide(options));
 
 /** Calls that tell a client something and return its next instruction. */
 const clientSteps = {
-  open: (raw, { now }) => raw.open(now),
-  claim: (raw, { waits, now }) => raw.claim(waits, now),
-  commit: (raw, { handle, count, now }) => raw.commit(handle, count ?? undefined, now),
-  renew: (raw, { handle, now }) => raw.renew(handle, now),
-  release: (raw, { handle, now }) => raw.release(handle, now),
-  'change-lease': (raw, { milliseconds, now }) => raw.changeLease(milliseconds, now),
-  'catch-up': (raw, { now }) => raw.catchUp(now),
-  'tell-checkpoint': (raw, { checkpoint, now }) => raw.tellCheckpoint(checkpoint ?? undefined, now),
-  'tell-appended': (raw, { appended, now }) => raw.tellAppended(appended, now),
+  open: (raw, { 'now-ms': nowMs }) => raw.open(nowMs),
+  claim: (raw, { waits, 'now-ms': nowMs }) => raw.claim(waits, nowMs),
+  commit: (raw, { handle, count, 'now-ms': nowMs }) => raw.commit(handle, count ?? undefined, nowMs),
+  renew: (raw, { handle, 'now-ms': nowMs }) => raw.renew(handle, nowMs),
+  release: (raw, { handle, 'now-ms': nowMs }) => raw.release(handle, nowMs),
+  'change-lease': (raw, { 'lease-ms': leaseMs, 'now-ms': nowMs }) => raw.changeLease(leaseMs, nowMs),
+  'catch-up': (raw, { 'now-ms': nowMs }) => raw.catchUp(nowMs),
+  'tell-checkpoint': (raw, { checkpoint, 'now-ms': nowMs }) => raw.tellCheckpoint(checkpoint ?? undefined, nowMs),
+  'tell-appended': (raw, { appended, 'now-ms': nowMs }) => raw.tellAppended(appended, nowMs),
 };
 
 /** `count` ids from `start` on. */
@@ -344,12 +344,12 @@ export const kinds = {
     make: (engine, options) => new LedgerClient(engine, clientOptions(options)),
     // The entries are passed as texts. `crossing` would make numbers of entries that only have digits, and of an empty
     // list.
-    raw: { 'tell-entries': (raw, { entries, now }) => raw.tellEntries(entries, BigInt(now)) },
+    raw: { 'tell-entries': (raw, { entries, 'now-ms': nowMs }) => raw.tellEntries(entries, BigInt(nowMs)) },
     own: {
       ...Object.fromEntries(
         Object.entries(clientSteps).map(([name, step]) => [name, (own, args) => own.step((raw) => step(raw, args))]),
       ),
-      'tell-entries': (own, { entries, now }) => own.tellEntries(0, entries, now),
+      'tell-entries': (own, { entries, 'now-ms': nowMs }) => own.tellEntries(0, entries, nowMs),
       claimed: (own, { handle }) => own.claimed(Number(handle)),
       'is-lost': (own, { handle }) => own.isLost(Number(handle)),
       forget: (own, { handle }) => own.forget(Number(handle)),
@@ -357,8 +357,8 @@ export const kinds = {
         const { finished, ...others } = own.progress();
         return others;
       },
-      block: (own) => own.block(),
-      lease: (own) => own.lease(),
+      'block-size': (own) => own.blockSize(),
+      'lease-ms': (own) => own.leaseMs(),
     },
     rawFailures: [],
   },
@@ -554,7 +554,8 @@ export const kinds = {
         };
       },
       'join-indices': ({ component }, { parts }) => joinIndicesWith(component, parts),
-      header: ({ component }, { state, block, lease }) => headerWith(component, state, block, BigInt(lease)),
+      header: ({ component }, { state, 'block-size': blockSize, 'lease-ms': leaseMs }) =>
+        headerWith(component, state, blockSize, BigInt(leaseMs)),
       inspect: ({ component }, { text }) => inspectWith(component, text),
       differences: ({ component }, { one, other }) => differencesWith(component, one, other),
       detect: ({ light }, { environment, rank, 'world-size': worldSize }) =>

@@ -57,7 +57,7 @@ WIDE_RESULTS = {
     ),
     *("num-rounds", "whole-weights", "loads", "rows", "chunks"),
     *("consumed", "dataset-size", "seed", "sizes", "bytes"),
-    "lease",
+    "lease-ms",
     *("epoch-length", "source-bounds"),
     *("epoch", "num-windows", "num-steps", "num-idle-readers", "round-of", "imbalance", "ratio"),
     *("members", "samples-consumed", "step", "step-of-consumed", "step-of", "step-of-state"),

@@ -167,7 +167,7 @@ const KINDS = {
   async ledgers() {
     const log = new MemoryLog();
     const sampler = new Sampler(60, { seed: below(99) });
-    const open = (reader) => openLedger(sampler, log, { reader, block: 16, checkpointInterval: 8 });
+    const open = (reader) => openLedger(sampler, log, { reader, blockSize: 16, checkpointInterval: 8 });
     const readers = [await open(0), await open(1)];
     for (;;) {
       const { claim, finished } = await readers[below(2)].tryClaim();

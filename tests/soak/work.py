@@ -160,14 +160,14 @@ def schedules(rng: random.Random) -> None:
 def ledgers(rng: random.Random) -> None:
     """Two readers of a log in memory, one of a log in a file, and the replay."""
     log, sampler = MemoryLog(), Sampler(60, seed=rng.randrange(99))
-    readers = [Ledger(sampler, log, reader=reader, block=16, checkpoint_interval=8) for reader in range(2)]
+    readers = [Ledger(sampler, log, reader=reader, block_size=16, checkpoint_interval=8) for reader in range(2)]
     while (claim := rng.choice(readers).claim(0)) is not None:
         claim.commit(1 + rng.randrange(claim.count))
         if claim.committed < claim.count:
             claim.release()
     assert Replay(log).progress().finished
     kept_file.unlink(missing_ok=True)
-    for _ in Ledger(Sampler(32), FileLog(kept_file), reader=0, block=16):
+    for _ in Ledger(Sampler(32), FileLog(kept_file), reader=0, block_size=16):
         pass
 
 

@@ -26,7 +26,7 @@ class Drawn:
     """An epoch, and the speeds and kills of its readers."""
 
     samples: int
-    block: int
+    block_size: int
     lease: float
     speeds: tuple[float, ...]
     """For each reader: the seconds that a sample takes."""
@@ -55,7 +55,7 @@ def _run(drawn: Drawn, folder: Path) -> Tally:
     def begun(number: int) -> subprocess.Popen[bytes]:
         nonlocal lives
         lives += 1
-        numbers = (number, drawn.samples, drawn.block, drawn.lease, drawn.speeds[number])
+        numbers = (number, drawn.samples, drawn.block_size, drawn.lease, drawn.speeds[number])
         command = [sys.executable, READER, path, folder / f"own-{number}-{lives}", *map(str, numbers)]
         return subprocess.Popen(command, stderr=subprocess.PIPE)
 
@@ -94,7 +94,7 @@ def _run(drawn: Drawn, folder: Path) -> Tally:
     )
     # A killed reader may not have received the answer to its last commit.
     unheard = drawn.samples - len(known)
-    require(unheard <= tally.kills * drawn.block, "a reader that lives hears of its commits", unheard)
+    require(unheard <= tally.kills * drawn.block_size, "a reader that lives hears of its commits", unheard)
     sampler = Sampler(drawn.samples, seed=5)
     replayed = [sample for part in Replay(FileLog(path)).samples(sampler) for sample in part.tolist()]
     require(sorted(replayed) == list(range(drawn.samples)), "the replay has every sample once", replayed)

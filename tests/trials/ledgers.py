@@ -22,7 +22,7 @@ def draw(rng: random.Random) -> Drawn:
         seed=rng.randrange(2**32),
         positions=positions,
         consumed=rng.choice((0, 0, rng.randrange(positions))),
-        block=rng.choice((1, 3, rng.randint(1, 30))),
+        block_size=rng.choice((1, 3, rng.randint(1, 30))),
         readers=rng.randint(1, 4),
         checkpoint_interval=rng.choice((1, 3, 7, 4096)),
     )
@@ -204,7 +204,7 @@ def _refused(drawn: Drawn, entries: list[str]) -> None:
 
     if entries:
         try:
-            Ledger(drawn.sampler, Plain(), reader=99, block=drawn.block)
+            Ledger(drawn.sampler, Plain(), reader=99, block_size=drawn.block_size)
         except SamedealError:
             return
         raise AssertionError("a reader takes a log that a replay refuses")

@@ -14,10 +14,10 @@ from samedeal import ContradictionError, Sampler
 from samedeal.ledger import FileLog, Ledger
 
 
-def main(log: str, own: str, reader: int, samples: int, block: int, lease: float, seconds: float) -> None:
+def main(log: str, own: str, reader: int, samples: int, block_size: int, lease: float, seconds: float) -> None:
     """Reads until the epoch is finished. A sample takes about `seconds`."""
     rng = random.Random(f"{own}")
-    ledger = Ledger(Sampler(samples, seed=5), FileLog(log), reader=reader, block=block, lease=lease)
+    ledger = Ledger(Sampler(samples, seed=5), FileLog(log), reader=reader, block_size=block_size, lease=lease)
     with Path(own).open("a") as file:
         while (claim := ledger.claim()) is not None:
             while claim.committed < claim.count:

@@ -24,7 +24,7 @@ class Drawn:
     seed: int
     positions: int
     consumed: int
-    block: int
+    block_size: int
     readers: int
     checkpoint_interval: int
 
@@ -63,7 +63,7 @@ class Reader:
                 drawn.sampler,
                 log,
                 reader=number,
-                block=drawn.block,
+                block_size=drawn.block_size,
                 lease=LEASE if world.rng.random() < 0.2 else None,
                 checkpoint_interval=drawn.checkpoint_interval,
             )

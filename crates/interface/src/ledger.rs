@@ -12,8 +12,8 @@ impl ledger::Guest for Component {
     type ClientOptions = ClientOptions;
     type Client = Client;
 
-    fn header(state: String, block: u32, lease: u64) -> Result<String, types::Failure> {
-        Ok(core_::Ledger::header(&state, block, lease)?)
+    fn header(state: String, block_size: u32, lease_ms: u64) -> Result<String, types::Failure> {
+        Ok(core_::Ledger::header(&state, block_size, lease_ms)?)
     }
 }
 
@@ -58,12 +58,12 @@ impl ledger::GuestClientOptions for ClientOptions {
         Self(RefCell::new(core_::ClientOptions::new(state, reader, session)))
     }
 
-    fn set_block(&self, positions: u32) {
-        self.0.borrow_mut().block = Some(positions);
+    fn set_block_size(&self, positions: u32) {
+        self.0.borrow_mut().block_size = Some(positions);
     }
 
-    fn set_lease(&self, milliseconds: u64) {
-        self.0.borrow_mut().lease = Some(milliseconds);
+    fn set_lease(&self, lease_ms: u64) {
+        self.0.borrow_mut().lease_ms = Some(lease_ms);
     }
 
     fn set_checkpoint_interval(&self, entries: u64) {
@@ -90,44 +90,44 @@ impl ledger::GuestClient for Client {
         Ok(Self(RefCell::new(core_::Client::new(options)?)))
     }
 
-    fn open(&self, now: u64) -> Result<ledger::Instruction, types::Failure> {
-        self.step(|client| client.open(now))
+    fn open(&self, now_ms: u64) -> Result<ledger::Instruction, types::Failure> {
+        self.step(|client| client.open(now_ms))
     }
 
-    fn claim(&self, waits: bool, now: u64) -> Result<ledger::Instruction, types::Failure> {
-        self.step(|client| client.claim(waits, now))
+    fn claim(&self, waits: bool, now_ms: u64) -> Result<ledger::Instruction, types::Failure> {
+        self.step(|client| client.claim(waits, now_ms))
     }
 
-    fn commit(&self, handle: u64, count: Option<u32>, now: u64) -> Result<ledger::Instruction, types::Failure> {
-        self.step(|client| client.commit(handle, count, now))
+    fn commit(&self, handle: u64, count: Option<u32>, now_ms: u64) -> Result<ledger::Instruction, types::Failure> {
+        self.step(|client| client.commit(handle, count, now_ms))
     }
 
-    fn renew(&self, handle: u64, now: u64) -> Result<ledger::Instruction, types::Failure> {
-        self.step(|client| client.renew(handle, now))
+    fn renew(&self, handle: u64, now_ms: u64) -> Result<ledger::Instruction, types::Failure> {
+        self.step(|client| client.renew(handle, now_ms))
     }
 
-    fn release(&self, handle: u64, now: u64) -> Result<ledger::Instruction, types::Failure> {
-        self.step(|client| client.release(handle, now))
+    fn release(&self, handle: u64, now_ms: u64) -> Result<ledger::Instruction, types::Failure> {
+        self.step(|client| client.release(handle, now_ms))
     }
 
-    fn change_lease(&self, milliseconds: u64, now: u64) -> Result<ledger::Instruction, types::Failure> {
-        self.step(|client| client.change_lease(milliseconds, now))
+    fn change_lease(&self, lease_ms: u64, now_ms: u64) -> Result<ledger::Instruction, types::Failure> {
+        self.step(|client| client.change_lease(lease_ms, now_ms))
     }
 
-    fn catch_up(&self, now: u64) -> Result<ledger::Instruction, types::Failure> {
-        self.step(|client| client.catch_up(now))
+    fn catch_up(&self, now_ms: u64) -> Result<ledger::Instruction, types::Failure> {
+        self.step(|client| client.catch_up(now_ms))
     }
 
-    fn tell_checkpoint(&self, checkpoint: Option<String>, now: u64) -> Result<ledger::Instruction, types::Failure> {
-        self.step(|client| client.tell_checkpoint(checkpoint, now))
+    fn tell_checkpoint(&self, checkpoint: Option<String>, now_ms: u64) -> Result<ledger::Instruction, types::Failure> {
+        self.step(|client| client.tell_checkpoint(checkpoint, now_ms))
     }
 
-    fn tell_entries(&self, entries: Vec<String>, now: u64) -> Result<ledger::Instruction, types::Failure> {
-        self.step(|client| client.tell_entries(&entries, now))
+    fn tell_entries(&self, entries: Vec<String>, now_ms: u64) -> Result<ledger::Instruction, types::Failure> {
+        self.step(|client| client.tell_entries(&entries, now_ms))
     }
 
-    fn tell_appended(&self, appended: bool, now: u64) -> Result<ledger::Instruction, types::Failure> {
-        self.step(|client| client.tell_appended(appended, now))
+    fn tell_appended(&self, appended: bool, now_ms: u64) -> Result<ledger::Instruction, types::Failure> {
+        self.step(|client| client.tell_appended(appended, now_ms))
     }
 
     fn claimed(&self, handle: u64) -> Result<ledger::ClaimedRun, types::Failure> {
@@ -148,12 +148,12 @@ impl ledger::GuestClient for Client {
         ledger::Progress { positions, committed, claimed, entries }
     }
 
-    fn block(&self) -> u32 {
-        self.0.borrow().block()
+    fn block_size(&self) -> u32 {
+        self.0.borrow().block_size()
     }
 
-    fn lease(&self) -> u64 {
-        self.0.borrow().lease()
+    fn lease_ms(&self) -> u64 {
+        self.0.borrow().lease_ms()
     }
 }
 

@@ -201,7 +201,7 @@ test('what is copied prints the replay that is shown', async ({ page }) => {
 
 test('a log of 10^12 positions and 40,001 entries is answered', async ({ page }) => {
   const lines = [
-    '{"samedeal":1,"kind":"ledger","recipe":{"order":{"name":"feistel","samples":1000000000000,"seed":3}},"epoch":0,"consumed":0,"block":4000000,"lease":60000}',
+    '{"samedeal":1,"kind":"ledger","recipe":{"order":{"name":"feistel","samples":1000000000000,"seed":3}},"epoch":0,"consumed":0,"block_size":4000000,"lease_ms":60000}',
   ];
   for (let claim = 0; claim < 20_000; claim++) {
     const run = `"reader":${claim % 64},"start":${claim * 4e6},"count":4000000}`;

@@ -127,8 +127,8 @@ export const verifyShards = (shards: Integer, assigned: readonly Integers[]): Ve
  * not consumed, whatever the sampler's rank and world size. Each block of positions goes to the reader that claims it
  * first. After a lease, other readers get the blocks that a dead reader claimed and did not commit. Claims of an
  * earlier process with this reader number are released; if that process still has the log open, it can claim no more.
- * Errors: for an argument, `reader`, `block`, `lease`, `checkpoint_interval`, `sampler` or `log`. If the log is of another
- * run, `block`, `state` or the first member of the state that differs. `entry`, if an entry of the log is not valid. And what the methods of
+ * Errors: for an argument, `reader`, `block_size`, `lease_ms`, `checkpoint_interval`, `sampler` or `log`. If the log is of another
+ * run, `block_size`, `state` or the first member of the state that differs. `entry`, if an entry of the log is not valid. And what the methods of
  * `log` throw.
  */
 export const openLedger = (sampler: BaseSampler, log: Log, options: LedgerOptions): Promise<Ledger> =>
@@ -136,7 +136,7 @@ export const openLedger = (sampler: BaseSampler, log: Log, options: LedgerOption
 
 /**
  * A replay of a log: its committed runs again, for one of any number of readers. `lines` are its entries, or a file of
- * them, as text or as bytes. Errors: `reader`, `readers`, `lines`, `entry`, `state`, `block` (it is no log).
+ * them, as text or as bytes. Errors: `reader`, `readers`, `lines`, `entry`, `state`, `block_size` (it is no log).
  */
 export const replayLedger = (lines: LogLines, options?: ReplayOptions): LedgerReplay =>
   new LedgerReplay(component(), Sampler, lines, options);

@@ -726,7 +726,7 @@ test('a ledger of a blend: each position has one reader', async () => {
   const mixed = blend({ web: [100, 3], code: [40, 1] }, { seed: 1, samples: 200 });
   const sampler = new Sampler(mixed);
   const log = new MemoryLog();
-  const readers = await Promise.all([0, 1].map((reader) => openLedger(sampler, log, { reader, block: 16 })));
+  const readers = await Promise.all([0, 1].map((reader) => openLedger(sampler, log, { reader, blockSize: 16 })));
   const seen = [];
   for (let turn = 0; ; turn++) {
     const claim = await readers[turn % 2].claim();

@@ -139,7 +139,7 @@ export async function everything(samedeal) {
 
   const log = new MemoryLog();
   const readers = [];
-  for (const reader of [0, 1]) readers.push(await openLedger(sampler, log, { reader, block: 16 }));
+  for (const reader of [0, 1]) readers.push(await openLedger(sampler, log, { reader, blockSize: 16 }));
   const claims = [];
   for (;;) {
     const claim = await readers[claims.length % 2].claim();

@@ -25,7 +25,7 @@ const READER = `
   import { openLedger, Sampler } from 'samedeal';
   import { FolderLog } from 'samedeal/node';
   const [path, reader] = process.argv.slice(1);
-  const ledger = await openLedger(new Sampler(600, { seed: 5 }), new FolderLog(path), { reader: Number(reader), block: 20 });
+  const ledger = await openLedger(new Sampler(600, { seed: 5 }), new FolderLog(path), { reader: Number(reader), blockSize: 20 });
   for await (const claim of ledger) console.log(claim.samples().join('\\n'));`;
 
 test('processes share a folder, and leave no other file', async () => {
@@ -59,7 +59,7 @@ test('a long log in a folder is read from its last checkpoint on', async () => {
   const [log, memory] = [new FolderLog(path), new MemoryLog()];
   assert.deepEqual([await log.read(0), await log.lastCheckpoint()], [[], undefined]);
   for (const each of [log, memory]) {
-    const ledger = await openLedger(new Sampler(200), each, { reader: 0, block: 2, checkpointInterval: 50 });
+    const ledger = await openLedger(new Sampler(200), each, { reader: 0, blockSize: 2, checkpointInterval: 50 });
     for await (const claim of ledger) if (claim.start === 150) break;
   }
   assert.equal(await log.lastCheckpoint(), memory.lastCheckpoint());
@@ -86,7 +86,7 @@ test('a long log in a folder is read from its last checkpoint on', async () => {
 for (const how of ['begun anew', 'gone', 'cut']) {
   test(`a folder that was replaced is another log: ${how}`, async () => {
     const path = fresh();
-    const open = () => openLedger(new Sampler(40), new FolderLog(path), { reader: 0, block: 10 });
+    const open = () => openLedger(new Sampler(40), new FolderLog(path), { reader: 0, blockSize: 10 });
     const old = await open();
     const claim = await old.claim();
     rmSync(how === 'cut' ? join(path, '0000000000000002.json') : path, { recursive: true });
@@ -111,7 +111,7 @@ for (const how of ['begun anew', 'gone', 'cut']) {
 test('a folder that is replaced during a commit gets no entry', async (t) => {
   const [path, other] = [fresh(), fresh()];
   const claimed = async (at, reader) => {
-    const ledger = await openLedger(new Sampler(40), new FolderLog(at), { reader, block: 10 });
+    const ledger = await openLedger(new Sampler(40), new FolderLog(at), { reader, blockSize: 10 });
     return ledger.claim();
   };
   const claim = await claimed(path, 0);
@@ -132,7 +132,7 @@ test('a folder that is replaced during a commit gets no entry', async (t) => {
 
 test('an entry of the log that replaced another one stays', async () => {
   const [path, other] = [fresh(), fresh()];
-  const opened = (at, reader) => openLedger(new Sampler(40), new FolderLog(at), { reader, block: 10 });
+  const opened = (at, reader) => openLedger(new Sampler(40), new FolderLog(at), { reader, blockSize: 10 });
   const claim = await (await opened(path, 0)).claim();
   // The other log has an entry of the number that is written below.
   const ledger = await opened(other, 1);

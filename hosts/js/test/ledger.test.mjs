@@ -40,7 +40,7 @@ const failing = (log, isAway, adds = true) => ({
 describe('Ledger', () => {
   test('an action of a later component ends the operation with an error', async () => {
     const log = new MemoryLog();
-    const ledger = await openLedger(sampler(), log, { reader: 0, block: SAMPLES });
+    const ledger = await openLedger(sampler(), log, { reader: 0, blockSize: SAMPLES });
     const before = text(log);
     const { step } = LedgerClient.prototype;
     LedgerClient.prototype.step = () => ({ action: 'compact', number: 0, entry: '{}', milliseconds: 0 });
@@ -66,7 +66,7 @@ describe('Ledger', () => {
   test('readers of unequal speed, one of whom dies, commit every sample once', async () => {
     const log = new MemoryLog();
     const read = async (reader, pause, parts = Number.POSITIVE_INFINITY) => {
-      const ledger = await openLedger(sampler(), slow(log), { reader, block: 20, lease: 3000 });
+      const ledger = await openLedger(sampler(), slow(log), { reader, blockSize: 20, leaseMs: 3000 });
       const samples = [];
       for (let claim = await ledger.claim(); claim; claim = await ledger.claim()) {
         while (claim.committed < claim.count) {
@@ -106,7 +106,7 @@ describe('Ledger', () => {
 
   test('who is silent loses a claim, and is told', async () => {
     const log = new MemoryLog();
-    const open = (reader) => openLedger(sampler(), log, { reader, block: SAMPLES, lease: 2000 });
+    const open = (reader) => openLedger(sampler(), log, { reader, blockSize: SAMPLES, leaseMs: 2000 });
     const [one, other] = await Promise.all([open(1), open(2)]);
     const claim = await one.claim();
     await claim.commit(400n);
@@ -150,7 +150,7 @@ describe('Ledger', () => {
 
   test('who comes back gives back what it held', async () => {
     const log = new MemoryLog();
-    const open = () => openLedger(sampler(), log, { reader: 2 ** 32 - 1, block: 100 });
+    const open = () => openLedger(sampler(), log, { reader: 2 ** 32 - 1, blockSize: 100 });
     const first = await open();
     const claims = [await first.claim(), await first.claim(), await first.claim()];
     await claims[1].commit(40);
@@ -164,7 +164,7 @@ describe('Ledger', () => {
 
   test('a claim that was lost is another one than that of the same run', async () => {
     const log = new MemoryLog();
-    const open = (reader) => openLedger(sampler(), log, { reader, block: SAMPLES, lease: 50 });
+    const open = (reader) => openLedger(sampler(), log, { reader, blockSize: SAMPLES, leaseMs: 50 });
     const [one, other] = [await open(1), await open(2)];
     const lost = await one.claim();
     await (await other.claim()).release();
@@ -187,7 +187,7 @@ describe('Ledger', () => {
 
   test('any entry of a reader is a sign of life for all that it holds', async () => {
     const log = new MemoryLog();
-    const open = (reader) => openLedger(sampler(), log, { reader, block: SAMPLES / 2, lease: 3000 });
+    const open = (reader) => openLedger(sampler(), log, { reader, blockSize: SAMPLES / 2, leaseMs: 3000 });
     const [one, other] = [await open(1), await open(2)];
     const [first, second] = [await one.claim(), await one.claim()];
     for (let i = 0; i < 4; i++) {
@@ -203,7 +203,7 @@ describe('Ledger', () => {
 
   test('a loop that is broken off gives back what it has not committed', async () => {
     const log = new MemoryLog();
-    const ledger = await openLedger(sampler(), log, { reader: 1, block: 100 });
+    const ledger = await openLedger(sampler(), log, { reader: 1, blockSize: 100 });
     for await (const claim of ledger) {
       await claim.commit(40);
       if (claim.start === 100) break;
@@ -224,7 +224,7 @@ describe('Ledger', () => {
     const silent = new Set([2, 4, 6, 9]);
     const unsure = failing(log, (number) => silent.has(number));
     const away = { message: 'the store is away' };
-    const ledger = await openLedger(sampler(), unsure, { reader: 1, block: SAMPLES / 2 });
+    const ledger = await openLedger(sampler(), unsure, { reader: 1, blockSize: SAMPLES / 2 });
     const entries = () => log.entries.length;
     await assert.rejects(ledger.tryClaim(), away);
     const claim = await ledger.claim();
@@ -252,7 +252,7 @@ describe('Ledger', () => {
     const log = new MemoryLog();
     let isAway = false;
     const unsure = failing(log, () => isAway);
-    const ledger = await openLedger(sampler(), unsure, { reader: 1, block: 100 });
+    const ledger = await openLedger(sampler(), unsure, { reader: 1, blockSize: 100 });
     const claim = await ledger.claim();
     isAway = true;
     const failed = claim.commit(3);
@@ -266,7 +266,7 @@ describe('Ledger', () => {
 
   test('of two processes with one number the second takes over', async () => {
     const log = new MemoryLog();
-    const open = (log) => openLedger(sampler(), log, { reader: 1, block: 100 });
+    const open = (log) => openLedger(sampler(), log, { reader: 1, blockSize: 100 });
     const old = await open(log);
     const claims = [await old.claim(), await old.claim()];
     const later = await open(log);
@@ -299,28 +299,28 @@ describe('Ledger', () => {
   test('a lease is set and changed', async () => {
     const log = new MemoryLog();
     const open = (reader, options) => openLedger(sampler(), log, { reader, ...options });
-    const one = await open(1, { block: SAMPLES });
-    assert.equal(await one.lease(), 60_000);
-    const other = await open(2, { lease: 3_600_000n });
-    assert.equal(await one.lease(), 3_600_000);
+    const one = await open(1, { blockSize: SAMPLES });
+    assert.equal(await one.leaseMs(), 60_000);
+    const other = await open(2, { leaseMs: 3_600_000n });
+    assert.equal(await one.leaseMs(), 3_600_000);
     const claim = await one.claim();
     const { wait } = await other.tryClaim();
     assert(wait > 3_000_000, String(wait));
     await one.setLease(1_000_000);
     assert((await other.tryClaim()).wait <= 1_000_000);
     await other.setLease(1n);
-    assert.equal(await (await open(3)).lease(), 1);
+    assert.equal(await (await open(3)).leaseMs(), 1);
     assert.equal((await other.claim()).start, 0);
     await assert.rejects(claim.commit(), { kind: 'contradiction', field: 'claim' });
-    for (const lease of [0, 2 ** 53, -1]) {
-      await assert.rejects(other.setLease(lease), { kind: 'out-of-range', field: 'lease' });
+    for (const leaseMs of [0, 2 ** 53, -1]) {
+      await assert.rejects(other.setLease(leaseMs), { kind: 'out-of-range', field: 'lease_ms' });
     }
-    for (const lease of NOT_WHOLE) await assert.rejects(other.setLease(lease), { kind: wrong(lease), field: 'lease' });
+    for (const leaseMs of NOT_WHOLE) await assert.rejects(other.setLease(leaseMs), { kind: wrong(leaseMs), field: 'lease_ms' });
   });
 
   test('a long log is read from its last checkpoint on', async () => {
     const log = new MemoryLog();
-    const options = { block: 1, checkpointInterval: 300 };
+    const options = { blockSize: 1, checkpointInterval: 300 };
     const ledger = await openLedger(sampler(), log, { reader: 0, ...options });
     const held = await ledger.claim();
     for (let i = 0; i < 600; i++) await (await ledger.claim()).commit();
@@ -352,7 +352,7 @@ describe('Ledger', () => {
   });
 
   test('a claim that nobody has any more is claimed again', async () => {
-    const ledger = await openLedger(sampler(), new MemoryLog(), { reader: 0, block: SAMPLES });
+    const ledger = await openLedger(sampler(), new MemoryLog(), { reader: 0, blockSize: SAMPLES });
     await (await ledger.claim()).commit(1);
     let attempt = await ledger.tryClaim();
     for (let i = 0; i < 50 && !attempt.claim; i++) {
@@ -367,7 +367,7 @@ describe('Ledger', () => {
     const log = new MemoryLog();
     let isAway = false;
     const unsure = failing(log, () => isAway, false);
-    const ledger = await openLedger(sampler(), unsure, { reader: 1, block: SAMPLES });
+    const ledger = await openLedger(sampler(), unsure, { reader: 1, blockSize: SAMPLES });
     const away = { message: 'the store is away' };
     await assert.rejects(async () => {
       for await (const claim of ledger) {
@@ -394,7 +394,7 @@ describe('Ledger', () => {
     const most = 2 ** 53 - 1;
     const large = new Sampler(most, { seed: -(2n ** 63n), epoch: 2n ** 64n - 1n, consumed: most - 5_000_000_000 });
     const log = new MemoryLog();
-    const ledger = await openLedger(large, log, { reader: 0, block: 2 ** 32 - 1, lease: most });
+    const ledger = await openLedger(large, log, { reader: 0, blockSize: 2 ** 32 - 1, leaseMs: most });
     const [first, last] = [await ledger.claim(), await ledger.claim()];
     assert.deepEqual([first.start, first.count], [most - 5_000_000_000, 2 ** 32 - 1]);
     assert.equal(last.start + last.count, most);
@@ -414,8 +414,8 @@ describe('Ledger', () => {
   test('a log is of one epoch', async () => {
     const log = new MemoryLog();
     const of = { seed: 1, epoch: 4, consumed: 20 };
-    const open = (options, block = 8, samples = 100) =>
-      openLedger(new Sampler(samples, { ...of, ...options }), log, { reader: 0, block });
+    const open = (options, blockSize = 8, samples = 100) =>
+      openLedger(new Sampler(samples, { ...of, ...options }), log, { reader: 0, blockSize });
     assert.equal((await (await open({ worldSize: 5 })).progress()).positions, 80);
     const other = new Sampler(100, { ...of, rank: 2, worldSize: 3 });
     assert.equal((await (await openLedger(other, log, { reader: 1 })).progress()).positions, 80);
@@ -425,12 +425,12 @@ describe('Ledger', () => {
         field: field === 'order' ? 'name' : field,
       });
     }
-    await assert.rejects(open({}, 9), { kind: 'contradiction', field: 'block' });
+    await assert.rejects(open({}, 9), { kind: 'contradiction', field: 'block_size' });
     await assert.rejects(open({}, 8, 101), { kind: 'contradiction', field: 'samples' });
     assert.throws(() => [...replayLedger(text(log)).samples(new Sampler(100))], { field: 'seed' });
     const shards = Sampler.sharded([40, 60], { lanes: 2, shuffleWindow: 8, seed: 3 });
     const sharded = new MemoryLog();
-    const ledger = await openLedger(shards, sharded, { reader: 0, block: 64 });
+    const ledger = await openLedger(shards, sharded, { reader: 0, blockSize: 64 });
     const seen = [];
     for await (const claim of ledger) {
       seen.push(...claim.samples());
@@ -445,7 +445,7 @@ describe('Ledger', () => {
 
   test('the events of a log are the entries about runs, of all readers', async () => {
     const log = new MemoryLog();
-    const ledger = await openLedger(sampler(), log, { reader: 3, block: 600 });
+    const ledger = await openLedger(sampler(), log, { reader: 3, blockSize: 600 });
     const [first, second] = [await ledger.claim(), await (await openLedger(sampler(), log, { reader: 8 })).claim()];
     await first.commit(400);
     await first.release();
@@ -489,11 +489,11 @@ describe('Ledger', () => {
       // The store adds an entry without an answer. The ledger must find this entry again, although it comes as bytes.
       append: (number, entry) => failing(log, (at) => at === 3).append(number, entry),
     };
-    const ledger = await openLedger(sampler(), bytes, { reader: 0, block: 400 });
+    const ledger = await openLedger(sampler(), bytes, { reader: 0, blockSize: 400 });
     const claims = [await ledger.claim()];
     await assert.rejects(claims[0].commit(), /away/);
     for (let claim = claims[0]; claim; claim = await ledger.claim()) await claim.commit();
-    assert.equal((await (await openLedger(sampler(), bytes, { reader: 1, block: 400 })).progress()).committed, SAMPLES);
+    assert.equal((await (await openLedger(sampler(), bytes, { reader: 1, blockSize: 400 })).progress()).committed, SAMPLES);
     const expected = [...replayLedger(text(log))];
     assert.equal(
       expected.reduce((sum, { count }) => sum + count, 0),
@@ -511,7 +511,7 @@ describe('Ledger', () => {
 
   test('what a loss of power leaves at the end of a file is no entry', async () => {
     const log = new MemoryLog();
-    for await (const _ of await openLedger(sampler(), log, { reader: 0, block: 400 }));
+    for await (const _ of await openLedger(sampler(), log, { reader: 0, blockSize: 400 }));
     const whole = text(log);
     const expected = [...replayLedger(whole)];
     const half = whole.slice(0, -20);
@@ -581,11 +581,11 @@ describe('Ledger', () => {
     const open = (options) => openLedger(sampler(), new MemoryLog(), { reader: 0, ...options });
     for (const [field, out] of [
       ['reader', NOT_32_BITS],
-      ['block', [0, 0n, ...NOT_32_BITS]],
-      ['lease', [0, 0n, -1, 2 ** 53, 2n ** 53n, 2n ** 64n]],
+      ['blockSize', [0, 0n, ...NOT_32_BITS]],
+      ['leaseMs', [0, 0n, -1, 2 ** 53, 2n ** 53n, 2n ** 64n]],
       ['checkpointInterval', [0, 0n, -1, 2 ** 53, 2n ** 53n, 2n ** 64n]],
     ]) {
-      const told = field === 'checkpointInterval' ? 'checkpoint_interval' : field;
+      const told = field.replace(/[A-Z]/, (letter) => `_${letter.toLowerCase()}`);
       for (const value of out) await assert.rejects(open({ [field]: value }), { kind: 'out-of-range', field: told });
       for (const value of NOT_WHOLE)
         await assert.rejects(open({ [field]: value }), { kind: wrong(value), field: told });
@@ -614,7 +614,7 @@ describe('Ledger', () => {
 
   test('a run of a replay says which entry, reader and claim it is of', async () => {
     const log = new MemoryLog();
-    const ledger = await openLedger(sampler(), log, { reader: 5, block: 10 });
+    const ledger = await openLedger(sampler(), log, { reader: 5, blockSize: 10 });
     const claim = await ledger.claim();
     await claim.commit(3);
     await claim.renew();

@@ -332,7 +332,7 @@ test('the types hold in a strict project', async () => {
     `import { type Claim, type Ledger, type CommittedRun, type Log, MemoryLog, openLedger, replayLedger, Sampler, type LedgerReplay } from 'samedeal';
     const store: Log = { read: (from) => ['entry'].slice(from), append: async (number, entry) => entry.length === number };
     const sampler = new Sampler(10);
-    const ledger: Ledger = await openLedger(sampler, store, { reader: 1n, block: 64, lease: 500 });
+    const ledger: Ledger = await openLedger(sampler, store, { reader: 1n, blockSize: 64, leaseMs: 500 });
     for await (const claim of ledger) { await claim.commit(3n); claim.samples(0, claim.count).at(-1)?.toFixed(); }
     const attempt = await ledger.tryClaim();
     const next: Claim | number = 'claim' in attempt ? attempt.claim : 'wait' in attempt ? attempt.wait : 0;
@@ -345,7 +345,7 @@ test('the types hold in a strict project', async () => {
     replayLedger([3]);
     for (const sample of schedule.samples(sampler)) sample.toFixed();
     // @ts-expect-error
-    openLedger(sampler, store, { block: 3 });
+    openLedger(sampler, store, { blockSize: 3 });
     // @ts-expect-error
     openLedger(sampler, { read: () => [] }, { reader: 0 });
     // @ts-expect-error

@@ -373,8 +373,8 @@ CLIENT_CALLS: Calls = [
     ("claim", True, 2**64 - 1),
     ("tell-entries", [], 7),
     ("progress",),
-    ("block",),
-    ("lease",),
+    ("block-size",),
+    ("lease-ms",),
 ]
 BAD_HEADERS: list[tuple[Any, ...]] = [("",), ("naïve ✓",), (HEADER.replace("ledger", "sampler"),)]
 
@@ -572,11 +572,11 @@ def test_ledgers() -> None:
 def test_clients_of_ledgers() -> None:
     oracle = Oracle("ledger")
     options = oracle.call("[constructor]client-options", STATE, 1, 2**64 - 1)
-    for name, value in (("block", 4), ("lease", 2**53 - 1), ("checkpoint-interval", 3)):
+    for name, value in (("block-size", 4), ("lease", 2**53 - 1), ("checkpoint-interval", 3)):
         oracle.call(f"[method]client-options.set-{name}", options, value)
     theirs = oracle.call("[constructor]client", options)
     agree(oracle, "client", theirs, ledgers.Client(STATE, 1, 2**64 - 1, 4, 2**53 - 1, 3), CLIENT_CALLS)
-    oracle.call("[method]client-options.set-block", options, 0)
+    oracle.call("[method]client-options.set-block-size", options, 0)
     wanted = plain(oracle.call("[constructor]client", options))
     assert ours(ledgers.Client, STATE, 1, 2**64 - 1, 0) == wanted
 

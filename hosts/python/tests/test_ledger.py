@@ -31,9 +31,9 @@ import sys, time
 from samedeal import Sampler
 from samedeal.ledger import FileLog, FolderLog, Ledger
 
-path, reader, pause, block = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
+path, reader, pause, block_size = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
 log = {"FileLog": FileLog, "FolderLog": FolderLog}[sys.argv[5]](path)
-ledger = Ledger(Sampler(600, seed=5, order="torch"), log, reader=reader, block=block, lease=5.0)
+ledger = Ledger(Sampler(600, seed=5, order="torch"), log, reader=reader, block_size=block_size, lease=5.0)
 print("ready", flush=True)
 sys.stdin.readline()
 for claim in ledger:
@@ -45,8 +45,8 @@ for claim in ledger:
 """
 
 
-def reader(path: Path, number: int, pause: float, block: int = 20, log: str = "FileLog") -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", READER, str(path), str(number), str(pause), str(block), log]
+def reader(path: Path, number: int, pause: float, block_size: int = 20, log: str = "FileLog") -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", READER, str(path), str(number), str(pause), str(block_size), log]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
@@ -90,11 +90,11 @@ def test_every_sample_once_although_a_reader_is_killed(tmp_path: Path) -> None:
 
 def test_a_reader_that_comes_back_begins_anew(tmp_path: Path) -> None:
     path = tmp_path / "log"
-    first = Ledger(Sampler(100), FileLog(path), reader=7, block=30)
+    first = Ledger(Sampler(100), FileLog(path), reader=7, block_size=30)
     claim = first.claim()
     assert claim is not None
     claim.commit(10)
-    again = Ledger(Sampler(100), FileLog(path), reader=7, block=30)
+    again = Ledger(Sampler(100), FileLog(path), reader=7, block_size=30)
     assert again.progress()[:3] == (100, 10, 0)
     with pytest.raises(ContradictionError, match="claim is 2"):
         claim.commit(1)
@@ -111,7 +111,7 @@ def test_what_is_left_of_an_epoch(tmp_path: Path) -> None:
     seen = [sampler.indices(0, 5) for sampler in dealt]
     rest = Sampler(50, seed=1, rank=2, world_size=3)
     rest.resume(dealt[0].state(5))
-    for claim in Ledger(rest, FileLog(tmp_path / "log"), reader=0, block=7):
+    for claim in Ledger(rest, FileLog(tmp_path / "log"), reader=0, block_size=7):
         seen.append(claim.samples)
     assert sorted(np.concatenate(seen)) == list(range(50))
     replay = Replay(FileLog(tmp_path / "log"))
@@ -120,7 +120,7 @@ def test_what_is_left_of_an_epoch(tmp_path: Path) -> None:
 
 def test_a_schedule_in_a_notebook() -> None:
     log = MemoryLog()
-    for claim in Ledger(Sampler(250, seed=1), log, reader=3, block=2):
+    for claim in Ledger(Sampler(250, seed=1), log, reader=3, block_size=2):
         claim.commit()
     replay = Replay(log)
     shown = replay._repr_html_()
@@ -133,7 +133,7 @@ def test_a_schedule_in_a_notebook() -> None:
 
 def test_events_of_a_log() -> None:
     """The replay has every entry about a run, of all readers, and no other entries."""
-    ledger = Ledger(Sampler(10), log := MemoryLog(), reader=3, block=6, lease=5.0)
+    ledger = Ledger(Sampler(10), log := MemoryLog(), reader=3, block_size=6, lease=5.0)
     first, second = ledger.claim(), Ledger(Sampler(10), log, reader=8).claim()
     assert first is not None
     assert second is not None
@@ -166,7 +166,7 @@ def test_events_of_a_log() -> None:
 def test_long_logs_are_replayed_in_parts() -> None:
     """The component applies entries in parts of any size: the schedule is that of the whole log, and an error has its
     line."""
-    header = Ledger(Sampler(6000), MemoryLog(), reader=7, block=2, checkpoint_interval=2**53 - 1).log.read(0)[0]
+    header = Ledger(Sampler(6000), MemoryLog(), reader=7, block_size=2, checkpoint_interval=2**53 - 1).log.read(0)[0]
     entries = [str(header)]
     for start in range(0, 6000, 2):
         entries += (event("claim", start % 3, start, 2), event("commit", start % 3, start, 1))
@@ -187,7 +187,7 @@ def test_long_logs_are_replayed_in_parts() -> None:
             found = [sample for samples in replay.samples(order, reader, readers) for sample in samples.tolist()]
             assert found == [order[start] for start in own]
     # Entries that are appended later are not in the replay.
-    assert log.append(len(entries), '{"event":"lease","reader":9,"lease":5}')
+    assert log.append(len(entries), '{"event":"lease","reader":9,"lease_ms":5}')
     assert len(np.concatenate([*replay.samples(order)])) == 6000
     assert replay.progress().entries == len(entries)
     for odd, field in (("x", "entry"), (event("commit", 0, 0, 1), "entry"), ("\ud800", "entry")):
@@ -207,7 +207,7 @@ def test_threads_share_a_log() -> None:
     sampler = Sampler.sharded([300, 0, 500], lanes=4, shuffle_window=8, seed=2)
 
     def run(number: int) -> None:
-        for claim in Ledger(sampler, log, reader=number, block=16):
+        for claim in Ledger(sampler, log, reader=number, block_size=16):
             with lock:
                 seen.extend(claim.samples.tolist())
 
@@ -222,8 +222,8 @@ def test_threads_share_a_log() -> None:
 
 def test_who_is_silent_loses_what_it_holds() -> None:
     log = MemoryLog()
-    silent = Ledger(Sampler(10), log, reader=0, block=6, lease=2.0)
-    other = Ledger(Sampler(10), log, reader=1, block=6, lease=2.0)
+    silent = Ledger(Sampler(10), log, reader=0, block_size=6, lease=2.0)
+    other = Ledger(Sampler(10), log, reader=1, block_size=6, lease=2.0)
     first = silent.claim()
     assert first is not None
     first.commit(2)
@@ -258,8 +258,8 @@ def test_who_is_silent_loses_what_it_holds() -> None:
 
 def test_any_word_renews_what_else_is_held() -> None:
     log = MemoryLog()
-    ledger = Ledger(Sampler(30), log, reader=0, block=10, lease=3.0)
-    other = Ledger(Sampler(30), log, reader=1, block=10, lease=3.0)
+    ledger = Ledger(Sampler(30), log, reader=0, block_size=10, lease=3.0)
+    other = Ledger(Sampler(30), log, reader=1, block_size=10, lease=3.0)
     claims = [ledger.claim() for _ in range(3)]
     one, two, three = (claim for claim in claims if claim is not None)
     for _ in range(5):
@@ -291,7 +291,7 @@ class Unsure(MemoryLog):
 
 
 def test_nothing_is_committed_twice_where_a_log_does_not_say_what_it_did() -> None:
-    ledger = Ledger(Sampler(20), Unsure(2, 3, 4), reader=0, block=10)
+    ledger = Ledger(Sampler(20), Unsure(2, 3, 4), reader=0, block_size=10)
     with pytest.raises(OSError, match="in time"):
         ledger.claim()
     # The run was claimed nevertheless, by no other reader.
@@ -308,7 +308,7 @@ def test_nothing_is_committed_twice_where_a_log_does_not_say_what_it_did() -> No
 
 @pytest.mark.parametrize("release", [False, True])
 def test_a_claim_of_unknown_outcome_is_the_next_one_also_after_another_call(release: bool) -> None:
-    ledger = Ledger(Sampler(30), Unsure(3), reader=0, block=10)
+    ledger = Ledger(Sampler(30), Unsure(3), reader=0, block_size=10)
     first = ledger.claim()
     assert first is not None
     with pytest.raises(OSError, match="in time"):
@@ -323,7 +323,7 @@ def test_a_claim_of_unknown_outcome_is_the_next_one_also_after_another_call(rele
 
 
 def test_what_a_log_did_not_say_that_it_appended_is_known_later() -> None:
-    ledger = Ledger(Sampler(40), Unsure(2, 4, 6, 9), reader=0, block=20)
+    ledger = Ledger(Sampler(40), Unsure(2, 4, 6, 9), reader=0, block_size=20)
     with pytest.raises(OSError, match="no answer"):
         ledger.claim()
     claim = ledger.claim()
@@ -362,9 +362,9 @@ def test_what_a_log_did_not_say_that_it_appended_is_known_later() -> None:
 
 def test_the_last_life_of_a_reader_takes_over() -> None:
     log = MemoryLog()
-    old = Ledger(Sampler(40), log, reader=0, block=10)
+    old = Ledger(Sampler(40), log, reader=0, block_size=10)
     held = [old.claim() for _ in range(2)]
-    new = Ledger(Sampler(40), log, reader=0, block=10)
+    new = Ledger(Sampler(40), log, reader=0, block_size=10)
     first = new.claim()
     assert first is not None
     assert first.start == 0
@@ -382,7 +382,7 @@ def test_the_last_life_of_a_reader_takes_over() -> None:
 
 
 def test_a_claim_that_was_dropped_is_the_next_one() -> None:
-    ledger = Ledger(Sampler(30), MemoryLog(), reader=0, block=10)
+    ledger = Ledger(Sampler(30), MemoryLog(), reader=0, block_size=10)
     claim = ledger.claim()
     assert claim is not None
     claim.commit(4)
@@ -394,7 +394,7 @@ def test_a_claim_that_was_dropped_is_the_next_one() -> None:
 
 
 def test_what_an_interrupted_call_claimed_is_the_next_claim(monkeypatch: pytest.MonkeyPatch) -> None:
-    ledger = Ledger(Sampler(20), MemoryLog(), reader=0, block=10)
+    ledger = Ledger(Sampler(20), MemoryLog(), reader=0, block_size=10)
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
@@ -417,7 +417,7 @@ def test_an_action_of_a_later_component_ends_the_operation_with_an_error(
     name: str, call: Callable[[Ledger], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = MemoryLog()
-    ledger = Ledger(Sampler(20), log, reader=0, block=10)
+    ledger = Ledger(Sampler(20), log, reader=0, block_size=10)
     before = log.read(0)
     with monkeypatch.context() as patch:
         patch.setattr(Client, name, lambda *_: Instruction("compact", 0, "{}", 0))
@@ -433,7 +433,7 @@ def test_an_action_of_a_later_component_ends_the_operation_with_an_error(
 
 
 def test_an_engine_that_was_interrupted_gives_back_what_was_held() -> None:
-    ledger = Ledger(Sampler(20), MemoryLog(), reader=0, block=10)
+    ledger = Ledger(Sampler(20), MemoryLog(), reader=0, block_size=10)
     claim = ledger.claim()
     assert claim is not None
     claim.commit(3)
@@ -450,7 +450,7 @@ def test_an_engine_that_was_interrupted_gives_back_what_was_held() -> None:
 def test_the_lease_of_a_log_can_be_changed() -> None:
     log = MemoryLog()
     one = Ledger(Sampler(20), log, reader=0)
-    assert (one.block, one.lease) == (1024, 60.0)
+    assert (one.block_size, one.lease) == (1024, 60.0)
     two = Ledger(Sampler(20), log, reader=1, lease=2.5)
     assert (one.lease, two.lease) == (2.5, 2.5)
     one.set_lease(7)
@@ -483,7 +483,7 @@ def test_a_long_log_opens_from_its_last_checkpoint(kind: str, tmp_path: Path, mo
     if kind != "memory":
         log = (FileLog if kind == "file" else FolderLog)(tmp_path / "log")
     assert log.last_checkpoint() is None
-    ledger = Ledger(Sampler(400), log, reader=0, block=2, checkpoint_interval=100)
+    ledger = Ledger(Sampler(400), log, reader=0, block_size=2, checkpoint_interval=100)
     for claim in ledger:
         if claim.start == 300:
             break
@@ -499,7 +499,7 @@ def test_a_long_log_opens_from_its_last_checkpoint(kind: str, tmp_path: Path, mo
     if kind != "memory":
         # The reader reads some of the first entries, and all entries after the checkpoint.
         assert counting.read_entries <= 8 + total - last < total - 100
-    assert (other.block, other.progress().committed, other.progress().claimed) == (2, 300, 2)
+    assert (other.block_size, other.progress().committed, other.progress().claimed) == (2, 300, 2)
     taken = other.claim()
     assert taken is not None
     assert taken.start == 302
@@ -513,7 +513,7 @@ def test_a_long_log_opens_from_its_last_checkpoint(kind: str, tmp_path: Path, mo
 
 def test_a_checkpoint_is_searched_in_all_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "log"
-    ledger = Ledger(Sampler(4000), FileLog(path), reader=0, block=1, checkpoint_interval=3)
+    ledger = Ledger(Sampler(4000), FileLog(path), reader=0, block_size=1, checkpoint_interval=3)
     for claim in ledger:
         if claim.start == 10:
             break
@@ -533,12 +533,12 @@ def test_a_checkpoint_is_searched_in_all_of_a_file(tmp_path: Path) -> None:
 
 RUST = (
     '{"samedeal":1,"kind":"ledger","recipe":{"order":{"name":"feistel","samples":10,"seed":0}},"epoch":0,"consumed":0,'
-    '"block":4,"lease":60000}\n'
+    '"block_size":4,"lease_ms":60000}\n'
     '{"event":"join","reader":1,"session":"0000000000000002"}\n'
     '{"event":"claim","reader":1,"start":0,"count":4}\n'
-    '{"event":"lease","reader":1,"lease":7000}\n'
+    '{"event":"lease","reader":1,"lease_ms":7000}\n'
     '{"event":"commit","reader":1,"start":0,"count":3}\n'
-    '{"event":"checkpoint","number":5,"next":4,"committed":3,"lease":7000,"free":[],"held":[2,1,0,4,3]}\n'
+    '{"event":"checkpoint","number":5,"next":4,"committed":3,"lease_ms":7000,"free":[],"held":[2,1,0,4,3]}\n'
 )
 """A log as other hosts write it."""
 
@@ -547,7 +547,7 @@ def test_a_log_of_another_host_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_text(RUST)
     ledger = Ledger(Sampler(10), FileLog(path), reader=5)
-    assert (ledger.block, ledger.lease, ledger.progress()[:3]) == (4, 7.0, (10, 3, 1))
+    assert (ledger.block_size, ledger.lease, ledger.progress()[:3]) == (4, 7.0, (10, 3, 1))
     # A reader of the other host continues in this host.
     back = Ledger(Sampler(10), FileLog(path), reader=1)
     assert [(claim.start, claim.count) for claim in back] == [(3, 1), (4, 4), (8, 2)]
@@ -557,7 +557,7 @@ def test_a_log_of_another_host_goes_on(tmp_path: Path) -> None:
 
 
 def test_a_loop_that_breaks_off_leaves_its_claim_to_the_next() -> None:
-    ledger = Ledger(Sampler(20), MemoryLog(), reader=0, block=20)
+    ledger = Ledger(Sampler(20), MemoryLog(), reader=0, block_size=20)
     for claim in ledger:
         claim.commit(5)
         break
@@ -586,11 +586,11 @@ def test_a_ledger_is_not_asked_within_a_call_of_its_own() -> None:
 
 def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
     path = tmp_path / "log"
-    ledger = Ledger(Sampler(40), FileLog(path), reader=0, block=10)
+    ledger = Ledger(Sampler(40), FileLog(path), reader=0, block_size=10)
     next(iter(ledger)).commit()
     whole = path.read_bytes()
     path.write_bytes(whole + b'{"event":"claim","reader":5,"sta')
-    other = Ledger(Sampler(40), FileLog(path), reader=1, block=10)
+    other = Ledger(Sampler(40), FileLog(path), reader=1, block_size=10)
     assert other.progress().committed == 10
     claim = other.claim()
     assert claim is not None
@@ -601,7 +601,7 @@ def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
 @pytest.mark.parametrize("how", ["begun anew", "copied", "rewritten", "gone"])
 def test_a_log_that_was_replaced_is_another_one(tmp_path: Path, how: str) -> None:
     path = tmp_path / "log"
-    old = Ledger(Sampler(40), FileLog(path), reader=0, block=10)
+    old = Ledger(Sampler(40), FileLog(path), reader=0, block_size=10)
     claim = old.claim()
     assert claim is not None
     text = path.read_bytes()
@@ -616,7 +616,7 @@ def test_a_log_that_was_replaced_is_another_one(tmp_path: Path, how: str) -> Non
         path.unlink()
     if how == "begun anew":
         # The system may give this file the inode number of the old one.
-        new = Ledger(Sampler(40), FileLog(path), reader=1, block=10)
+        new = Ledger(Sampler(40), FileLog(path), reader=1, block_size=10)
         held = new.claim()
     before = path.read_bytes() if path.exists() else None
     for call in (claim.commit, claim.release, old.claim, old.progress):
@@ -629,20 +629,22 @@ def test_a_log_that_was_replaced_is_another_one(tmp_path: Path, how: str) -> Non
         assert [one.start for one in new] == [10, 20, 30]
         assert Replay(FileLog(path)).progress().finished
     # A new ledger may use the old log object, which then reads the new file from its beginning.
-    assert Ledger(Sampler(40), old.log, reader=2, block=10).progress().entries == len(path.read_bytes().splitlines())
+    assert Ledger(Sampler(40), old.log, reader=2, block_size=10).progress().entries == len(
+        path.read_bytes().splitlines()
+    )
 
 
 @pytest.mark.parametrize("how", ["begun anew", "gone", "cut"])
 def test_a_folder_that_was_replaced_is_another_log(tmp_path: Path, how: str) -> None:
     path = tmp_path / "log"
-    old = Ledger(Sampler(40), FolderLog(path), reader=0, block=10)
+    old = Ledger(Sampler(40), FolderLog(path), reader=0, block_size=10)
     claim = old.claim()
     assert claim is not None
     if how == "cut":
         (path / "0000000000000002.json").unlink()
     else:
         shutil.rmtree(path)
-    new = Ledger(Sampler(40), FolderLog(path), reader=0, block=10) if how == "begun anew" else None
+    new = Ledger(Sampler(40), FolderLog(path), reader=0, block_size=10) if how == "begun anew" else None
     # The last entry has the same text as in the old log.
     held = None if new is None else new.claim()
     before = {file.name: file.read_bytes() for file in path.glob("*")}
@@ -695,17 +697,17 @@ def test_a_lost_answer_of_a_folder_is_found(tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.parametrize("zeros", [1, 3 << 20])
 def test_zeros_that_a_loss_of_power_left_are_cut_off(tmp_path: Path, torn: bytes, zeros: int) -> None:
     path = tmp_path / "log"
-    ledger = Ledger(Sampler(40), FileLog(path), reader=0, block=10)
+    ledger = Ledger(Sampler(40), FileLog(path), reader=0, block_size=10)
     next(iter(ledger)).commit()
     whole = path.read_bytes()
     path.write_bytes(whole + torn + bytes(zeros))
-    other = Ledger(Sampler(40), FileLog(path), reader=1, block=10)
+    other = Ledger(Sampler(40), FileLog(path), reader=1, block_size=10)
     assert other.claim() is not None
     assert path.read_bytes().startswith(whole + b'{"event":"join","reader":1,"session":"')
     assert ledger.progress() == other.progress()
     # A power failure can leave a log in which nothing was written completely.
     path.write_bytes(torn.replace(b"event", b"samedeal")[:4] + bytes(zeros))
-    assert [claim.start for claim in Ledger(Sampler(20), FileLog(path), reader=0, block=10)] == [0, 10]
+    assert [claim.start for claim in Ledger(Sampler(20), FileLog(path), reader=0, block_size=10)] == [0, 10]
 
 
 def test_other_files_that_begin_with_zeros_stay_as_they_are(tmp_path: Path) -> None:
@@ -732,9 +734,9 @@ class Binary:
 
 def test_entries_may_be_bytes() -> None:
     binary, copied = Binary(), MemoryLog()
-    starts = [claim.start for claim in Ledger(Sampler(40), binary, reader=0, block=10)]
+    starts = [claim.start for claim in Ledger(Sampler(40), binary, reader=0, block_size=10)]
     assert starts == [0, 10, 20, 30]
-    assert Ledger(Sampler(40), binary, reader=1, block=10).progress().finished
+    assert Ledger(Sampler(40), binary, reader=1, block_size=10).progress().finished
     assert copy_log(binary, copied) == 11
     assert copy_log(binary, copied) == copy_log(copied, binary) == 0
     assert Replay(binary).commits == Replay(copied).commits
@@ -785,7 +787,7 @@ def test_stores_that_show_nothing_are_told_of() -> None:
 
 
 def test_what_a_loop_left_is_given_out_again() -> None:
-    ledger = Ledger(Sampler(30), MemoryLog(), reader=0, block=10)
+    ledger = Ledger(Sampler(30), MemoryLog(), reader=0, block_size=10)
     for claim in ledger:
         claim.commit(3)
         break
@@ -803,7 +805,7 @@ def test_what_a_loop_left_is_given_out_again() -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_forked_process_opens_the_ledger_anew(tmp_path: Path) -> None:
     log = FileLog(tmp_path / "log")
-    ledger = Ledger(Sampler(40), log, reader=0, block=10)
+    ledger = Ledger(Sampler(40), log, reader=0, block_size=10)
     claim = ledger.claim()
     assert claim is not None
     child = os.fork()
@@ -827,7 +829,7 @@ def test_a_forked_process_opens_the_ledger_anew(tmp_path: Path) -> None:
 
 def test_logs_are_copied(tmp_path: Path) -> None:
     log, kept = MemoryLog(), FileLog(tmp_path / "kept")
-    ledger = Ledger(Sampler(40), log, reader=0, block=10)
+    ledger = Ledger(Sampler(40), log, reader=0, block_size=10)
     claim = ledger.claim()
     assert claim is not None
     claim.commit(3)
@@ -836,7 +838,7 @@ def test_logs_are_copied(tmp_path: Path) -> None:
     claim.commit()
     assert copy_log(log, pickle.loads(pickle.dumps(kept))) == 1
     other = MemoryLog()
-    Ledger(Sampler(40, epoch=1), other, reader=0, block=10)
+    Ledger(Sampler(40, epoch=1), other, reader=0, block_size=10)
     with pytest.raises(ContradictionError, match="entry 0"):
         copy_log(log, other)
     assert Replay(kept).commits == Replay(log).commits
@@ -846,17 +848,17 @@ def test_logs_are_copied(tmp_path: Path) -> None:
 def test_a_log_of_something_else_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "log"
     Ledger(Sampler(40, seed=1), FileLog(path), reader=0)
-    for sampler, block, field in [
+    for sampler, block_size, field in [
         (Sampler(41, seed=1), 1024, "samples"),
         (Sampler(40, seed=2), 1024, "seed"),
         (Sampler(40, seed=1, epoch=1), 1024, "epoch"),
         (Sampler(40, seed=1, order="torch"), 1024, "name"),
         (Sampler(40, seed=1, consumed=3), 1024, "consumed"),
-        (Sampler(40, seed=1), 10, "block"),
+        (Sampler(40, seed=1), 10, "block_size"),
         (Sampler.sharded([40], seed=1), 1024, "name"),
     ]:
         with pytest.raises(ContradictionError) as caught:
-            Ledger(sampler, FileLog(path), reader=1, block=block)
+            Ledger(sampler, FileLog(path), reader=1, block_size=block_size)
         assert caught.value.field == field
     with pytest.raises(ContradictionError, match="seed"):
         Replay(FileLog(path)).samples(Sampler(40))
@@ -880,8 +882,8 @@ def test_arguments_are_checked() -> None:
         ({"reader": -1}, OutOfRangeError, "reader is -1"),
         ({"reader": 2**32}, OutOfRangeError, "reader"),
         ({"reader": "0"}, WrongTypeError, "reader"),
-        ({"block": 0}, OutOfRangeError, "block is 0"),
-        ({"block": 2**32}, OutOfRangeError, "block"),
+        ({"block_size": 0}, OutOfRangeError, "block_size is 0"),
+        ({"block_size": 2**32}, OutOfRangeError, "block_size"),
         ({"log": "epoch.log"}, WrongTypeError, "FileLog"),
         ({"lease": 0}, OutOfRangeError, "lease is 0"),
         ({"lease": float("nan")}, OutOfRangeError, "lease is nan"),
@@ -893,7 +895,7 @@ def test_arguments_are_checked() -> None:
     for options, error, shown in wrong:
         with pytest.raises(error, match=shown):
             Ledger(**{"sampler": Sampler(40), "log": MemoryLog(), "reader": 0, **options})
-    ledger = Ledger(Sampler(40), MemoryLog(), reader=2**32 - 1, block=7)
+    ledger = Ledger(Sampler(40), MemoryLog(), reader=2**32 - 1, block_size=7)
     claim = ledger.claim()
     assert isinstance(claim, Claim)
     for count, error in [(8, OutOfRangeError), (-1, OutOfRangeError), (1.5, WrongTypeError), (True, WrongTypeError)]:

@@ -32,7 +32,7 @@ import sys
 from samedeal import ContradictionError, Sampler
 from samedeal.ledger import FileLog, Ledger
 
-claim = Ledger(Sampler(40), FileLog(sys.argv[1]), reader=1, block=10).claim()
+claim = Ledger(Sampler(40), FileLog(sys.argv[1]), reader=1, block_size=10).claim()
 print("claimed", flush=True)
 sys.stdin.readline()
 try:
@@ -73,7 +73,7 @@ def wait_for_a_waiter(pid: int) -> None:
 
 def test_a_timeout_ends_the_wait_for_a_stopped_process(tmp_path: Path) -> None:
     path = tmp_path / "log"
-    ledger = Ledger(Sampler(40), FileLog(path), reader=0, block=10)
+    ledger = Ledger(Sampler(40), FileLog(path), reader=0, block_size=10)
     with held(path) as holder:
         holder.send_signal(signal.SIGSTOP)
         os.waitid(os.P_PID, holder.pid, os.WSTOPPED | os.WNOWAIT)
@@ -107,7 +107,7 @@ def test_nothing_is_committed_into_a_file_that_was_removed(tmp_path: Path, again
         wait_for_a_waiter(writer.pid)
         path.unlink()
         if again:
-            Ledger(Sampler(40), FileLog(path), reader=2, block=10)
+            Ledger(Sampler(40), FileLog(path), reader=2, block_size=10)
         before = path.read_bytes() if again else None
         holder.kill()
         told, _ = writer.communicate(timeout=HANG)
@@ -146,7 +146,7 @@ def test_a_log_is_a_regular_file(tmp_path: Path, kind: str) -> None:
 
 def test_nothing_is_committed_into_a_folder_that_was_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "log"
-    claim = Ledger(Sampler(40), FolderLog(path), reader=1, block=10).claim()
+    claim = Ledger(Sampler(40), FolderLog(path), reader=1, block_size=10).claim()
     assert claim is not None
     before: dict[str, bytes] = {}
 
@@ -154,7 +154,7 @@ def test_nothing_is_committed_into_a_folder_that_was_replaced(tmp_path: Path, mo
         """Replaces the folder by another log of the same length, after the log was read and before it is written."""
         monkeypatch.undo()
         path.rename(tmp_path / "old")
-        Ledger(Sampler(40), FolderLog(path), reader=2, block=10).claim()
+        Ledger(Sampler(40), FolderLog(path), reader=2, block_size=10).claim()
         before.update({file.name: file.read_bytes() for file in path.iterdir()})
         return uuid.uuid4()
 
@@ -166,7 +166,7 @@ def test_nothing_is_committed_into_a_folder_that_was_replaced(tmp_path: Path, mo
 
 def test_an_entry_of_the_log_that_replaced_another_one_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "log"
-    claim = Ledger(Sampler(40), FolderLog(path), reader=1, block=10).claim()
+    claim = Ledger(Sampler(40), FolderLog(path), reader=1, block_size=10).claim()
     assert claim is not None
     before: dict[str, bytes] = {}
     link = os.link
@@ -176,7 +176,7 @@ def test_an_entry_of_the_log_that_replaced_another_one_stays(tmp_path: Path, mon
         monkeypatch.undo()
         link(*names)
         path.rename(tmp_path / "old")
-        other = Ledger(Sampler(40), FolderLog(path), reader=2, block=10)
+        other = Ledger(Sampler(40), FolderLog(path), reader=2, block_size=10)
         claims = [other.claim(), other.claim()]
         assert None not in claims
         before.update({file.name: file.read_bytes() for file in path.iterdir()})

@@ -24,7 +24,7 @@ def test_a_blend_of_many_sources_is_saved_and_resumed() -> None:
 
 def test_a_ledger_over_many_sources(tmp_path: object) -> None:
     sampler = blend(1000)
-    ledger = Ledger(sampler, FileLog(f"{tmp_path}/log"), reader=0, block=100)
+    ledger = Ledger(sampler, FileLog(f"{tmp_path}/log"), reader=0, block_size=100)
     claim = ledger.claim()
     assert claim is not None
     assert claim.samples.tolist() == sampler.indices(0, 100).tolist()
@@ -36,13 +36,13 @@ def test_a_log_of_many_readers_opens_at_its_checkpoint(tmp_path: object) -> None
     claims = []
     # Each reader opens the log at the last checkpoint, and not at its beginning.
     for reader in range(1100):
-        ledger = Ledger(sampler, log, reader=reader, block=8, checkpoint_interval=500)
+        ledger = Ledger(sampler, log, reader=reader, block_size=8, checkpoint_interval=500)
         claims.append(ledger.claim(timeout=0))
     last = log.last_checkpoint()
     assert last is not None
     assert len(last) > 2**14
     assert logs.is_checkpoint(last)
-    more = Ledger(sampler, log, reader=1100, block=8)
+    more = Ledger(sampler, log, reader=1100, block_size=8)
     assert more.progress().claimed == 1100 * 8
 
 

@@ -1,5 +1,5 @@
 //! One reader of a ledger in a folder, which readers in Python and Node can share:
-//! `claim FOLDER READER SAMPLES BLOCK LEASE SECONDS`. The lease, and the work on each sample, are in seconds. The
+//! `claim FOLDER READER SAMPLES BLOCK_SIZE LEASE SECONDS`. The lease, and the work on each sample, are in seconds. The
 //! program prints the runs that it committed.
 
 use std::error::Error;
@@ -11,13 +11,13 @@ use samedeal::ledger::{FolderLog, Ledger};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [folder, reader, samples, block, lease, seconds] = arguments.as_slice() else {
-        return Err("usage: claim FOLDER READER SAMPLES BLOCK LEASE SECONDS".into());
+    let [folder, reader, samples, block_size, lease, seconds] = arguments.as_slice() else {
+        return Err("usage: claim FOLDER READER SAMPLES BLOCK_SIZE LEASE SECONDS".into());
     };
     let sampler = Sampler::builder(samples.parse()?).seed(5).build()?;
     let lease = Duration::try_from_secs_f64(lease.parse()?)?;
     let work = Duration::try_from_secs_f64(seconds.parse()?)?;
-    let builder = Ledger::builder(reader.parse()?).block(block.parse()?).lease(lease);
+    let builder = Ledger::builder(reader.parse()?).block_size(block_size.parse()?).lease(lease);
     let ledger = builder.open(&sampler, FolderLog::new(folder))?;
     while let Some(mut claim) = ledger.claim()? {
         let (start, count) = (claim.start(), claim.count());

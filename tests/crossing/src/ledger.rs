@@ -21,7 +21,8 @@ impl Readers {
     pub fn open(job: Job) -> Result<Self, Failed> {
         let sampler = Sampler::from_recipe(&job.case.recipe).epoch(job.case.epoch.parse()?).build()?;
         let open = |&reader: &u32| -> Result<Ledger, Failed> {
-            let builder = Ledger::builder(reader).block(job.case.batch_size).lease(Duration::from_millis(job.lease));
+            let builder =
+                Ledger::builder(reader).block_size(job.case.batch_size).lease(Duration::from_millis(job.lease));
             Ok(builder.open(&sampler, FileLog::open(&job.log)?)?)
         };
         let ledgers = job.readers.iter().map(open).collect::<Result<Vec<_>, _>>()?;

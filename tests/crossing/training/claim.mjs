@@ -5,9 +5,9 @@ import { openLedger, Sampler } from '../../../hosts/js/dist/index-files.js';
 import { FolderLog } from '../../../hosts/js/dist/node.js';
 
 const [path, ...numbers] = process.argv.slice(2);
-const [reader, samples, block, lease, seconds] = numbers.map(Number);
+const [reader, samples, blockSize, lease, seconds] = numbers.map(Number);
 const log = new FolderLog(path);
-const ledger = await openLedger(new Sampler(samples, { seed: 5 }), log, { reader, block, lease: 1000 * lease });
+const ledger = await openLedger(new Sampler(samples, { seed: 5 }), log, { reader, blockSize, leaseMs: 1000 * lease });
 for (let claim = await ledger.claim(); claim; claim = await ledger.claim()) {
   const { start, count } = claim;
   await setTimeout(1000 * seconds * count);

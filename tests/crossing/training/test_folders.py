@@ -17,8 +17,8 @@ import sys, time
 from samedeal import ContradictionError, Sampler
 from samedeal.ledger import FolderLog, Ledger
 
-path, (reader, samples, block), (lease, seconds) = sys.argv[1], map(int, sys.argv[2:5]), map(float, sys.argv[5:])
-for claim in Ledger(Sampler(samples, seed=5), FolderLog(path), reader=reader, block=block, lease=lease):
+path, (reader, samples, block_size), (lease, seconds) = sys.argv[1], map(int, sys.argv[2:5]), map(float, sys.argv[5:])
+for claim in Ledger(Sampler(samples, seed=5), FolderLog(path), reader=reader, block_size=block_size, lease=lease):
     start, count = claim.start, len(claim)
     time.sleep(seconds * count)
     claim.commit()

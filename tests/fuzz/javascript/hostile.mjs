@@ -177,13 +177,13 @@ async function takeAsync(items, count) {
 
 /** A claim of a new ledger. */
 export async function claim({ MemoryLog, openLedger, Sampler }) {
-  return (await openLedger(new Sampler(9), new MemoryLog(), { reader: 0, block: 3 })).claim();
+  return (await openLedger(new Sampler(9), new MemoryLog(), { reader: 0, blockSize: 3 })).claim();
 }
 
 /** The schedule of a log with a few runs. */
 export async function replayed({ MemoryLog, openLedger, replayLedger, Sampler }) {
   const log = new MemoryLog();
-  for await (const run of await openLedger(new Sampler(9), log, { reader: 0, block: 3 })) run.samples();
+  for await (const run of await openLedger(new Sampler(9), log, { reader: 0, blockSize: 3 })) run.samples();
   return replayLedger(log.entries);
 }
 

@@ -287,7 +287,7 @@ ARGUMENTS: dict[str, Make] = {
     "batch_size": one("1", "2", "3", "4", "8", "32", "33"),
     "batch_size_multiple": one("1", "2", "4", "8"),
     "batch_window": one("0", "1", "8", "64", "8192"),
-    "block": one("1", "3", "7", "1024"),
+    "block_size": one("1", "3", "7", "1024"),
     "boundaries": ascending(99),
     "bucket_width": one("1", "5", "64"),
     "by_lane": one("True", "False"),

@@ -23,11 +23,11 @@ RECEIVERS = {
     "torch.BatchSampler": "samedeal.torch.BatchSampler([3, 4, 5, 9, 1, 7], max_tokens=20, rank=0, world_size=2)",
     "torch.ClaimSampler": (
         "samedeal.torch.ClaimSampler(samedeal.ledger.Ledger(samedeal.Sampler(9), samedeal.ledger.MemoryLog(), "
-        "reader=0, block=3), 2)"
+        "reader=0, block_size=3), 2)"
     ),
     "torch.Claimed": (
         "samedeal.torch.Claimed(torch.utils.data.DataLoader(range(9), batch_sampler=samedeal.torch.ClaimSampler("
-        "samedeal.ledger.Ledger(samedeal.Sampler(9), samedeal.ledger.MemoryLog(), reader=0, block=3), 2)))"
+        "samedeal.ledger.Ledger(samedeal.Sampler(9), samedeal.ledger.MemoryLog(), reader=0, block_size=3), 2)))"
     ),
     "torch.DistributedSampler": "samedeal.torch.DistributedSampler(range(50), 4, 1)",
     "torch.PackCollator": "samedeal.torch.PackCollator(capacity=16)",
@@ -91,7 +91,9 @@ ARGUMENTS.update(
         "generator": one("None", "torch.Generator()"),
         "group": one("None"),
         "label_padding": one("-100", "0", "1.5"),
-        "ledger": one("samedeal.ledger.Ledger(samedeal.Sampler(9), samedeal.ledger.MemoryLog(), reader=0, block=3)"),
+        "ledger": one(
+            "samedeal.ledger.Ledger(samedeal.Sampler(9), samedeal.ledger.MemoryLog(), reader=0, block_size=3)"
+        ),
         "loader": _loader,
         "mask": one("None", "'none'", "'full'", "'causal'"),
         "mask_dtype": one("None", "torch.bool", "torch.float32"),

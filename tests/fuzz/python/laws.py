@@ -304,7 +304,7 @@ _LAWS: dict[type, Callable[[Any], None]] = {
 def replayed() -> samedeal.ledger.Replay:
     """The schedule of a log with a few runs."""
     log = samedeal.ledger.MemoryLog()
-    for claim in samedeal.ledger.Ledger(samedeal.Sampler(9), log, reader=0, block=3):
+    for claim in samedeal.ledger.Ledger(samedeal.Sampler(9), log, reader=0, block_size=3):
         law("a claim has its samples", len(claim.samples) == len(claim))
     return samedeal.ledger.Replay(log)
 

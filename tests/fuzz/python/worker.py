@@ -63,7 +63,7 @@ RECEIVERS: dict[str, str] = {
     "ledger.Claim": "samedeal.ledger.Ledger(samedeal.Sampler(9), samedeal.ledger.MemoryLog(), reader=0).claim(0)",
     "ledger.FileLog": "samedeal.ledger.FileLog(folder.missing())",
     "ledger.FolderLog": "samedeal.ledger.FolderLog(folder.missing())",
-    "ledger.Ledger": "samedeal.ledger.Ledger(samedeal.Sampler(9), samedeal.ledger.MemoryLog(), reader=0, block=3)",
+    "ledger.Ledger": "samedeal.ledger.Ledger(samedeal.Sampler(9), samedeal.ledger.MemoryLog(), reader=0, block_size=3)",
     "ledger.MemoryLog": "samedeal.ledger.MemoryLog()",
     "ledger.Progress": "samedeal.ledger.Ledger(samedeal.Sampler(9), samedeal.ledger.MemoryLog(), reader=0).progress()",
     "ledger.Replay": "laws.replayed()",

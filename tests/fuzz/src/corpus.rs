@@ -168,7 +168,7 @@ pub fn texts_of(answer: &Doc, texts: &mut Vec<(&'static str, Doc)>) {
         let has = |name: &str| text.get(name).is_some();
         let names: &[&'static str] = if has("event") {
             &["entries", "entry"]
-        } else if has("block") {
+        } else if has("block_size") {
             &["header", "entries"]
         } else if has("epoch") {
             &["state"]

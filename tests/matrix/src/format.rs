@@ -395,8 +395,8 @@ pub enum Call {
     },
     Header {
         state: String,
-        block: u32,
-        lease: U64,
+        block_size: u32,
+        lease_ms: U64,
     },
     Detect {
         environment: Vec<(String, String)>,

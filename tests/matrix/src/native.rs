@@ -295,7 +295,7 @@ fn ask_functions(call: &Call) -> Answer {
                 gaps: format::ShardRuns { first_shard, num_shards },
             })
         }
-        Call::Header { state, block, lease } => core::Ledger::header(state, *block, lease.0)?.into(),
+        Call::Header { state, block_size, lease_ms } => core::Ledger::header(state, *block_size, lease_ms.0)?.into(),
         Call::Detect { environment, rank, world_size } => {
             let launch::Detection { rank, world_size, local_rank, local_world_size, launcher, used, warnings } =
                 launch::detect(environment, *rank, *world_size)?;

@@ -42,14 +42,16 @@ class Client:
         state: str,
         reader: int,
         session: int,
-        block: int | None = None,
-        lease: int | None = None,
+        block_size: int | None = None,
+        lease_ms: int | None = None,
         checkpoint_interval: int = 4096,
     ) -> None:
-        self.header = header(state, 1024 if block is None else block, 60_000 if lease is None else lease)
+        self.header = header(
+            state, 1024 if block_size is None else block_size, 60_000 if lease_ms is None else lease_ms
+        )
         require(0 < checkpoint_interval < 2**53, "checkpoint_interval", checkpoint_interval)
-        self.reader, self.session, self.block_is_open = reader, session, block is None
-        self.given_lease, self.interval, self.due = lease, checkpoint_interval, checkpoint_interval
+        self.reader, self.session, self.block_size_is_open = reader, session, block_size is None
+        self.given_lease_ms, self.interval, self.due = lease_ms, checkpoint_interval, checkpoint_interval
         self.ledger = Ledger(self.header)
         self.sought = self.joined = self.replaced = False
         self.found: str | None = None
@@ -62,69 +64,69 @@ class Client:
         self.last = False
         self.task: tuple[Any, ...] = ("done",)
 
-    def begin(self, now: int, must_read: bool, *task: Any) -> Instruction:
+    def begin(self, now_ms: int, must_read: bool, *task: Any) -> Instruction:
         self.task, self.must_read = task, must_read or not self.joined
         self.refused, self.refusals = False, 0
-        return self.advance(now)
+        return self.advance(now_ms)
 
-    def open(self, now: int) -> Instruction:
-        return self.begin(now, False, "done")
+    def open(self, now_ms: int) -> Instruction:
+        return self.begin(now_ms, False, "done")
 
-    def catch_up(self, now: int) -> Instruction:
-        return self.begin(now, True, "done")
+    def catch_up(self, now_ms: int) -> Instruction:
+        return self.begin(now_ms, True, "done")
 
-    def claim(self, waits: bool, now: int) -> Instruction:
-        return self.begin(now, True, "claim", waits)
+    def claim(self, waits: bool, now_ms: int) -> Instruction:
+        return self.begin(now_ms, True, "claim", waits)
 
-    def commit(self, handle: int, count: int | None, now: int) -> Instruction:
+    def commit(self, handle: int, count: int | None, now_ms: int) -> Instruction:
         run = self.of(handle).run
         left = run.count - run.committed
         count = left if count is None else count
         require(count <= left, "count", count)
-        return self.begin(now, False, "commit", handle, run.committed + count, count)
+        return self.begin(now_ms, False, "commit", handle, run.committed + count, count)
 
-    def renew(self, handle: int, now: int) -> Instruction:
-        return self.commit(handle, 0, now)
+    def renew(self, handle: int, now_ms: int) -> Instruction:
+        return self.commit(handle, 0, now_ms)
 
-    def release(self, handle: int, now: int) -> Instruction:
+    def release(self, handle: int, now_ms: int) -> Instruction:
         self.of(handle)
-        return self.begin(now, False, "release", handle)
+        return self.begin(now_ms, False, "release", handle)
 
-    def change_lease(self, milliseconds: int, now: int) -> Instruction:
-        require(0 < milliseconds < 2**53, "lease", milliseconds)
-        return self.begin(now, True, "lease", milliseconds)
+    def change_lease(self, lease_ms: int, now_ms: int) -> Instruction:
+        require(0 < lease_ms < 2**53, "lease_ms", lease_ms)
+        return self.begin(now_ms, True, "lease", lease_ms)
 
-    def tell_checkpoint(self, checkpoint: str | None, now: int) -> Instruction:
+    def tell_checkpoint(self, checkpoint: str | None, now_ms: int) -> Instruction:
         self.expect("checkpoint")
         self.sought, self.found = True, checkpoint
-        return self.advance(now)
+        return self.advance(now_ms)
 
-    def tell_entries(self, entries: list[str], now: int) -> Instruction:
+    def tell_entries(self, entries: list[str], now_ms: int) -> Instruction:
         self.expect("read")
         if not entries:
             if self.refused:
                 raise Failure("contradiction", "log", None)
             self.must_read = False
         for entry in entries:
-            self.apply(entry, now)
+            self.apply(entry, now_ms)
             self.refused = False
             if self.found is not None:
                 found, self.found = self.found, None
-                self.ledger.skip_to(found, now)
+                self.ledger.skip_to(found, now_ms)
                 self.due = self.ledger.entries + self.interval
                 break
-        return self.advance(now)
+        return self.advance(now_ms)
 
-    def tell_appended(self, appended: bool, now: int) -> Instruction:
+    def tell_appended(self, appended: bool, now_ms: int) -> Instruction:
         self.expect("append")
         if not appended:
             self.unsure = None
             self.must_read, self.refused = True, True
             self.refusals += 1
-            return self.advance(now)
+            return self.advance(now_ms)
         assert self.unsure is not None
-        self.apply(self.unsure[1], now)
-        return self.end() if self.last else self.advance(now)
+        self.apply(self.unsure[1], now_ms)
+        return self.end() if self.last else self.advance(now_ms)
 
     def claimed(self, handle: int) -> ClaimedRun:
         return self.of(handle).run
@@ -140,11 +142,11 @@ class Client:
     def progress(self) -> Progress:
         return self.ledger.progress()
 
-    def block(self) -> int:
-        return self.ledger.header["block"]
+    def block_size(self) -> int:
+        return self.ledger.header["block_size"]
 
-    def lease(self) -> int:
-        return self.ledger.lease
+    def lease_ms(self) -> int:
+        return self.ledger.lease_ms
 
     def of(self, handle: int) -> Given:
         if handle not in self.given:
@@ -174,7 +176,7 @@ class Client:
         if self.replaced:
             raise Failure("contradiction", "reader", self.reader)
 
-    def advance(self, now: int) -> Instruction:
+    def advance(self, now_ms: int) -> Instruction:
         self.asked = ""
         if not self.sought:
             return self.step("checkpoint")
@@ -189,13 +191,13 @@ class Client:
             return self.append(self.header)
         if not self.joined:
             return self.append(compact(event="join", reader=self.reader, session=f"{self.session:016x}"))
-        if self.given_lease is not None and not self.replaced:
-            if self.given_lease != self.ledger.lease:
-                return self.append(compact(event="lease", reader=self.reader, lease=self.given_lease))
-            self.given_lease = None
+        if self.given_lease_ms is not None and not self.replaced:
+            if self.given_lease_ms != self.ledger.lease_ms:
+                return self.append(compact(event="lease", reader=self.reader, lease_ms=self.given_lease_ms))
+            self.given_lease_ms = None
         name, *details = self.task
         if name == "claim":
-            return self.next_claim(details[0], now)
+            return self.next_claim(details[0], now_ms)
         if name == "commit":
             handle, goal, count = details
             given = self.of(handle)
@@ -210,12 +212,12 @@ class Client:
             return self.append(self.ledger.release(given.run.claim), last=True)
         if name == "lease":
             self.check_life()
-            if details[0] == self.ledger.lease:
+            if details[0] == self.ledger.lease_ms:
                 return self.end()
-            return self.append(compact(event="lease", reader=self.reader, lease=details[0]), last=True)
+            return self.append(compact(event="lease", reader=self.reader, lease_ms=details[0]), last=True)
         return Instruction("done")
 
-    def next_claim(self, waits: bool, now: int) -> Instruction:
+    def next_claim(self, waits: bool, now_ms: int) -> Instruction:
         self.check_life()
         for start, run in sorted(self.ledger.held.items()):
             if run.claim in self.loose and run.reader == self.reader:
@@ -225,7 +227,7 @@ class Client:
                 return Instruction("claimed", number=self.handles)
         if self.ledger.entries >= self.due:
             return self.append(self.ledger.checkpoint())
-        proposal = self.ledger.claim(self.reader, now)
+        proposal = self.ledger.claim(self.reader, now_ms)
         if proposal in ("held", "finished"):
             if waits and proposal == "held":
                 raise Failure("contradiction", "claim", f"reader {self.reader}")
@@ -236,11 +238,11 @@ class Client:
         wait = int(proposal["wait"])
         return Instruction("wait", milliseconds=min(wait, 100) if waits else wait)
 
-    def apply(self, entry: str, now: int) -> None:
+    def apply(self, entry: str, now_ms: int) -> None:
         number = self.ledger.entries
-        if number == 0 and self.block_is_open:
-            self.take_block(entry)
-        event = self.ledger.apply(entry, now)
+        if number == 0 and self.block_size_is_open:
+            self.take_block_size(entry)
+        event = self.ledger.apply(entry, now_ms)
         own = self.unsure == (number, entry)
         if self.unsure is not None and self.unsure[0] == number:
             self.unsure = None
@@ -262,12 +264,12 @@ class Client:
             else:
                 given.lost = True
 
-    def take_block(self, entry: str) -> None:
+    def take_block_size(self, entry: str) -> None:
         try:
-            block = read_header(entry)["block"]
+            block_size = read_header(entry)["block_size"]
         except Failure:
             return
-        fields = self.ledger.header | {"block": block}
+        fields = self.ledger.header | {"block_size": block_size}
         self.header = written(fields)
         self.ledger = Ledger(self.header)
 

@@ -60,8 +60,8 @@ class Run:
         return self.took - self.count
 
 
-def header(state: str, block: int, lease: int) -> str:
-    fields = read_text(state, "sampler") | {"block": block, "lease": lease}
+def header(state: str, block_size: int, lease_ms: int) -> str:
+    fields = read_text(state, "sampler") | {"block_size": block_size, "lease_ms": lease_ms}
     require_terms(fields)
     entry = written(fields)
     require(len(entry.encode()) <= MAX_TEXT, "state", f"of {len(state.encode())} bytes")
@@ -69,8 +69,8 @@ def header(state: str, block: int, lease: int) -> str:
 
 
 def require_terms(fields: dict[str, Any]) -> None:
-    require(0 < fields["block"] < 2**32, "block", fields["block"])
-    require(0 < fields["lease"] < 2**53, "lease", fields["lease"])
+    require(0 < fields["block_size"] < 2**32, "block_size", fields["block_size"])
+    require(0 < fields["lease_ms"] < 2**53, "lease_ms", fields["lease_ms"])
 
 
 def written(fields: dict[str, Any]) -> str:
@@ -97,11 +97,11 @@ def compact(**fields: Any) -> str:
     return json.dumps(fields, separators=(",", ":"))
 
 
-RANGES = {"reader": (0, 2**32), "start": (0, 2**53), "count": (0, 2**32), "lease": (1, 2**53)}
+RANGES = {"reader": (0, 2**32), "start": (0, 2**53), "count": (0, 2**32), "lease_ms": (1, 2**53)}
 RANGES |= {"number": (0, 2**53), "next": (0, 2**53), "committed": (0, 2**53)}
 RUN = ("reader", "start", "count")
-EVENTS = dict.fromkeys(KINDS, RUN) | {"join": ("reader", "session"), "lease": ("reader", "lease")}
-EVENTS["checkpoint"] = ("number", "next", "committed", "lease", "free", "held")
+EVENTS = dict.fromkeys(KINDS, RUN) | {"join": ("reader", "session"), "lease": ("reader", "lease_ms")}
+EVENTS["checkpoint"] = ("number", "next", "committed", "lease_ms", "free", "held")
 HELD = (2**53, 2**32, 2**53, 2**32, 2**32)
 """For each number of a held run, in its order: one more than the largest value."""
 
@@ -153,7 +153,7 @@ class Ledger:
         self.free: dict[int, int] = {}
         self.left_by: dict[int, int] = {}
         """For each free run, by its start: the claim that left it."""
-        self.lease = self.header["lease"]
+        self.lease_ms = self.header["lease_ms"]
         self.committed = self.entries = 0
 
     def choice(self) -> tuple[int, int] | None:
@@ -162,24 +162,24 @@ class Ledger:
         if self.free:
             start = min(self.free)
             return start, self.free[start]
-        count = min(self.header["block"], self.samples - self.next)
+        count = min(self.header["block_size"], self.samples - self.next)
         return (self.next, count) if count else None
 
-    def apply(self, entry: str, now: int = 0) -> Event | None:
+    def apply(self, entry: str, now_ms: int = 0) -> Event | None:
         if self.entries == 0:
             if len(entry.encode()) > MAX_TEXT or "\n" in entry or "\r" in entry:
                 raise Failure("wrong-type", "entry", entry)
             found = read_header(entry)
             compare_all("ledger", self.header["recipe"], found["recipe"])
-            for name in ("epoch", "consumed", "positions", "block"):
+            for name in ("epoch", "consumed", "positions", "block_size"):
                 own, other = (positions(of) if name == "positions" else of[name] for of in (self.header, found))
                 require(own == other, name, own, "contradiction")
-            self.lease = found["lease"]
+            self.lease_ms = found["lease_ms"]
             self.entries = 1
             return None
         fields = read(entry)
         if fields["event"] not in KINDS:
-            self.apply_other(entry, fields, now)
+            self.apply_other(entry, fields, now_ms)
             self.entries += 1
             if fields["event"] != "join":
                 return None
@@ -210,10 +210,10 @@ class Ledger:
                 if count < run.count:
                     self.held[start + count] = replace(run, count=run.count - count)
         if kind != "release":
-            self.seen[reader] = now
+            self.seen[reader] = now_ms
         return Event(number, kind, reader, start, count, run.claim, taken_from)
 
-    def apply_other(self, entry: str, fields: dict[str, Any], now: int) -> None:
+    def apply_other(self, entry: str, fields: dict[str, Any], now_ms: int) -> None:
         """Applies an entry that does not belong to a single run."""
         if fields["event"] == "join":
             for start, run in list(self.held.items()):
@@ -222,8 +222,8 @@ class Ledger:
                     self.free[start] = run.count
                     self.left_by[start] = run.claim
         elif fields["event"] == "lease":
-            self.lease = fields["lease"]
-            self.seen[fields["reader"]] = now
+            self.lease_ms = fields["lease_ms"]
+            self.seen[fields["reader"]] = now_ms
         elif fields != json.loads(self.checkpoint()):
             raise Failure("contradiction", "entry", entry)
 
@@ -231,10 +231,10 @@ class Ledger:
         free = [number for run in sorted(self.free.items()) for number in run]
         runs = [run for _, run in sorted(self.held.items())]
         held = [number for run in runs for number in (run.claim, run.reader, run.first, run.took, run.done)]
-        numbers = {"number": self.entries, "next": self.next, "committed": self.committed, "lease": self.lease}
+        numbers = {"number": self.entries, "next": self.next, "committed": self.committed, "lease_ms": self.lease_ms}
         return compact(event="checkpoint", **numbers, free=free, held=held)
 
-    def skip_to(self, entry: str, now: int) -> None:
+    def skip_to(self, entry: str, now_ms: int) -> None:
         fields = read(entry)
         if fields["event"] != "checkpoint":
             raise Failure("wrong-type", "entry", entry)
@@ -252,12 +252,12 @@ class Ledger:
         sound = sound and len(set(claims)) == len(claims) and all(0 < claim < fields["number"] for claim in claims)
         if not sound or any(run[2] < first for run in held):
             raise Failure("contradiction", "entry", entry)
-        self.next, self.committed, self.lease = end, fields["committed"], fields["lease"]
+        self.next, self.committed, self.lease_ms = end, fields["committed"], fields["lease_ms"]
         self.entries = fields["number"] + 1
         self.free = {start: count for start, count in free}
         for claim, reader, first_of, took, done in held:
             self.held[first_of + done] = Run(reader, took - done, claim, first_of, took)
-            self.seen[reader] = now
+            self.seen[reader] = now_ms
 
     def replay(self, entries: list[str], reader: int, readers: int) -> list[CommittedRun]:
         require(readers > 0, "readers", readers)
@@ -266,7 +266,7 @@ class Ledger:
         own = [event for event in commits if event.count > 0 and event.reader % readers == reader]
         return [CommittedRun(event.number, event.reader, event.start, event.count, event.claim) for event in own]
 
-    def claim(self, reader: int, now: int) -> Any:
+    def claim(self, reader: int, now_ms: int) -> Any:
         """The entry with which a reader claims more positions, or the time to wait."""
         chosen = self.choice()
         if chosen is not None:
@@ -275,10 +275,10 @@ class Ledger:
         if others:
             start = min(others, key=lambda start: (self.seen[others[start].reader], start))
             run = others[start]
-            silent = max(0, now - self.seen[run.reader])
-            if silent >= self.lease:
+            silent = max(0, now_ms - self.seen[run.reader])
+            if silent >= self.lease_ms:
                 return {"entry": write("release", run.reader, start, run.count)}
-            return {"wait": str(self.lease - silent)}
+            return {"wait": str(self.lease_ms - silent)}
         return "held" if self.held else "finished"
 
     def run(self, claim: int) -> tuple[int, Run]:

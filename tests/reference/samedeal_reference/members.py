@@ -289,7 +289,7 @@ IN_ORDER = {"order": inside(ORDER)}
 COUNT = number(needed=True)
 STATES: dict[str, Table] = {
     "sampler": state(IN_ORDER),
-    "ledger": state(IN_ORDER, block=COUNT, lease=COUNT),
+    "ledger": state(IN_ORDER, block_size=COUNT, lease_ms=COUNT),
     "batcher": state(
         {**IN_ORDER, "batch": inside(BATCH)},
         counted=False,

@@ -29,7 +29,7 @@ pub(crate) struct EntryFields<'a> {
     pub(crate) start: Option<u64>,
     pub(crate) count: Option<u64>,
     pub(crate) session: Option<Cow<'a, str>>,
-    pub(crate) lease: Option<u64>,
+    pub(crate) lease_ms: Option<u64>,
     pub(crate) number: Option<u64>,
     pub(crate) next: Option<u64>,
     pub(crate) committed: Option<u64>,
@@ -39,7 +39,7 @@ pub(crate) struct EntryFields<'a> {
     pub(crate) len: usize,
 }
 
-const ENTRY_NUMBERS: [&str; 7] = ["reader", "start", "count", "lease", "number", "next", "committed"];
+const ENTRY_NUMBERS: [&str; 7] = ["reader", "start", "count", "lease_ms", "number", "next", "committed"];
 const ENTRY_TEXTS: [&str; 2] = ["event", "session"];
 const ENTRY_LISTS: [&str; 2] = ["free", "held"];
 
@@ -55,7 +55,7 @@ impl<'a> EntryFields<'a> {
             }
             reader.field(&name, (&ENTRY_NUMBERS, &mut numbers), (&ENTRY_TEXTS, &mut texts))
         })?;
-        let [reader, start, count, lease, number, next, committed] = numbers;
+        let [reader, start, count, lease_ms, number, next, committed] = numbers;
         let ([event, session], [free, held]) = (texts, lists);
         Some(Self {
             event: event?,
@@ -63,7 +63,7 @@ impl<'a> EntryFields<'a> {
             start: optional(start)?,
             count: optional(count)?,
             session,
-            lease: optional(lease)?,
+            lease_ms: optional(lease_ms)?,
             number: optional(number)?,
             next: optional(next)?,
             committed: optional(committed)?,

@@ -21,14 +21,14 @@ impl Ledger {
         }
         held.extend_from_slice(&self.leases);
         free.extend(self.free.iter().rev());
-        let Self { entries: number, next, committed, lease, .. } = *self;
-        Some(Checkpoint { number, next, committed, lease, free, held }.write())
+        let Self { entries: number, next, committed, lease_ms, .. } = *self;
+        Some(Checkpoint { number, next, committed, lease_ms, free, held }.write())
     }
 
     /// Whether a checkpoint describes this ledger as it is now.
     pub(super) fn is_at(&self, checkpoint: &Checkpoint) -> bool {
-        let Checkpoint { number, next, committed, lease, free, held } = checkpoint;
-        (*number, *next, *committed, *lease) == (self.entries, self.next, self.committed, self.lease)
+        let Checkpoint { number, next, committed, lease_ms, free, held } = checkpoint;
+        (*number, *next, *committed, *lease_ms) == (self.entries, self.next, self.committed, self.lease_ms)
             && free.iter().eq(self.free.iter().rev())
             && *held == self.leases
     }
@@ -36,18 +36,18 @@ impl Ledger {
     /// Skips to a checkpoint, when only the first entry was applied. The ledger is then as if all entries up to the
     /// checkpoint were applied now. Failures: `entry` (no checkpoint, or one that this log cannot have);
     /// `out-of-memory`.
-    pub(super) fn skip_to(&mut self, text: &str, now: u64) -> Result<(), Failure> {
+    pub(super) fn skip_to(&mut self, text: &str, now_ms: u64) -> Result<(), Failure> {
         check_line(text)?;
         let Some(Entry::Checkpoint(checkpoint)) = Entry::read(text) else { return Err(no_event(text)) };
         if self.entries != 1 || !self.allows(&checkpoint) {
             let allowed = "a checkpoint that entries of this log come to";
             return Err(Failure::contradiction("entry", shorten(text), allowed));
         }
-        let Checkpoint { number, next, committed, lease, mut free, held } = checkpoint;
+        let Checkpoint { number, next, committed, lease_ms, mut free, held } = checkpoint;
         if !has_room(&mut self.holders, held.len()) || !has_room(&mut self.left_by, free.len()) {
             return Err(Failure::out_of_memory("entry", held.len(), format!("fewer than {} runs", held.len())));
         }
-        self.holders.extend(held.iter().map(|run| Holder { reader: run.reader, runs: 1, seen: now }));
+        self.holders.extend(held.iter().map(|run| Holder { reader: run.reader, runs: 1, seen: now_ms }));
         sort_short(&mut self.holders);
         self.holders.dedup_by(|next, holder| {
             let is_same = next.reader == holder.reader;
@@ -57,7 +57,7 @@ impl Ledger {
         free.reverse();
         self.left_by.resize(free.len(), 0);
         self.freed = free.iter().map(|&(_, count)| u64::from(count)).sum();
-        (self.next, self.committed, self.lease, self.entries) = (next, committed, lease, number + 1);
+        (self.next, self.committed, self.lease_ms, self.entries) = (next, committed, lease_ms, number + 1);
         (self.free, self.leases) = (free, held);
         Ok(())
     }

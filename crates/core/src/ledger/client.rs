@@ -15,9 +15,9 @@ use crate::base::memory::has_room;
 use crate::base::{Failure, MAX_EXACT};
 
 /// Default number of positions of a claim.
-const BLOCK: u32 = 1024;
+const BLOCK_SIZE: u32 = 1024;
 /// Default time for which a reader of a new log may be silent, in milliseconds.
-const LEASE: u64 = 60_000;
+const LEASE_MS: u64 = 60_000;
 /// Default number of entries between two checkpoints.
 const CHECKPOINT_INTERVAL: u64 = 4096;
 /// The longest time between two looks at the log of a reader that waits, in milliseconds.
@@ -38,10 +38,10 @@ pub struct ClientOptions {
     /// 64 random bits that identify this session of the reader: one process, from its start to its end.
     pub session: u64,
     /// Number of positions of a claim, at least 1. By default that of the log; in a new log 1,024.
-    pub block: Option<u32>,
+    pub block_size: Option<u32>,
     /// Time for which a reader may be silent, 1 to 2^53 - 1 milliseconds. If it is given, opening sets the lease of the
     /// log. By default that of the log; in a new log 60,000.
-    pub lease: Option<u64>,
+    pub lease_ms: Option<u64>,
     /// How many entries come between two checkpoints, 1 to 2^53 - 1. By default 4,096.
     pub checkpoint_interval: Option<u64>,
 }
@@ -49,7 +49,7 @@ pub struct ClientOptions {
 impl ClientOptions {
     /// Options with the values that are required; all others have their defaults.
     pub fn new(state: String, reader: u32, session: u64) -> Self {
-        Self { state, reader, session, block: None, lease: None, checkpoint_interval: None }
+        Self { state, reader, session, block_size: None, lease_ms: None, checkpoint_interval: None }
     }
 }
 
@@ -115,7 +115,7 @@ enum Task {
     Claim { waits: bool },
     Commit { handle: u64, goal: u32, count: u32 },
     Release { handle: u64 },
-    SetLease { lease: u64 },
+    SetLease { lease_ms: u64 },
 }
 
 /// The outcome that the last instruction asks the host for.
@@ -174,8 +174,8 @@ pub struct Client {
 impl Client {
     /// A client that has not opened its log. Failures: those of [`Ledger::header`]; `checkpoint_interval`.
     pub fn new(options: ClientOptions) -> Result<Self, Failure> {
-        let ClientOptions { state, block, lease, checkpoint_interval, .. } = &options;
-        let header = Ledger::header(state, block.unwrap_or(BLOCK), lease.unwrap_or(LEASE))?;
+        let ClientOptions { state, block_size, lease_ms, checkpoint_interval, .. } = &options;
+        let header = Ledger::header(state, block_size.unwrap_or(BLOCK_SIZE), lease_ms.unwrap_or(LEASE_MS))?;
         let interval = checkpoint_interval.unwrap_or(CHECKPOINT_INTERVAL);
         if !(1..=MAX_EXACT).contains(&interval) {
             return Err(Failure::out_of_range("checkpoint_interval", interval, range(1, MAX_EXACT)));
@@ -204,54 +204,54 @@ impl Client {
 
     /// Begins the log, or joins a log that exists. Claims of an earlier session of this reader are then free. Every other
     /// operation opens the log first, if it is not open.
-    pub fn open(&mut self, now: u64) -> Result<Instruction, Failure> {
+    pub fn open(&mut self, now_ms: u64) -> Result<Instruction, Failure> {
         let must_read = !self.joined;
-        self.begin(Task::CatchUp, must_read, now)
+        self.begin(Task::CatchUp, must_read, now_ms)
     }
 
     /// Claims positions. `waits` says that the host will wait if nothing is free. The pauses of `wait` are then short,
     /// so that the host looks at the log often. And if the reader itself holds all positions that are left, the
     /// operation fails, because the host would wait for ever. Failures: `reader` (another session of this reader has
     /// joined), `claim` (the reader itself holds all positions that are left; or `out-of-memory`: too many claims).
-    pub fn claim(&mut self, waits: bool, now: u64) -> Result<Instruction, Failure> {
-        self.begin(Task::Claim { waits }, true, now)
+    pub fn claim(&mut self, waits: bool, now_ms: u64) -> Result<Instruction, Failure> {
+        self.begin(Task::Claim { waits }, true, now_ms)
     }
 
     /// Commits the next `count` positions of a claim; the rest by default. Failures: `claim` (it was lost; no such
     /// handle), `count`.
-    pub fn commit(&mut self, handle: u64, count: Option<u32>, now: u64) -> Result<Instruction, Failure> {
+    pub fn commit(&mut self, handle: u64, count: Option<u32>, now_ms: u64) -> Result<Instruction, Failure> {
         let ClaimedRun { count: all, committed, .. } = self.given(handle)?.run;
         let left = all - committed;
         let count = count.unwrap_or(left);
         if count > left {
             return Err(Failure::out_of_range("count", count, range(0, left)));
         }
-        self.begin(Task::Commit { handle, goal: committed + count, count }, false, now)
+        self.begin(Task::Commit { handle, goal: committed + count, count }, false, now_ms)
     }
 
     /// Renews the lease of all claims of the reader. Failures: as `commit`.
-    pub fn renew(&mut self, handle: u64, now: u64) -> Result<Instruction, Failure> {
-        self.commit(handle, Some(0), now)
+    pub fn renew(&mut self, handle: u64, now_ms: u64) -> Result<Instruction, Failure> {
+        self.commit(handle, Some(0), now_ms)
     }
 
     /// Gives back the positions of a claim that are not committed. Failures: as `commit`.
-    pub fn release(&mut self, handle: u64, now: u64) -> Result<Instruction, Failure> {
+    pub fn release(&mut self, handle: u64, now_ms: u64) -> Result<Instruction, Failure> {
         self.given(handle)?;
-        self.begin(Task::Release { handle }, false, now)
+        self.begin(Task::Release { handle }, false, now_ms)
     }
 
-    /// Sets the lease of the log: the time for which a reader may be silent from now on. Failures: `lease`; `reader`
+    /// Sets the lease of the log: the time for which a reader may be silent from now on. Failures: `lease_ms`; `reader`
     /// (another session of this reader has joined).
-    pub fn change_lease(&mut self, lease: u64, now: u64) -> Result<Instruction, Failure> {
-        if !(1..=MAX_EXACT).contains(&lease) {
-            return Err(Failure::out_of_range("lease", lease, range(1, MAX_EXACT)));
+    pub fn change_lease(&mut self, lease_ms: u64, now_ms: u64) -> Result<Instruction, Failure> {
+        if !(1..=MAX_EXACT).contains(&lease_ms) {
+            return Err(Failure::out_of_range("lease_ms", lease_ms, range(1, MAX_EXACT)));
         }
-        self.begin(Task::SetLease { lease }, true, now)
+        self.begin(Task::SetLease { lease_ms }, true, now_ms)
     }
 
     /// Reads the new entries of the log.
-    pub fn catch_up(&mut self, now: u64) -> Result<Instruction, Failure> {
-        self.begin(Task::CatchUp, true, now)
+    pub fn catch_up(&mut self, now_ms: u64) -> Result<Instruction, Failure> {
+        self.begin(Task::CatchUp, true, now_ms)
     }
 
     /// Forgets a handle that the host has lost. The positions of its claim that are not committed become the next claim
@@ -266,15 +266,15 @@ impl Client {
     }
 
     /// Tells the last checkpoint of the log, if the host knows one.
-    pub fn tell_checkpoint(&mut self, checkpoint: Option<String>, now: u64) -> Result<Instruction, Failure> {
+    pub fn tell_checkpoint(&mut self, checkpoint: Option<String>, now_ms: u64) -> Result<Instruction, Failure> {
         self.expect(self.asked == Asked::Checkpoint, "checkpoint")?;
         (self.sought, self.checkpoint) = (true, checkpoint);
-        self.advance(now)
+        self.advance(now_ms)
     }
 
     /// Tells entries that were read: all or some of the new ones; none at the end of the log. Failures: as
     /// [`Ledger::apply`]; `log` (it refused an append, but has no entry with this number).
-    pub fn tell_entries(&mut self, entries: &[String], now: u64) -> Result<Instruction, Failure> {
+    pub fn tell_entries(&mut self, entries: &[String], now_ms: u64) -> Result<Instruction, Failure> {
         self.expect(self.asked == Asked::Entries, "read")?;
         if entries.is_empty() {
             if self.refused {
@@ -283,22 +283,22 @@ impl Client {
                 return Err(Failure::contradiction("log", value, "a log that shows every entry it has"));
             }
             self.must_read = false;
-            return self.advance(now);
+            return self.advance(now_ms);
         }
         for entry in entries {
-            self.apply(entry, now)?;
+            self.apply(entry, now_ms)?;
             self.refused = false;
             if let Some(checkpoint) = self.checkpoint.take() {
-                self.ledger.skip_to(&checkpoint, now)?;
+                self.ledger.skip_to(&checkpoint, now_ms)?;
                 self.set_due();
                 break;
             }
         }
-        self.advance(now)
+        self.advance(now_ms)
     }
 
     /// Tells whether the entry was appended. If not, the log has an entry of another reader in its place.
-    pub fn tell_appended(&mut self, appended: bool, now: u64) -> Result<Instruction, Failure> {
+    pub fn tell_appended(&mut self, appended: bool, now_ms: u64) -> Result<Instruction, Failure> {
         let (Asked::Append { is_last }, Some((_, entry))) = (self.asked, self.unsure.clone()) else {
             self.expect(false, "append")?;
             return Ok(Instruction::over("done"));
@@ -307,13 +307,13 @@ impl Client {
         if !appended {
             self.unsure = None;
             (self.must_read, self.refused, self.refusals) = (true, true, self.refusals.saturating_add(1));
-            return self.advance(now);
+            return self.advance(now_ms);
         }
-        self.apply(&entry, now)?;
+        self.apply(&entry, now_ms)?;
         if is_last {
             return Ok(self.end());
         }
-        self.advance(now)
+        self.advance(now_ms)
     }
 
     /// A claim that was given to the host. Failures: `claim` (no such handle).
@@ -327,24 +327,24 @@ impl Client {
     }
 
     /// Number of positions of a claim.
-    pub fn block(&self) -> u32 {
-        self.ledger.block
+    pub fn block_size(&self) -> u32 {
+        self.ledger.block_size
     }
 
     /// Time for which a reader may be silent, in milliseconds, as far as the log was read.
-    pub fn lease(&self) -> u64 {
-        self.ledger.lease
+    pub fn lease_ms(&self) -> u64 {
+        self.ledger.lease_ms
     }
 
-    fn begin(&mut self, task: Task, must_read: bool, now: u64) -> Result<Instruction, Failure> {
+    fn begin(&mut self, task: Task, must_read: bool, now_ms: u64) -> Result<Instruction, Failure> {
         self.task = task;
         self.must_read = must_read || !self.joined;
         (self.refused, self.refusals) = (false, 0);
-        self.advance(now)
+        self.advance(now_ms)
     }
 
     /// The next instruction of the task.
-    fn advance(&mut self, now: u64) -> Result<Instruction, Failure> {
+    fn advance(&mut self, now_ms: u64) -> Result<Instruction, Failure> {
         self.asked = Asked::Nothing;
         if !self.sought {
             self.asked = Asked::Checkpoint;
@@ -362,18 +362,18 @@ impl Client {
         if !self.joined {
             return Ok(self.append(join(reader, session), false));
         }
-        if let Some(set) = self.options.lease
+        if let Some(set) = self.options.lease_ms
             && !self.lease_is_set
             && !self.replaced
         {
-            if set != self.ledger.lease {
+            if set != self.ledger.lease_ms {
                 return Ok(self.append(lease(reader, set), false));
             }
             self.lease_is_set = true;
         }
         match self.task {
             Task::CatchUp => Ok(Instruction::over("done")),
-            Task::Claim { waits } => self.next_claim(waits, now),
+            Task::Claim { waits } => self.next_claim(waits, now_ms),
             Task::Commit { handle, goal, count } => {
                 let &Given { run, before, known, .. } = self.given(handle)?;
                 // If an earlier attempt was appended, but the log did not answer, `known` has its positions by now.
@@ -391,9 +391,9 @@ impl Client {
                 let entry = self.ledger.release(run.claim)?;
                 Ok(self.append(entry, true))
             }
-            Task::SetLease { lease: set } => {
+            Task::SetLease { lease_ms: set } => {
                 self.check_session()?;
-                if set == self.ledger.lease {
+                if set == self.ledger.lease_ms {
                     return Ok(self.end());
                 }
                 Ok(self.append(lease(reader, set), true))
@@ -401,7 +401,7 @@ impl Client {
         }
     }
 
-    fn next_claim(&mut self, waits: bool, now: u64) -> Result<Instruction, Failure> {
+    fn next_claim(&mut self, waits: bool, now_ms: u64) -> Result<Instruction, Failure> {
         self.check_session()?;
         let ClientOptions { reader, .. } = self.options;
         if let Some(handle) = self.adopted()? {
@@ -413,7 +413,7 @@ impl Client {
                 None => self.set_due(),
             }
         }
-        match self.ledger.claim(reader, now) {
+        match self.ledger.claim(reader, now_ms) {
             Proposal::Entry(entry) => {
                 self.claiming = Some((self.ledger.entries, entry.clone()));
                 Ok(self.append(entry, false))
@@ -479,15 +479,15 @@ impl Client {
     }
 
     /// Applies an entry to the ledger, and to the claims of this session.
-    fn apply(&mut self, entry: &str, now: u64) -> Result<(), Failure> {
+    fn apply(&mut self, entry: &str, now_ms: u64) -> Result<(), Failure> {
         let number = self.ledger.entries;
-        if number == 0 && self.options.block.is_none() {
-            self.take_block(entry)?;
+        if number == 0 && self.options.block_size.is_none() {
+            self.take_block_size(entry)?;
         }
         if !has_room(&mut self.loose, 1) {
             return Err(Failure::out_of_memory("entry", self.loose.len() + 1, "fewer claims at a time"));
         }
-        let applied = self.ledger.take(entry, now)?;
+        let applied = self.ledger.take(entry, now_ms)?;
         let unsure = self.unsure.take_if(|(at, _)| *at == number);
         let claiming = self.claiming.take_if(|(at, _)| *at == number);
         let is = |own: Option<(u64, String)>| own.is_some_and(|(_, own)| own == entry);
@@ -525,12 +525,12 @@ impl Client {
         }
     }
 
-    /// Takes the block of the log that exists, if the options have none.
-    fn take_block(&mut self, entry: &str) -> Result<(), Failure> {
+    /// Takes the block size of the log that exists, if the options have none.
+    fn take_block_size(&mut self, entry: &str) -> Result<(), Failure> {
         // If the text is no first entry, `apply` fails after this function.
-        let Ok(LedgerState { block, .. }) = LedgerState::read(entry) else { return Ok(()) };
+        let Ok(LedgerState { block_size, .. }) = LedgerState::read(entry) else { return Ok(()) };
         let own = LedgerState::read(&self.ledger.header)?;
-        self.ledger = Ledger::new(&LedgerState { block, ..own }.write()?)?;
+        self.ledger = Ledger::new(&LedgerState { block_size, ..own }.write()?)?;
         Ok(())
     }
 

@@ -17,7 +17,7 @@ pub(super) enum Entry {
     /// free.
     Join { reader: u32, session: u64 },
     /// A reader sets for how long readers may be silent from now on, in milliseconds.
-    Lease { reader: u32, lease: u64 },
+    Lease { reader: u32, lease_ms: u64 },
     /// The result of all entries before it.
     Checkpoint(Checkpoint),
 }
@@ -38,7 +38,7 @@ pub(super) struct Checkpoint {
     pub number: u64,
     pub next: u64,
     pub committed: u64,
-    pub lease: u64,
+    pub lease_ms: u64,
     /// Free runs, ascending: start and count.
     pub free: Vec<(u64, u32)>,
     /// Held runs, ascending by start.
@@ -59,15 +59,15 @@ pub(super) fn join(reader: u32, session: u64) -> String {
     format!("{{\"event\":\"join\",\"reader\":{reader},\"session\":\"{session:016x}\"}}")
 }
 
-pub(super) fn lease(reader: u32, lease: u64) -> String {
-    format!("{{\"event\":\"lease\",\"reader\":{reader},\"lease\":{lease}}}")
+pub(super) fn lease(reader: u32, lease_ms: u64) -> String {
+    format!("{{\"event\":\"lease\",\"reader\":{reader},\"lease_ms\":{lease_ms}}}")
 }
 
 impl Checkpoint {
     pub fn write(&self) -> String {
-        let Self { number, next, committed, lease, free, held } = self;
+        let Self { number, next, committed, lease_ms, free, held } = self;
         let mut text = format!(
-            "{{\"event\":\"checkpoint\",\"number\":{number},\"next\":{next},\"committed\":{committed},\"lease\":{lease},\
+            "{{\"event\":\"checkpoint\",\"number\":{number},\"next\":{next},\"committed\":{committed},\"lease_ms\":{lease_ms},\
              \"free\":["
         );
         for (at, (start, count)) in free.iter().enumerate() {
@@ -106,7 +106,7 @@ impl Checkpoint {
             number: exact(fields.number?)?,
             next: exact(fields.next?)?,
             committed: exact(fields.committed?)?,
-            lease: exact(fields.lease?).filter(|&lease| lease > 0)?,
+            lease_ms: exact(fields.lease_ms?).filter(|&lease_ms| lease_ms > 0)?,
             free: free_runs,
             held: held_runs,
         })
@@ -123,8 +123,8 @@ impl Entry {
         let (entry, needed) = match &*fields.event {
             "join" => (Self::Join { reader: reader()?, session: of_digits(&fields.session?)? }, 3),
             "lease" => {
-                let lease = exact(fields.lease?).filter(|&lease| lease > 0)?;
-                (Self::Lease { reader: reader()?, lease }, 3)
+                let lease_ms = exact(fields.lease_ms?).filter(|&lease_ms| lease_ms > 0)?;
+                (Self::Lease { reader: reader()?, lease_ms }, 3)
             }
             "checkpoint" => (Self::Checkpoint(Checkpoint::read(&fields)?), 7),
             event => {

@@ -157,9 +157,9 @@ struct Holder {
 pub struct Ledger {
     /// The first entry.
     header: String,
-    block: u32,
+    block_size: u32,
     /// How long a reader may be silent, in milliseconds.
-    lease: u64,
+    lease_ms: u64,
     /// The first position that was never claimed.
     next: u64,
     first: u64,
@@ -179,27 +179,28 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// The first entry of a log for the positions that are left after the state of a sampler. Claims have `block`
-    /// positions. A reader loses its claims after `lease` milliseconds (1 to 2^53 - 1) without an entry. Failures:
-    /// `state` (also if the entry would be too long), `consumed`, `block`, `lease`.
-    pub fn header(state: &str, block: u32, lease: u64) -> Result<String, Failure> {
-        let header = LedgerState::new(SamplerState::read(state)?, block.into(), lease)?.write()?;
+    /// The first entry of a log for the positions that are left after the state of a sampler. Claims have
+    /// `block_size` positions. A reader loses its claims after `lease_ms` milliseconds (1 to 2^53 - 1) without an entry. Failures:
+    /// `state` (also if the entry would be too long), `consumed`, `block_size`, `lease_ms`.
+    pub fn header(state: &str, block_size: u32, lease_ms: u64) -> Result<String, Failure> {
+        let header = LedgerState::new(SamplerState::read(state)?, block_size.into(), lease_ms)?.write()?;
         if header.len() > MAX_TEXT {
-            let allowed = format!("a state whose first entry, with block and lease, has up to {MAX_TEXT} bytes");
+            let allowed =
+                format!("a state whose first entry, with block_size and lease_ms, has up to {MAX_TEXT} bytes");
             return Err(Failure::out_of_range("state", format!("of {} bytes", state.len()), allowed));
         }
         Ok(header)
     }
 
     /// The ledger of a log that begins with `header`, before any entry is applied. Failures: `state`, `consumed`,
-    /// `block`, `lease`.
+    /// `block_size`, `lease_ms`.
     pub fn new(header: &str) -> Result<Self, Failure> {
         let state = LedgerState::read(header)?;
         let SamplerState { consumed, samples, .. } = state.sampler;
         Ok(Self {
             header: state.write()?,
-            block: state.block,
-            lease: state.lease,
+            block_size: state.block_size,
+            lease_ms: state.lease_ms,
             next: consumed,
             first: consumed,
             end: samples,
@@ -220,7 +221,7 @@ impl Ledger {
 
     /// Applies the next entry of the log. Returns its event; none for the first entry, a `lease` and a `checkpoint`.
     /// After a failure, nothing has changed. Failures: `entry` (it is no entry, or does not follow from the ones before
-    /// it); for the first entry, `state`, `block`, `lease`, `consumed`, `epoch`, `positions` or a member of the order
+    /// it); for the first entry, `state`, `block_size`, `lease_ms`, `consumed`, `epoch`, `positions` or a member of the order
     /// (it is no first entry, or of another sampler); `out-of-memory`.
     pub fn apply(&mut self, text: &str) -> Result<Option<Event>, Failure> {
         Ok(match self.take(text, 0)? {
@@ -233,12 +234,12 @@ impl Ledger {
         })
     }
 
-    /// Applies the next entry, at the time `now` in milliseconds, on any clock that does not go back.
+    /// Applies the next entry, at the time `now_ms` in milliseconds, on any clock that does not go back.
     /// [`claim`](Self::claim) measures leases from this time.
-    fn take(&mut self, text: &str, now: u64) -> Result<Applied, Failure> {
+    fn take(&mut self, text: &str, now_ms: u64) -> Result<Applied, Failure> {
         check_line(text)?;
         if self.entries == 0 {
-            self.lease = self.compare(text)?;
+            self.lease_ms = self.compare(text)?;
             self.entries = 1;
             return Ok(Applied::Header);
         }
@@ -247,8 +248,8 @@ impl Ledger {
         let applied = match entry {
             Entry::Run(run) => self.happened(run, number).map(Applied::Run),
             Entry::Join { reader, session } => self.joined(reader).map(|()| Applied::Join { reader, session }),
-            Entry::Lease { lease, .. } => {
-                self.lease = lease;
+            Entry::Lease { lease_ms, .. } => {
+                self.lease_ms = lease_ms;
                 Some(Applied::Lease)
             }
             Entry::Checkpoint(ref checkpoint) => self.is_at(checkpoint).then_some(Applied::Checkpoint),
@@ -269,7 +270,7 @@ impl Ledger {
         if let Some(reader) = alive
             && let Ok(place) = self.holder(reader)
         {
-            self.holders[place].seen = now;
+            self.holders[place].seen = now_ms;
         }
         self.entries += 1;
         Ok(applied)
@@ -302,7 +303,7 @@ impl Ledger {
         if self.leases.len() >= MAX_RUNS {
             return None;
         }
-        let fresh = u64::from(self.block).min(self.end - self.next) as u32;
+        let fresh = u64::from(self.block_size).min(self.end - self.next) as u32;
         self.free.last().copied().or((fresh > 0).then_some((self.next, fresh)))
     }
 
@@ -424,7 +425,7 @@ impl Ledger {
     fn compare(&self, entry: &str) -> Result<u64, Failure> {
         let (found, own) = (LedgerState::read(entry)?, LedgerState::read(&self.header)?);
         own.compare(&found, IN_LOG)?;
-        Ok(found.lease)
+        Ok(found.lease_ms)
     }
 }
 

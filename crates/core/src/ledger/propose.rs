@@ -23,7 +23,7 @@ pub(super) enum Proposal {
 impl Ledger {
     /// The next step of a reader that wants more positions. It takes a run that was given back, or else positions that
     /// were never claimed. If there are none, it releases a run of another reader whose lease has ended.
-    pub(super) fn claim(&self, reader: u32, now: u64) -> Proposal {
+    pub(super) fn claim(&self, reader: u32, now_ms: u64) -> Proposal {
         if let Some((start, count)) = self.choice() {
             return Proposal::Entry(Run { kind: EventKind::Claim, reader, start, count }.write());
         }
@@ -32,9 +32,9 @@ impl Ledger {
         let others = self.leases.iter().filter(|lease| lease.reader != reader);
         match others.min_by_key(seen) {
             Some(lease) => {
-                let silent = now.saturating_sub(seen(&lease));
-                if silent < self.lease {
-                    return Proposal::Wait(self.lease - silent);
+                let silent = now_ms.saturating_sub(seen(&lease));
+                if silent < self.lease_ms {
+                    return Proposal::Wait(self.lease_ms - silent);
                 }
                 Proposal::Entry(lease.entry(EventKind::Release, lease.left))
             }

@@ -21,8 +21,8 @@ const LEDGER: &[Member] = &[
     EPOCH,
     CONSUMED,
     POSITIONS,
-    Member::new("block", Kind::COUNT),
-    Member::new("lease", Kind::COUNT),
+    Member::new("block_size", Kind::COUNT),
+    Member::new("lease_ms", Kind::COUNT),
 ];
 
 /// The members of the first entry of a ledger.
@@ -30,44 +30,44 @@ pub(crate) struct LedgerState<'a> {
     /// The state of the sampler at the beginning of the log.
     pub(crate) sampler: SamplerState<'a>,
     /// How many positions are claimed at a time.
-    pub(crate) block: u32,
+    pub(crate) block_size: u32,
     /// How long a reader may be silent, in milliseconds.
-    pub(crate) lease: u64,
+    pub(crate) lease_ms: u64,
 }
 
 impl<'a> LedgerState<'a> {
     /// The text of the entry: JSON, in one line.
     pub(crate) fn write(&self) -> Result<String, Failure> {
-        self.sampler.written("ledger", &format!(",\"block\":{},\"lease\":{}", self.block, self.lease))
+        self.sampler.written("ledger", &format!(",\"block_size\":{},\"lease_ms\":{}", self.block_size, self.lease_ms))
     }
 
     /// The state of the sampler, from an entry that `write` wrote: the entry with the kind of a sampler, and without
-    /// `block` and `lease` at the end. Failures: `out-of-memory`.
+    /// `block_size` and `lease_ms` at the end. Failures: `out-of-memory`.
     pub(crate) fn initial(entry: &str) -> Result<String, Failure> {
         let (begin, rest) = entry.split_once("\"ledger\"").unwrap_or_default();
-        let (members, _) = rest.rsplit_once(",\"block\":").unwrap_or_default();
+        let (members, _) = rest.rsplit_once(",\"block_size\":").unwrap_or_default();
         joined("state", &|each| [begin, "\"sampler\"", members, "}"].into_iter().for_each(each))
     }
 
-    /// Reads the first entry of a log, which need not be trusted. Failures: `state`, `consumed`, `block`, `lease`.
+    /// Reads the first entry of a log, which need not be trusted. Failures: `state`, `consumed`, `block_size`, `lease_ms`.
     pub(crate) fn read(text: &'a str) -> Result<Self, Failure> {
         let fields = read(text, "ledger", LEDGER)?;
-        let [block, lease] = ["block", "lease"].map(|field| fields.count(field).unwrap_or_default());
-        Self::new(SamplerState::of(fields, text, "ledger")?, block, lease)
+        let [block_size, lease_ms] = ["block_size", "lease_ms"].map(|field| fields.count(field).unwrap_or_default());
+        Self::new(SamplerState::of(fields, text, "ledger")?, block_size, lease_ms)
     }
 
-    /// The members of a first entry, with checked ranges. Failures: `block`, `lease`.
-    pub(crate) fn new(sampler: SamplerState<'a>, block: u64, lease: u64) -> Result<Self, Failure> {
-        let Ok(block @ 1..) = block.try_into() else {
-            return Err(Failure::out_of_range("block", block, range(1, u32::MAX)));
+    /// The members of a first entry, with checked ranges. Failures: `block_size`, `lease_ms`.
+    pub(crate) fn new(sampler: SamplerState<'a>, block_size: u64, lease_ms: u64) -> Result<Self, Failure> {
+        let Ok(block_size @ 1..) = block_size.try_into() else {
+            return Err(Failure::out_of_range("block_size", block_size, range(1, u32::MAX)));
         };
-        if !(1..=MAX_EXACT).contains(&lease) {
-            return Err(Failure::out_of_range("lease", lease, range(1, MAX_EXACT)));
+        if !(1..=MAX_EXACT).contains(&lease_ms) {
+            return Err(Failure::out_of_range("lease_ms", lease_ms, range(1, MAX_EXACT)));
         }
-        Ok(Self { sampler, block, lease })
+        Ok(Self { sampler, block_size, lease_ms })
     }
 
-    /// Checks that another first entry has the same positions and block. Failures: the first member that differs.
+    /// Checks that another first entry has the same positions and block size. Failures: the first member that differs.
     pub(crate) fn compare(&self, of: &Self, why: &str) -> Result<(), Failure> {
         let (here, theirs) = (&self.sampler, &of.sampler);
         let [own, found] = [here, theirs].map(|state| state.recipe());
@@ -75,7 +75,7 @@ impl<'a> LedgerState<'a> {
         same("epoch", theirs.epoch, here.epoch, why)?;
         same("consumed", theirs.consumed, here.consumed, why)?;
         same("positions", theirs.samples, here.samples, why)?;
-        same("block", of.block, self.block, why)
+        same("block_size", of.block_size, self.block_size, why)
     }
 }
 
@@ -108,7 +108,7 @@ mod tests {
             })
         };
         let order = value.get("recipe")?.get("order")?;
-        let is_right = has(&value, &["samedeal", "kind", "recipe", "epoch", "consumed", "block", "lease"])
+        let is_right = has(&value, &["samedeal", "kind", "recipe", "epoch", "consumed", "block_size", "lease_ms"])
             && has(&value["recipe"], &["order"])
             && order.as_object()?.keys().all(|name| ["name", "samples", "seed"].contains(&&**name))
             && order.get("name").is_none_or(Value::is_string)
@@ -122,8 +122,8 @@ mod tests {
             && (value["epoch"].as_u64().is_some_and(|epoch| epoch <= MAX_EXACT)
                 || value["epoch"].as_str().is_some_and(is_wide))
             && value["consumed"].as_u64()? <= order["samples"].as_u64()?
-            && (1..=u64::from(u32::MAX)).contains(&value["block"].as_u64()?)
-            && (1..=MAX_EXACT).contains(&value["lease"].as_u64()?);
+            && (1..=u64::from(u32::MAX)).contains(&value["block_size"].as_u64()?)
+            && (1..=MAX_EXACT).contains(&value["lease_ms"].as_u64()?);
         is_right.then_some(value)
     }
 
@@ -138,7 +138,7 @@ mod tests {
     }
 
     const STATE: &str = r#"{"samedeal":1,"kind":"ledger","recipe":{"order":{"name":"feistel","samples":90,"seed":-2}},
-        "epoch":"18446744073709551615","consumed":7,"block":64,"lease":9}"#;
+        "epoch":"18446744073709551615","consumed":7,"block_size":64,"lease_ms":9}"#;
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(20_000))]
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn fields_come_once_and_none_is_missing() {
         assert!(LedgerState::read(STATE).is_ok());
-        for name in ["samedeal", "kind", "epoch", "consumed", "block", "lease", "samples"] {
+        for name in ["samedeal", "kind", "epoch", "consumed", "block_size", "lease_ms", "samples"] {
             let field = format!("\"{name}\":");
             let at = STATE.find(&field).unwrap() + field.len();
             let rest = &STATE[at..];

@@ -25,8 +25,8 @@ fn begun(header: &str) -> Ledger {
 }
 
 /// Applies an entry at the time `now`. Returns its event.
-fn taken(ledger: &mut Ledger, entry: &str, now: u64) -> Event {
-    match ledger.take(entry, now).unwrap() {
+fn taken(ledger: &mut Ledger, entry: &str, now_ms: u64) -> Event {
+    match ledger.take(entry, now_ms).unwrap() {
         super::Applied::Run(event) => event,
         _ => panic!("{entry}"),
     }
@@ -71,16 +71,16 @@ proptest! {
     }
 }
 
-fn apply(ledger: &mut Ledger, entry: Proposal, now: u64) -> Event {
+fn apply(ledger: &mut Ledger, entry: Proposal, now_ms: u64) -> Event {
     match entry {
-        Proposal::Entry(entry) => taken(ledger, &entry, now),
+        Proposal::Entry(entry) => taken(ledger, &entry, now_ms),
         other => panic!("{other:?}"),
     }
 }
 
-fn claimed(ledger: &mut Ledger, reader: u32, now: u64) -> Event {
-    let proposal = ledger.claim(reader, now);
-    apply(ledger, proposal, now)
+fn claimed(ledger: &mut Ledger, reader: u32, now_ms: u64) -> Event {
+    let proposal = ledger.claim(reader, now_ms);
+    apply(ledger, proposal, now_ms)
 }
 
 #[test]

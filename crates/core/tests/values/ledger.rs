@@ -36,7 +36,7 @@ struct Reader {
 impl Reader {
     fn new(reader: u32, state: &str, block: u32, offset: u64) -> Self {
         let options = ClientOptions::new(state.into(), reader, u64::from(reader));
-        let client = Client::new(ClientOptions { block: Some(block), lease: Some(LEASE), ..options }).unwrap();
+        let client = Client::new(ClientOptions { block_size: Some(block), lease_ms: Some(LEASE), ..options }).unwrap();
         Self { client, offset, holds: None, silent_until: 0 }
     }
 
@@ -211,13 +211,13 @@ fn ledgers_of_something_else_are_refused() {
         (own.replace("\"epoch\":0", "\"epoch\":1"), "epoch"),
         (own.replace("feistel", "torch"), "name"),
         (own.replace("\"consumed\":2", "\"consumed\":3"), "consumed"),
-        (own.replace("\"block\":4", "\"block\":5"), "block"),
-        (own.replace("\"block\":4", "\"block\":0"), "block"),
-        (own.replace("\"block\":4", "\"block\":4294967296"), "block"),
-        (own.replace(",\"block\":4", ""), "state"),
-        (own.replace("\"lease\":100", "\"lease\":0"), "lease"),
-        (own.replace("\"lease\":100", "\"lease\":9007199254740992"), "lease"),
-        (own.replace(",\"lease\":100", ""), "state"),
+        (own.replace("\"block_size\":4", "\"block_size\":5"), "block_size"),
+        (own.replace("\"block_size\":4", "\"block_size\":0"), "block_size"),
+        (own.replace("\"block_size\":4", "\"block_size\":4294967296"), "block_size"),
+        (own.replace(",\"block_size\":4", ""), "state"),
+        (own.replace("\"lease_ms\":100", "\"lease_ms\":0"), "lease_ms"),
+        (own.replace("\"lease_ms\":100", "\"lease_ms\":9007199254740992"), "lease_ms"),
+        (own.replace(",\"lease_ms\":100", ""), "state"),
         (format!("{own}\n"), "entry"),
         (own.replace(',', ",\r"), "entry"),
         (own.replace("ledger", "sampler"), "state"),
@@ -235,12 +235,12 @@ fn ledgers_of_something_else_are_refused() {
         ledger.apply(&own.replace(',', " ,\t")).unwrap();
     }
     // A lease may change.
-    Ledger::new(&own).unwrap().apply(&own.replace("\"lease\":100", "\"lease\":101")).unwrap();
+    Ledger::new(&own).unwrap().apply(&own.replace("\"lease_ms\":100", "\"lease_ms\":101")).unwrap();
     let ledger = begun(&own);
     let rest = Sampler::new(Config::new(10)).unwrap().resume(&ledger.initial_state().unwrap()).unwrap();
     assert_eq!(rest.config().consumed, 2);
     assert_eq!(Ledger::header(&own, 4, LEASE).unwrap_err().field, "state");
-    assert_eq!(Ledger::header(&ledger.initial_state().unwrap(), 0, LEASE).unwrap_err().field, "block");
+    assert_eq!(Ledger::header(&ledger.initial_state().unwrap(), 0, LEASE).unwrap_err().field, "block_size");
     assert_eq!(Ledger::header(&ledger.initial_state().unwrap(), 4, LEASE).unwrap(), own);
 }
 

@@ -136,7 +136,7 @@ fn a_log_of_many_readers_has_checkpoints() {
     // The readers begin one after the other, each from the last checkpoint.
     for reader in 0..1_000 {
         let options = ClientOptions {
-            block: Some(8),
+            block_size: Some(8),
             checkpoint_interval: Some(100),
             ..ClientOptions::new(state.clone(), reader, 1)
         };
@@ -162,7 +162,7 @@ fn a_log_of_many_readers_has_checkpoints() {
 #[test]
 fn a_reader_with_as_many_claims_as_a_log_has_is_told_so() {
     let state = Sampler::new(Config::new(1 << 40)).unwrap().state(0).unwrap();
-    let options = ClientOptions { block: Some(1), ..ClientOptions::new(state, 1, 1) };
+    let options = ClientOptions { block_size: Some(1), ..ClientOptions::new(state, 1, 1) };
     let (mut client, mut log) = (Client::new(options).unwrap(), Vec::new());
     let step = client.claim(false, 0).unwrap();
     assert_eq!(drive(&mut client, &mut log, step).action, "claimed");

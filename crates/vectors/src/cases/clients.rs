@@ -44,14 +44,14 @@ pub(super) struct Driven {
     subject: Subject,
     engine: Native,
     calls: Vec<Call>,
-    pub(super) now: u64,
+    pub(super) now_ms: u64,
 }
 
 impl Driven {
     pub(super) fn new(given: LedgerClient) -> Self {
         let subject = Subject::LedgerClient(given);
         let engine = Native::create(&subject).expect("a client");
-        Self { subject, engine, calls: Vec::new(), now: 0 }
+        Self { subject, engine, calls: Vec::new(), now_ms: 0 }
     }
 
     fn ask(&mut self, call: ClientCall) -> Value {
@@ -66,17 +66,17 @@ impl Driven {
         let mut fates = fates.iter().copied();
         let mut step = self.ask(begin);
         loop {
-            let now = U64(self.now);
+            let now_ms = U64(self.now_ms);
             let call = match step["action"].as_str() {
                 Some("checkpoint") => {
                     let found = log.iter().rev().find(|entry| entry.starts_with("{\"event\":\"checkpoint\""));
-                    ClientCall::TellCheckpoint { checkpoint: found.cloned(), now }
+                    ClientCall::TellCheckpoint { checkpoint: found.cloned(), now_ms }
                 }
                 Some("read") => {
                     let from = number(&step) as usize;
                     // At most three entries at a time, so that a client has to read several times.
                     let entries = log.iter().skip(from).take(3).cloned().collect();
-                    ClientCall::TellEntries { entries, now }
+                    ClientCall::TellEntries { entries, now_ms }
                 }
                 Some("append") => {
                     let appended = number(&step) == log.len() as u64;
@@ -87,7 +87,7 @@ impl Driven {
                     if fate != Fate::Appended {
                         return Value::Null;
                     }
-                    ClientCall::TellAppended { appended, now }
+                    ClientCall::TellAppended { appended, now_ms }
                 }
                 _ => return step,
             };
@@ -96,7 +96,7 @@ impl Driven {
     }
 
     fn claim(&mut self, log: &mut Vec<String>) -> Value {
-        self.run(ClientCall::Claim { waits: false, now: U64(self.now) }, log, &[])
+        self.run(ClientCall::Claim { waits: false, now_ms: U64(self.now_ms) }, log, &[])
     }
 
     /// Claims a run of positions, which must succeed, and returns the handle of the claim.
@@ -109,13 +109,13 @@ impl Driven {
     }
 
     fn commit(&mut self, handle: U64, count: Option<u32>, log: &mut Vec<String>) -> Value {
-        let done = self.run(ClientCall::Commit { handle, count, now: U64(self.now) }, log, &[]);
+        let done = self.run(ClientCall::Commit { handle, count, now_ms: U64(self.now_ms) }, log, &[]);
         self.ask(ClientCall::Claimed { handle });
         done
     }
 
     pub(super) fn catch_up(&mut self, log: &mut Vec<String>) {
-        self.run(ClientCall::CatchUp { now: U64(self.now) }, log, &[]);
+        self.run(ClientCall::CatchUp { now_ms: U64(self.now_ms) }, log, &[]);
         self.ask(ClientCall::Progress);
     }
 
@@ -134,8 +134,8 @@ pub(super) fn of(samples: u64, reader: u32, session: u64) -> LedgerClient {
         state,
         reader,
         session: U64(session),
-        block: Some(4),
-        lease: Some(U64(LEASE)),
+        block_size: Some(4),
+        lease_ms: Some(U64(LEASE)),
         checkpoint_interval: None,
     }
 }
@@ -152,7 +152,7 @@ fn epochs() -> Vec<Case> {
         let mut ended = [false; 2];
         while !ended.iter().all(|ended| *ended) {
             for ((reader, ended), part) in readers.iter_mut().zip(&mut ended).zip([3, 2]) {
-                reader.now += 1;
+                reader.now_ms += 1;
                 let step = reader.claim(&mut log);
                 if step["action"] == "finished" {
                     *ended = true;
@@ -178,13 +178,13 @@ fn epochs() -> Vec<Case> {
 /// at a time.
 fn shares() -> Vec<Case> {
     let mut cases = Vec::new();
-    for (samples, consumed, block, readers) in EPOCHS {
+    for (samples, consumed, block_size, readers) in EPOCHS {
         let state = sampler_state(samples, consumed);
         let mut drivers: Vec<_> = (0..readers)
             .map(|reader| {
                 Driven::new(LedgerClient {
                     state: state.clone(),
-                    block: Some(block),
+                    block_size: Some(block_size),
                     ..of(samples, reader, reader.into())
                 })
             })
@@ -194,12 +194,12 @@ fn shares() -> Vec<Case> {
         for turn in 1.. {
             let Some(reader) = whose_turn(turn, readers) else { continue };
             let (driven, held) = (&mut drivers[reader as usize], &mut held[reader as usize]);
-            driven.now = turn.into();
+            driven.now_ms = turn.into();
             match *held {
                 Some((handle, left)) => {
                     let part = left.min(3);
                     driven.run(
-                        ClientCall::Commit { handle, count: Some(part as u32), now: U64(turn.into()) },
+                        ClientCall::Commit { handle, count: Some(part as u32), now_ms: U64(turn.into()) },
                         &mut log,
                         &[],
                     );
@@ -220,7 +220,7 @@ fn shares() -> Vec<Case> {
         }
         for (reader, mut driven) in drivers.into_iter().enumerate() {
             driven.catch_up(&mut log);
-            let name = format!("reader {reader} of {readers} that share {samples} from {consumed} on by {block}");
+            let name = format!("reader {reader} of {readers} that share {samples} from {consumed} on by {block_size}");
             cases.push(driven.case(&name));
         }
     }
@@ -229,16 +229,16 @@ fn shares() -> Vec<Case> {
 
 /// The largest claim: 2^32 - 1 positions.
 fn largest_claim() -> Vec<Case> {
-    let (end, block) = (MAX_EXACT, u32::MAX);
+    let (end, block_size) = (MAX_EXACT, u32::MAX);
     let state = sampler_state(end, end - 5_000_000_000);
-    let mut reader = Driven::new(LedgerClient { state, block: Some(block), ..of(0, u32::MAX, u64::MAX) });
+    let mut reader = Driven::new(LedgerClient { state, block_size: Some(block_size), ..of(0, u32::MAX, u64::MAX) });
     let mut log = Vec::new();
     let handle = reader.claimed(&mut log);
-    reader.commit(handle, Some(block - 1), &mut log);
+    reader.commit(handle, Some(block_size - 1), &mut log);
     reader.commit(handle, None, &mut log);
     let handle = reader.claimed(&mut log);
     reader.commit(handle, Some(1), &mut log);
-    reader.run(ClientCall::Release { handle, now: U64(0) }, &mut log, &[]);
+    reader.run(ClientCall::Release { handle, now_ms: U64(0) }, &mut log, &[]);
     reader.catch_up(&mut log);
     vec![reader.case("the largest claim")]
 }
@@ -246,31 +246,31 @@ fn largest_claim() -> Vec<Case> {
 /// Other writers are faster: with the first entry, with other entries, and several times in a row.
 fn others() -> Vec<Case> {
     let mut reader = Driven::new(of(40, 1, 2));
-    let now = U64(5);
-    reader.ask(ClientCall::Open { now });
-    reader.ask(ClientCall::TellCheckpoint { checkpoint: None, now });
-    reader.ask(ClientCall::TellEntries { entries: Vec::new(), now });
-    reader.ask(ClientCall::TellAppended { appended: false, now });
+    let now_ms = U64(5);
+    reader.ask(ClientCall::Open { now_ms });
+    reader.ask(ClientCall::TellCheckpoint { checkpoint: None, now_ms });
+    reader.ask(ClientCall::TellEntries { entries: Vec::new(), now_ms });
+    reader.ask(ClientCall::TellAppended { appended: false, now_ms });
     // The log has no entry at the place where the append failed.
-    reader.ask(ClientCall::TellEntries { entries: Vec::new(), now });
-    reader.ask(ClientCall::CatchUp { now });
-    reader.ask(ClientCall::TellEntries { entries: vec![header(40, 0, 4)], now });
-    reader.ask(ClientCall::TellEntries { entries: vec![entry("claim", 5, 0, 4)], now });
-    reader.ask(ClientCall::TellEntries { entries: Vec::new(), now });
-    reader.ask(ClientCall::TellAppended { appended: true, now });
-    reader.ask(ClientCall::Claim { waits: true, now });
-    reader.ask(ClientCall::TellEntries { entries: Vec::new(), now });
+    reader.ask(ClientCall::TellEntries { entries: Vec::new(), now_ms });
+    reader.ask(ClientCall::CatchUp { now_ms });
+    reader.ask(ClientCall::TellEntries { entries: vec![header(40, 0, 4)], now_ms });
+    reader.ask(ClientCall::TellEntries { entries: vec![entry("claim", 5, 0, 4)], now_ms });
+    reader.ask(ClientCall::TellEntries { entries: Vec::new(), now_ms });
+    reader.ask(ClientCall::TellAppended { appended: true, now_ms });
+    reader.ask(ClientCall::Claim { waits: true, now_ms });
+    reader.ask(ClientCall::TellEntries { entries: Vec::new(), now_ms });
     for at in 0..8 {
-        reader.ask(ClientCall::TellAppended { appended: false, now });
+        reader.ask(ClientCall::TellAppended { appended: false, now_ms });
         let entries = vec![entry("commit", 5, 0, 0); at % 2 + 1];
-        reader.ask(ClientCall::TellEntries { entries, now });
-        reader.ask(ClientCall::TellEntries { entries: Vec::new(), now });
+        reader.ask(ClientCall::TellEntries { entries, now_ms });
+        reader.ask(ClientCall::TellEntries { entries: Vec::new(), now_ms });
     }
-    reader.ask(ClientCall::TellAppended { appended: true, now });
+    reader.ask(ClientCall::TellAppended { appended: true, now_ms });
     // The lost races do not slow down the next operation.
-    reader.ask(ClientCall::Claim { waits: true, now });
-    reader.ask(ClientCall::TellEntries { entries: Vec::new(), now });
-    reader.ask(ClientCall::TellAppended { appended: false, now });
+    reader.ask(ClientCall::Claim { waits: true, now_ms });
+    reader.ask(ClientCall::TellEntries { entries: Vec::new(), now_ms });
+    reader.ask(ClientCall::TellAppended { appended: false, now_ms });
     vec![reader.case("others are faster")]
 }
 
@@ -284,10 +284,10 @@ fn failures() -> Vec<Case> {
         for other in [Some(false), Some(true), None] {
             let mut reader = Driven::new(of(20, 1, 2));
             let mut log = Vec::new();
-            let now = U64(0);
+            let now_ms = U64(0);
             // The log fails at the first entry, then at the join, then not at all.
             for fates in [&[fate][..], &[Fate::Appended, fate], &[]] {
-                reader.run(ClientCall::Open { now }, &mut log, fates);
+                reader.run(ClientCall::Open { now_ms }, &mut log, fates);
             }
             // Entries of another reader between two operations.
             let meanwhile = |log: &mut Vec<String>, reader: &mut Driven| {
@@ -298,30 +298,30 @@ fn failures() -> Vec<Case> {
                     reader.catch_up(log);
                 }
             };
-            reader.run(ClientCall::Claim { waits: false, now }, &mut log, &[fate]);
+            reader.run(ClientCall::Claim { waits: false, now_ms }, &mut log, &[fate]);
             meanwhile(&mut log, &mut reader);
             let handle = reader.claimed(&mut log);
             for count in [Some(1), Some(0), Some(2), None] {
-                reader.run(ClientCall::Commit { handle, count, now }, &mut log, &[fate]);
+                reader.run(ClientCall::Commit { handle, count, now_ms }, &mut log, &[fate]);
                 meanwhile(&mut log, &mut reader);
                 reader.commit(handle, count, &mut log);
             }
             reader.commit(handle, None, &mut log);
             let handle = reader.claimed(&mut log);
-            reader.run(ClientCall::Renew { handle, now }, &mut log, &[fate]);
-            reader.run(ClientCall::Renew { handle, now }, &mut log, &[]);
+            reader.run(ClientCall::Renew { handle, now_ms }, &mut log, &[fate]);
+            reader.run(ClientCall::Renew { handle, now_ms }, &mut log, &[]);
             // A commit of three positions fails. The next commit is another one: of one position.
-            reader.run(ClientCall::Commit { handle, count: Some(3), now }, &mut log, &[fate]);
+            reader.run(ClientCall::Commit { handle, count: Some(3), now_ms }, &mut log, &[fate]);
             reader.commit(handle, Some(1), &mut log);
-            reader.run(ClientCall::Release { handle, now }, &mut log, &[fate]);
+            reader.run(ClientCall::Release { handle, now_ms }, &mut log, &[fate]);
             meanwhile(&mut log, &mut reader);
-            reader.run(ClientCall::Release { handle, now }, &mut log, &[]);
+            reader.run(ClientCall::Release { handle, now_ms }, &mut log, &[]);
             reader.ask(ClientCall::Claimed { handle });
             reader.commit(handle, None, &mut log);
             reader.ask(ClientCall::IsLost { handle });
-            reader.run(ClientCall::ChangeLease { milliseconds: U64(7), now }, &mut log, &[fate]);
-            reader.run(ClientCall::ChangeLease { milliseconds: U64(7), now }, &mut log, &[]);
-            reader.ask(ClientCall::Lease);
+            reader.run(ClientCall::ChangeLease { lease_ms: U64(7), now_ms }, &mut log, &[fate]);
+            reader.run(ClientCall::ChangeLease { lease_ms: U64(7), now_ms }, &mut log, &[]);
+            reader.ask(ClientCall::LeaseMs);
             reader.catch_up(&mut log);
             let fate = if fate == Fate::Unsure { "after" } else { "before" };
             let other = match other {
@@ -339,24 +339,24 @@ fn failures() -> Vec<Case> {
 /// becomes the next claim, and the epoch still ends.
 fn given_up() -> Vec<Case> {
     let mut cases = Vec::new();
-    let now = U64(0);
+    let now_ms = U64(0);
     for late in [false, true] {
         for releases in [false, true] {
             let mut reader = Driven::new(of(10, 1, 2));
             let mut log = Vec::new();
             let first = reader.claimed(&mut log);
             let fate = if late { Fate::Failed } else { Fate::Unsure };
-            reader.run(ClientCall::Claim { waits: false, now }, &mut log, &[fate]);
+            reader.run(ClientCall::Claim { waits: false, now_ms }, &mut log, &[fate]);
             let other = if releases {
-                ClientCall::Release { handle: first, now }
+                ClientCall::Release { handle: first, now_ms }
             } else {
-                ClientCall::Commit { handle: first, count: None, now }
+                ClientCall::Commit { handle: first, count: None, now_ms }
             };
             if late {
                 let step = reader.ask(other.clone());
                 assert_eq!(step["action"], "append");
                 log.push(entry("claim", 1, 4, 4));
-                reader.ask(ClientCall::TellAppended { appended: false, now });
+                reader.ask(ClientCall::TellAppended { appended: false, now_ms });
             }
             reader.run(other, &mut log, &[]);
             for _ in 0..3 {
@@ -378,7 +378,7 @@ fn given_up() -> Vec<Case> {
 fn sessions() -> Vec<Case> {
     let mut log = Vec::new();
     let [mut old, mut new] = [1, u64::MAX].map(|session| Driven::new(of(20, 3, session)));
-    let now = U64(0);
+    let now_ms = U64(0);
     let first = old.claimed(&mut log);
     let second = old.claimed(&mut log);
     old.commit(first, Some(1), &mut log);
@@ -387,19 +387,19 @@ fn sessions() -> Vec<Case> {
     other.claimed(&mut log);
     // A claim of the first process is in the log when the second process joins, but the first process does not know
     // that.
-    old.run(ClientCall::Claim { waits: false, now }, &mut log, &[Fate::Unsure]);
+    old.run(ClientCall::Claim { waits: false, now_ms }, &mut log, &[Fate::Unsure]);
     let handle = new.claimed(&mut log);
     old.commit(first, Some(1), &mut log);
     old.ask(ClientCall::IsLost { handle: first });
     old.ask(ClientCall::IsLost { handle: second });
     for begin in [
-        ClientCall::Renew { handle: first, now },
-        ClientCall::Release { handle: first, now },
-        ClientCall::Release { handle: second, now },
-        ClientCall::Claim { waits: false, now },
-        ClientCall::Claim { waits: true, now },
-        ClientCall::ChangeLease { milliseconds: U64(5), now },
-        ClientCall::Open { now },
+        ClientCall::Renew { handle: first, now_ms },
+        ClientCall::Release { handle: first, now_ms },
+        ClientCall::Release { handle: second, now_ms },
+        ClientCall::Claim { waits: false, now_ms },
+        ClientCall::Claim { waits: true, now_ms },
+        ClientCall::ChangeLease { lease_ms: U64(5), now_ms },
+        ClientCall::Open { now_ms },
     ] {
         old.run(begin, &mut log, &[]);
     }
@@ -409,7 +409,7 @@ fn sessions() -> Vec<Case> {
     new.catch_up(&mut log);
     // A third process. The log appends its join, but fails before it says so.
     let mut third = Driven::new(of(20, 3, 5));
-    third.run(ClientCall::Open { now }, &mut log, &[Fate::Unsure]);
+    third.run(ClientCall::Open { now_ms }, &mut log, &[Fate::Unsure]);
     third.claim(&mut log);
     third.catch_up(&mut log);
     vec![
@@ -422,32 +422,32 @@ fn sessions() -> Vec<Case> {
 /// Leases that are set, taken from the log, and changed.
 fn leases() -> Vec<Case> {
     let mut log = Vec::new();
-    let with = |reader, lease: Option<u64>| {
-        Driven::new(LedgerClient { lease: lease.map(U64), ..of(6, reader, reader.into()) })
+    let with = |reader, lease_ms: Option<u64>| {
+        Driven::new(LedgerClient { lease_ms: lease_ms.map(U64), ..of(6, reader, reader.into()) })
     };
     let mut cases = Vec::new();
     let mut one = with(1, None);
     one.claimed(&mut log);
-    one.ask(ClientCall::Lease);
+    one.ask(ClientCall::LeaseMs);
     let mut two = with(2, Some(500));
     two.claimed(&mut log);
-    two.ask(ClientCall::Lease);
+    two.ask(ClientCall::LeaseMs);
     let mut three = with(3, None);
     three.claim(&mut log);
-    three.ask(ClientCall::Lease);
-    for (lease, now) in [(60, 50), (MAX_EXACT, 70), (0, 80), (MAX_EXACT + 1, 80), (10, 90), (10, 90)] {
-        two.now = now;
-        two.run(ClientCall::ChangeLease { milliseconds: U64(lease), now: U64(now) }, &mut log, &[]);
-        three.now = now;
+    three.ask(ClientCall::LeaseMs);
+    for (lease_ms, now_ms) in [(60, 50), (MAX_EXACT, 70), (0, 80), (MAX_EXACT + 1, 80), (10, 90), (10, 90)] {
+        two.now_ms = now_ms;
+        two.run(ClientCall::ChangeLease { lease_ms: U64(lease_ms), now_ms: U64(now_ms) }, &mut log, &[]);
+        three.now_ms = now_ms;
         for waits in [true, false] {
-            three.run(ClientCall::Claim { waits, now: U64(now) }, &mut log, &[]);
+            three.run(ClientCall::Claim { waits, now_ms: U64(now_ms) }, &mut log, &[]);
         }
     }
-    three.now = 2_000;
+    three.now_ms = 2_000;
     three.claim(&mut log);
     // The option `lease` has its effect when a client opens the log, and not later.
     two.claim(&mut log);
-    two.ask(ClientCall::Lease);
+    two.ask(ClientCall::LeaseMs);
     let mut four = with(4, Some(10));
     four.claim(&mut log);
     for (name, reader) in [("in the log", one), ("that is set", two), ("that others set", three), ("as it is", four)] {
@@ -466,9 +466,9 @@ fn checkpoints() -> Vec<Case> {
         handles.push(one.claimed(&mut log));
     }
     one.commit(handles[2], Some(3), &mut log);
-    one.run(ClientCall::Release { handle: handles[1], now: U64(0) }, &mut log, &[]);
+    one.run(ClientCall::Release { handle: handles[1], now_ms: U64(0) }, &mut log, &[]);
     one.commit(handles[0], None, &mut log);
-    one.run(ClientCall::ChangeLease { milliseconds: U64(900), now: U64(0) }, &mut log, &[]);
+    one.run(ClientCall::ChangeLease { lease_ms: U64(900), now_ms: U64(0) }, &mut log, &[]);
     one.claimed(&mut log);
     let at = log.iter().rposition(|entry| entry.contains("checkpoint")).expect("a checkpoint");
     let good = log[at].clone();
@@ -476,15 +476,15 @@ fn checkpoints() -> Vec<Case> {
 
     // A second reader continues after the checkpoint, and knows from it what others hold.
     let mut two = Driven::new(interval(2, 2));
-    two.now = 3;
+    two.now_ms = 3;
     two.claimed(&mut log);
     two.ask(ClientCall::Progress);
-    two.ask(ClientCall::Lease);
+    two.ask(ClientCall::LeaseMs);
     one.commit(handles[3], None, &mut log);
     one.commit(handles[2], None, &mut log);
     two.catch_up(&mut log);
     while two.claim(&mut log)["action"] == "claimed" {}
-    two.now = 2_000;
+    two.now_ms = 2_000;
     two.claim(&mut log);
     cases.push(one.case("a reader that writes checkpoints"));
     cases.push(two.case("a reader that goes on behind a checkpoint"));
@@ -499,7 +499,7 @@ fn checkpoints() -> Vec<Case> {
         good.replace("\"number\":", "\"number\":0,\"more\":"),
         format!("{good} "),
         good.replace("\"committed\":", "\"committed\":1"),
-        good.replace("\"lease\":900", "\"lease\":0"),
+        good.replace("\"lease_ms\":900", "\"lease_ms\":0"),
         good.replace("\"free\":[", "\"free\":[1,"),
         good.replace("\"held\":[", "\"held\":[1,"),
         entry("claim", 1, 0, 4),
@@ -532,13 +532,13 @@ fn checkpoints() -> Vec<Case> {
     ];
     for (at, text) in others.into_iter().enumerate() {
         let mut reader = Driven::new(interval(3, 3));
-        let now = U64(0);
-        reader.ask(ClientCall::Claim { waits: false, now });
-        reader.ask(ClientCall::TellCheckpoint { checkpoint: Some(text), now });
-        reader.ask(ClientCall::TellEntries { entries: vec![header(40, 0, 4)], now });
+        let now_ms = U64(0);
+        reader.ask(ClientCall::Claim { waits: false, now_ms });
+        reader.ask(ClientCall::TellCheckpoint { checkpoint: Some(text), now_ms });
+        reader.ask(ClientCall::TellEntries { entries: vec![header(40, 0, 4)], now_ms });
         reader.ask(ClientCall::Progress);
         // The next attempt ignores the checkpoint and reads all entries.
-        reader.ask(ClientCall::CatchUp { now });
+        reader.ask(ClientCall::CatchUp { now_ms });
         cases.push(reader.case(&format!("checkpoints from anywhere, {at}")));
     }
     // A claim that began before the first position of the ledger, and one that began there.
@@ -546,10 +546,10 @@ fn checkpoints() -> Vec<Case> {
         let given = interval(3, 3);
         let state = given.state.replace("\"consumed\":0", "\"consumed\":4");
         let mut reader = Driven::new(LedgerClient { state, ..given });
-        let now = U64(0);
-        reader.ask(ClientCall::Open { now });
-        reader.ask(ClientCall::TellCheckpoint { checkpoint: Some(checkpoint(9, 10, 2, "", held)), now });
-        reader.ask(ClientCall::TellEntries { entries: vec![header(40, 4, 4)], now });
+        let now_ms = U64(0);
+        reader.ask(ClientCall::Open { now_ms });
+        reader.ask(ClientCall::TellCheckpoint { checkpoint: Some(checkpoint(9, 10, 2, "", held)), now_ms });
+        reader.ask(ClientCall::TellEntries { entries: vec![header(40, 4, 4)], now_ms });
         reader.ask(ClientCall::Progress);
         cases.push(reader.case(&format!("checkpoints of the rest of an epoch, {at}")));
     }
@@ -558,7 +558,7 @@ fn checkpoints() -> Vec<Case> {
 
 fn checkpoint(number: u64, next: u64, committed: u64, free: &str, held: &str) -> String {
     format!(
-        "{{\"event\":\"checkpoint\",\"number\":{number},\"next\":{next},\"committed\":{committed},\"lease\":100,\
+        "{{\"event\":\"checkpoint\",\"number\":{number},\"next\":{next},\"committed\":{committed},\"lease_ms\":100,\
          \"free\":[{free}],\"held\":[{held}]}}"
     )
 }
@@ -566,10 +566,10 @@ fn checkpoint(number: u64, next: u64, committed: u64, free: &str, held: &str) ->
 /// Claims that are given out, that are forgotten, and that are lost.
 fn claims() -> Vec<Case> {
     let mut log = Vec::new();
-    let now = U64(0);
+    let now_ms = U64(0);
     let mut one = Driven::new(of(12, 1, 1));
-    let mut two = Driven::new(LedgerClient { block: None, lease: None, ..of(12, 2, 2) });
-    two.ask(ClientCall::Block);
+    let mut two = Driven::new(LedgerClient { block_size: None, lease_ms: None, ..of(12, 2, 2) });
+    two.ask(ClientCall::BlockSize);
     let handles = [one.claimed(&mut log), one.claimed(&mut log)];
     one.commit(handles[0], Some(1), &mut log);
     for count in [Some(4), Some(u32::MAX), Some(0)] {
@@ -579,33 +579,33 @@ fn claims() -> Vec<Case> {
         one.ask(ClientCall::Forget { handle });
         one.ask(ClientCall::Claimed { handle });
         one.ask(ClientCall::IsLost { handle });
-        one.run(ClientCall::Commit { handle, count: None, now }, &mut log, &[]);
-        one.run(ClientCall::Renew { handle, now }, &mut log, &[]);
-        one.run(ClientCall::Release { handle, now }, &mut log, &[]);
+        one.run(ClientCall::Commit { handle, count: None, now_ms }, &mut log, &[]);
+        one.run(ClientCall::Renew { handle, now_ms }, &mut log, &[]);
+        one.run(ClientCall::Release { handle, now_ms }, &mut log, &[]);
     }
     let again = one.claimed(&mut log);
     one.commit(again, Some(1), &mut log);
     one.ask(ClientCall::Forget { handle: again });
     let again = one.claimed(&mut log);
     let other = two.claimed(&mut log);
-    two.ask(ClientCall::Block);
+    two.ask(ClientCall::BlockSize);
     let last = one.claimed(&mut log);
     for reader in [&mut one, &mut two] {
         for waits in [false, true] {
-            reader.run(ClientCall::Claim { waits, now }, &mut log, &[]);
+            reader.run(ClientCall::Claim { waits, now_ms }, &mut log, &[]);
         }
     }
     two.commit(other, None, &mut log);
     for waits in [false, true] {
-        one.run(ClientCall::Claim { waits, now }, &mut log, &[]);
+        one.run(ClientCall::Claim { waits, now_ms }, &mut log, &[]);
     }
     // The first reader has been silent for longer than the lease.
-    two.now = LEASE + 1;
+    two.now_ms = LEASE + 1;
     let taken = two.claimed(&mut log);
     one.commit(again, Some(1), &mut log);
     for handle in [again, last] {
         one.ask(ClientCall::IsLost { handle });
-        one.run(ClientCall::Renew { handle, now }, &mut log, &[]);
+        one.run(ClientCall::Renew { handle, now_ms }, &mut log, &[]);
         one.ask(ClientCall::Forget { handle });
     }
     let mine = one.claim(&mut log);
@@ -627,25 +627,25 @@ fn options() -> Vec<Case> {
     let subject = |given: &LedgerClient| Subject::LedgerClient(given.clone());
     let mut cases = Vec::new();
     for (name, given) in [
-        ("block 0", LedgerClient { block: Some(0), ..good.clone() }),
-        ("lease 0", LedgerClient { lease: Some(U64(0)), ..good.clone() }),
-        ("lease 2^53", LedgerClient { lease: Some(U64(MAX_EXACT + 1)), ..good.clone() }),
+        ("block 0", LedgerClient { block_size: Some(0), ..good.clone() }),
+        ("lease 0", LedgerClient { lease_ms: Some(U64(0)), ..good.clone() }),
+        ("lease 2^53", LedgerClient { lease_ms: Some(U64(MAX_EXACT + 1)), ..good.clone() }),
         ("checkpoint interval 0", LedgerClient { checkpoint_interval: Some(U64(0)), ..good.clone() }),
         ("checkpoint interval 2^53", LedgerClient { checkpoint_interval: Some(U64(MAX_EXACT + 1)), ..good.clone() }),
-        ("no state", LedgerClient { state: "{}".into(), block: Some(0), ..good.clone() }),
+        ("no state", LedgerClient { state: "{}".into(), block_size: Some(0), ..good.clone() }),
         ("a long state", LedgerClient { state: " ".repeat(100), ..good.clone() }),
         ("a header", LedgerClient { state: header(10, 0, 4), ..good.clone() }),
     ] {
         cases.push(asked(&format!("clients that are refused: {name}"), subject(&given), []));
     }
     let own = header(10, 0, 4);
-    for (at, (found, block)) in [
+    for (at, (found, block_size)) in [
         (own.replace("\"samples\":10", "\"samples\":11"), Some(4)),
-        (own.replace("\"block\":4", "\"block\":5"), Some(4)),
-        (own.replace("\"block\":4", "\"block\":5"), None),
-        (own.replace("\"block\":4", "\"block\":0"), None),
-        (own.replace("\"lease\":100", "\"lease\":101"), Some(4)),
-        (own.replace("\"seed\":0", "\"seed\":9").replace("\"block\":4", "\"block\":5"), None),
+        (own.replace("\"block_size\":4", "\"block_size\":5"), Some(4)),
+        (own.replace("\"block_size\":4", "\"block_size\":5"), None),
+        (own.replace("\"block_size\":4", "\"block_size\":0"), None),
+        (own.replace("\"lease_ms\":100", "\"lease_ms\":101"), Some(4)),
+        (own.replace("\"seed\":0", "\"seed\":9").replace("\"block_size\":4", "\"block_size\":5"), None),
         (entry("claim", 1, 0, 4), None),
         (format!("{own}\n"), None),
         (" ".repeat(100), None),
@@ -653,15 +653,15 @@ fn options() -> Vec<Case> {
     .into_iter()
     .enumerate()
     {
-        let mut reader = Driven::new(LedgerClient { block, lease: None, ..good.clone() });
-        let now = U64(0);
-        reader.ask(ClientCall::Open { now });
-        reader.ask(ClientCall::TellCheckpoint { checkpoint: None, now });
-        reader.ask(ClientCall::TellEntries { entries: vec![found, entry("claim", 1, 1, 1)], now });
-        reader.ask(ClientCall::Block);
-        reader.ask(ClientCall::Lease);
+        let mut reader = Driven::new(LedgerClient { block_size, lease_ms: None, ..good.clone() });
+        let now_ms = U64(0);
+        reader.ask(ClientCall::Open { now_ms });
+        reader.ask(ClientCall::TellCheckpoint { checkpoint: None, now_ms });
+        reader.ask(ClientCall::TellEntries { entries: vec![found, entry("claim", 1, 1, 1)], now_ms });
+        reader.ask(ClientCall::BlockSize);
+        reader.ask(ClientCall::LeaseMs);
         reader.ask(ClientCall::Progress);
-        reader.ask(ClientCall::CatchUp { now });
+        reader.ask(ClientCall::CatchUp { now_ms });
         cases.push(reader.case(&format!("logs of something else, {at}")));
     }
     cases
@@ -669,23 +669,23 @@ fn options() -> Vec<Case> {
 
 /// A host that reports outcomes that the client did not ask for.
 fn misuse() -> Vec<Case> {
-    let now = U64(0);
+    let now_ms = U64(0);
     let tell = [
-        ClientCall::TellCheckpoint { checkpoint: None, now },
-        ClientCall::TellEntries { entries: Vec::new(), now },
-        ClientCall::TellAppended { appended: true, now },
+        ClientCall::TellCheckpoint { checkpoint: None, now_ms },
+        ClientCall::TellEntries { entries: Vec::new(), now_ms },
+        ClientCall::TellAppended { appended: true, now_ms },
     ];
     let mut reader = Driven::new(of(10, 1, 2));
     let mut log = Vec::new();
     reader.ask(ClientCall::Claimed { handle: U64(1) });
-    reader.ask(ClientCall::Commit { handle: U64(0), count: None, now });
+    reader.ask(ClientCall::Commit { handle: U64(0), count: None, now_ms });
     reader.ask(ClientCall::Forget { handle: U64(u64::MAX) });
     reader.ask(ClientCall::Progress);
     for call in &tell {
         reader.ask(call.clone());
     }
     for asked in [0, 1, 2] {
-        let mut fresh = reader.ask(ClientCall::Open { now });
+        let mut fresh = reader.ask(ClientCall::Open { now_ms });
         while fresh["action"] != ["checkpoint", "read", "append"][asked] && !fresh.is_null() {
             fresh = match fresh["action"].as_str() {
                 Some("checkpoint") => reader.ask(tell[0].clone()),

@@ -185,7 +185,7 @@ fn joined() -> Case {
     case("a part of another format", json!({"functions": {}}), calls)
 }
 
-const HEADER: &str = r#"{"samedeal":1,"kind":"ledger","recipe":{"order":{"name":"feistel","samples":10,"seed":0}},"epoch":0,"consumed":0,"block":4,"lease":60000}"#;
+const HEADER: &str = r#"{"samedeal":1,"kind":"ledger","recipe":{"order":{"name":"feistel","samples":10,"seed":0}},"epoch":0,"consumed":0,"block_size":4,"lease_ms":60000}"#;
 
 fn ledgers() -> Case {
     let mut calls: Vec<Value> =
@@ -196,7 +196,7 @@ fn ledgers() -> Case {
 
 fn header() -> Case {
     let state = SAMPLER_STATE.replace("\"samedeal\":1", "\"samedeal\":2");
-    let calls = json!([{"call": "header", "args": {"state": state, "block": 0, "lease": "0"}}]);
+    let calls = json!([{"call": "header", "args": {"state": state, "block-size": 0, "lease-ms": "0"}}]);
     case("a state of another format for a log", json!({"functions": {}}), calls)
 }
 

@@ -84,21 +84,21 @@ fn checkpoint_after(log: &[String]) -> String {
         state,
         reader: READER,
         session: U64(0),
-        block: None,
-        lease: None,
+        block_size: None,
+        lease_ms: None,
         checkpoint_interval: Some(U64(1)),
     };
     let mut client = Native::create(&Subject::LedgerClient(options)).expect("a client");
-    let now = U64(0);
-    let mut call = ClientCall::Claim { waits: false, now };
+    let now_ms = U64(0);
+    let mut call = ClientCall::Claim { waits: false, now_ms };
     let mut rest = log.to_vec();
     loop {
         let step = client.call(&Call::Client(call)).expect("the log is good");
         let entry = step["entry"].as_str().expect("a text");
         call = match step["action"].as_str() {
-            Some("checkpoint") => ClientCall::TellCheckpoint { checkpoint: None, now },
-            Some("read") => ClientCall::TellEntries { entries: std::mem::take(&mut rest), now },
-            Some("append") if entry.contains("join") => ClientCall::TellAppended { appended: true, now },
+            Some("checkpoint") => ClientCall::TellCheckpoint { checkpoint: None, now_ms },
+            Some("read") => ClientCall::TellEntries { entries: std::mem::take(&mut rest), now_ms },
+            Some("append") if entry.contains("join") => ClientCall::TellAppended { appended: true, now_ms },
             _ => {
                 let [with_join, without] = [log.len() + 1, log.len()].map(|number| format!("\"number\":{number},"));
                 assert!(entry.contains(&with_join), "{entry}");
@@ -118,15 +118,15 @@ fn headers() -> Vec<Case> {
         base("sequential", 0),
     ] {
         let state = state(forms::Subject::Config(config));
-        for (block, lease) in
+        for (block_size, lease_ms) in
             [(1, 1), (4, 60_000), (u32::MAX, MAX_EXACT), (0, 0), (4, 0), (4, MAX_EXACT + 1), (4, u64::MAX)]
         {
-            calls.push(Call::Header { state: state.clone(), block, lease: U64(lease) });
+            calls.push(Call::Header { state: state.clone(), block_size, lease_ms: U64(lease_ms) });
         }
     }
     let sharding = Sharding { sizes: [4, 0, 9].map(U64).to_vec(), lanes: 2, window: 3 };
     let sharded = state(forms::Subject::Sharded { config: base("sharded", 13), sharding });
-    calls.push(Call::Header { state: sharded, block: 6, lease: U64(LEASE) });
+    calls.push(Call::Header { state: sharded, block_size: 6, lease_ms: U64(LEASE) });
     let good = state(forms::Subject::Config(base("feistel", 10)));
     for text in [
         String::new(),
@@ -137,9 +137,9 @@ fn headers() -> Vec<Case> {
         format!("{good}x"),
         " ".repeat(100),
         header(10, 0, 3),
-        good.replace("\"consumed\":0", "\"consumed\":0,\"block\":3"),
+        good.replace("\"consumed\":0", "\"consumed\":0,\"block_size\":3"),
     ] {
-        calls.push(Call::Header { state: text, block: 0, lease: U64(0) });
+        calls.push(Call::Header { state: text, block_size: 0, lease_ms: U64(0) });
     }
     // States of composed orders: they have the number of positions, and recipes with other orders in them.
     let composed = [
@@ -148,7 +148,7 @@ fn headers() -> Vec<Case> {
         blend_state("2").replace(",\"positions\":12", ""),
         blend_state("13"),
     ];
-    calls.extend(composed.map(|state| Call::Header { state, block: 4, lease: U64(LEASE) }));
+    calls.extend(composed.map(|state| Call::Header { state, block_size: 4, lease_ms: U64(LEASE) }));
     vec![asked("first entries", Subject::Functions {}, calls), of_blend()]
 }
 
@@ -166,7 +166,7 @@ fn blend_state(consumed: &str) -> String {
 
 /// The log of a blend: claims end at the last position of the epoch.
 fn of_blend() -> Case {
-    let header = Call::Header { state: blend_state("2"), block: 7, lease: U64(LEASE) };
+    let header = Call::Header { state: blend_state("2"), block_size: 7, lease_ms: U64(LEASE) };
     let header = Native::create(&Subject::Functions {}).expect("nothing to make").call(&header).expect("an entry");
     let header = header.as_str().expect("a text").to_owned();
     let claim = |start: u64, count: u32| Call::Apply {
@@ -174,7 +174,7 @@ fn of_blend() -> Case {
     };
     // The number of positions in an epoch of a blend is read from the log, not computed from the recipe.
     let longer = header.replace("\"positions\":12", "\"positions\":13");
-    let other_block = longer.replace("\"block\":7", "\"block\":8");
+    let other_block = longer.replace("\"block_size\":7", "\"block_size\":8");
     let [longer, other_block, first] = [longer, other_block, header.clone()].map(|entry| Call::Apply { entry });
     let calls = [
         longer,
@@ -193,10 +193,10 @@ fn of_blend() -> Case {
 /// Whole epochs of readers with different speeds. All entries are applied.
 fn runs() -> Vec<Case> {
     let mut cases = Vec::new();
-    for (samples, consumed, block, readers) in EPOCHS {
-        let mut ledger = Applied::new(&header(samples, consumed, block));
+    for (samples, consumed, block_size, readers) in EPOCHS {
+        let mut ledger = Applied::new(&header(samples, consumed, block_size));
         ledger.calls.push(Call::InitialState);
-        ledger.apply(header(samples, consumed, block));
+        ledger.apply(header(samples, consumed, block_size));
         let mut next = consumed;
         // For each reader: the first position of its claim that is not committed, and how many are not.
         let mut held: Vec<Option<(u64, u32)>> = vec![None; readers as usize];
@@ -209,7 +209,7 @@ fn runs() -> Vec<Case> {
                     entry("commit", reader, start, part)
                 }
                 None if next < samples => {
-                    let count = u64::from(block).min(samples - next) as u32;
+                    let count = u64::from(block_size).min(samples - next) as u32;
                     held[reader as usize] = Some((next, count));
                     next += u64::from(count);
                     entry("claim", reader, next - u64::from(count), count)
@@ -222,7 +222,7 @@ fn runs() -> Vec<Case> {
         }
         ledger.progress();
         ledger.checkpoint();
-        cases.push(ledger.case(&format!("{readers} readers of {samples} from {consumed} on by {block}")));
+        cases.push(ledger.case(&format!("{readers} readers of {samples} from {consumed} on by {block_size}")));
     }
     cases
 }
@@ -347,14 +347,14 @@ fn other_headers() -> Vec<Case> {
         own.replace("\"seed\":0", "\"seed\":-1"),
         own.replace("\"epoch\":0", "\"epoch\":1"),
         own.replace("\"consumed\":2", "\"consumed\":3"),
-        own.replace("\"block\":4", "\"block\":5"),
+        own.replace("\"block_size\":4", "\"block_size\":5"),
         own.replace("\"fingerprint\":\"", "\"fingerprint\":\"0"),
-        own.replace("\"block\":4", "\"block\":0"),
-        own.replace("\"block\":4", "\"block\":4294967296"),
-        own.replace(",\"block\":4", ""),
-        own.replace(",\"lease\":100", ""),
-        own.replace("\"lease\":100", "\"lease\":0"),
-        own.replace("\"lease\":100", "\"lease\":9007199254740992"),
+        own.replace("\"block_size\":4", "\"block_size\":0"),
+        own.replace("\"block_size\":4", "\"block_size\":4294967296"),
+        own.replace(",\"block_size\":4", ""),
+        own.replace(",\"lease_ms\":100", ""),
+        own.replace("\"lease_ms\":100", "\"lease_ms\":0"),
+        own.replace("\"lease_ms\":100", "\"lease_ms\":9007199254740992"),
         own.replace("\"consumed\":2", "\"consumed\":11"),
         own.replace("ledger", "sampler"),
         own.replace("\"samedeal\":1", "\"samedeal\":3"),
@@ -371,15 +371,15 @@ fn other_headers() -> Vec<Case> {
 
 /// The largest positions, claims and reader numbers.
 fn edges() -> Vec<Case> {
-    let (end, block) = (MAX_EXACT, u32::MAX);
+    let (end, block_size) = (MAX_EXACT, u32::MAX);
     let start = end - 5_000_000_000;
-    let rest = start + u64::from(block);
+    let rest = start + u64::from(block_size);
     let lines = [
-        entry("claim", u32::MAX, start, block),
+        entry("claim", u32::MAX, start, block_size),
         entry("claim", 0, rest, (end - rest) as u32),
-        entry("commit", u32::MAX, start, block - 1),
+        entry("commit", u32::MAX, start, block_size - 1),
     ];
-    with_and_without_checkpoints("as large as numbers get", &header(end, start, block), &lines)
+    with_and_without_checkpoints("as large as numbers get", &header(end, start, block_size), &lines)
 }
 
 /// Readers that start again: the runs that they held become free.
@@ -418,10 +418,10 @@ fn sessions() -> Vec<Case> {
 /// Leases that are changed.
 fn leases() -> Vec<Case> {
     let first = header(4, 0, 4);
-    let set = |lease: u64| format!("{{\"event\":\"lease\",\"reader\":1,\"lease\":{lease}}}");
+    let set = |lease_ms: u64| format!("{{\"event\":\"lease\",\"reader\":1,\"lease_ms\":{lease_ms}}}");
     let mut ledger = Applied::new(&first);
     // The lease of the log counts, not that of the header with which the ledger is made.
-    ledger.apply(first.replace("\"lease\":100", "\"lease\":30"));
+    ledger.apply(first.replace("\"lease_ms\":100", "\"lease_ms\":30"));
     for line in [
         entry("claim", 1, 0, 4),
         set(50),
@@ -430,7 +430,7 @@ fn leases() -> Vec<Case> {
         set(MAX_EXACT + 1),
         set(1).replace("\"reader\":1,", ""),
         set(1).replace("\"reader\"", "\"count\":0,\"reader\""),
-        set(1).replace("\"lease\":1", "\"lease\":\"1\""),
+        set(1).replace("\"lease_ms\":1", "\"lease_ms\":\"1\""),
         set(1),
         set(2).replace("\"reader\":1", "\"reader\":3"),
     ] {
@@ -447,7 +447,7 @@ fn checkpoints() -> Vec<Case> {
     let first = header(20, 0, 4);
     let checkpoint = |number: u64, next: u64, committed: u64, free: &str, held: &str| {
         format!(
-            "{{\"event\":\"checkpoint\",\"number\":{number},\"next\":{next},\"committed\":{committed},\"lease\":100,\
+            "{{\"event\":\"checkpoint\",\"number\":{number},\"next\":{next},\"committed\":{committed},\"lease_ms\":100,\
              \"free\":[{free}],\"held\":[{held}]}}"
         )
     };
@@ -472,7 +472,7 @@ fn checkpoints() -> Vec<Case> {
         checkpoint(6, 12, 3, "4,4", "2,5,0,4,0,4,5,8,4,3"),
         checkpoint(7, 16, 3, "4,4", "2,5,0,4,0,4,5,8,4,3"),
         checkpoint(7, 12, 4, "4,4", "2,5,0,4,0,4,5,8,4,3"),
-        good.replace("\"lease\":100", "\"lease\":101"),
+        good.replace("\"lease_ms\":100", "\"lease_ms\":101"),
         checkpoint(7, 12, 3, "", "2,5,0,4,0,4,5,8,4,3"),
         checkpoint(7, 12, 3, "4,3", "2,5,0,4,0,4,5,8,4,3"),
         checkpoint(7, 12, 3, "4,4", "2,5,0,4,0"),
@@ -522,7 +522,7 @@ fn replays() -> Vec<Case> {
         entry("commit", 0, 10, 4),
         entry("commit", u32::MAX, 6, 3),
         entry("commit", 5, 2, 1),
-        "{\"event\":\"lease\",\"reader\":5,\"lease\":7}".into(),
+        "{\"event\":\"lease\",\"reader\":5,\"lease_ms\":7}".into(),
         entry("release", 5, 3, 3),
         entry("claim", 4, 3, 3),
         entry("commit", u32::MAX, 9, 1),
@@ -582,10 +582,13 @@ fn replays() -> Vec<Case> {
             Call::Progress,
         ],
     ));
-    let (end, block) = (MAX_EXACT, u32::MAX);
-    let start = end - u64::from(block);
-    let large =
-        [header(end, start, block), entry("claim", u32::MAX, start, block), entry("commit", u32::MAX, start, block)];
+    let (end, block_size) = (MAX_EXACT, u32::MAX);
+    let start = end - u64::from(block_size);
+    let large = [
+        header(end, start, block_size),
+        entry("claim", u32::MAX, start, block_size),
+        entry("commit", u32::MAX, start, block_size),
+    ];
     cases.push(asked("a replay of large numbers", ledger(large[0].clone()), [replay(&large, u32::MAX % 10, 10)]));
     cases
 }
@@ -598,11 +601,11 @@ pub fn entry(event: &str, reader: u32, start: u64, count: u32) -> String {
     format!("{{\"event\":\"{event}\",\"reader\":{reader},\"start\":{start},\"count\":{count}}}")
 }
 
-pub fn header(samples: u64, consumed: u64, block: u32) -> String {
+pub fn header(samples: u64, consumed: u64, block_size: u32) -> String {
     let state = sampler_state(samples, consumed);
     let mut functions = Native::create(&Subject::Functions {}).expect("nothing to make");
     functions
-        .call(&Call::Header { state, block, lease: U64(LEASE) })
+        .call(&Call::Header { state, block_size, lease_ms: U64(LEASE) })
         .expect("a first entry")
         .as_str()
         .expect("a text")

@@ -213,26 +213,26 @@ fn client(samples: u64, members: Value) -> Value {
 }
 
 /// The first entry of a ledger.
-fn header(samples: u64, block: u64) -> String {
+fn header(samples: u64, block_size: u64) -> String {
     let order = format!("{{\"name\":\"feistel\",\"samples\":{samples},\"seed\":0}}");
     format!(
-        "{{\"samedeal\":1,\"kind\":\"ledger\",\"recipe\":{{\"order\":{order}}},\"epoch\":0,\"consumed\":0,\"block\":{block},\
-         \"lease\":60000}}"
+        "{{\"samedeal\":1,\"kind\":\"ledger\",\"recipe\":{{\"order\":{order}}},\"epoch\":0,\"consumed\":0,\"block_size\":{block_size},\
+         \"lease_ms\":60000}}"
     )
 }
 
 fn tell(entries: &[String]) -> Value {
-    json!({"call": "tell-entries", "args": {"entries": entries, "now": "0"}})
+    json!({"call": "tell-entries", "args": {"entries": entries, "now-ms": "0"}})
 }
 
 /// A client whose entries are refused more than a hundred times in a row.
 fn refusals() -> Case {
-    let mut calls = vec![json!({"call": "open", "args": {"now": "0"}})];
-    calls.push(json!({"call": "tell-checkpoint", "args": {"checkpoint": null, "now": "0"}}));
+    let mut calls = vec![json!({"call": "open", "args": {"now-ms": "0"}})];
+    calls.push(json!({"call": "tell-checkpoint", "args": {"checkpoint": null, "now-ms": "0"}}));
     calls.extend([tell(&[header(10, 1024)]), tell(&[])]);
     for number in 1..106 {
-        calls.push(json!({"call": "tell-appended", "args": {"appended": false, "now": "0"}}));
-        calls.push(tell(&[format!("{{\"event\":\"lease\",\"reader\":1,\"lease\":{}}}", 60_000 + number)]));
+        calls.push(json!({"call": "tell-appended", "args": {"appended": false, "now-ms": "0"}}));
+        calls.push(tell(&[format!("{{\"event\":\"lease\",\"reader\":1,\"lease_ms\":{}}}", 60_000 + number)]));
         calls.push(tell(&[]));
     }
     case("more refusals than the pause follows", client(10, json!({})), calls.into())
@@ -243,14 +243,14 @@ fn free_runs() -> Case {
     let free: Vec<u64> = (0..65_537).flat_map(|run| [2 * run, 1]).collect();
     let free = json!(free);
     let checkpoint = format!(
-        "{{\"event\":\"checkpoint\",\"number\":300000,\"next\":131074,\"committed\":65537,\"lease\":60000,\"free\":{free},\"held\":[]}}"
+        "{{\"event\":\"checkpoint\",\"number\":300000,\"next\":131074,\"committed\":65537,\"lease_ms\":60000,\"free\":{free},\"held\":[]}}"
     );
     let calls = json!([
-        {"call": "open", "args": {"now": "0"}},
-        {"call": "tell-checkpoint", "args": {"checkpoint": checkpoint, "now": "0"}},
+        {"call": "open", "args": {"now-ms": "0"}},
+        {"call": "tell-checkpoint", "args": {"checkpoint": checkpoint, "now-ms": "0"}},
         tell(&[header(200_000, 1)])
     ]);
-    case("a checkpoint of too many free runs", client(200_000, json!({"block": 1, "lease": "60000"})), calls)
+    case("a checkpoint of too many free runs", client(200_000, json!({"block-size": 1, "lease-ms": "60000"})), calls)
 }
 
 fn composed() -> Vec<Case> {

@@ -29,26 +29,26 @@ fn onlookers(name: &str, header: &str, readers: &[u32], script: Vec<(u64, Seen)>
     let mut drivers: Vec<_> = readers
         .iter()
         .map(|&reader| {
-            let given = LedgerClient { state: state.clone(), block: None, lease: None, ..of(0, reader, 1) };
+            let given = LedgerClient { state: state.clone(), block_size: None, lease_ms: None, ..of(0, reader, 1) };
             (reader, Driven::new(given))
         })
         .collect();
     for (_, driven) in &mut drivers {
-        driven.run(ClientCall::Open { now: U64(0) }, &mut log, &[]);
+        driven.run(ClientCall::Open { now_ms: U64(0) }, &mut log, &[]);
     }
-    for (now, seen) in script {
+    for (now_ms, seen) in script {
         match seen {
             Seen::Entry(entry) => {
                 log.push(entry);
                 for (_, driven) in &mut drivers {
-                    driven.now = now;
+                    driven.now_ms = now_ms;
                     driven.catch_up(&mut log);
                 }
             }
             Seen::Claim(asking) => {
                 let (_, driven) = drivers.iter_mut().find(|(reader, _)| *reader == asking).expect("a reader");
-                driven.now = now;
-                driven.run(ClientCall::Claim { waits: false, now: U64(now) }, &mut log, &[Fate::Failed]);
+                driven.now_ms = now_ms;
+                driven.run(ClientCall::Claim { waits: false, now_ms: U64(now_ms) }, &mut log, &[Fate::Failed]);
             }
         }
     }
@@ -57,8 +57,8 @@ fn onlookers(name: &str, header: &str, readers: &[u32], script: Vec<(u64, Seen)>
 
 /// Silent readers lose their claims to readers that ask.
 fn silences() -> Vec<Case> {
-    let claim = |reader, now| (now, Seen::Claim(reader));
-    let append = |entry, now| (now, Seen::Entry(entry));
+    let claim = |reader, now_ms| (now_ms, Seen::Claim(reader));
+    let append = |entry, now_ms| (now_ms, Seen::Entry(entry));
     let script = vec![
         append(entry("claim", 1, 0, 6), 0),
         append(entry("claim", 2, 6, 4), 10),
@@ -133,9 +133,10 @@ fn free_runs() -> Vec<Case> {
 
 /// The lease of the log, and leases that other readers set.
 fn set_leases() -> Vec<Case> {
-    let set =
-        |reader: u32, lease: u64| Seen::Entry(format!("{{\"event\":\"lease\",\"reader\":{reader},\"lease\":{lease}}}"));
-    let claim = |now| (now, Seen::Claim(2));
+    let set = |reader: u32, lease_ms: u64| {
+        Seen::Entry(format!("{{\"event\":\"lease\",\"reader\":{reader},\"lease_ms\":{lease_ms}}}"))
+    };
+    let claim = |now_ms| (now_ms, Seen::Claim(2));
     let script = vec![
         (0, Seen::Entry(entry("claim", 1, 0, 4))),
         claim(10),
@@ -154,24 +155,24 @@ fn set_leases() -> Vec<Case> {
         claim(7),
         claim(8),
     ];
-    let first = header(4, 0, 4).replace("\"lease\":100", "\"lease\":30");
+    let first = header(4, 0, 4).replace("\"lease_ms\":100", "\"lease_ms\":30");
     onlookers("a lease that changes", &first, &[2], script)
 }
 
 /// Positions and blocks of the largest allowed numbers.
 fn edges() -> Vec<Case> {
-    let (end, block) = (MAX_EXACT, u32::MAX);
+    let (end, block_size) = (MAX_EXACT, u32::MAX);
     let start = end - 5_000_000_000;
-    let rest = start + u64::from(block);
+    let rest = start + u64::from(block_size);
     let script = vec![
         (0, Seen::Claim(u32::MAX)),
-        (u64::MAX, Seen::Entry(entry("claim", u32::MAX, start, block))),
+        (u64::MAX, Seen::Entry(entry("claim", u32::MAX, start, block_size))),
         (u64::MAX, Seen::Claim(0)),
         (u64::MAX, Seen::Entry(entry("claim", 0, rest, (end - rest) as u32))),
-        (0, Seen::Entry(entry("commit", u32::MAX, start, block - 1))),
+        (0, Seen::Entry(entry("commit", u32::MAX, start, block_size - 1))),
         (99, Seen::Claim(0)),
         (100, Seen::Claim(0)),
         (0, Seen::Claim(u32::MAX)),
     ];
-    onlookers("as large as numbers get", &header(end, start, block), &[0, u32::MAX], script)
+    onlookers("as large as numbers get", &header(end, start, block_size), &[0, u32::MAX], script)
 }

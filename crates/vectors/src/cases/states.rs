@@ -275,7 +275,7 @@ fn refused() -> Vec<Case> {
         state.replace('}', ",}"),
         state.replace("\"seed\":3", "\u{a0}\"seed\":3"),
         format!("\u{feff}{state}"),
-        state.replace("\"consumed\":4", "\"consumed\":4,\"lease\":4"),
+        state.replace("\"consumed\":4", "\"consumed\":4,\"lease_ms\":4"),
     ];
     let mut calls: Vec<_> = texts.into_iter().map(|state| Call::Resume { state }).collect();
     calls.push(Call::Consumed);

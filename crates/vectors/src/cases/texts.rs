@@ -31,7 +31,7 @@ const STATES: [(&str, &str); 5] = [
     ("batcher", r#","epoch":3,"consumed":0,"history":[]"#),
     ("reading", r#","epoch":3,"consumed":0,"history":[]"#),
     ("schedule", r#","epoch":3,"step":7,"consumed":28"#),
-    ("ledger", r#","epoch":0,"consumed":0,"block":64,"lease":60000"#),
+    ("ledger", r#","epoch":0,"consumed":0,"block_size":64,"lease_ms":60000"#),
 ];
 
 const NONE: [&str; 19] = [

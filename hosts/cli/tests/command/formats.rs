@@ -149,7 +149,7 @@ fn wide_tables_fit_and_break_no_number() {
     fs::write(path("state"), sampler.state(1_000).unwrap()).unwrap();
     for reader in [1, 4_294_967_295] {
         let log = FileLog::open(folder.join("log")).unwrap();
-        let ledger = Ledger::builder(reader).block(1_000).open(&sampler, log).unwrap();
+        let ledger = Ledger::builder(reader).block_size(1_000).open(&sampler, log).unwrap();
         ledger.claim().unwrap().unwrap().commit_rest().unwrap();
     }
     let [lengths, state, log] = ["lengths", "state", "log"].map(path);

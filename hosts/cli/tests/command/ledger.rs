@@ -14,7 +14,7 @@ use crate::{failing, json, refuses, text};
 fn what_readers_did_and_its_samples() {
     let path = files::folder("ledger").join("epoch.log");
     let sampler = Sampler::builder(100).seed(-5).epoch(1).order("torch").consumed(10).build().unwrap();
-    let open = |reader| Ledger::builder(reader).block(20).open(&sampler, FileLog::open(&path).unwrap()).unwrap();
+    let open = |reader| Ledger::builder(reader).block_size(20).open(&sampler, FileLog::open(&path).unwrap()).unwrap();
     let (one, other) = (open(1), open(4));
     let mut claim = one.claim().unwrap().unwrap();
     claim.commit(5).unwrap();
@@ -76,7 +76,7 @@ fn a_log_may_be_a_folder_with_a_file_for_each_entry() {
     let folder = files::folder("ledger-folder");
     let (path, log) = (folder.join("epoch.log"), folder.join("epoch"));
     let sampler = Sampler::builder(100).seed(3).build().unwrap();
-    let ledger = Ledger::builder(1).block(10).open(&sampler, FolderLog::new(&log)).unwrap();
+    let ledger = Ledger::builder(1).block_size(10).open(&sampler, FolderLog::new(&log)).unwrap();
     while let Some(mut claim) = ledger.claim().unwrap() {
         claim.commit_rest().unwrap();
     }
@@ -104,7 +104,7 @@ fn runs_that_were_taken_over() {
     let path = files::folder("ledger-taken").join("epoch.log");
     let sampler = Sampler::builder(100).build().unwrap();
     let open = |reader| {
-        let builder = Ledger::builder(reader).block(60).lease(Duration::from_millis(1));
+        let builder = Ledger::builder(reader).block_size(60).lease(Duration::from_millis(1));
         builder.open(&sampler, FileLog::open(&path).unwrap()).unwrap()
     };
     let (one, other) = (open(1), open(4));
@@ -127,7 +127,7 @@ fn runs_that_were_taken_over() {
 fn claims_that_a_join_freed() {
     let path = files::folder("ledger-joined").join("epoch.log");
     let sampler = Sampler::builder(100).build().unwrap();
-    let open = |reader| Ledger::builder(reader).block(30).open(&sampler, FileLog::open(&path).unwrap()).unwrap();
+    let open = |reader| Ledger::builder(reader).block_size(30).open(&sampler, FileLog::open(&path).unwrap()).unwrap();
     let log = path.display();
     let (first, other) = (open(1), open(4));
     let mut claims = [first.claim().unwrap().unwrap(), first.claim().unwrap().unwrap()];
@@ -159,7 +159,7 @@ fn the_rows_of_files() {
     let sizes = [3, 40, 1, 0, 57, 20, 9];
     let sampler = Sampler::sharded(sizes).lanes(4).shuffle_window(8).seed(3).build().unwrap();
     let path = dataset.folder.join("epoch.log");
-    let ledger = Ledger::builder(0).block(32).open(&sampler, FileLog::open(&path).unwrap()).unwrap();
+    let ledger = Ledger::builder(0).block_size(32).open(&sampler, FileLog::open(&path).unwrap()).unwrap();
     while let Some(mut claim) = ledger.claim().unwrap() {
         claim.commit_rest().unwrap();
     }
@@ -188,7 +188,7 @@ fn the_rows_of_files() {
 fn the_end_of_an_epoch_is_waited_for() {
     let path = files::folder("ledger-watch").join("epoch.log");
     let sampler = Sampler::builder(40).build().unwrap();
-    let ledger = Ledger::builder(1).block(10).open(&sampler, FileLog::open(&path).unwrap()).unwrap();
+    let ledger = Ledger::builder(1).block_size(10).open(&sampler, FileLog::open(&path).unwrap()).unwrap();
     ledger.claim().unwrap().unwrap().commit_rest().unwrap();
     let writer = thread::spawn(move || {
         // The command may read the log before or after these commits, and must be right in both cases.

@@ -63,8 +63,8 @@ export interface RawClientOptions {
   state: string;
   reader: number;
   session: bigint;
-  block?: number | undefined;
-  lease?: bigint | undefined;
+  blockSize?: number | undefined;
+  leaseMs?: bigint | undefined;
   checkpointInterval?: bigint | undefined;
 }
 
@@ -83,7 +83,7 @@ export interface ComponentBindings extends LightBindings {
   splits: Copied<typeof Splits>;
   ledger(header: string): RawLedger;
   client(options: RawClientOptions): RawClient;
-  header(state: string, block: number, lease: bigint): string;
+  header(state: string, blockSize: number, leaseMs: bigint): string;
   batches: Copied<typeof Batches>;
   collation: Copied<typeof Collation>;
   steps: Copied<typeof Steps>;

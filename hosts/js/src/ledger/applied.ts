@@ -7,9 +7,9 @@ import { entryText, progressIn } from './client.js';
 import type { LedgerProgress } from './types.js';
 
 /** The first entry of a log, for the state of a sampler. */
-export function headerWith(engine: Engine<ComponentBindings>, state: string, block: number, lease: Integer): string {
-  const [text, time] = [stateText(state), u53('lease', lease)];
-  return engine.once(['state', text], 0, ({ header }) => header(text, block, time));
+export function headerWith(engine: Engine<ComponentBindings>, state: string, blockSize: number, leaseMs: Integer): string {
+  const [text, time] = [stateText(state), u53('lease_ms', leaseMs)];
+  return engine.once(['state', text], 0, ({ header }) => header(text, blockSize, time));
 }
 
 /** The definition of a ledger: its first entry. */

@@ -16,11 +16,11 @@ const WINDOW = 2 ** 12;
 /** Makes a client over the resources of the interface `ledger`. */
 export function makeClient(
   { Client, ClientOptions }: Pick<LedgerBindings, 'Client' | 'ClientOptions'>,
-  { state, reader, session, block, lease, checkpointInterval }: RawClientOptions,
+  { state, reader, session, blockSize, leaseMs, checkpointInterval }: RawClientOptions,
 ): RawClient {
   return using(new ClientOptions(state, reader, session), (options) => {
-    if (block !== undefined) options.setBlock(block);
-    if (lease !== undefined) options.setLease(lease);
+    if (blockSize !== undefined) options.setBlockSize(blockSize);
+    if (leaseMs !== undefined) options.setLease(leaseMs);
     if (checkpointInterval !== undefined) options.setCheckpointInterval(checkpointInterval);
     return new Client(options) as RawClient;
   });
@@ -77,10 +77,10 @@ export class LedgerClient {
     return { action, number: Number(number), entry, milliseconds: Number(milliseconds) };
   }
 
-  /** Passes the entries from number `from` on, which were read at the time `now`, in milliseconds. */
-  tellEntries(from: number, entries: readonly unknown[], now: Integer): Instruction {
+  /** Passes the entries from number `from` on, which were read at the time `nowMs`. */
+  tellEntries(from: number, entries: readonly unknown[], nowMs: Integer): Instruction {
     const texts = entries.map(entryText);
-    const tell = (at: number) => this.step((raw) => raw.tellEntries(texts.slice(at, at + WINDOW), BigInt(now)));
+    const tell = (at: number) => this.step((raw) => raw.tellEntries(texts.slice(at, at + WINDOW), BigInt(nowMs)));
     let step = tell(0);
     for (let at = WINDOW; at < texts.length; at += WINDOW) {
       // The client may ask for other entries, such as those after a checkpoint: then the rest is not passed.
@@ -107,12 +107,12 @@ export class LedgerClient {
     return progressIn(this.#handle.call((raw) => raw.progress()));
   }
 
-  block(): number {
-    return this.#handle.call((raw) => raw.block());
+  blockSize(): number {
+    return this.#handle.call((raw) => raw.blockSize());
   }
 
-  lease(): number {
-    return Number(this.#handle.call((raw) => raw.lease()));
+  leaseMs(): number {
+    return Number(this.#handle.call((raw) => raw.leaseMs()));
   }
 
   dispose(): void {

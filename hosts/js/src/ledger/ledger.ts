@@ -10,7 +10,7 @@ import type { Indices, Integer, SamplerOptions } from '../types.js';
 import { CHECKPOINT, type ClaimedRun, entryText, type Instruction, LedgerClient, lineOf } from './client.js';
 import type { LedgerOptions, LedgerProgress, Log } from './types.js';
 
-const OPTIONS = ['reader', 'block', 'lease', 'checkpointInterval'] as const;
+const OPTIONS = ['reader', 'blockSize', 'leaseMs', 'checkpointInterval'] as const;
 
 /** The actions that end an operation. */
 const RESULTS = ['done', 'claimed', 'wait', 'held', 'finished'];
@@ -33,8 +33,8 @@ export function whole(Sampler: Samplers, sampler: unknown): BaseSampler {
   return new Sampler(0, recipe as unknown as SamplerOptions);
 }
 
-/** An operation of a client, which begins at the time `now`. */
-type Operation = (raw: RawClient, now: bigint) => RawInstruction;
+/** An operation of a client, which begins at the time `nowMs`. */
+type Operation = (raw: RawClient, nowMs: bigint) => RawInstruction;
 
 /** The members of a ledger that its claims use. */
 interface Owner {
@@ -101,7 +101,7 @@ export class Claim {
    */
   async commit(count?: Integer): Promise<void> {
     const given = count === undefined ? undefined : u32('count', count);
-    await this.#do((raw, now) => raw.commit(BigInt(this.#handle), given, now));
+    await this.#do((raw, nowMs) => raw.commit(BigInt(this.#handle), given, nowMs));
   }
 
   /**
@@ -109,12 +109,12 @@ export class Claim {
    * other readers can take the claims. Errors: as `commit`.
    */
   async renew(): Promise<void> {
-    await this.#do((raw, now) => raw.renew(BigInt(this.#handle), now));
+    await this.#do((raw, nowMs) => raw.renew(BigInt(this.#handle), nowMs));
   }
 
   /** Releases the positions that are not committed, for other readers. Errors: as `commit`. */
   async release(): Promise<void> {
-    await this.#do((raw, now) => raw.release(BigInt(this.#handle), now));
+    await this.#do((raw, nowMs) => raw.release(BigInt(this.#handle), nowMs));
   }
 
   /**
@@ -212,7 +212,7 @@ export class Ledger implements AsyncIterable<Claim> {
 
   /** Begins or joins the log, and releases what an earlier process with this reader number had claimed. @internal */
   async open(): Promise<void> {
-    await this.#run((raw, now) => raw.open(now));
+    await this.#run((raw, nowMs) => raw.open(nowMs));
   }
 
   /**
@@ -264,7 +264,7 @@ export class Ledger implements AsyncIterable<Claim> {
   /** How far all readers have come. Errors: as `tryClaim`, without `reader`. */
   progress(): Promise<LedgerProgress> {
     return this.#inTurn(async () => {
-      await this.#run((raw, now) => raw.catchUp(now));
+      await this.#run((raw, nowMs) => raw.catchUp(nowMs));
       return this.#client.progress();
     });
   }
@@ -273,17 +273,17 @@ export class Ledger implements AsyncIterable<Claim> {
    * The current lease of the log, in milliseconds: if a reader writes no entry for this long, other readers can take
    * its claims. Errors: as `progress`.
    */
-  lease(): Promise<number> {
+  leaseMs(): Promise<number> {
     return this.#inTurn(async () => {
-      await this.#run((raw, now) => raw.catchUp(now));
-      return this.#client.lease();
+      await this.#run((raw, nowMs) => raw.catchUp(nowMs));
+      return this.#client.leaseMs();
     });
   }
 
-  /** Sets the lease of the log from now on, for all readers: 1 to 2^53 - 1 milliseconds. Errors: `lease`; as `tryClaim`. */
-  async setLease(milliseconds: Integer): Promise<void> {
-    const lease = u53('lease', milliseconds);
-    await this.#inTurn(() => this.#run((raw, now) => raw.changeLease(lease, now)));
+  /** Sets the lease of the log from now on, for all readers: 1 to 2^53 - 1 milliseconds. Errors: `lease_ms`; as `tryClaim`. */
+  async setLease(leaseMs: Integer): Promise<void> {
+    const milliseconds = u53('lease_ms', leaseMs);
+    await this.#inTurn(() => this.#run((raw, nowMs) => raw.changeLease(milliseconds, nowMs)));
   }
 
   /** Frees the engine's memory; the ledger and its claims cannot be used afterwards. */
@@ -299,7 +299,7 @@ export class Ledger implements AsyncIterable<Claim> {
 
   #attempt(waits: boolean): Promise<Attempt> {
     return this.#inTurn(async () => {
-      const { action, number, milliseconds } = await this.#run((raw, now) => raw.claim(waits, now));
+      const { action, number, milliseconds } = await this.#run((raw, nowMs) => raw.claim(waits, nowMs));
       if (action === 'wait') return { wait: milliseconds };
       if (action === 'held') return { held: true };
       if (action === 'finished') return { finished: true };
@@ -320,22 +320,22 @@ export class Ledger implements AsyncIterable<Claim> {
   /** Follows the instructions of an operation to its end. Returns the last instruction, which has the result. */
   async #run(begin: Operation): Promise<Instruction> {
     const client = this.#client;
-    let step = client.step((raw) => begin(raw, now()));
+    let step = client.step((raw) => begin(raw, nowMs()));
     for (;;) {
       const { action, number, entry, milliseconds } = step;
       if (action === 'checkpoint') {
         const found: unknown = textOf(await this.#log.lastCheckpoint?.());
         const text = found === undefined || found === null ? undefined : entryText(found);
-        step = client.step((raw) => raw.tellCheckpoint(text, now()));
+        step = client.step((raw) => raw.tellCheckpoint(text, nowMs()));
       } else if (action === 'read') {
         if (milliseconds > 0) await pause(milliseconds);
         const entries: unknown = await this.#log.read(number);
         if (!Array.isArray(entries)) fail('wrong-type', 'log', entries, 'a log whose read gives an array of entries');
-        step = client.tellEntries(number, entries.map(textOf), now());
+        step = client.tellEntries(number, entries.map(textOf), nowMs());
       } else if (action === 'append') {
         const added: unknown = await this.#log.append(number, entry);
         if (typeof added !== 'boolean') fail('wrong-type', 'log', added, 'a log whose append gives true or false');
-        step = client.step((raw) => raw.tellAppended(added, now()));
+        step = client.step((raw) => raw.tellAppended(added, nowMs()));
       } else if (RESULTS.includes(action)) {
         return step;
       } else {
@@ -355,7 +355,7 @@ function unknown(action: string): never {
 }
 
 /** The time in milliseconds, of a clock that never goes back. */
-function now(): bigint {
+function nowMs(): bigint {
   return BigInt(Math.floor(performance.now()));
 }
 
@@ -371,12 +371,12 @@ export async function openWith(
   log: Log,
   given: LedgerOptions,
 ): Promise<Ledger> {
-  const { reader, block, lease, checkpointInterval } = options(given, OPTIONS);
+  const { reader, blockSize, leaseMs, checkpointInterval } = options(given, OPTIONS);
   if (reader === undefined) fail('missing', 'reader', '', 'a number that no other reader has');
   const id = u32('reader', reader);
   const chosen = {
-    block: block === undefined ? undefined : u32('block', block, undefined, FROM_ONE),
-    lease: lease === undefined ? undefined : u53('lease', lease),
+    blockSize: blockSize === undefined ? undefined : u32('block_size', blockSize, undefined, FROM_ONE),
+    leaseMs: leaseMs === undefined ? undefined : u53('lease_ms', leaseMs),
     checkpointInterval: checkpointInterval === undefined ? undefined : u53('checkpoint_interval', checkpointInterval),
   };
   if (typeof log?.read !== 'function' || typeof log.append !== 'function') {

@@ -43,13 +43,13 @@ export interface LedgerOptions {
   /** The number of this reader, 0 to 2^32 - 1: one that no other reader has at the same time. */
   reader: Integer;
   /** How many positions are claimed at a time, the same for all readers: 1 to 2^32 - 1. By default as in the log; of a new log 1,024. */
-  block?: Integer;
+  blockSize?: Integer;
   /**
    * The lease, in milliseconds, 1 to 2^53 - 1: if a reader writes no entry for this long, other readers can take its
    * claims. If it is given, opening makes it the lease of the log, for all readers. By default as in the log; of a new
    * log 60,000.
    */
-  lease?: Integer;
+  leaseMs?: Integer;
   /**
    * How many entries come between two checkpoints, which let a reader open a long log without reading all of it: 1 to
    * 2^53 - 1; 4,096 by default.

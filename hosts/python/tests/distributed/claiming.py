@@ -19,7 +19,7 @@ SEED = 4
 def main() -> None:
     port, reader, workers, pause = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
     store = torch.distributed.TCPStore("127.0.0.1", port, is_master=False, timeout=timedelta(hours=1))
-    ledger = Ledger(Sampler(SAMPLES, seed=SEED), StoreLog(store), reader=reader, block=32, lease=5.0)
+    ledger = Ledger(Sampler(SAMPLES, seed=SEED), StoreLog(store), reader=reader, block_size=32, lease=5.0)
     loader = DataLoader(torch.arange(SAMPLES), batch_sampler=ClaimSampler(ledger, 8), num_workers=workers)
     print("ready", flush=True)
     sys.stdin.readline()

@@ -69,7 +69,7 @@ def test_loops_that_differ_in_speed_share_an_epoch(tmp_path: Path) -> None:
 def test_any_store(kind: str, tmp_path: Path) -> None:
     store = FileStore(str(tmp_path / "store"), 1) if kind == "file" else HashStore()
     log = StoreLog(PrefixStore("job", store) if kind == "prefix" else store, "epoch-0")
-    options: dict[str, int] = {"block": 10, "checkpoint_interval": 4}
+    options: dict[str, int] = {"block_size": 10, "checkpoint_interval": 4}
     one, two = (Ledger(Sampler(100), log, reader=reader, **options) for reader in (1, 2))
     assert log.last_checkpoint() is None
     first = two.claim()
@@ -92,7 +92,7 @@ def test_an_entry_that_nobody_counted_is_found() -> None:
     """The reader that appended the entry died before it could count it."""
     store = HashStore()
     log = StoreLog(store)
-    ledger = Ledger(Sampler(100), log, reader=1, block=60)
+    ledger = Ledger(Sampler(100), log, reader=1, block_size=60)
     claim = '{"event":"claim","reader":9,"start":0,"count":60}'
     store.compare_set("samedeal/ledger/2", "", f"{claim}\nmark")
     assert log.read(2) == [claim]
@@ -104,7 +104,7 @@ def test_an_entry_that_nobody_counted_is_found() -> None:
 
 
 def test_a_pass_that_was_left_gives_back_what_the_loop_did_not_get() -> None:
-    ledger = Ledger(Sampler(100, order="sequential"), MemoryLog(), reader=0, block=40)
+    ledger = Ledger(Sampler(100, order="sequential"), MemoryLog(), reader=0, block_size=40)
     loader = Claimed(DataLoader(torch.arange(100), batch_sampler=ClaimSampler(ledger, 25)))
     seen = []
     for batch in loader:
@@ -120,8 +120,8 @@ def test_a_pass_that_was_left_gives_back_what_the_loop_did_not_get() -> None:
 
 def test_a_loop_that_lost_its_claim_is_told() -> None:
     log = MemoryLog()
-    ledger = Ledger(Sampler(10), log, reader=0, block=10, lease=0.01)
-    other = Ledger(Sampler(10), log, reader=1, block=10, lease=0.01)
+    ledger = Ledger(Sampler(10), log, reader=0, block_size=10, lease=0.01)
+    other = Ledger(Sampler(10), log, reader=1, block_size=10, lease=0.01)
     loop = iter(Claimed(DataLoader(torch.arange(10), batch_sampler=ClaimSampler(ledger, 5))))
     next(loop)
     taken = other.claim(timeout=10)
@@ -131,7 +131,7 @@ def test_a_loop_that_lost_its_claim_is_told() -> None:
 
 
 def test_a_loader_by_itself_commits_nothing() -> None:
-    ledger = Ledger(Sampler(10), MemoryLog(), reader=0, block=4)
+    ledger = Ledger(Sampler(10), MemoryLog(), reader=0, block_size=4)
     loader = DataLoader(torch.arange(10), batch_sampler=ClaimSampler(ledger, 2))
     with pytest.raises(ContradictionError, match="Claimed"):
         next(iter(loader))
@@ -146,7 +146,7 @@ def test_a_loader_by_itself_commits_nothing() -> None:
 
 def test_a_loader_out_of_order_is_refused() -> None:
     """Commits follow the order of the sampler, so the loop would commit another batch than the one that it got."""
-    ledger = Ledger(Sampler(16), MemoryLog(), reader=0, block=16)
+    ledger = Ledger(Sampler(16), MemoryLog(), reader=0, block_size=16)
     batches = ClaimSampler(ledger, 4)
     loader = DataLoader(torch.arange(16), batch_sampler=batches, num_workers=2, in_order=False)
     with pytest.raises(ContradictionError, match="in_order is False; allowed: True"):
@@ -154,7 +154,7 @@ def test_a_loader_out_of_order_is_refused() -> None:
     assert ledger.progress().committed == 0
     # A loader without workers gives batches in order, whatever `in_order` is.
     for workers, in_order in ((0, False), (2, True)):
-        ledger = Ledger(Sampler(16), MemoryLog(), reader=0, block=16)
+        ledger = Ledger(Sampler(16), MemoryLog(), reader=0, block_size=16)
         loader = DataLoader(
             torch.arange(16), batch_sampler=ClaimSampler(ledger, 4), num_workers=workers, in_order=in_order
         )
@@ -168,7 +168,7 @@ def test_names_of_logs_are_whole() -> None:
     store = HashStore()
     names = [f"{'runs/' * 20}epoch-{epoch}" for epoch in range(2)]
     for name in names:
-        ledger = Ledger(Sampler(40), StoreLog(store, name), reader=0, block=10)
+        ledger = Ledger(Sampler(40), StoreLog(store, name), reader=0, block_size=10)
         assert [claim.start for claim in ledger] == [0, 10, 20, 30]
     for name in names:
         assert len(Replay(StoreLog(store, name))) == 4

@@ -122,7 +122,7 @@ def test_datasets_that_are_interleaved(moment: str) -> None:
 @pytest.mark.parametrize("moment", ["first", "end"])
 def test_claimed_samples(moment: str) -> None:
     data, log = samples(), MemoryLog()
-    ledger = Ledger(Sampler(20), log, reader=1, block=4)
+    ledger = Ledger(Sampler(20), log, reader=1, block_size=4)
     sampler = ClaimSampler(ledger, batch_size=2)
     loader = Claimed(DataLoader(data, batch_sampler=sampler))
     watched: list[Any] = [weakref.ref(one) for one in (data, log, ledger, sampler, loader)]

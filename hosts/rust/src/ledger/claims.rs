@@ -13,7 +13,7 @@ use crate::{Error, Index, Layout, Sampler};
 #[must_use = "a builder does nothing until `open`"]
 pub struct LedgerBuilder {
     reader: u32,
-    block: Option<u32>,
+    block_size: Option<u32>,
     lease: Option<Duration>,
     checkpoint_interval: Option<u64>,
 }
@@ -22,8 +22,8 @@ impl LedgerBuilder {
     /// Number of positions in a claim, the same for all readers. Range: 1 to 2^32 - 1. Default: the number in the log;
     /// for a new log 1,024. If a reader dies, the positions of its block that are not committed are read again. Smaller
     /// blocks need more entries.
-    pub fn block(mut self, positions: u32) -> Self {
-        self.block = Some(positions);
+    pub fn block_size(mut self, positions: u32) -> Self {
+        self.block_size = Some(positions);
         self
     }
 
@@ -50,16 +50,16 @@ impl LedgerBuilder {
     ///
     /// # Errors
     ///
-    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`block`, `lease`, `checkpoint_interval`),
+    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`block_size`, `lease_ms`, `checkpoint_interval`),
     /// [`Contradiction`](crate::FailureKind::Contradiction) (a member of the order, such as `name`; `epoch`,
-    /// `consumed`, `positions`, `block`: the log belongs to something else; `entry`; `log`: the log refused an entry,
+    /// `consumed`, `positions`, `block_size`: the log belongs to something else; `entry`; `log`: the log refused an entry,
     /// but has no other entry with that number), [`WrongType`](crate::FailureKind::WrongType) (`state`, `entry`: it is
     /// no log), [`Error::Log`].
     pub fn open(self, sampler: &Sampler, log: impl Log + 'static) -> Result<Ledger, Error> {
-        let Self { reader, block, lease, checkpoint_interval } = self;
-        let lease = lease.map(milliseconds);
+        let Self { reader, block_size, lease, checkpoint_interval } = self;
+        let lease_ms = lease.map(milliseconds);
         let own = ClientOptions::new(sampler.state(0)?, reader, random_bits());
-        let mut shared = Shared::new(&ClientOptions { block, lease, checkpoint_interval, ..own }, log)?;
+        let mut shared = Shared::new(&ClientOptions { block_size, lease_ms, checkpoint_interval, ..own }, log)?;
         shared.run(Client::open)?;
         let whole = whole(sampler)?;
         Ok(Ledger { reader: Arc::new(Reader { number: reader, whole, shared: Mutex::new(shared) }) })
@@ -131,7 +131,7 @@ impl Ledger {
     /// The ledger of reader number `reader`. Each reader has a different number. A reader that starts again uses its
     /// old number; with a new number, it must wait until the lease of its old claims ends.
     pub fn builder(reader: u32) -> LedgerBuilder {
-        LedgerBuilder { reader, block: None, lease: None, checkpoint_interval: None }
+        LedgerBuilder { reader, block_size: None, lease: None, checkpoint_interval: None }
     }
 
     /// Number of this reader.
@@ -200,16 +200,16 @@ impl Ledger {
     pub fn lease(&self) -> Result<Duration, Error> {
         let mut shared = self.reader.locked();
         shared.run(Client::catch_up)?;
-        shared.client.lease().map(Duration::from_millis)
+        shared.client.lease_ms().map(Duration::from_millis)
     }
 
     /// Changes the lease of the log, for all readers. Range: 1 to 2^53 - 1 milliseconds.
     ///
     /// # Errors
     ///
-    /// The errors of [`try_claim`](Self::try_claim); out of range (`lease`).
+    /// The errors of [`try_claim`](Self::try_claim); out of range (`lease_ms`).
     pub fn set_lease(&self, silence: Duration) -> Result<(), Error> {
-        self.reader.locked().run(|client, now| client.change_lease(milliseconds(silence), now)).map(drop)
+        self.reader.locked().run(|client, now_ms| client.change_lease(milliseconds(silence), now_ms)).map(drop)
     }
 }
 
@@ -283,7 +283,7 @@ impl Claim {
 
     fn commit_next(&mut self, count: Option<u32>) -> Result<(), Error> {
         let mut shared = self.reader.locked();
-        shared.run(|client, now| client.commit(self.handle, count, now))?;
+        shared.run(|client, now_ms| client.commit(self.handle, count, now_ms))?;
         self.run = shared.client.claimed(self.handle)?;
         Ok(())
     }
@@ -294,7 +294,7 @@ impl Claim {
     ///
     /// The errors of [`commit`](Self::commit).
     pub fn renew(&self) -> Result<(), Error> {
-        self.reader.locked().run(|client, now| client.renew(self.handle, now)).map(drop)
+        self.reader.locked().run(|client, now_ms| client.renew(self.handle, now_ms)).map(drop)
     }
 
     /// Gives back the positions that are not committed.
@@ -303,7 +303,7 @@ impl Claim {
     ///
     /// The errors of [`commit`](Self::commit).
     pub fn release(self) -> Result<(), Error> {
-        self.reader.locked().run(|client, now| client.release(self.handle, now)).map(drop)
+        self.reader.locked().run(|client, now_ms| client.release(self.handle, now_ms)).map(drop)
     }
 }
 

@@ -16,9 +16,9 @@ pub struct ClientOptions {
     /// 64 random bits, new each time that a log is opened. They tell two processes with the same reader number apart.
     pub session: u64,
     /// Number of positions in a claim.
-    pub block: Option<u32>,
+    pub block_size: Option<u32>,
     /// The lease in milliseconds: if a reader writes no entry for this long, it loses its claims.
-    pub lease: Option<u64>,
+    pub lease_ms: Option<u64>,
     /// Number of entries between two checkpoints.
     pub checkpoint_interval: Option<u64>,
 }
@@ -26,7 +26,7 @@ pub struct ClientOptions {
 impl ClientOptions {
     /// Options with the required values. All other options have their defaults.
     pub fn new(state: impl Into<String>, reader: u32, session: u64) -> Self {
-        Self { state: state.into(), reader, session, block: None, lease: None, checkpoint_interval: None }
+        Self { state: state.into(), reader, session, block_size: None, lease_ms: None, checkpoint_interval: None }
     }
 }
 
@@ -49,16 +49,16 @@ impl Client {
     /// # Errors
     ///
     /// [`WrongType`](crate::FailureKind::WrongType) (`state`), [`OutOfRange`](crate::FailureKind::OutOfRange) (`state`,
-    /// `consumed`, `block`, `lease`, `checkpoint_interval`).
+    /// `consumed`, `block_size`, `lease_ms`, `checkpoint_interval`).
     pub fn new(options: &ClientOptions) -> Result<Self, Error> {
-        let ClientOptions { state, reader, session, block, lease, checkpoint_interval } = options;
+        let ClientOptions { state, reader, session, block_size, lease_ms, checkpoint_interval } = options;
         let state = checked_state(state, MOST_MEMORY)?;
         let options = Object::<ledger::ClientOptions>::new(Instance::new(MOST_MEMORY)?, state, *reader, *session)?;
-        if let Some(block) = block {
-            options.set_block(*block)?;
+        if let Some(block_size) = block_size {
+            options.set_block_size(*block_size)?;
         }
-        if let Some(lease) = lease {
-            options.set_lease(*lease)?;
+        if let Some(lease_ms) = lease_ms {
+            options.set_lease(*lease_ms)?;
         }
         if let Some(interval) = checkpoint_interval {
             options.set_checkpoint_interval(*interval)?;
@@ -75,8 +75,8 @@ impl Client {
     /// [`Contradiction`](crate::FailureKind::Contradiction) (`reader`: another process has joined as this reader;
     /// `claim`: the reader itself holds all positions that are left), [`OutOfMemory`](crate::FailureKind::OutOfMemory)
     /// (`claim`: too many claims at a time).
-    pub fn claim(&self, now: u64) -> Result<Instruction, Error> {
-        self.raw_claim(true, now)
+    pub fn claim(&self, now_ms: u64) -> Result<Instruction, Error> {
+        self.raw_claim(true, now_ms)
     }
 
     /// Claims a run of positions, for a host that does not wait. As [`claim`](Self::claim), but `wait` is as long as
@@ -87,8 +87,8 @@ impl Client {
     ///
     /// The errors of [`claim`](Self::claim), without `claim` of the kind
     /// [`Contradiction`](crate::FailureKind::Contradiction).
-    pub fn try_claim(&self, now: u64) -> Result<Instruction, Error> {
-        self.raw_claim(false, now)
+    pub fn try_claim(&self, now_ms: u64) -> Result<Instruction, Error> {
+        self.raw_claim(false, now_ms)
     }
 
     /// After the instruction `append`: the log has appended the entry.
@@ -96,8 +96,8 @@ impl Client {
     /// # Errors
     ///
     /// The errors of [`tell_checkpoint`](Self::tell_checkpoint).
-    pub fn tell_appended(&self, now: u64) -> Result<Instruction, Error> {
-        self.raw_tell_appended(true, now)
+    pub fn tell_appended(&self, now_ms: u64) -> Result<Instruction, Error> {
+        self.raw_tell_appended(true, now_ms)
     }
 
     /// After the instruction `append`: the log has not appended the entry, because another entry has its number.
@@ -105,8 +105,8 @@ impl Client {
     /// # Errors
     ///
     /// The errors of [`tell_checkpoint`](Self::tell_checkpoint).
-    pub fn tell_refused(&self, now: u64) -> Result<Instruction, Error> {
-        self.raw_tell_appended(false, now)
+    pub fn tell_refused(&self, now_ms: u64) -> Result<Instruction, Error> {
+        self.raw_tell_appended(false, now_ms)
     }
 
     /// Passes the entries that were read from number `from` on, and returns the next instruction. An empty list means
@@ -115,10 +115,10 @@ impl Client {
     /// # Errors
     ///
     /// The errors of [`tell_checkpoint`](Self::tell_checkpoint), and contradiction (`log`: it refused an entry, but has no other entry with that number).
-    pub fn tell_entries(&self, from: u64, entries: &[String], now: u64) -> Result<Instruction, Error> {
+    pub fn tell_entries(&self, from: u64, entries: &[String], now_ms: u64) -> Result<Instruction, Error> {
         let tell = |entries: &[String]| {
             let entries: Vec<_> = entries.iter().map(|entry| cut_entry(entry)).map(String::from).collect();
-            self.raw_tell_entries(&entries, now)
+            self.raw_tell_entries(&entries, now_ms)
         };
         let mut parts = entries.chunks(WINDOW);
         let (mut told, first) = (from, parts.next().unwrap_or_default());

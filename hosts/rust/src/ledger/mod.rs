@@ -10,7 +10,7 @@
 //!
 //! let sampler = Sampler::builder(1_000).seed(42).epoch(3).build()?;
 //! let log = MemoryLog::new(); // a FileLog or a FolderLog for processes of one machine
-//! let ledger = Ledger::builder(0).block(64).open(&sampler, log.clone())?;
+//! let ledger = Ledger::builder(0).block_size(64).open(&sampler, log.clone())?;
 //! while let Some(mut claim) = ledger.claim()? {
 //!     let samples: Vec<u64> = claim.samples(..)?;
 //!     assert!(samples.len() <= 64); // ... a few steps of training

@@ -10,15 +10,15 @@ impl Progress {
 }
 
 /// The first entry of a log, for the positions that are left after a state of a sampler
-/// ([`Sampler::state`](crate::Sampler::state)). A claim has `block` positions. If a reader writes no entry for `lease`
-/// milliseconds, other readers can take its claims.
+/// ([`Sampler::state`](crate::Sampler::state)). A claim has `block_size` positions. If a reader writes no entry for
+/// `lease_ms` milliseconds, other readers can take its claims.
 ///
 /// # Errors
 ///
-/// Wrong type (`state`), out of range (`state`; `consumed`; `block` is 0; `lease` is not 1 to 2^53 - 1).
-pub fn header(state: &str, block: u32, lease: u64) -> Result<String, Error> {
+/// Wrong type (`state`), out of range (`state`; `consumed`; `block_size` is 0; `lease_ms` is not 1 to 2^53 - 1).
+pub fn header(state: &str, block_size: u32, lease_ms: u64) -> Result<String, Error> {
     let state = checked_state(state, MOST_MEMORY)?;
-    ledger::header(&mut Instance::new(LEAST_MEMORY)?, state, block, lease)
+    ledger::header(&mut Instance::new(LEAST_MEMORY)?, state, block_size, lease_ms)
 }
 
 /// The state of a ledger after the entries that were applied, for programs that inspect or replay a log. A `RawLedger`
@@ -33,7 +33,7 @@ impl RawLedger {
     /// # Errors
     ///
     /// [`WrongType`](crate::FailureKind::WrongType) (`state`), [`OutOfRange`](crate::FailureKind::OutOfRange) (`state`,
-    /// `consumed`, `block`, `lease`).
+    /// `consumed`, `block_size`, `lease_ms`).
     pub fn new(header: &str) -> Result<Self, Error> {
         let header = checked_state(header, MOST_MEMORY)?;
         Ok(Self { object: Object::<ledger::Ledger>::new(Instance::new(MOST_MEMORY)?, header)? })

@@ -58,7 +58,7 @@ impl<R: BufRead> Replay<R> {
     ///
     /// [`Missing`](crate::FailureKind::Missing) (`entry`: there is no first one),
     /// [`WrongType`](crate::FailureKind::WrongType), [`OutOfRange`](crate::FailureKind::OutOfRange) (`state`,
-    /// `consumed`, `block`, `lease`: the text is no log), [`Error::Log`].
+    /// `consumed`, `block_size`, `lease_ms`: the text is no log), [`Error::Log`].
     pub fn new(mut source: R) -> Result<Self, Error> {
         let needed = "the first line of the log of a ledger";
         let header =

@@ -19,7 +19,7 @@ impl Shared {
     }
 
     /// The time in milliseconds since this object was made.
-    fn now(&self) -> u64 {
+    fn now_ms(&self) -> u64 {
         self.begun.elapsed().as_millis() as u64
     }
 
@@ -32,24 +32,24 @@ impl Shared {
         &mut self,
         begin: impl FnOnce(&Client, u64) -> Result<Instruction, Error>,
     ) -> Result<Instruction, Error> {
-        let mut step = begin(&self.client, self.now())?;
+        let mut step = begin(&self.client, self.now_ms())?;
         loop {
             step = match step.action.as_str() {
                 "checkpoint" => {
                     let found = self.log.last_checkpoint().map_err(LogError::from)?;
-                    self.client.tell_checkpoint(found.as_deref(), self.now())?
+                    self.client.tell_checkpoint(found.as_deref(), self.now_ms())?
                 }
                 "read" => {
                     thread::sleep(Duration::from_millis(step.milliseconds));
                     let entries = self.log.read(step.number).map_err(LogError::from)?;
-                    self.client.tell_entries(step.number, &entries, self.now())?
+                    self.client.tell_entries(step.number, &entries, self.now_ms())?
                 }
                 "append" => {
                     let tell = match self.log.append(step.number, &step.entry).map_err(LogError::from)? {
                         true => Client::tell_appended,
                         false => Client::tell_refused,
                     };
-                    tell(&self.client, self.now())?
+                    tell(&self.client, self.now_ms())?
                 }
                 "done" | "claimed" | "wait" | "held" | "finished" => return Ok(step),
                 action => return Err(unknown(action)),
@@ -102,7 +102,7 @@ mod tests {
         assert!(failure.known().eq(ACTIONS));
         // Nothing was written, and another operation can begin.
         assert!(log.clone().read(0).unwrap().is_empty());
-        assert_eq!(shared.run(|client, now| client.claim(now)).unwrap().action, "claimed");
+        assert_eq!(shared.run(|client, now_ms| client.claim(now_ms)).unwrap().action, "claimed");
         for action in ["done", "claimed", "wait", "held", "finished"] {
             assert_eq!(shared.run(|_, _| Ok(step(action))).unwrap().action, action);
         }

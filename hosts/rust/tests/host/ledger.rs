@@ -78,7 +78,7 @@ fn a_reader() {
     let Ok(path) = std::env::var("LEDGER_LOG") else { return };
     let number = |name| std::env::var(name).unwrap().parse::<u64>().unwrap();
     let log = log_of(&std::env::var("LEDGER_KIND").unwrap(), Path::new(&path));
-    let ledger = Ledger::builder(number("LEDGER_READER") as u32).block(50).lease(Duration::from_secs(5));
+    let ledger = Ledger::builder(number("LEDGER_READER") as u32).block_size(50).lease(Duration::from_secs(5));
     let ledger = ledger.open(&sampler(), log).unwrap();
     println!("ready");
     io::stdin().read_line(&mut String::new()).unwrap();
@@ -199,7 +199,7 @@ fn threads_commit_every_sample_once() {
         .map(|reader| {
             let log = log.clone();
             thread::spawn(move || {
-                let ledger = Ledger::builder(reader).block(7).open(&sampler(), log).unwrap();
+                let ledger = Ledger::builder(reader).block_size(7).open(&sampler(), log).unwrap();
                 let mut samples = Vec::new();
                 while let Some(mut claim) = ledger.claim().unwrap() {
                     samples.extend(claim.samples::<u32>(..).unwrap());
@@ -227,7 +227,7 @@ fn threads_commit_every_sample_once() {
 fn a_silent_reader_loses_its_claim_and_is_told() {
     let log = MemoryLog::new();
     let open = |reader| {
-        let builder = Ledger::builder(reader).block(SAMPLES as u32).lease(Duration::from_secs(3));
+        let builder = Ledger::builder(reader).block_size(SAMPLES as u32).lease(Duration::from_secs(3));
         builder.open(&sampler(), log.clone()).unwrap()
     };
     let (one, other) = (open(1), open(2));
@@ -270,7 +270,7 @@ fn a_silent_reader_loses_its_claim_and_is_told() {
 fn a_claim_that_was_lost_is_another_one_than_that_of_the_same_run() {
     let log = MemoryLog::new();
     let open = |reader| {
-        let builder = Ledger::builder(reader).block(SAMPLES as u32).lease(Duration::from_millis(50));
+        let builder = Ledger::builder(reader).block_size(SAMPLES as u32).lease(Duration::from_millis(50));
         builder.open(&sampler(), log.clone()).unwrap()
     };
     let (one, other) = (open(1), open(2));
@@ -295,7 +295,7 @@ fn a_claim_that_was_lost_is_another_one_than_that_of_the_same_run() {
 fn any_entry_of_a_reader_is_a_sign_of_life_for_all_that_it_holds() {
     let log = MemoryLog::new();
     let open = |reader| {
-        let builder = Ledger::builder(reader).block(SAMPLES as u32 / 2).lease(Duration::from_secs(4));
+        let builder = Ledger::builder(reader).block_size(SAMPLES as u32 / 2).lease(Duration::from_secs(4));
         builder.open(&sampler(), log.clone()).unwrap()
     };
     let (one, other) = (open(1), open(2));
@@ -312,7 +312,7 @@ fn any_entry_of_a_reader_is_a_sign_of_life_for_all_that_it_holds() {
 #[test]
 fn who_comes_back_gives_back_what_it_held() {
     let path = path("back");
-    let open = || Ledger::builder(9).block(100).open(&sampler(), FileLog::open(&path).unwrap()).unwrap();
+    let open = || Ledger::builder(9).block_size(100).open(&sampler(), FileLog::open(&path).unwrap()).unwrap();
     let first = open();
     let mut claims: Vec<_> = (0..3).map(|_| first.claim().unwrap().unwrap()).collect();
     claims[1].commit(40).unwrap();
@@ -329,7 +329,7 @@ fn who_comes_back_gives_back_what_it_held() {
 #[test]
 fn a_torn_line_is_cut_off_and_other_files_are_left_alone() {
     let path = path("torn");
-    let ledger = || Ledger::builder(0).block(1_000);
+    let ledger = || Ledger::builder(0).block_size(1_000);
     let open = || ledger().open(&sampler(), FileLog::open(&path).unwrap());
     drop(open().unwrap());
     let header = first_line(&path);
@@ -391,7 +391,7 @@ fn a_torn_line_is_cut_off_and_other_files_are_left_alone() {
 #[test]
 fn zeros_that_a_loss_of_power_left_are_cut_off() {
     let path = path("zeros");
-    let open = || Ledger::builder(0).block(1_000).open(&sampler(), FileLog::open(&path).unwrap());
+    let open = || Ledger::builder(0).block_size(1_000).open(&sampler(), FileLog::open(&path).unwrap());
     drop(open().unwrap());
     let header = first_line(&path);
     for torn in ["", "{\"ev", "{\"event\":\"claim\",\"rea"] {
@@ -424,7 +424,8 @@ fn zeros_that_a_loss_of_power_left_are_cut_off() {
 #[cfg(unix)]
 fn a_log_that_was_replaced_is_another_one() {
     let path = path("replaced");
-    let open = |reader| Ledger::builder(reader).block(1_000).open(&sampler(), FileLog::open(&path).unwrap()).unwrap();
+    let open =
+        |reader| Ledger::builder(reader).block_size(1_000).open(&sampler(), FileLog::open(&path).unwrap()).unwrap();
     for anew in [true, false] {
         let old = open(0);
         let mut claim = old.claim().unwrap().unwrap();
@@ -456,7 +457,7 @@ fn a_log_that_was_replaced_is_another_one() {
 fn a_folder_that_was_replaced_is_another_log() {
     for how in ["begun anew", "gone", "cut"] {
         let path = path("replaced-folder");
-        let open = || Ledger::builder(0).block(1_000).open(&sampler(), FolderLog::new(&path)).unwrap();
+        let open = || Ledger::builder(0).block_size(1_000).open(&sampler(), FolderLog::new(&path)).unwrap();
         let old = open();
         let mut claim = old.claim().unwrap().unwrap();
         if how == "cut" {
@@ -549,8 +550,8 @@ fn entries_of_a_folder_are_files_of_one_line() {
 #[test]
 fn a_log_is_of_one_epoch() {
     let log = MemoryLog::new();
-    let open = |builder: samedeal::Builder, block| {
-        Ledger::builder(0).block(block).open(&builder.build().unwrap(), log.clone())
+    let open = |builder: samedeal::Builder, block_size| {
+        Ledger::builder(0).block_size(block_size).open(&builder.build().unwrap(), log.clone())
     };
     let builder = || Sampler::builder(100).seed(1).epoch(4).consumed(20);
     let ledger = open(builder().world_size(5), 8).unwrap();
@@ -562,12 +563,12 @@ fn a_log_is_of_one_epoch() {
     assert_eq!(failing(open(builder().consumed(0), 8)), contradiction("consumed"));
     assert_eq!(failing(open(builder().order("torch"), 8)), contradiction("name"));
     assert_eq!(failing(open(Sampler::builder(101), 8)), contradiction("samples"));
-    assert_eq!(failing(open(builder(), 9)), contradiction("block"));
-    assert_eq!(failing(open(builder(), 0)), (FailureKind::OutOfRange, "block".into()));
-    let none = Ledger::builder(0).block(8).lease(Duration::ZERO).open(&builder().build().unwrap(), log.clone());
-    assert_eq!(failing(none), (FailureKind::OutOfRange, "lease".into()));
-    let forever = Ledger::builder(0).block(8).lease(Duration::MAX).open(&builder().build().unwrap(), log.clone());
-    assert_eq!(failing(forever), (FailureKind::OutOfRange, "lease".into()));
+    assert_eq!(failing(open(builder(), 9)), contradiction("block_size"));
+    assert_eq!(failing(open(builder(), 0)), (FailureKind::OutOfRange, "block_size".into()));
+    let none = Ledger::builder(0).block_size(8).lease(Duration::ZERO).open(&builder().build().unwrap(), log.clone());
+    assert_eq!(failing(none), (FailureKind::OutOfRange, "lease_ms".into()));
+    let forever = Ledger::builder(0).block_size(8).lease(Duration::MAX).open(&builder().build().unwrap(), log.clone());
+    assert_eq!(failing(forever), (FailureKind::OutOfRange, "lease_ms".into()));
     let mut claim = ledger.claim().unwrap().unwrap();
     assert_eq!(claim.samples::<u64>(..).unwrap(), builder().build().unwrap().indices::<u64>(..8).unwrap());
     claim.commit_rest().unwrap();
@@ -632,7 +633,7 @@ fn somebody_is_faster() {
         |kind: &str, start: u64| format!("{{\"event\":\"{kind}\",\"reader\":5,\"start\":{start},\"count\":100}}");
     let others = [(0, header.clone()), (1, event("claim", 0)), (4, event("commit", 0)), (6, event("claim", 200))];
     let log = Contended { entries: Vec::new(), others: others.into(), broken: false };
-    let ledger = Ledger::builder(0).block(100).open(&sampler(), log).unwrap();
+    let ledger = Ledger::builder(0).block_size(100).open(&sampler(), log).unwrap();
     let mut claim = ledger.claim().unwrap().unwrap();
     assert_eq!(claim.start(), 100);
     claim.commit_rest().unwrap();
@@ -640,7 +641,7 @@ fn somebody_is_faster() {
     assert_eq!(ledger.progress().unwrap().entries, 8);
 
     let log = Contended { entries: vec![header.clone()], others: BTreeMap::new(), broken: true };
-    let error = Ledger::builder(0).block(100).open(&sampler(), log).unwrap_err();
+    let error = Ledger::builder(0).block_size(100).open(&sampler(), log).unwrap_err();
     assert!(error.to_string().contains("none when it is read"), "{error}");
     assert_eq!(failing::<()>(Err(error)), contradiction("log"));
 
@@ -685,7 +686,7 @@ impl Log for Unsure {
 #[test]
 fn what_a_log_did_not_say_that_it_appended_is_known_later() {
     let log = Unsure { entries: Vec::new(), silent: vec![2, 4, 6, 9] };
-    let ledger = Ledger::builder(0).block(SAMPLES as u32 / 2).open(&sampler(), log).unwrap();
+    let ledger = Ledger::builder(0).block_size(SAMPLES as u32 / 2).open(&sampler(), log).unwrap();
     let entries = |expected| assert_eq!(ledger.progress().unwrap().entries, expected);
     assert!(matches!(ledger.try_claim(), Err(Error::Log(_))));
     let mut claim = ledger.claim().unwrap().unwrap();
@@ -721,7 +722,7 @@ fn what_a_log_did_not_say_that_it_appended_is_known_later() {
 #[test]
 fn of_two_processes_with_one_number_the_second_takes_over() {
     let log = MemoryLog::new();
-    let open = || Ledger::builder(0).block(1_000).open(&sampler(), log.clone()).unwrap();
+    let open = || Ledger::builder(0).block_size(1_000).open(&sampler(), log.clone()).unwrap();
     let old = open();
     let mut claims = [old.claim().unwrap().unwrap(), old.claim().unwrap().unwrap()];
     assert_eq!(claims.each_ref().map(Claim::start), [0, 1_000]);
@@ -763,7 +764,7 @@ impl Log for Failing {
 #[test]
 fn of_two_processes_with_one_number_none_has_the_claim_of_the_other() {
     let log = MemoryLog::new();
-    let open = |log| Ledger::builder(0).block(1_000).open(&sampler(), log).unwrap();
+    let open = |log| Ledger::builder(0).block_size(1_000).open(&sampler(), log).unwrap();
     let old = open(Box::new(Failing { log: log.clone(), fails: 2 }) as Box<dyn Log>);
     assert!(matches!(old.try_claim(), Err(Error::Log(_))));
     let new = open(Box::new(log.clone()));
@@ -776,7 +777,7 @@ fn of_two_processes_with_one_number_none_has_the_claim_of_the_other() {
 #[test]
 fn a_lease_is_set_and_changed() {
     let log = MemoryLog::new();
-    let builder = |reader| Ledger::builder(reader).block(SAMPLES as u32);
+    let builder = |reader| Ledger::builder(reader).block_size(SAMPLES as u32);
     let seconds = Duration::from_secs;
     let one = builder(1).open(&sampler(), log.clone()).unwrap();
     assert_eq!(one.lease().unwrap(), seconds(60));
@@ -792,7 +793,7 @@ fn a_lease_is_set_and_changed() {
     assert_eq!(other.claim().unwrap().unwrap().start(), 0);
     assert_eq!(failing(claim.commit_rest()), contradiction("claim"));
     for wrong in [Duration::ZERO, Duration::MAX] {
-        assert_eq!(failing(other.set_lease(wrong)), (FailureKind::OutOfRange, "lease".into()));
+        assert_eq!(failing(other.set_lease(wrong)), (FailureKind::OutOfRange, "lease_ms".into()));
     }
 }
 
@@ -822,7 +823,7 @@ impl Log for Counted {
 #[test]
 fn a_long_log_is_read_from_its_last_checkpoint_on() {
     let path = path("checkpoints");
-    let builder = |reader| Ledger::builder(reader).block(1).checkpoint_interval(1_500);
+    let builder = |reader| Ledger::builder(reader).block_size(1).checkpoint_interval(1_500);
     let ledger = builder(0).open(&sampler(), FileLog::open(&path).unwrap()).unwrap();
     let held = ledger.claim().unwrap().unwrap();
     let number = held.number();
@@ -865,7 +866,7 @@ fn a_long_log_is_read_from_its_last_checkpoint_on() {
 
 #[test]
 fn what_was_dropped_is_claimed_again() {
-    let ledger = Ledger::builder(0).block(100).open(&sampler(), MemoryLog::new()).unwrap();
+    let ledger = Ledger::builder(0).block_size(100).open(&sampler(), MemoryLog::new()).unwrap();
     let mut claim = ledger.claim().unwrap().unwrap();
     let number = claim.number();
     claim.commit(30).unwrap();

@@ -312,7 +312,7 @@ fn ask_functions(call: &Call) -> Answer {
             };
             record(format::Verification { overlaps, gaps })
         }
-        Call::Header { state, block, lease } => ledger::header(state, *block, lease.0)?.into(),
+        Call::Header { state, block_size, lease_ms } => ledger::header(state, *block_size, lease_ms.0)?.into(),
         Call::Detect { environment, rank, world_size } => {
             let environment = environment.iter().map(|(name, value)| (name, value));
             let found = samedeal::detect_rank_in(environment, *rank, *world_size)?;

@@ -12,9 +12,9 @@ pub struct LedgerClient {
     pub reader: u32,
     pub session: U64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub block: Option<u32>,
+    pub block_size: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub lease: Option<U64>,
+    pub lease_ms: Option<U64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoint_interval: Option<U64>,
 }
@@ -23,22 +23,22 @@ pub struct LedgerClient {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "call", content = "args", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum ClientCall {
-    Open { now: U64 },
-    Claim { waits: bool, now: U64 },
-    Commit { handle: U64, count: Option<u32>, now: U64 },
-    Renew { handle: U64, now: U64 },
-    Release { handle: U64, now: U64 },
-    ChangeLease { milliseconds: U64, now: U64 },
-    CatchUp { now: U64 },
-    TellCheckpoint { checkpoint: Option<String>, now: U64 },
-    TellEntries { entries: Vec<String>, now: U64 },
-    TellAppended { appended: bool, now: U64 },
+    Open { now_ms: U64 },
+    Claim { waits: bool, now_ms: U64 },
+    Commit { handle: U64, count: Option<u32>, now_ms: U64 },
+    Renew { handle: U64, now_ms: U64 },
+    Release { handle: U64, now_ms: U64 },
+    ChangeLease { lease_ms: U64, now_ms: U64 },
+    CatchUp { now_ms: U64 },
+    TellCheckpoint { checkpoint: Option<String>, now_ms: U64 },
+    TellEntries { entries: Vec<String>, now_ms: U64 },
+    TellAppended { appended: bool, now_ms: U64 },
     Claimed { handle: U64 },
     IsLost { handle: U64 },
     Forget { handle: U64 },
     Progress,
-    Block,
-    Lease,
+    BlockSize,
+    LeaseMs,
 }
 
 /// The next instruction of a client.

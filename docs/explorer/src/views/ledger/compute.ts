@@ -17,8 +17,8 @@ export interface LedgerAnswer {
   /** The first position of the ledger, and its number of positions. */
   first: number;
   positions: number;
-  block: number;
-  lease: number;
+  blockSize: number;
+  leaseMs: number;
   entries: number;
   readers: number[];
   /**
@@ -61,7 +61,7 @@ export function ledger({ log: kept }: { log: string }): LedgerAnswer {
     throw new PageError('log', (error as Error).message);
   }
   const log = follow(all, schedule);
-  const { order, epoch, consumed: first, block, lease } = header(log.lines[0] ?? '');
+  const { order, epoch, consumed: first, blockSize, leaseMs } = header(log.lines[0] ?? '');
   const { positions, committed, claimed } = schedule.progress();
   const lines = log.readers.map(() => 1);
   const at = new Map(log.readers.map((reader, row) => [reader, row]));
@@ -90,8 +90,8 @@ export function ledger({ log: kept }: { log: string }): LedgerAnswer {
     epoch,
     first,
     positions,
-    block,
-    lease,
+    blockSize,
+    leaseMs,
     entries,
     readers,
     lines,

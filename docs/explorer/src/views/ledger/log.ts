@@ -26,7 +26,7 @@ export interface Claim {
 export type Entry =
   | { kind: 'begins' | 'checkpoint' }
   | { kind: 'join'; reader: number; freed: number }
-  | { kind: 'lease'; reader: number; lease: number }
+  | { kind: 'lease'; reader: number; leaseMs: number }
   | { kind: 'claim' | 'commit' | 'release'; reader: number; start: number; count: number; claim: number };
 
 /** A log that the component has checked, with its entries and its claims. */
@@ -58,8 +58,8 @@ export function follow(lines: string[], replay: LedgerReplay): Log {
   let event = replay.nextEvent();
   for (const [number, text] of lines.entries()) {
     if (event?.number !== number) {
-      const { event: kind, reader, lease } = parsed(text) as Members & Record<'reader' | 'lease', number>;
-      entries.push(kind === 'lease' ? { kind, reader, lease } : { kind: number === 0 ? 'begins' : 'checkpoint' });
+      const { event: kind, reader, lease_ms: leaseMs } = parsed(text) as Members & Record<'reader' | 'lease_ms', number>;
+      entries.push(kind === 'lease' ? { kind, reader, leaseMs } : { kind: number === 0 ? 'begins' : 'checkpoint' });
       continue;
     }
     const { kind, reader, start, count, claim: own, takenFrom } = event;
@@ -98,12 +98,12 @@ export function header(line: string): {
   order: Members;
   epoch: string;
   consumed: number;
-  block: number;
-  lease: number;
+  blockSize: number;
+  leaseMs: number;
 } {
   const first = parsed(line) as Members;
   const recipe = isObject(first.recipe) ? first.recipe : {};
   const order = isObject(recipe.order) ? recipe.order : {};
   const [epoch, consumed] = [JSON.stringify(first.epoch), Number(first.consumed)];
-  return { order, epoch, consumed, block: Number(first.block), lease: Number(first.lease) };
+  return { order, epoch, consumed, blockSize: Number(first.block_size), leaseMs: Number(first.lease_ms) };
 }

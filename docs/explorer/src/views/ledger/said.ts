@@ -10,11 +10,11 @@ export function said({ entry, said: it, claim }: EntryAnswer, log: LedgerAnswer)
   const then = next ? `. Reader ${next.reader} claims them at entry ${grouped(next.claim)}` : '';
   switch (it.kind) {
     case 'begins':
-      return `${at} the log begins, for ${counted(log.positions, 'position')} in blocks of ${grouped(log.block)}.`;
+      return `${at} the log begins, for ${counted(log.positions, 'position')} in blocks of ${grouped(log.blockSize)}.`;
     case 'checkpoint':
       return `${at} a checkpoint, from which readers open the log quickly.`;
     case 'lease':
-      return `${at} reader ${it.reader} sets the lease to ${it.lease / 1000} s.`;
+      return `${at} reader ${it.reader} sets the lease to ${it.leaseMs / 1000} s.`;
     case 'join':
       return `${at} reader ${it.reader} joins${it.freed > 0 ? ` again. The ${counted(it.freed, 'position')} that it held are free` : ''}.`;
     case 'claim':

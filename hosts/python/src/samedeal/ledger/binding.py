@@ -44,31 +44,31 @@ class Client(ledger.Client):
         state: str,
         reader: int,
         session: int,
-        block: int | None = None,
-        lease: int | None = None,
+        block_size: int | None = None,
+        lease_ms: int | None = None,
         checkpoint_interval: int | None = None,
     ) -> None:
         core = Core(_MEMORY, "state", state)
         options = ledger.ClientOptions(core, state, reader, session)
-        if block is not None:
-            options.set_block(block)
-        if lease is not None:
-            options.set_lease(lease)
+        if block_size is not None:
+            options.set_block_size(block_size)
+        if lease_ms is not None:
+            options.set_lease(lease_ms)
         if checkpoint_interval is not None:
             options.set_checkpoint_interval(checkpoint_interval)
         super().__init__(core, options)
         options.drop()
 
-    def tell(self, first: int, entries: Sequence[str], now: int) -> ledger.Instruction:
+    def tell(self, first: int, entries: Sequence[str], now_ms: int) -> ledger.Instruction:
         """Passes the entries from number `first` on to the client; an empty list if the log has none yet."""
         # Cuts an entry that is too long: the component still refuses it.
         texts = [entry[: MAX_TEXT + 1] for entry in entries]
-        step = self.tell_entries(texts[:_WINDOW], now)
+        step = self.tell_entries(texts[:_WINDOW], now_ms)
         for start in range(_WINDOW, len(texts), _WINDOW):
             # The client may continue at another entry, after a checkpoint. Then the client needs no more of `texts`.
             if step.action != "read" or step.number != first + start:
                 break
-            step = self.tell_entries(texts[start : start + _WINDOW], now)
+            step = self.tell_entries(texts[start : start + _WINDOW], now_ms)
         return step
 
     def progress(self) -> Progress:
@@ -76,6 +76,6 @@ class Client(ledger.Client):
         return Progress(*super().progress())
 
 
-def header(state: str, block: int, lease: int) -> str:
+def header(state: str, block_size: int, lease_ms: int) -> str:
     """The first entry of a log."""
-    return ledger.header(Core(_MEMORY, "state", state), state, block, lease)
+    return ledger.header(Core(_MEMORY, "state", state), state, block_size, lease_ms)

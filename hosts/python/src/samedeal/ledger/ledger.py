@@ -111,7 +111,7 @@ class Claim:
             OSError: The log cannot be written.
         """
         number = None if count is None else check.integer("count", count, check.U32)
-        self._do(lambda client, now: client.commit(self._handle, number, now))
+        self._do(lambda client, now_ms: client.commit(self._handle, number, now_ms))
 
     def renew(self) -> None:
         """Renews the lease of all claims of this reader. Call it if a commit will come later than the lease allows.
@@ -119,7 +119,7 @@ class Claim:
         Raises:
             ContradictionError: As in `commit`.
         """
-        self._do(lambda client, now: client.renew(self._handle, now))
+        self._do(lambda client, now_ms: client.renew(self._handle, now_ms))
 
     def release(self) -> None:
         """Gives back the positions that are not committed.
@@ -128,7 +128,7 @@ class Claim:
             ContradictionError: As in `commit`.
         """
         before = self.count
-        self._do(lambda client, now: client.release(self._handle, now))
+        self._do(lambda client, now_ms: client.release(self._handle, now_ms))
         self._released = self._released or self.count < before
 
     def _do(self, begin: Operation) -> None:
@@ -172,7 +172,7 @@ class Ledger:
         log: Log,
         *,
         reader: SupportsIndex,
-        block: SupportsIndex | None = None,
+        block_size: SupportsIndex | None = None,
         lease: float | None = None,
         checkpoint_interval: SupportsIndex | None = None,
     ) -> None:
@@ -186,7 +186,7 @@ class Ledger:
             log: The log that all readers share, such as a `FileLog` or a `samedeal.torch.StoreLog`. Each epoch has its
                 own log.
             reader: The number of this reader, 0 to 2**32 - 1. Each reader has another number.
-            block: Number of positions in a claim, 1 to 2**32 - 1, the same for all readers. At the end, the other
+            block_size: Number of positions in a claim, 1 to 2**32 - 1, the same for all readers. At the end, the other
                 readers may wait for the last claim of the slowest reader. By default, the number in the log; in a
                 new log, 1,024.
             lease: A time in seconds, 0.001 or more. If a reader writes no entry for this long, it loses its claims. If
@@ -207,8 +207,8 @@ class Ledger:
         self._order = _whole(sampler)
         self._first = self._order.consumed
         self._options = {
-            "block": None if block is None else check.integer("block", block, check.U32_FROM_1),
-            "lease": None if lease is None else _milliseconds(lease),
+            "block_size": None if block_size is None else check.integer("block_size", block_size, check.U32_FROM_1),
+            "lease_ms": None if lease is None else _milliseconds(lease),
             "checkpoint_interval": None
             if checkpoint_interval is None
             else check.integer("checkpoint_interval", checkpoint_interval, check.COUNT_FROM_1),
@@ -227,17 +227,17 @@ class Ledger:
             self._operate(Client.open)
 
     @property
-    def block(self) -> int:
+    def block_size(self) -> int:
         """Number of positions in a claim."""
         with self._turn() as client:
-            return client.block()
+            return client.block_size()
 
     @property
     def lease(self) -> float:
         """The lease in seconds, according to the present log."""
         with self._turn() as client:
             self._operate(Client.catch_up)
-            return client.lease() / 1000
+            return client.lease_ms() / 1000
 
     def set_lease(self, lease: float) -> None:
         """Changes the lease of the log, for all readers.
@@ -250,9 +250,9 @@ class Ledger:
             ContradictionError: Another process opened the log as this reader.
             OSError: The log cannot be read or written.
         """
-        milliseconds = _milliseconds(lease)
+        lease_ms = _milliseconds(lease)
         with self._turn():
-            self._operate(lambda client, now: client.change_lease(milliseconds, now))
+            self._operate(lambda client, now_ms: client.change_lease(lease_ms, now_ms))
 
     def claim(self, timeout: float | None = None) -> Claim | None:
         """The next run of positions for this reader. None if all positions are committed.
@@ -328,7 +328,7 @@ class Ledger:
                 if of is client:
                     client.forget(handle)
             self._claiming = True
-            found: Claim | Instruction = self._operate(lambda client, now: client.claim(waits, now))
+            found: Claim | Instruction = self._operate(lambda client, now_ms: client.claim(waits, now_ms))
             if isinstance(found, Instruction) and found.action == "claimed":
                 handle = found.number
                 found = Claim(self, client, handle)
@@ -368,20 +368,20 @@ class Ledger:
     def _operate(self, begin: Operation) -> Instruction:
         """Carries out the instructions of an operation until it is over. Returns the last instruction."""
         client = self._client
-        step = begin(client, _now())
+        step = begin(client, _now_ms())
         while True:
             if step.action == "checkpoint":
                 find = getattr(self.log, "last_checkpoint", None)
                 found = None if find is None else find()
                 text = None if found is None else text_of(found)[: MAX_TEXT + 1]
-                step = client.tell_checkpoint(text, _now())
+                step = client.tell_checkpoint(text, _now_ms())
             elif step.action == "read":
                 if step.milliseconds:
                     time.sleep(step.milliseconds / 1000)
                 entries = [text_of(entry) for entry in self.log.read(step.number)]
-                step = client.tell(step.number, entries, _now())
+                step = client.tell(step.number, entries, _now_ms())
             elif step.action == "append":
-                step = client.tell_appended(bool(self.log.append(step.number, step.entry)), _now())
+                step = client.tell_appended(bool(self.log.append(step.number, step.entry)), _now_ms())
             elif step.action in _RESULTS:
                 return step
             else:
@@ -425,6 +425,6 @@ def _seconds(field: str, value: Any, least: float) -> float:
     return value
 
 
-def _now() -> int:
+def _now_ms() -> int:
     """Milliseconds on a clock that does not go back."""
     return time.monotonic_ns() // 1_000_000

@@ -28,7 +28,7 @@ class ClaimSampler(torch.utils.data.Sampler[list[int]]):
 
         Args:
             ledger: The ledger of this process.
-            batch_size: Number of samples in a batch. If it does not divide `ledger.block`, the last batch of a claim is
+            batch_size: Number of samples in a batch. If it does not divide `ledger.block_size`, the last batch of a claim is
                 smaller.
 
         Raises:

@@ -24,7 +24,7 @@ fn claims(a: &mut Asked) {
     let Ok(sampler) = Sampler::builder(a.rng.u64(0..200)).seed(3).build() else { return };
     let log = MemoryLog::new();
     let mut builder = Ledger::builder(a.narrow());
-    crate::asked::set!(a, 1 in 2, builder, block(a.narrow()), lease(Duration::from_millis(a.wide())), checkpoint_interval(a.wide()));
+    crate::asked::set!(a, 1 in 2, builder, block_size(a.narrow()), lease(Duration::from_millis(a.wide())), checkpoint_interval(a.wide()));
     let Some(ledger) = made!(a, "open", builder.open(&sampler, log.clone())) else { return };
     look!(a, ledger, reader());
     for _ in 0..a.rng.u8(1..6) {
@@ -57,8 +57,8 @@ fn claims(a: &mut Asked) {
 
 fn clients(a: &mut Asked) {
     let mut options = ClientOptions::new(a.known("state"), a.narrow(), a.wide());
-    options.block = a.rng.bool().then(|| a.narrow());
-    options.lease = a.rng.bool().then(|| a.wide());
+    options.block_size = a.rng.bool().then(|| a.narrow());
+    options.lease_ms = a.rng.bool().then(|| a.wide());
     options.checkpoint_interval = a.rng.bool().then(|| a.wide());
     let Some(client) = made!(a, "Client::new", Client::new(&options)) else { return };
     for _ in 0..a.rng.u8(1..30) {
@@ -69,13 +69,13 @@ fn clients(a: &mut Asked) {
             open(a.wide()), claim(a.wide()), try_claim(a.wide()), commit(a.wide(), count, a.wide()), renew(a.wide(), a.wide()),
             release(a.wide(), a.wide()), change_lease(a.wide(), a.wide()), catch_up(a.wide()), tell_checkpoint(checkpoint.as_deref(), a.wide()),
             tell_entries(a.wide(), &entries, a.wide()), tell_appended(a.wide()), tell_refused(a.wide()), claimed(a.wide()), is_lost(a.wide()),
-            forget(a.wide()), progress(), block(), lease());
+            forget(a.wide()), progress(), block_size(), lease_ms());
     }
 }
 
 fn raw(a: &mut Asked) {
-    let (state, block, lease) = (a.known("state"), a.narrow(), a.wide());
-    let text = made!(a, "header", header(&state, block, lease)).unwrap_or_else(|| a.known("header"));
+    let (state, block_size, lease_ms) = (a.known("state"), a.narrow(), a.wide());
+    let text = made!(a, "header", header(&state, block_size, lease_ms)).unwrap_or_else(|| a.known("header"));
     let Some(ledger) = made!(a, "RawLedger::new", RawLedger::new(&text)) else { return };
     for _ in 0..a.rng.u8(1..9) {
         let entries: Vec<String> = (0..a.rng.u8(0..5)).map(|_| a.known("entries")).collect();

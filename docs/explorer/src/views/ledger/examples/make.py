@@ -17,7 +17,7 @@ LEASE = 0.25
 def run(
     path: Path,
     samples: int,
-    block: int,
+    block_size: int,
     seconds: list[float],
     *,
     dies: dict[int, int],
@@ -29,7 +29,7 @@ def run(
     Args:
         path: The log to write.
         samples: How many samples there are.
-        block: Positions of a claim.
+        block_size: Positions of a claim.
         seconds: The time of each reader for a sample. It is simulated: only leases take real time.
         dies: For readers that die: how many samples they read before.
         restarts: A reader of `dies` that starts again with its number a little later.
@@ -39,7 +39,7 @@ def run(
     sampler = Sampler(samples, seed=42)
 
     def joins(reader: int) -> Ledger:
-        return Ledger(sampler, FileLog(path), reader=reader, block=block, lease=LEASE)
+        return Ledger(sampler, FileLog(path), reader=reader, block_size=block_size, lease=LEASE)
 
     ledgers = {reader: joins(reader) for reader in range(len(seconds))}
     claims = dict.fromkeys(ledgers)
@@ -53,7 +53,7 @@ def run(
         claim = claims[reader]
         if claim is not None:
             left = claim.count - claim.committed
-            part = min(left, block // 2)
+            part = min(left, block_size // 2)
             if reader in dies and read[reader] + part > dies[reader]:
                 del dies[reader]
                 if reader == restarts:
@@ -71,11 +71,11 @@ def run(
                 if not any(other for who, other in claims.items() if who != reader and any(who == r for _, r in due)):
                     time.sleep(LEASE)
                 claims[reader] = None
-                heapq.heappush(due, (now + seconds[reader] * block, reader))
+                heapq.heappush(due, (now + seconds[reader] * block_size, reader))
                 continue
             if claim is None:
                 continue
-        heapq.heappush(due, (now + seconds[reader] * min(claim.count - claim.committed, block // 2), reader))
+        heapq.heappush(due, (now + seconds[reader] * min(claim.count - claim.committed, block_size // 2), reader))
 
 
 def main() -> None:

@@ -298,11 +298,11 @@ export const kinds = {
         const columns = Object.entries(own.loads(tier));
         return Object.fromEntries(columns.map(([name, numbers]) => [name, numbers.subarray(start, start + count)]));
       },
-      'load-summary'(own, { tier, weight }) {
-        const { imbalance, ...others } = own.loadSummary(tier, weight);
+      'load-summary'(own, { tier, 'balance-by': by }) {
+        const { imbalance, ...others } = own.loadSummary(tier, by);
         return others;
       },
-      imbalance: (own, { tier, weight }) => BigInt(Math.round(1e6 * own.loadSummary(tier, weight).imbalance)),
+      imbalance: (own, { tier, 'balance-by': by }) => BigInt(Math.round(1e6 * own.loadSummary(tier, by).imbalance)),
       rows: (own, { shard, start, count }) => own.rows(shard, start, start + BigInt(count)),
       'step-bounds': (own, args) => withoutEqual(own.steps(args['batch-size'], { dropLast: args['drop-last'] })),
     },

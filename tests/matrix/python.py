@@ -47,8 +47,8 @@ SLOW = "SAMEDEAL_SLOW" in os.environ
 """Whether to run cases that need a table of several hundred megabytes."""
 BOUND = float(os.environ.get("SAMEDEAL_BOUND") or "inf")
 """The largest processor time of a case, in milliseconds. Golden cases have no such limit."""
-TEXTS = {"recipe", "state", "header", "entry", "entries", "checkpoint", "tier", "weight", "name", "role", "environment"}
-TEXTS |= {"side", "keys", "text", "sections", "parts", "one", "other", "rest"}
+TEXTS = {"recipe", "state", "header", "entry", "entries", "checkpoint", "tier", "balance_by", "name", "role"}
+TEXTS |= {"environment", "side", "keys", "text", "sections", "parts", "one", "other", "rest"}
 # Names of members with numbers of 64 bits. The golden cases write these numbers as strings.
 WIDE = {"samples", "seed", "epoch", "position", "index_in_rank", "index", "batch", "row", "least", "most", "total"}
 WIDE |= {"start", "count"}
@@ -159,7 +159,7 @@ class Plans(Subject):
             (name, numbers[start : start + count]) for name, numbers in vars(plan.loads(tier)).items()
         ],
         "step_bounds": lambda plan, batch_size, drop_last: plan.steps(batch_size, drop_last),
-        "imbalance": lambda plan, tier, weight: round(plan.load_summary(tier, weight).imbalance * 10**6),
+        "imbalance": lambda plan, tier, balance_by: round(plan.load_summary(tier, balance_by).imbalance * 10**6),
     }
 
     def __init__(self, recipe: str, epoch: int, lists: Lists | None = None) -> None:

@@ -93,7 +93,7 @@ WIDE_FIELDS: dict[type, tuple[str, ...]] = {
 NEXT = (reference.Sampler, reference.Plan, reference.Reading, reference.Batcher, reference.Schedule)
 
 # Fields and arguments that are texts, even if they only have digits.
-TEXTS = {"weight", "tier", "name", "role", "environment", "recipe", "side", "state", "header", "entry"}
+TEXTS = {"balance-by", "tier", "name", "role", "environment", "recipe", "side", "state", "header", "entry"}
 TEXTS |= {"entries", "checkpoint", "keys", "text", "sections", "parts", "one", "other", "rest"}
 
 

@@ -78,14 +78,14 @@ impl shards::GuestPlan for Plan {
         Ok(columns.into_iter().map(|(name, numbers)| types::NamedList { name: name.to_string(), numbers }).collect())
     }
 
-    fn load_summary(&self, tier: String, weight: String) -> Result<shards::LoadSummary, types::Failure> {
-        let (tier, weight) = (core_::Tier::from_name(&tier)?, core_::BalanceBy::from_name(&weight)?);
-        let core_::LoadSummary { least, most, total, members } = self.0.load_summary(tier, weight)?;
+    fn load_summary(&self, tier: String, balance_by: String) -> Result<shards::LoadSummary, types::Failure> {
+        let (tier, balance_by) = (core_::Tier::from_name(&tier)?, core_::BalanceBy::from_name(&balance_by)?);
+        let core_::LoadSummary { least, most, total, members } = self.0.load_summary(tier, balance_by)?;
         Ok(shards::LoadSummary { least, most, total, members })
     }
 
-    fn imbalance(&self, tier: String, weight: String) -> Result<u64, types::Failure> {
-        Ok(self.0.imbalance(core_::Tier::from_name(&tier)?, core_::BalanceBy::from_name(&weight)?)?)
+    fn imbalance(&self, tier: String, balance_by: String) -> Result<u64, types::Failure> {
+        Ok(self.0.imbalance(core_::Tier::from_name(&tier)?, core_::BalanceBy::from_name(&balance_by)?)?)
     }
 
     fn rows(&self, shard: u32, start: u64, count: u32) -> Result<Vec<u64>, types::Failure> {

@@ -162,7 +162,7 @@ describe('ShardPlan', () => {
     }
     refused(() => plan.loads('rank'), 'unknown-name', 'tier');
     refused(() => plan.loads(), 'missing', 'tier');
-    refused(() => plan.loadSummary('ranks', 'rows'), 'unknown-name', 'weight');
+    refused(() => plan.loadSummary('ranks', 'rows'), 'unknown-name', 'balance_by');
     refused(() => new ShardPlan(), 'missing', 'sizes');
     refused(() => new ShardPlan([1, 2], { bytes: [1] }), 'contradiction', 'bytes');
     refused(() => as('workerPolicy')('locality-aware'), 'unknown-name', 'worker_policy');

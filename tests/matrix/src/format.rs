@@ -296,11 +296,11 @@ pub enum Call {
     },
     LoadSummary {
         tier: String,
-        weight: String,
+        balance_by: String,
     },
     Imbalance {
         tier: String,
-        weight: String,
+        balance_by: String,
     },
     Rows {
         shard: u32,

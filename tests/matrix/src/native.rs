@@ -215,13 +215,13 @@ fn ask_plan(plan: &mut shard::Plan, call: &Call) -> Answer {
             let columns = plan.loads(shard::Tier::from_name(tier)?, start, count)?;
             columns.into_iter().map(|(name, numbers)| (name.to_owned(), strings(&numbers))).collect()
         }
-        Call::LoadSummary { ref tier, ref weight } => {
+        Call::LoadSummary { ref tier, ref balance_by } => {
             let shard::LoadSummary { least, most, total, members } =
-                plan.load_summary(shard::Tier::from_name(tier)?, shard::BalanceBy::from_name(weight)?)?;
+                plan.load_summary(shard::Tier::from_name(tier)?, shard::BalanceBy::from_name(balance_by)?)?;
             record(format::LoadSummary { least: U64(least), most: U64(most), total: U64(total), members })
         }
-        Call::Imbalance { ref tier, ref weight } => {
-            number(plan.imbalance(shard::Tier::from_name(tier)?, shard::BalanceBy::from_name(weight)?)?)
+        Call::Imbalance { ref tier, ref balance_by } => {
+            number(plan.imbalance(shard::Tier::from_name(tier)?, shard::BalanceBy::from_name(balance_by)?)?)
         }
         Call::Rows { shard, start, count } => strings(&plan.rows(shard, start.0, count)?),
         Call::StepBounds { batch_size, drop_last } => {

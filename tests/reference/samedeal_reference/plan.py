@@ -271,15 +271,15 @@ class Plan:
         loads = [self._load(tier, member) for member in range(start, start + count)]
         return {column: [load[column] for load in loads] for column in self._load(tier, 0)}
 
-    def load_summary(self, tier: str, weight: str) -> LoadSummary:
+    def load_summary(self, tier: str, balance_by: str) -> LoadSummary:
         require(tier in TIERS, "tier", tier, "unknown-name")
-        require(weight in SHARDS["balance_by"].names, "weight", weight, "unknown-name")
-        require(weight == "samples" or self._config.bytes is not None, "bytes", "", "missing")
-        loads = self._loads_of_all(tier, weight)
+        require(balance_by in SHARDS["balance_by"].names, "balance_by", balance_by, "unknown-name")
+        require(balance_by == "samples" or self._config.bytes is not None, "bytes", "", "missing")
+        loads = self._loads_of_all(tier, balance_by)
         return LoadSummary(min(loads), max(loads), sum(loads), self._members(tier))
 
-    def imbalance(self, tier: str, weight: str) -> int:
-        found = self.load_summary(tier, weight)
+    def imbalance(self, tier: str, balance_by: str) -> int:
+        found = self.load_summary(tier, balance_by)
         return millionths(found.most * found.members, found.total) if found.total > 0 else 10**6
 
     def _loads_of_all(self, tier: str, column: str) -> list[int]:

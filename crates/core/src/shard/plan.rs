@@ -206,14 +206,14 @@ impl Plan {
 
     /// The smallest, largest and total load of the ranks or the workers, in samples or in bytes. Failures: `bytes` (the
     /// plan has none).
-    pub fn load_summary(&self, tier: Tier, weight: BalanceBy) -> Result<LoadSummary, Failure> {
-        if weight == BalanceBy::Bytes && self.config.bytes.is_none() {
+    pub fn load_summary(&self, tier: Tier, balance_by: BalanceBy) -> Result<LoadSummary, Failure> {
+        if balance_by == BalanceBy::Bytes && self.config.bytes.is_none() {
             return Err(Failure::missing("bytes", "the bytes of every shard, to weigh them"));
         }
         let members = self.members(tier);
         let (mut least, mut most, mut total, mut seen) = (u64::MAX, 0, 0, 0);
         let mut add = |load: Load| {
-            let load = if weight == BalanceBy::Samples { load.samples } else { load.bytes };
+            let load = if balance_by == BalanceBy::Samples { load.samples } else { load.bytes };
             (least, most, total, seen) = (load.min(least), load.max(most), total + load, seen + 1);
         };
         for rank in 0..self.busy_ranks() {
@@ -230,8 +230,8 @@ impl Plan {
 
     /// The heaviest load divided by the mean load, in parts per million: 1,000,000 if all loads are equal, or all are
     /// 0. Failures: as `load_summary`.
-    pub fn imbalance(&self, tier: Tier, weight: BalanceBy) -> Result<u64, Failure> {
-        let LoadSummary { most, total, members, .. } = self.load_summary(tier, weight)?;
+    pub fn imbalance(&self, tier: Tier, balance_by: BalanceBy) -> Result<u64, Failure> {
+        let LoadSummary { most, total, members, .. } = self.load_summary(tier, balance_by)?;
         let [most, total, members] = [most, total, members.into()].map(u128::from);
         Ok(if total == 0 { 1_000_000 } else { millionths(most * members, Some(total)) })
     }

@@ -150,9 +150,10 @@ impl ShardPlan {
     /// # Errors
     ///
     /// [`Missing`](crate::FailureKind::Missing) (`bytes`).
-    pub fn load_summary(&self, tier: Tier, weight: BalanceBy) -> Result<LoadSummary, Error> {
-        let shards::LoadSummary { least, most, total, members } = self.raw_load_summary(tier.name(), weight.name())?;
-        let imbalance = self.raw_imbalance(tier.name(), weight.name())?;
+    pub fn load_summary(&self, tier: Tier, balance_by: BalanceBy) -> Result<LoadSummary, Error> {
+        let shards::LoadSummary { least, most, total, members } =
+            self.raw_load_summary(tier.name(), balance_by.name())?;
+        let imbalance = self.raw_imbalance(tier.name(), balance_by.name())?;
         Ok(LoadSummary { least, most, total, members, imbalance })
     }
 

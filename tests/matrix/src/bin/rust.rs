@@ -239,13 +239,13 @@ fn ask_plan(plan: &mut ShardPlan, call: &Call) -> Answer {
             let columns = columns.into_iter().filter_map(|(name, numbers)| Some((name.to_owned(), strings(&numbers?))));
             columns.collect()
         }
-        Call::LoadSummary { ref tier, ref weight } => {
+        Call::LoadSummary { ref tier, ref balance_by } => {
             let samedeal::LoadSummary { least, most, total, members, .. } =
-                plan.load_summary(tier.parse()?, load_of(weight)?)?;
+                plan.load_summary(tier.parse()?, balance_by.parse()?)?;
             record(format::LoadSummary { least: U64(least), most: U64(most), total: U64(total), members })
         }
-        Call::Imbalance { ref tier, ref weight } => {
-            let imbalance = plan.load_summary(tier.parse()?, load_of(weight)?)?.imbalance();
+        Call::Imbalance { ref tier, ref balance_by } => {
+            let imbalance = plan.load_summary(tier.parse()?, balance_by.parse()?)?.imbalance();
             number(millionths(imbalance))
         }
         Call::Rows { shard, start, count } => strings(&plan.rows_window(shard, start.0, count)?),
@@ -396,14 +396,6 @@ fn shared(failure: samedeal::Failure) -> Failure {
     let samedeal::Failure { kind, field, path, value, allowed, facts, .. } = failure;
     let facts = facts.into_iter().map(|fact| (fact.name, fact.value)).collect();
     Failure::new(kind.name(), [&field, &path], [value, allowed], facts)
-}
-
-/// What a load counts. `parse` names the member of a recipe that has such a value, and a call its own parameter.
-fn load_of(weight: &str) -> Result<samedeal::BalanceBy, Error> {
-    Ok(weight.parse().map_err(|mut failure: samedeal::Failure| {
-        (failure.field, failure.path) = ("weight".into(), "weight".into());
-        failure
-    })?)
 }
 
 fn main() -> std::process::ExitCode {

@@ -119,8 +119,8 @@ impl Totals {
             let (batch_size, drop_last) = (size.samples(), size.drops_last());
             Ok(StepsOf { batch_size, drop_last, least: steps.least, most: steps.most, equal: steps.is_equal() })
         };
-        let range = |tier, weight| -> Result<_, Problem> {
-            let balance: LoadSummary = plan.load_summary(tier, weight)?;
+        let range = |tier, balance_by| -> Result<_, Problem> {
+            let balance: LoadSummary = plan.load_summary(tier, balance_by)?;
             Ok(Range { least: balance.least, most: balance.most, imbalance: balance.imbalance() })
         };
         let spread = |tier| -> Result<_, Problem> {

@@ -71,13 +71,13 @@ class ShardPlan(PlanBase):
         """The work of each rank (tier "ranks") or each worker ("workers", those of rank 0 first)."""
         return self._engine.use(windows.loads, check.name("tier", tier))
 
-    def load_summary(self, tier: str = "ranks", weight: str = "samples") -> LoadSummary:
+    def load_summary(self, tier: str = "ranks", balance_by: str = "samples") -> LoadSummary:
         """The smallest, largest and total load of the ranks or the workers, in samples or in bytes.
 
         Raises:
-            MissingError: The weight is "bytes", and the plan has no bytes.
+            MissingError: `balance_by` is "bytes", and the plan has no bytes.
         """
-        return self._engine.use(windows.load_summary, check.name("tier", tier), check.name("weight", weight))
+        return self._engine.use(windows.load_summary, check.name("tier", tier), check.name("balance_by", balance_by))
 
     def steps(self, batch_size: SupportsIndex, drop_last: bool = False) -> Steps:
         """The smallest and the largest number of steps of a rank, if each worker makes batches from its own samples.

@@ -70,8 +70,8 @@ impl readings::GuestReading for Reading {
         Some(readings::MixingAdvice { lanes_per_reader, variance_ratio, lanes, shuffle_window })
     }
 
-    fn suggested_lanes(&self, group_rows: u64, readers: u32) -> Option<readings::SuggestedLanes> {
-        let found = self.0.suggested_lanes(group_rows, readers)?;
+    fn suggested_lanes(&self, group_rows: u64, readers: u32, multiples: Vec<u64>) -> Option<readings::SuggestedLanes> {
+        let found = self.0.suggested_lanes(group_rows, readers, &multiples)?;
         let core_::SuggestedLanes { lanes, shuffle_window, variance_ratio } = found;
         Some(readings::SuggestedLanes { lanes, shuffle_window, variance_ratio })
     }

@@ -227,7 +227,13 @@ describe('Reading', () => {
     assert.deepEqual(new Reading(SIZES, { worldSize: 8, batchSize: 32 }).mixingAdvice, advice);
     const suggested = { lanes: 96, shuffleWindow: 256, varianceRatio: 21 };
     assert.deepEqual(new Reading([400_000], { batchSize: 256 }).suggestedLanes(2_000, 8), suggested);
+    const divides = { lanes: 80, shuffleWindow: 256, varianceRatio: 26 };
+    const begun = new Reading([400_000], { batchSize: 256 });
+    assert.deepEqual(begun.suggestedLanes(2_000, 8, [720, 1_200n, 400_000]), divides);
+    assert.deepEqual(begun.suggestedLanes(2_000, 8, [721]), suggested);
     assert.equal(reading.suggestedLanes(2_000, 0), null);
+    const failure = { kind: 'out-of-range', field: 'multiples' };
+    assert.throws(() => begun.suggestedLanes(2_000, 8, [8, -1]), failure);
     assert.deepEqual([...reading.sizes], SIZES);
     reading.sizes.fill(1);
     assert.deepEqual([...reading.sizes], SIZES);

@@ -241,7 +241,7 @@ export const CALLS = {
   'Reading.fromJSON': call(1, json('Reading')),
   'Reading.fromState': call(1, state('Reading'), options({ ...READING, sizes, lists })),
   'Reading#mixingAdvice': call(0),
-  'Reading#suggestedLanes': call(2, upto(3000), upto(70)),
+  'Reading#suggestedLanes': call(2, upto(3000), upto(70), numbers(300)),
   'Reading#atEpoch': call(1, epoch),
   'Reading#resume': call(1, state('Reading')),
   'Reading#state': call(1, step),

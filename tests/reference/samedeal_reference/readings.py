@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -301,12 +302,14 @@ class Reading:
         lanes = better * readers
         return MixingAdvice(own, nearest(z, own), lanes, max(1, sharding.lanes * sharding.window // lanes))
 
-    def suggested_lanes(self, group_rows: int, readers: int) -> SuggestedLanes | None:
+    def suggested_lanes(self, group_rows: int, readers: int, multiples: Sequence[int]) -> SuggestedLanes | None:
         if group_rows == 0 or not 1 <= readers <= MAX_LANES:
             return None
         size = 64 if self._group.batch_size == 1 else self._group.batch_size
         wanted = max(ceil_div(size, 2), ceil_div(64, readers))
-        own = max(1, min(wanted, self._samples // group_rows // (2 * readers), 128, MAX_LANES // readers))
+        best = max(1, min(wanted, self._samples // group_rows // (2 * readers), 128, MAX_LANES // readers))
+        fits = [k for k in range(1, best + 1) if not any(number % (k * readers) for number in multiples)]
+        own = max(fits, default=best)
         return SuggestedLanes(own * readers, min(256, 2**14 // own), max(1, nearest(size, own)))
 
     def _batches(self, rank: int) -> list[int]:

@@ -79,8 +79,9 @@ impl Reading {
     }
 
     /// Lanes and a window for at most `readers` readers of row groups of `group_rows` rows, for the number of samples
-    /// and the batch size of this reading. None if `readers` is 0 or above the most lanes, or if `group_rows` is 0.
-    pub fn suggested_lanes(&self, group_rows: u64, readers: u32) -> Option<SuggestedLanes> {
+    /// and the batch size of this reading. The lanes divide all numbers in `multiples`, if a multiple of `readers` up to
+    /// the number that is best without them does. None if `readers` is 0 or above the most lanes, or if `group_rows` is 0.
+    pub fn suggested_lanes(&self, group_rows: u64, readers: u32, multiples: &[u64]) -> Option<SuggestedLanes> {
         let readers = u64::from(readers);
         let most = u64::from(MAX_LANES).checked_div(readers)?.min(MOST_OF_READER);
         let size = match self.group().batch_size {
@@ -89,7 +90,9 @@ impl Reading {
         };
         let wanted = size.div_ceil(2).max(FEWEST_LANES.div_ceil(readers));
         let enough_groups = self.samples().checked_div(group_rows)? / (GROUPS_OF_LANE * readers);
-        let own = wanted.min(enough_groups.max(1)).min(most);
+        let best = wanted.min(enough_groups.max(1)).min(most);
+        let common = multiples.iter().fold(0, |common, &number| gcd(common, number));
+        let own = (1..=best).rev().find(|own| common % (own * readers) == 0).unwrap_or(best);
         Some(SuggestedLanes {
             lanes: (own * readers) as u32,
             shuffle_window: WINDOW_ROWS.checked_div(own)?.min(MOST_WINDOW) as u32,

@@ -24,8 +24,9 @@ pub(super) fn ask(reading: &mut Reading, call: &ReadCall) -> Answer {
             let MixingAdvice { lanes_per_reader, variance_ratio, lanes, shuffle_window } = advice;
             record(format::MixingAdvice { lanes_per_reader, variance_ratio, lanes, shuffle_window })
         }),
-        ReadCall::SuggestedLanes { group_rows, readers } => {
-            reading.suggested_lanes(group_rows.0, readers).map_or(Value::Null, |found| {
+        ReadCall::SuggestedLanes { group_rows, readers, ref multiples } => {
+            let multiples: Vec<u64> = multiples.iter().map(|number| number.0).collect();
+            reading.suggested_lanes(group_rows.0, readers, &multiples).map_or(Value::Null, |found| {
                 let SuggestedLanes { lanes, shuffle_window, variance_ratio } = found;
                 record(format::SuggestedLanes { lanes, shuffle_window, variance_ratio })
             })

@@ -89,13 +89,8 @@ def choose(
             raise
         field = "world_size" if max_readers is None else "max_readers"
         raise OutOfRangeError(field, error.value, error.allowed, error.facts) from None
-    found = reading.suggested_lanes(group, readers)
+    found = reading.suggested_lanes(group, readers, multiples)
     assert found is not None
-    fits = (lanes for lanes in range(found.lanes, 0, -readers) if not any(number % lanes for number in multiples))
-    if (lanes := next(fits, found.lanes)) != found.lanes:
-        # The core chooses so few lanes where there are just two row groups for each of them.
-        found = Reading([2 * lanes], batch_size=batch_size or 1, lanes=readers).suggested_lanes(1, readers)
-        assert found is not None
     chosen = Chosen(found.lanes, found.shuffle_window)
     own = found.lanes // readers
     told = (

@@ -286,8 +286,8 @@ fn of_every_set(strategy: &str, vary: impl Fn(&mut BatchConfig, usize)) -> Vec<C
     cases
 }
 
-/// Every tail with every treatment of samples that are too long, in every window, or with `keep_order`. The values of the other fields take
-/// turns.
+/// Every tail with every treatment of samples that are too long, in every window; None stands for `keep_order`. The values
+/// of the other fields take turns.
 fn of_every_end(strategy: &str, windows: &[Option<u32>]) -> Vec<Case> {
     let mut cases = Vec::new();
     let mut at = 0;

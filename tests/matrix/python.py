@@ -50,7 +50,7 @@ BOUND = float(os.environ.get("SAMEDEAL_BOUND") or "inf")
 TEXTS = {"recipe", "state", "header", "entry", "entries", "checkpoint", "tier", "balance_by", "name", "role"}
 TEXTS |= {"environment", "side", "keys", "text", "sections", "parts", "one", "other", "rest"}
 # Names of members with numbers of 64 bits. The golden cases write these numbers as strings.
-WIDE = {"samples", "seed", "epoch", "position", "index_in_rank", "index", "batch", "row", "least", "most", "total"}
+WIDE = {"samples", "seed", "epoch", "position", "index_in_rank", "index", "batch", "row", "min", "max", "total"}
 WIDE |= {"start", "count"}
 WIDE |= {
     "consumed",
@@ -514,7 +514,8 @@ def outcome(name: str, run: Callable[..., Any], *arguments: Any, **named: Any) -
     return {"returns": found if name in NARROW_CALLS else written(found)}
 
 
-MOST_REPEATED = 1 << 23
+SCHEMA = json.loads((Path(__file__).parent.parent / "vectors/schema.json").read_text(encoding="utf-8"))
+MOST_REPEATED = SCHEMA["$defs"]["repeated-count"]["maximum"]
 """The most items of a list that is written as a repetition."""
 
 

@@ -89,8 +89,8 @@ impl readings::GuestReading for Reading {
     }
 
     fn step_bounds(&self) -> Result<types::StepBounds, types::Failure> {
-        let (least, most) = self.0.steps()?;
-        Ok(types::StepBounds { least, most })
+        let (min, max) = self.0.steps()?;
+        Ok(types::StepBounds { min, max })
     }
 
     fn num_idle_readers(&self) -> Result<u64, types::Failure> {

@@ -80,8 +80,8 @@ impl shards::GuestPlan for Plan {
 
     fn load_summary(&self, tier: String, balance_by: String) -> Result<shards::LoadSummary, types::Failure> {
         let (tier, balance_by) = (core_::Tier::from_name(&tier)?, core_::BalanceBy::from_name(&balance_by)?);
-        let core_::LoadSummary { least, most, total, members } = self.0.load_summary(tier, balance_by)?;
-        Ok(shards::LoadSummary { least, most, total, members })
+        let core_::LoadSummary { min, max, total, members } = self.0.load_summary(tier, balance_by)?;
+        Ok(shards::LoadSummary { min, max, total, members })
     }
 
     fn imbalance(&self, tier: String, balance_by: String) -> Result<u64, types::Failure> {
@@ -93,8 +93,8 @@ impl shards::GuestPlan for Plan {
     }
 
     fn step_bounds(&self, batch_size: u32, drop_last: bool) -> Result<types::StepBounds, types::Failure> {
-        let (least, most) = self.0.steps(batch_size, drop_last)?;
-        Ok(types::StepBounds { least, most })
+        let (min, max) = self.0.steps(batch_size, drop_last)?;
+        Ok(types::StepBounds { min, max })
     }
 
     fn config_fingerprint(&self) -> String {

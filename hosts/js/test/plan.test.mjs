@@ -26,10 +26,10 @@ describe('ShardPlan', () => {
       assert.equal(plan.numShards(rank, worker), shards.length);
     }
     assert.deepEqual(plan.verify(), { ok: true, overlaps: [], gaps: [] });
-    assert.deepEqual(plan.loadSummary('ranks'), { least: 120, most: 130, total: 1000, members: 8, imbalance: 1.04 });
-    assert.deepEqual(plan.steps(10), { least: 12, most: 13, equal: false });
-    assert.deepEqual(plan.steps(40), { least: 4, most: 4, equal: true });
-    assert.deepEqual(plan.steps(40, { dropLast: true }), { least: 0, most: 1, equal: false });
+    assert.deepEqual(plan.loadSummary('ranks'), { min: 120, max: 130, total: 1000, members: 8, imbalance: 1.04 });
+    assert.deepEqual(plan.steps(10), { min: 12, max: 13, equal: false });
+    assert.deepEqual(plan.steps(40), { min: 4, max: 4, equal: true });
+    assert.deepEqual(plan.steps(40, { dropLast: true }), { min: 0, max: 1, equal: false });
     const { shards, samples, ...others } = plan.loads('workers');
     assert.deepEqual([shards.length, shards[0], samples[0], others], [32, 4, 40, {}]);
   });

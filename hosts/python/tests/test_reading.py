@@ -234,7 +234,7 @@ def test_questions_that_are_not_allowed() -> None:
 
 def test_a_step_of_all_ranks_is_that_of_each() -> None:
     reading = Reading([40, 10], deal="shards", world_size=3, workers=2, batch_size=8)
-    most = reading.steps.most
+    most = reading.steps.max
     for number in range(most):
         ranks = range(reading.world_size)
         own = [reading.batch_at(rank, number) if number < reading.num_steps(rank) else None for rank in ranks]

@@ -573,16 +573,16 @@ pub struct ShardPlace {
 
 #[derive(Serialize)]
 pub struct LoadSummary {
-    pub least: U64,
-    pub most: U64,
+    pub min: U64,
+    pub max: U64,
     pub total: U64,
     pub members: u32,
 }
 
 #[derive(Serialize)]
 pub struct StepBounds {
-    pub least: U64,
-    pub most: U64,
+    pub min: U64,
+    pub max: U64,
 }
 
 #[derive(Serialize)]

@@ -160,16 +160,16 @@ def split(shards: list[int], policy: str, parts: int, config: PlanConfig) -> Par
 
 @dataclass(frozen=True)
 class LoadSummary:
-    least: int
-    most: int
+    min: int
+    max: int
     total: int
     members: int
 
 
 @dataclass(frozen=True)
 class StepBounds:
-    least: int
-    most: int
+    min: int
+    max: int
 
 
 class Plan:
@@ -280,7 +280,7 @@ class Plan:
 
     def imbalance(self, tier: str, balance_by: str) -> int:
         found = self.load_summary(tier, balance_by)
-        return millionths(found.most * found.members, found.total) if found.total > 0 else 10**6
+        return millionths(found.max * found.members, found.total) if found.total > 0 else 10**6
 
     def _loads_of_all(self, tier: str, column: str) -> list[int]:
         """A column of the loads of all members with shards, and a single 0 if some member has no shard."""

@@ -236,7 +236,7 @@ class Reading:
         return moved
 
     def state(self, steps: int) -> str:
-        most = self.step_bounds().most
+        most = self.step_bounds().max
         require(steps <= most, "steps", steps)
         epoch, consumed, history = (self._progress.epoch, self._progress.consumed, self._progress.history)
         if steps == most > 0:
@@ -360,7 +360,7 @@ class Reading:
         return self._batch(rank, worker, g[worker], step)
 
     def step(self, step: int, first: int, count: int) -> list[ReadBatch | None]:
-        require(step < self.step_bounds().most, "step", step)
+        require(step < self.step_bounds().max, "step", step)
         require_ranks(first, count, self._group.world_size)
         ranks = range(first, first + count)
         return [self.batch_at(rank, step) if step < self.num_steps(rank) else None for rank in ranks]

@@ -97,8 +97,8 @@ export abstract class BaseShardPlan extends ShardPlanMembers {
     const { members, imbalance, ...loads } = this.call((raw) => {
       return { ...raw.loadSummary(whose, what), imbalance: Number(raw.imbalance(whose, what)) / MILLION };
     });
-    const [least, most, total] = [Number(loads.least), Number(loads.most), Number(loads.total)];
-    return { least, most, total, members, imbalance };
+    const [min, max, total] = [Number(loads.min), Number(loads.max), Number(loads.total)];
+    return { min, max, total, members, imbalance };
   }
 
   /**

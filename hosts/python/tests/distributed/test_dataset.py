@@ -226,7 +226,7 @@ def test_steps_are_equal_where_promised(data: Path) -> None:
                 assert dataset.steps(workers).equal
     steps = ShardedDataset(data, batch_size=50, rank=0, world_size=4, deal="shards").steps()
     assert not steps.equal
-    assert steps.most == -(-1_611 // 50)
+    assert steps.max == -(-1_611 // 50)
 
 
 def test_a_mesh_gives_peers_the_same_samples(data: Path) -> None:

@@ -45,7 +45,7 @@ fn every_sample_once_through_groups_of_all_sizes() {
                 Some(state) => whole.resume(state).unwrap(),
             };
             assert_eq!((reading.epoch(), reading.is_rest()), (6, state.is_some()));
-            let count = count.min(reading.steps().unwrap().most);
+            let count = count.min(reading.steps().unwrap().max);
             for rank in 0..world {
                 seen.extend(steps(&reading, rank, workers, batch.into(), count));
             }

@@ -240,9 +240,9 @@ fn ask_plan(plan: &mut ShardPlan, call: &Call) -> Answer {
             columns.collect()
         }
         Call::LoadSummary { ref tier, ref balance_by } => {
-            let samedeal::LoadSummary { least, most, total, members, .. } =
+            let samedeal::LoadSummary { min, max, total, members, .. } =
                 plan.load_summary(tier.parse()?, balance_by.parse()?)?;
-            record(format::LoadSummary { least: U64(least), most: U64(most), total: U64(total), members })
+            record(format::LoadSummary { min: U64(min), max: U64(max), total: U64(total), members })
         }
         Call::Imbalance { ref tier, ref balance_by } => {
             let imbalance = plan.load_summary(tier.parse()?, balance_by.parse()?)?.imbalance();
@@ -250,8 +250,8 @@ fn ask_plan(plan: &mut ShardPlan, call: &Call) -> Answer {
         }
         Call::Rows { shard, start, count } => strings(&plan.rows_window(shard, start.0, count)?),
         Call::StepBounds { batch_size, drop_last } => {
-            let samedeal::Steps { least, most, .. } = plan.steps(BatchSize::new(batch_size).drop_last(drop_last))?;
-            record(format::StepBounds { least: U64(least), most: U64(most) })
+            let samedeal::Steps { min, max, .. } = plan.steps(BatchSize::new(batch_size).drop_last(drop_last))?;
+            record(format::StepBounds { min: U64(min), max: U64(max) })
         }
         Call::ConfigFingerprint => plan.config_fingerprint()?.into(),
         _ => panic!("no call of a plan: {call:?}"),

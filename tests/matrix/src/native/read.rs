@@ -35,8 +35,8 @@ pub(super) fn ask(reading: &mut Reading, call: &ReadCall) -> Answer {
         ReadCall::IsRest => reading.is_rest().into(),
         ReadCall::NumSteps { rank } => number(reading.num_steps(rank)?),
         ReadCall::StepBounds => {
-            let (least, most) = reading.steps()?;
-            record(format::StepBounds { least: U64(least), most: U64(most) })
+            let (min, max) = reading.steps()?;
+            record(format::StepBounds { min: U64(min), max: U64(max) })
         }
         ReadCall::NumIdleReaders => number(reading.num_idle()?),
         ReadCall::NumSamples { rank, worker } => number(reading.num_samples(rank, worker)?),

@@ -777,7 +777,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         return core.is_rest
 
     def _is_empty(self, core: Progress) -> bool:
-        return self._group(1).reading(core).steps.most == 0
+        return self._group(1).reading(core).steps.max == 0
 
     @property
     def _is_shuffled(self) -> bool:
@@ -874,7 +874,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         if least < most:
             told += (
                 "; ranks that wait for one another at each step hang where the first one ends: read no more than "
-                "dataset.steps(num_workers).least on every rank, or use "
+                "dataset.steps(num_workers).min on every rank, or use "
             )
             told += 'remainder="pad"' if self.deal == "samples" else 'deal="samples"'
         warn(told, StepsWarning)

@@ -59,7 +59,7 @@ class Opening(Start):
 
     def ended(self, taken: int) -> dict[str, Any]:
         """The state after the pass ended on every rank, even on ranks that had more batches than this one."""
-        return self.after(self.reading.steps.most)
+        return self.after(self.reading.steps.max)
 
 
 class _Given(Pass):

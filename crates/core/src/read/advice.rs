@@ -4,6 +4,10 @@ use super::reading::Reading;
 use crate::base::gcd;
 use crate::order::MAX_LANES;
 
+/// The largest variance of a batch mean, divided by its variance in random batches, for which no advice is needed.
+pub(crate) const MAX_VARIANCE_RATIO: u64 = 2;
+/// Loader workers of each rank that lanes are chosen for, if the number of readers of a run is not known.
+pub(crate) const ASSUMED_WORKERS: u32 = 8;
 /// The batch size that lanes are chosen for if batches are made elsewhere: a reading then has batches of one sample.
 const BATCH: u64 = 64;
 /// The fewest lanes of all readers together, if there are enough row groups: the default of `lanes`.
@@ -64,7 +68,7 @@ impl Reading {
         let (lanes, window) = self.lanes()?;
         let (readers, size) = (self.group().readers(), u64::from(self.group().batch_size));
         let own = u64::from(lanes) / gcd(readers, lanes.into());
-        let enough = size.div_ceil(2);
+        let enough = size.div_ceil(MAX_VARIANCE_RATIO);
         let wanted = enough.min(u64::from(MAX_LANES) / readers);
         if wanted <= own || self.samples() / readers <= size {
             return None;
@@ -88,7 +92,7 @@ impl Reading {
             1 => BATCH,
             size => size.into(),
         };
-        let wanted = size.div_ceil(2).max(FEWEST_LANES.div_ceil(readers));
+        let wanted = size.div_ceil(MAX_VARIANCE_RATIO).max(FEWEST_LANES.div_ceil(readers));
         let enough_groups = self.samples().checked_div(group_rows)? / (GROUPS_OF_LANE * readers);
         let best = wanted.min(enough_groups.max(1)).min(most);
         let common = multiples.iter().fold(0, |common, &number| gcd(common, number));

@@ -33,7 +33,7 @@ from ..files import Format, Marks, Shards, Sources
 from ..files.failures import Failures
 from ..files.groups import costliest
 from ..files.paths import Paths
-from ..generated.limits import MAX_WORKERS
+from ..generated.limits import MAX_SHUFFLE_WINDOW, MAX_WORKERS
 from ..read.reading import DEALS
 from . import place
 from .board import FAILED, SLOTS, Board
@@ -52,7 +52,9 @@ if TYPE_CHECKING:
     from ..compose.order import Weight
 
 _BATCH = check.Width(1, check.U32_MAX, check.U32_FROM_1.allowed)
-_WINDOW = check.Width(1, 2**20, f"1 to {2**20}", {"least": ("1",), "most": (str(2**20),)})
+_WINDOW = check.Width(
+    1, MAX_SHUFFLE_WINDOW, f"1 to {MAX_SHUFFLE_WINDOW}", {"least": ("1",), "most": (str(MAX_SHUFFLE_WINDOW),)}
+)
 _WORKERS = check.Width(0, MAX_WORKERS, f"0 to {MAX_WORKERS}")
 _ROWS = check.Width(1, check.MAX_EXACT, f"1 to {check.MAX_EXACT}")
 _EPOCHS = check.Width(0, 2**63 - 1, f"0 to {2**63 - 1}")

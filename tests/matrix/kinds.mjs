@@ -379,6 +379,8 @@ export const kinds = {
       indices: (own, { rank, worker, start, count }) => own.indices(rank, worker, start, start + BigInt(count)),
       'round-rows': (own, { rank, worker, number, start, count }) =>
         own.roundRows(rank, worker, number, start, start + BigInt(count)),
+      'suggested-lanes': (own, { 'group-rows': groupRows, readers, multiples }) =>
+        own.suggestedLanes(groupRows, readers, multiples.map(BigInt)),
     },
     // The class has ranges with an end instead of a count, so it cannot fail in the same way.
     rawFailures: ['indices', 'round-rows'],

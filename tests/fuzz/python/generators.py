@@ -347,6 +347,7 @@ ARGUMENTS: dict[str, Make] = {
     "mean_length": one("1", "30", "500"),
     "memory_limit": lambda c: one("2**31", "2**31", "2**31", "2**22", "2**21", "2**40")(c),
     "most": one("0", "5", "1000"),
+    "multiples": one("()", "[0]", "[720, 1200]", "np.array([64])", "[1, 7]"),
     "name": lambda c: repr(c.r.choice(ORDERS)),
     "number": upto(6),
     "offsets": _offsets,

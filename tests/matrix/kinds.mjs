@@ -546,8 +546,8 @@ export const kinds = {
         if (rows !== rowEnds.length || wide !== width) return 'another shape';
         return { ...packed, 'token-indices': values };
       },
-      verify({ component }, { shards, offsets, assigned }) {
-        const { overlaps, gaps } = verifyWith(component, shards, lists(offsets, assigned));
+      verify({ component }, { 'num-shards': count, offsets, assigned }) {
+        const { overlaps, gaps } = verifyWith(component, count, lists(offsets, assigned));
         const columns = (list, ...names) =>
           Object.fromEntries(names.map((name) => [name, list.map((each) => each[name])]));
         return {

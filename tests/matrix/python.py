@@ -392,11 +392,11 @@ def call(made: Any, name: str, args: dict[str, Any]) -> Any:
     return found(**args) if callable(found) else found
 
 
-def call_verify(shards: int, offsets: list[int], assigned: list[int]) -> samedeal.Verification:
+def call_verify(num_shards: int, offsets: list[int], assigned: list[int]) -> samedeal.Verification:
     readers = parts(offsets, assigned)
     if readers is None:
-        return planning.verify(shards, u32s(offsets), u32s(assigned))
-    return samedeal.verify_shards(shards, readers)
+        return planning.verify(num_shards, u32s(offsets), u32s(assigned))
+    return samedeal.verify_shards(num_shards, readers)
 
 
 def call_detect(environment: list[list[str]], rank: int | None, world_size: int | None) -> samedeal.Detection:

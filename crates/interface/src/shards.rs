@@ -11,8 +11,8 @@ impl shards::Guest for Component {
     type Plan = Plan;
     type ChunkStream = ChunkStream;
 
-    fn verify(shards: u32, offsets: Vec<u32>, assigned: Vec<u32>) -> Result<shards::Verification, types::Failure> {
-        let core_::Verification { overlaps, gaps } = core_::verify(shards, &offsets, &assigned)?;
+    fn verify(num_shards: u32, offsets: Vec<u32>, assigned: Vec<u32>) -> Result<shards::Verification, types::Failure> {
+        let core_::Verification { overlaps, gaps } = core_::verify(num_shards, &offsets, &assigned)?;
         let core_::Overlaps { shard, first_reader, other_reader } = overlaps;
         let core_::ShardRuns { first_shard, num_shards } = gaps;
         Ok(shards::Verification {

@@ -295,8 +295,8 @@ describe('verifyShards', () => {
   });
 
   test('bad input', () => {
-    for (const value of NOT_WHOLE) refused(() => verifyShards(value, []), wrong(value), 'shards');
-    for (const value of NOT_32_BITS) refused(() => verifyShards(value, []), 'out-of-range', 'shards');
+    for (const value of NOT_WHOLE) refused(() => verifyShards(value, []), wrong(value), 'num_shards');
+    for (const value of NOT_32_BITS) refused(() => verifyShards(value, []), 'out-of-range', 'num_shards');
     for (const value of [
       undefined,
       null,

@@ -413,10 +413,10 @@ def test_what_readers_cannot_have() -> None:
         told = "5" if shards == 5 else f"{shards} (at index 0 of list 1)"
         assert (caught.value.field, caught.value.value, caught.value.allowed) == ("assigned", told, "0 to 4")
     for value in [*NOT_WHOLE, Vicious()]:
-        with fails(WrongTypeError, "shards"):
+        with fails(WrongTypeError, "num_shards"):
             verify_shards(value, [])
     for wide in [*TOO_WIDE, 2**32]:
-        with fails(OutOfRangeError, "shards"):
+        with fails(OutOfRangeError, "num_shards"):
             verify_shards(wide, [])
 
 

@@ -389,7 +389,7 @@ pub enum Call {
         width: u32,
     },
     Verify {
-        shards: u32,
+        num_shards: u32,
         offsets: Vec<u32>,
         assigned: Vec<u32>,
     },

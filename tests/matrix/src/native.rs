@@ -286,8 +286,8 @@ fn ask_mesh(mesh: &core::Mesh, call: &Call) -> Answer {
 
 fn ask_functions(call: &Call) -> Answer {
     Ok(match call {
-        Call::Verify { shards, offsets, assigned } => {
-            let shard::Verification { overlaps, gaps } = shard::verify(*shards, offsets, assigned)?;
+        Call::Verify { num_shards, offsets, assigned } => {
+            let shard::Verification { overlaps, gaps } = shard::verify(*num_shards, offsets, assigned)?;
             let shard::Overlaps { shard, first_reader, other_reader } = overlaps;
             let shard::ShardRuns { first_shard, num_shards } = gaps;
             record(format::Verification {

@@ -298,8 +298,8 @@ fn ask_mesh(mesh: &Mesh, call: &Call) -> Answer {
 
 fn ask_functions(call: &Call) -> Answer {
     Ok(match call {
-        Call::Verify { shards, offsets, assigned } => {
-            let samedeal::Verification { overlaps, gaps, .. } = samedeal::verify_runs(*shards, offsets, assigned)?;
+        Call::Verify { num_shards, offsets, assigned } => {
+            let samedeal::Verification { overlaps, gaps, .. } = samedeal::verify_runs(*num_shards, offsets, assigned)?;
             let numbers = |of: fn(&samedeal::Overlap) -> u32| overlaps.iter().map(of).collect();
             let overlaps = format::Overlaps {
                 shard: numbers(|overlap| overlap.shard),

@@ -7,6 +7,7 @@ use crate::order::MAX_LANES;
 /// The largest variance of a batch mean, divided by its variance in random batches, for which no advice is needed.
 pub(crate) const MAX_VARIANCE_RATIO: u64 = 2;
 /// Loader workers of each rank that lanes are chosen for, if the number of readers of a run is not known.
+#[cfg(feature = "texts")]
 pub(crate) const ASSUMED_WORKERS: u32 = 8;
 /// The batch size that lanes are chosen for if batches are made elsewhere: a reading then has batches of one sample.
 const BATCH: u64 = 64;

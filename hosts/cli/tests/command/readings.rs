@@ -141,7 +141,10 @@ fn readers_together_have_what_is_left() {
         let readers = (0..group.0).flat_map(|rank| (0..group.1).map(move |worker| (rank, worker)));
         let padding = readers.map(|(rank, worker)| rest.num_padding(rank, worker).unwrap()).sum::<u64>();
         // The state has 4 steps of 2 ranks, with batches of 4.
-        assert_eq!((&found["consumed"], &found["seen"], &found["padding"]), (&32.into(), &65.into(), &padding.into()));
+        assert_eq!(
+            (&found["consumed"], &found["seen"], &found["num_padding"]),
+            (&32.into(), &65.into(), &padding.into())
+        );
         let samedeal::Steps { min, max, .. } = rest.steps().unwrap();
         assert_eq!(found["steps"], value!([min, max]), "{deal} {options}");
         // Ranks that read whole files have different numbers of steps. Their numbers of samples are not checked.
@@ -156,7 +159,7 @@ fn readers_together_have_what_is_left() {
         if deal == "samples" {
             let found = json(&format!("verify {options} --remainder drop --json"));
             let count = u64::from(group.0 * group.1);
-            assert!(found["dropped"].as_u64().unwrap() < count && found["padding"] == 0, "{found}");
+            assert!(found["dropped"].as_u64().unwrap() < count && found["num_padding"] == 0, "{found}");
         }
     });
 }

@@ -428,7 +428,7 @@ def test_padding_is_marked(data: Path) -> None:
     place = {"rank": 4, "world_size": 5, "lanes": 5, "shuffle_window": 8}
     marked = ShardedDataset(data, batch_size=100, padding_column="padding", **place)  # type: ignore[arg-type]
     flags = [flag for batch in marked for flag in batch.column("padding").to_pylist()]
-    assert marked.shard_info().padding == 1
+    assert marked.shard_info().num_padding == 1
     assert flags == [False] * (len(flags) - 1) + [True]
 
 

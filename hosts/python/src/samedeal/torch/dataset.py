@@ -92,7 +92,7 @@ class ShardInfo:
     """The epoch."""
     samples: int
     """How many samples the reader gives, padding included."""
-    padding: int
+    num_padding: int
     """How many of these samples are padding: the last ones."""
     shards: tuple[int, ...] | None
     """With `deal="shards"`: the numbers of the shards that this reader reads, in order. Otherwise None."""

@@ -109,7 +109,7 @@ class Readings(Steps):
         self.made = Reading.from_recipe(recipe, epoch=int(case["epoch"]))
         if before is not None:
             self.made = self.made.resume(before["state"])
-        self.end = self.made.steps.most
+        self.end = self.made.steps.max
 
     def read(self, step: int) -> list[Any]:
         def batch(rank: int) -> list[int] | None:

@@ -82,7 +82,7 @@ const kinds = {
     const made = before ? whole.resume(before.state) : whole;
     return {
       made,
-      end: made.steps.most,
+      end: made.steps.max,
       read: (step) => made.step(step).map((batch) => batch && Array.from(batch.samples)),
       state: (step) => made.state(step),
     };

@@ -298,11 +298,11 @@ export const kinds = {
         const columns = Object.entries(own.loads(tier));
         return Object.fromEntries(columns.map(([name, numbers]) => [name, numbers.subarray(start, start + count)]));
       },
-      'load-summary'(own, { tier, weight }) {
-        const { imbalance, ...others } = own.loadSummary(tier, weight);
+      'load-summary'(own, { tier, 'balance-by': by }) {
+        const { imbalance, ...others } = own.loadSummary(tier, by);
         return others;
       },
-      imbalance: (own, { tier, weight }) => BigInt(Math.round(1e6 * own.loadSummary(tier, weight).imbalance)),
+      imbalance: (own, { tier, 'balance-by': by }) => BigInt(Math.round(1e6 * own.loadSummary(tier, by).imbalance)),
       rows: (own, { shard, start, count }) => own.rows(shard, start, start + BigInt(count)),
       'step-bounds': (own, args) => withoutEqual(own.steps(args['batch-size'], { dropLast: args['drop-last'] })),
     },
@@ -379,6 +379,8 @@ export const kinds = {
       indices: (own, { rank, worker, start, count }) => own.indices(rank, worker, start, start + BigInt(count)),
       'round-rows': (own, { rank, worker, number, start, count }) =>
         own.roundRows(rank, worker, number, start, start + BigInt(count)),
+      'suggested-lanes': (own, { 'group-rows': groupRows, readers, multiples }) =>
+        own.suggestedLanes(groupRows, readers, multiples.map(BigInt)),
     },
     // The class has ranges with an end instead of a count, so it cannot fail in the same way.
     rawFailures: ['indices', 'round-rows'],
@@ -544,8 +546,8 @@ export const kinds = {
         if (rows !== rowEnds.length || wide !== width) return 'another shape';
         return { ...packed, 'token-indices': values };
       },
-      verify({ component }, { shards, offsets, assigned }) {
-        const { overlaps, gaps } = verifyWith(component, shards, lists(offsets, assigned));
+      verify({ component }, { 'num-shards': count, offsets, assigned }) {
+        const { overlaps, gaps } = verifyWith(component, count, lists(offsets, assigned));
         const columns = (list, ...names) =>
           Object.fromEntries(names.map((name) => [name, list.map((each) => each[name])]));
         return {

@@ -47,10 +47,10 @@ SLOW = "SAMEDEAL_SLOW" in os.environ
 """Whether to run cases that need a table of several hundred megabytes."""
 BOUND = float(os.environ.get("SAMEDEAL_BOUND") or "inf")
 """The largest processor time of a case, in milliseconds. Golden cases have no such limit."""
-TEXTS = {"recipe", "state", "header", "entry", "entries", "checkpoint", "tier", "weight", "name", "role", "environment"}
-TEXTS |= {"side", "keys", "text", "sections", "parts", "one", "other", "rest"}
+TEXTS = {"recipe", "state", "header", "entry", "entries", "checkpoint", "tier", "balance_by", "name", "role"}
+TEXTS |= {"environment", "side", "keys", "text", "sections", "parts", "one", "other", "rest"}
 # Names of members with numbers of 64 bits. The golden cases write these numbers as strings.
-WIDE = {"samples", "seed", "epoch", "position", "index_in_rank", "index", "batch", "row", "least", "most", "total"}
+WIDE = {"samples", "seed", "epoch", "position", "index_in_rank", "index", "batch", "row", "min", "max", "total"}
 WIDE |= {"start", "count"}
 WIDE |= {
     "consumed",
@@ -159,7 +159,7 @@ class Plans(Subject):
             (name, numbers[start : start + count]) for name, numbers in vars(plan.loads(tier)).items()
         ],
         "step_bounds": lambda plan, batch_size, drop_last: plan.steps(batch_size, drop_last),
-        "imbalance": lambda plan, tier, weight: round(plan.load_summary(tier, weight).imbalance * 10**6),
+        "imbalance": lambda plan, tier, balance_by: round(plan.load_summary(tier, balance_by).imbalance * 10**6),
     }
 
     def __init__(self, recipe: str, epoch: int, lists: Lists | None = None) -> None:
@@ -392,11 +392,11 @@ def call(made: Any, name: str, args: dict[str, Any]) -> Any:
     return found(**args) if callable(found) else found
 
 
-def call_verify(shards: int, offsets: list[int], assigned: list[int]) -> samedeal.Verification:
+def call_verify(num_shards: int, offsets: list[int], assigned: list[int]) -> samedeal.Verification:
     readers = parts(offsets, assigned)
     if readers is None:
-        return planning.verify(shards, u32s(offsets), u32s(assigned))
-    return samedeal.verify_shards(shards, readers)
+        return planning.verify(num_shards, u32s(offsets), u32s(assigned))
+    return samedeal.verify_shards(num_shards, readers)
 
 
 def call_detect(environment: list[list[str]], rank: int | None, world_size: int | None) -> samedeal.Detection:
@@ -514,7 +514,8 @@ def outcome(name: str, run: Callable[..., Any], *arguments: Any, **named: Any) -
     return {"returns": found if name in NARROW_CALLS else written(found)}
 
 
-MOST_REPEATED = 1 << 23
+SCHEMA = json.loads((Path(__file__).parent.parent / "vectors/schema.json").read_text(encoding="utf-8"))
+MOST_REPEATED = SCHEMA["$defs"]["repeated-count"]["maximum"]
 """The most items of a list that is written as a repetition."""
 
 

@@ -14,13 +14,16 @@ export function groupFiles() {
   return files.sort();
 }
 
+const schema = JSON.parse(readFileSync(new URL('../vectors/schema.json', import.meta.url), 'utf8'));
+
 /**
- * The golden cases of a file. Cases that need a table of several hundred megabytes are left out unless they are
- * requested.
+ * The golden cases of a file, and the most items of a list that is written as a repetition. Cases that need a table of
+ * several hundred megabytes are left out unless they are requested.
  */
 export function readGroup(file) {
   const { cases, ...rest } = JSON.parse(readFileSync(new URL(file, vectors), 'utf8'));
-  return { ...rest, cases: cases.filter(({ slow }) => !slow || process.env.SAMEDEAL_SLOW) };
+  const mostRepeated = schema.$defs['repeated-count'].maximum;
+  return { ...rest, mostRepeated, cases: cases.filter(({ slow }) => !slow || process.env.SAMEDEAL_SLOW) };
 }
 
 /**

@@ -32,12 +32,12 @@ const spent = () => (globalThis.process ? process.cpuUsage().user / 1000 : 0);
  * The number of cases that pass on `engines`, and the errors of the others; `without` if the build does not support the
  * group.
  */
-export function runGroup(build, engines, { group, cases }) {
+export function runGroup(build, engines, { group, cases, mostRepeated }) {
   if (WITHOUT[build]?.includes(group)) return { group, without: true };
   const errors = [];
   for (const golden of cases) {
     const started = spent();
-    let error = runCase(engines, golden);
+    let error = runCase(engines, golden, mostRepeated);
     const took = spent() - started;
     if (!error && took > bound) error = `took ${took.toFixed(0)} ms of processor time`;
     if (error) errors.push(`${group}: ${golden.name}: ${error}`);
@@ -46,30 +46,31 @@ export function runGroup(build, engines, { group, cases }) {
 }
 
 /** The error of a case, or undefined. */
-function runCase(engines, golden) {
+function runCase(engines, golden, mostRepeated) {
   const key = Object.keys(kinds).find((name) => name in golden);
   if (!key) return `a case of none of ${Object.keys(kinds)}`;
   const kind = kinds[key];
-  golden[key] = inFull(golden[key]);
-  return kind.engine ? runObject(kind, engines[kind.engine], golden[key], golden) : runFunctions(kind, engines, golden);
+  golden[key] = inFull(golden[key], mostRepeated);
+  if (!kind.engine) return runFunctions(kind, engines, golden);
+  return runObject(kind, engines[kind.engine], golden[key], golden, mostRepeated);
 }
 
-/** The most items of a list that is written as a repetition. */
-const MOST_REPEATED = 2 ** 23;
-
-/** Arguments with their long lists in full. Cases write a long list as a short one that is repeated, and a count. */
-function inFull(given) {
+/**
+ * Arguments with their long lists in full. Cases write a long list as a short one that is repeated, and a count, which
+ * is at most `most`.
+ */
+function inFull(given, most) {
   const full = (value) => {
     const { repeat, count } = value ?? {};
     if (!Array.isArray(repeat)) return value;
-    if (count > MOST_REPEATED) throw new Error(`a list of ${count} items; allowed: at most ${MOST_REPEATED}`);
+    if (!(count <= most)) throw new Error(`a list of ${count} items; allowed: at most ${most}`);
     if (repeat.length === 0) throw new Error('an empty list is repeated');
     return Array.from({ length: count }, (_, i) => repeat[i % repeat.length]);
   };
   return given && Object.fromEntries(Object.entries(given).map(([name, value]) => [name, full(value)]));
 }
 
-function runObject(kind, engine, given, { fails, calls = [], slow = false }) {
+function runObject(kind, engine, given, { fails, calls = [], slow = false }, mostRepeated) {
   const recipe = kind.recipe(given);
   const owner = {};
   let [seat, own] = [];
@@ -90,7 +91,7 @@ function runObject(kind, engine, given, { fails, calls = [], slow = false }) {
     for (const [number, { call, args = {}, ...expected }] of calls.entries()) {
       const where = `call ${number}, ${call}(${JSON.stringify(args)})`;
       const moves = kind.moves?.includes(call);
-      const whole = inFull(args);
+      const whole = inFull(args, mostRepeated);
       const onSeat = () => {
         const ask = (raw) => supplied(raw, given, () => callRaw(kind, raw, call, whole));
         return moves ? engine.move(seat, recipe, ask, () => null) : engine.call(seat, recipe, ask);

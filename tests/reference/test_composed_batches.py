@@ -21,7 +21,7 @@ STRATEGIES: list[dict[str, Any]] = [
     {"strategy": "pad-to-max", "max_batch_size": 3},
     {"strategy": "bucket", "max_batch_size": 2, "quantiles": 3},
     {"strategy": "budget", "max_tokens": 40},
-    {"strategy": "budget", "max_tokens": 40, "batch_window": 0},
+    {"strategy": "budget", "max_tokens": 40, "keep_order": True},
     {"strategy": "budget", "max_tokens": 40, "counting": "unpadded", "batch_window": 16},
     {"strategy": "pack", "capacity": 30, "max_length": 30},
 ]

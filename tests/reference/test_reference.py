@@ -74,8 +74,8 @@ WIDE_FIELDS: dict[type, tuple[str, ...]] = {
     reference.ShardPlace: ("row",),
     reference.SourceCounts: ("first", "count", "from_pass", "from_position", "to_pass", "to_position"),
     reference.SourceOf: ("index",),
-    reference.LoadSummary: ("least", "most", "total"),
-    reference.StepBounds: ("least", "most"),
+    reference.LoadSummary: ("min", "max", "total"),
+    reference.StepBounds: ("min", "max"),
     reference.CommittedRun: ("number", "start", "claim"),
     reference.Event: ("number", "start", "claim", "taken_from"),
     reference.Instruction: ("number", "milliseconds"),
@@ -93,7 +93,7 @@ WIDE_FIELDS: dict[type, tuple[str, ...]] = {
 NEXT = (reference.Sampler, reference.Plan, reference.Reading, reference.Batcher, reference.Schedule)
 
 # Fields and arguments that are texts, even if they only have digits.
-TEXTS = {"weight", "tier", "name", "role", "environment", "recipe", "side", "state", "header", "entry"}
+TEXTS = {"balance-by", "tier", "name", "role", "environment", "recipe", "side", "state", "header", "entry"}
 TEXTS |= {"entries", "checkpoint", "keys", "text", "sections", "parts", "one", "other", "rest"}
 
 
@@ -119,7 +119,7 @@ def lists_of(fields: dict[str, Any]) -> list[tuple[str, list[int]]]:
     return [(name, [int(number) for number in lists[name]]) for name in sorted(lists)]
 
 
-MOST_REPEATED = 1 << 23
+MOST_REPEATED = SCHEMA["$defs"]["repeated-count"]["maximum"]
 """The most items of a list that is written as a repetition."""
 
 

@@ -52,8 +52,13 @@ const RECORDS: Table = &[
 
 /// Defaults of parameters, for languages that have them: the function (empty for all functions), the parameter, the
 /// value.
-const DEFAULTS: [(&str, &str, &str); 4] =
-    [("fate", "batch-size", "1"), ("fate", "taken", "0"), ("locate", "step", "0"), ("", "worker", "0")];
+const DEFAULTS: [(&str, &str, &str); 5] = [
+    ("fate", "batch-size", "1"),
+    ("fate", "taken", "0"),
+    ("locate", "step", "0"),
+    ("suggested-lanes", "multiples", "[]"),
+    ("", "worker", "0"),
+];
 
 pub fn is_listed(table: Table, of: &str, name: &str) -> bool {
     table.iter().any(|(own, names)| *own == of && names.contains(&name))

@@ -70,8 +70,8 @@ impl readings::GuestReading for Reading {
         Some(readings::MixingAdvice { lanes_per_reader, variance_ratio, lanes, shuffle_window })
     }
 
-    fn suggested_lanes(&self, group_rows: u64, readers: u32) -> Option<readings::SuggestedLanes> {
-        let found = self.0.suggested_lanes(group_rows, readers)?;
+    fn suggested_lanes(&self, group_rows: u64, readers: u32, multiples: Vec<u64>) -> Option<readings::SuggestedLanes> {
+        let found = self.0.suggested_lanes(group_rows, readers, &multiples)?;
         let core_::SuggestedLanes { lanes, shuffle_window, variance_ratio } = found;
         Some(readings::SuggestedLanes { lanes, shuffle_window, variance_ratio })
     }
@@ -89,8 +89,8 @@ impl readings::GuestReading for Reading {
     }
 
     fn step_bounds(&self) -> Result<types::StepBounds, types::Failure> {
-        let (least, most) = self.0.steps()?;
-        Ok(types::StepBounds { least, most })
+        let (min, max) = self.0.steps()?;
+        Ok(types::StepBounds { min, max })
     }
 
     fn num_idle_readers(&self) -> Result<u64, types::Failure> {

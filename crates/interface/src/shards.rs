@@ -11,8 +11,8 @@ impl shards::Guest for Component {
     type Plan = Plan;
     type ChunkStream = ChunkStream;
 
-    fn verify(shards: u32, offsets: Vec<u32>, assigned: Vec<u32>) -> Result<shards::Verification, types::Failure> {
-        let core_::Verification { overlaps, gaps } = core_::verify(shards, &offsets, &assigned)?;
+    fn verify(num_shards: u32, offsets: Vec<u32>, assigned: Vec<u32>) -> Result<shards::Verification, types::Failure> {
+        let core_::Verification { overlaps, gaps } = core_::verify(num_shards, &offsets, &assigned)?;
         let core_::Overlaps { shard, first_reader, other_reader } = overlaps;
         let core_::ShardRuns { first_shard, num_shards } = gaps;
         Ok(shards::Verification {
@@ -78,14 +78,14 @@ impl shards::GuestPlan for Plan {
         Ok(columns.into_iter().map(|(name, numbers)| types::NamedList { name: name.to_string(), numbers }).collect())
     }
 
-    fn load_summary(&self, tier: String, weight: String) -> Result<shards::LoadSummary, types::Failure> {
-        let (tier, weight) = (core_::Tier::from_name(&tier)?, core_::BalanceBy::from_name(&weight)?);
-        let core_::LoadSummary { least, most, total, members } = self.0.load_summary(tier, weight)?;
-        Ok(shards::LoadSummary { least, most, total, members })
+    fn load_summary(&self, tier: String, balance_by: String) -> Result<shards::LoadSummary, types::Failure> {
+        let (tier, balance_by) = (core_::Tier::from_name(&tier)?, core_::BalanceBy::from_name(&balance_by)?);
+        let core_::LoadSummary { min, max, total, members } = self.0.load_summary(tier, balance_by)?;
+        Ok(shards::LoadSummary { min, max, total, members })
     }
 
-    fn imbalance(&self, tier: String, weight: String) -> Result<u64, types::Failure> {
-        Ok(self.0.imbalance(core_::Tier::from_name(&tier)?, core_::BalanceBy::from_name(&weight)?)?)
+    fn imbalance(&self, tier: String, balance_by: String) -> Result<u64, types::Failure> {
+        Ok(self.0.imbalance(core_::Tier::from_name(&tier)?, core_::BalanceBy::from_name(&balance_by)?)?)
     }
 
     fn rows(&self, shard: u32, start: u64, count: u32) -> Result<Vec<u64>, types::Failure> {
@@ -93,8 +93,8 @@ impl shards::GuestPlan for Plan {
     }
 
     fn step_bounds(&self, batch_size: u32, drop_last: bool) -> Result<types::StepBounds, types::Failure> {
-        let (least, most) = self.0.steps(batch_size, drop_last)?;
-        Ok(types::StepBounds { least, most })
+        let (min, max) = self.0.steps(batch_size, drop_last)?;
+        Ok(types::StepBounds { min, max })
     }
 
     fn config_fingerprint(&self) -> String {

@@ -106,6 +106,7 @@ fn rules() -> Vec<(&'static str, Value)> {
         (batch, not_both(["bucket_width", "boundaries"])),
         (batch, not_both(["bucket_width", "quantiles"])),
         (batch, not_both(["boundaries", "quantiles"])),
+        (batch, when(json!({"required": ["batch_window"]}), json!({"properties": {"keep_order": {"const": false}}}))),
         (
             batch,
             when(

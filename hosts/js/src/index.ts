@@ -116,11 +116,11 @@ export class ChunkStream extends over(BaseChunkStream, component) {}
 export class Split extends over(BaseSplit, component) {}
 
 /**
- * Compares the shards that readers really have (`assigned`, a list for each reader) with the shards 0 to `shards` - 1.
- * Errors: `shards`, `assigned` (no such shard), memory.
+ * Compares the shards that readers really have (`assigned`, a list for each reader) with the shards 0 to `numShards` - 1.
+ * Errors: `numShards`, `assigned` (no such shard), memory.
  */
-export const verifyShards = (shards: Integer, assigned: readonly Integers[]): Verification =>
-  verifyWith(component(), shards, assigned);
+export const verifyShards = (numShards: Integer, assigned: readonly Integers[]): Verification =>
+  verifyWith(component(), numShards, assigned);
 
 /**
  * Begins the log of a ledger, or joins an existing one. The ledger has the positions of the sampler's epoch that are

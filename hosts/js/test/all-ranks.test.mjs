@@ -96,7 +96,7 @@ for (const [entry, samedeal] of Object.entries(composed)) {
         remainder: 'uneven',
       }).atEpoch(2);
       const seen = [];
-      for (let step = 0; step < reading.steps.most; step++) {
+      for (let step = 0; step < reading.steps.max; step++) {
         for (const [rank, batch] of reading.step(step).entries()) {
           if (batch === null) {
             assert(step >= reading.numSteps(rank));

@@ -26,10 +26,10 @@ describe('ShardPlan', () => {
       assert.equal(plan.numShards(rank, worker), shards.length);
     }
     assert.deepEqual(plan.verify(), { ok: true, overlaps: [], gaps: [] });
-    assert.deepEqual(plan.loadSummary('ranks'), { least: 120, most: 130, total: 1000, members: 8, imbalance: 1.04 });
-    assert.deepEqual(plan.steps(10), { least: 12, most: 13, equal: false });
-    assert.deepEqual(plan.steps(40), { least: 4, most: 4, equal: true });
-    assert.deepEqual(plan.steps(40, { dropLast: true }), { least: 0, most: 1, equal: false });
+    assert.deepEqual(plan.loadSummary('ranks'), { min: 120, max: 130, total: 1000, members: 8, imbalance: 1.04 });
+    assert.deepEqual(plan.steps(10), { min: 12, max: 13, equal: false });
+    assert.deepEqual(plan.steps(40), { min: 4, max: 4, equal: true });
+    assert.deepEqual(plan.steps(40, { dropLast: true }), { min: 0, max: 1, equal: false });
     const { shards, samples, ...others } = plan.loads('workers');
     assert.deepEqual([shards.length, shards[0], samples[0], others], [32, 4, 40, {}]);
   });
@@ -162,7 +162,7 @@ describe('ShardPlan', () => {
     }
     refused(() => plan.loads('rank'), 'unknown-name', 'tier');
     refused(() => plan.loads(), 'missing', 'tier');
-    refused(() => plan.loadSummary('ranks', 'rows'), 'unknown-name', 'weight');
+    refused(() => plan.loadSummary('ranks', 'rows'), 'unknown-name', 'balance_by');
     refused(() => new ShardPlan(), 'missing', 'sizes');
     refused(() => new ShardPlan([1, 2], { bytes: [1] }), 'contradiction', 'bytes');
     refused(() => as('workerPolicy')('locality-aware'), 'unknown-name', 'worker_policy');
@@ -295,8 +295,8 @@ describe('verifyShards', () => {
   });
 
   test('bad input', () => {
-    for (const value of NOT_WHOLE) refused(() => verifyShards(value, []), wrong(value), 'shards');
-    for (const value of NOT_32_BITS) refused(() => verifyShards(value, []), 'out-of-range', 'shards');
+    for (const value of NOT_WHOLE) refused(() => verifyShards(value, []), wrong(value), 'num_shards');
+    for (const value of NOT_32_BITS) refused(() => verifyShards(value, []), 'out-of-range', 'num_shards');
     for (const value of [
       undefined,
       null,

@@ -117,12 +117,12 @@ describe('Reading', () => {
           assert.equal(reading.isRest, number > 0);
           assert.equal(reading.epoch, 4);
           // If there are several workers, the group stops in the middle of a turn.
-          steps = number === 2 ? reading.steps.most : Math.floor(reading.steps.most / 7) | 1;
+          steps = number === 2 ? reading.steps.max : Math.floor(reading.steps.max / 7) | 1;
           seen.push(...taken(reading, group, steps));
         }
         assert.deepEqual(ascending(seen), EVERY);
         const over = reading.resume(reading.state(steps));
-        assert.deepEqual([over.steps, over.isRest], [{ least: 0, most: 0, equal: true }, true]);
+        assert.deepEqual([over.steps, over.isRest], [{ min: 0, max: 0, equal: true }, true]);
         assert.deepEqual(lists(over, groups[2]).flat(), []);
         assert.deepEqual([...over.rounds(0)], []);
       }
@@ -133,7 +133,7 @@ describe('Reading', () => {
       const reading = new Reading(SIZES, { ...deal, ...group });
       for (const steps of [0, 1, 4, 6]) {
         const rest = reading.resume(reading.state(steps));
-        const left = reading.steps.most;
+        const left = reading.steps.max;
         const both = [...taken(reading, group, steps), ...taken(rest, group, left)];
         assert.deepEqual(ascending(both), EVERY);
         assert.equal(rest.numSteps(1), Math.max(0, reading.numSteps(1) - steps));
@@ -227,7 +227,13 @@ describe('Reading', () => {
     assert.deepEqual(new Reading(SIZES, { worldSize: 8, batchSize: 32 }).mixingAdvice, advice);
     const suggested = { lanes: 96, shuffleWindow: 256, varianceRatio: 21 };
     assert.deepEqual(new Reading([400_000], { batchSize: 256 }).suggestedLanes(2_000, 8), suggested);
+    const divides = { lanes: 80, shuffleWindow: 256, varianceRatio: 26 };
+    const begun = new Reading([400_000], { batchSize: 256 });
+    assert.deepEqual(begun.suggestedLanes(2_000, 8, [720, 1_200n, 400_000]), divides);
+    assert.deepEqual(begun.suggestedLanes(2_000, 8, [721]), suggested);
     assert.equal(reading.suggestedLanes(2_000, 0), null);
+    const failure = { kind: 'out-of-range', field: 'multiples' };
+    assert.throws(() => begun.suggestedLanes(2_000, 8, [8, -1]), failure);
     assert.deepEqual([...reading.sizes], SIZES);
     reading.sizes.fill(1);
     assert.deepEqual([...reading.sizes], SIZES);
@@ -335,7 +341,7 @@ describe('what is refused', () => {
       ['workers', [0, 2 ** 16 + 1, ...NOT_32_BITS], as('workers')],
       ['batch_size', [0, ...NOT_32_BITS], as('batchSize')],
       ['epoch', NOT_64_BITS, (value) => reading.atEpoch(value)],
-      ['steps', [reading.steps.most + 1, ...NOT_64_BITS], (value) => reading.state(value)],
+      ['steps', [reading.steps.max + 1, ...NOT_64_BITS], (value) => reading.state(value)],
       ['rank', [2, ...NOT_32_BITS], (value) => reading.numSteps(value)],
       ...['numSamples', 'numPadding', 'indices', 'numRounds', 'rounds', 'shards'].flatMap((name) => [
         ['rank', [2, ...NOT_32_BITS], (value) => reading[name](value)],
@@ -353,7 +359,7 @@ describe('what is refused', () => {
     }
     refused(() => reading.indices(), 'missing', 'rank');
     refused(() => reading.round(0, 0), 'missing', 'number');
-    assert.throws(() => reading.state(-1), { allowed: `0 to ${reading.steps.most}` });
+    assert.throws(() => reading.state(-1), { allowed: `0 to ${reading.steps.max}` });
     assert.throws(() => reading.roundOf(1, 1, 2n ** 64n), { allowed: `0 to ${length - 1}` });
   });
 
@@ -462,7 +468,7 @@ describe('what is refused', () => {
       try {
         const rest = reading.resume(text);
         assert(rest.isRest === true || rest.isRest === false);
-        rest.state(rest.steps.most);
+        rest.state(rest.steps.max);
         rest.indices(1, 1);
         rest.dispose();
       } catch (error) {

@@ -63,7 +63,7 @@ def test_every_position_of_the_epoch_is_in_one_batch(name: str, world_size: int)
 def test_without_sorting_batches_are_runs_of_the_order() -> None:
     order = samedeal.order("feistel", WEB + CODE, seed=3).exclude(range(0, 400, 3))
     positions = Sampler(order=order).indices().tolist()
-    for batch in batches_of(Batcher(LENGTHS, order=order, batch_window=0, **OPTIONS)):
+    for batch in batches_of(Batcher(LENGTHS, order=order, keep_order=True, **OPTIONS)):
         first = positions.index(batch[0])
         assert batch == positions[first : first + len(batch)]
 

@@ -240,7 +240,7 @@ BATCHERS = [
         u32s(2**32 - 2), counting="weighted", linear=2**32 - 1, quadratic=2**32 - 1, max_cost=1, too_long="single",
         world_size=1,
     ),
-    by_recipe(SOME, counting="unpadded", max_tokens=2**64 - 1, max_batch_size=2**32 - 1, batch_window=0),
+    by_recipe(SOME, counting="unpadded", max_tokens=2**64 - 1, max_batch_size=2**32 - 1, keep_order=True),
     by_recipe(None, max_tokens=12, lengths=SOME.tolist()),
     by_recipe(u32s(*range(300)), max_tokens=1000, batch_size_multiple=4),
     (

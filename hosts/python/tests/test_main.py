@@ -79,7 +79,7 @@ def test_a_state_says_what_was_seen(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_verify(capsys: pytest.CaptureFixture[str], remainder: str) -> None:
     found = answer(capsys, f"verify --samples 1001 --world-size 8 --remainder {remainder} --batch-size 32")
     assert found["ok"]
-    assert (found["padding"], found["dropped"]) == {"pad": (7, 0), "drop": (0, 1), "uneven": (0, 0)}[remainder]
+    assert (found["num_padding"], found["dropped"]) == {"pad": (7, 0), "drop": (0, 1), "uneven": (0, 0)}[remainder]
 
 
 def test_verify_finds_what_is_dealt_twice(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

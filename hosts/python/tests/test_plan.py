@@ -97,9 +97,9 @@ def test_loads_and_balance() -> None:
             sum(BYTES[shard] for shard in group if node in NEAR["holders"][shard])
             for group, node in zip(groups, nodes, strict=True)
         ]
-        for weight in ("samples", "bytes"):
-            values = getattr(loads, weight).tolist()
-            balance = plan.load_summary(tier, weight)
+        for balance_by in ("samples", "bytes"):
+            values = getattr(loads, balance_by).tolist()
+            balance = plan.load_summary(tier, balance_by)
             assert balance == LoadSummary(min(values), max(values), sum(values), len(groups))
             assert balance.imbalance == pytest.approx(max(values) / (sum(values) / len(values)))
     assert plan.load_summary() == plan.load_summary("ranks", "samples")
@@ -372,7 +372,7 @@ def test_every_call_checks_and_leaves_the_plan_working(name: str) -> None:
         (UnknownNameError, "tier", lambda plan: plan.loads("rank")),
         (WrongTypeError, "tier", lambda plan: plan.loads(None)),
         (UnknownNameError, "tier", lambda plan: plan.load_summary("worker")),
-        (UnknownNameError, "weight", lambda plan: plan.load_summary("ranks", "tokens")),
+        (UnknownNameError, "balance_by", lambda plan: plan.load_summary("ranks", "tokens")),
         (MissingError, "bytes", lambda plan: plan.load_summary("ranks", "bytes")),
     ],
 )
@@ -413,10 +413,10 @@ def test_what_readers_cannot_have() -> None:
         told = "5" if shards == 5 else f"{shards} (at index 0 of list 1)"
         assert (caught.value.field, caught.value.value, caught.value.allowed) == ("assigned", told, "0 to 4")
     for value in [*NOT_WHOLE, Vicious()]:
-        with fails(WrongTypeError, "shards"):
+        with fails(WrongTypeError, "num_shards"):
             verify_shards(value, [])
     for wide in [*TOO_WIDE, 2**32]:
-        with fails(OutOfRangeError, "shards"):
+        with fails(OutOfRangeError, "num_shards"):
             verify_shards(wide, [])
 
 

@@ -171,6 +171,12 @@ def test_advice_about_lanes() -> None:
     suggested = reading.suggested_lanes(group_rows=2_000, readers=8)
     assert suggested is not None
     assert suggested._asdict() == {"lanes": 96, "shuffle_window": 256, "variance_ratio": 21}
+    divides = reading.suggested_lanes(2_000, 8, multiples=[720, 1_200, 400_000])
+    assert divides is not None
+    assert divides._asdict() == {"lanes": 80, "shuffle_window": 256, "variance_ratio": 26}
+    assert reading.suggested_lanes(2_000, 8, multiples=np.array([721])) == suggested
+    with pytest.raises(OutOfRangeError, match="multiples"):
+        reading.suggested_lanes(2_000, 8, multiples=[8, -1])
     assert [reading.suggested_lanes(*wrong) for wrong in ((0, 8), (2_000, 0), (2_000, 2**16 + 1))] == [None] * 3
 
 
@@ -228,7 +234,7 @@ def test_questions_that_are_not_allowed() -> None:
 
 def test_a_step_of_all_ranks_is_that_of_each() -> None:
     reading = Reading([40, 10], deal="shards", world_size=3, workers=2, batch_size=8)
-    most = reading.steps.most
+    most = reading.steps.max
     for number in range(most):
         ranks = range(reading.world_size)
         own = [reading.batch_at(rank, number) if number < reading.num_steps(rank) else None for rank in ranks]

@@ -148,7 +148,7 @@ impl Steps for Batcher {
 
 impl Steps for Reading {
     fn end(&self) -> Result<u64, Failed> {
-        Ok(self.steps()?.most)
+        Ok(self.steps()?.max)
     }
 
     fn read(&self, step: u64) -> Result<Value, Failed> {

@@ -81,7 +81,7 @@ const SEQUENCES = {
   ...{ maxLength: one('60', '500'), maxTokens: one('100', '512', '5000'), maxCost: one('1000', '100000') },
   ...{ batchSizeMultiple: one('1', '2', '8'), capacity: one('64', '512'), packing: name('fast', 'optimal') },
   ...{ bucketWidth: one('1', '5', '64'), boundaries: ascending(60), batchWindow: one('0', '1', '8', '64', '8192') },
-  ...{ separateBuckets: flag, padToBucket: flag, meanLength: one('1', '30', '500') },
+  ...{ separateBuckets: flag, padToBucket: flag, meanLength: one('1', '30', '500'), keepOrder: flag },
   ...{
     tooLong: name('error', 'truncate', 'drop', 'split', 'single'),
     tail: name('even-split', 'drop', 'keep', 'duplicate'),
@@ -241,7 +241,7 @@ export const CALLS = {
   'Reading.fromJSON': call(1, json('Reading')),
   'Reading.fromState': call(1, state('Reading'), options({ ...READING, sizes, lists })),
   'Reading#mixingAdvice': call(0),
-  'Reading#suggestedLanes': call(2, upto(3000), upto(70)),
+  'Reading#suggestedLanes': call(2, upto(3000), upto(70), numbers(300)),
   'Reading#atEpoch': call(1, epoch),
   'Reading#resume': call(1, state('Reading')),
   'Reading#state': call(1, step),

@@ -296,11 +296,11 @@ pub enum Call {
     },
     LoadSummary {
         tier: String,
-        weight: String,
+        balance_by: String,
     },
     Imbalance {
         tier: String,
-        weight: String,
+        balance_by: String,
     },
     Rows {
         shard: u32,
@@ -389,7 +389,7 @@ pub enum Call {
         width: u32,
     },
     Verify {
-        shards: u32,
+        num_shards: u32,
         offsets: Vec<u32>,
         assigned: Vec<u32>,
     },
@@ -573,16 +573,16 @@ pub struct ShardPlace {
 
 #[derive(Serialize)]
 pub struct LoadSummary {
-    pub least: U64,
-    pub most: U64,
+    pub min: U64,
+    pub max: U64,
     pub total: U64,
     pub members: u32,
 }
 
 #[derive(Serialize)]
 pub struct StepBounds {
-    pub least: U64,
-    pub most: U64,
+    pub min: U64,
+    pub max: U64,
 }
 
 #[derive(Serialize)]

@@ -215,18 +215,18 @@ fn ask_plan(plan: &mut shard::Plan, call: &Call) -> Answer {
             let columns = plan.loads(shard::Tier::from_name(tier)?, start, count)?;
             columns.into_iter().map(|(name, numbers)| (name.to_owned(), strings(&numbers))).collect()
         }
-        Call::LoadSummary { ref tier, ref weight } => {
-            let shard::LoadSummary { least, most, total, members } =
-                plan.load_summary(shard::Tier::from_name(tier)?, shard::BalanceBy::from_name(weight)?)?;
-            record(format::LoadSummary { least: U64(least), most: U64(most), total: U64(total), members })
+        Call::LoadSummary { ref tier, ref balance_by } => {
+            let shard::LoadSummary { min, max, total, members } =
+                plan.load_summary(shard::Tier::from_name(tier)?, shard::BalanceBy::from_name(balance_by)?)?;
+            record(format::LoadSummary { min: U64(min), max: U64(max), total: U64(total), members })
         }
-        Call::Imbalance { ref tier, ref weight } => {
-            number(plan.imbalance(shard::Tier::from_name(tier)?, shard::BalanceBy::from_name(weight)?)?)
+        Call::Imbalance { ref tier, ref balance_by } => {
+            number(plan.imbalance(shard::Tier::from_name(tier)?, shard::BalanceBy::from_name(balance_by)?)?)
         }
         Call::Rows { shard, start, count } => strings(&plan.rows(shard, start.0, count)?),
         Call::StepBounds { batch_size, drop_last } => {
-            let (least, most) = plan.steps(batch_size, drop_last)?;
-            record(format::StepBounds { least: U64(least), most: U64(most) })
+            let (min, max) = plan.steps(batch_size, drop_last)?;
+            record(format::StepBounds { min: U64(min), max: U64(max) })
         }
         Call::ConfigFingerprint => plan.config_fingerprint().into(),
         _ => panic!("no call of a plan: {call:?}"),
@@ -286,8 +286,8 @@ fn ask_mesh(mesh: &core::Mesh, call: &Call) -> Answer {
 
 fn ask_functions(call: &Call) -> Answer {
     Ok(match call {
-        Call::Verify { shards, offsets, assigned } => {
-            let shard::Verification { overlaps, gaps } = shard::verify(*shards, offsets, assigned)?;
+        Call::Verify { num_shards, offsets, assigned } => {
+            let shard::Verification { overlaps, gaps } = shard::verify(*num_shards, offsets, assigned)?;
             let shard::Overlaps { shard, first_reader, other_reader } = overlaps;
             let shard::ShardRuns { first_shard, num_shards } = gaps;
             record(format::Verification {

@@ -49,17 +49,14 @@ class BatchConfig:
     quantiles: int = 0
     separate_buckets: bool = False
     pad_to_bucket: bool = False
-    batch_window: int | None = None
+    batch_window: int = 0
     mean_length: int = 0
+    keep_order: bool = False
 
     @property
     def budget(self) -> int:
         """T, the budget; 0 if there is none."""
         return self.max_tokens or self.max_cost
-
-    @property
-    def as_they_come(self) -> bool:
-        return self.batch_window == 0
 
     @property
     def counts_padding(self) -> bool:

@@ -45,14 +45,14 @@ class Window:
             self._tail(self._consecutive(items, config.max_batch_size))
         elif config.strategy == "bucket":
             self._buckets(items)
-        elif config.strategy == "budget" and config.as_they_come:
+        elif config.strategy == "budget" and config.keep_order:
             self._tail(self._as_they_come(items))
         elif config.strategy == "budget" and config.counts_padding:
             self._tail(self._by_length(items, config.rows))
         else:
             self._packs(items)
         self._singles(alone)
-        if config.strategy != "pad-to-max" and not config.as_they_come:
+        if config.strategy != "pad-to-max" and not config.keep_order:
             places = list(range(len(self.steps)))
             shuffle(places, stream("batch steps", config.seed, config.epoch, index))
             self.steps = [self.steps[place] for place in places]

@@ -86,7 +86,7 @@ class BatchRecipe:
 
 
 def require_lengths(there: list[int] | str | None, beside: int | None, samples: int | None) -> int | None:
-    """Checks where the lengths come from, and returns their number: point 7."""
+    """Checks where the lengths come from, and returns their number: point 8."""
     if isinstance(there, list):
         narrow("lengths", there)
         require(beside in (None, len(there)), "lengths", None, "contradiction")
@@ -98,7 +98,7 @@ def require_lengths(there: list[int] | str | None, beside: int | None, samples: 
 
 
 def read_options(section: Section, lists: Lists | None = None) -> Options:
-    """Reads the section `batch`: the second half of point 2, and points 3 to 6."""
+    """Reads the section `batch`: the second half of point 2, and points 3 to 7."""
     given = checked(BATCH, section, lists)
     strategy, most, longest = given["strategy"], section.get("max_batch_size"), section.get("max_length")
     limit = "max_cost" if given["counting"] == "weighted" else "max_tokens"
@@ -110,6 +110,8 @@ def read_options(section: Section, lists: Lists | None = None) -> Options:
     capacity = given.get("capacity", longest)
     if strategy == "pack" and capacity is None:
         raise Failure("missing", "capacity", "")
+    window = given.get("batch_window")
+    require(not window or not given.get("keep_order"), "batch_window", window, "contradiction")
     ways = [member for member in BUCKETS if member in given]
     if len(ways) > 1:
         raise Failure("contradiction", ways[0], shown(given[ways[0]]))

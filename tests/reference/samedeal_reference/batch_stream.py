@@ -19,7 +19,7 @@ class BatchStream:
     def __init__(self, recipe: BatchRecipe, epoch: int, rank: int) -> None:
         config = replace(recipe.config(epoch), sample=None)
         require(config.quantiles == 0, "quantiles", config.quantiles, "contradiction")
-        require((config.batch_window or 0) <= MAX_WAITING, "batch_window", config.batch_window)
+        require(config.batch_window <= MAX_WAITING, "batch_window", config.batch_window)
         require(rank < config.world_size, "rank", rank)
         if config.boundaries is None and not config.bucket_width:
             config = replace(config, bucket_width=WIDTH)

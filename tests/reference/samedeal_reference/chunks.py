@@ -67,14 +67,14 @@ class Verification:
     gaps: ShardRuns
 
 
-def verify(shards: int, offsets: list[int], assigned: list[int]) -> Verification:
+def verify(num_shards: int, offsets: list[int], assigned: list[int]) -> Verification:
     ends = bool(offsets) and offsets[0] == 0 and offsets[-1] == len(assigned)
     require(ends and all(a <= b for a, b in pairwise(offsets)), "offsets", None, "contradiction")
     first: dict[int, int] = {}
     overlaps = Overlaps([], [], [])
     for reader, (start, end) in enumerate(pairwise(offsets)):
         for shard in assigned[start:end]:
-            require(shard < shards, "assigned", shard)
+            require(shard < num_shards, "assigned", shard)
             if shard in first:
                 overlaps.shard.append(shard)
                 overlaps.first_reader.append(first[shard])
@@ -82,7 +82,7 @@ def verify(shards: int, offsets: list[int], assigned: list[int]) -> Verification
             else:
                 first[shard] = reader
     gaps = ShardRuns([], [])
-    for before, shard in pairwise([-1, *sorted(first), shards]):
+    for before, shard in pairwise([-1, *sorted(first), num_shards]):
         if shard - before > 1:
             gaps.first_shard.append(before + 1)
             gaps.num_shards.append(shard - before - 1)

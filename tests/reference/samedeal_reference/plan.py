@@ -160,16 +160,16 @@ def split(shards: list[int], policy: str, parts: int, config: PlanConfig) -> Par
 
 @dataclass(frozen=True)
 class LoadSummary:
-    least: int
-    most: int
+    min: int
+    max: int
     total: int
     members: int
 
 
 @dataclass(frozen=True)
 class StepBounds:
-    least: int
-    most: int
+    min: int
+    max: int
 
 
 class Plan:
@@ -271,16 +271,16 @@ class Plan:
         loads = [self._load(tier, member) for member in range(start, start + count)]
         return {column: [load[column] for load in loads] for column in self._load(tier, 0)}
 
-    def load_summary(self, tier: str, weight: str) -> LoadSummary:
+    def load_summary(self, tier: str, balance_by: str) -> LoadSummary:
         require(tier in TIERS, "tier", tier, "unknown-name")
-        require(weight in SHARDS["balance_by"].names, "weight", weight, "unknown-name")
-        require(weight == "samples" or self._config.bytes is not None, "bytes", "", "missing")
-        loads = self._loads_of_all(tier, weight)
+        require(balance_by in SHARDS["balance_by"].names, "balance_by", balance_by, "unknown-name")
+        require(balance_by == "samples" or self._config.bytes is not None, "bytes", "", "missing")
+        loads = self._loads_of_all(tier, balance_by)
         return LoadSummary(min(loads), max(loads), sum(loads), self._members(tier))
 
-    def imbalance(self, tier: str, weight: str) -> int:
-        found = self.load_summary(tier, weight)
-        return millionths(found.most * found.members, found.total) if found.total > 0 else 10**6
+    def imbalance(self, tier: str, balance_by: str) -> int:
+        found = self.load_summary(tier, balance_by)
+        return millionths(found.max * found.members, found.total) if found.total > 0 else 10**6
 
     def _loads_of_all(self, tier: str, column: str) -> list[int]:
         """A column of the loads of all members with shards, and a single 0 if some member has no shard."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -234,7 +235,7 @@ class Reading:
         return moved
 
     def state(self, steps: int) -> str:
-        most = self.step_bounds().most
+        most = self.step_bounds().max
         require(steps <= most, "steps", steps)
         epoch, consumed, history = (self._progress.epoch, self._progress.consumed, self._progress.history)
         if steps == most > 0:
@@ -297,12 +298,14 @@ class Reading:
         lanes = better * readers
         return MixingAdvice(own, nearest(z, own), lanes, max(1, sharding.lanes * sharding.window // lanes))
 
-    def suggested_lanes(self, group_rows: int, readers: int) -> SuggestedLanes | None:
+    def suggested_lanes(self, group_rows: int, readers: int, multiples: Sequence[int]) -> SuggestedLanes | None:
         if group_rows == 0 or not 1 <= readers <= MAX_LANES:
             return None
         size = 64 if self._group.batch_size == 1 else self._group.batch_size
         wanted = max(ceil_div(size, 2), ceil_div(64, readers))
-        own = max(1, min(wanted, self._samples // group_rows // (2 * readers), 128, MAX_LANES // readers))
+        best = max(1, min(wanted, self._samples // group_rows // (2 * readers), 128, MAX_LANES // readers))
+        fits = [k for k in range(1, best + 1) if not any(number % (k * readers) for number in multiples)]
+        own = max(fits, default=best)
         return SuggestedLanes(own * readers, min(256, 2**14 // own), max(1, nearest(size, own)))
 
     def _batches(self, rank: int) -> list[int]:
@@ -353,7 +356,7 @@ class Reading:
         return self._batch(rank, worker, g[worker], step)
 
     def step(self, step: int, first: int, count: int) -> list[ReadBatch | None]:
-        require(step < self.step_bounds().most, "step", step)
+        require(step < self.step_bounds().max, "step", step)
         require_ranks(first, count, self._group.world_size)
         ranks = range(first, first + count)
         return [self.batch_at(rank, step) if step < self.num_steps(rank) else None for rank in ranks]

@@ -23,7 +23,7 @@ def draw(rng: random.Random) -> Chain:
         "order": rng.choice(("feistel", "feistel", "sequential", "torch", "fisher-yates")),
         "tail": rng.choice(("even-split", "keep", "drop", "duplicate")),
         "too_long": rng.choice(("truncate", "drop", "split", "single")),
-        "batch_window": rng.choice((None, None, 0, 1, 10, 50)),
+        "batch_window": rng.choice((None, None, 1, 10, 50)),
         "strategy": rng.choice(("budget", "budget", "bucket", "pack", "pad-to-max")),
     }
     limit = rng.randint(1, most + 1)
@@ -40,6 +40,8 @@ def draw(rng: random.Random) -> Chain:
         options |= rng.choice(({}, {"bucket_width": rng.randint(1, most + 1)}, {"quantiles": rng.randint(1, 5)}))
     if options["strategy"] == "pad-to-max":
         options["batch_window"] = None
+    elif options["batch_window"] is None:
+        options["keep_order"] = rng.random() < 0.3
     return Chain({"lengths": lengths, "options": options}, rng.choice((0, 1, 7)), groups(rng))
 
 

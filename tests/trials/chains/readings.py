@@ -104,7 +104,7 @@ def run(chain: Chain) -> Tally:
             tally.resumptions += 1
             reading = reading.resume(state)
         require(reading.epoch == chain.epoch, "the epoch is that of the state", reading)
-        most, last = reading.steps.most, number + 1 == len(chain.groups)
+        most, last = reading.steps.max, number + 1 == len(chain.groups)
         require(not (over and most), "nothing is left after the last step", reading)
         steps = most if last else int(group.part * most)
         before = missing.copy()

@@ -120,9 +120,11 @@ pub struct BatchConfig {
     /// Whether rows are padded to the greatest length of the bucket.
     pub pad_to_bucket: bool,
     /// The window width: how many samples are planned together. None: a default, which follows from the lengths and the
-    /// world size. 0: the default width, but steps are not shuffled, and with [`Strategy::Budget`], items are taken in
-    /// the order of the epoch.
+    /// world size.
     pub window: Option<u32>,
+    /// Whether the steps of a window are not shuffled, and with [`Strategy::Budget`], items are taken in the order of the
+    /// epoch.
+    pub keep_order: bool,
     /// The tokens of an average sample, from which the default window follows. 0: it follows from a sample of all
     /// lengths.
     pub mean_length: u32,
@@ -181,6 +183,7 @@ impl BatchConfig {
             separate: false,
             pad_to_bucket: false,
             window: None,
+            keep_order: false,
             mean_length: 0,
             too_long: TooLong::Error,
             tail: Tail::Keep,
@@ -190,7 +193,7 @@ impl BatchConfig {
     }
 
     /// Checks the ranges of the members. Failures: `world_size`, `max_batch_size`, `max_tokens` or `max_cost`,
-    /// `capacity`, `batch_size_multiple`, those of [`Buckets`].
+    /// `capacity`, `batch_size_multiple`, `batch_window`, those of [`Buckets`].
     pub(super) fn check(&self) -> Result<(), Failure> {
         if self.world_size == 0 || self.world_size > MAX_WORLD {
             return Err(Failure::out_of_range("world_size", self.world_size, range(1, MAX_WORLD)));
@@ -207,6 +210,9 @@ impl BatchConfig {
         if self.multiple == 0 {
             return Err(Failure::out_of_range("batch_size_multiple", 0, range(1, u32::MAX)));
         }
+        if self.window == Some(0) {
+            return Err(Failure::out_of_range("batch_window", 0, range(1, u32::MAX)));
+        }
         self.buckets.as_ref().map_or(Ok(()), Buckets::check)
     }
 
@@ -217,7 +223,7 @@ impl BatchConfig {
 
     /// Whether the steps of a window are not shuffled.
     pub(super) fn keeps_order(&self) -> bool {
-        self.strategy == Strategy::PadToMax || self.window == Some(0)
+        self.strategy == Strategy::PadToMax || self.keep_order
     }
 
     /// The width of a window, in samples: the option, or a default that has room for [`DEFAULT_STEPS`] steps of average
@@ -232,7 +238,7 @@ impl BatchConfig {
                     * u128::from(LEAST_WINDOW).div_ceil(step).max(DEFAULT_STEPS).min(MOST_WINDOW / step).max(1))
                     as u64;
             }
-            (_, Some(window @ 1..)) => return window.into(),
+            (_, Some(window)) => return window.into(),
             _ => world_size * self.average(lengths).max(1),
         };
         let mut steps = DEFAULT_STEPS;
@@ -249,7 +255,7 @@ impl BatchConfig {
     /// The width of a window of a stream, whose lengths are not known before.
     pub(super) fn width_of_a_stream(&self) -> u64 {
         match (self.strategy, self.window) {
-            (Strategy::PadToMax, _) | (_, Some(1..)) => self.width(&[]),
+            (Strategy::PadToMax, _) | (_, Some(_)) => self.width(&[]),
             _ if self.mean_length > 0 => self.width(&[]),
             _ => (STREAM_WINDOW_PER_RANK * u64::from(self.world_size)).clamp(LEAST_WINDOW, MOST_WINDOW as u64),
         }

@@ -131,12 +131,16 @@ pub(super) const BATCH: &[Member] = &[
         .with(place![[BUCKET]])
         .or(Default::Flag(false))
         .text(text!("Whether rows are padded to the greatest length of the bucket, so that there are few shapes; else to the longest item of the batch.")),
-    Member::new("batch_window", Kind::SHORT)
+    Member::new("batch_window", Kind::SHORT_POSITIVE)
         .with(place![[is("strategy", &["budget", "bucket", "pack"])]])
-        .text(text!("The number of samples of a window, which are planned together. A window should have the samples of many steps: it ends with a step that is not full. With 0, the default is used, and the steps of a window are not shuffled; with `budget`, items are also taken as they come. By default, the samples of 128 steps of average batches: 8,192 or more, and 2^22 or fewer if that is enough for 8 steps; with `separate_buckets`, of 32 steps for each bucket, if that is more. In a stream without `mean_length`, 2,048 for each rank: 8,192 or more, and 2^22 or fewer.")),
+        .text(text!("The number of samples of a window, which are planned together. A window should have the samples of many steps: it ends with a step that is not full. By default, the samples of 128 steps of average batches: 8,192 or more, and 2^22 or fewer if that is enough for 8 steps; with `separate_buckets`, of 32 steps for each bucket, if that is more. In a stream without `mean_length`, 2,048 for each rank: 8,192 or more, and 2^22 or fewer.")),
     Member::new("mean_length", Kind::SHORT_POSITIVE)
         .with(place![[is("strategy", &["budget", "bucket", "pack"])]])
         .text(text!("The tokens of an average sample, from which the default window follows. By default, it follows from the lengths of 16,384 samples.")),
+    Member::new("keep_order", Kind::Flag)
+        .with(place![[is("strategy", &["budget", "bucket", "pack"])]])
+        .or(Default::Flag(false))
+        .text(text!("Whether the steps of a window keep the order in which they are made; else they are shuffled. With `budget`, items are also taken in the order of the epoch, and not sorted by length. Windows have the default size: it cannot be together with `batch_window`.")),
     Member::new("too_long", Kind::Name(const { &names(&TOO_LONG) }))
         .text(text!("What happens to a sample that is longer than `max_length`, or too long for the budget or for a row.")),
     Member::new("tail", Kind::Name(const { &names(&TAILS) }))
@@ -347,7 +351,7 @@ impl BatchRecipe {
 #[inline(never)]
 pub(super) fn written(config: &BatchConfig) -> String {
     let BatchConfig { strategy, counting, max_batch_size, max_length, budget, buckets, too_long, tail, .. } = config;
-    let BatchConfig { multiple, capacity, packing, separate, pad_to_bucket, window, mean_length, .. } = config;
+    let BatchConfig { multiple, capacity, packing, separate, pad_to_bucket, window, .. } = config;
     let number = |text: &mut String, name: &str, number: u64| {
         *text += &format!(",\"{name}\":{}", unsigned_text(number));
     };
@@ -398,8 +402,11 @@ pub(super) fn written(config: &BatchConfig) -> String {
     {
         number(&mut text, "batch_window", (*window).into());
     }
-    if *mean_length > 0 && used("mean_length") {
-        number(&mut text, "mean_length", (*mean_length).into());
+    if config.mean_length > 0 && used("mean_length") {
+        number(&mut text, "mean_length", config.mean_length.into());
+    }
+    if config.keep_order && used("keep_order") {
+        text += ",\"keep_order\":true";
     }
     name(&mut text, "too_long", name_of(too_long, &TOO_LONG));
     name(&mut text, "tail", name_of(tail, &TAILS));
@@ -479,6 +486,10 @@ pub(super) fn options(fields: &Checked) -> Result<BatchConfig, Failure> {
         Strategy::Bucket if budget > 0 => NO_LIMIT,
         Strategy::Bucket | Strategy::PadToMax => 32,
     };
+    let (window, keep_order) = (fields.given_short("batch_window"), fields.is("keep_order"));
+    if let (Some(window), true) = (window, keep_order) {
+        return Err(Failure::contradiction("batch_window", window, "none, where keep_order is true"));
+    }
     Ok(BatchConfig {
         max_batch_size: most_rows.unwrap_or(usual_rows),
         max_length: fields.short("max_length"),
@@ -490,7 +501,8 @@ pub(super) fn options(fields: &Checked) -> Result<BatchConfig, Failure> {
         buckets: buckets(fields)?,
         separate: fields.is("separate_buckets"),
         pad_to_bucket: fields.is("pad_to_bucket"),
-        window: fields.given_short("batch_window"),
+        window,
+        keep_order,
         mean_length: fields.given_short("mean_length").unwrap_or(0),
         too_long: fields.named("too_long", &TOO_LONG),
         tail: fields.named("tail", &TAILS),

@@ -44,7 +44,7 @@ impl BatchStream {
     }
 
     /// The stream of the batches of a rank in an epoch. It does not use the lengths of the recipe, or the name of its
-    /// order. Failures: `quantiles` (lengths are not known), `batch_window` (0 to 2^24), `rank`.
+    /// order. Failures: `quantiles` (lengths are not known), `batch_window` (1 to 2^24), `rank`.
     pub fn new(recipe: &BatchRecipe, epoch: u64, rank: u32) -> Result<Self, Failure> {
         let config = recipe.config();
         if let Some(Buckets::Quantiles(count)) = config.buckets {
@@ -52,7 +52,7 @@ impl BatchStream {
             return Err(Failure::contradiction("quantiles", count, allowed).at("batch.quantiles"));
         }
         if let Some(window) = config.window.filter(|&window| window > MAX_WINDOW) {
-            return Err(Failure::out_of_range("batch_window", window, range(0, MAX_WINDOW)).at("batch.batch_window"));
+            return Err(Failure::out_of_range("batch_window", window, range(1, MAX_WINDOW)).at("batch.batch_window"));
         }
         if rank >= config.world_size {
             return Err(Failure::out_of_range("rank", rank, range(0, config.world_size - 1)));

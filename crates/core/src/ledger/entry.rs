@@ -48,7 +48,30 @@ pub(super) struct Checkpoint {
 /// How many numbers a held run has in a checkpoint.
 const HELD: usize = 5;
 
+/// Reads an entry of one event. None if a field is missing or has no value of this event.
+type Read = fn(&EntryFields<'_>) -> Option<Entry>;
+
+/// All events of a log: the name, the number of fields in an entry, and the function that reads the entry.
+const EVENTS: [(&str, usize, Read); 6] = [
+    (EventKind::Claim.name(), 4, |fields| Run::read(EventKind::Claim, fields)),
+    (EventKind::Commit.name(), 4, |fields| Run::read(EventKind::Commit, fields)),
+    (EventKind::Release.name(), 4, |fields| Run::read(EventKind::Release, fields)),
+    (EventKind::Join.name(), 3, |fields| {
+        Some(Entry::Join { reader: reader(fields)?, session: of_digits(fields.session.as_ref()?)? })
+    }),
+    ("lease", 3, |fields| {
+        let lease_ms = exact(fields.lease_ms?).filter(|&lease_ms| lease_ms > 0)?;
+        Some(Entry::Lease { reader: reader(fields)?, lease_ms })
+    }),
+    ("checkpoint", 7, |fields| Some(Entry::Checkpoint(Checkpoint::read(fields)?))),
+];
+
 impl Run {
+    fn read(kind: EventKind, fields: &EntryFields<'_>) -> Option<Entry> {
+        let (start, count) = (exact(fields.start?)?, fields.count?.try_into().ok()?);
+        Some(Entry::Run(Self { kind, reader: reader(fields)?, start, count }))
+    }
+
     pub fn write(&self) -> String {
         let Self { kind, reader, start, count } = self;
         format!("{{\"event\":\"{}\",\"reader\":{reader},\"start\":{start},\"count\":{count}}}", kind.name())
@@ -117,24 +140,21 @@ impl Entry {
     /// Reads the text of an entry; none if the text is no entry.
     pub fn read(text: &str) -> Option<Self> {
         let fields = EntryFields::read(text)?;
-        let reader = || fields.reader?.try_into().ok();
-        // Each branch fails if a field that its kind of entry needs is missing. So if the number of fields is right,
-        // there are no other fields.
-        let (entry, needed) = match &*fields.event {
-            "join" => (Self::Join { reader: reader()?, session: of_digits(&fields.session?)? }, 3),
-            "lease" => {
-                let lease_ms = exact(fields.lease_ms?).filter(|&lease_ms| lease_ms > 0)?;
-                (Self::Lease { reader: reader()?, lease_ms }, 3)
-            }
-            "checkpoint" => (Self::Checkpoint(Checkpoint::read(&fields)?), 7),
-            event => {
-                let &(kind, _) = EventKind::ALL.iter().find(|&&(_, name)| name == event)?;
-                let (start, count) = (exact(fields.start?)?, fields.count?.try_into().ok()?);
-                (Self::Run(Run { kind, reader: reader()?, start, count }), 4)
-            }
-        };
+        let &(_, needed, read) = EVENTS.iter().find(|&&(name, ..)| name == fields.event)?;
+        // `read` fails if a field that the entry needs is missing. Then an entry with as many fields as it needs has no
+        // others.
+        let entry = read(&fields)?;
         (fields.len == needed).then_some(entry)
     }
+}
+
+/// The names of all events of a log.
+pub(super) fn events() -> impl Iterator<Item = &'static str> {
+    EVENTS.iter().map(|&(name, ..)| name)
+}
+
+fn reader(fields: &EntryFields<'_>) -> Option<u32> {
+    fields.reader?.try_into().ok()
 }
 
 fn exact(number: u64) -> Option<u64> {

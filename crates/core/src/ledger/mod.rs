@@ -15,7 +15,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use self::entry::{Entry, Run};
+use self::entry::{Entry, Run, events};
 use crate::base::Failure;
 use crate::base::failure::{known, shorten};
 use crate::base::memory::has_room;
@@ -43,17 +43,16 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    const ALL: [(Self, &'static str); 4] =
-        [(Self::Claim, "claim"), (Self::Commit, "commit"), (Self::Release, "release"), (Self::Join, "join")];
-
     /// The name of the kind in the log.
-    pub fn name(self) -> &'static str {
-        Self::ALL[self as usize].1
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Claim => "claim",
+            Self::Commit => "commit",
+            Self::Release => "release",
+            Self::Join => "join",
+        }
     }
 }
-
-/// The names of all events of a log.
-const EVENTS: [&str; 6] = ["claim", "commit", "release", "join", "lease", "checkpoint"];
 
 /// An entry of the log about a run of positions. A join is about all runs of a reader: its start, count and claim are
 /// 0.
@@ -442,15 +441,13 @@ fn check_line(text: &str) -> Result<(), Failure> {
 #[cold]
 fn no_event(text: &str) -> Failure {
     match find(text, "event").and_then(|mut reader| reader.string()) {
-        Some(event) if !EVENTS.contains(&&*event) => {
-            Failure::unknown_name("event", &event, known(EVENTS.iter().copied()))
-        }
+        Some(event) if !events().any(|name| name == event) => Failure::unknown_name("event", &event, known(events())),
         _ => no_entry(text),
     }
 }
 
 fn no_entry(text: &str) -> Failure {
-    let allowed = "an entry of a ledger, in one line, with the fields of its event (claim, commit, release, join, lease, \
-                   checkpoint)";
+    let names = events().collect::<Vec<_>>().join(", ");
+    let allowed = format!("an entry of a ledger, in one line, with the fields of its event ({names})");
     Failure::wrong_type("entry", text, allowed)
 }

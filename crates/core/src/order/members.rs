@@ -2,7 +2,7 @@
 
 use super::compose::names::{EXHAUSTIONS, INDEX_SPACES, MAX_SOURCES};
 use super::id::{COMPOSED, OrderId, VIEWS};
-use super::sharded::MAX_LANES;
+use super::sharded::{MAX_LANES, MAX_WINDOW};
 use crate::base::failure::known;
 use crate::base::{Failure, MAX_COUNT, MAX_EXACT};
 use crate::document::MAX_TEXT;
@@ -47,7 +47,7 @@ static MEMBERS: [Member; 26] = [
         .with(SHARDED)
         .or_number(64)
         .text(text!("Number of parts of the dataset that are read side by side; best a multiple of every number of readers that may read it.")),
-    Member::new("shuffle_window", Kind::from_one(MAX_COUNT))
+    Member::new("shuffle_window", Kind::from_one(MAX_WINDOW))
         .with(SHARDED)
         .or_number(256)
         .text(text!("Number of neighbouring samples of a lane that are shuffled together.")),

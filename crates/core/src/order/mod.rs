@@ -35,6 +35,8 @@ pub(crate) use members::{ANY_ORDER, COMPOSED_MEMBERS, ORDERS, of_order};
 use part::{Composed, InLanes, last};
 pub(crate) use part::{Drawn, OrderPart, Sources};
 pub(crate) use recipe::check_sums;
+#[cfg(feature = "texts")]
+pub(crate) use sharded::MAX_WINDOW;
 pub(crate) use sharded::{MAX_LANES, Sharding};
 pub(crate) use shards::{Shards, total};
 pub use spans::Spans;

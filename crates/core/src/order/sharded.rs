@@ -21,6 +21,9 @@ use crate::base::{Failure, MAX_COUNT};
 /// The most lanes. More would take too much memory: an order stores the permutation of one window of each lane.
 pub(crate) const MAX_LANES: u32 = 1 << 16;
 
+/// The largest shuffle window, so that one list has the rows of a whole window.
+pub(crate) const MAX_WINDOW: u32 = MAX_COUNT;
+
 /// The shards of a dataset, and the options of the order `sharded`.
 pub(crate) struct Sharding {
     pub(crate) shards: Shards,
@@ -34,8 +37,8 @@ impl Sharding {
         if lanes == 0 || lanes > MAX_LANES {
             return Err(Failure::out_of_range("lanes", lanes, range(1, MAX_LANES)));
         }
-        if window == 0 || window > MAX_COUNT {
-            return Err(Failure::out_of_range("shuffle_window", window, range(1, MAX_COUNT)));
+        if window == 0 || window > MAX_WINDOW {
+            return Err(Failure::out_of_range("shuffle_window", window, range(1, MAX_WINDOW)));
         }
         Ok(Self { shards, lanes, window })
     }

@@ -4,6 +4,11 @@ use super::reading::Reading;
 use crate::base::gcd;
 use crate::order::MAX_LANES;
 
+/// The largest variance of a batch mean, divided by its variance in random batches, for which no advice is needed.
+pub(crate) const MAX_VARIANCE_RATIO: u64 = 2;
+/// Loader workers of each rank that lanes are chosen for, if the number of readers of a run is not known.
+#[cfg(feature = "texts")]
+pub(crate) const ASSUMED_WORKERS: u32 = 8;
 /// The batch size that lanes are chosen for if the reading has batches of one sample, because the program makes batches
 /// itself.
 const BATCH: u64 = 64;
@@ -66,7 +71,7 @@ impl Reading {
         let (lanes, window) = self.lanes()?;
         let (readers, size) = (self.group().readers(), u64::from(self.group().batch_size));
         let own = u64::from(lanes) / gcd(readers, lanes.into());
-        let enough = size.div_ceil(2);
+        let enough = size.div_ceil(MAX_VARIANCE_RATIO);
         let wanted = enough.min(u64::from(MAX_LANES) / readers);
         if wanted <= own || self.samples() / readers <= size {
             return None;
@@ -81,17 +86,20 @@ impl Reading {
     }
 
     /// Lanes and a window for at most `readers` readers of row groups of `group_rows` rows, for the number of samples
-    /// and the batch size of this reading. None if `readers` is 0 or above the most lanes, or if `group_rows` is 0.
-    pub fn suggested_lanes(&self, group_rows: u64, readers: u32) -> Option<SuggestedLanes> {
+    /// and the batch size of this reading. The lanes divide all numbers in `multiples`, if a multiple of `readers` up to
+    /// the number that is best without them does. None if `readers` is 0 or above the most lanes, or if `group_rows` is 0.
+    pub fn suggested_lanes(&self, group_rows: u64, readers: u32, multiples: &[u64]) -> Option<SuggestedLanes> {
         let readers = u64::from(readers);
         let most = u64::from(MAX_LANES).checked_div(readers)?.min(MOST_OF_READER);
         let size = match self.group().batch_size {
             1 => BATCH,
             size => size.into(),
         };
-        let wanted = size.div_ceil(2).max(FEWEST_LANES.div_ceil(readers));
+        let wanted = size.div_ceil(MAX_VARIANCE_RATIO).max(FEWEST_LANES.div_ceil(readers));
         let enough_groups = self.samples().checked_div(group_rows)? / (GROUPS_OF_LANE * readers);
-        let own = wanted.min(enough_groups.max(1)).min(most);
+        let best = wanted.min(enough_groups.max(1)).min(most);
+        let common = multiples.iter().fold(0, |common, &number| gcd(common, number));
+        let own = (1..=best).rev().find(|own| common % (own * readers) == 0).unwrap_or(best);
         Some(SuggestedLanes {
             lanes: (own * readers) as u32,
             shuffle_window: WINDOW_ROWS.checked_div(own)?.min(MOST_WINDOW) as u32,

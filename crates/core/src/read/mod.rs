@@ -20,6 +20,8 @@ mod state;
 mod turns;
 mod whole;
 
+#[cfg(feature = "texts")]
+pub(crate) use advice::{ASSUMED_WORKERS, MAX_VARIANCE_RATIO};
 pub use advice::{MixingAdvice, SuggestedLanes};
 pub use batches::ReadBatch;
 pub use reading::{ReadRound, Reading};

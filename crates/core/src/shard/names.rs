@@ -60,9 +60,9 @@ impl Tier {
 }
 
 impl BalanceBy {
-    /// The weight with this name. Failures: `weight`.
+    /// The unit with this name. Failures: `balance_by`.
     pub fn from_name(name: &str) -> Result<Self, Failure> {
-        named("weight", Some(name), &BALANCE_BY)
+        named("balance_by", Some(name), &BALANCE_BY)
     }
 }
 

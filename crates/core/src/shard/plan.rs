@@ -206,15 +206,15 @@ impl Plan {
 
     /// The smallest, largest and total load of the ranks or the workers, in samples or in bytes. Failures: `bytes` (the
     /// plan has none).
-    pub fn load_summary(&self, tier: Tier, weight: BalanceBy) -> Result<LoadSummary, Failure> {
-        if weight == BalanceBy::Bytes && self.config.bytes.is_none() {
+    pub fn load_summary(&self, tier: Tier, balance_by: BalanceBy) -> Result<LoadSummary, Failure> {
+        if balance_by == BalanceBy::Bytes && self.config.bytes.is_none() {
             return Err(Failure::missing("bytes", "the bytes of every shard, to weigh them"));
         }
         let members = self.members(tier);
-        let (mut least, mut most, mut total, mut seen) = (u64::MAX, 0, 0, 0);
+        let (mut min, mut max, mut total, mut seen) = (u64::MAX, 0, 0, 0);
         let mut add = |load: Load| {
-            let load = if weight == BalanceBy::Samples { load.samples } else { load.bytes };
-            (least, most, total, seen) = (load.min(least), load.max(most), total + load, seen + 1);
+            let load = if balance_by == BalanceBy::Samples { load.samples } else { load.bytes };
+            (min, max, total, seen) = (load.min(min), load.max(max), total + load, seen + 1);
         };
         for rank in 0..self.busy_ranks() {
             match tier {
@@ -223,17 +223,17 @@ impl Plan {
             }
         }
         if seen < members {
-            least = 0;
+            min = 0;
         }
-        Ok(LoadSummary { least, most, total, members })
+        Ok(LoadSummary { min, max, total, members })
     }
 
     /// The heaviest load divided by the mean load, in parts per million: 1,000,000 if all loads are equal, or all are
     /// 0. Failures: as `load_summary`.
-    pub fn imbalance(&self, tier: Tier, weight: BalanceBy) -> Result<u64, Failure> {
-        let LoadSummary { most, total, members, .. } = self.load_summary(tier, weight)?;
-        let [most, total, members] = [most, total, members.into()].map(u128::from);
-        Ok(if total == 0 { 1_000_000 } else { millionths(most * members, Some(total)) })
+    pub fn imbalance(&self, tier: Tier, balance_by: BalanceBy) -> Result<u64, Failure> {
+        let LoadSummary { max, total, members, .. } = self.load_summary(tier, balance_by)?;
+        let [max, total, members] = [max, total, members.into()].map(u128::from);
+        Ok(if total == 0 { 1_000_000 } else { millionths(max * members, Some(total)) })
     }
 
     /// Rows number `start` to `start + count - 1` of a shard, in the order in which its reader gives them. Failures:
@@ -403,9 +403,9 @@ impl Plan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoadSummary {
     /// The smallest load.
-    pub least: u64,
+    pub min: u64,
     /// The largest load.
-    pub most: u64,
+    pub max: u64,
     /// The sum of all loads.
     pub total: u64,
     /// Number of ranks or workers.

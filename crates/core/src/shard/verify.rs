@@ -35,9 +35,9 @@ pub struct Verification {
     pub gaps: ShardRuns,
 }
 
-/// Compares the shards of readers with the shards 0 to `shards` - 1, in O(assigned) memory. Reader i has the shards
+/// Compares the shards of readers with the shards 0 to `num_shards` - 1, in O(assigned) memory. Reader i has the shards
 /// `assigned[offsets[i]..offsets[i + 1]]`. Failures: `offsets`, `assigned`, `out-of-memory`.
-pub fn verify(shards: u32, offsets: &[u32], assigned: &[u32]) -> Result<Verification, Failure> {
+pub fn verify(num_shards: u32, offsets: &[u32], assigned: &[u32]) -> Result<Verification, Failure> {
     if offsets.first() != Some(&0)
         || offsets.last().copied() != u32::try_from(assigned.len()).ok()
         || !offsets.is_sorted()
@@ -45,8 +45,8 @@ pub fn verify(shards: u32, offsets: &[u32], assigned: &[u32]) -> Result<Verifica
         let allowed = format!("ascending numbers from 0 to {}", assigned.len());
         return Err(Failure::contradiction("offsets", format!("{} numbers", offsets.len()), allowed));
     }
-    if let Some(shard) = assigned.iter().find(|&&shard| shard >= shards) {
-        let allowed = if shards == 0 { Allowed::from("none") } else { range(0, shards - 1) };
+    if let Some(shard) = assigned.iter().find(|&&shard| shard >= num_shards) {
+        let allowed = if num_shards == 0 { Allowed::from("none") } else { range(0, num_shards - 1) };
         return Err(Failure::out_of_range("assigned", shard, allowed));
     }
     // Entries of `assigned` are sorted by shard, then by place. A number with the shard in its high half sorts like the
@@ -69,7 +69,7 @@ pub fn verify(shards: u32, offsets: &[u32], assigned: &[u32]) -> Result<Verifica
         add_gap(next, shard, &mut found.gaps)?;
         (next, first) = (shard + 1, place);
     }
-    add_gap(next, shards, &mut found.gaps)?;
+    add_gap(next, num_shards, &mut found.gaps)?;
     samedeal_bulk::numbers(&mut again);
     let reader = |place: u32| offsets.partition_point(|&start| start <= place) as u32 - 1;
     let Overlaps { shard, first_reader, other_reader } = &mut found.overlaps;

@@ -23,7 +23,7 @@ fn configs() -> Vec<BatchConfig> {
         base(Strategy::PadToMax),
         BatchConfig { separate: true, pad_to_bucket: true, ..bucket.clone() },
         bucket,
-        BatchConfig { window: Some(0), ..budget.clone() },
+        BatchConfig { keep_order: true, ..budget.clone() },
         BatchConfig { counting: Counting::Unpadded, max_batch_size: 4, ..budget.clone() },
         budget,
         BatchConfig { capacity: BUDGET, max_batch_size: 1, ..base(Strategy::Pack) },
@@ -169,7 +169,7 @@ fn every(items: u32, worlds: u32, lives: u32, widths: &[u32]) {
                 for (&too_long, tail) in ways.iter().flat_map(|way| TAILS.map(|tail| (way, tail))) {
                     let windows = match config.strategy {
                         Strategy::PadToMax => vec![None],
-                        _ if config.window == Some(0) => vec![Some(0)],
+                        _ if config.keep_order => vec![None],
                         _ => widths.iter().map(|&width| Some(width)).collect(),
                     };
                     for window in windows {

@@ -96,9 +96,9 @@ fn quality() {
     let base =
         BatchConfig { budget: 16_384, max_batch_size: NO_LIMIT, ..BatchConfig::new(lengths.clone(), Strategy::Budget) };
     for world in [1, 8] {
-        for window in [0, 8_192, u32::MAX] {
-            let plan = Batcher::of(BatchConfig { world_size: world, window: Some(window), ..base.clone() }).unwrap();
-            report(&format!("padded budget, world {world}, window {window}"), &plan);
+        for window in [None, Some(8_192), Some(u32::MAX)] {
+            let config = BatchConfig { world_size: world, window, keep_order: window.is_none(), ..base.clone() };
+            report(&format!("padded budget, world {world}, window {window:?}"), &Batcher::of(config).unwrap());
         }
     }
     for world in [1, 8] {
@@ -222,10 +222,11 @@ fn every_sample_once_within_its_bounds() {
             for counting in [Counting::Padded, Counting::Unpadded, Counting::Weighted { linear: 1, quadratic: 0 }] {
                 for tail in [Tail::Drop, Tail::Keep, Tail::EvenSplit, Tail::Duplicate] {
                     for world in [1, 2, 3, 8, 64] {
-                        for window in [0, 50, 512, u32::MAX] {
+                        for window in [None, Some(50), Some(512), Some(u32::MAX)] {
                             let config = BatchConfig {
                                 world_size: world,
-                                window: Some(window),
+                                window,
+                                keep_order: window.is_none(),
                                 tail,
                                 counting,
                                 budget: if strategy == Strategy::Budget { 1_000 } else { 0 },
@@ -234,7 +235,7 @@ fn every_sample_once_within_its_bounds() {
                                 buckets: Some(Buckets::Boundaries(vec![64, 128, 256])),
                                 ..BatchConfig::new(lengths.clone(), strategy)
                             };
-                            let what = format!("{name} {strategy:?} {counting:?} {tail:?} {world} {window}");
+                            let what = format!("{name} {strategy:?} {counting:?} {tail:?} {world} {window:?}");
                             let plan = Batcher::of(config).unwrap_or_else(|failure| panic!("{what}: {failure:?}"));
                             let seen = verify(&plan, lengths.len());
                             let missing = seen.iter().filter(|&&tokens| tokens == 0).count() as u64;
@@ -248,7 +249,7 @@ fn every_sample_once_within_its_bounds() {
                             if tail == Tail::Duplicate {
                                 assert_eq!(plan.metrics().unwrap().empty, 0, "{what}");
                             }
-                            if tail == Tail::EvenSplit && lengths.len() >= 8 * 64 && window != 50 {
+                            if tail == Tail::EvenSplit && lengths.len() >= 8 * 64 && window != Some(50) {
                                 assert_eq!(plan.metrics().unwrap().empty, 0, "{what}");
                             }
                         }
@@ -285,12 +286,16 @@ fn what_is_too_long() {
 fn a_stream_gives_what_a_plan_in_the_same_order_gives() {
     let lengths = log_normal(5_000, 60.0, 70.0, 400);
     for strategy in STRATEGIES {
-        for (window, too_long) in
-            [(0, TooLong::Error), (256, TooLong::Split), (1_000, TooLong::Single), (9_999, TooLong::Drop)]
-        {
+        for (window, too_long) in [
+            (None, TooLong::Error),
+            (Some(256), TooLong::Split),
+            (Some(1_000), TooLong::Single),
+            (Some(9_999), TooLong::Drop),
+        ] {
             let config = BatchConfig {
                 world_size: 3,
-                window: Some(window),
+                window,
+                keep_order: window.is_none(),
                 too_long,
                 seed: 5,
                 order: OrderId::Sequential,
@@ -318,7 +323,7 @@ fn a_stream_gives_what_a_plan_in_the_same_order_gives() {
                 let samples: Vec<u64> = given.iter().flat_map(|run| run.samples.iter().copied()).collect();
                 let costs: Vec<u64> = given.iter().flat_map(|run| run.costs.iter().copied()).collect();
                 let whole = plan.take(rank, 0, plan.metrics().unwrap().steps as u32).unwrap();
-                assert_eq!((samples, costs), (whole.samples, whole.costs), "{strategy:?} {window}");
+                assert_eq!((samples, costs), (whole.samples, whole.costs), "{strategy:?} {window:?}");
                 assert_eq!(*stream.metrics(), plan.metrics().unwrap());
             }
         }
@@ -355,7 +360,8 @@ fn every_seed_and_epoch_gives_every_sample_once() {
                     let config = BatchConfig {
                         seed,
                         world_size: world,
-                        window: Some([512, 100, 0][at % 3]),
+                        window: [Some(512), Some(100), None][at % 3],
+                        keep_order: at % 3 == 2,
                         tail: [Tail::Keep, Tail::EvenSplit, Tail::Duplicate][at / 3 % 3],
                         budget: if strategy == Strategy::Budget { 1_000 } else { 0 },
                         capacity: 400,

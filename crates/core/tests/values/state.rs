@@ -235,13 +235,14 @@ mod batches {
         let mut configs = Vec::new();
         for strategy in [Strategy::PadToMax, Strategy::Bucket, Strategy::Budget, Strategy::Pack] {
             for (window, too_long, tail) in [
-                (8_192, TooLong::Error, Tail::Keep),
-                (50, TooLong::Split, Tail::Duplicate),
-                (0, TooLong::Drop, Tail::EvenSplit),
-                (70, TooLong::Single, Tail::Drop),
+                (None, TooLong::Error, Tail::Keep),
+                (Some(50), TooLong::Split, Tail::Duplicate),
+                (None, TooLong::Drop, Tail::EvenSplit),
+                (Some(70), TooLong::Single, Tail::Drop),
             ] {
                 configs.push(BatchConfig {
-                    window: (window != 8_192).then_some(window),
+                    window,
+                    keep_order: too_long == TooLong::Drop,
                     too_long,
                     tail,
                     seed: 4,
@@ -250,8 +251,8 @@ mod batches {
                     max_length: if too_long == TooLong::Error { 128 } else { 90 },
                     budget: if strategy == Strategy::Budget { 300 } else { 0 },
                     capacity: 128,
-                    counting: if window == 50 { Counting::Unpadded } else { Counting::Padded },
-                    packing: if window == 70 { Packing::Optimal } else { Packing::Fast },
+                    counting: if window == Some(50) { Counting::Unpadded } else { Counting::Padded },
+                    packing: if window == Some(70) { Packing::Optimal } else { Packing::Fast },
                     buckets: Some(Buckets::Quantiles(3)),
                     ..BatchConfig::new(lengths(400), strategy)
                 });

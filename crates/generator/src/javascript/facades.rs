@@ -128,9 +128,12 @@ impl Module<'_> {
         }
         head += &import("../engine/types.js", &bindings.collect::<Vec<_>>());
         head += &import("../engine.js", &["Facade"]);
-        head += &import("../lists.js", &["numbers"]);
+        head += &import("../lists.js", &["numbers", "words"]);
         head += &import("../options.js", &["plain"]);
-        head += &import("../values.js", &["type Integer", "type Layout", "type Remainder", "type SavedState"]);
+        head += &import(
+            "../values.js",
+            &["type Integer", "type Integers", "type Layout", "type Remainder", "type SavedState"],
+        );
         for (name, id) in self.wit.interfaces().filter(|(_, id)| *id != self.id) {
             for (record, _) in self.wit.types(id).filter(|(record, _)| has_record(record)) {
                 let class = class_of_record(record);
@@ -335,14 +338,15 @@ impl Module<'_> {
             _ if self.wit.is_exact(ty) => ("Integer", "u53", again),
             (Shape::Plain(Type::U32), _) => ("Integer", "u32", again),
             (Shape::Plain(Type::U64), _) => ("Integer", "integer", "U64"),
+            (Shape::List(of), _) if self.wit.is_exact(&of) => ("Integers", "words", ""),
             (Shape::Plain(Type::String), "state") => ("string | Uint8Array | SavedState", "stateText", ""),
             (Shape::Plain(Type::String), "index") => ("string | Uint8Array", "indexText", ""),
             _ => return Err(format!("the parameter {name} has no form in TypeScript yet")),
         };
-        let check = if rest.is_empty() {
-            format!("{function}({own})")
-        } else {
-            format!("{function}('{}', {own}, {rest})", snake(name))
+        let check = match (function, rest) {
+            ("words", _) => format!("words('{}', {own})", snake(name)),
+            (_, "") => format!("{function}({own})"),
+            _ => format!("{function}('{}', {own}, {rest})", snake(name)),
         };
         Ok((ty.to_owned(), check))
     }

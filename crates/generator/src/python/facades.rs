@@ -134,6 +134,8 @@ impl Module<'_> {
         let default = |(name, ty): &(&str, Type)| match (item, *name) {
             _ if *ty == Type::Bool => Some("False"),
             ("step-of", "position") => Some("0"),
+            // A list that is a default would be shared by all calls.
+            ("suggested-lanes", "multiples") => Some("()"),
             (item, name) => default_of(item, name),
         };
         for (i, given @ (parameter, ty)) in signature.parameters.iter().enumerate() {

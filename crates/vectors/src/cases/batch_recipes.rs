@@ -74,7 +74,7 @@ pub const WHOLES: [(&str, &str, &str); 12] = [
     (
         "budget",
         "unpadded",
-        "\"max_batch_size\":9,\"max_length\":77,\"max_tokens\":512,\"packing\":\"optimal\",\"batch_window\":0,\
+        "\"max_batch_size\":9,\"max_length\":77,\"max_tokens\":512,\"packing\":\"optimal\",\"keep_order\":true,\
          \"too_long\":\"drop\",\"tail\":\"keep\"",
     ),
     (
@@ -146,7 +146,7 @@ const LEAST: [(&str, &str, &str); 12] = [
 
 /// Every member of the section, a valid value, and its default. If no default can be written, the valid value stands in
 /// its place.
-const MEMBERS: [(&str, &str, &str); 21] = [
+const MEMBERS: [(&str, &str, &str); 22] = [
     ("strategy", "\"budget\"", "\"budget\""),
     ("counting", "\"padded\"", "\"padded\""),
     ("linear", "3", "1"),
@@ -165,6 +165,7 @@ const MEMBERS: [(&str, &str, &str); 21] = [
     ("pad_to_bucket", "true", "false"),
     ("batch_window", "100", "8192"),
     ("mean_length", "30", "30"),
+    ("keep_order", "true", "false"),
     ("too_long", "\"drop\"", "\"error\""),
     ("tail", "\"drop\"", "\"even-split\""),
     ("lengths", "[12,7,30,1,64,0,25,9]", "[12,7,30,1,64,0,25,9]"),
@@ -489,8 +490,11 @@ fn together() -> Vec<Case> {
         "\"counting\":\"weighted\",\"max_tokens\":512,\"max_cost\":512",
         "\"max_tokens\":512,\"batch_size_multiple\":8,\"counting\":\"unpadded\"",
         "\"max_tokens\":512,\"packing\":\"fast\"",
-        "\"max_tokens\":512,\"packing\":\"fast\",\"batch_window\":0,\"counting\":\"unpadded\"",
-        "\"strategy\":\"pad-to-max\",\"batch_window\":0",
+        "\"max_tokens\":512,\"packing\":\"fast\",\"keep_order\":true,\"counting\":\"unpadded\"",
+        "\"strategy\":\"pad-to-max\",\"keep_order\":true",
+        "\"max_tokens\":512,\"batch_window\":40,\"keep_order\":true",
+        "\"max_tokens\":512,\"batch_window\":40,\"keep_order\":false",
+        "\"strategy\":\"bucket\",\"bucket_width\":8,\"quantiles\":8,\"batch_window\":40,\"keep_order\":true",
     ]
     .iter()
     .map(|members| case(&batch(members)))

@@ -201,7 +201,7 @@ fn large() -> Vec<Case> {
 
 /// The heaviest load divided by the mean load, in parts per million.
 fn imbalances() -> Vec<Case> {
-    let calls = || ["ranks", "workers"].map(|tier| ["samples", "bytes"].map(|weight| imbalance(tier, weight)));
+    let calls = || ["ranks", "workers"].map(|tier| ["samples", "bytes"].map(|balance_by| imbalance(tier, balance_by)));
     let mut cases = Vec::new();
     for (name, samples, world, workers) in [
         ("three parts of two", vec![1, 1], 3, 1),
@@ -226,8 +226,8 @@ fn imbalances() -> Vec<Case> {
     cases
 }
 
-fn imbalance(tier: &str, weight: &str) -> Call {
-    Call::Imbalance { tier: tier.into(), weight: weight.into() }
+fn imbalance(tier: &str, balance_by: &str) -> Call {
+    Call::Imbalance { tier: tier.into(), balance_by: balance_by.into() }
 }
 
 /// A case with all questions about a few readers.
@@ -264,8 +264,8 @@ fn loads(tier: &str, start: u32, count: u32) -> Call {
     Call::Loads { tier: tier.into(), start, count }
 }
 
-fn balance(tier: &str, weight: &str) -> Call {
-    Call::LoadSummary { tier: tier.into(), weight: weight.into() }
+fn balance(tier: &str, balance_by: &str) -> Call {
+    Call::LoadSummary { tier: tier.into(), balance_by: balance_by.into() }
 }
 
 fn steps(batch_size: u32, drop_last: bool) -> Call {

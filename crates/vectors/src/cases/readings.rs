@@ -168,7 +168,7 @@ impl Script {
     /// The largest number of steps of a rank.
     fn most(&mut self) -> u64 {
         let steps = self.engine.call(&Call::Reading(ReadCall::StepBounds)).expect("the steps");
-        steps["most"].as_str().and_then(|text| text.parse().ok()).expect("a number")
+        steps["max"].as_str().and_then(|text| text.parse().ok()).expect("a number")
     }
 
     /// Asks everything about every reader of a small group.

@@ -5,13 +5,13 @@ use matrix::format::{Call, Case, Subject};
 use super::asked;
 
 pub fn cases() -> Vec<Case> {
-    let lists = |name: &str, shards, readers: &[&[u32]]| {
+    let lists = |name: &str, num_shards, readers: &[&[u32]]| {
         let mut offsets = vec![0];
         offsets.extend(readers.iter().scan(0, |end, list| {
             *end += list.len() as u32;
             Some(*end)
         }));
-        let verify = Call::Verify { shards, offsets, assigned: readers.concat() };
+        let verify = Call::Verify { num_shards, offsets, assigned: readers.concat() };
         asked(name, Subject::Functions {}, [verify])
     };
     vec![
@@ -61,6 +61,6 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-fn raw(shards: u32, offsets: &[u32], assigned: &[u32]) -> Call {
-    Call::Verify { shards, offsets: offsets.to_vec(), assigned: assigned.to_vec() }
+fn raw(num_shards: u32, offsets: &[u32], assigned: &[u32]) -> Call {
+    Call::Verify { num_shards, offsets: offsets.to_vec(), assigned: assigned.to_vec() }
 }

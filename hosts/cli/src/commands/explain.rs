@@ -630,7 +630,7 @@ fn readings_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     // If this group alone read the epoch so far, its own state after `taken` steps equals the given state.
     let turn = u64::from(readers.world_size) * u64::from(readers.batches.samples());
     let taken = match saved.number("consumed").unwrap_or(0) {
-        consumed if Some(consumed) == saved.number("samples") => whole.steps()?.most,
+        consumed if Some(consumed) == saved.number("samples") => whole.steps()?.max,
         consumed => (consumed / turn).saturating_add(last.map_or(0, |past| past.steps)),
     };
     let is_own =

@@ -252,7 +252,7 @@ impl Steps for Readers {
 
     fn steps(&mut self) -> Result<u64, Problem> {
         match self.turns()? {
-            Some(turns) => Ok(turns.steps()?.most),
+            Some(turns) => Ok(turns.steps()?.max),
             None => Ok(self.reader(0, 0)?.batches),
         }
     }

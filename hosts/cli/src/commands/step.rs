@@ -87,7 +87,7 @@ pub struct RankBatch {
     worker: Option<Option<u32>>,
     pub samples: Vec<u64>,
     /// How many of them, the last ones, are padding.
-    padding: u64,
+    num_padding: u64,
     #[serde(flatten)]
     held: Held,
 }
@@ -346,7 +346,7 @@ pub fn show(args: &StepArgs, dataset: &Dataset, mut readers: Readers) -> Result<
 impl RankBatch {
     /// A batch without padding, of a rank without workers.
     pub fn new(rank: u32, samples: Vec<u64>) -> Self {
-        Self { rank, worker: None, samples, padding: 0, held: Held::default() }
+        Self { rank, worker: None, samples, num_padding: 0, held: Held::default() }
     }
 
     fn read(readers: &mut Readers, rank: u32, step: u64) -> Result<Self, Problem> {
@@ -357,8 +357,8 @@ impl RankBatch {
         let reader = readers.reader(rank, worker)?;
         let samples = reader.batch(batch)?;
         let end = batch * reader.size + samples.len() as u64;
-        let padding = (end - samples.len() as u64..end).filter(|&index| reader.is_padding(index)).count() as u64;
-        Ok(Self { worker: has_workers.then_some(Some(worker)), padding, ..Self::new(rank, samples) })
+        let num_padding = (end - samples.len() as u64..end).filter(|&index| reader.is_padding(index)).count() as u64;
+        Ok(Self { worker: has_workers.then_some(Some(worker)), num_padding, ..Self::new(rank, samples) })
     }
 }
 
@@ -385,8 +385,8 @@ impl Listed<'_> {
         let mut items = self.items(&[], &["size", "samples"]);
         for (first, batch) in batches {
             let mut samples = abridged(&batch.samples);
-            if batch.padding > 0 {
-                samples.push_str(&format!(" (the last {} padding)", if batch.padding == 1 { "is" } else { "are" }));
+            if batch.num_padding > 0 {
+                samples.push_str(&format!(" (the last {} padding)", if batch.num_padding == 1 { "is" } else { "are" }));
             }
             let row = [(batch.samples.len() as u64).into(), samples.into()];
             items.push(Self::who(first, batch).into_iter().chain(row));
@@ -396,11 +396,11 @@ impl Listed<'_> {
 
     /// A row for each sample. `noted`: whether there is a column `note` even if there is no padding.
     pub fn long<'b>(&self, batches: impl Iterator<Item = ([Cell; 2], &'b RankBatch)> + Clone, noted: bool) -> Items {
-        let noted = noted || batches.clone().any(|(_, batch)| batch.padding > 0);
+        let noted = noted || batches.clone().any(|(_, batch)| batch.num_padding > 0);
         let columns = [("index in batch", true), ("sample", true), ("note", noted)];
         let mut items = self.items(&columns, &[self.dataset.columns(), &self.contents.columns()].concat());
         for (first, batch) in batches {
-            let real = batch.samples.len() as u64 - batch.padding;
+            let real = batch.samples.len() as u64 - batch.num_padding;
             for (index, &sample) in (0..).zip(&batch.samples) {
                 let note = if index >= real { "padding" } else { "" };
                 let row = Self::who(first.clone(), batch).into_iter().chain([index.into(), sample.into(), note.into()]);

@@ -40,7 +40,7 @@ pub struct Verified<'a> {
     workers: Option<u32>,
     /// How many different samples are seen, and how many more the batches hold, as padding.
     seen: u64,
-    padding: u64,
+    num_padding: u64,
     /// Samples that no rank is dealt, and samples in partial batches that are left out.
     dropped: u64,
     left_out: u64,
@@ -125,7 +125,7 @@ pub fn run(args: &VerifyArgs) -> Result<bool, Problem> {
             ranks: deal.world_size(),
             workers: deal.workers,
             seen: epoch.seen,
-            padding: epoch.held.saturating_sub(epoch.seen),
+            num_padding: epoch.held.saturating_sub(epoch.seen),
             dropped: epoch.dropped(samples),
             left_out: epoch.left_out(),
             steps: most().filter(|_| has_batches),

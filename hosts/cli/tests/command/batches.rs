@@ -165,9 +165,9 @@ fn a_table_shows_some_steps_and_what_all_amount_to() {
     let shown = text(&format!("batches {path} --lengths --strategy pack --max-length 99 --too-long truncate --all"));
     assert!(!shown.contains("--all") && shown.contains(" samples truncated"), "{shown}");
     assert!(shown.contains("packs are needed") && shown.contains(",(+"), "{shown}");
-    // With --batch-window 0, samples keep their order.
+    // With --keep-order, samples keep their order.
     let numbers = text(&format!(
-        "batches {path} --lengths --max-tokens 1000 --batch-window 0 --order sequential --count 1 --format text"
+        "batches {path} --lengths --max-tokens 1000 --keep-order --order sequential --count 1 --format text"
     ));
     let first = numbers.split('\t').skip(5).map(|part| part.trim().parse::<u32>().unwrap()).collect::<Vec<_>>();
     assert_eq!(first, (0..first.len() as u32).collect::<Vec<_>>());

@@ -126,7 +126,7 @@ fn every_subcommand_takes_the_recipe() {
     assert_eq!(print["fingerprint"], rank.fingerprint().unwrap());
     let verified = json(&format!("verify {recipe} --batch-size 8 --json"));
     assert_eq!(
-        (&verified["passed"], &verified["seen"], &verified["padding"]),
+        (&verified["passed"], &verified["seen"], &verified["num_padding"]),
         (&true.into(), &1_000.into(), &2.into())
     );
 }

@@ -127,7 +127,7 @@ fn verify_accepts_every_deal() {
                 assert_eq!(found["dropped"], dropped, "{deal}");
                 assert_eq!(found["seen"], samples - dropped, "{deal}");
                 let padding = if remainder == "pad" { (world - samples % world) % world } else { 0 };
-                assert_eq!(found["padding"], padding, "{deal}");
+                assert_eq!(found["num_padding"], padding, "{deal}");
             }
         }
     }
@@ -169,7 +169,7 @@ fn verify_counts_what_the_full_batches_hold() {
         let found = json(&format!("verify {deal} --drop-last --json"));
         let number = |name: &str| found[name].as_u64().unwrap();
         assert_eq!(found["passed"], true, "{deal}: {found}");
-        assert_eq!((number("seen"), number("padding")), (seen.len() as u64, held - seen.len() as u64), "{deal}");
+        assert_eq!((number("seen"), number("num_padding")), (seen.len() as u64, held - seen.len() as u64), "{deal}");
         assert_eq!(number("seen") + number("dropped") + number("left_out"), number("dataset_size"), "{deal}");
         // The exit code does not matter, because it also tells whether the steps are equal.
         let all: Value = serde_json::from_slice(&run(&format!("verify {deal} --json")).stdout).unwrap();

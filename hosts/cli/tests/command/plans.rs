@@ -76,7 +76,7 @@ fn unequal_steps_are_said_aloud() {
     assert!(shown.contains("7 files, 130 samples, ") && shown.contains("; 1 without samples"), "{shown}");
     assert!(shown.contains("heaviest rank by the mean: 1.077 in samples"), "{shown}");
     let steps = json(&format!("{deal} --world-size 2 --batch-size 8 --json"))["steps"].clone();
-    let expected = value!({"batch_size": 8, "drop_last": false, "least": 8, "most": 9, "equal": false});
+    let expected = value!({"batch_size": 8, "drop_last": false, "min": 8, "max": 9, "equal": false});
     assert_eq!(steps, expected);
     let shown = text(&format!("shards {path} --world-size 2 --batch-size 70"));
     assert!(shown.contains("every rank takes 1 step, in batches of 70") && !shown.contains("WARNING"), "{shown}");

@@ -62,7 +62,7 @@ fn each(test: &str, check: impl Fn(&str, &str, Group, &Reading)) {
 #[test]
 fn steps_and_batches_are_those_of_the_library() {
     each("steps", |deal, options, group, rest| {
-        let most = rest.steps().unwrap().most;
+        let most = rest.steps().unwrap().max;
         for number in [0, 1, 2, most - 1] {
             let found = one_step(&format!("step {number} {options} --json"));
             assert_eq!(samples(&found), step(rest, group, number), "{deal} {options} {number}");
@@ -141,22 +141,25 @@ fn readers_together_have_what_is_left() {
         let readers = (0..group.0).flat_map(|rank| (0..group.1).map(move |worker| (rank, worker)));
         let padding = readers.map(|(rank, worker)| rest.num_padding(rank, worker).unwrap()).sum::<u64>();
         // The state has 4 steps of 2 ranks, with batches of 4.
-        assert_eq!((&found["consumed"], &found["seen"], &found["padding"]), (&32.into(), &65.into(), &padding.into()));
-        let samedeal::Steps { least, most, .. } = rest.steps().unwrap();
-        assert_eq!(found["steps"], value!([least, most]), "{deal} {options}");
+        assert_eq!(
+            (&found["consumed"], &found["seen"], &found["num_padding"]),
+            (&32.into(), &65.into(), &padding.into())
+        );
+        let samedeal::Steps { min, max, .. } = rest.steps().unwrap();
+        assert_eq!(found["steps"], value!([min, max]), "{deal} {options}");
         // Ranks that read whole files have different numbers of steps. Their numbers of samples are not checked.
         let checks = found["checks"].as_array().unwrap();
         let failed = checks.iter().filter(|check| check["passed"] == false).map(|check| check["name"].clone());
-        let expected = if least == most { vec![] } else { vec![Value::from("equal steps")] };
+        let expected = if min == max { vec![] } else { vec![Value::from("equal steps")] };
         assert_eq!(failed.collect::<Vec<_>>(), expected, "{deal} {options}: {found}");
         assert_eq!(
             (output.status.code(), checks[3]["passed"].is_null()),
-            (Some(i32::from(least < most)), deal == "shards")
+            (Some(i32::from(min < max)), deal == "shards")
         );
         if deal == "samples" {
             let found = json(&format!("verify {options} --remainder drop --json"));
             let count = u64::from(group.0 * group.1);
-            assert!(found["dropped"].as_u64().unwrap() < count && found["padding"] == 0, "{found}");
+            assert!(found["dropped"].as_u64().unwrap() < count && found["num_padding"] == 0, "{found}");
         }
     });
 }
@@ -166,7 +169,7 @@ fn states_and_fingerprints_go_on() {
     each("states", |deal, options, group, rest| {
         let state = text(&format!("state {options} --steps 2"));
         assert_eq!(state.trim(), rest.state(2).unwrap(), "{deal} {options}");
-        let most = rest.steps().unwrap().most;
+        let most = rest.steps().unwrap().max;
         assert!(failing(&format!("state {options} --steps {}", most + 1)).1.contains(&format!("0 to {most}")));
         let mut hash = Sha256::new();
         let (rank, worker) = (group.0 - 1, group.1 - 1);

@@ -33,7 +33,7 @@ fn a_step_is_a_batch_of_every_rank() {
             let batch = sampler.batch::<u64>(step, 32).unwrap();
             let padding = if step == 10 { sampler.num_padding() } else { 0 };
             let part = &found["ranks"][rank as usize];
-            assert_eq!((&part["rank"], &part["padding"]), (&rank.into(), &padding.into()));
+            assert_eq!((&part["rank"], &part["num_padding"]), (&rank.into(), &padding.into()));
             assert_eq!(part["samples"], Value::from(batch));
         }
     }

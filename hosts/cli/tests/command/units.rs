@@ -55,7 +55,7 @@ fn verify_knows_what_units_promise() {
                 let over = samples % (world * unit);
                 let dropped = if remainder == "drop" { over } else { 0 };
                 let padding = if remainder == "pad" { (world * unit - over) % (world * unit) } else { 0 };
-                assert_eq!((&found["dropped"], &found["padding"]), (&dropped.into(), &padding.into()), "{deal}");
+                assert_eq!((&found["dropped"], &found["num_padding"]), (&dropped.into(), &padding.into()), "{deal}");
             }
         }
     }
@@ -64,7 +64,7 @@ fn verify_knows_what_units_promise() {
     let copies = Order::new("feistel", 101).copies(4);
     fs::write(&path, Sampler::from_order(copies).unit(4).world_size(3).build().unwrap().recipe().unwrap()).unwrap();
     let found = json(&format!("verify --recipe {} --batch-size 4 --json", path.display()));
-    assert_eq!((&found["passed"], &found["padding"]), (&true.into(), &4.into()), "{found}");
+    assert_eq!((&found["passed"], &found["num_padding"]), (&true.into(), &4.into()), "{found}");
 }
 
 #[test]

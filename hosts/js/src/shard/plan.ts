@@ -91,14 +91,14 @@ export abstract class BaseShardPlan extends ShardPlanMembers {
     return columns as unknown as Loads;
   }
 
-  /** How evenly the samples, or the bytes, are spread over the ranks or the workers. Errors: `tier`, `weight`, `bytes` (missing). */
-  loadSummary(tier: Tier, weight: BalanceBy = 'samples'): LoadSummary {
-    const [whose, what] = [string('tier', tier), string('weight', weight)];
+  /** How evenly the samples, or the bytes, are spread over the ranks or the workers. Errors: `tier`, `balanceBy`, `bytes` (missing). */
+  loadSummary(tier: Tier, balanceBy: BalanceBy = 'samples'): LoadSummary {
+    const [whose, what] = [string('tier', tier), string('balance_by', balanceBy)];
     const { members, imbalance, ...loads } = this.call((raw) => {
       return { ...raw.loadSummary(whose, what), imbalance: Number(raw.imbalance(whose, what)) / MILLION };
     });
-    const [least, most, total] = [Number(loads.least), Number(loads.most), Number(loads.total)];
-    return { least, most, total, members, imbalance };
+    const [min, max, total] = [Number(loads.min), Number(loads.max), Number(loads.total)];
+    return { min, max, total, members, imbalance };
   }
 
   /**

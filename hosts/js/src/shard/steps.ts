@@ -1,6 +1,6 @@
 import type { Steps } from './types.js';
 
-/** The fewest and the most steps of a rank, from the numbers that the component returns. */
-export const stepsOf = ({ least, most }: { least: bigint; most: bigint }): Steps => {
-  return { least: Number(least), most: Number(most), equal: least === most };
+/** The smallest and the largest number of steps of a rank, from the numbers that the component returns. */
+export const stepsOf = ({ min, max }: { min: bigint; max: bigint }): Steps => {
+  return { min: Number(min), max: Number(max), equal: min === max };
 };

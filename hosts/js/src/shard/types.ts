@@ -72,9 +72,9 @@ export interface Loads {
 /** The bounds of the loads of ranks or workers, and their sum. */
 export interface LoadSummary {
   /** The lightest load. */
-  least: number;
+  min: number;
   /** The heaviest load. */
-  most: number;
+  max: number;
   /** The sum of all loads. */
   total: number;
   /** How many ranks or workers there are. */
@@ -86,9 +86,9 @@ export interface LoadSummary {
 /** The fewest and the most steps of a rank. */
 export interface Steps {
   /** The fewest steps of a rank. */
-  least: number;
+  min: number;
   /** The most steps of a rank. */
-  most: number;
+  max: number;
   /**
    * Whether all ranks end at the same step. Otherwise some ranks wait for others at the end of the epoch, or for ever.
    */

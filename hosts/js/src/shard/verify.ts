@@ -25,10 +25,10 @@ export function ragged(field: string, value: unknown, range: Range): { offsets: 
 /** `verifyShards` with the engine as a parameter. */
 export function verifyWith(
   engine: Engine<ComponentBindings>,
-  shards: Integer,
+  numShards: Integer,
   assigned: readonly Integers[],
 ): Verification {
-  const count = u32('shards', shards);
+  const count = u32('num_shards', numShards);
   const { offsets, values } = ragged('assigned', assigned, [0n, BigInt(count) - 1n]);
   return verified(engine, count, offsets, values);
 }
@@ -36,17 +36,18 @@ export function verifyWith(
 /** Compares lists of shards, laid end to end, with all shards. The list of reader i begins at `offsets[i]`. */
 export function verified(
   engine: Engine<ComponentBindings>,
-  shards: number,
+  numShards: number,
   offsets: Uint32Array,
   assigned: Uint32Array,
 ): Verification {
   const size = 64 * (offsets.length + assigned.length);
-  const found = engine.once(['shards', shards], size, (bindings) => bindings.shards.verify(shards, offsets, assigned));
+  const call = ({ shards }: ComponentBindings) => shards.verify(numShards, offsets, assigned);
+  const found = engine.once(['num_shards', numShards], size, call);
   const { shard, firstReader, otherReader } = found.overlaps;
-  const { firstShard, numShards } = found.gaps;
+  const { firstShard, numShards: counts } = found.gaps;
   const overlaps = Array.from(shard, (shard, i) => {
     return { shard, firstReader: firstReader[i] as number, otherReader: otherReader[i] as number };
   });
-  const gaps = Array.from(firstShard, (firstShard, i) => ({ firstShard, numShards: numShards[i] as number }));
+  const gaps = Array.from(firstShard, (firstShard, i) => ({ firstShard, numShards: counts[i] as number }));
   return { ok: overlaps.length === 0 && gaps.length === 0, overlaps, gaps };
 }

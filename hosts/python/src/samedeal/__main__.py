@@ -253,7 +253,7 @@ def _verify(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
         "dataset_size": sampler.dataset_size,
         "consumed": sampler.consumed,
         "dropped": sampler.num_dropped,
-        "padding": padding,
+        "num_padding": padding,
         "dealt_twice": again.tolist(),
         "not_dealt": len(missing),
         "steps": sorted(steps),

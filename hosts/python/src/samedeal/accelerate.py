@@ -89,7 +89,7 @@ def _gather_for_metrics(accelerator: Any, theirs: Callable[..., Any], input_data
     if not loader.rows.may_be_padding:
         return found
     rows = loader.rows
-    padding = accelerator.gather(torch.tensor([rows.padding], device=accelerator.device)).tolist()
+    padding = accelerator.gather(torch.tensor([rows.num_padding], device=accelerator.device)).tolist()
     if not any(padding):
         return found
 
@@ -116,7 +116,7 @@ def _gather_rows(accelerator: Any, rows: Rows, tensor: Any) -> Any:
     """
     # A tensor without dimensions, such as a loss, becomes one row of each process.
     own = tensor.clone()[None] if tensor.ndim == 0 else tensor.contiguous()
-    samples, padding = rows.samples, rows.padding
+    samples, padding = rows.samples, rows.num_padding
     kept = len(own) - (padding * (len(own) // samples) if samples and len(own) % samples == 0 else 0)
     told = torch.tensor([[kept, *own.shape]], device=own.device)
     dimensions = accelerator.gather(torch.tensor([own.ndim], device=own.device)).tolist()

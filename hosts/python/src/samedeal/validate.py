@@ -194,7 +194,7 @@ def check_epoch(dataset: ShardedDataset, epoch: int, options: argparse.Namespace
     findings = compare(samples, dataset, max(1, workers), options.drop_last)
     promised = dataset.steps(workers)
     found = [steps for _, steps in rows]
-    kept = (min(found), max(found)) == (promised.least, promised.most)
+    kept = (min(found), max(found)) == (promised.min, promised.max)
     if dist.get_rank() == 0:
         report(dataset, epoch, max(1, workers), rows, findings)
         if not kept:

@@ -15,9 +15,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from jobs import ranks
-from samedeal import ContradictionError, OutOfRangeError, Reading, WrongTypeError, recipe_after
+from samedeal import ContradictionError, Order, OutOfRangeError, Reading, WrongTypeError, recipe_after
 from samedeal.files import Shards, Sources
 from samedeal.torch import LanesNote, LanesWarning, Resumable, ShardedDataset
+from samedeal.torch.board import FAILED
 from samedeal.torch.lanes import group_rows
 from torch.utils.data import DataLoader
 
@@ -186,6 +187,27 @@ def test_a_state_that_is_refused_changes_nothing(data: Path) -> None:
         with pytest.raises(ContradictionError):
             dataset.load_state_dict(auto(data, **{"lanes": 4, **other}).state_dict(0))
         assert (dataset.recipe, rows_of(dataset, 3)) == before
+
+
+def test_an_order_is_made_once_for_a_state(data: Path) -> None:
+    made: list[int] = []
+
+    def order(files: Order) -> Order:
+        made.append(1)
+        return files.exclude([5])
+
+    dataset = auto(data, order=order, max_readers=2, max_failed_rows=9)
+    state = {**auto(data, lanes=4, order=order).state_dict(0), FAILED: [[3, 2]]}
+    made.clear()
+    dataset.load_state_dict(state)
+    assert (len(made), lanes_of(dataset)[0], dataset.failed_rows) == (1, 4, [range(3, 5)])
+    dataset.load_state_dict(state)
+    begun: Any = iter(dataset)
+    next(begun)
+    begun.load_state_dict(state)
+    assert len(made) == 1
+    begun.load_state_dict({**auto(data, lanes=6, order=order).state_dict(0), FAILED: [[3, 3]]})
+    assert (len(made), lanes_of(dataset)[0], dataset.failed_rows) == (3, 6, [range(3, 6)])
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])

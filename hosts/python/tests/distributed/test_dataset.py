@@ -226,7 +226,7 @@ def test_steps_are_equal_where_promised(data: Path) -> None:
                 assert dataset.steps(workers).equal
     steps = ShardedDataset(data, batch_size=50, rank=0, world_size=4, deal="shards").steps()
     assert not steps.equal
-    assert steps.most == -(-1_611 // 50)
+    assert steps.max == -(-1_611 // 50)
 
 
 def test_a_mesh_gives_peers_the_same_samples(data: Path) -> None:
@@ -428,7 +428,7 @@ def test_padding_is_marked(data: Path) -> None:
     place = {"rank": 4, "world_size": 5, "lanes": 5, "shuffle_window": 8}
     marked = ShardedDataset(data, batch_size=100, padding_column="padding", **place)  # type: ignore[arg-type]
     flags = [flag for batch in marked for flag in batch.column("padding").to_pylist()]
-    assert marked.shard_info().padding == 1
+    assert marked.shard_info().num_padding == 1
     assert flags == [False] * (len(flags) - 1) + [True]
 
 

@@ -240,7 +240,7 @@ def test_without_workers_the_dataset_counts(data: Path, deal: str) -> None:
     assert state == passed.state_dict() == dataset.state_dict(5)  # type: ignore[attr-defined]
     twin = dataset_of(data, deal, 0, 2)
     twin.load_state_dict(state)
-    assert twin.steps().most == dataset.steps().most - 5
+    assert twin.steps().max == dataset.steps().max - 5
     rest = iter(twin)
     assert next(rest) == whole[5]
     assert list(rest) == whole[6:]

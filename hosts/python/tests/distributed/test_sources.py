@@ -111,7 +111,7 @@ def test_options_of_the_blend(three: dict[str, Path]) -> None:
         made = dataset(three, **options)
         order = order_of(**options)
         assert made.recipe == Reading(order=order, batch_size=16).recipe
-        assert made.steps().most == Reading(order=order, batch_size=16).steps.most
+        assert made.steps().max == Reading(order=order, batch_size=16).steps.max
 
 
 def test_cursors_do_not_begin_anew(three: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -504,7 +504,7 @@ def test_epochs_of_different_length(tmp_path: Path, every: int) -> None:
     class Uneven(lit.Data):
         def train_dataloader(self) -> Any:
             asked.append("train")
-            batches = BatchSampler(lit.LENGTHS, max_tokens=120, batch_window=0, seed=5, rank=0, world_size=1)
+            batches = BatchSampler(lit.LENGTHS, max_tokens=120, keep_order=True, seed=5, rank=0, world_size=1)
             return DataLoader(lit.Features(), batch_sampler=batches)
 
         def val_dataloader(self) -> Any:

@@ -25,7 +25,7 @@ use crate::{BalanceBy, BatchSize, Error, Failure, LoadSummary, Loads, PlanBuilde
 ///
 /// // Some ranks have 13 shards and others 12: ranks would end at different steps.
 /// let balance = plan.load_summary(Tier::Ranks, BalanceBy::Samples)?;
-/// assert_eq!((balance.least, balance.most, balance.imbalance()), (12_000, 13_000, 1.04));
+/// assert_eq!((balance.min, balance.max, balance.imbalance()), (12_000, 13_000, 1.04));
 /// assert!(!plan.steps(32)?.is_equal());
 /// # Ok::<(), samedeal::Error>(())
 /// ```
@@ -150,10 +150,10 @@ impl ShardPlan {
     /// # Errors
     ///
     /// [`Missing`](crate::FailureKind::Missing) (`bytes`).
-    pub fn load_summary(&self, tier: Tier, weight: BalanceBy) -> Result<LoadSummary, Error> {
-        let shards::LoadSummary { least, most, total, members } = self.raw_load_summary(tier.name(), weight.name())?;
-        let imbalance = self.raw_imbalance(tier.name(), weight.name())?;
-        Ok(LoadSummary { least, most, total, members, imbalance })
+    pub fn load_summary(&self, tier: Tier, balance_by: BalanceBy) -> Result<LoadSummary, Error> {
+        let shards::LoadSummary { min, max, total, members } = self.raw_load_summary(tier.name(), balance_by.name())?;
+        let imbalance = self.raw_imbalance(tier.name(), balance_by.name())?;
+        Ok(LoadSummary { min, max, total, members, imbalance })
     }
 
     /// The rows of a shard, in the order in which its reader returns them, in a range of any length; `..` means all

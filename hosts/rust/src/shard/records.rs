@@ -38,9 +38,9 @@ impl Loads {
 #[non_exhaustive]
 pub struct LoadSummary {
     /// The smallest load.
-    pub least: u64,
+    pub min: u64,
     /// The largest load.
-    pub most: u64,
+    pub max: u64,
     /// The sum of all loads.
     pub total: u64,
     /// Number of ranks or workers.
@@ -58,6 +58,6 @@ impl LoadSummary {
 impl Steps {
     /// Whether all ranks have the same number of steps.
     pub fn is_equal(&self) -> bool {
-        self.least == self.most
+        self.min == self.max
     }
 }

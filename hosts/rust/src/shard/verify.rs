@@ -35,7 +35,7 @@ pub struct Overlap {
     pub other_reader: u32,
 }
 
-/// Checks lists of shards that were collected from readers: each of the shards 0 to `shards - 1` should have exactly
+/// Checks lists of shards that were collected from readers: each of the shards 0 to `num_shards - 1` should have exactly
 /// one reader.
 ///
 /// ```
@@ -50,7 +50,7 @@ pub struct Overlap {
 /// # Errors
 ///
 /// Out of range (`assigned`: no such shard), out of memory.
-pub fn verify_shards<L: AsRef<[u32]>>(shards: u32, assigned: &[L]) -> Result<Verification, Error> {
+pub fn verify_shards<L: AsRef<[u32]>>(num_shards: u32, assigned: &[L]) -> Result<Verification, Error> {
     let lists = || assigned.iter().map(AsRef::as_ref);
     let count = lists().fold(0, |count: usize, list| count.saturating_add(list.len()));
     check(count, assigned.len() + 1)?;
@@ -61,11 +61,11 @@ pub fn verify_shards<L: AsRef<[u32]>>(shards: u32, assigned: &[L]) -> Result<Ver
         values.extend_from_slice(list);
         offsets.push(values.len() as u32);
     }
-    verify_runs(shards, &offsets, &values)
+    verify_runs(num_shards, &offsets, &values)
 }
 
 /// [`verify_shards`] for lists that lie end to end: reader i has `assigned[offsets[i]..offsets[i + 1]]`. The memory
-/// depends on the length of `assigned`, not on `shards`.
+/// depends on the length of `assigned`, not on `num_shards`.
 ///
 /// ```
 /// let found = samedeal::verify_runs(4_000_000_000, &[0, 2, 3], &[7, 8, 7])?;
@@ -78,10 +78,10 @@ pub fn verify_shards<L: AsRef<[u32]>>(shards: u32, assigned: &[L]) -> Result<Ver
 ///
 /// The errors of [`verify_shards`], and [`Contradiction`](crate::FailureKind::Contradiction) (`offsets` that do not ascend from 0 to the number of
 /// items).
-pub fn verify_runs(shards: u32, offsets: &[u32], assigned: &[u32]) -> Result<Verification, Error> {
+pub fn verify_runs(num_shards: u32, offsets: &[u32], assigned: &[u32]) -> Result<Verification, Error> {
     check(assigned.len(), offsets.len())?;
     let shards::Verification { overlaps, gaps } =
-        shards::verify(&mut Instance::new(MOST_MEMORY)?, shards, offsets, assigned)?;
+        shards::verify(&mut Instance::new(MOST_MEMORY)?, num_shards, offsets, assigned)?;
     let overlap = |((shard, first_reader), other_reader)| Overlap { shard, first_reader, other_reader };
     let overlaps = overlaps.shard.into_iter().zip(overlaps.first_reader).zip(overlaps.other_reader).map(overlap);
     let gaps = gaps.first_shard.into_iter().zip(gaps.num_shards).map(|(first, count)| first..first + count);

@@ -121,9 +121,12 @@ fn a_recipe_has_the_options_and_the_defaults() {
     let pack = some().strategy(Strategy::Pack).max_length(64).packing(Packing::Optimal).batch_window(5);
     assert!(batch(pack).contains(r#""max_length":64,"capacity":64,"packing":"optimal","batch_window":5,"#));
     let weighted = some().counting(Counting::Weighted).linear(0).quadratic(7).max_cost(u64::MAX).tail(Tail::Keep);
-    let weighted = batch(weighted.batch_window(0));
+    let weighted = batch(weighted.keep_order(true));
     assert!(weighted.contains(r#""counting":"weighted","linear":0,"quadratic":7,"#), "{weighted}");
-    assert!(weighted.contains(r#""max_cost":"18446744073709551615","packing":"fast","batch_window":0,"#), "{weighted}");
+    assert!(
+        weighted.contains(r#""max_cost":"18446744073709551615","packing":"fast","keep_order":true,"#),
+        "{weighted}"
+    );
     assert!(weighted.contains(r#""tail":"keep""#), "{weighted}");
     let widths = some().strategy(Strategy::Bucket).bucket_width(20).batch_size_multiple(4);
     assert!(batch(widths).contains(r#""max_batch_size":32,"batch_size_multiple":4,"bucket_width":20,"#));

@@ -159,7 +159,7 @@ fn a_state_goes_on_with_a_later_stage() {
 fn parts_of_a_split_sample_follow_each_other() {
     let order = Order::new("sequential", 3).copies(2);
     let builder = Batcher::builder([10, 25, 7]).order(order).max_tokens(10).max_length(10).too_long(TooLong::Split);
-    let batcher = builder.batch_window(0).build().unwrap();
+    let batcher = builder.keep_order(true).build().unwrap();
     let batches = batcher.iter().collect::<Result<Vec<_>, _>>().unwrap();
     let mut items = batches
         .iter()

@@ -124,7 +124,7 @@ fn a_plan_at_the_end_of_its_memory_still_answers() {
         assert_eq!(failing(plan.set_epoch(1)).0, FailureKind::OutOfMemory);
         assert_eq!((plan.epoch(), plan.shards(63, 0).unwrap()), (0, before.clone()));
         assert_eq!(plan.rows(9, ..).unwrap().len(), 3);
-        assert_eq!(plan.steps(10).unwrap().most, 4_688);
+        assert_eq!(plan.steps(10).unwrap().max, 4_688);
         assert!(plan.verify().unwrap().is_ok());
     }
 }

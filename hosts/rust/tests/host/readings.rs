@@ -45,7 +45,7 @@ fn every_sample_once_through_groups_of_all_sizes() {
                 Some(state) => whole.resume(state).unwrap(),
             };
             assert_eq!((reading.epoch(), reading.is_rest()), (6, state.is_some()));
-            let count = count.min(reading.steps().unwrap().most);
+            let count = count.min(reading.steps().unwrap().max);
             for rank in 0..world {
                 seen.extend(steps(&reading, rank, workers, batch.into(), count));
             }
@@ -153,9 +153,12 @@ fn advice_about_lanes() {
     assert_eq!(reading(4).mixing_advice(), Ok(None));
     let advice = reading(64).mixing_advice().unwrap().unwrap();
     assert_eq!((advice.lanes_per_reader, advice.variance_ratio, advice.lanes, advice.shuffle_window), (5, 13, 256, 20));
-    let suggested = reading(256).suggested_lanes(2_000, 8).unwrap().unwrap();
+    let suggested = reading(256).suggested_lanes(2_000, 8, &[]).unwrap().unwrap();
     assert_eq!((suggested.lanes, suggested.shuffle_window, suggested.variance_ratio), (256, 256, 8));
-    assert_eq!(reading(256).suggested_lanes(2_000, 0), Ok(None));
+    let divides = reading(256).suggested_lanes(2_000, 8, &[720, 1_200]).unwrap().unwrap();
+    assert_eq!((divides.lanes, divides.shuffle_window, divides.variance_ratio), (240, 256, 9));
+    assert_eq!(reading(256).suggested_lanes(2_000, 8, &[721]), Ok(Some(suggested)));
+    assert_eq!(reading(256).suggested_lanes(2_000, 0, &[]), Ok(None));
 }
 
 #[test]

@@ -66,13 +66,13 @@ fn check_loads(plan: &ShardPlan) {
     }
     let balance = plan.load_summary(Tier::Ranks, BalanceBy::Samples).unwrap();
     let samples = by_rank.samples.iter().copied();
-    assert_eq!(Some(balance.least), samples.clone().min());
-    assert_eq!(Some(balance.most), samples.clone().max());
+    assert_eq!(Some(balance.min), samples.clone().min());
+    assert_eq!(Some(balance.max), samples.clone().max());
     assert_eq!((balance.total, balance.members), (samples.sum(), 7));
-    assert_eq!(balance.imbalance(), (balance.most as f64 * 7.0 / balance.total as f64 * 1e6).round() / 1e6);
+    assert_eq!(balance.imbalance(), (balance.max as f64 * 7.0 / balance.total as f64 * 1e6).round() / 1e6);
     let steps = plan.steps(32).unwrap();
     let of_rank = by_worker.samples.chunks(3).map(|rank| rank.iter().map(|load| load.div_ceil(32)).sum::<u64>());
-    assert_eq!((Some(steps.least), Some(steps.most)), (of_rank.clone().min(), of_rank.max()));
+    assert_eq!((Some(steps.min), Some(steps.max)), (of_rank.clone().min(), of_rank.max()));
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn nothing_to_deal() {
     assert_eq!(plan.num_shards(2, 1).unwrap(), 0);
     assert_eq!(plan.load_summary(Tier::Workers, BalanceBy::Samples).unwrap().imbalance(), 1.0);
     let steps = plan.steps(BatchSize::full(8)).unwrap();
-    assert!(steps.is_equal() && matches!(steps, Steps { least: 0, .. }));
+    assert!(steps.is_equal() && matches!(steps, Steps { min: 0, .. }));
     assert!(plan.verify().unwrap().is_ok());
     let plan = ShardPlan::builder([0; 5]).world_size(3).policy(Policy::SizeAware).build().unwrap();
     assert!(plan.verify().unwrap().is_ok());

@@ -239,19 +239,19 @@ fn ask_plan(plan: &mut ShardPlan, call: &Call) -> Answer {
             let columns = columns.into_iter().filter_map(|(name, numbers)| Some((name.to_owned(), strings(&numbers?))));
             columns.collect()
         }
-        Call::LoadSummary { ref tier, ref weight } => {
-            let samedeal::LoadSummary { least, most, total, members, .. } =
-                plan.load_summary(tier.parse()?, load_of(weight)?)?;
-            record(format::LoadSummary { least: U64(least), most: U64(most), total: U64(total), members })
+        Call::LoadSummary { ref tier, ref balance_by } => {
+            let samedeal::LoadSummary { min, max, total, members, .. } =
+                plan.load_summary(tier.parse()?, balance_by.parse()?)?;
+            record(format::LoadSummary { min: U64(min), max: U64(max), total: U64(total), members })
         }
-        Call::Imbalance { ref tier, ref weight } => {
-            let imbalance = plan.load_summary(tier.parse()?, load_of(weight)?)?.imbalance();
+        Call::Imbalance { ref tier, ref balance_by } => {
+            let imbalance = plan.load_summary(tier.parse()?, balance_by.parse()?)?.imbalance();
             number(millionths(imbalance))
         }
         Call::Rows { shard, start, count } => strings(&plan.rows_window(shard, start.0, count)?),
         Call::StepBounds { batch_size, drop_last } => {
-            let samedeal::Steps { least, most, .. } = plan.steps(BatchSize::new(batch_size).drop_last(drop_last))?;
-            record(format::StepBounds { least: U64(least), most: U64(most) })
+            let samedeal::Steps { min, max, .. } = plan.steps(BatchSize::new(batch_size).drop_last(drop_last))?;
+            record(format::StepBounds { min: U64(min), max: U64(max) })
         }
         Call::ConfigFingerprint => plan.config_fingerprint()?.into(),
         _ => panic!("no call of a plan: {call:?}"),
@@ -298,8 +298,8 @@ fn ask_mesh(mesh: &Mesh, call: &Call) -> Answer {
 
 fn ask_functions(call: &Call) -> Answer {
     Ok(match call {
-        Call::Verify { shards, offsets, assigned } => {
-            let samedeal::Verification { overlaps, gaps, .. } = samedeal::verify_runs(*shards, offsets, assigned)?;
+        Call::Verify { num_shards, offsets, assigned } => {
+            let samedeal::Verification { overlaps, gaps, .. } = samedeal::verify_runs(*num_shards, offsets, assigned)?;
             let numbers = |of: fn(&samedeal::Overlap) -> u32| overlaps.iter().map(of).collect();
             let overlaps = format::Overlaps {
                 shard: numbers(|overlap| overlap.shard),
@@ -396,14 +396,6 @@ fn shared(failure: samedeal::Failure) -> Failure {
     let samedeal::Failure { kind, field, path, value, allowed, facts, .. } = failure;
     let facts = facts.into_iter().map(|fact| (fact.name, fact.value)).collect();
     Failure::new(kind.name(), [&field, &path], [value, allowed], facts)
-}
-
-/// What a load counts. `parse` names the member of a recipe that has such a value, and a call its own parameter.
-fn load_of(weight: &str) -> Result<samedeal::BalanceBy, Error> {
-    Ok(weight.parse().map_err(|mut failure: samedeal::Failure| {
-        (failure.field, failure.path) = ("weight".into(), "weight".into());
-        failure
-    })?)
 }
 
 fn main() -> std::process::ExitCode {

@@ -24,7 +24,7 @@ pub enum ReadCall {
     ReadsPerRow,
     LanesReadOnce,
     MixingAdvice,
-    SuggestedLanes { group_rows: U64, readers: u32 },
+    SuggestedLanes { group_rows: U64, readers: u32, multiples: Vec<U64> },
     Epoch,
     IsRest,
     NumSteps { rank: u32 },

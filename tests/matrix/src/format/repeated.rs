@@ -1,14 +1,20 @@
 //! Long lists that repeat a short one are written as `{"repeat": [3, 1], "count": 20000}`: lengths, ids and keys.
 
+use std::sync::LazyLock;
+
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 
 /// Only longer lists than this are searched for a repetition. `PERIOD` is the longest list that may be repeated.
 const LONG: usize = 1 << 12;
 const PERIOD: usize = 64;
-/// The most items of a list that a case may write in this way. A damaged count would take all memory otherwise. Golden
-/// cases need lists that are too long for one message of a host: those have up to 7.4 million items.
-const MOST: usize = 1 << 23;
+
+/// The most items of a list that a case may write in this way: a limit of the schema of golden cases.
+static MOST: LazyLock<usize> = LazyLock::new(|| {
+    let schema: Value = serde_json::from_str(include_str!("../../../vectors/schema.json")).expect("a schema");
+    schema["$defs"]["repeated-count"]["maximum"].as_u64().expect("a limit") as usize
+});
 
 #[derive(Serialize, Deserialize)]
 struct Repeated<T> {
@@ -36,8 +42,8 @@ impl<T: Clone + PartialEq> Written<T> {
     fn list<E: Error>(self) -> Result<Vec<T>, E> {
         match self {
             Self::List(list) => Ok(list),
-            Self::Repeated(Repeated { count, .. }) if count > MOST => {
-                Err(E::custom(format!("the count of a list is {count}; allowed: at most {MOST}")))
+            Self::Repeated(Repeated { count, .. }) if count > *MOST => {
+                Err(E::custom(format!("the count of a list is {count}; allowed: at most {}", *MOST)))
             }
             Self::Repeated(Repeated { repeat, count }) if repeat.is_empty() && count > 0 => {
                 Err(E::custom(format!("the count of a list is {count}; allowed: 0, since nothing is repeated")))
@@ -95,7 +101,7 @@ mod tests {
         let case = read(r#"{"repeat":[3,1],"count":5}"#).unwrap();
         assert_eq!((case.lengths, case.others), (vec![3, 1, 3, 1, 3], Some(vec![3, 1, 3, 1, 3])));
         assert!(read(r#"{"repeat":[],"count":0}"#).unwrap().lengths.is_empty());
-        for (repeat, count, allowed) in [("3", MOST + 1, "8388608"), ("3", usize::MAX, "8388608"), ("", 1, "0")] {
+        for (repeat, count, allowed) in [("3", *MOST + 1, "8388608"), ("3", usize::MAX, "8388608"), ("", 1, "0")] {
             let error = read(&format!(r#"{{"repeat":[{repeat}],"count":{count}}}"#)).err().unwrap();
             assert!(error.starts_with(&format!("the count of a list is {count}; allowed: ")), "{error}");
             assert!(error.contains(allowed), "{error}");

@@ -28,7 +28,7 @@ const ORDERS: [(&str, usize); 7] = [
 /// Strategies, some of them with a limit of 37 tokens and a treatment of longer samples.
 const BATCHES: [&str; 9] = [
     "\"max_tokens\":120",
-    "\"max_tokens\":120,\"batch_window\":0,\"counting\":\"unpadded\"",
+    "\"max_tokens\":120,\"keep_order\":true,\"counting\":\"unpadded\"",
     "\"strategy\":\"pack\",\"capacity\":64,\"max_batch_size\":2",
     "\"strategy\":\"pack\",\"capacity\":64,\"max_length\":37,\"too_long\":\"split\",\"tail\":\"keep\"",
     "\"strategy\":\"bucket\",\"max_batch_size\":4,\"tail\":\"duplicate\"",

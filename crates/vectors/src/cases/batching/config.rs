@@ -26,11 +26,19 @@ pub struct BatchConfig {
     pub packing: String,
     pub buckets: Option<Buckets>,
     pub window: Option<u32>,
+    pub keep_order: bool,
     pub too_long: String,
     pub tail: String,
     pub separate: bool,
     pub pad_to_bucket: bool,
     pub mean_length: Option<u32>,
+}
+
+impl BatchConfig {
+    /// These options with a window, or with `keep_order`.
+    pub fn of_window(self, window: Option<u32>) -> Self {
+        Self { window, keep_order: window.is_none(), ..self }
+    }
 }
 
 /// How the lengths are divided into buckets.
@@ -96,6 +104,9 @@ pub fn recipe(config: &BatchConfig, lengths: Option<Vec<u32>>) -> BatchRecipe {
     }
     if let Some(window) = config.window.filter(|_| strategy != "pad-to-max") {
         member("batch_window", window.into());
+    }
+    if config.keep_order && strategy != "pad-to-max" {
+        member("keep_order", true.into());
     }
     member("too_long", config.too_long.clone().into());
     member("tail", config.tail.clone().into());

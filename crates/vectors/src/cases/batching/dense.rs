@@ -52,7 +52,13 @@ pub fn bucket() -> Vec<Case> {
         ));
     }
     let lengths = uniform(MANY, 105, 0, 9);
-    let config = BatchConfig { window: Some(0), max_batch_size: 7, max_length: 9, ..base("bucket", &lengths, 40) };
+    let config = BatchConfig {
+        max_batch_size: 7,
+        max_length: 9,
+        window: None,
+        keep_order: true,
+        ..base("bucket", &lengths, 40)
+    };
     cases.push(of_many("bucket of 9,000 as they come, 40 ranks of 7", config));
     cases
 }
@@ -62,15 +68,17 @@ pub fn budget() -> Vec<Case> {
     // A longer item ends a batch whose number of items is not a multiple yet.
     for multiple in [2, 3, 5] {
         let lengths = uniform(70, 106, 1, 60);
-        let config = BatchConfig { window: Some(0), multiple, budget: U64(300), ..base("budget", &lengths, 2) };
+        let config =
+            BatchConfig { multiple, budget: U64(300), window: None, keep_order: true, ..base("budget", &lengths, 2) };
         cases.push(whole(&format!("budget as they come, 70 samples, multiple {multiple}"), config));
     }
     let lengths = uniform(MANY, 107, 0, 9);
     let config = BatchConfig {
-        window: Some(0),
         too_long: "single".into(),
         max_length: 8,
         budget: U64(40),
+        window: None,
+        keep_order: true,
         ..base("budget", &lengths, 7)
     };
     cases.push(of_many("budget of 9,000 as they come, some by themselves, 7 ranks", config));

@@ -11,7 +11,7 @@ use matrix::native::Native;
 const ORDERS: [&str; 7] = ["feistel", "sequential", "fisher-yates", "torch", "torch-2.5", "python", "dotnet"];
 
 pub fn padded() -> Vec<Case> {
-    let windows = [8_192, 0];
+    let windows = [Some(8_192), None];
     [
         of_every_set("pad-to-max", |config, at| config.tail = TAILS[at % 4].into()),
         of_every_end("pad-to-max", &windows),
@@ -28,7 +28,7 @@ pub fn bucket() -> Vec<Case> {
     };
     let mut cases = [
         of_every_set("bucket", |config, at| config.tail = TAILS[at / 5 % 4].into()),
-        of_every_end("bucket", &[8_192, 13, 0]),
+        of_every_end("bucket", &[Some(8_192), Some(13), None]),
         epochs("bucket"),
     ]
     .concat();
@@ -97,17 +97,17 @@ pub fn budget() -> Vec<Case> {
             config.tail = TAILS[at % 4].into();
             config.multiple = [1, 2, 8][at % 3];
         }),
-        of_every_end("budget", &[8_192, 16, 0]),
+        of_every_end("budget", &[Some(8_192), Some(16), None]),
         epochs("budget"),
     ]
     .concat();
-    // Windows of 0, 1 and 20 samples, with a limit of rows beside the budget.
+    // With `keep_order`, and windows of 1 and 20 samples, with a limit of rows beside the budget.
     for counting in COUNTINGS {
-        for window in [0, 1, 20] {
+        for window in [None, Some(1), Some(20)] {
             for (max_batch_size, multiple) in [(0, 1), (3, 1), (1, 1), (0, 4), (u32::MAX, u32::MAX)] {
                 let lengths = long_tail(40, 31);
-                let window = Some(window);
-                let mut config = BatchConfig { window, max_batch_size, multiple, ..base("budget", &lengths, 2) };
+                let mut config =
+                    BatchConfig { max_batch_size, multiple, ..base("budget", &lengths, 2) }.of_window(window);
                 count(&mut config, counting);
                 cases.push(whole(&config_name("a long tail of 40", &config), config));
             }
@@ -152,7 +152,7 @@ pub fn pack() -> Vec<Case> {
             config.tail = TAILS[at % 4].into();
             config.max_batch_size = [1, 2, 5][at % 3];
         }),
-        of_every_end("pack", &[8_192, 16]),
+        of_every_end("pack", &[Some(8_192), Some(16)]),
         epochs("pack"),
     ]
     .concat();
@@ -260,13 +260,13 @@ pub fn narrow() -> Vec<Case> {
     for (strategy, too_long) in
         [("pad-to-max", "error"), ("bucket", "error"), ("budget", "error"), ("budget", "single"), ("pack", "error")]
     {
-        for window in [0, 1, 3] {
+        for window in [None, Some(1), Some(3)] {
             let config = BatchConfig {
-                window: Some(window),
                 too_long: too_long.into(),
                 max_length: if too_long == "single" { 20 } else { 60 },
                 ..base(strategy, &uniform(300, 92, 0, 60), 40)
-            };
+            }
+            .of_window(window);
             cases.push(whole(&config_name("300 lengths", &config), config));
         }
     }
@@ -286,9 +286,9 @@ fn of_every_set(strategy: &str, vary: impl Fn(&mut BatchConfig, usize)) -> Vec<C
     cases
 }
 
-/// Every tail with every treatment of samples that are too long, in every window. The values of the other fields take
-/// turns.
-fn of_every_end(strategy: &str, windows: &[u32]) -> Vec<Case> {
+/// Every tail with every treatment of samples that are too long, in every window; None stands for `keep_order`. The values
+/// of the other fields take turns.
+fn of_every_end(strategy: &str, windows: &[Option<u32>]) -> Vec<Case> {
     let mut cases = Vec::new();
     let mut at = 0;
     for tail in TAILS {
@@ -298,14 +298,14 @@ fn of_every_end(strategy: &str, windows: &[u32]) -> Vec<Case> {
                 let mut config = BatchConfig {
                     tail: tail.into(),
                     too_long: too_long.into(),
-                    window: Some(window),
                     seed: S64([0, 1, 42, -7, i64::MAX][at % 5]),
                     epoch: U64([0, 1, u64::MAX][at % 3]),
                     multiple: [1, 1, 2][at / 2 % 3],
                     packing: ["fast", "optimal"][at / 3 % 2].into(),
                     max_length: if too_long == "error" { 60 } else { [41, 25][at / 7 % 2] },
                     ..base(strategy, &lengths, WORLDS[at % 4])
-                };
+                }
+                .of_window(window);
                 if strategy == "bucket" && at % 4 > 1 {
                     config.budget = U64(130);
                 }

@@ -63,6 +63,7 @@ fn base(strategy: &str, lengths: &[u32], world: u32) -> BatchConfig {
         packing: "fast".into(),
         buckets: (strategy == "bucket").then(|| Buckets::Boundaries(vec![8, 16, 32])),
         window: Some(8_192),
+        keep_order: false,
         too_long: "error".into(),
         tail: "keep".into(),
         separate: false,
@@ -122,8 +123,12 @@ fn take(rank: u32, start: u64, count: u32) -> Call {
 fn config_name(set: &str, config: &BatchConfig) -> String {
     let BatchConfig { strategy, world_size: world, counting, tail, too_long, window, max_batch_size, .. } = config;
     let BatchConfig { max_length, multiple, packing, seed, epoch, .. } = config;
-    let window = window.map_or("by default".into(), |window| window.to_string());
-    let mut name = format!("{strategy} {set}, {world} ranks of {max_batch_size}, {counting}, window {window}");
+    let window = match window {
+        Some(window) => format!("window {window}"),
+        None if config.keep_order => "keep_order".into(),
+        None => "window by default".into(),
+    };
+    let mut name = format!("{strategy} {set}, {world} ranks of {max_batch_size}, {counting}, {window}");
     name += &format!(", {too_long} above {max_length}, {tail}, multiple {multiple}, {packing}");
     name + &format!(", seed {} epoch {}", seed.0, epoch.0)
 }

@@ -20,7 +20,8 @@ fn config(at: usize, world: u32) -> BatchConfig {
     let mut config = BatchConfig {
         seed: S64(at as i64),
         epoch: U64(3),
-        window: Some([8_192, 20, 0][at % 3]),
+        window: [Some(8_192), Some(20), None][at % 3],
+        keep_order: at % 3 == 2,
         tail: TAILS[at / 2 % 4].into(),
         too_long: too_long.into(),
         max_length: if too_long == "error" { 60 } else { 37 },
@@ -115,7 +116,8 @@ fn replanned() -> Vec<Case> {
     let options = |at: usize, world: u32| {
         let strategy = ["budget", "budget", "pack", "bucket", "pad-to-max"][at % 5];
         let config = BatchConfig {
-            window: [Some(20), Some(7), None, Some(0)][at % 4],
+            window: [Some(20), Some(7), None, None][at % 4],
+            keep_order: at % 4 == 3,
             too_long: ["split", "drop", "truncate", "single"][at / 2 % 4].into(),
             max_length: [60, 25, 40][at % 3],
             counting: COUNTINGS[at / 3 % 3].into(),

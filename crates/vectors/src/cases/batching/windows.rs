@@ -69,9 +69,7 @@ fn rules() -> Vec<Rule> {
         rule("budget: by cost", &SHORT, "budget", 50).with(budget(400)).with(|config| {
             (config.counting, config.linear, config.quadratic) = ("weighted".into(), 3, 1);
         }),
-        rule("budget with batch_window 0", &SHORT, "budget", 50)
-            .with(budget(61))
-            .with(|config| config.window = Some(0)),
+        rule("budget with keep_order", &SHORT, "budget", 50).with(budget(61)).with(|config| config.keep_order = true),
         rule("pack: room for average items", &SHORT, "pack", 50).with(rows(3)).with(|config| config.capacity = 32),
         rule("pack: of a sample that a row does not hold, what it holds", &LONG, "pack", 50).with(|config| {
             (config.capacity, config.max_length) = (32, 1_000);

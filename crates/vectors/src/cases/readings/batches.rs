@@ -181,7 +181,7 @@ fn suggested() -> Vec<Case> {
             let mut script = Script::new(&[samples], &options);
             for readers in [1, 2, 3, 63, 64, 65, 513, 1 << 15, 1 << 16] {
                 for group_rows in [1, 2_000] {
-                    script.ask([ReadCall::SuggestedLanes { group_rows: U64(group_rows), readers }]);
+                    script.ask([suggest(group_rows, readers, &[])]);
                 }
             }
             cases.push(script.case(&format!("lanes for {samples} samples in batches of {batch}")));
@@ -191,20 +191,75 @@ fn suggested() -> Vec<Case> {
     let mut script = Script::new(&[8_192], &grouped(ReadOptions::default(), (1, 1, 64)));
     for readers in [1, 4, 32, 64] {
         for group_rows in [1, 31, 32, 33, 8_191, 8_192, 8_193, (1 << 53) - 1] {
-            script.ask([ReadCall::SuggestedLanes { group_rows: U64(group_rows), readers }]);
+            script.ask([suggest(group_rows, readers, &[])]);
         }
     }
     for (group_rows, readers) in [(0, 1), (1, 0), (1, (1 << 16) + 1), (1, u32::MAX), (0, 0)] {
-        script.ask([ReadCall::SuggestedLanes { group_rows: U64(group_rows), readers }]);
+        script.ask([suggest(group_rows, readers, &[])]);
     }
     cases.push(script.case("lanes at the ends of ranges"));
     for (kind, options) in [("stored samples", stored()), ("shards", by_shards()), ("another batch", by_samples())] {
         let group = (2, 2, 3);
         let text = chain(&SIZES, &options, 3, &[(group, 2)]);
         let mut script = Script::new(&SIZES, &grouped(options, group));
-        let call = || ReadCall::SuggestedLanes { group_rows: U64(1), readers: 4 };
+        let call = || suggest(1, 4, &[]);
         script.ask([call(), ReadCall::Resume { state: text }, call()]);
         cases.push(script.case(&format!("lanes for the same samples in the rest of an epoch: {kind}")));
     }
+    // With 4 readers, batches of 64 and row groups of one row, the lanes are 128 = 4 x 32 if nothing else is asked for.
+    let options = ReadOptions { batch_size: Some(64), ..ReadOptions::default() };
+    let mut script = Script::new(&[1 << 20], &options);
+    for multiples in [
+        &[][..],
+        &[0],
+        &[128],
+        &[124],
+        &[4],
+        &[1 << 20, 0, 3_000],
+        &[720, 1_200],
+        &[720, 1_200, 0, 720],
+        // No multiple of the readers divides these, or only one above the lanes.
+        &[1],
+        &[6],
+        &[720, 721],
+        &[2],
+        // The greatest numbers: an odd one, which 4 does not divide, and two that 20 and 16 divide.
+        &[(1 << 53) - 1],
+        &[((1 << 53) - 1) / 20 * 20],
+        &[((1 << 53) - 1) / 508 * 508],
+    ] {
+        script.ask([suggest(1, 4, multiples)]);
+    }
+    // Lanes that row groups, the limit of a reader, and the most lanes keep low; and readers of every kind.
+    for (group_rows, readers, multiples) in [
+        (8_000, 4, &[1 << 20, 240][..]),
+        (1 << 20, 4, &[1 << 20]),
+        (1 << 20, 3, &[1 << 20]),
+        (1, 1, &[37]),
+        (1, 1, &[31 * 29]),
+        (1, 1, &[64 * 63 * 61, 61 * 7]),
+        (1, 63, &[63 * 64]),
+        (1, 1 << 15, &[1 << 20]),
+        (1, 1 << 16, &[1 << 20, 1 << 16]),
+        (1, 1 << 16, &[1 << 15]),
+        (0, 4, &[8]),
+        (1, 0, &[8]),
+        (1, (1 << 16) + 1, &[8]),
+    ] {
+        script.ask([suggest(group_rows, readers, multiples)]);
+    }
+    cases.push(script.case("lanes that divide numbers"));
+    // The window gets larger and the variance grows if the lanes of a reader become fewer.
+    let options = ReadOptions { batch_size: Some(300), ..ReadOptions::default() };
+    let mut script = Script::new(&[1 << 30], &options);
+    for multiple in (100..=132).map(|own| 7 * own).chain([7, 49, 7 * 127 * 131]) {
+        script.ask([suggest(1, 7, &[multiple])]);
+    }
+    cases.push(script.case("lanes that divide numbers, with other windows"));
     cases
+}
+
+fn suggest(group_rows: u64, readers: u32, multiples: &[u64]) -> ReadCall {
+    let multiples = multiples.iter().copied().map(U64).collect();
+    ReadCall::SuggestedLanes { group_rows: U64(group_rows), readers, multiples }
 }

@@ -129,7 +129,7 @@ function reading({ reading: dealt, state, workers, each }: CheckpointQuestion, d
   const on = (ranks: string, at: string): Run => {
     const fresh = naming('each', () => of(ranks, workers, each));
     const own = made.add(at === '' ? fresh.atEpoch(left.epoch) : fresh.resume(at));
-    const steps = own.steps.most;
+    const steps = own.steps.max;
     return {
       worldSize: own.worldSize,
       steps,

@@ -43,7 +43,7 @@ export interface ShardsAnswer {
   /** The readers with the most and with the fewest samples, padding included, among `looked` readers. */
   balance: { looked: number; most: Load; least: Load };
   rounds: number;
-  steps: { least: number; most: number; equal: boolean };
+  steps: { min: number; max: number; equal: boolean };
   idle: number;
   readsPerRow: number;
   lanesReadOnce: number | undefined;

@@ -22,7 +22,7 @@ export function verdict({ worldSize, workers, sizes, balance, idle, readers, ste
     : fewest === greatest
       ? `; all ranks read ${grouped(greatest)}`
       : `; ranks read ${grouped(fewest)} to ${grouped(greatest)}`;
-  const unequal = steps.equal ? '' : ` in ${grouped(steps.least)} to ${grouped(steps.most)} steps`;
+  const unequal = steps.equal ? '' : ` in ${grouped(steps.min)} to ${grouped(steps.max)} steps`;
   const more = least.samples > 0 ? `${percent(most.samples / least.samples - 1)} more` : 'all of it';
   return `${who}, not evenly: the largest reads ${grouped(most.samples)} samples (${name(most)}), the smallest ${grouped(least.samples)} (${name(least)}): ${more}${seen}${ranks}${isWhole ? unequal : ''}${none}.`;
 }

@@ -132,12 +132,12 @@ impl Answer {
         match self.of_plan {
             None => {}
             Some((_, None)) => push("equal steps", None, Value::Null, "--batch-size N checks them".to_owned()),
-            Some((_, Some(Steps { least, most, .. }))) => {
-                let told = match least == most {
-                    true => format!("every rank takes {}", counted(most, "step", "steps")),
-                    false => format!("ranks take {} to {} steps", grouped(least), grouped(most)),
+            Some((_, Some(Steps { min, max, .. }))) => {
+                let told = match min == max {
+                    true => format!("every rank takes {}", counted(max, "step", "steps")),
+                    false => format!("ranks take {} to {} steps", grouped(min), grouped(max)),
                 };
-                push("equal steps", self.equal_steps, json!({ "least": least, "most": most }), told);
+                push("equal steps", self.equal_steps, json!({ "min": min, "max": max }), told);
             }
         }
         items.print(format)?;

@@ -36,7 +36,7 @@ impl Totals {
             None => "--batch-size tells the steps".to_owned(),
             Some(steps) if steps.equal => {
                 let size = grouped(steps.batch_size.into());
-                format!("every rank takes {}, in batches of {size}", counted(steps.most, "step", "steps"))
+                format!("every rank takes {}, in batches of {size}", counted(steps.max, "step", "steps"))
             }
             Some(steps) => format!("WARNING: {}", steps.unequal()),
         });
@@ -51,17 +51,17 @@ impl Totals {
         if !steps.equal {
             let _ = writeln!(io::stderr(), "warning: {}", steps.unequal());
         }
-        Some(format!("steps\t{}\t{}\t{}\t{equal}", steps.batch_size, steps.least, steps.most))
+        Some(format!("steps\t{}\t{}\t{}\t{equal}", steps.batch_size, steps.min, steps.max))
     }
 }
 
 impl StepsOf {
     /// The warning where ranks end at different steps.
     fn unequal(&self) -> String {
-        let [least, most, size] = [self.least, self.most, self.batch_size.into()].map(grouped);
+        let [min, max, size] = [self.min, self.max, self.batch_size.into()].map(grouped);
         format!(
-            "ranks end at different steps, {least} to {most} in batches of {size}; a rank that waits for the others hangs.\nStop \
-             all ranks after {least} steps, or deal single samples: `samedeal batches PATH --order sharded` gives all ranks the \
+            "ranks end at different steps, {min} to {max} in batches of {size}; a rank that waits for the others hangs.\nStop \
+             all ranks after {min} steps, or deal single samples: `samedeal batches PATH --order sharded` gives all ranks the \
              same number of steps."
         )
     }
@@ -93,21 +93,21 @@ struct Spread {
     bytes: Range,
 }
 
-/// The least and the most that a rank or a worker has, and the most divided by the mean.
+/// The smallest and the largest load of a rank or a worker, and the largest divided by the mean.
 #[derive(Serialize, JsonSchema)]
 struct Range {
-    least: u64,
-    most: u64,
+    min: u64,
+    max: u64,
     imbalance: f64,
 }
 
-/// The fewest and the most steps that a rank takes.
+/// The smallest and the largest number of steps that a rank takes.
 #[derive(Serialize, JsonSchema)]
 struct StepsOf {
     batch_size: u32,
     drop_last: bool,
-    least: u64,
-    most: u64,
+    min: u64,
+    max: u64,
     equal: bool,
 }
 
@@ -117,11 +117,11 @@ impl Totals {
         let steps = |size: BatchSize| -> Result<_, Problem> {
             let steps = plan.steps(size)?;
             let (batch_size, drop_last) = (size.samples(), size.drops_last());
-            Ok(StepsOf { batch_size, drop_last, least: steps.least, most: steps.most, equal: steps.is_equal() })
+            Ok(StepsOf { batch_size, drop_last, min: steps.min, max: steps.max, equal: steps.is_equal() })
         };
-        let range = |tier, weight| -> Result<_, Problem> {
-            let balance: LoadSummary = plan.load_summary(tier, weight)?;
-            Ok(Range { least: balance.least, most: balance.most, imbalance: balance.imbalance() })
+        let range = |tier, balance_by| -> Result<_, Problem> {
+            let balance: LoadSummary = plan.load_summary(tier, balance_by)?;
+            Ok(Range { min: balance.min, max: balance.max, imbalance: balance.imbalance() })
         };
         let spread = |tier| -> Result<_, Problem> {
             Ok(Spread { samples: range(tier, BalanceBy::Samples)?, bytes: range(tier, BalanceBy::Bytes)? })

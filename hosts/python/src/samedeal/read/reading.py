@@ -34,7 +34,7 @@ class Reading(ReadingBase):
         >>> from samedeal import Reading
         >>> reading = Reading([40, 100], world_size=2, workers=2, batch_size=16)
         >>> reading.steps
-        Steps(least=6, most=6)
+        Steps(min=6, max=6)
         >>> batch = reading.batch(rank=0, worker=1, number=1)
         >>> batch.start, batch.count, reading.batch_at(rank=0, step=batch.step) == batch
         (16, 16, True)

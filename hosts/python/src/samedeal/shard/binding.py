@@ -51,7 +51,7 @@ class Stream(Resource, shards.ChunkStream):
         self.current = place
 
 
-def verify(count: int, offsets: NDArray[np.uint32], assigned: NDArray[np.uint32]) -> Verification:
-    """Compares the shards of readers with the shards 0 to `count` - 1."""
-    core = Core(2**31, "shards", str(count))
-    return Verification(*shards.verify(core, count, offsets, assigned))
+def verify(num_shards: int, offsets: NDArray[np.uint32], assigned: NDArray[np.uint32]) -> Verification:
+    """Compares the shards of readers with the shards 0 to `num_shards` - 1."""
+    core = Core(2**31, "num_shards", str(num_shards))
+    return Verification(*shards.verify(core, num_shards, offsets, assigned))

@@ -71,13 +71,13 @@ class ShardPlan(PlanBase):
         """The work of each rank (tier "ranks") or each worker ("workers", those of rank 0 first)."""
         return self._engine.use(windows.loads, check.name("tier", tier))
 
-    def load_summary(self, tier: str = "ranks", weight: str = "samples") -> LoadSummary:
+    def load_summary(self, tier: str = "ranks", balance_by: str = "samples") -> LoadSummary:
         """The smallest, largest and total load of the ranks or the workers, in samples or in bytes.
 
         Raises:
-            MissingError: The weight is "bytes", and the plan has no bytes.
+            MissingError: `balance_by` is "bytes", and the plan has no bytes.
         """
-        return self._engine.use(windows.load_summary, check.name("tier", tier), check.name("weight", weight))
+        return self._engine.use(windows.load_summary, check.name("tier", tier), check.name("balance_by", balance_by))
 
     def steps(self, batch_size: SupportsIndex, drop_last: bool = False) -> Steps:
         """The smallest and the largest number of steps of a rank, if each worker makes batches from its own samples.
@@ -101,11 +101,11 @@ class ShardPlan(PlanBase):
         return recipes.call("ShardPlan", options.pop("sizes"), options)
 
 
-def verify_shards(shards: SupportsIndex, assigned: Iterable[ArrayLike | Iterable[SupportsIndex]]) -> Verification:
-    """Checks lists of shards from readers: does every one of the shards 0 to `shards` - 1 have exactly one reader?
+def verify_shards(num_shards: SupportsIndex, assigned: Iterable[ArrayLike | Iterable[SupportsIndex]]) -> Verification:
+    """Checks lists of shards from readers: does every one of the shards 0 to `num_shards` - 1 have exactly one reader?
 
     Args:
-        shards: Number of shards.
+        num_shards: Number of shards.
         assigned: For each reader, the numbers of the shards that it has.
 
     Raises:
@@ -113,7 +113,7 @@ def verify_shards(shards: SupportsIndex, assigned: Iterable[ArrayLike | Iterable
         WrongTypeError: A value is not a whole number, or not a list of lists of them.
         OutOfMemoryError: There is no memory for so many shards.
     """
-    count = check.integer("shards", shards, check.U32)
+    count = check.integer("num_shards", num_shards, check.U32)
     within = check.Width(0, check.U32_MAX, check.below(count))
     offsets, flat = check.ragged("assigned", assigned, within)
     return verify(count, offsets, flat)

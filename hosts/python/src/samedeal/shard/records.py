@@ -56,7 +56,7 @@ class Steps(types.StepBounds):
     @property
     def equal(self) -> bool:
         """Whether all ranks have the same number of steps."""
-        return self.least == self.most
+        return self.min == self.max
 
 
 class Verification(shards.Verification):

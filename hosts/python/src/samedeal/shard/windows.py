@@ -54,9 +54,9 @@ def loads(plan: Plan, tier: str) -> Loads:
     return Loads(**{name: numpy.concatenate(parts) for name, parts in columns.items()})
 
 
-def load_summary(plan: Plan, tier: str, weight: str) -> LoadSummary:
+def load_summary(plan: Plan, tier: str, balance_by: str) -> LoadSummary:
     """How evenly loads are spread."""
-    return LoadSummary(*plan.load_summary(tier, weight), imbalance=plan.imbalance(tier, weight) / MILLION)
+    return LoadSummary(*plan.load_summary(tier, balance_by), imbalance=plan.imbalance(tier, balance_by) / MILLION)
 
 
 def verify(plan: Plan) -> Verification:

@@ -9,7 +9,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 import numpy as np
 import torch.distributed
@@ -33,7 +33,7 @@ from ..files import Format, Marks, Shards, Sources
 from ..files.failures import Failures
 from ..files.groups import costliest
 from ..files.paths import Paths
-from ..generated.limits import MAX_WORKERS
+from ..generated.limits import MAX_SHUFFLE_WINDOW, MAX_WORKERS
 from ..read.reading import DEALS
 from . import place
 from .board import FAILED, SLOTS, Board
@@ -52,7 +52,9 @@ if TYPE_CHECKING:
     from ..compose.order import Weight
 
 _BATCH = check.Width(1, check.U32_MAX, check.U32_FROM_1.allowed)
-_WINDOW = check.Width(1, 2**20, f"1 to {2**20}", {"least": ("1",), "most": (str(2**20),)})
+_WINDOW = check.Width(
+    1, MAX_SHUFFLE_WINDOW, f"1 to {MAX_SHUFFLE_WINDOW}", {"least": ("1",), "most": (str(MAX_SHUFFLE_WINDOW),)}
+)
 _WORKERS = check.Width(0, MAX_WORKERS, f"0 to {MAX_WORKERS}")
 _ROWS = check.Width(1, check.MAX_EXACT, f"1 to {check.MAX_EXACT}")
 _EPOCHS = check.Width(0, 2**63 - 1, f"0 to {2**63 - 1}")
@@ -60,6 +62,18 @@ _EPOCHS = check.Width(0, 2**63 - 1, f"0 to {2**63 - 1}")
 
 class LanesWarning(UserWarning):
     """Several readers decode the same rows, or each reader has too few lanes to mix its batches."""
+
+
+class Loaded(NamedTuple):
+    """What a dataset takes from a state."""
+
+    progress: Progress
+    given: dict[str, Any]
+    """The options of the dataset, with the lanes of the state where `lanes="auto"`."""
+    not_by_lane: str
+    """Why a blend with these options is not by lane."""
+    failed: list[list[int]]
+    """The first sample and the number of samples of each range of rows that failed."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +92,7 @@ class ShardInfo:
     """The epoch."""
     samples: int
     """How many samples the reader gives, padding included."""
-    padding: int
+    num_padding: int
     """How many of these samples are padding: the last ones."""
     shards: tuple[int, ...] | None
     """With `deal="shards"`: the numbers of the shards that this reader reads, in order. Otherwise None."""
@@ -531,9 +545,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             OutOfRangeError: The state is too long, or has more samples than there are.
         """
         if not place.is_worker():
-            failed = self._failed_in(state_dict)
             super().load_state_dict(state_dict)
-            self._add_failed(failed)
             self._board.last_read = None
             self._board.tell(self._core, 0)
 
@@ -602,8 +614,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             raise ContradictionError("workers", str(slot), f"up to {SLOTS - 1}, with max_failed_rows")
         return Failures(self.max_failed_rows, self._board, slot)
 
-    def _failed_in(self, state: Any, slot: int = 0) -> list[list[int]]:
-        """The first sample and the number of samples of each range of failed rows in a state, checked.
+    def _failed_in(self, state: Any, slot: int) -> list[list[int]]:
+        """The first sample and the number of samples of each range of failed rows in a state of this dataset, checked.
 
         `slot` is that of the board to which `_add_failed` will write them.
         """
@@ -612,9 +624,6 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         allowed = "what state_dict gave: pairs of a sample and a number of samples that failed"
         if not isinstance(found, list) or not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in found):
             raise WrongTypeError(FAILED, check.described(found), allowed)
-        if found:
-            # First, whether the samples are those of this dataset at all.
-            self._parsed(state)
         samples, pairs = self.shards.samples, []
         for pair in found:
             first = check.integer(FAILED, pair[0], check.Width(0, samples - 1, check.below(samples)))
@@ -656,7 +665,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
     def _follow(self) -> None:
         """With `lanes="auto"`, takes the lanes of a state that any process has loaded, perhaps since this one began."""
         if self._is_auto and self._board.lanes != self._own_lanes:
-            self._use_lanes(Chosen(*self._board.lanes))
+            self._use(*self._with_lanes(Chosen(*self._board.lanes)))
 
     @property
     def _order(self) -> dict[str, Any]:
@@ -697,16 +706,17 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         order, why = self._remake(Chosen(given["lanes"], given["shuffle_window"]))
         return given | {"order": order}, why
 
-    def _use_lanes(self, chosen: Chosen | None) -> None:
-        """Reads with these lanes from now on, in all processes."""
-        self._given, self._not_by_lane = self._with_lanes(chosen)
+    def _use(self, given: dict[str, Any], not_by_lane: str) -> None:
+        """Reads with what `_with_lanes` returned from now on, in all processes."""
+        self._given, self._not_by_lane = given, not_by_lane
         self._own_order = self._section(self._group_of(self._given, 1).reading(Progress(self._core.epoch)))
         self._board.lanes = self._own_lanes
 
-    def _take_lanes(self, state: Any) -> None:
-        """With `lanes="auto"`, reads with the lanes of a state that `_parsed` has checked."""
+    def _take(self, loaded: Loaded, slot: int = 0) -> None:
+        """Leaves out the rows that failed in a state, and with `lanes="auto"`, reads with its lanes."""
         if self._is_auto:
-            self._use_lanes(of_state(text_of(state)))
+            self._use(loaded.given, loaded.not_by_lane)
+        self._add_failed(loaded.failed, slot)
 
     def _reading(self, workers: int) -> Reading:
         """The reading of the rest of the epoch, for this number of workers."""
@@ -743,23 +753,26 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         super()._read_anew()
         self._board.forget_read()
 
-    def _parsed(self, state: Any) -> Progress:
-        """The progress in a state of this dataset. Any other state is an error."""
+    def _parsed(self, state: Any, slot: int = 0) -> Loaded:
+        """What a state of this dataset has. Any other state is an error.
+
+        `slot` is that of the board to which `_take` will write the rows that failed.
+        """
         text = check.state(text_of(state))
         if READER in state:
             allowed = "what state_dict gave in the main process, for all readers"
             raise WrongTypeError("state", "that of one loader worker", allowed)
-        group = self._group(1)
-        if self._is_auto:
-            # The lanes of a state win over the choice.
-            group = self._group_of(self._with_lanes(of_state(text))[0], 1)
-        found = group.resumed(text)
+        self._follow()
+        # The lanes of a state win over the choice. An order with other lanes is made here, once for each state.
+        given, not_by_lane = self._with_lanes(of_state(text) if self._is_auto else None)
+        found = self._group_of(given, 1).resumed(text)
         check.integer("epoch", found.epoch, _EPOCHS)
-        return found
+        return Loaded(found, given, not_by_lane, self._failed_in(state, slot))
 
     def _go_on(self, core: Progress, state: Any) -> None:
-        found = self._parsed(state)
-        self._take_lanes(state)
+        loaded = self._parsed(state)
+        self._take(loaded)
+        found = loaded.progress
         core.epoch, core.state, core.is_rest = found.epoch, found.state, found.is_rest
 
     def _opening(self) -> Start:
@@ -777,7 +790,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         return core.is_rest
 
     def _is_empty(self, core: Progress) -> bool:
-        return self._group(1).reading(core).steps.most == 0
+        return self._group(1).reading(core).steps.max == 0
 
     @property
     def _is_shuffled(self) -> bool:
@@ -875,7 +888,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         if least < most:
             told += (
                 "; ranks that wait for one another at each step hang where the first one ends: read no more than "
-                "dataset.steps(num_workers).least on every rank, or use "
+                "dataset.steps(num_workers).min on every rank, or use "
             )
             told += 'remainder="pad"' if self.deal == "samples" else 'deal="samples"'
         warn(told, StepsWarning)

@@ -9,17 +9,12 @@ from typing import Any, NamedTuple
 from .. import ContradictionError, OutOfRangeError, Reading, WrongTypeError, recipe_after
 from ..engine import arguments as check
 from ..files import Shards, Sources
+from ..generated.limits import ASSUMED_WORKERS, MAX_LANES, MAX_VARIANCE_RATIO
 
 AUTO = "auto"
 """The value of `lanes` with which the dataset chooses."""
-WORKERS = 8
-"""Loader workers of each rank that a choice is for, if `max_readers` is not given."""
-_LANES = 2**16
-"""The most lanes."""
 _SAMPLES = check.COUNT._replace(most=check.MAX_EXACT)
 """Rows of an epoch, checked here so that the error has the name of the option."""
-_MIXED = 2
-"""Batches that vary up to so many times as much as by chance need no advice, as in `Reading.mixing_advice`."""
 
 
 class LanesNote(UserWarning):
@@ -71,7 +66,7 @@ def choose(
     """
     assumed = ""
     if max_readers is None:
-        workers = max(1, min(WORKERS, _LANES // world_size))
+        workers = max(1, min(ASSUMED_WORKERS, MAX_LANES // world_size))
         readers = world_size * workers
         each = f"{world_size} {_plural(world_size, 'rank')} x {workers} {_plural(workers, 'worker')}"
         assumed = f" ({each}; max_readers=N provides for another number)"
@@ -89,13 +84,8 @@ def choose(
             raise
         field = "world_size" if max_readers is None else "max_readers"
         raise OutOfRangeError(field, error.value, error.allowed, error.facts) from None
-    found = reading.suggested_lanes(group, readers)
+    found = reading.suggested_lanes(group, readers, multiples)
     assert found is not None
-    fits = (lanes for lanes in range(found.lanes, 0, -readers) if not any(number % lanes for number in multiples))
-    if (lanes := next(fits, found.lanes)) != found.lanes:
-        # The core chooses so few lanes where there are just two row groups for each of them.
-        found = Reading([2 * lanes], batch_size=batch_size or 1, lanes=readers).suggested_lanes(1, readers)
-        assert found is not None
     chosen = Chosen(found.lanes, found.shuffle_window)
     own = found.lanes // readers
     told = (
@@ -106,7 +96,7 @@ def choose(
     if window is None:
         told += f"; and shuffle_window={chosen.shuffle_window}"
     # Row groups of one row cannot be smaller, and one row is in no order.
-    if found.variance_ratio > _MIXED and min(group, samples) > 1:
+    if found.variance_ratio > MAX_VARIANCE_RATIO and min(group, samples) > 1:
         told += (
             f". If neighbouring rows of a file are similar, batches vary about {found.variance_ratio} times as much as "
             "by chance: smaller row groups, or files whose rows were shuffled before they were written, mix better"

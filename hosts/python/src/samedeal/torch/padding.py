@@ -17,7 +17,7 @@ class Rows(NamedTuple):
 
     samples: int = 0
     """How many rows there are."""
-    padding: int = 0
+    num_padding: int = 0
     """How many of these rows are padding: the last ones."""
     may_be_padding: bool = False
     """Whether the batch with the same number may have padding on any process."""
@@ -51,7 +51,7 @@ class Padding:
         ):
             workers = max(1, loader.num_workers)
             told = [sampler.shard_info(worker, workers) for worker in range(workers)]
-            self._readers, self._size = [(one.samples, one.padding) for one in told], sampler.batch_size or 1
+            self._readers, self._size = [(one.samples, one.num_padding) for one in told], sampler.batch_size or 1
         elif isinstance(sampler, BatchSampler) and repeats(sampler):
             self._planned = place
 

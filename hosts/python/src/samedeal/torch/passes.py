@@ -59,7 +59,7 @@ class Opening(Start):
 
     def ended(self, taken: int) -> dict[str, Any]:
         """The state after the pass ended on every rank, even on ranks that had more batches than this one."""
-        return self.after(self.reading.steps.most)
+        return self.after(self.reading.steps.max)
 
 
 class _Given(Pass):
@@ -149,9 +149,9 @@ class Items:
         elif state_dict == self.state_dict():
             return
         slot = 1 + self._worker if self._inside else 0
-        progress, failed = self._owner._parsed(state_dict), self._owner._failed_in(state_dict, slot)
-        self._owner._take_lanes(state_dict)
-        self._owner._add_failed(failed, slot)
+        loaded = self._owner._parsed(state_dict, slot)
+        self._owner._take(loaded, slot)
+        progress = loaded.progress
         begun = self.given.place.progress.epoch
         if progress.epoch < begun and not self._inside and self._owner._is_empty(progress):
             # The state ends an earlier epoch, and another epoch was set since. This pass stays as it is.

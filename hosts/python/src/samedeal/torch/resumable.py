@@ -142,7 +142,7 @@ class Resumable:
 
         This number counts samples, not the rows of a `PackCollator`. With whole shards, there is no padding.
         """
-        return self._rows().padding
+        return self._rows().num_padding
 
     def state_dict(self, batches: SupportsIndex | None = None) -> dict[str, Any]:
         """The state for a checkpoint, after all ranks got the same number of batches as this loop.

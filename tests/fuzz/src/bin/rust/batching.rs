@@ -17,7 +17,7 @@ macro_rules! options {
             counting($a.pick(Counting::ALL)), linear($a.narrow()), quadratic($a.narrow()), max_batch_size($a.narrow()),
             max_length($a.narrow()), max_tokens($a.wide()), max_cost($a.wide()), batch_size_multiple($a.narrow()), capacity($a.narrow()),
             packing($a.pick(Packing::ALL)), bucket_width($a.narrow()), boundaries($a.narrows()), quantiles($a.narrow()),
-            batch_window($a.narrow()), mean_length($a.narrow()), separate_buckets($a.rng.bool()), pad_to_bucket($a.rng.bool()), too_long($a.pick(TooLong::ALL)), tail($a.pick(Tail::ALL)), memory_limit($a.memory()));
+            batch_window($a.narrow()), mean_length($a.narrow()), keep_order($a.rng.bool()), separate_buckets($a.rng.bool()), pad_to_bucket($a.rng.bool()), too_long($a.pick(TooLong::ALL)), tail($a.pick(Tail::ALL)), memory_limit($a.memory()));
     };
 }
 

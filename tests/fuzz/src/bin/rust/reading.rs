@@ -21,7 +21,7 @@ pub fn readings(a: &mut Asked) {
     look!(a, r, seed(), world_size(), workers(), batch_size(), reads_per_row(), epoch(), is_rest());
     ask!(a, 1 in 2, r,
         at_epoch(a.wide()), resume(&a.known("state")), state(a.wide()), recipe(), recipe_fingerprint(), sizes(), lanes_read_once(),
-        mixing_advice(), suggested_lanes(a.wide(), a.narrow()), num_steps(a.narrow()), steps(), num_idle_readers(), num_samples(a.narrow(), a.narrow()), num_padding(a.narrow(), a.narrow()),
+        mixing_advice(), suggested_lanes(a.wide(), a.narrow(), &a.wides()), num_steps(a.narrow()), steps(), num_idle_readers(), num_samples(a.narrow(), a.narrow()), num_padding(a.narrow(), a.narrow()),
         num_batches(a.narrow(), a.narrow()), batch(a.narrow(), a.narrow(), a.wide()), batch_at(a.narrow(), a.wide()),
         indices(a.narrow(), a.narrow(), a.range()), indices_window(a.narrow(), a.narrow(), a.wide(), a.count()),
         num_rounds(a.narrow(), a.narrow()), round(a.narrow(), a.narrow(), a.wide()),

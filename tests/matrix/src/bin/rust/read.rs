@@ -24,8 +24,9 @@ pub fn ask(reading: &mut Reading, call: &ReadCall) -> Answer {
             let MixingAdvice { lanes_per_reader, variance_ratio, lanes, shuffle_window, .. } = advice;
             record(format::MixingAdvice { lanes_per_reader, variance_ratio, lanes, shuffle_window })
         }),
-        ReadCall::SuggestedLanes { group_rows, readers } => {
-            reading.suggested_lanes(group_rows.0, readers)?.map_or(Value::Null, |found| {
+        ReadCall::SuggestedLanes { group_rows, readers, ref multiples } => {
+            let multiples: Vec<u64> = multiples.iter().map(|number| number.0).collect();
+            reading.suggested_lanes(group_rows.0, readers, &multiples)?.map_or(Value::Null, |found| {
                 let SuggestedLanes { lanes, shuffle_window, variance_ratio, .. } = found;
                 record(format::SuggestedLanes { lanes, shuffle_window, variance_ratio })
             })
@@ -34,8 +35,8 @@ pub fn ask(reading: &mut Reading, call: &ReadCall) -> Answer {
         ReadCall::IsRest => reading.is_rest().into(),
         ReadCall::NumSteps { rank } => number(reading.num_steps(rank)?),
         ReadCall::StepBounds => {
-            let samedeal::Steps { least, most, .. } = reading.steps()?;
-            record(format::StepBounds { least: U64(least), most: U64(most) })
+            let samedeal::Steps { min, max, .. } = reading.steps()?;
+            record(format::StepBounds { min: U64(min), max: U64(max) })
         }
         ReadCall::NumIdleReaders => number(reading.num_idle_readers()?),
         ReadCall::NumSamples { rank, worker } => number(reading.num_samples(rank, worker)?),

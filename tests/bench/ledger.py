@@ -93,7 +93,7 @@ def main() -> None:
     print(f"{'ideal':<24}{ideal:>9.2f}{1:>10.3f}{1 / (SLOW * (READERS - 1) + 1):>18.1%}")
     deals = [
         ("fixed-shares", fixed, 0),
-        *((f"ledger-block-{block_size}", claimed, block_size) for block_size in (16, 64, 128)),
+        *((f"ledger-block-size-{block_size}", claimed, block_size) for block_size in (16, 64, 128)),
     ]
     times: dict[str, list[float]] = {name: [] for name, _, _ in deals}
     shares: dict[str, list[float]] = {name: [] for name, _, _ in deals}

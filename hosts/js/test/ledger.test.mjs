@@ -315,7 +315,8 @@ describe('Ledger', () => {
     for (const leaseMs of [0, 2 ** 53, -1]) {
       await assert.rejects(other.setLease(leaseMs), { kind: 'out-of-range', field: 'lease_ms' });
     }
-    for (const leaseMs of NOT_WHOLE) await assert.rejects(other.setLease(leaseMs), { kind: wrong(leaseMs), field: 'lease_ms' });
+    for (const leaseMs of NOT_WHOLE)
+      await assert.rejects(other.setLease(leaseMs), { kind: wrong(leaseMs), field: 'lease_ms' });
   });
 
   test('a long log is read from its last checkpoint on', async () => {
@@ -493,7 +494,10 @@ describe('Ledger', () => {
     const claims = [await ledger.claim()];
     await assert.rejects(claims[0].commit(), /away/);
     for (let claim = claims[0]; claim; claim = await ledger.claim()) await claim.commit();
-    assert.equal((await (await openLedger(sampler(), bytes, { reader: 1, blockSize: 400 })).progress()).committed, SAMPLES);
+    assert.equal(
+      (await (await openLedger(sampler(), bytes, { reader: 1, blockSize: 400 })).progress()).committed,
+      SAMPLES,
+    );
     const expected = [...replayLedger(text(log))];
     assert.equal(
       expected.reduce((sum, { count }) => sum + count, 0),

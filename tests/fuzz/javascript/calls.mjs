@@ -295,7 +295,12 @@ export const CALLS = {
     one('@Sampler'),
     one('@MemoryLog', 'new samedeal.MemoryLog()'),
     options(
-      { reader, blockSize: one('1', '3', '1024'), leaseMs: one('1', '60000'), checkpointInterval: one('1', '2', '4096') },
+      {
+        reader,
+        blockSize: one('1', '3', '1024'),
+        leaseMs: one('1', '60000'),
+        checkpointInterval: one('1', '2', '4096'),
+      },
       ['reader'],
     ),
   ),

@@ -7,7 +7,12 @@ import { entryText, progressIn } from './client.js';
 import type { LedgerProgress } from './types.js';
 
 /** The first entry of a log, for the state of a sampler. */
-export function headerWith(engine: Engine<ComponentBindings>, state: string, blockSize: number, leaseMs: Integer): string {
+export function headerWith(
+  engine: Engine<ComponentBindings>,
+  state: string,
+  blockSize: number,
+  leaseMs: Integer,
+): string {
   const [text, time] = [stateText(state), u53('lease_ms', leaseMs)];
   return engine.once(['state', text], 0, ({ header }) => header(text, blockSize, time));
 }

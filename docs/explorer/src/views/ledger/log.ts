@@ -58,7 +58,11 @@ export function follow(lines: string[], replay: LedgerReplay): Log {
   let event = replay.nextEvent();
   for (const [number, text] of lines.entries()) {
     if (event?.number !== number) {
-      const { event: kind, reader, lease_ms: leaseMs } = parsed(text) as Members & Record<'reader' | 'lease_ms', number>;
+      const {
+        event: kind,
+        reader,
+        lease_ms: leaseMs,
+      } = parsed(text) as Members & Record<'reader' | 'lease_ms', number>;
       entries.push(kind === 'lease' ? { kind, reader, leaseMs } : { kind: number === 0 ? 'begins' : 'checkpoint' });
       continue;
     }

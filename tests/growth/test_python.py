@@ -73,7 +73,7 @@ def test_a_failure_of_another_kind_is_the_base_class() -> None:
         recipe(max_tokens=9, latest_epoch=100)
     error = caught.value
     assert type(error) is samedeal.SamedealError
-    assert (error.kind, error.field, error.value, error.most) == (
+    assert (error.kind, error.field, error.value, error.max) == (
         "too-late",
         "latest_epoch",
         "100",

@@ -64,7 +64,15 @@ WIDE |= {
     "step",
     "batches",
 }
-NARROW_CALLS = {"num-shards", "data-world-size", "data-rank", "rank-at", "reads-per-row", "lanes-read-once", "block-size"}
+NARROW_CALLS = {
+    "num-shards",
+    "data-world-size",
+    "data-rank",
+    "rank-at",
+    "reads-per-row",
+    "lanes-read-once",
+    "block-size",
+}
 NARROW_CALLS |= {"rank", "world-size", "workers", "batch-size", "global-batch-size", "lanes", "shuffle-window", "unit"}
 
 

@@ -262,15 +262,15 @@ def agree(failure: dict[str, Any]) -> bool:
     facts: dict[str, list[str]] = {}
     for name, value in failure.get("facts", ()):
         facts.setdefault(name, []).append(value)
-    single = all(len(facts.get(name, [])) <= 1 for name in ("least", "most", "needs"))
-    if not single or not set(facts) <= {"least", "most", "known", "needs"}:
+    single = all(len(facts.get(name, [])) <= 1 for name in ("min", "max", "needs"))
+    if not single or not set(facts) <= {"min", "max", "known", "needs"}:
         return False
     value = failure["value"]
     if value in facts.get("known", []) or value in facts.get("needs", []):
         return False
     # If the value is a list or a text, the facts are about a value within it, so the value is not compared with them.
     number = int(value) if re.fullmatch("-?[0-9]+", value) and failure["kind"] == "out-of-range" else None
-    least, most = (int(facts[name][0]) if name in facts else None for name in ("least", "most"))
+    least, most = (int(facts[name][0]) if name in facts else None for name in ("min", "max"))
     if least is not None and most is not None and least > most + 1:
         return False
     if number is None or (least is None and most is None):

@@ -255,14 +255,14 @@ export function flag<N extends string>(
 
 function rangeFacts(least: bigint, most: bigint): Fact[] {
   return [
-    { name: 'least', value: `${least}` },
-    { name: 'most', value: `${most}` },
+    { name: 'min', value: `${least}` },
+    { name: 'max', value: `${most}` },
   ];
 }
 
 /** The largest number, as a fact of a failure. */
 export function mostFacts(most: number): Fact[] {
-  return [{ name: 'most', value: `${most}` }];
+  return [{ name: 'max', value: `${most}` }];
 }
 
 /** The known names, as facts of a failure. */

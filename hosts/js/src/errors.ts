@@ -56,7 +56,7 @@ export class SamedealError extends Error implements Failure {
   readonly value: string;
   readonly allowed: string;
   /**
-   * The allowed values for programs, if they are a range, names or one value: texts under the names `least`, `most`,
+   * The allowed values for programs, if they are a range, names or one value: texts under the names `min`, `max`,
    * `known` and `needs`. The properties of these names return them.
    */
   readonly facts: Readonly<Record<string, readonly string[]>>;
@@ -85,13 +85,13 @@ export class SamedealError extends Error implements Failure {
   }
 
   /** The smallest number that is allowed, if the failure says it; a `bigint` where it is beyond 2^53 - 1. */
-  get least(): number | bigint | undefined {
-    return numberOf(this.facts.least);
+  get min(): number | bigint | undefined {
+    return numberOf(this.facts.min);
   }
 
   /** The largest number that is allowed, if the failure says it; a `bigint` where it is beyond 2^53 - 1. */
-  get most(): number | bigint | undefined {
-    return numberOf(this.facts.most);
+  get max(): number | bigint | undefined {
+    return numberOf(this.facts.max);
   }
 
   /** The known names, if one of them is allowed; else empty. */

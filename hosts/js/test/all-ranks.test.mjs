@@ -313,7 +313,7 @@ test('a step of more samples than a list has is refused at once, and says how ma
       assert.throws(call, (error) => {
         assert(error instanceof SamedealError);
         assert.deepEqual(
-          [error.kind, error.field, error.value, error.most],
+          [error.kind, error.field, error.value, error.max],
           ['out-of-range', 'batch_size', value, 8192],
         );
         return true;

@@ -371,7 +371,7 @@ def test_a_rank_that_cannot_be_is_told_how_many_there_are() -> None:
         for rank in (-1, -(2**70), 3, 2**32 - 1, 2**32, 2**80):
             with pytest.raises(OutOfRangeError, match="allowed: 0 to 2") as caught:
                 make(rank)
-            assert (caught.value.field, caught.value.most) == ("rank", 2)
+            assert (caught.value.field, caught.value.max) == ("rank", 2)
             assert caught.value.value == str(rank) or "digits" in caught.value.value
     assert sampler.rank == 0
     with pytest.raises(OutOfRangeError, match="worker is -1; allowed: 0 to 1"):

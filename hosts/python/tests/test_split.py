@@ -185,7 +185,7 @@ def test_exact_sizes_that_are_refused() -> None:
     sizes = Split(sizes={"a": 2, "b": 1})
     with fails(OutOfRangeError, "size") as caught:
         sizes.among(["x", "y", "x"])
-    assert (caught.value.value, caught.value.most) == ("3", 2)
+    assert (caught.value.value, caught.value.max) == ("3", 2)
     with fails(OutOfRangeError, "size"):
         sizes.among([])
     with fails(ContradictionError, "weights"):

@@ -145,20 +145,20 @@ pub struct Failure {
     pub value: String,
     /// The allowed values, for people: a range such as `0 to 9`, or the known names.
     pub allowed: String,
-    /// The allowed values, for programs: `least` and `most` of a range, a `known` for each known name, or `needs` with
+    /// The allowed values, for programs: `min` and `max` of a range, a `known` for each known name, or `needs` with
     /// the only allowed value. Empty if the allowed values are none of these.
     pub facts: Vec<Fact>,
 }
 
 impl Failure {
     /// The smallest number that is allowed, if the failure says it.
-    pub fn least(&self) -> Option<i128> {
-        self.fact("least")?.parse().ok()
+    pub fn min(&self) -> Option<i128> {
+        self.fact("min")?.parse().ok()
     }
 
     /// The largest number that is allowed, if the failure says it.
-    pub fn most(&self) -> Option<i128> {
-        self.fact("most")?.parse().ok()
+    pub fn max(&self) -> Option<i128> {
+        self.fact("max")?.parse().ok()
     }
 
     /// The known names, if the failure lists them.
@@ -178,8 +178,8 @@ impl Failure {
     /// Adds these limits to the facts of the failure.
     pub(crate) fn within(mut self, least: Option<u64>, most: Option<u64>) -> Self {
         let fact = |name: &str, value: u64| Fact { name: name.to_owned(), value: value.to_string() };
-        self.facts.extend(least.map(|least| fact("least", least)));
-        self.facts.extend(most.map(|most| fact("most", most)));
+        self.facts.extend(least.map(|least| fact("min", least)));
+        self.facts.extend(most.map(|most| fact("max", most)));
         self
     }
 

@@ -216,5 +216,5 @@ fn recipes_metrics_and_failures_grow() {
         read(&mut store, r#"{"batch": {"max_tokens": 9, "latest_epoch": 100}}"#).unwrap_err();
     assert_eq!([kind, path, value, allowed], ["too-late", "batch.latest_epoch", "100", "0 to 99"].map(str::to_owned));
     let facts: Vec<_> = facts.iter().map(|fact| (fact.name.as_str(), fact.value.as_str())).collect();
-    assert_eq!(facts, [("least", "0"), ("most", "99")]);
+    assert_eq!(facts, [("min", "0"), ("max", "99")]);
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TypeGuard
 
 from .base import ceil_div
@@ -90,7 +90,7 @@ class LaneView(View):
         self.left = [sample for sample in before if (sample in listed) == is_subset]
         ends = [0, *accumulate(whole.sizes)]
         counts = [bisect_left(self.left, end) for end in ends]
-        sizes = tuple(end - start for start, end in zip(counts, counts[1:], strict=False))
+        sizes = tuple(end - start for start, end in pairwise(counts))
         self.dense = Plain("sharded", len(self.left), of.seed, Sharding(sizes, whole.lanes, whole.window))
 
     def length(self, epoch: int) -> int:

@@ -56,9 +56,9 @@ impl Limits {
         let fact = |name, value: &dyn Display| Fact { name, value: value.to_string() };
         match self {
             Self::None => Vec::new(),
-            Self::Range(least, most) => vec![fact("least", least), fact("most", most)],
-            Self::Least(least) => vec![fact("least", least)],
-            Self::Most(most) => vec![fact("most", most)],
+            Self::Range(least, most) => vec![fact("min", least), fact("max", most)],
+            Self::Least(least) => vec![fact("min", least)],
+            Self::Most(most) => vec![fact("max", most)],
             Self::Known(names) => names.iter().map(|name| fact("known", name)).collect(),
             Self::Needs(value) => vec![fact("needs", value)],
         }
@@ -432,11 +432,11 @@ mod tests {
     #[test]
     fn people_and_programs_are_told_the_same() {
         assert_eq!(told(range(1, u64::MAX)).0, "1 to 18446744073709551615");
-        assert_eq!(told(range(1, u64::MAX)).1, facts(&[("least", "1"), ("most", "18446744073709551615")]));
+        assert_eq!(told(range(1, u64::MAX)).1, facts(&[("min", "1"), ("max", "18446744073709551615")]));
         assert_eq!(told(range(i32::MIN, 4_u32).and(" here")).0, "-2147483648 to 4 here");
-        assert_eq!(told(range(i32::MIN, 4_u32)).1, facts(&[("least", "-2147483648"), ("most", "4")]));
-        assert_eq!(told(at_least(3)), ("3 or more".into(), facts(&[("least", "3")])));
-        assert_eq!(told(at_most(3).and(" at once")), ("up to 3 at once".into(), facts(&[("most", "3")])));
+        assert_eq!(told(range(i32::MIN, 4_u32)).1, facts(&[("min", "-2147483648"), ("max", "4")]));
+        assert_eq!(told(at_least(3)), ("3 or more".into(), facts(&[("min", "3")])));
+        assert_eq!(told(at_most(3).and(" at once")), ("up to 3 at once".into(), facts(&[("max", "3")])));
         assert_eq!(told(only("b").and(", not a")), ("b, not a".into(), facts(&[("needs", "b")])));
         assert_eq!(told(known(["a", "b"])), ("a, b".into(), facts(&[("known", "a"), ("known", "b")])));
         assert_eq!(told("each name once"), ("each name once".into(), facts(&[])));
@@ -463,6 +463,6 @@ mod tests {
         let failure =
             Failure::out_of_range("samples", 9, range(0, 8).and(" with the order")).starting_at_one().of("chunks");
         assert_eq!(failure.to_string(), "chunks is 9; allowed: 1 to 8 with the order");
-        assert_eq!(failure.facts()[0], Fact { name: "least", value: "1".into() });
+        assert_eq!(failure.facts()[0], Fact { name: "min", value: "1".into() });
     }
 }

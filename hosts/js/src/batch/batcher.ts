@@ -332,7 +332,7 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
       return this.#take(rank, at, count);
     } catch (error) {
       if (!(error instanceof SamedealError)) throw error;
-      if (error.kind === 'out-of-range' && error.field === 'count') return this.#take(rank, at, Number(error.most));
+      if (error.kind === 'out-of-range' && error.field === 'count') return this.#take(rank, at, Number(error.max));
       // One batch at a time: `count` batches may be too large together, and the batches before one that fails have to
       // be returned.
       if (count > 1 && !isWanted(error)) return this.#few(rank, at, 1);

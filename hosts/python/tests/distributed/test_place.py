@@ -98,7 +98,7 @@ def test_half_of_a_place_is_completed_by_the_group(tmp_path: Path) -> None:
 def test_a_rank_that_is_too_large_is_told_by_the_name_of_what_was_passed(data: Path) -> None:
     with pytest.raises(OutOfRangeError, match="rank is 7; allowed: 0 to 3, as num_replicas=4") as caught:
         DistributedSampler(range(10), num_replicas=4, rank=7)
-    assert (caught.value.field, caught.value.most) == ("rank", 3)
+    assert (caught.value.field, caught.value.max) == ("rank", 3)
     for make in others(data):
         for name in ("world_size", "num_replicas"):
             with pytest.raises(OutOfRangeError, match=f"allowed: 0 to 3, as {name}=4"):

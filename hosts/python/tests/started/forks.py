@@ -12,6 +12,7 @@ its workers start as fast as forked ones.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import faulthandler
 import functools
 import multiprocessing
@@ -30,6 +31,8 @@ HANGS = sys.version_info < (3, 10, 15) or (3, 11) <= sys.version_info < (3, 11, 
 """Whether a fork beside threads of gloo may hang in this Python."""
 GROUPS = "torch.distributed.distributed_c10d"
 """The module with the function that makes process groups."""
+PARENT_DEATH_SIGNAL = 1
+"""`PR_SET_PDEATHSIG` of Linux."""
 
 
 def install() -> None:
@@ -94,8 +97,8 @@ def _forked(path: bytes, args: Sequence[Any], passfds: Sequence[int]) -> int:
     """Forks the server. The last argument is its program, and the last descriptor tells it that it has to end.
 
     The workers of a server keep this descriptor open, so the workers of a rank that was killed would live on, and their
-    server too. Here, the rank alone has the other end of the pipe. If the rank dies, the server ends, and then the
-    workers, because PyTorch's workers end with their parent.
+    server too. Here, the rank alone has the other end of the pipe. If the rank dies, the server ends, and with it its
+    workers.
     """
     alive, held = os.pipe()
     child = os.fork()
@@ -107,6 +110,7 @@ def _forked(path: bytes, args: Sequence[Any], passfds: Sequence[int]) -> int:
         os.close(held)
         os.dup2(alive, passfds[-1])
         os.close(alive)
+        os.register_at_fork(after_in_child=functools.partial(_end_with, os.getpid(), []))
         exec(args[-1], {})
     except SystemExit:
         code = 0
@@ -114,3 +118,16 @@ def _forked(path: bytes, args: Sequence[Any], passfds: Sequence[int]) -> int:
         sys.excepthook(*sys.exc_info())
     finally:
         os._exit(code)
+
+
+def _end_with(server: int, known: list[int]) -> None:
+    """Lets a worker end when its server does, also if the server ends before PyTorch looks at it for the first time.
+
+    `known` has the worker in processes that a worker forks: these have another parent.
+    """
+    if known:
+        return
+    known.append(os.getpid())
+    ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != server:
+        os._exit(1)

@@ -28,10 +28,10 @@ mod tests {
             path: "epoch".into(),
             value: "7".into(),
             allowed: "up to 6".into(),
-            facts: vec![types::Fact { name: "most".into(), value: "6".into() }],
+            facts: vec![types::Fact { name: "max".into(), value: "6".into() }],
         };
         let failure = Failure::from(later);
-        assert_eq!((failure.kind.name(), failure.most(), failure.least()), ("too-late", Some(6), None));
+        assert_eq!((failure.kind.name(), failure.max(), failure.min()), ("too-late", Some(6), None));
         assert_eq!(failure.kind, FailureKind::Other("too-late".into()));
         assert_eq!(failure.to_string(), "epoch is 7; allowed: up to 6");
     }

@@ -4,7 +4,7 @@ use wit_parser::WorldItem;
 use wit_parser::decoding::{DecodedWasm, decode};
 
 /// The largest size of the component, in bytes.
-const MOST: usize = 856_000;
+const MOST: usize = 861_000;
 /// All interfaces that the component exports.
 const INTERFACES: [&str; 12] = [
     "batches",

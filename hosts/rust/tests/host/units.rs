@@ -77,10 +77,7 @@ fn other_units_are_refused() {
         let error = Sampler::builder(10).unit(unit).build().unwrap_err();
         let failure = error.failure().unwrap();
         assert_eq!((failure.kind.clone(), failure.field.as_str()), (FailureKind::OutOfRange, "unit"));
-        assert_eq!(
-            (failure.value.clone(), failure.least(), failure.most()),
-            (unit.to_string(), Some(1), Some(1 << 20))
-        );
+        assert_eq!((failure.value.clone(), failure.min(), failure.max()), (unit.to_string(), Some(1), Some(1 << 20)));
     }
     assert_eq!(Sampler::builder(10).unit(1 << 20).world_size(4).build().unwrap().num_samples(), 1 << 20);
     // Rounds need the unit 1.

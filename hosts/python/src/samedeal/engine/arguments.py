@@ -40,12 +40,12 @@ class Width(NamedTuple):
 
 def _told(least: int, most: int) -> tuple[str, Mapping[str, tuple[str, ...]]]:
     """A range in words and as facts."""
-    return f"{least} to {most}", {"least": (str(least),), "most": (str(most),)}
+    return f"{least} to {most}", {"min": (str(least),), "max": (str(most),)}
 
 
 def up_to(most: int) -> tuple[str, Mapping[str, tuple[str, ...]]]:
     """An upper bound in words and as a fact."""
-    return f"up to {most}", {"most": (str(most),)}
+    return f"up to {most}", {"max": (str(most),)}
 
 
 COUNT = Width(0, U64_MAX, *_told(0, MAX_EXACT))

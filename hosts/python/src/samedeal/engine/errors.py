@@ -20,8 +20,8 @@ class SamedealError(ValueError):
             last name is `field`. For values outside of recipes and states, it is `field`.
         value: The value that was given, as text.
         allowed: What is allowed in its place, for people.
-        facts: What is allowed, for programs, as far as it is a range, names or one value: texts by the names "least",
-            "most", "known" and "needs". `least`, `most`, `known` and `needs` read them.
+        facts: What is allowed, for programs, as far as it is a range, names or one value: texts by the names "min",
+            "max", "known" and "needs". `min`, `max`, `known` and `needs` read them.
     """
 
     kind: str = "out-of-range"
@@ -44,14 +44,14 @@ class SamedealError(ValueError):
         self.facts = dict(facts or {})
 
     @property
-    def least(self) -> int | None:
+    def min(self) -> int | None:
         """The smallest number that is allowed, if the failure says it."""
-        return next(map(int, self.facts.get("least", ())), None)
+        return next(map(int, self.facts.get("min", ())), None)
 
     @property
-    def most(self) -> int | None:
+    def max(self) -> int | None:
         """The largest number that is allowed, if the failure says it."""
-        return next(map(int, self.facts.get("most", ())), None)
+        return next(map(int, self.facts.get("max", ())), None)
 
     @property
     def known(self) -> tuple[str, ...]:

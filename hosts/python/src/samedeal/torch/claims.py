@@ -28,8 +28,8 @@ class ClaimSampler(torch.utils.data.Sampler[list[int]]):
 
         Args:
             ledger: The ledger of this process.
-            batch_size: Number of samples in a batch. If it does not divide `ledger.block_size`, the last batch of a claim
-                is smaller.
+            batch_size: Number of samples in a batch. If it does not divide `ledger.block_size`, the last batch of a
+                claim is smaller.
 
         Raises:
             OutOfRangeError: `batch_size` is outside its range.

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 _BATCH = check.Width(1, check.U32_MAX, check.U32_FROM_1.allowed)
 _WINDOW = check.Width(
-    1, MAX_SHUFFLE_WINDOW, f"1 to {MAX_SHUFFLE_WINDOW}", {"least": ("1",), "most": (str(MAX_SHUFFLE_WINDOW),)}
+    1, MAX_SHUFFLE_WINDOW, f"1 to {MAX_SHUFFLE_WINDOW}", {"min": ("1",), "max": (str(MAX_SHUFFLE_WINDOW),)}
 )
 _WORKERS = check.Width(0, MAX_WORKERS, f"0 to {MAX_WORKERS}")
 _ROWS = check.Width(1, check.MAX_EXACT, f"1 to {check.MAX_EXACT}")
@@ -65,7 +65,7 @@ class LanesWarning(UserWarning):
 
 
 class Loaded(NamedTuple):
-    """What a dataset takes from a state."""
+    """The parts of a state that a dataset takes."""
 
     progress: Progress
     given: dict[str, Any]
@@ -754,7 +754,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         self._board.forget_read()
 
     def _parsed(self, state: Any, slot: int = 0) -> Loaded:
-        """What a state of this dataset has. Any other state is an error.
+        """The parts of a state of this dataset. Any other state is an error.
 
         `slot` is that of the board to which `_take` will write the rows that failed.
         """

@@ -371,4 +371,4 @@ def _kept(global_batch_size: Any) -> Any:
 
 
 def _up_to(most: int, words: str = "") -> check.Width:
-    return check.Width(0, most, f"0 to {most}{words}", {"least": ("0",), "most": (str(most),)})
+    return check.Width(0, most, f"0 to {most}{words}", {"min": ("0",), "max": (str(most),)})

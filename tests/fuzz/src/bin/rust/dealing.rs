@@ -279,7 +279,7 @@ pub fn functions(a: &mut Asked) {
     std::hint::black_box(known);
     if let Err(error) = Sampler::new(u64::MAX) {
         let failure = error.failure().expect("arguments are to blame");
-        look!(a, failure, least(), most(), needs());
+        look!(a, failure, min(), max(), needs());
         look!(a, failure.kind, name());
         look!(a, error, failure());
         std::hint::black_box(failure.known().count());

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .base import require
+from .base import ceil_div, require
 from .composed_base import Composed
 from .composed_blend import Blend
-from .composed_views import Copies, View
+from .composed_views import Copies, View, is_in_lanes
 from .members import ORDER, SOURCE
 from .recipes import Section
 from .state import require_same
@@ -31,6 +31,8 @@ def goes_on_from(order: Composed, here: Section, there: Section, epoch: int, pos
         both = x is not None and y is not None
         if member == "of" and both:
             assert isinstance(order, View)
+            if here["name"] in ("exclude", "subset") and was_in_lanes(y):
+                require(is_in_lanes(order.of), "of", x["name"], "contradiction")
             goes_on_from(order.of, x, y, epoch, read_to(order, epoch, position))
         elif member == "stages" and both and "sources" in there:
             assert isinstance(order, Blend)
@@ -49,10 +51,16 @@ def skips(order: Section) -> int:
     return 1 + skips(order.get("of", {})) if order.get("name") == "skip" else 0
 
 
+def was_in_lanes(order: Section) -> bool:
+    """Whether an order of a state is in lanes."""
+    name = order.get("name")
+    return name == "sharded" or (name in ("exclude", "subset") and was_in_lanes(order.get("of", {})))
+
+
 def read_to(view: View, epoch: int, position: int) -> int:
     """The number of positions of Y that were read."""
     if isinstance(view, Copies):
-        return position // view.copies
+        return ceil_div(position, view.copies)
     return view.of_position(epoch, position - 1) + 1 if position else 0
 
 

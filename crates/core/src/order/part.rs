@@ -145,7 +145,7 @@ impl OrderPart {
 
     /// The number of lanes, if this order keeps lanes apart: if it is in lanes, a blend `by_lane`, or a `skip` that moves
     /// no position to another lane. Position p of such an order is in lane p modulo this number, and a lane has samples
-    /// only from the same lane of each `sharded` order.
+    /// only from the same lane of each `sharded` order, or of the `dense` order of a view ([`InLanes`]).
     pub(crate) fn lanes_apart(&self) -> Option<u32> {
         self.in_lanes().map(|lanes| lanes.dense.lanes).or_else(|| self.parts()?.lanes_apart())
     }

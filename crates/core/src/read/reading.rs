@@ -304,8 +304,8 @@ impl Reading {
         }
     }
 
-    /// A reader's samples number `start` to `start + count - 1`, in order. Failures: as `num_samples`; `start`,
-    /// `count`.
+    /// `count` samples of a reader, from its sample number `start` on, in its order. Failures: as `num_samples`;
+    /// `start`, `count`.
     pub fn indices(&self, rank: u32, worker: u32, start: u64, count: u32) -> Result<Vec<u64>, Failure> {
         let reader = self.reader(rank, worker)?;
         check_run(start, count, reader.samples())?;

@@ -120,7 +120,7 @@ impl ExactSizes {
             return Err(Failure::out_of_range("size", self.total, allowed).at("split.parts[].size"));
         }
         let mut parts = collect("parts", self.split.parts.len() + 1, [])?;
-        // The names are allocated one by one, as in `Split::parts`.
+        // Room for the copies of `rest`, since small allocations trap if memory is full. `Split::parts` checks the others.
         grow("parts", 8 * rest.len(), &mut Vec::<u8>::new())?;
         let (mut keys, mut start) = (0, 0);
         for (name, part) in self.split.parts()?.into_iter().zip(&self.split.parts) {

@@ -821,6 +821,28 @@ fn additions() -> Vec<Case> {
         cases.push(resumed(&before_apart, 1, 18, &order));
     }
     cases.push(resumed(&before_apart.replace("\"by_lane\":true,", ""), 1, 18, &before_apart));
+    // A skip in a view in lanes would be another order; around it, positions go on.
+    let near = lanes("13,5,9", 4, 4);
+    let skip = |of: &str, range: &str| format!("{{\"name\":\"skip\",\"of\":{of},\"ranges\":[{range}]}}");
+    for name in ["exclude", "subset"] {
+        let whole = view(name, &near, "0,3,7,8,9,11,14,17,19,25");
+        let (inside, later) = (skip(&near, ""), "{\"epoch\":1,\"start\":8,\"count\":2}");
+        cases.push(resumed(&whole, 1, 6, &view(name, &inside, "0,3,7,8,9,11,14,17,19,25")));
+        cases.push(resumed(
+            &view(name, &whole, "3,7,9"),
+            1,
+            2,
+            &view(name, &view(name, &inside, "0,3,7,8,9,11,14,17,19,25"), "3,7,9"),
+        ));
+        cases.push(resumed(&whole, 1, 6, &skip(&whole, later)));
+        cases.push(resumed(&view(name, &inside, "3,7"), 1, 1, &view(name, &skip(&near, later), "3,7")));
+    }
+    // Both copies of a position count as read when the first one is.
+    let twice = |of: &str| format!("{{\"name\":\"copies\",\"copies\":2,\"of\":{of}}}");
+    for start in [2, 3] {
+        let later = format!("{{\"epoch\":1,\"start\":{start},\"count\":1}}");
+        cases.push(resumed(&twice(SMALL), 1, 5, &twice(&skip(SMALL, &later))));
+    }
     let range = |start: u64| format!("{{\"epoch\":2,\"start\":{start},\"count\":10}}");
     for start in [29, 30, 31, 200] {
         cases.push(resumed(FEISTEL, 2, 30, &skip(FEISTEL, &range(start))));

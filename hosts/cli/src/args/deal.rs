@@ -196,7 +196,7 @@ impl DealArgs {
             // The library knows the names of composed orders, but does not list them in `plain_orders`.
             (Error::Failure(_), Some(name)) if self.decided.is_none() && is_plain(name).is_ok_and(|it| !it) => {
                 let what = format!(
-                    "--order is {name:?}, which is made of other orders; allowed: --recipe FILE (samedeal blend --recipe-out \
+                    "--order is {name:?}, which needs more than options can say; allowed: --recipe FILE (samedeal blend --recipe-out \
                      writes the recipe of a blend)"
                 );
                 Problem::message(what)
@@ -212,7 +212,7 @@ pub fn needs_files() -> Problem {
     Problem::message(format!("--order {SHARDED} needs samples that are stored in files; {needed}"))
 }
 
-/// Whether an order is plain: not made of other orders, so that options can describe it.
+/// Whether options can describe an order: it needs only a number of samples and a seed, or is `sharded`.
 pub fn is_plain(order: &str) -> Result<bool, Error> {
     Ok(order == SHARDED || samedeal::plain_orders()?.iter().any(|plain| plain == order))
 }

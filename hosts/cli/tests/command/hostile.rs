@@ -143,7 +143,7 @@ fn many_states() {
 
 #[test]
 fn many_values() {
-    // Some of these values repeat the value before them, others have none before them.
+    // Millions of values from one short opcode each: some copy the last value, others need none before them.
     let chunk = [b"(N", &b"2".repeat(4_000_000)[..], b"e"].concat();
     check("twice", &pickle(&[b"]]", &chunk.repeat(15)]), 2, "too many");
     check("memo", &pickle(&[b"N", &b"\x94".repeat(60_000_000)]), 2, "too many");

@@ -87,7 +87,7 @@ function orderOf(order: unknown, seed: unknown): { section: object | undefined; 
   return order instanceof OrderValue ? order : { section: order, beside: [] };
 }
 
-/** Whether an order is composed or sharded: such an order has other members than `name`, `samples` and `seed`. */
+/** Whether an order has other members than `name`, `samples` and `seed`, as composed and sharded orders have. */
 export function isMade(order: Record<string, unknown> | undefined): boolean {
   return Object.keys(order ?? {}).some((name) => !['name', 'samples', 'seed'].includes(name));
 }

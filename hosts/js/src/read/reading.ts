@@ -143,7 +143,8 @@ export abstract class BaseReading extends ReadingMembers {
   }
 
   /**
-   * The rows of a round's samples `start` to `end` - 1, counted from 0 in each round: of all its samples by default.
+   * For each of the samples `start` to `end` - 1 of a round (by default all), the number of its row, counted over all
+   * spans of the round. The samples of each round are counted from 0.
    * Errors: as `round`, and `start`, `end`.
    */
   roundRows(rank: Integer, worker: Integer, number: Integer, start: Integer = 0, end?: Integer): RoundRows {

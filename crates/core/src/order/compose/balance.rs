@@ -87,7 +87,7 @@ impl Balance {
         u64::from(self.starts[class + 1] - self.starts[class])
     }
 
-    /// The number of draws of a class before `epoch`, which is at most 2^53. Each class has its own phase: otherwise,
+    /// The number of draws of a class before an epoch; `epoch` is at most 2^53. Each class has its own phase: otherwise,
     /// many small classes would have their draws in the same epochs.
     fn drawn(&self, class: usize, epoch: u64) -> u128 {
         if let Some(Fixed { length, tree }) = &self.fixed {

@@ -72,7 +72,9 @@ impl Composed for Copies {
     }
 
     fn inner(&self, _place: usize, epoch: u64, position: u64) -> Result<(u64, u64), Failure> {
-        Ok((epoch, self.copies.divide(position).0))
+        // The copies of one position may be read in part.
+        let (whole, within) = self.copies.divide(position);
+        Ok((epoch, whole + u64::from(within > 0)))
     }
 
     fn part(&self, place: usize) -> Option<&OrderPart> {

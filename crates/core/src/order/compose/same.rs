@@ -77,6 +77,15 @@ impl OrderPart {
                     if let (Some(below), Some(part), Some(of)) =
                         (here.given_section("of"), self.part(0), of.given_section("of"))
                     {
+                        if matches!(self.id, OrderId::Exclude | OrderId::Subset)
+                            && is_in_lanes(of)
+                            && part.in_lanes().is_none()
+                        {
+                            // The samples that are left would not be cut into lanes any more: another order.
+                            let allowed =
+                                "sharded, or exclude or subset of it, as in the state: put skip around this order";
+                            return Err(Failure::contradiction("of", part.id.name(), allowed));
+                        }
                         let (epoch, position) = self.inner(0, epoch, position)?;
                         let rest = part.goes_on(Pair { here: below, of, why }, epoch, position);
                         rest.map_err(|failure| at_order("of", failure))?;
@@ -203,6 +212,14 @@ fn skips(order: &Fields) -> usize {
         return 0;
     }
     1 + skips(order.section("of"))
+}
+
+/// Whether the order of a state is in lanes, as [`OrderPart::in_lanes`].
+fn is_in_lanes(order: &Fields) -> bool {
+    match order.text("name") {
+        Some("exclude" | "subset") => is_in_lanes(order.section("of")),
+        name => name == Some("sharded"),
+    }
 }
 
 const GROW: &str = "; if the dataset grew, make the order with that number, and call grow";

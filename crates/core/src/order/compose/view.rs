@@ -1,5 +1,5 @@
 //! `exclude`, `subset` and `skip`: an order without some of its samples or positions. The other positions stay in their
-//! order.
+//! order. (`exclude` and `subset` of orders in lanes are in `lane_view.rs`.)
 
 use alloc::boxed::Box;
 use alloc::format;

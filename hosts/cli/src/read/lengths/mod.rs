@@ -47,8 +47,8 @@ impl Lengths {
     }
 }
 
-/// The part of each sample, by its id or its key; none if they are added to exact sizes. Ids and keys are read from files,
-/// in the formats of lengths, or from the lines of standard input.
+/// The part of each sample, by its id or its key. With `Use::Sizes`, the list is empty: ids are only counted. Ids and
+/// keys are read from files, in the formats of lengths, or from the lines of standard input.
 pub fn parts(
     paths: &[PathBuf],
     column: Option<&str>,

@@ -127,7 +127,7 @@ class Deal(Resource, sampling.Sampler):
     def short_epochs_from(self, where: Where, before: Where | None = None) -> KeptEpochs:
         """Reads short epochs in one call: the epoch of `where`, and later ones if it follows the epoch of `before`.
 
-        This resource stays in its epoch.
+        This resource stays in its epoch, but moves to the rank of `where`.
         """
         if where.rank != self.current.rank:
             self.move(self.current._replace(rank=where.rank))

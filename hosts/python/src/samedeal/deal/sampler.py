@@ -155,7 +155,7 @@ class Sampler(SamplerBase):
         return check.indices(self._engine.use(windows.indices, start, stop))
 
     def __len__(self) -> int:
-        """How many samples this rank sees in an epoch, padding included."""
+        """How many samples this rank sees in the epoch, or in the rest of it after `resume`, padding included."""
         kept: KeptEpochs | None = self._engine.kept
         found = None if kept is None else kept.length(self._engine.config)
         return self.num_samples if found is None else found

@@ -145,7 +145,10 @@ class Groups:
         return group, int(ends[group - 1]) if group else 0
 
     def expected(self, name: Hashable, shard: int, row: int) -> int:
-        """The row at which a lane was expected to begin, if it is a little before `row`: the lane reads it later."""
+        """The row at which to begin decoding: that of `expect`, if it is at most `DECODED_ROWS` before `row`.
+
+        The lane reads the rows between them later. Else it is `row`.
+        """
         place = self._places.get(name)
         if place is None or place.shard != shard or not 0 <= row - place.row <= DECODED_ROWS:
             return row

@@ -35,7 +35,7 @@ FEWEST_ROWS = 256
 # Of a run of rows, those that a round needs are copied if they are fewer than 1 in SPARSE. Otherwise the whole run is
 # held until the rows of the round are put in order, so that they are copied once.
 SPARSE = 4
-# Spans that have fewer rows than this on average are read as single rows.
+# In a round of one lane, spans that have fewer rows than this on average are read as single rows.
 FEW_ROWS = 8
 # A table of WIDE bytes or more gets wide types, since Arrow otherwise counts the bytes of texts with 31 bits. Its rows
 # are taken in pieces of about PIECE bytes.

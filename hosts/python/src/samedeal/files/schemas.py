@@ -52,7 +52,8 @@ def _inner(field: pa.Field) -> pa.Field:
 def unified(schemas: Sequence[pa.Schema], paths: Sequence[str]) -> pa.Schema:
     """The schema in which all files are read: the columns of the first one, each in a type that holds all values.
 
-    The other files may have the columns in another order, and in types that differ only in width.
+    The other files may have the columns in another order, and in other types, if one type holds all values unchanged:
+    another width, sign, unit of time or kind of list, or null.
 
     Raises:
         OSError: A file has other columns, or a type that cannot be unified with the type of another file.

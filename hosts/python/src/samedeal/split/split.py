@@ -282,7 +282,7 @@ class Split(SplitBase):
         return check.indices(numpy.flatnonzero(self.part_of_keys(keys) == number))
 
     def __repr__(self) -> str:
-        """The call that makes an equal split, with many parts abridged."""
+        """The call that makes an equal split; with many parts, a short description."""
         own = json.loads(self.recipe)["split"]
         field = "weight" if "weight" in own["parts"][0] else "size"
         if len(own["parts"]) > check.FEW:

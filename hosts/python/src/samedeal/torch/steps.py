@@ -272,7 +272,7 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
 
     @property
     def _is_shuffled(self) -> bool:
-        # Also without a shuffle, no step should come twice in a training.
+        # True also without a shuffle: a repeated pass is warned of only if this is true, and no step should come twice.
         return True
 
     def _repetition(self) -> str:

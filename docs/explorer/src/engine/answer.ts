@@ -4,7 +4,7 @@ export interface Problem {
   field: string;
   message: string;
   /** The largest number that is allowed, if the core says it. */
-  most?: number | bigint | undefined;
+  max?: number | bigint | undefined;
 }
 
 export type Answer<T> = { value: T } | { problem: Problem };
@@ -24,7 +24,7 @@ export async function answer<T>(compute: () => T | Promise<T>): Promise<Answer<T
   try {
     return { value: await compute() };
   } catch (error) {
-    const { field = '', message = String(error), most } = error as Partial<Problem>;
-    return { problem: { field, message, most } };
+    const { field = '', message = String(error), max } = error as Partial<Problem>;
+    return { problem: { field, message, max } };
   }
 }

@@ -42,8 +42,8 @@ test('a failure of another kind has its name and its facts', () => {
     () => Batcher.fromRecipe(text, [1, 3]),
     (error) => {
       assert(error instanceof SamedealError);
-      const { kind, field, value, least, most, message } = error;
-      assert.deepEqual([kind, field, value, least, most], ['too-late', 'latest_epoch', '100', 0, 99]);
+      const { kind, field, value, min, max, message } = error;
+      assert.deepEqual([kind, field, value, min, max], ['too-late', 'latest_epoch', '100', 0, 99]);
       assert.equal(message, 'latestEpoch is 100; allowed: 0 to 99');
       return true;
     },

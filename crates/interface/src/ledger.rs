@@ -62,7 +62,7 @@ impl ledger::GuestClientOptions for ClientOptions {
         self.0.borrow_mut().block_size = Some(positions);
     }
 
-    fn set_lease(&self, lease_ms: u64) {
+    fn set_lease_ms(&self, lease_ms: u64) {
         self.0.borrow_mut().lease_ms = Some(lease_ms);
     }
 

@@ -1136,6 +1136,8 @@ fn refused() -> Vec<Case> {
     let inner = by_lane("blend", "", &[source("a", 1, &lanes("9", 3, 1))]);
     orders.push(format!("{{\"name\":\"blend\",\"sources\":[{}]}}", source("a", 1, &inner)));
     orders.push(format!("{{\"name\":\"exclude\",\"of\":{inner},\"indices\":[1]}}"));
+    // -0 is 0.
+    orders.push("{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"samples\":9,\"weight\":-0},{\"name\":\"b\",\"samples\":9}]}".into());
     for by_lane in ["false", "1", "\"true\""] {
         let sources = source("a", 1, SMALL);
         orders.push(format!("{{\"name\":\"blend\",\"by_lane\":{by_lane},\"sources\":[{sources}]}}"));

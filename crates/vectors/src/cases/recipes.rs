@@ -213,7 +213,6 @@ fn refused() -> Vec<Case> {
         order("\"sizes\":[10,-0]"),
         order("\"sizes\":[10,-00]"),
         order("\"seed\":\"-0\""),
-        order("\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"samples\":9,\"weight\":-0},{\"name\":\"b\",\"samples\":9}]"),
         deal("\"world_size\":-0"),
     ]
     .iter()

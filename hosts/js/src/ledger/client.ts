@@ -20,7 +20,7 @@ export function makeClient(
 ): RawClient {
   return using(new ClientOptions(state, reader, session), (options) => {
     if (blockSize !== undefined) options.setBlockSize(blockSize);
-    if (leaseMs !== undefined) options.setLease(leaseMs);
+    if (leaseMs !== undefined) options.setLeaseMs(leaseMs);
     if (checkpointInterval !== undefined) options.setCheckpointInterval(checkpointInterval);
     return new Client(options) as RawClient;
   });

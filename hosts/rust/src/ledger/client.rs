@@ -58,7 +58,7 @@ impl Client {
             options.set_block_size(*block_size)?;
         }
         if let Some(lease_ms) = lease_ms {
-            options.set_lease(*lease_ms)?;
+            options.set_lease_ms(*lease_ms)?;
         }
         if let Some(interval) = checkpoint_interval {
             options.set_checkpoint_interval(*interval)?;

@@ -53,7 +53,7 @@ class Client(ledger.Client):
         if block_size is not None:
             options.set_block_size(block_size)
         if lease_ms is not None:
-            options.set_lease(lease_ms)
+            options.set_lease_ms(lease_ms)
         if checkpoint_interval is not None:
             options.set_checkpoint_interval(checkpoint_interval)
         super().__init__(core, options)

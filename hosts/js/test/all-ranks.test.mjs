@@ -295,7 +295,7 @@ for (const [entry, samedeal] of Object.entries(composed)) {
         path: 'rank',
         value: '4',
         allowed: '0 to 3',
-        facts: { least: ['0'], most: ['3'] },
+        facts: { min: ['0'], max: ['3'] },
       });
     }
   });

@@ -505,7 +505,9 @@ def in_turn(values: list[list[Any]]) -> Iterable[tuple[Any, ...]]:
     """Arguments in which one parameter takes each of its values. The others have their second value, which most
     functions accept."""
     usual = tuple(each[min(1, len(each) - 1)] for each in values)
-    return dict.fromkeys((*usual[:at], value, *usual[at + 1 :]) for at, each in enumerate(values) for value in each)
+    found = ((*usual[:at], value, *usual[at + 1 :]) for at, each in enumerate(values) for value in each)
+    # Each once. Arrays have no hash.
+    return {repr(own): own for own in found}.values()
 
 
 def agree(

@@ -145,7 +145,7 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
       }
       const samples = { message: 'samples is -1; allowed: 0 to 9007199254740991' };
       assert.throws(() => new Sampler(-1), samples);
-      assert.throws(() => new Sampler(2 ** 60), { kind: 'out-of-range', field: 'samples', most: 2 ** 53 - 1 });
+      assert.throws(() => new Sampler(2 ** 60), { kind: 'out-of-range', field: 'samples', max: 2 ** 53 - 1 });
     });
 
     test('options', () => {

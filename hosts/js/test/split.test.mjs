@@ -313,7 +313,7 @@ test('what is no id, part or key is refused, and the split is as before', () => 
   for (const samples of [1e10, 2 ** 30 + 1, 2 ** 53 - 1]) {
     for (const call of [() => split.indices(0, samples), () => split.others(0, samples)]) {
       refused(call, 'out-of-range', 'samples');
-      assert.throws(call, { most: 2 ** 30, allowed: /partOf for some of them/ });
+      assert.throws(call, { max: 2 ** 30, allowed: /partOf for some of them/ });
     }
   }
   for (const value of [undefined, null, 'ab', new Set(['a']), { length: 1 }, Uint8Array.of(1)]) {

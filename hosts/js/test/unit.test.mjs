@@ -77,8 +77,8 @@ for (const [entry, { Sampler, SamedealError, order }] of Object.entries({ ...ent
       }
       assert.throws(() => new Sampler(10, { unit: 0 }), {
         message: 'unit is 0; allowed: 1 to 1048576',
-        least: 1,
-        most: 2 ** 20,
+        min: 1,
+        max: 2 ** 20,
       });
       for (const unit of [1.5, '3', null, [2], Number.NaN, () => 3, true]) {
         assert.throws(

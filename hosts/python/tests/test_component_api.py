@@ -574,7 +574,7 @@ def test_ledgers() -> None:
 def test_clients_of_ledgers() -> None:
     oracle = Oracle("ledger")
     options = oracle.call("[constructor]client-options", STATE, 1, 2**64 - 1)
-    for name, value in (("block-size", 4), ("lease", 2**53 - 1), ("checkpoint-interval", 3)):
+    for name, value in (("block-size", 4), ("lease-ms", 2**53 - 1), ("checkpoint-interval", 3)):
         oracle.call(f"[method]client-options.set-{name}", options, value)
     theirs = oracle.call("[constructor]client", options)
     agree(oracle, "client", theirs, ledgers.Client(STATE, 1, 2**64 - 1, 4, 2**53 - 1, 3), CLIENT_CALLS)

@@ -39,6 +39,9 @@ def weight(value: Any) -> int:
         return sum(weight(part) for part in vars(value).values())
     if isinstance(value, (str, np.ndarray)):
         return int(getattr(value, "size", len(value)))
+    if isinstance(value, samedeal.Split):
+        # A split of many parts is made by a text that is written and read.
+        return 2 * len(value.recipe)
     return 0
 
 

@@ -168,7 +168,7 @@ class Run:
 
     def _judge(self, statement: Statement, value: Any, error: BaseException | None, spent: float) -> Failure | None:
         what = statement.what
-        if spent > self._limits.seconds + self._limits.element * laws.weight(value):
+        if spent > (most := self._limits.seconds) and spent > most + self._limits.element * laws.weight(value):
             return Failure("slow", what, f"{statement.text[:200]}: {spent:.2f} s of processor time")
         if error is None or isinstance(error, planted.PlantedError):
             return None

@@ -27,7 +27,8 @@ impl<T> Deref for Of<'_, T> {
     }
 }
 
-/// All samples of a rank in one epoch, or in the rest of it, in order; see [`Sampler::iter`]. After an error, the iterator ends.
+/// All samples of a rank in one epoch, or in the rest of it, in order; see [`Sampler::iter`]. After an error, the
+/// iterator ends.
 #[derive(Debug)]
 pub struct Indices<'a> {
     sampler: Of<'a, Sampler>,

@@ -211,8 +211,8 @@ impl Client {
 
     /// Claims positions. `waits` says that the host will wait if nothing is free. The pauses of `wait` are then short,
     /// so that the host looks at the log often. And if the reader itself holds all positions that are left, or 2^16
-    /// runs, the operation fails, because the host would wait for ever. Failures: `reader` (another session of this reader has
-    /// joined), `claim` (the reader itself holds too much; or `out-of-memory`: too many claims).
+    /// runs, the operation fails, because the host would wait for ever. Failures: `reader` (another session of this
+    /// reader has joined), `claim` (the reader itself holds too much; or `out-of-memory`: too many claims).
     pub fn claim(&mut self, waits: bool, now_ms: u64) -> Result<Instruction, Failure> {
         self.begin(Task::Claim { waits }, true, now_ms)
     }

@@ -297,6 +297,13 @@ pub(super) struct InLanes<'a> {
     pub(super) dense: &'a Rc<Sharding>,
 }
 
+impl InLanes<'_> {
+    /// Whether a sample of the dataset is left.
+    pub(super) fn has(&self, sample: u64) -> bool {
+        self.left.is_none_or(|left| left.rank(sample).1)
+    }
+}
+
 /// A composed order over all epochs. Draws are its positions, numbered from 0 over all epochs.
 pub(crate) trait Composed {
     /// The number of positions of an epoch. Failures: `out-of-memory`.

@@ -75,6 +75,8 @@ impl Selection {
     }
 
     /// The numbers of `of`, or all numbers, without those of an ascending list. Failures: `out-of-memory`.
+    ///
+    /// `of` must not be `Runs`, which views in lanes do not have.
     pub(super) fn excluding(of: Option<&Self>, list: &[u64]) -> Result<Self, Failure> {
         if let Some(Self::Only(numbers)) = of {
             let kept = numbers.iter().copied().filter(|number| list.binary_search(number).is_err());

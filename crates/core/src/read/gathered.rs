@@ -41,6 +41,7 @@ impl SampleReader {
             let (shard, offset) = recipe.shards().find(stored.sample);
             let is_there = 0 < at && at < real && stored == last;
             let next = Stored { sample: last.sample + 1, element: last.element + 1, ..last };
+            // Rows that an order leaves out may lie between two neighbouring elements of a lane.
             let goes_on = 0 < at && at < real && stored == next && offset > 0;
             match spans.num_rows.last_mut() {
                 _ if is_there => {}

@@ -135,8 +135,7 @@ impl Module<'_> {
             _ if *ty == Type::Bool => Some("False"),
             ("step-of", "position") => Some("0"),
             // A list that is a default would be shared by all calls.
-            ("suggested-lanes", "multiples") => Some("()"),
-            (item, name) => default_of(item, name),
+            (item, name) => default_of(item, name).map(|value| if value == "[]" { "()" } else { value }),
         };
         for (i, given @ (parameter, ty)) in signature.parameters.iter().enumerate() {
             let own = snake(parameter);

@@ -132,8 +132,8 @@ export class Claim {
 
 /**
  * The result of `tryClaim`. `claim`: a claim. `wait`: other readers have claimed all positions that are left; try again
- * after this number of milliseconds at most. `held`: this reader itself has claimed all positions that are left, or has 2^16
- * claims.
+ * after this number of milliseconds at most. `held`: this reader itself has claimed all positions that are left, or has
+ * 2^16 claims.
  * `finished`: all positions are committed.
  */
 export type Attempt = { claim: Claim } | { wait: number } | { held: true } | { finished: true };

@@ -67,8 +67,7 @@ export class Order extends OrderValue {
   }
 
   /**
-   * This order with the samples `indices` alone, which ascend. They keep their order, as for `exclude`. For costs and limits, see
-   * `exclude`.
+   * This order with the samples `indices` alone, which ascend. For their order, costs and limits, see `exclude`.
    *
    * @example
    * const held = order('feistel', { samples: 1000 }).subset([1, 2, 3]);

@@ -176,9 +176,7 @@ impl Blend {
             Some((source, index)) => (source == number).then_some((number, &**part, index)),
             None => (sample < part.samples).then_some((number, &**part, sample)),
         });
-        let is_left =
-            |part: &OrderPart, index| part.in_lanes().and_then(|own| own.left).is_none_or(|left| left.rank(index).1);
-        holders.filter(move |&(_, part, index)| is_left(part, index))
+        holders.filter(|&(_, part, index)| part.in_lanes().is_none_or(|lanes| lanes.has(index)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! A blend whose lanes walk the pattern on their own. All sources are in lanes (`sharded`, or `exclude` or `subset` of
 //! it), with the same number of lanes. Lane l of the blend takes its samples from lane l of each source, so a reader that
-//! has some of the lanes needs no others. Lanes begin the pattern at phases that are spread evenly over its period, so that the blend is near the weights in
-//! each lane and in all lanes together.
+//! has some of the lanes needs no others. Lanes begin the pattern at phases that are spread evenly over its period, so
+//! that the blend is near the weights in each lane and in all lanes together.
 
 use super::blend::{Blend, Stage};
 use super::lane_cache::{Begun, Lanes, Passes, Place};

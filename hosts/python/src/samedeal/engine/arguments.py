@@ -38,7 +38,7 @@ class Width(NamedTuple):
     facts: Mapping[str, tuple[str, ...]] | None = None
 
 
-def _told(least: int, most: int) -> tuple[str, Mapping[str, tuple[str, ...]]]:
+def between(least: int, most: int) -> tuple[str, Mapping[str, tuple[str, ...]]]:
     """A range in words and as facts."""
     return f"{least} to {most}", {"min": (str(least),), "max": (str(most),)}
 
@@ -48,14 +48,14 @@ def up_to(most: int) -> tuple[str, Mapping[str, tuple[str, ...]]]:
     return f"up to {most}", {"max": (str(most),)}
 
 
-COUNT = Width(0, U64_MAX, *_told(0, MAX_EXACT))
-COUNT_FROM_1 = Width(0, U64_MAX, *_told(1, MAX_EXACT))
-U64 = Width(0, U64_MAX, *_told(0, U64_MAX))
-S64 = Width(-(2**63), 2**63 - 1, *_told(-(2**63), 2**63 - 1))
-SEED = Width(-(2**63), U64_MAX, *_told(-(2**63), U64_MAX))
+COUNT = Width(0, U64_MAX, *between(0, MAX_EXACT))
+COUNT_FROM_1 = Width(0, U64_MAX, *between(1, MAX_EXACT))
+U64 = Width(0, U64_MAX, *between(0, U64_MAX))
+S64 = Width(-(2**63), 2**63 - 1, *between(-(2**63), 2**63 - 1))
+SEED = Width(-(2**63), U64_MAX, *between(-(2**63), U64_MAX))
 MEMORY = Width(0, 2**63 - 1, f"up to {2**31} bytes")
-U32 = Width(0, U32_MAX, *_told(0, U32_MAX))
-U32_FROM_1 = Width(0, U32_MAX, *_told(1, U32_MAX))
+U32 = Width(0, U32_MAX, *between(0, U32_MAX))
+U32_FROM_1 = Width(0, U32_MAX, *between(1, U32_MAX))
 
 
 def whole(field: str, value: Any) -> int:
@@ -161,7 +161,7 @@ def is_masked(value: Any) -> bool:
 
 def one_of(field: str, value: Any, count: int) -> int:
     """`value` as an index below `count`."""
-    return integer(field, value, Width(0, count - 1, below(count), _told(0, count - 1)[1] if count else None))
+    return integer(field, value, Width(0, count - 1, below(count), between(0, count - 1)[1] if count else None))
 
 
 def below(count: int) -> str:

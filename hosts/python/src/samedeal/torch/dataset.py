@@ -52,9 +52,7 @@ if TYPE_CHECKING:
     from ..compose.order import Weight
 
 _BATCH = check.Width(1, check.U32_MAX, check.U32_FROM_1.allowed)
-_WINDOW = check.Width(
-    1, MAX_SHUFFLE_WINDOW, f"1 to {MAX_SHUFFLE_WINDOW}", {"min": ("1",), "max": (str(MAX_SHUFFLE_WINDOW),)}
-)
+_WINDOW = check.Width(1, MAX_SHUFFLE_WINDOW, *check.between(1, MAX_SHUFFLE_WINDOW))
 _WORKERS = check.Width(0, MAX_WORKERS, f"0 to {MAX_WORKERS}")
 _ROWS = check.Width(1, check.MAX_EXACT, f"1 to {check.MAX_EXACT}")
 _EPOCHS = check.Width(0, 2**63 - 1, f"0 to {2**63 - 1}")
@@ -124,8 +122,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
     - `deal="samples"` (the default): the order `sharded`. This is one order of the whole epoch, which does not depend
       on the numbers of ranks and workers. All readers get the same number of samples; `remainder` decides whether a few
       are repeated or dropped for this. A reader holds two windows of each of its lanes in memory, the present one and
-      the next one. Choose `lanes` as a multiple of ranks times workers: then each
-      reader has lanes of its own. With several sources, or an `order`, that is so where lanes can be kept apart.
+      the next one. Choose `lanes` as a multiple of ranks times workers: then each reader has lanes of its
+      own. With several sources, or an `order`, that is so where lanes can be kept apart.
     - `deal="shards"`: each reader gets whole files, by a `ShardPlan`. Every row comes once, and ranks may have
       different numbers of steps (`steps`). If rows are shuffled, a reader holds one file in memory, otherwise a few
       thousand rows.

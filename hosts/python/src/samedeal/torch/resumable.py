@@ -158,8 +158,8 @@ class Resumable:
         sampler, count = self.sampler, self._known()
         if batches is not None:
             most = 0 if count is None else count.steps
-            facts = {"min": ("0",), "max": (str(most),)}
-            batches = check.integer("batches", batches, check.Width(0, most, f"0 to {most}, what the loop got", facts))
+            allowed, facts = check.between(0, most)
+            batches = check.integer("batches", batches, check.Width(0, most, f"{allowed}, what the loop got", facts))
         found = sampler._opening().after(sampler._first()) if count is None else count.state_dict(batches)
         return sampler._with_facts(found, count)
 

@@ -371,4 +371,5 @@ def _kept(global_batch_size: Any) -> Any:
 
 
 def _up_to(most: int, words: str = "") -> check.Width:
-    return check.Width(0, most, f"0 to {most}{words}", {"min": ("0",), "max": (str(most),)})
+    allowed, facts = check.between(0, most)
+    return check.Width(0, most, allowed + words, facts)

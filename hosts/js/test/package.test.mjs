@@ -17,6 +17,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
 import { write } from './parquet-files.mjs';
 
 const run = promisify(execFile);
@@ -516,8 +517,15 @@ test('the types hold in a strict project', async () => {
   await assert.rejects(compile([`import { Sampler } from 'samedeal'; new Sampler(1).nothing;`], ['es2022']));
 });
 
+/** The page of the documentation with the sizes of the package. */
+const pages = readFileSync(join(host, '../../docs/reference/javascript/pages.md'), 'utf8');
+/** Compares a size with the number of kB that a pattern finds in the page of the documentation. */
+const isTold = (what, size, pattern) => {
+  const told = Number(pattern.exec(pages)?.[1]);
+  assert(Math.abs(size / 1000 - told) < 2, `${what}: ${size} bytes, not ${told} kB`);
+};
+
 test('a page loads as much as the documentation says', () => {
-  const page = readFileSync(join(host, '../../docs/reference/javascript/pages.md'), 'utf8');
   const dist = join(project, 'node_modules/samedeal/dist/');
   const bytesOf = (file) => gzipSync(readFileSync(join(dist, file))).length;
   const scripts = (file) => {
@@ -525,7 +533,6 @@ test('a page loads as much as the documentation says', () => {
     const imported = Array.from(text.matchAll(/\bfrom ?["'](\.[^"']+)["']/g), ([, other]) => join(file, '..', other));
     return [file, ...imported.flatMap(scripts)];
   };
-  const told = (what) => Number(new RegExp(`^\\| ${what} \\|.* (\\d+) kB \\|$`, 'm').exec(page)?.[1]);
   // The page loads no other files, neither one after the other nor at once.
   const COMPONENT = 'components/samedeal.core.wasm';
   for (const [entry, others] of [
@@ -537,7 +544,20 @@ test('a page loads as much as the documentation says', () => {
     const loaded = [...scripts(entry), ...(text.includes(`"./${COMPONENT}"`) ? [COMPONENT] : [])];
     assert.deepEqual(loaded, [entry, ...others]);
     const size = loaded.reduce((sum, file) => sum + bytesOf(file), 0);
-    const what = `\`${entry}\``;
-    assert(Math.abs(size / 1000 - told(what)) < 2, `${what}: ${size} bytes, not ${told(what)} kB`);
+    isTold(entry, size, new RegExp(`^\\| \`${entry}\` \\|.* (\\d+) kB \\|$`, 'm'));
+  }
+});
+
+test('a bundle grows by as much as the documentation says', async () => {
+  const size = async (contents) => {
+    const settings = { bundle: true, minify: true, format: 'esm', platform: 'browser', write: false };
+    const { outputFiles } = await build({ ...settings, stdin: { contents, resolveDir: project } });
+    return gzipSync(outputFiles[0].contents).length;
+  };
+  for (const entry of ['samedeal', 'samedeal/light']) {
+    const added = await size(`export { Sampler } from '${entry}';`);
+    isTold(entry, added, new RegExp(`\`${entry}\` adds (\\d+) kB`));
+    const all = await size(`export * from '${entry}';`);
+    assert(all < 1.08 * added, `all of ${entry}: ${all} bytes, beside ${added} with a Sampler`);
   }
 });

@@ -222,25 +222,6 @@ test('esbuild: a service worker reads Parquet files in one bundle', async () => 
   }
 });
 
-test('esbuild: samedeal/light is small, and so is what a bundle needs of samedeal', async () => {
-  const { build } = await tool('esbuild');
-  const size = async (text) => {
-    const stdin = { contents: text, resolveDir: made.project };
-    const settings = { bundle: true, minify: true, format: 'esm', platform: 'browser', write: false };
-    const { outputFiles } = await build({ ...settings, stdin });
-    return gzipSync(outputFiles[0].contents).length;
-  };
-  for (const [text, most] of [
-    ["export { Sampler } from 'samedeal/light';", 99_000],
-    ["export * from 'samedeal/light';", 102_000],
-    ["export { Sampler } from 'samedeal';", 344_000],
-    ["export * from 'samedeal';", 364_000],
-  ]) {
-    const found = await size(text);
-    assert(found < most, `${text} is ${found} bytes, compressed`);
-  }
-});
-
 for (const name of ['vite-5', 'vite-7', 'vite-8']) {
   describe(name, () => {
     const html = (entry) => `<!doctype html><body><script type="module" src="/${entry}"></script></body>`;
